@@ -4,7 +4,7 @@ import { isJson } from './json.ts'
 import { keptHeaders } from './kept-headers.ts'
 import type { Refusal, SchemeSettings, Secret, SignatureScheme, WebhookDelivery } from './signature/scheme.ts'
 
-/** A delivery as it goes into the inbox, or why it does not. */
+/** A delivery as it enters the inbox, or why it does not. */
 export type Admission =
   | { kind: 'admitted'; row: ReceivedWebhook }
   | { kind: 'refused'; reason: Refusal }
@@ -12,15 +12,15 @@ export type Admission =
 
 export type AdmissionDeps = {
   verify: SignatureScheme
-  /** How webhooks are signed now. */
+  /** The current signature settings. */
   signing: () => SchemeSettings
-  /** Those in force, which are not kept readable wherever a header holds them. */
+  /** The active secrets. A header that contains one is stored as a hash. */
   secrets: () => readonly Secret[]
-  /** Asked where the scheme signs no id of the event. */
+  /** Used if the scheme signs no event id. */
   readEventId: EventIdReader
 }
 
-/** Judges one delivery by what was signed, and by nothing else that it says. */
+/** Judges one delivery by its signed content alone. */
 export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDelivery): Admission {
   const { verify, signing, secrets, readEventId } = admitting
   const verdict = verify(delivery)
@@ -31,22 +31,22 @@ export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDeliver
     source: 'webhook',
     sourceKey: verdict.id ?? eventKey(body, readEventId),
     body,
-    // Ours comes last, whatever the sender calls its own.
+    // Ours comes last and overrides a header of the same name.
     headers: { ...keptHeaders(headers, signing(), secrets()), 'verified-by': signing().scheme },
     receivedAt,
   }
   return { kind: 'admitted', row }
 }
 
-/** Finds the sender's id of the event in a body; null where it holds none. */
+/** Finds the sender's event id in a body; null if it has none. */
 type EventIdReader = (body: Buffer) => string | null
 
-// A space follows the id where one event came with several bodies; an index takes no longer key.
+// The store appends a space to the id if one event arrived with several bodies. Longer keys do not fit an index.
 const idForm = /^[\x21-\x7e]{1,256}$/
 
 /**
- * The key of a webhook whose scheme signs no id beside the body: the id in the body, which is signed. Without one that
- * can be kept it is the hash of the body, so that a resend is still recognised by its bytes.
+ * Key of a webhook whose scheme signs no separate id: the id in the signed body. If the body has no usable id, the key
+ * is the hash of the body, so an identical resend is still recognised.
  */
 export function eventKey(body: Buffer, readId: EventIdReader): string {
   const id = readId(body)

@@ -1,12 +1,12 @@
 type TokenBucketLimits = {
-  /** How much is given back in a second, and how much there is after a pause. */
+  /** Refill rate, and the capacity of a bucket. */
   perSecond: number
   atOnce: number
-  /** Names that are remembered; the one that was asked for longest ago is forgotten first. */
+  /** Maximum names remembered; the least recently used is dropped first. */
   namesMax: number
 }
 
-/** Says whether one more is within the allowance of a name, and takes it where it is. `now` is in milliseconds. */
+/** Takes a token of the name's bucket and returns whether there was one. `now` is in milliseconds. */
 export type TokenBuckets = (name: string, now: number) => boolean
 
 /** Token buckets by name, in bounded memory. */

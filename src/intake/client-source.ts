@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 import { networkOf, plainAddress } from '../http/client-network.ts'
 
-/** Names the client of a request, for limits by client: its IPv4 address, or its IPv6 network of 64 bits. */
+/** Identifies the client of a request for limits per client: its IPv4 address, or its IPv6 /64 network. */
 export type SourceReader = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string
 
 /**
- * Behind proxies that are trusted the client is whom the last of them saw; what stands before that in
- * `X-Forwarded-For` anybody may have written.
+ * Behind trusted proxies, the client is the address that the outermost trusted proxy saw. Anything before it in
+ * `X-Forwarded-For` may be forged.
  */
 export function createSourceReader(isTrusted: (address: string) => boolean): SourceReader {
   return ({ socket, headers }) => {
@@ -23,7 +23,7 @@ export function createSourceReader(isTrusted: (address: string) => boolean): Sou
   }
 }
 
-/** Tells whether an address is one of these, or in one of these networks, written like `10.0.0.0/8`. */
+/** Matches an address against addresses and networks such as `10.0.0.0/8`. */
 export function createMatcher(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false
   const list = new BlockList()

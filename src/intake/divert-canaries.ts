@@ -1,13 +1,13 @@
 import { canaryToken } from '../core/canary.ts'
 import type { InboxOutcome, InboxWriter, ReceivedWebhook } from './inbox-writer.ts'
 
-/** Stores what was taken in, and says what it was. */
+/** Stores an accepted webhook and returns the outcome. */
 export type Write = (row: ReceivedWebhook) => Promise<InboxOutcome | 'overloaded' | 'canary'>
 
 /**
- * Keeps webhooks that this program sent to itself out of the inbox: they are no evidence of anything but the way here.
- * Only one whose token was given out is one; whatever else has that form goes where all webhooks go.
- * @param receive notes the token. False where it is none of ours; may throw, as storing may
+ * Keeps webhooks that this program sent to itself out of the inbox: they are evidence only of a working endpoint. Only
+ * an issued token makes a canary; any other webhook of that form is stored like the rest.
+ * @param receive records the token. Returns false for an unknown one; may throw, as storing may
  */
 export function divertCanaries(
   write: InboxWriter['write'],

@@ -1,35 +1,35 @@
 import { assert, Fault } from '../core/errors.ts'
 import { reach } from '../failpoint.ts'
 
-/** A webhook as it is kept: body byte for byte, and the headers that tell how it was signed. */
+/** A webhook as it is stored: the body byte for byte, and the headers that show how it was signed. */
 export type ReceivedWebhook = {
   source: 'webhook'
-  /** The sender's id of the event. With `source` it is the key by which a resend is recognised. */
+  /** The sender's event id. Together with `source` it is the key that identifies a resend. */
   sourceKey: string
   body: Buffer
   headers: Record<string, string>
   receivedAt: Date
 }
 
-/** A row, and when the same came again while it waited for its commit. */
+/** A row, and when identical copies arrived while it waited for its commit. */
 export type CoalescedWebhook = ReceivedWebhook & { copiesAt: readonly Date[] }
 
-/** `conflicting`: the key was known with another body; this one is kept beside it. */
+/** `conflicting`: the key exists with another body; this one is stored in addition. */
 export type InboxOutcome = 'stored' | 'duplicate' | 'conflicting'
 
-/** Commits the rows and says, in their order, what each was. No two share a key. */
+/** Commits the rows and returns their outcomes in order. Keys are unique. */
 export type StoreRows = (rows: readonly CoalescedWebhook[]) => Promise<readonly InboxOutcome[]>
 
 export type WriterLimits = {
-  /** Rows of one commit. */
+  /** Rows per commit. */
   flushRowsMax: number
-  /** Body bytes of one commit; a single row may be larger. */
+  /** Body bytes per commit; a single row may exceed it. */
   flushBytesMax: number
   /** Rows that may wait for the commit in flight; more are refused. */
   waitingMax: number
   /** Body bytes that may wait for the commit in flight. */
   waitingBytesMax: number
-  /** After this long without a commit its rows are given up, and nothing more is taken until it ends. */
+  /** After this time without a commit, its rows are rejected, and new ones too until it ends. */
   flushTimeoutMs: number
 }
 
@@ -45,8 +45,8 @@ type InboxWriterSettings = WriterLimits & { store: StoreRows }
 
 export type InboxWriter = {
   /**
-   * Resolves once the row is committed, or at once where too many rows wait.
-   * @throws the store's own error where the commit of this row failed; Fault `remote_failed` where it took too long.
+   * Resolves once the row is committed, or at once if too many rows wait.
+   * @throws the store's own error if the commit of this row failed; Fault `remote_failed` if it took too long
    */
   write: (row: ReceivedWebhook) => Promise<InboxOutcome | 'overloaded'>
 }
@@ -56,8 +56,8 @@ type PendingWrite = WriteCallbacks & { row: ReceivedWebhook }
 type WriteGroup = { first: PendingWrite; copies: PendingWrite[] }
 
 /**
- * Group commit: one commit in flight, and all that arrives meanwhile shares the next. No timer collects
- * rows, so that a lone row is not delayed, and the busier it gets the more rows a commit carries.
+ * Group commit: one commit is in flight, and all rows that arrive meanwhile share the next. No timer collects rows, so
+ * a lone row is not delayed, and commits grow with the load.
  */
 export function createInboxWriter(settings: InboxWriterSettings): InboxWriter {
   const { store, waitingMax, waitingBytesMax, flushTimeoutMs } = settings
@@ -109,8 +109,8 @@ export function createInboxWriter(settings: InboxWriterSettings): InboxWriter {
 }
 
 /**
- * Takes what fits into one commit, each key once. An equal body under the same key rides along; another body
- * under the same key waits for the next commit, so that the store sees it as the second of its key.
+ * Takes the rows of one commit, each key once. An identical body under the same key shares its row. A different body
+ * under the same key waits for the next commit, so that the store sees it second.
  */
 function takeGroups(
   waiting: readonly PendingWrite[],

@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Deeper documents parse, and then break whatever walks them by calling itself. */
+/** Deeper documents parse, but overflow the stack of recursive readers. */
 const depthMax = 64
 
-/** Whatever reads the document later makes an object of each; together they must not hold up the process. */
+/** Later readers create an object for each value; the total must not block the process. */
 const valuesMax = 20_000
 
 /**
- * True for UTF-8 without a byte order mark that holds one JSON document (RFC 8259) of bounded depth and number of
- * values. Nothing is made of it: a parser would build all of a hostile megabyte before it says no. What the document
- * says is read when it is applied.
+ * True for UTF-8 without a byte order mark that contains one JSON document (RFC 8259) of bounded depth and number of
+ * values. Builds nothing: a parser would build all of a hostile megabyte before it fails. The content is parsed when
+ * the row is applied.
  */
 export function isJson(body: Buffer): boolean {
   if (!isUtf8(body)) return false
@@ -19,7 +19,7 @@ export function isJson(body: Buffer): boolean {
   return reading.place === body.length
 }
 
-/** Each function below passes over what it is named for, and returns whether it was there. */
+/** Each `pass` function moves past the element it names, and returns whether it was present. */
 type JsonCursor = { readonly bytes: Buffer; place: number; values: number }
 
 const quote = code('"')
@@ -41,7 +41,7 @@ const openingBracket = code('[')
 const closingBracket = code(']')
 const openingBrace = code('{')
 const closingBrace = code('}')
-/** With this bit set a capital letter is its small one. */
+/** Setting this bit turns a capital letter into its lower case. */
 const smallBit = 0x20
 const space = 0x20
 
@@ -109,7 +109,7 @@ function passString(reading: JsonCursor): boolean {
 
 const escapes = new Set(Buffer.from('"\\/bfnrt'))
 
-/** Bytes of an escape behind its backslash; 0 where it is none. */
+/** Length of an escape after its backslash, in bytes; 0 if invalid. */
 function escapeLength(bytes: Buffer, place: number): number {
   const byte = bytes[place] ?? 0
   if (byte !== smallU) return escapes.has(byte) ? 1 : 0
@@ -134,7 +134,7 @@ function passNumber(reading: JsonCursor): boolean {
   return passDigits(reading)
 }
 
-/** One digit or more. */
+/** One or more digits. */
 function passDigits(reading: JsonCursor): boolean {
   const first = reading.place
   while (isDigit(reading.bytes[reading.place] ?? 0)) reading.place++
@@ -148,7 +148,7 @@ function passWord(reading: JsonCursor, word: string): boolean {
   return true
 }
 
-/** The byte, behind white space. */
+/** The byte, after optional white space. */
 function passByte(reading: JsonCursor, byte: number): boolean {
   passSpace(reading)
   if (reading.bytes[reading.place] !== byte) return false

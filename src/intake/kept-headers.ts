@@ -2,21 +2,21 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { SchemeSettings, Secret } from './signature/scheme.ts'
 
-/** What tells of the way and not of the webhook. */
+/** Headers about transport, not about the webhook. */
 const passedOver =
   /^(?:host|connection|content-length|transfer-encoding|accept(?:-.*)?|te|trailer|upgrade|via|pragma|cache-control|sec-.*|forwarded|x-forwarded-.*|x-real-ip|cf-.*|traceparent|tracestate)$/
 
-/** Headers whose values are credentials, by their names. A signature is none: it is good for its own body alone. */
+/** Headers that hold credentials, by name. A signature is not a credential: it is valid for its own body only. */
 const credential = /authorization|cookie|token|secret|api-?key|password/
 const signature = /signature/
 
-/** A shorter secret stands in values that have nothing to do with it. */
+/** A shorter secret occurs in unrelated values. */
 const secretLengthMin = 8
 
 /**
- * The headers of a webhook as they are kept beside its body. Of a credential only the hash is kept, and so it is of a
- * value that holds a secret of ours, whatever its name: who has it recognises it, and nobody can read it. What the
- * scheme verifies by is kept in any case, for it is verified anew once a secret is corrected.
+ * Selects the headers stored with the body. A credential, or any value that contains one of our secrets, is stored as a
+ * hash: a holder of the value can recognise it, and it cannot be read back. Headers that the scheme needs are always
+ * stored, since the delivery is verified again once a secret is corrected.
  */
 export function keptHeaders(
   headers: IncomingHttpHeaders,
@@ -45,7 +45,7 @@ function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
-/** Names of the headers that the scheme looks at. */
+/** Names of the headers that the scheme reads. */
 function headersRead(signing: SchemeSettings): string[] {
   if ('headers' in signing)
     return ['id', 'timestamp', 'signature'].map((name) => `${signing.headers}-${name}`)

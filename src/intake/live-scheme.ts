@@ -3,16 +3,19 @@ import { Fault, messageOf } from '../core/errors.ts'
 import { createScheme } from './signature/create-scheme.ts'
 import type { Keys, SchemeSettings, Secret, SignatureScheme } from './signature/scheme.ts'
 
-/** How webhooks are signed, and by what their sender is recognised. */
+/** The signature settings, and the keys that identify the sender. */
 export type SchemeConfig = { signing: SchemeSettings; keys: Keys }
 
-/** `refused`: what the settings say now cannot be used, and the scheme is the one from before. */
+/** `refused`: the current settings are unusable, so the previous scheme stays active. */
 export type LiveSchemeEvent =
   | { kind: 'opened' | 'changed' | 'unchanged'; scheme: SchemeSettings['scheme'] }
   | { kind: 'refused'; error: unknown }
 
 type LiveSchemeOptions = {
-  /** Reads the settings anew. @throws Fault `settings_bad` */
+  /**
+   * Reads the settings again.
+   * @throws Fault `settings_bad`
+   */
   read: () => SchemeConfig
   everyMs: number
   now: () => Date
@@ -21,18 +24,18 @@ type LiveSchemeOptions = {
 
 export type LiveScheme = {
   verify: SignatureScheme
-  /** The settings in force. */
+  /** The active settings. */
   signing: () => SchemeSettings
   secrets: () => readonly Secret[]
-  /** Reads the settings now, and says what came of it even where nothing changed. */
+  /** Reads the settings now, and reports the result even if nothing changed. */
   reload: () => void
   stop: () => void
 }
 
 /**
- * A scheme that follows its settings while it is in use. What is read is compared, not the time of a file: a mounted
- * secret changes by a link that is moved, and some file systems give no notice.
- * @throws Fault `settings_bad` where the first settings cannot be used.
+ * A scheme that follows its settings at runtime. It compares contents, not file times: a mounted secret changes by
+ * moving a symlink, and some file systems send no notifications.
+ * @throws Fault `settings_bad` if the initial settings are unusable
  */
 export function createLiveScheme(
   first: SchemeConfig,
@@ -54,7 +57,7 @@ export function createLiveScheme(
       return { kind: 'refused', error }
     }
   }
-  // A fault that stays is told once, not at every look.
+  // Reports a persistent error once, not at every check.
   const look = () => {
     const event = follow()
     const found = event.kind === 'refused' ? messageOf(event.error) : ''
@@ -74,7 +77,7 @@ export function createLiveScheme(
   }
 }
 
-/** @throws Fault `settings_bad` where a secret or a key does not fit the scheme, or none counts any more. */
+/** @throws Fault `settings_bad` if a secret or key does not fit the scheme, or all secrets have expired */
 export function openScheme({ signing, keys }: SchemeConfig, now: Date): SignatureScheme {
   const ends = keys.secrets.map(({ notAfter }) => notAfter)
   if (ends.length > 0 && ends.every((end) => end !== null && end <= now)) {

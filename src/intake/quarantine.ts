@@ -1,7 +1,7 @@
 import { createAllowance } from './allowance.ts'
 import type { Refusal } from './signature/scheme.ts'
 
-/** A delivery that was not believed, or is no JSON or does not say that it is, as it is kept. `source` names the client. */
+/** A refused delivery: not authenticated, not JSON, or not declared as JSON. `source` identifies the client. */
 export type QuarantinedDelivery = {
   receivedAt: Date
   source: string
@@ -11,18 +11,18 @@ export type QuarantinedDelivery = {
 }
 
 export type QuarantineLimits = {
-  /** Of one client, and of all together; what goes beyond is answered like the rest and not kept. */
+  /** Rate limits per client and in total. Deliveries above a limit get the same answer and are not stored. */
   perSourcePerSecond: number
   perSourceAtOnce: number
   perSecond: number
   atOnce: number
   sourcesMax: number
-  /** What may wait for the next commit. */
+  /** Limits of what waits for the next commit. */
   waitingMax: number
   waitingBytesMax: number
-  /** What is handed on at once, so that other requests are answered in between: so many bytes of bodies, or one row. */
+  /** Body bytes handed to the store at once, or a single row. Other requests are answered in between. */
   storedBytesMax: number
-  /** Time between two commits, so that a flood costs the database little. */
+  /** Interval between commits; bounds the database load of a flood. */
   everyMs: number
 }
 
@@ -41,20 +41,23 @@ export const quarantineLimits: QuarantineLimits = {
 type QuarantineDeps = {
   store: (rows: readonly QuarantinedDelivery[]) => Promise<void>
   limits: QuarantineLimits
-  /** A delivery was not kept: its client, or all together, sent too many; or too much waits for the database. */
+  /**
+   * A delivery was dropped: `rate` if its client or all together sent too many, `full` if too much waits for the
+   * database.
+   */
   onDropped: (reason: 'rate' | 'full') => void
-  /** What kept rows from being stored; they go on waiting. */
+  /** Storing failed; the rows keep waiting. */
   onError: (error: unknown) => void
 }
 
 export type Quarantine = {
-  /** Takes a delivery, or drops it where it is one too many. The sender does not wait for it. */
+  /** Takes a delivery, or drops it above a limit. The sender does not wait for it. */
   keep: (delivery: QuarantinedDelivery) => void
-  /** Stores what waits. */
+  /** Stores the waiting deliveries. */
   stop: () => Promise<void>
 }
 
-/** Collects what was refused and stores it now and then: nobody may slow down what is genuine with it. */
+/** Collects refused deliveries and stores them in batches, so that they cannot slow down genuine ones. */
 export function createQuarantine({ store, limits, onDropped, onError }: QuarantineDeps): Quarantine {
   const isAllowed = allowDeliveries(limits)
   const waiting: QuarantinedDelivery[] = []
@@ -76,7 +79,7 @@ export function createQuarantine({ store, limits, onDropped, onError }: Quaranti
     }
   }
 
-  /** One flush at a time; what a flush leaves is for the next. */
+  /** One flush at a time; the next one takes the remaining rows. */
   function flushLater(): void {
     if (timer !== null) return
     timer = setTimeout(() => {

@@ -1,17 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 
-/** `aborted` where the sender went away before the body was complete. */
+/** `aborted`: the sender disconnected before the body was complete. */
 export type BodyRead = { kind: 'read'; body: Buffer } | { kind: 'too_large' | 'overloaded' | 'aborted' }
 
 type BodyLimits = {
   bodyBytesMax: number
-  /** Of all bodies being read at one time, so that many slow senders together stay within memory. */
+  /** Total of all bodies being read, so that many slow senders stay within memory. */
   unfinishedBytesMax: number
-  /** The same of one client, so that it leaves room for others. */
+  /** The same per client, so that one leaves room for others. */
   unfinishedBytesPerSourceMax: number
 }
 
-/** Reads bodies byte for byte. What is over a bound is not kept; the connection's own time limit ends it. */
+/** Reads bodies byte for byte. A body above a limit is discarded; the connection's own timeout ends it. */
 export function createBodyReader(bounds: BodyLimits) {
   const { bodyBytesMax } = bounds
   const unfinished = createUnfinished(bounds)
@@ -43,7 +43,9 @@ export function createBodyReader(bounds: BodyLimits) {
   }
 }
 
-/** Counts the bytes of unfinished bodies, of all and by client; `add` tells whether they are within their bounds. */
+/**
+ * Counts the bytes of unfinished bodies, in total and per client. `add` returns whether both are within their limits.
+ */
 function createUnfinished({ unfinishedBytesMax, unfinishedBytesPerSourceMax }: BodyLimits) {
   const ofSources = new Map<string, number>()
   let ofAll = 0

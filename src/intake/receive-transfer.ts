@@ -9,7 +9,10 @@ import type { Quarantine } from './quarantine.ts'
 import type { BodyRead } from './read-body.ts'
 import type { Refusal } from './signature/scheme.ts'
 
-/** How a request ended, for the metric. `canary`: we sent it ourselves. `aborted`: the sender went away before its body was complete. */
+/**
+ * Result of a request, for metrics. `canary`: we sent it ourselves. `aborted`: the sender disconnected before the body
+ * was complete.
+ */
 export type IntakeOutcome =
   | 'stored'
   | 'duplicate'
@@ -24,7 +27,7 @@ export type IntakeOutcome =
   | 'unavailable'
   | 'aborted'
 
-/** `reason` is there where the signature scheme refused, `event` where it was believed, `traceId` where it was traced. */
+/** `reason` is set if the scheme refused the request, `event` if it was accepted, `traceId` if it was traced. */
 export type IntakeObservation = {
   outcome: IntakeOutcome
   seconds: number
@@ -33,31 +36,34 @@ export type IntakeObservation = {
   traceId?: string
 }
 
-/** A webhook that was believed. `traceparent` is what its sender says, and may be anything; times are in milliseconds since 1970. */
+/**
+ * An authenticated webhook. `traceparent` comes from the sender and may be anything; `startedAt` is in milliseconds
+ * since 1970.
+ */
 export type IntakeTraceStart = { sourceKey: string; traceparent: string | undefined; startedAt: number }
 
-/** A trace under way: `traceparent` goes into the row, so that whoever applies it goes on with the same trace. */
+/** A trace in progress. `traceparent` is stored with the row, so that applying it continues the same trace. */
 export type IntakeTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
 export type IntakeDeps = AdmissionDeps & {
   sourceOf: SourceReader
   readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
   write: Write
-  /** Begins the trace of a webhook; null where it is not traced, and nothing is where there is no tracer. */
+  /** Starts the trace of a webhook; null if it is not sampled. Absent without a tracer. */
   trace?: (arriving: IntakeTraceStart) => IntakeTrace | null
-  /** Keeps what is not taken in, for the case that the settings are wrong and not the sender. */
+  /** Stores refused deliveries, in case the settings are wrong and not the sender. */
   quarantine: Quarantine['keep']
   now: () => Date
   observe: (observation: IntakeObservation) => void
-  /** After the answer to a webhook that was new: time to wake whoever applies it. */
+  /** Called after a new webhook is answered, to wake the job that applies it. */
   onStored: () => void
-  /** What kept a webhook from being stored. */
+  /** Receives the error that prevented storing a webhook. */
   onError: (error: unknown) => void
 }
 
 type IntakeResult = Omit<IntakeObservation, 'seconds'>
 
-/** Takes in one webhook. The answer comes after the commit, never before it. */
+/** Handles one webhook. The answer is sent after the commit, never before it. */
 export function receiveTransfer(receiving: IntakeDeps) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
@@ -96,7 +102,7 @@ async function receive(
     : { outcome: admission.kind }
 }
 
-/** Only what is believed is traced: nobody else can make a trace grow, or choose its id. */
+/** Only authenticated webhooks are traced, so no one else can enlarge a trace or choose its id. */
 async function store(
   { write, trace }: IntakeDeps,
   row: ReceivedWebhook,
@@ -119,7 +125,7 @@ const wrongType = { kind: 'wrong_type' } as const
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
-/** A packed body is refused: what was signed are the bytes as sent, and unpacking is where bombs go off. */
+/** Refuses compressed bodies: the signature covers the bytes as sent, and decompression enables zip bombs. */
 function isPlainJson(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'] ?? 'identity'
   return encoding.toLowerCase() === 'identity' && jsonType.test(headers['content-type'] ?? '')
@@ -161,8 +167,8 @@ function answer(response: ServerResponse, outcome: IntakeOutcome): void {
 type JsonReply = { status: number; document: Record<string, string>; headers?: Record<string, string> }
 
 /**
- * Writes a small answer directly: no entity tag, no other header than needed. It goes out at once, and ends once the rest
- * of the request has been read and thrown away: who closes a connection with bytes in it often costs the sender the answer.
+ * Writes a small answer directly: no entity tag, only the necessary headers. It is sent at once, and ends after the
+ * rest of the request is read and discarded: closing a connection with unread bytes often loses the answer.
  */
 export function sendJson(response: ServerResponse, { status, document, headers }: JsonReply): void {
   const { req: request } = response

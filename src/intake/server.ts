@@ -10,7 +10,7 @@ import { type IntakeDeps, receiveTransfer, sendJson } from './receive-transfer.t
 
 export type IntakeLimits = ServerLimits & {
   bodyBytesMax: number
-  /** Of all bodies still arriving, together. */
+  /** Total of all bodies still arriving. */
   unfinishedBytesMax: number
   unfinishedBytesPerSourceMax: number
   connectionsMax: number
@@ -32,22 +32,22 @@ export type IntakeServerOptions = Omit<IntakeDeps, 'readBody' | 'sourceOf'> & {
   port: number
   host: string
   limits: IntakeLimits
-  /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is believed. */
+  /** Addresses, or networks such as `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
 }
 
 export type Intake = {
-  /** Without a trailing slash; the webhook's address is this and `transfersPath`. */
+  /** Without a trailing slash. Append `transfersPath` for the address of the webhook. */
   url: string
-  /** Refuses new connections, lets what is being answered finish within the limit, closes the rest. */
+  /** Refuses new connections, lets active requests finish within the limit, and closes the rest. */
   stop: () => Promise<void>
 }
 
 export const transfersPath = '/webhooks/transfers'
 
 /**
- * Listens for webhooks.
- * @throws Fault `settings_bad` where the port cannot be had.
+ * Starts the webhook server.
+ * @throws Fault `settings_bad` if the port is unavailable
  */
 export async function startIntake(settings: IntakeServerOptions): Promise<Intake> {
   const { limits } = settings
@@ -128,16 +128,16 @@ function urlOf(server: Server): string {
 }
 
 type OpenResponses = {
-  /** Holds the response until it is closed; then `onIdle` is called if no other is left. */
+  /** Holds the response until it is closed. Calls `onIdle` if it was the last. */
   add: (response: ServerResponse) => void
   isIdle: () => boolean
   all: () => ServerResponse[]
 }
 
 /**
- * The responses that are under way. They stand in places that are used again and not in a Set: one that changes with
- * every request outgrows its tables all the time, V8 links each to the next, and as soon as one is old all of them keep
- * what they held, so that no request is collected young.
+ * Responses in progress, in an array with reused slots. A Set that changes with every request keeps replacing its hash
+ * tables, and V8 links each to the next. Once one is old, all of them retain their entries, so no request is collected
+ * while young.
  */
 export function createAnswering(onIdle: () => void): OpenResponses {
   const places: (ServerResponse | null)[] = []

@@ -10,15 +10,15 @@ import type { Tables } from '../store/tables.ts'
 export type AuditDeps = { db: Database<Tables>; client: OwnersClient; networks: readonly NetworkSettings[] }
 
 export type OwnerAudit = {
-  /** Owners of ours that the service listed. */
+  /** Our owners that the service listed. */
   compared: number
   changes: readonly MismatchChange[]
 }
 
 /**
- * Holds the service's lists of channels and wallets against the address book. What it states otherwise is an
- * `address_changed` until it states it as approved again. Owners that it does not list, or that are not ours, are left
- * alone.
+ * Compares the service's lists of channels and wallets with the address book. A contradiction opens an
+ * `address_changed`, which clears once the service states the approved value again. Owners that the service does not
+ * list, or that are not ours, are ignored.
  */
 export async function auditOwners(deps: AuditDeps): Promise<OwnerAudit> {
   const audits = [await auditKind(deps, 'channel'), await auditKind(deps, 'stable_wallet')]

@@ -4,7 +4,7 @@ import { scanStream } from './chain/scan-position.ts'
 import { pollStream } from './poll/poll-position.ts'
 import { longestPause } from './schedule.ts'
 
-/** Every stream that these settings have read on, and for how many seconds it may go unread. */
+/** All streams that these settings read, with the maximum age of each in seconds. */
 export function expectedStreams({
   networks,
   schedule,
@@ -19,7 +19,7 @@ export function expectedStreams({
   ])
 }
 
-/** What is to happen seldom may be missed once before it counts as not happening. */
+/** A rare event may be missed once before it counts as overdue. */
 export function allowedAge(usual: number, everySeconds: number): number {
   return Math.max(usual, 2 * everySeconds)
 }

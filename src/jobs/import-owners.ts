@@ -14,7 +14,7 @@ export type ImportDeps = { db: Database<Tables>; networks: readonly NetworkSetti
 export type Import = {
   kind: Owner['kind']
   rows: readonly OwnerFileRow[]
-  /** Checks everything and keeps nothing. */
+  /** Checks the whole file and stores nothing. */
   isDryRun: boolean
 }
 
@@ -23,8 +23,8 @@ export type OwnerImportResult =
   | { kind: 'refused'; faults: readonly LineFault[] }
 
 /**
- * Takes channels or wallets that exist already into the address book: all of them, or none where anything is wrong.
- * Importing the same again changes nothing.
+ * Imports existing channels or wallets into the address book: all of them, or none if a line has a problem. Importing
+ * them again changes nothing.
  */
 export async function importOwners(
   deps: ImportDeps,
@@ -59,14 +59,14 @@ export async function importOwners(
   }
 }
 
-/** Thrown to roll back; what was found out is told all the same. */
+/** Thrown to roll back the transaction. It carries the result. */
 class Undone extends Error {
   result: OwnerImportResult = { kind: 'refused', faults: [] }
 }
 
 type Entries = { entries: Map<string, OwnerEntry>; faults: LineFault[] }
 
-/** Brings the lines of each owner together. */
+/** Groups the lines by owner. */
 function gather(
   rows: readonly OwnerFileRow[],
   { kind, networks }: { kind: Owner['kind']; networks: readonly NetworkSettings[] },
@@ -106,7 +106,7 @@ function readRow(networks: readonly NetworkSettings[], row: OwnerFileRow): ReadR
   return { kind: 'read', deposit, forward }
 }
 
-/** What is wrong with it, where it is a text. */
+/** @returns the network and address, or the problem as text */
 function readPlace(
   networks: readonly NetworkSettings[],
   { network: name, address }: { network: string; address: string },

@@ -16,11 +16,11 @@ export type ProvisionDeps = {
 }
 
 /**
- * Creates a channel at the service and keeps its addresses, so that they are watched from now on. The recipient is
- * kept as it was asked for, not as the service answers: it is what every forward is held against. Nothing is asked of
- * the service that could not be kept.
- * @throws Fault `usage_bad` where the request cannot be kept; `remote_failed` where the service's answer contradicts it,
- * which is an `address_changed` then.
+ * Creates a channel at the service and stores its addresses, which are watched from then on. The stored recipient is
+ * the requested one, not the one in the service's answer: every forward is checked against it. A request that cannot be
+ * stored is never sent to the service.
+ * @throws Fault `usage_bad` if the request cannot be stored; `remote_failed` if the service's answer contradicts it,
+ * which also opens an `address_changed`
  */
 export async function createChannel(deps: ProvisionDeps, request: NewChannel): Promise<OwnerEntry> {
   const owner: Owner = { kind: 'channel', id: request.id }
@@ -29,12 +29,12 @@ export async function createChannel(deps: ProvisionDeps, request: NewChannel): P
   await refuseOwnAddress(deps, recipient)
   const forward = { network: network.name, asset: request.forwardAsset, recipient }
   const known = await knownAs(deps, owner)
-  // Another rule than the one that is kept is refused here, before the service has anything to do with it.
+  // Refuses a rule that differs from the stored one before the service is called.
   if (known !== null) await saveOwner(deps.db, { ...known, forward })
   return keep(deps, { owner, known, forward }, await deps.client.createChannel(request))
 }
 
-/** Creates a StableWallet at the service and keeps its addresses. It throws what `createChannel` throws. */
+/** Creates a StableWallet at the service and stores its addresses. Throws like `createChannel`. */
 export async function createStableWallet(deps: ProvisionDeps, id: string): Promise<OwnerEntry> {
   const owner: Owner = { kind: 'stable_wallet', id }
   const known = await knownAs(deps, owner)
@@ -67,7 +67,7 @@ async function keep(
   throw new Fault('remote_failed', { what, problem: `${problem.join('; ')}; address_changed is open` })
 }
 
-/** Networks that the settings do not have are left out: nothing of them is read. */
+/** Leaves out networks that are not in the settings: nothing reads them. */
 function depositsOf({ networks }: ProvisionDeps, { deposits }: StatedOwner): OwnerEntry['deposits'] {
   return deposits.flatMap(({ network, address }) => {
     const known = networks.find(({ name }) => name === network)
@@ -79,7 +79,7 @@ async function knownAs({ db }: ProvisionDeps, { kind, id }: Owner): Promise<Owne
   return (await readOwners(db, kind, [id]))[0] ?? null
 }
 
-/** @throws Fault `usage_bad` that says what is wrong with it */
+/** @throws Fault `usage_bad` that names the problem */
 function recipientOn(network: NetworkSettings, text: string): Address {
   const destination = readDestination(network, text)
   if (destination.kind === 'valid') return destination.address
@@ -89,7 +89,7 @@ function recipientOn(network: NetworkSettings, text: string): Address {
   })
 }
 
-/** What is forwarded to a deposit address would come in again as a deposit. */
+/** An amount forwarded to a deposit address would arrive as another deposit. */
 async function refuseOwnAddress({ db }: ProvisionDeps, recipient: Address): Promise<void> {
   const [held] = await ownersAt(db, [recipient])
   if (held === undefined) return

@@ -1,9 +1,9 @@
 import { createTask } from 'node-cron'
 
-/** A cron expression with seconds, and what to do at each tick, which tells whether it was done. */
+/** A cron expression with seconds, and the work of each tick. `run` resolves to whether the work was done. */
 export type Tick = { name: string; expression: string; run: () => Promise<boolean> }
 
-/** What a tick tells of its work; why that failed is told to `failed`. */
+/** Resolves to whether the work succeeded. A failure is passed to `failed`. */
 export function isDone(work: Promise<void>, failed: (error: unknown) => void): Promise<boolean> {
   return work.then(
     () => true,
@@ -17,8 +17,8 @@ export function isDone(work: Promise<void>, failed: (error: unknown) => void): P
 export type Schedule = { stop: () => Promise<void> }
 
 /**
- * Starts ticking. A tick that comes while the same one still runs is left out.
- * @param report is told what kept the schedule itself from ticking.
+ * Starts the ticks. A tick is skipped while the previous one of the same name still runs.
+ * @param report receives errors of the schedule itself
  */
 export async function startSchedule(
   ticks: readonly Tick[],
@@ -31,7 +31,7 @@ export async function startSchedule(
     for (const task of tasks)
       if (task.isLate()) restarted = restarted.then(() => task.restart()).catch(report)
   }
-  // Ticks that a busy process comes too late for have their turn first.
+  // Lets ticks run first that are late because the process is busy.
   const timer = setInterval(() => setImmediate(look), lookEveryMs)
   return {
     async stop() {
@@ -43,15 +43,15 @@ export async function startSchedule(
 }
 
 const lookEveryMs = 1000
-/** A busy process ticks late by itself. */
+/** A busy process ticks late without further cause. */
 const lateMs = 1000
-/** A tick that a busy process, or a clock that was set forward, came too late for is done then, and not left out. */
+/** Runs a late tick instead of skipping it, after a busy period or a forward jump of the clock. */
 const missedExecutionTolerance = 86_400_000
 
 /**
- * A tick is awaited for as long as it was away by the clock when the one before came: where that was wrong for a moment, or
- * is set back meanwhile, nothing would tick until it is there again. So each is awaited by a clock that nobody sets, too, and
- * where it does not come, the task is started anew, and waits by the clock as it is then.
+ * The library waits for a tick by the wall clock as it was at the previous tick. If the clock was wrong then, or is set
+ * back in between, nothing ticks until it catches up. So each tick is also timed by the monotonic clock. If it does not
+ * come, the task is restarted and waits by the current wall clock.
  */
 function createWatched({ name, expression, run }: Tick, report: (error: unknown) => void) {
   let dueAt = Infinity
@@ -63,7 +63,7 @@ function createWatched({ name, expression, run }: Tick, report: (error: unknown)
     dueAt = Infinity
     await run().finally(awaitNext)
   }
-  // It would write to standard error by itself, a line for each tick that is left out among them.
+  // Without a logger the library writes to standard error, including a line for each skipped tick.
   const logger = { debug: ignore, info: ignore, warn: ignore, error: report }
   const quiet = { noOverlap: true, suppressMissedWarning: true, missedExecutionTolerance, logger }
   const task = createTask(expression, work, { name, ...quiet })
@@ -82,13 +82,13 @@ function createWatched({ name, expression, run }: Tick, report: (error: unknown)
   }
 }
 
-/** Schedulers tick within so many milliseconds of each other, however seldom they do. */
+/** Ticks of different schedulers are at most this far apart, even for rare ticks. */
 const quietMaxMs = 60_000
 
-/** As many ticks tell how regular they are. */
+/** Number of upcoming ticks from which the longest pause is derived. */
 const ticksLookedAt = 60
 
-/** The longest time between ticks to come, in seconds. */
+/** The longest pause between upcoming ticks, in seconds. */
 export function longestPause(expression: string): number {
   return Math.max(0, ...pausesOf(expression)) / 1000
 }
@@ -98,26 +98,26 @@ function pausesOf(expression: string): number[] {
   return times.slice(1).map((time, place) => time.getTime() - (times[place] ?? time).getTime())
 }
 
-/** What schedulers know of each other. */
+/** Coordination between schedulers. */
 export type TickClaims = {
-  /** @returns the number of the claim, which keeps a tick from others for so long; null where another has it */
+  /** @returns the number of the claim, which reserves the tick for that long; null if another scheduler has it */
   claim: (tick: string, quietMs: number) => Promise<bigint | null>
-  /** Leaves a tick of that claim, or one that nobody has, to whoever takes it up. */
+  /** Releases a claimed tick, or one without a claim, for any scheduler to take over. */
   giveBack: (tick: string, claim: bigint) => Promise<void>
   givenBack: () => Promise<readonly string[]>
 }
 
-/** Where it could not be asked for. They are counted from 1. */
+/** Used if the claim could not be requested. Real claims count from 1. */
 const noClaim = 0n
 const takeUpEvery = '*/5 * * * * *'
 
 /**
- * Ticks of which one of all schedulers runs each, and one more: what somebody could not do is taken up by whoever can.
- * Where claims cannot be asked for each runs them: the same work asked for twice costs less than work that nobody asks
- * for.
+ * Makes ticks shared, so that one of all schedulers runs each, and adds a tick that takes over failed ones. If claims
+ * are unavailable, every scheduler runs the tick: doing work twice costs less than missing it.
  */
 export function sharedTicks(ticks: readonly Tick[], claims: TickClaims): Tick[] {
-  // Whoever could not do the last tick, of any name, claims none until it can: it would take them from those who can.
+  // A scheduler whose last tick failed, of any name, claims none until one succeeds. It would take ticks from
+  // schedulers that work.
   let isAble = true
   const shared = ticks.map((tick): Tick => {
     const quietMs = Math.min(quietMaxMs, ...pausesOf(tick.expression)) / 2

@@ -1,18 +1,18 @@
-/** After this many checks in a row that find idle hands and waiting work. */
+/** The worker is replaced after this many consecutive checks that find it idle while jobs wait. */
 const suspicionsMax = 3
 
 type WatchdogTarget = {
-  /** Counts every run that began or ended. */
+  /** Counts every start and end of a run. */
   progress: () => number
-  /** True where every hand is busy, so that waiting work is no sign of trouble. */
+  /** True if all slots are busy. Waiting jobs are normal then. */
   busy: () => boolean
   waiting: () => Promise<number>
   replace: () => void
 }
 
 /**
- * Notices a worker that says it runs and takes nothing, as BullMQ workers did after an outage of their server
- * (taskforcesh/bullmq#4585). Call the result at regular times.
+ * Detects a worker that claims to run but takes no jobs, as BullMQ workers did after an outage of their server
+ * (taskforcesh/bullmq#4585). Call the returned function at regular intervals.
  */
 export function createWatchdog({ progress, busy, waiting, replace }: WatchdogTarget): () => Promise<void> {
   let seen = progress()

@@ -1,8 +1,8 @@
 import { Fault } from '../core/errors.ts'
 
 /**
- * Waits for the promise, but no longer than that. What it waits for is not ended by it.
- * @throws Fault `remote_failed` naming what took too long
+ * Waits for the promise, up to the timeout. A timeout does not stop the underlying work.
+ * @throws Fault `remote_failed` that names the operation
  */
 export async function within<Value>(
   timeoutMs: number,

@@ -23,7 +23,7 @@ export type WorkDeps = ApplyDeps &
     cadence: Cadence
     audit: () => Promise<OwnerAudit>
     prove: (network: string) => Promise<BalanceProofResult | NoProof>
-    /** Asks for a run of a job; may fail, since the sweep asks again. */
+    /** Requests a run of a job. May fail: the sweep requests it again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
       applied: (applied: ApplyResult) => void
@@ -45,25 +45,25 @@ export type JobName =
   | 'seal'
   | 'beat'
 
-/** How long a stored row may wait before its wake-up counts as lost. */
+/** A wake-up counts as lost if its row has waited this long. */
 const overdueSeconds = 5
 
-/** Of so many deposits that a batch of webhooks told of, each is read alone; of more, the list is read. */
+/** If a batch of webhooks names at most this many deposits, each is read by id; otherwise the list is read. */
 const readsMax = 20
 
-/** Everything the daemon does again and again. Each job is safe to run twice and beside itself. */
+/** The recurring work of the daemon. Each job is safe to run twice and concurrently. */
 export type DaemonWork = LedgerWork &
   Pick<ChainWork, 'scan' | 'backfill' | 'verify'> & {
     apply: () => Promise<void>
-    /** Reads the service's records, where that is due. */
+    /** Reads the service's records if a poll is due. */
     poll: () => Promise<void>
-    /** Reads one record, by the service's id, where the service can tell it alone. */
+    /** Reads one record by the service's id, if the service has a call for it. */
     read: (id: string) => Promise<void>
-    /** Finds what no wake-up reached: rows that wait too long, groups whose time has come, and what people decided. */
+    /** Finds work whose wake-up was lost: overdue rows, groups past their deadline, and decisions of people. */
     sweep: () => Promise<void>
-    /** Holds what a network's deposit addresses have against what is known to have come and gone. */
+    /** Compares the balances of a network's deposit addresses with the transfers seen. */
     prove: (network: string) => Promise<void>
-    /** Everything that deposits need done now, without the queue: for tests, and for one-off runs. */
+    /** Runs everything deposits need now, without the queue. For tests and one-off runs. */
     all: () => Promise<void>
   }
 
@@ -117,8 +117,8 @@ export function createWork(given: WorkDeps): DaemonWork {
 }
 
 /**
- * What was read later counts, and the next reading begins where the last one was, whoever read: by a clock that is ahead,
- * what comes after would be passed over until it is so late.
+ * Reading times order the records, and the next reading starts at the last one, whichever process made it. A process
+ * with a fast clock would skip records until real time catches up, so all use the database clock.
  */
 async function byDatabaseClock(deps: WorkDeps): Promise<WorkDeps> {
   return { ...deps, now: await readClock(deps.db) }
@@ -129,7 +129,7 @@ async function pollNow(deps: WorkDeps): Promise<void> {
   deps.observe.polled(reading)
 }
 
-/** Each call goes on where the one before ended. It tells whether the policy agreed to something, which is to be applied. */
+/** Each call continues after the previous one and returns whether the policy approved a match that must be applied. */
 function createProposer(deps: WorkDeps): () => Promise<boolean> {
   let after = 0n
   return async () => {
@@ -155,7 +155,7 @@ type DaemonWorkDeps = WorkDeps & { failing: Set<bigint> }
 
 type ApplyFollowUps = Record<'told' | 'named', ReadonlySet<string>>
 
-/** @returns the service's ids of the deposits that webhooks told of, and networks with transactions to be verified */
+/** @returns the service's ids of deposits that webhooks report, and networks with transactions to verify */
 async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
   const told = new Set<string>()
   const named = new Set<string>()
@@ -170,9 +170,9 @@ async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
 }
 
 /**
- * A row that cannot be applied must not hold up the others: where a batch fails, each of its rows gets its own
- * transaction. What fails again stays pending, grows old on the metrics, and fails the job; deadlines pass without it,
- * as long as this process knows of it.
+ * A row that cannot be applied must not block the others. If a batch fails, each row gets its own transaction. A row
+ * that fails again stays pending, ages in the metrics, and fails the job. Deadlines do not wait for it while this
+ * process remembers it.
  */
 async function applyEach(deps: DaemonWorkDeps, fault: unknown): Promise<never> {
   for (const id of await pendingIds(deps.db, batchMax.rowsMax)) {

@@ -16,15 +16,15 @@ export type DepositPage = {
 export type DepositClient = {
   list: ListProfile
   /**
-   * One page, of what was created or updated since a time where the service can tell. Null where the service does not
-   * know the mark any more.
+   * Reads one page. `since` restricts it to records created or updated from then on, if the service supports that. Null
+   * if the service no longer accepts the mark.
    */
   listDeposits: (place: { mark: PageMark; since: Date | null }) => Promise<DepositPage | null>
-  /** One record alone; null where the service has none of that id. Asked only where `list.one` is set. */
+  /** Reads one record by id; null if the service does not have it. Called only if `list.one` is set. */
   readDeposit: (id: string) => Promise<PolledRecord | null>
 }
 
-/** Reads deposits as the profile says. Every call throws Fault `remote_failed` where its answer cannot be used. */
+/** Reads deposits according to the profile. Every call throws Fault `remote_failed` if its answer cannot be used. */
 export function createDepositClient(
   service: { url: string; call: ServiceCall },
   profile: DepositsProfile,
@@ -74,7 +74,7 @@ function singleReader(
 ): DepositClient['readDeposit'] {
   const find = lookUp(one?.record ?? null)
   return async (id) => {
-    // In a path these two mean another place, however they are written: no record can have such an id.
+    // In a path these two change the location, however they are encoded. No record can have such an id.
     if (id === '.' || id === '..') return null
     const path = (one?.path ?? '').replaceAll('{id}', () => encodeURIComponent(id))
     const request = { method: 'GET' as const, path }
@@ -88,25 +88,25 @@ function singleReader(
   }
 }
 
-/** Some services say that there is no such page where others answer an empty one. */
+/** Some services answer 404 for a page after the last; others send an empty page. */
 function isPastTheEnd({ pages }: ListProfile, mark: PageMark, answer: ServiceAnswer): boolean {
   const isCounted = pages === 'page' || pages === 'offset'
   return isCounted && mark !== null && answer.kind === 'refused' && answer.status === 404
 }
 
-/** Such as a cursor that has expired. A key that is refused is no matter of the mark. */
+/** For example an expired cursor. A refused key says nothing about the mark. */
 function isMarkRefused(mark: PageMark, answer: ServiceAnswer): boolean {
   return mark !== null && answer.kind === 'refused' && ![401, 403].includes(answer.status)
 }
 
-/** @throws Fault `remote_failed` that names the call, whatever is wrong with its answer */
+/** @throws Fault `remote_failed` that names the call, for any problem with its answer */
 function understood<Value>(
   request: HttpRequest,
   answer: ServiceAnswer,
   read: (answer: Extract<ServiceAnswer, { kind: 'answered' }>) => Value,
 ): Value {
   if (answer.kind === 'refused') {
-    // There is nothing at the path that the profile names.
+    // A 404 means that the path in the profile is wrong.
     throw failure(request, answer.problem, answer.status === 404 ? mappingPage : undefined)
   }
   try {
@@ -116,12 +116,12 @@ function understood<Value>(
   }
 }
 
-/** Where it is said how a profile names what a service answers. */
+/** Explains how a profile maps the answers of a service. */
 const mappingPage = 'docs/mapping.md'
 
 const keysShown = 10
 
-/** What stands in the place of something else; nothing of what it holds but names. */
+/** Describes an unexpected value. Of its content only names are shown. */
 function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
   if (typeof value !== 'object') return `a ${typeof value}`
@@ -130,7 +130,7 @@ function kindOf(value: unknown): string {
 }
 
 function pathOf(list: ListProfile, mark: PageMark, query: Record<string, string>): string {
-  // A link names the whole query of the next page.
+  // A link contains the complete query of the next page.
   if (list.pages === 'link' && mark !== null) return mark
   const limit = { [list.parameters.limit]: `${list.limit}` }
   return `${list.path}?${new URLSearchParams({ ...list.query, ...limit, ...query }).toString()}`
@@ -142,7 +142,7 @@ function lookUp(path: string | null): (body: unknown) => unknown {
   return (body) => find(body, body)
 }
 
-/** @throws Error where what stands there is no cursor; nothing, null and an empty text say that there is none. */
+/** @throws Error if the value is not a cursor; a missing value, null or an empty text means there is none */
 function cursorText(value: unknown): string | null {
   if (value === undefined || value === null || value === '') return null
   const text = typeof value === 'string' ? value : digitsOf(value)
@@ -151,10 +151,10 @@ function cursorText(value: unknown): string | null {
 }
 
 /**
- * The path, with its query, that a `Link` header (RFC 8288) names as the next page.
- * @param base the service's own address; the path returned is relative to it.
- * @returns null where there is no next page
- * @throws Error where it leads elsewhere: the key must not go there
+ * Finds the path and query of the next page in a `Link` header (RFC 8288).
+ * @param base the service's own URL; the returned path is relative to it
+ * @returns null if there is no next page
+ * @throws Error if the link leads to another location: the key must not be sent there
  */
 export function nextLink(header: string | null, base: string): string | null {
   const target = targetOf(header ?? '')

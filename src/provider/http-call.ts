@@ -3,27 +3,27 @@ import { readRetryAfter } from '../core/retry-after.ts'
 import { parseLossless } from './lossless-json.ts'
 
 export type HttpSettings = {
-  /** Every path is relative to it. */
+  /** Base of every path. */
   url: string
   apiKey: string
-  /** How long one request may take, its answer included. */
+  /** Time limit of one request, including its answer. */
   timeoutMs: number
 }
 
-/** `path` may carry a query. */
+/** `path` may include a query. */
 export type HttpRequest = { method: 'GET' | 'POST'; path: string; body?: object }
 
-/** How one request ended. */
+/** Result of one request. */
 export type HttpResult =
   | { kind: 'answered'; body: unknown; link: string | null }
-  /** Asked again, the service would say the same. */
+  /** A repeated request would get the same answer. */
   | { kind: 'refused'; status: number; problem: string }
-  /** Asked later, it may answer. */
+  /** A later request may succeed. */
   | { kind: 'limited' | 'failed'; problem: string; retryAfterMs: number | null }
 
 const answerBytesMax = 16 * 1024 * 1024
 
-/** Sends one request. What goes wrong is told without the key or a password of the address. */
+/** Sends one request. Problems are described without the key or a password in the URL. */
 export async function sendRequest(
   settings: HttpSettings,
   request: HttpRequest,
@@ -35,10 +35,10 @@ export async function sendRequest(
     const text = await readBounded(response)
     if (response.ok)
       return { kind: 'answered', body: readJson(text, shown), link: response.headers.get('link') }
-    // Shown before it is cut, so that no part of a secret is left at the edge.
+    // Masks secrets before truncating, so that no part of one remains at the end.
     return complaintOf(response, `${response.status} ${shown(text).slice(0, 300)}`, now())
   } catch (error) {
-    // Without the cause: errors of fetch repeat headers and addresses.
+    // Leaves out the cause: errors of fetch repeat headers and URLs.
     return { kind: 'failed', problem: shown(problemOf(error)), retryAfterMs: null }
   }
 }
@@ -52,13 +52,13 @@ function send({ url, apiKey, timeoutMs }: HttpSettings, { method, path, body }: 
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),
-    // A redirect could carry the key to another host.
+    // A redirect could send the key to another host.
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
   })
 }
 
-/** The bound is on what is unpacked, so that a small answer that unpacks without end is cut off, too. */
+/** Bounds the decompressed size, so that a compression bomb is cut off too. */
 async function readBounded(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -70,7 +70,7 @@ async function readBounded(response: Response): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** What stands in front of a service may answer 200 with a page of its own. */
+/** A proxy in front of the service may answer 200 with a page of its own. */
 function readJson(text: string, shown: (text: string) => string): unknown {
   try {
     return parseLossless(text)
@@ -86,20 +86,20 @@ function complaintOf({ status, headers }: Response, problem: string, now: Date):
   return { kind: 'refused', status, problem }
 }
 
-/** What failed, where `fetch` only says that it did. */
+/** Finds the cause behind the generic error of `fetch`. */
 function problemOf(error: unknown): string {
   const isVague = error instanceof TypeError && error.cause !== undefined
   return explained(messageOf(isVague ? error.cause : error))
 }
 
-/** In the words of `fetch` a redirect is only unexpected. */
+/** `fetch` reports a redirect only as unexpected. */
 function explained(message: string): string {
   return message === 'unexpected redirect'
     ? 'it answers with a redirect, which is not followed: SERVICE_URL has to be the address it leads to'
     : message
 }
 
-/** A server may repeat what it was sent, and so does fetch where it refuses to send it. */
+/** A server may repeat what it received, and so does fetch if it refuses to send it. */
 function withoutSecrets(text: string, { url, apiKey }: HttpSettings): string {
   const secrets = [apiKey, new URL(url).password].filter((secret) => secret !== '')
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text)

@@ -1,7 +1,7 @@
 /**
- * Parses JSON so that writing it again gives every number digit for digit, whatever its size. In between a number is
- * an object that holds its text: `digitsOf` reads it.
- * @throws where the text is no JSON
+ * Parses JSON so that serialising it again reproduces every number digit for digit. In the result, a number is an
+ * object that holds its text; `digitsOf` reads it.
+ * @throws if the text is not JSON
  */
 export function parseLossless(text: string): unknown {
   return parse(text, (_key, value, { source }) =>
@@ -9,12 +9,12 @@ export function parseLossless(text: string): unknown {
   )
 }
 
-/** The digits of a number as they were sent; null for anything else. */
+/** The digits of a number as sent; null for anything else. */
 export function digitsOf(value: unknown): string | null {
   return isRawJSON(value) ? value.rawJSON : null
 }
 
-/** The part of ECMAScript's JSON that TypeScript's library does not describe yet. */
+/** The part of ECMAScript's JSON that TypeScript's library does not declare yet. */
 type LosslessJson = {
   parse: (
     text: string,

@@ -26,11 +26,11 @@ export type NewChannel = {
 export type OwnersClient = {
   createChannel: (channel: NewChannel) => Promise<StatedOwner>
   createStableWallet: (id: string) => Promise<StatedOwner>
-  /** All of them; null where the service does not list them. */
+  /** All of them; null if the service has no list. */
   list: (kind: Owner['kind']) => Promise<readonly StatedOwner[] | null>
 }
 
-/** The client of the service that the settings name, which speaks as its profile says. */
+/** Creates the client of the configured service, according to its profile. */
 export function connectOwners(settings: ProviderSettings, profile: Profile): OwnersClient {
   return createOwnersClient({ url: settings.url, call: createServiceCall(settings) }, profile)
 }
@@ -38,9 +38,9 @@ export function connectOwners(settings: ProviderSettings, profile: Profile): Own
 const pagesMax = 10_000
 
 /**
- * Creates and lists channels and StableWallets as the profile says. Creating one again is safe: where the service
- * refuses an id because it exists, what it lists under that id is the answer.
- * @throws Fault `remote_failed` from every call, where the service's answer cannot be used
+ * Creates and lists channels and StableWallets according to the profile. Creation is idempotent: if the service refuses
+ * an existing id, the entry of that id in its list is the result.
+ * @throws Fault `remote_failed` from every call, if the service's answer cannot be used
  */
 export function createOwnersClient(
   service: { url: string; call: ServiceCall },
@@ -86,7 +86,7 @@ type OwnerListSource = {
   read: (value: unknown) => StatedOwner
 }
 
-/** The list is read like that of deposits. */
+/** Reads the list like the list of deposits. */
 async function listAll(
   { url, call }: { url: string; call: ServiceCall },
   { list, record, read }: OwnerListSource,
@@ -112,10 +112,10 @@ async function listAll(
   throw failure(request, `there are more than ${pagesMax} pages`)
 }
 
-/** Thrown within a reading of a list; nobody outside meets it. */
+/** Thrown and caught inside `listAll` only. */
 class Unlisted extends Error {}
 
-/** The interface says nothing of lists: a service that knows no such call has none. */
+/** The API specification does not mention lists: a service that answers 404 or 405 has none. */
 function refusingUnlisted(call: ServiceCall): ServiceCall {
   let isFirst = true
   return async (request) => {
@@ -144,7 +144,7 @@ function understood<Value>(request: HttpRequest, read: () => Value): Value {
 
 type OwnersProfile = Pick<Profile, 'owners' | 'networks'>
 
-/** Makes what reads one channel or wallet from an answer; it throws where a field is not there. */
+/** Compiles a reader of one channel or wallet in an answer. The reader throws if a field is missing. */
 function compileOwnerReader(
   kind: Owner['kind'],
   { owners, networks }: OwnersProfile,

@@ -2,30 +2,30 @@ import type { ListProfile } from './profile/list-schema.ts'
 import type { RecordHead } from './record-head.ts'
 
 /**
- * Where a page begins, as text that can be kept and gone on from: a cursor, a number, a time or a path. Null is the
- * beginning of the list.
+ * Start of a page, as text that can be stored and continued from: a cursor, a number, a time or a path. Null is the
+ * start of the list.
  */
 export type PageMark = string | null
 
-/** One page as the service gave it. */
+/** One page as the service returned it. */
 export type RawPage = {
   mark: PageMark
   heads: readonly RecordHead[]
-  /** What the answer calls the cursor of the next page, and the path that its `Link` header leads to. */
+  /** The cursor of the next page in the answer, and the path in its `Link` header. */
   cursor: string | null
   link: string | null
 }
 
 export type NextPage = {
   mark: PageMark
-  /** The records shifted while they were read; the mark leads back so that none is left out. */
+  /** The records shifted during the reading; the mark leads back so that none is skipped. */
   isDrift: boolean
 }
 
-/** One way to page: what a mark adds to the query, and where the next page begins; null after the last. */
+/** A paging method: the query of a mark, and the start of the next page; null after the last. */
 export type PagingMethod = {
   query: (mark: PageMark, since: Date | null) => Record<string, string>
-  /** @throws Error where the pages cannot be followed */
+  /** @throws Error if the pages cannot be followed */
   next: (page: RawPage) => NextPage | null
 }
 
@@ -50,7 +50,7 @@ const pagings: Record<ListProfile['pages'], (list: ListProfile) => PagingMethod>
       ...sinceQuery(list, since),
       [list.parameters.page]: mark ?? `${list.firstPage}`,
     }),
-    // A page may hold fewer than were asked for, so that only an empty one is the last.
+    // A page may have fewer records than requested, so only an empty one is the last.
     next: ({ mark, heads }) =>
       heads.length === 0 ? null : { mark: `${Number(mark ?? list.firstPage) + 1}`, isDrift: false },
   }),
@@ -82,8 +82,8 @@ function onward(mark: PageMark, next: PageMark, what: string): NextPage | null {
 }
 
 /**
- * Each page begins with the last record of the one before. Where that record is not on the page, records have left the
- * list and the others moved up: the page before is read again.
+ * Each page starts with the last record of the previous one. If that record is missing, records were removed from the
+ * list and the others moved up, so the previous page is read again.
  */
 function nextOffset({ mark, heads }: RawPage, limit: number): NextPage | null {
   const { offset, joint } = readOffset(mark)
@@ -105,8 +105,8 @@ function readOffset(mark: PageMark): { offset: number; joint: string | null } {
 const stepMs = 1000
 
 /**
- * Goes on a second before the newest record of the page, so that neither a service whose `since` leaves out the time
- * itself nor records of equal time at the edge of a page lose any.
+ * Continues one second before the newest record of the page. This loses no record if the service's `since` is
+ * exclusive, or if records at the edge of a page have equal times.
  */
 function nextTime({ mark, heads }: RawPage, limit: number): NextPage | null {
   if (heads.length === 0) return null

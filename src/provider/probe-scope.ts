@@ -2,9 +2,9 @@
 export type KeyScope = 'read' | 'write' | 'refused' | 'unknown' | 'unasked'
 
 /**
- * Finds out what a key may do without doing it: a creation is asked for with a body that is no JSON, which no service
- * can carry out. A key that may not create is refused for that; the others for the body. Where the service looks at the
- * body before it looks at the key, nothing is known.
+ * Determines what a key may do without side effects: requests a creation with a body that is not JSON, which no service
+ * can execute. A key without the right to create is refused for that reason, any other for the body. If the service
+ * checks the body before the key, the result is `unknown`.
  */
 export async function probeScope(
   service: { url: string; apiKey: string; timeoutMs: number },
@@ -19,7 +19,7 @@ export async function probeScope(
   return isKeyFirst && (withKey === 400 || withKey === 422) ? 'write' : 'unknown'
 }
 
-/** Null where nothing was answered. */
+/** Null if there was no answer. */
 async function statusOf(
   { url, timeoutMs }: { url: string; timeoutMs: number },
   path: string,

@@ -8,9 +8,7 @@ import type { Vocabulary } from './profile/known-assets.ts'
 import { compilePath } from './profile/path.ts'
 import type { Profile } from './profile/profile-schema.ts'
 
-/**
- * A claim; nothing, where the profile passes the payload over; or the place in it that could not be read, and why.
- */
+/** A claim; `ignored` if the profile ignores the payload; or the path that could not be read, and why. */
 export type ClaimReading =
   | { kind: 'claim'; claim: Claim }
   | { kind: 'ignored' }
@@ -22,7 +20,7 @@ export type ClaimReader = (payload: ClaimPayload) => ClaimReading
 
 type TimedRecordClaim = RecordClaim & { occurredAt: Date | null }
 
-/** Makes the one reader of webhook bodies and API records. Nothing is guessed: what does not fit is named. */
+/** Creates the reader of webhook bodies and API records. It never guesses: anything that does not fit is reported. */
 export function createClaimReader(profile: Profile, vocabulary: Vocabulary): ClaimReader {
   const readers = {
     webhook: readLosslessly(compileWebhook(profile, vocabulary)),
@@ -81,7 +79,7 @@ function compileKind({ kind, unlisted }: Profile['webhook']): (event: RecordCont
   return (event) => read(event) === 'deposit'
 }
 
-/** Reads with numbers as they usually are, until digits matter that those do not keep; from then on without loss. */
+/** Parses with plain numbers until a value needs digits that they lose; from then on always without loss. */
 function readLosslessly<Value>(read: (payload: unknown) => Value): (text: string) => Value {
   let how: (text: string) => unknown = JSON.parse
   return (text) => {

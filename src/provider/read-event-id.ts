@@ -2,10 +2,7 @@ import { parseLossless } from './lossless-json.ts'
 import { compileField, Unreadable } from './profile/find-field.ts'
 import type { Profile } from './profile/profile-schema.ts'
 
-/**
- * Makes what finds the sender's id of the event in the body of a webhook, which is JSON; null where it holds none that
- * can be read.
- */
+/** Creates a reader of the sender's event id in a JSON webhook body. It returns null if there is no readable id. */
 export function createEventIdReader({ webhook }: Profile): (body: Buffer) => string | null {
   if (webhook.id === undefined) return () => null
   const find = compileField(webhook.id, '')

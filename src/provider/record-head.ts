@@ -3,15 +3,15 @@ import { compileField, type RecordContext, Unreadable } from './profile/find-fie
 import type { ListProfile } from './profile/list-schema.ts'
 import type { Profile } from './profile/profile-schema.ts'
 
-/** What is known of a record without its mapping. Null where the record does not say it; it is kept all the same. */
+/** The fields read before a record is mapped. Null if the record lacks one; it is stored all the same. */
 export type RecordHead = { id: string | null; time: Date | null }
 
-/** A record as it was listed, with its own JSON text: numbers digit for digit as they were sent. */
+/** A record as listed, with its JSON text: numbers digit for digit as sent. */
 export type PolledRecord = RecordHead & { text: string }
 
 export type DepositsProfile = { list: ListProfile; record: Pick<Profile['record'], 'id' | 'createdAt'> }
 
-/** Makes what reads a record's id, and the time that the list is in order of. */
+/** Compiles a reader of a record's id and of the time by which the list is ordered. */
 export function compileRecordHead({ list, record }: DepositsProfile): (value: unknown) => PolledRecord {
   const findId = compileField(record.id, '')
   const readTime = compileTime(list.time ?? record.createdAt, '')
@@ -22,7 +22,7 @@ export function compileRecordHead({ list, record }: DepositsProfile): (value: un
   }
 }
 
-/** What cannot be read here is named by the mapping, once the record is applied. */
+/** The claim reader reports problems once the record is applied. */
 function readable<Value>(place: RecordContext, read: (place: RecordContext) => Value | null): Value | null {
   try {
     return read(place)

@@ -3,19 +3,19 @@ import { Fault } from '../core/errors.ts'
 import { type HttpRequest, type HttpResult, sendRequest } from './http-call.ts'
 
 export type ProviderSettings = {
-  /** Every path is relative to it. */
+  /** Base of every path. */
   url: string
   apiKey: string
-  /** How long one request may take, its answer included. */
+  /** Time limit of one request, including its answer. */
   timeoutMs?: number
-  /** How often a read is tried before it has failed. */
+  /** Maximum attempts of a read. */
   attemptsMax?: number
 }
 
-/** How one request ended, for metrics. `withheld`: it was not sent, since the service is left alone. */
+/** Result of one request, for metrics. `withheld`: not sent, because the circuit breaker is open. */
 export type ProviderOutcome = 'ok' | 'refused' | 'limited' | 'failed' | 'withheld'
 
-/** Time and chance, for tests to take in hand. */
+/** Clock, randomness and delays, replaceable in tests. */
 export type Pace = {
   now: () => Date
   random: () => number
@@ -25,16 +25,16 @@ export type Pace = {
 export type ServiceAnswer = Extract<HttpResult, { kind: 'answered' | 'refused' }>
 
 /**
- * Asks the service, patiently: a read that fails or is limited is tried again, and a service that keeps failing is left
- * alone for a while. What it refuses is a value.
- * @throws Fault `remote_failed` that says what the service answered
+ * Calls the service with retries: a failed or rate-limited read is repeated, and a circuit breaker pauses calls to a
+ * service that keeps failing. A refusal is returned as a value.
+ * @throws Fault `remote_failed` with the answer of the service
  */
 export type ServiceCall = (request: HttpRequest) => Promise<ServiceAnswer>
 
 const timeoutDefaultMs = 15_000
 const attemptsDefault = 3
 const backoffMs = 500
-/** A service that asks for a longer wait is left alone for so long instead, and the call has failed. */
+/** If the service requests a longer wait, the call fails and the breaker opens for that time. */
 const waitMaxMs = 10_000
 
 export function createServiceCall(
@@ -54,7 +54,7 @@ export function createServiceCall(
       observe('withheld')
       throw failure(request, `is left alone until ${heldUntil.toISOString()}: it failed, or asked for it`)
     }
-    // What creates something is not sent twice: it may have been done although no answer came.
+    // A creation is not repeated: it may have succeeded although no answer arrived.
     const attempts = request.method === 'GET' && !breaker.isTrial() ? attemptsMax : 1
     for (let count = 1; ; count++) {
       const result = await attempt(request)
@@ -73,7 +73,7 @@ export function createServiceCall(
   }
 }
 
-/** Names the call without its query, which may hold what nobody wants to read. */
+/** Names the call without its query, which may contain unreadable or private values. */
 export function failure(
   { method, path }: HttpRequest,
   problem: string,
@@ -83,28 +83,28 @@ export function failure(
   return new Fault('remote_failed', { what, problem, ...(help !== undefined && { help }) })
 }
 
-/** Longer from time to time, scattered so that not all callers come back at once, and never shorter than asked for. */
+/** Exponential backoff with jitter, so that callers do not return at once, and never shorter than requested. */
 function waitBefore(attempt: number, retryAfterMs: number | null, random: number): number {
   const backoff = backoffMs * 2 ** (attempt - 1) * (0.5 + random / 2)
   return Math.max(backoff, retryAfterMs ?? 0)
 }
 
-/** Says when a service that keeps failing, or that asks for it, is left alone. */
+/** The circuit breaker: decides when calls to a failing service pause. */
 type Breaker = {
-  /** Until when nothing is to be sent; null where something may be. */
+  /** End of the pause; null if calls are allowed. */
   heldUntil: () => Date | null
-  /** Whether the next call is the first after failures: it is a trial, and one request is enough for it. */
+  /** Whether the next call is the first after repeated failures. It is a trial with one request. */
   isTrial: () => boolean
   succeeded: () => void
   failed: () => void
-  /** The service asked to be left alone for that long. */
+  /** Opens the breaker for a time that the service requested. */
   hold: (milliseconds: number) => void
 }
 
-/** So many failures in a row, and it rests. */
+/** Consecutive failures that open the breaker. */
 const failuresMax = 5
 const restMs = 30_000
-/** The longest rest, whoever asks for it: a `Retry-After` of a day must not stop the reading for a day. */
+/** Maximum pause: a `Retry-After` of a day must not stop reading for a day. */
 const restMaxMs = 300_000
 
 function createBreaker(now: () => Date): Breaker {

@@ -9,12 +9,12 @@ import type {
 } from '../signature/scheme.ts'
 
 /**
- * The age of a capture says nothing of its signature: every candidate takes it in, however old. What the receiving
- * daemon needs is looked at once the rest is known.
+ * The age of a capture is irrelevant to its signature, so every candidate accepts any age. The tolerance that the
+ * daemon needs is determined once the rest is known.
  */
 export const anyAge = Number.MAX_SAFE_INTEGER
 
-/** Every setting under which this delivery might verify, the best known scheme first. */
+/** All settings under which this delivery might verify, well-known schemes first. */
 export function* candidates(
   delivery: WebhookDelivery,
   secrets: readonly string[],
@@ -65,13 +65,13 @@ function* signedForms(parts: readonly HeaderPart[]): Generator<SignatureCandidat
   }
 }
 
-/** Requests have a few of each; one with a hundred was made to be searched for ever. */
+/** Requests have a few of each. A request with a hundred was crafted to keep the search busy. */
 const timestampsMax = 4
 const idsMax = 12
 
 type SignedContent = Pick<SignedSettings, 'template' | 'id' | 'timestamp'>
 
-/** Everything that may have been signed. */
+/** All content that may have been signed. */
 function contents(parts: readonly HeaderPart[], version: string | null): SignedContent[] {
   const timestamps = timestampsIn(parts)
     .slice(0, timestampsMax)
@@ -86,7 +86,7 @@ function contents(parts: readonly HeaderPart[], version: string | null): SignedC
   )
 }
 
-/** `v0=…` and a field `v1` name the version that the signed text may begin with. */
+/** `v0=…` or a field `v1` names the version with which the signed text may begin. */
 function versionOf({ field }: HeaderPart, { prefix }: Pick<SignedSettings, 'prefix'>): string | null {
   return /^v\d+/.exec(field ?? prefix)?.[0] ?? null
 }
@@ -109,7 +109,9 @@ function* withKeys({ settings, bytes }: SignatureCandidate): Generator<SchemeSet
 
 type PublicKeyForm = Pick<PublicKeySettings, 'algorithm' | 'signatureForm'>
 
-/** By the length of the signature, where the key decides the rest. A DER sequence is a few bytes longer or shorter. */
+/**
+ * By the length of the signature, if the key determines the rest. The length of a DER sequence varies by a few bytes.
+ */
 const publicKeyForms: readonly (readonly [PublicKeyForm, (bytes: number) => boolean])[] = [
   [{ algorithm: 'ed25519', signatureForm: 'der' }, (bytes) => bytes === 64],
   [{ algorithm: 'rsa-sha256', signatureForm: 'der' }, (bytes) => bytes >= 128],
@@ -123,7 +125,7 @@ const publicKeyForms: readonly (readonly [PublicKeyForm, (bytes: number) => bool
 
 type TemplateField = 'id' | 'timestamp' | 'body'
 
-/** What a signature may have been made over, the plainest first. */
+/** Orders in which parts may have been signed, simplest first. */
 const orders: readonly (readonly TemplateField[])[] = [
   ['body'],
   ['timestamp', 'body'],
@@ -142,7 +144,7 @@ const separators = ['.', '', ':', '|', '-', '_', ',', ';', '/', '&', '\n', ' ', 
 
 type Template = { text: string; signsId: boolean; signsTimestamp: boolean }
 
-/** @param version stands before the rest in some senders' templates, as the `v0` of `v0:{timestamp}:{body}`. */
+/** @param version precedes the rest in some senders' templates, as `v0` in `v0:{timestamp}:{body}` */
 function templates(version: string | null): Template[] {
   return orders.flatMap((order) => {
     const signs = { signsId: order.includes('id'), signsTimestamp: order.includes('timestamp') }
@@ -154,10 +156,10 @@ function templates(version: string | null): Template[] {
   })
 }
 
-/** A value of a header, or one of the fields of a header like `t=…,v1=…`. */
+/** The value of a header, or one field of a header such as `t=…,v1=…`. */
 type HeaderPart = { header: string; field: string | undefined; text: string }
 
-/** What a part would be as a signature: where it begins, how it is written, and how long it is. */
+/** A header part read as a signature: prefix, encoding and length. */
 type WrittenSignature = Pick<SignedSettings, 'prefix' | 'encoding'> & { bytes: number }
 
 function partsOf({ headers }: WebhookDelivery): HeaderPart[] {
@@ -167,7 +169,7 @@ function partsOf({ headers }: WebhookDelivery): HeaderPart[] {
   })
 }
 
-/** Of a list with two fields or more; one `sha256=…` alone is a signature with a prefix. */
+/** Requires at least two fields. A single `sha256=…` is a signature with a prefix. */
 function fieldsOf(header: string, text: string): HeaderPart[] {
   const pairs = text.split(/[,;]/).map((pair) => /^\s*([\w.-]{1,40})=(.+)$/.exec(pair))
   if (pairs.length < 2 || pairs.includes(null)) return []
@@ -182,7 +184,7 @@ const encodings = [
 
 const shortestSignature = 20
 
-/** Every reading of a text as a signature: with and without a prefix such as `sha256=`, in every encoding that fits. */
+/** All readings of a text as a signature: with and without a prefix such as `sha256=`, in every encoding that fits. */
 function signaturesIn(text: string): WrittenSignature[] {
   const prefixes = ['', /^[A-Za-z][\w.-]{0,30}(?:[=:,]\s?|\s)/.exec(text)?.[0] ?? '']
   return [...new Set(prefixes)].flatMap((prefix) => {
@@ -207,7 +209,7 @@ function timeUnit(text: string): TimestampSettings['unit'] | null {
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? 'iso' : null
 }
 
-/** What every request has; none of it is an id of the event. */
+/** Headers that every request has; none of them is an event id. */
 const ordinary =
   /^(?:accept|accept-.*|connection|content-.*|date|host|keep-alive|transfer-encoding|user-agent|via|forwarded|x-forwarded-.*|x-real-ip|te|expect|cache-control|pragma)$/
 
@@ -217,7 +219,7 @@ function isOrdinary(header: string): boolean {
 
 const idForm = /^[\x21-\x7e]{1,256}$/
 
-/** Headers that may hold the sender's id of the event, those first that are called so. */
+/** Headers that may hold the sender's event id, those with a fitting name first. */
 function idHeadersIn(parts: readonly HeaderPart[]): string[] {
   const headers = parts
     .filter(

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { WebhookDelivery } from '../signature/scheme.ts'
 
 /**
- * Reads captured deliveries: a JSON document, or one on each line, with `headers` (values as text or lists of it), the
- * body as `body` or byte for byte as `body_base64`, and `received_at` in ISO 8601. Every one that does not fit is named.
+ * Parses captured deliveries: one JSON document, or one per line, with `headers` (text or lists of text), the body as
+ * `body` or byte for byte as `body_base64`, and `received_at` in ISO 8601. Every invalid document is reported.
  */
 export function parseCaptures(text: string): { captures: WebhookDelivery[]; faults: string[] } {
   const captures: WebhookDelivery[] = []
@@ -16,7 +16,7 @@ export function parseCaptures(text: string): { captures: WebhookDelivery[]; faul
   return { captures, faults }
 }
 
-/** With the line on which each begins; null for what is no JSON. */
+/** Each document with the line on which it begins; null if it is not JSON. */
 function documentsIn(text: string): [number, unknown][] {
   const whole = parseJson(text)
   if (whole !== null) return [[1, whole]]

@@ -7,33 +7,33 @@ import { restoreSecrets } from './restore-secrets.ts'
 export type Detection =
   | {
       kind: 'found'
-      /** With the usual tolerance, or the one that all of the verified captures need. */
+      /** With the usual tolerance. `late` counts the verified captures that need a longer one. */
       settings: SchemeSettings
-      /** Places of the captures that it verifies, in their order. */
+      /** Indexes of the captures that it verifies, in order. */
       verified: readonly number[]
-      /** Of the verified ones, how many were received longer after they were signed than is usual. */
+      /** How many verified captures exceed the usual delay between signature and receipt. */
       late: number
-      /** The others that verify as many: nothing in the captures tells them apart. */
+      /** Other settings that verify as many: the captures do not distinguish them. */
       alike: readonly SchemeSettings[]
     }
   | { kind: 'none'; tried: number }
 
-/** A delivery as it was kept; `source` names the client, where that was kept too. */
+/** A stored delivery; `source` identifies the client, if it was stored. */
 export type CapturedDelivery = WebhookDelivery & { source?: string }
 
-/** So many are searched; all are verified. */
+/** Captures searched for candidates. All captures are verified. */
 const searchedMax = 60
 const searchedOfKind = 10
-/** Strangers choose what they send to a quarantine; what they send may not keep the search busy for long. */
+/** Anyone can fill the quarantine, so its content must not keep the search busy for long. */
 const candidatesMax = 100_000
 const hashedBytesMax = 1024 * 1024 * 1024
 
-/** Milliseconds. */
+/** In milliseconds. */
 const usualTolerance = 300_000
 
 /**
- * Finds the settings under which the most captures verify, by trying all that their headers allow. A setting found
- * is proved: it is the verifier itself that is tried, and no signature comes out right by chance.
+ * Finds the settings under which most captures verify, by trying all that their headers allow. A result is proof: the
+ * search runs the real verifier, and no signature is right by chance.
  */
 export function detectScheme(captures: readonly CapturedDelivery[], keys: Keys): Detection {
   const secrets = keys.secrets.map(({ text }) => text)
@@ -58,7 +58,10 @@ function candidatesFor({ body }: WebhookDelivery): number {
   return Math.min(candidatesMax, Math.floor(hashedBytesMax / Math.max(1, body.length)))
 }
 
-/** Clients take turns, and so do the kinds of requests of each: whoever sends the most hides nobody. */
+/**
+ * Alternates between clients, and between the kinds of requests of each, so that a busy sender does not hide the
+ * others.
+ */
 function toSearch(captures: readonly CapturedDelivery[]): CapturedDelivery[] {
   const clients = [...Map.groupBy(captures, ({ source = '' }) => source).values()]
   return inTurns(clients.map((ofClient) => inTurns(kindsOf(ofClient))))
@@ -66,7 +69,7 @@ function toSearch(captures: readonly CapturedDelivery[]): CapturedDelivery[] {
     .toSorted((one, other) => one.body.length - other.body.length)
 }
 
-/** A kind is told by the names of its headers. Of each there are some, from all over the time in which they came. */
+/** Groups captures by their header names and samples each kind evenly over time. */
 function kindsOf(captures: readonly CapturedDelivery[]): CapturedDelivery[][] {
   const kinds = Map.groupBy(captures, ({ headers }) => Object.keys(headers).toSorted().join())
   return [...kinds.values()].map((kind) => {
@@ -75,13 +78,13 @@ function kindsOf(captures: readonly CapturedDelivery[]): CapturedDelivery[][] {
   })
 }
 
-/** The first of each list, the second of each, and so on. */
+/** The first of each list, then the second of each, and so on. */
 function inTurns<Item>(lists: readonly (readonly Item[])[]): Item[] {
   const length = Math.max(0, ...lists.map((list) => list.length))
   return Array.from({ length }).flatMap((_, turn) => lists.flatMap((list) => list.slice(turn, turn + 1)))
 }
 
-/** Null where the secret or key cannot be one of this scheme. */
+/** Null if the secret or key does not fit the scheme. */
 function schemeOf(settings: SchemeSettings, keys: Keys): SignatureScheme | null {
   try {
     return createScheme(settings, keys)
@@ -121,19 +124,19 @@ function bestOf(
   }
 }
 
-/** No signature comes out right by chance; a secret may stand at the end of a header that has nothing to do with it. */
+/** No signature is right by chance, but an unrelated header may happen to end in a secret. */
 function isSigned({ scheme }: SchemeSettings): boolean {
   return scheme !== 'shared-secret'
 }
 
-/** Of id, time and body, how many are signed: of two signatures the better one is for whoever can verify it. */
+/** How many of id, timestamp and body are signed. A signature over more of them is preferred. */
 function signedPlaces(settings: SchemeSettings): number {
   if ('headers' in settings) return 3
   if ('template' in settings) return settings.template.split(/\{(?:id|timestamp|body)\}/).length - 1
   return settings.scheme === 'stripe' ? 2 : 1
 }
 
-/** A scheme with a name of its own is found by its parts, too. */
+/** The generic form of a well-known scheme is found as well, and means the same. */
 function saysTheSame(named: SchemeSettings, other: SchemeSettings): boolean {
   if ('template' in named) return false
   return named.scheme !== other.scheme && 'header' in other && other.scheme !== 'shared-secret'

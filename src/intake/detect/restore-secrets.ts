@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { WebhookDelivery } from '../signature/scheme.ts'
 
-/** What may stand before a secret in a header. */
+/** Prefixes that may precede a secret in a header. */
 const usualPrefixes = ['', 'Bearer ', 'bearer ', 'Token ', 'token ', 'ApiKey ', 'Basic ', 'Secret ']
 
 /**
- * Puts a secret back where a capture holds only its hash: in the quarantine, headers that are credentials by their
- * name are kept as `sha256:` and hexadecimal digits. Who has the secret recognises it, and nobody else.
+ * Restores a secret in a capture that contains only its hash. The quarantine stores headers that are credentials by
+ * name as `sha256:` and hexadecimal digits; only a holder of the secret can recognise it.
  */
 export function restoreSecrets<Kept extends WebhookDelivery>(
   delivery: Kept,

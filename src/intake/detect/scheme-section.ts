@@ -1,8 +1,8 @@
 import type { SchemeSettings } from '../signature/scheme.ts'
 
 /**
- * Settings as the section `webhooks` of the settings file, without what is the default there.
- * @param publicKeysPath of the key file, for a scheme that has one.
+ * Formats settings as the section `webhooks` of the settings file, without defaults.
+ * @param publicKeysPath path of the key file, for a scheme with public keys
  */
 export function toSection(settings: SchemeSettings, publicKeysPath: string | null): Record<string, unknown> {
   const defaults = defaultsOf[settings.scheme]
@@ -15,7 +15,7 @@ export function toSection(settings: SchemeSettings, publicKeysPath: string | nul
 
 const signed = { prefix: '', template: '{body}', tolerance: '5m' }
 
-/** Those of docs/webhooks.md. */
+/** As in docs/webhooks.md. */
 const defaultsOf: Record<SchemeSettings['scheme'], Readonly<Record<string, unknown>>> = {
   'standard-webhooks': { headers: 'webhook', tolerance: '5m' },
   svix: { headers: 'svix', tolerance: '5m' },

@@ -32,8 +32,8 @@ import {
 import { stripe } from './stripe.ts'
 
 /**
- * The verifier of a scheme, with everything that can be made once made.
- * @throws Fault `settings_bad` naming every secret or key that does not fit, by its place and never by its text.
+ * Creates the verifier of a scheme and precomputes everything possible.
+ * @throws Fault `settings_bad` that names every unsuitable secret or key by its position, never by its text
  */
 export function createScheme(settings: SchemeSettings, { secrets, publicKeys }: Keys): SignatureScheme {
   if (settings.scheme === 'none') return () => ({ kind: 'verified', id: null })
@@ -46,7 +46,7 @@ export function createScheme(settings: SchemeSettings, { secrets, publicKeys }: 
 }
 
 /**
- * The secret itself in a header, as a bearer token is. It says who sent and nothing of what was sent.
+ * Compares a header with the secret itself, as for a bearer token. This authenticates the sender, not the content.
  * @throws Fault `settings_bad`
  */
 function createSharedSecret(
@@ -66,19 +66,19 @@ function createSharedSecret(
   }
 }
 
-/** Of anything else senders make other bytes each, none of which would be recognised. */
+/** Senders encode other characters differently, so they could not be recognised. */
 const ascii = /^[\x20-\x7e]+$/
 
-/** Digests have one length, whatever was sent; comparing them tells nothing of the secret. */
+/** Digests have a fixed length, so comparing them reveals nothing about the secret. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
 /**
- * Standard Webhooks over `id.timestamp.body`: HMAC-SHA256 (`v1`) by secrets that begin with `whsec_`, ed25519 (`v1a`)
- * by public keys that begin with `whpk_`. Svix differs in the names of its headers alone.
- * Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
- * @throws Fault `settings_bad` naming each secret by its place, never by its text.
+ * Standard Webhooks over `id.timestamp.body`: HMAC-SHA256 (`v1`) with secrets that begin with `whsec_`, ed25519 (`v1a`)
+ * with public keys that begin with `whpk_`. Svix differs only in the header names. Source:
+ * github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
+ * @throws Fault `settings_bad` that names each secret by its position, never by its text
  */
 export function createStandardWebhooks(
   { headers, tolerance }: StandardWebhooksSettings,
@@ -98,7 +98,7 @@ export function createStandardWebhooks(
 const findHmacs = signatureFinder({ prefix: 'v1,' })
 const findEd25519 = signatureFinder({ prefix: 'v1a,' })
 
-/** One right signature of either kind is enough: a sender in transition sends several. */
+/** One valid signature of either kind is enough: a sender that changes keys sends several. */
 function judge(signed: SignedDelivery, keys: readonly KeyObject[]) {
   const [symmetric, asymmetric] = [keys.filter(isSecret), keys.filter((key) => !isSecret(key))]
   const byKey = asymmetric.length === 0 ? 'signature_missing' : judgeEd25519(signed, asymmetric)
@@ -143,9 +143,9 @@ function parseKey(text: string): KeyObject | null {
 type PublicKeyAlgorithm = PublicKeySettings['algorithm']
 
 /**
- * A signature that anybody can verify and only the sender can make: ed25519, RSA or ECDSA, by any of the keys.
- * @param text of a PEM file or a JWKS.
- * @throws Fault `settings_bad` where no key in it fits the algorithm.
+ * Verifies a signature with public keys: ed25519, RSA or ECDSA, by any of the keys.
+ * @param text content of a PEM file or a JWKS
+ * @throws Fault `settings_bad` if no key in it fits the algorithm
  */
 function createPublicKeyScheme(settings: PublicKeySettings, text: string): SignatureScheme {
   const { algorithm, encoding, signatureForm } = settings
@@ -194,15 +194,17 @@ const paddings: Record<PublicKeyAlgorithm, { padding?: number }> = {
 
 const signatureForms = { der: 'der', p1363: 'ieee-p1363' } as const
 
-/** Each hashes a body of up to a megabyte anew, for anybody who asks; together they may not hold up the others. */
+/**
+ * Each verification hashes a body of up to a megabyte, even for unauthenticated senders. Bounds the total per delivery.
+ */
 const verificationsMax = 20
 
-/** How many signatures of one delivery are held against these keys. */
+/** Number of signatures of one delivery to verify with these keys. */
 function signaturesFor(keys: readonly KeyObject[]): number {
   return Math.max(1, Math.floor(verificationsMax / keys.length))
 }
 
-/** What was signed, in one piece: these signatures cannot be made piece by piece. */
+/** The signed content in one buffer: these algorithms do not accept it in pieces. */
 function signedBytes({ head, body, tail }: SignedDelivery): Buffer {
   return Buffer.concat([Buffer.from(head), body, Buffer.from(tail)])
 }
@@ -215,7 +217,7 @@ function spelled(text: string, encoding: PublicKeySettings['encoding']): string 
 const keysMax = 16
 const rsaBitsMin = 2048
 
-/** A published set holds keys for other uses as well; those are passed over as long as one is left. */
+/** A published key set also contains keys for other uses. They are ignored if at least one fits. */
 function fittingKeys(text: string, algorithm: PublicKeyAlgorithm): KeyObject[] {
   const keys = parsePublicKeys(text).filter((key) => fits(key, algorithm))
   const name = 'DEPOSITD_CONFIG, webhooks.publicKeys:'
@@ -237,7 +239,7 @@ function fits(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
   return isRsa && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin
 }
 
-/** A key for PSS may be bound to one hash, and cannot be asked for another. */
+/** A PSS key may be restricted to one hash. */
 function isPssKey({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean {
   return type === 'rsa-pss' && (details?.hashAlgorithm ?? 'sha256') === 'sha256'
 }
@@ -247,7 +249,7 @@ const pem = /-----BEGIN (PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE)-----[\s\S]+?----
 const jwk = z.looseObject({ kty: z.string(), use: z.string().optional() })
 const jwks = z.object({ keys: z.array(jwk) })
 
-/** Every public key of a text of PEM blocks, or of a JWKS (RFC 7517); what is none is passed over. */
+/** Parses all public keys from PEM blocks or a JWKS (RFC 7517). Ignores everything else. */
 export function parsePublicKeys(text: string): KeyObject[] {
   const blocks = text.match(pem) ?? []
   const keys = blocks.length > 0 ? blocks.map(fromPem) : jwksOf(text).map(fromJwk)
@@ -259,7 +261,7 @@ function jwksOf(text: string): z.output<typeof jwk>[] {
     const document: unknown = JSON.parse(text)
     const single = jwk.safeParse(document)
     const keys = single.success ? [single.data] : jwks.parse(document).keys
-    // A key that could sign has no place where signatures are only verified.
+    // A private key does not belong in a key set for verification.
     return keys.filter(({ use, d }) => use !== 'enc' && d === undefined)
   } catch {
     return []
@@ -274,7 +276,7 @@ function fromJwk(key: JsonWebKey): KeyObject | null {
   return publicKey(() => createPublicKey({ key, format: 'jwk' }))
 }
 
-/** A set may hold kinds of keys that this program does not know. */
+/** A set may contain kinds of keys that this program does not support. */
 function publicKey(create: () => KeyObject): KeyObject | null {
   try {
     return create()

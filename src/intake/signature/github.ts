@@ -1,8 +1,8 @@
 import type { GithubSettings, HmacSettings } from './scheme.ts'
 
 /**
- * `sha256=…` over the body. Neither an id nor a time is signed: a replay is recognised by its body alone.
- * Source: docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries.
+ * `sha256=…` over the body. Neither an id nor a time is signed, so only the body identifies a replay. Source:
+ * docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries.
  */
 export function github({ header }: GithubSettings): HmacSettings {
   return {

@@ -7,7 +7,7 @@ type HmacAlgorithm = HmacSettings['algorithm']
 type Encoding = SignedSettings['encoding']
 
 /**
- * An HMAC (RFC 2104) in a header, over the body alone or a template of it.
+ * An HMAC (RFC 2104) in a header, over the body or a template that contains it.
  * @throws Fault `settings_bad`
  */
 export function createHmacScheme(settings: HmacSettings, secrets: readonly Secret[]): SignatureScheme {
@@ -20,7 +20,7 @@ export function createHmacScheme(settings: HmacSettings, secrets: readonly Secre
   })
 }
 
-/** Hexadecimal is written in either case, and base64url with padding or without; base64 has one spelling. */
+/** Hexadecimal may use either case, and base64url may have padding; base64 has one spelling. */
 const spelled: Record<Encoding, (text: string) => string> = {
   hex: (text) => text.toLowerCase(),
   base64: (text) => text,
@@ -29,7 +29,7 @@ const spelled: Record<Encoding, (text: string) => string> = {
 
 type HmacInput = { signed: SignedDelivery; algorithm: HmacAlgorithm; encoding: Encoding }
 
-/** What each key would have signed with, as text. */
+/** The signature that each key produces, as text. */
 export function hmacsOf(keys: readonly KeyObject[], { signed, algorithm, encoding }: HmacInput): string[] {
   const { head, body, tail } = signed
   return keys.map((key) => {
@@ -38,7 +38,7 @@ export function hmacsOf(keys: readonly KeyObject[], { signed, algorithm, encodin
   })
 }
 
-/** Compared as text, so that a second spelling of the same bytes is refused as well. */
+/** Compares text, so that another spelling of the same bytes is refused too. */
 export function judgeHmacs(
   candidates: readonly string[],
   expected: readonly string[],

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** One request as it came: header names in lower case, the body byte for byte. */
+/** One request as received: header names in lower case, the body byte for byte. */
 export type WebhookDelivery = { headers: IncomingHttpHeaders; body: Buffer; receivedAt: Date }
 
-/** Why a delivery is not believed. Safe to count and to log: it holds nothing the sender chose. */
+/** Why a delivery is refused. Safe for metrics and logs: it contains no data from the sender. */
 export type Refusal =
   | 'id_malformed'
   | 'timestamp_malformed'
@@ -12,10 +12,7 @@ export type Refusal =
   | 'signature_missing'
   | 'signature_wrong'
 
-/**
- * `id` is the sender's own for this event; it was signed, so that a resend has the same. It is null where the scheme
- * signs no id beside the body.
- */
+/** `id` is the sender's signed event id, which a resend repeats. Null if the scheme signs no id beside the body. */
 export type SignatureVerdict = { kind: 'verified'; id: string | null } | { kind: 'refused'; reason: Refusal }
 
 /** Decides whether the sender holds the secret. Synchronous, and without a clock of its own. */
@@ -31,7 +28,7 @@ export type SchemeSettings =
   | SharedSecretSettings
   | { scheme: 'none' }
 
-/** `headers` is what the names of the three headers begin with, as in `webhook-id`. */
+/** `headers` is the common prefix of the three header names, as in `webhook-id`. */
 export type StandardWebhooksSettings = {
   scheme: 'standard-webhooks' | 'svix'
   headers: string
@@ -44,14 +41,14 @@ export type GithubSettings = { scheme: 'github'; header: string }
 
 export type SharedSecretSettings = { scheme: 'shared-secret'; header: string; prefix: string }
 
-/** Where the signature is, and what it was made over. */
+/** Location of the signature, and the content that it covers. */
 export type SignedSettings = {
   header: string
-  /** Set where the header is a list like `t=…,v1=…`. */
+  /** Set if the header is a list such as `t=…,v1=…`. */
   field?: string | undefined
   prefix: string
   encoding: 'hex' | 'base64' | 'base64url'
-  /** Text with `{body}` once, and `{id}` and `{timestamp}` where they are signed. */
+  /** Text with `{body}` once, and `{id}` and `{timestamp}` if they are signed. */
   template: string
   id?: { header: string } | undefined
   timestamp?: TimestampSettings | undefined
@@ -63,19 +60,19 @@ export type TimestampSettings = { header: string; field?: string | undefined; un
 export type HmacSettings = SignedSettings & {
   scheme: 'hmac'
   algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512'
-  /** How the bytes of the key are written in the secret. */
+  /** How the secret encodes the bytes of the key. */
   key: 'utf8' | 'base64' | 'hex' | 'whsec'
 }
 
 export type PublicKeySettings = SignedSettings & {
   scheme: 'public-key'
   algorithm: 'ed25519' | 'rsa-sha256' | 'rsa-sha512' | 'rsa-pss-sha256' | 'ecdsa-sha256' | 'ecdsa-sha384'
-  /** Of ECDSA only: a DER sequence, or both numbers side by side. */
+  /** ECDSA only: a DER sequence, or both numbers concatenated. */
   signatureForm: 'der' | 'p1363'
 }
 
-/** A secret counts for what is received from `notBefore` on and before `notAfter`; null is no bound. */
+/** A secret is valid for deliveries received from `notBefore` until before `notAfter`; null means no bound. */
 export type Secret = { text: string; notBefore: Date | null; notAfter: Date | null }
 
-/** What the sender is recognised by. `publicKeys` is the text of a PEM file or a JWKS, null where there is none. */
+/** Keys that identify the sender. `publicKeys` is the text of a PEM file or a JWKS, or null. */
 export type Keys = { secrets: readonly Secret[]; publicKeys: string | null }

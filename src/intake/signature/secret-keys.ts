@@ -4,7 +4,7 @@ import type { HmacSettings, Secret } from './scheme.ts'
 
 export type DatedKey<Key = KeyObject> = { key: Key; notBefore: Date | null; notAfter: Date | null }
 
-/** The keys that count for what was received then. */
+/** The keys valid for deliveries received at that time. */
 export function keysAt<Key>(keys: readonly DatedKey<Key>[], at: Date): Key[] {
   return keys
     .filter(({ notBefore }) => notBefore === null || notBefore <= at)
@@ -15,8 +15,8 @@ export function keysAt<Key>(keys: readonly DatedKey<Key>[], at: Date): Key[] {
 type SecretFormat<Key> = { parse: (text: string) => Key | null; form: string }
 
 /**
- * Reads every secret into a key, once: with a `KeyObject` a signature costs about a sixth of what a string key costs.
- * @throws Fault `settings_bad` naming each secret by its place, never by its text.
+ * Parses each secret into a key once: a signature with a `KeyObject` costs about a sixth of one with a string key.
+ * @throws Fault `settings_bad` that names each secret by its position, never by its text
  */
 export function parseSecrets<Key>(
   secrets: readonly Secret[],
@@ -32,7 +32,7 @@ export function parseSecrets<Key>(
   return keys
 }
 
-/** How the bytes of a key are written. Each has one spelling: decoders pass over what they do not know. */
+/** Encodings of a key. Only the canonical spelling is accepted: decoders ignore invalid characters. */
 export const keyForms: Record<HmacSettings['key'], SecretFormat<KeyObject>> = {
   utf8: { parse: (text) => keyOf(Buffer.from(text)), form: 'text' },
   hex: { parse: (text) => exactly(text.toLowerCase(), 'hex'), form: 'hexadecimal digits, two for each byte' },
@@ -52,7 +52,7 @@ function keyOf(bytes: Buffer): KeyObject | null {
   return bytes.length === 0 ? null : createSecretKey(bytes)
 }
 
-/** Decodes text that is the one spelling of its bytes; null for any other. */
+/** Decodes text in the canonical spelling of its bytes; null for any other. */
 export function bytesOf(text: string, encoding: 'hex' | 'base64' | 'base64url'): Buffer | null {
   const bytes = Buffer.from(text, encoding)
   return bytes.toString(encoding) === text ? bytes : null

@@ -5,15 +5,15 @@ import type { HmacSettings, SchemeSettings, Secret, TimestampSettings } from './
 import { keyForms } from './secret-keys.ts'
 import { stripe } from './stripe.ts'
 
-/** What is to be signed. `id` is visible ASCII without any punctuation, which a template could stand beside. */
+/** A delivery to sign. `id` is visible ASCII without punctuation, which a template could use as a separator. */
 export type UnsignedDelivery = { id: string; body: Buffer; at: Date }
 
 type SchemeWithSecrets = { settings: SchemeSettings; secrets: readonly Secret[] }
 
 /**
- * The headers by which the scheme knows its sender, from the first secret that counts then: what verifies by a secret can
- * sign by it.
- * @returns null where nothing that verifies can sign, as with public keys
+ * Returns the headers that authenticate a delivery, with the first secret valid at that time. The secrets that verify
+ * can also sign.
+ * @returns null if no key can sign, as with public keys
  */
 export function signDelivery(
   { settings, secrets }: SchemeWithSecrets,
@@ -74,7 +74,7 @@ function headersOf(
       : [[timestamp.header, inField(timestamp.field, time)] as [string, string]]),
     [header, inField(field, prefix + signature)],
   ]
-  // Several values of one header are a list, like t=…,v1=….
+  // Several values of one header form a list such as t=…,v1=….
   return pairs.reduce<Record<string, string>>((headers, [name, value]) => {
     const before = headers[name]
     return { ...headers, [name]: before === undefined ? value : `${before},${value}` }

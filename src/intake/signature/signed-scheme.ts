@@ -7,22 +7,24 @@ import type {
   WebhookDelivery,
 } from './scheme.ts'
 
-/** What was signed, piece by piece, and the header that the signature is in. */
+/** The signed content in pieces, and the header with the signature. */
 export type SignedDelivery = {
   head: string
   body: Buffer
   tail: string
-  /** The whole text of the header; empty where there is none. */
+  /** The complete header value; empty if it is missing. */
   signatures: string
   receivedAt: Date
 }
 
-/** Holds the signature against the keys; null where it is right. */
+/** Checks the signature with the keys; null if it is valid. */
 export type Judge = (signed: SignedDelivery) => 'signature_missing' | 'signature_wrong' | null
 
 type SignatureLayout = Pick<SignedSettings, 'header' | 'template' | 'id' | 'timestamp' | 'tolerance'>
 
-/** What schemes with a signature in a header have in common: reads what was signed, and leaves the key to `judge`. */
+/**
+ * Common part of all schemes with a signature in a header: assembles the signed content and leaves the keys to `judge`.
+ */
 export function createSignedScheme(settings: SignatureLayout, judge: Judge): SignatureScheme {
   const { header, id, timestamp, tolerance } = settings
   const idForm = idFormOf(settings.template)
@@ -45,7 +47,7 @@ type Filler = (values: { id: string; timestamp: string }) => string
 
 const fillNothing: Filler = () => ''
 
-/** Takes the template apart once, and puts it together for each delivery. */
+/** Parses the template once; the result fills it for each delivery. */
 function createFiller(template: string): Filler {
   const parts = template.split(/(\{(?:id|timestamp)\})/)
   return ({ id, timestamp }) => {
@@ -55,7 +57,7 @@ function createFiller(template: string): Filler {
   }
 }
 
-/** Empty where the header is missing, or came more than once in a way that Node does not join. */
+/** Empty if the header is missing, or was repeated and Node does not join its values. */
 export function headerText({ headers }: Pick<WebhookDelivery, 'headers'>, name: string): string {
   const value = headers[name]
   return typeof value === 'string' ? value : ''
@@ -70,13 +72,13 @@ function timestampText(
   const text = headerText(delivery, header)
   if (field === undefined) return text
   const values = text.split(/[,;]\s*/).filter((entry) => entry.startsWith(`${field}=`))
-  // Of two timestamps one was not signed.
+  // Of two timestamps, one was not signed.
   return values.length === 1 ? (values[0] ?? '').slice(field.length + 1) : ''
 }
 
 /**
- * Ids are visible ASCII without what stands beside them in the template: with a full stop in the id, its tail could be
- * passed off as the timestamp of what was signed.
+ * Ids are visible ASCII without the characters beside `{id}` in the template. With a full stop in the id, its end could
+ * pass as the start of the signed timestamp.
  */
 function idFormOf(template: string): RegExp {
   const [, before = '', after = ''] = /(.?)\{id\}(.?)/s.exec(template) ?? []
@@ -87,10 +89,10 @@ function idFormOf(template: string): RegExp {
   return new RegExp(`^(?:(?![${beside}])[\\x21-\\x7e]){1,256}$`)
 }
 
-/** Verifying costs; what a stranger sends may not make it cost without bound. */
+/** Bounds the cost of verifying an unauthenticated delivery. */
 const signaturesMax = 10
 
-/** Finds the signatures in the text of a header: by themselves, or in a list as `field=…`. */
+/** Finds signatures in a header value: alone, or in a list as `field=…`. */
 export function signatureFinder({ field, prefix }: Pick<SignedSettings, 'field' | 'prefix'>) {
   const before = escape((field === undefined ? '' : `${field}=`) + prefix)
   const form = new RegExp(`(?:^|[\\s,;])${before}([A-Za-z0-9+/_=-]+)(?=[\\s,;]|$)`, 'g')
@@ -105,7 +107,7 @@ function escape(text: string): string {
 type TimestampUnit = TimestampSettings['unit']
 type Times = { receivedAt: Date; tolerance: number }
 
-/** Why a signed timestamp is refused, or null. Whoever replays an old delivery would have to sign it anew. */
+/** Why a signed timestamp is refused, or null. A replayed delivery would need a new signature. */
 function refuseTimestamp(
   text: string,
   unit: TimestampUnit,
@@ -118,7 +120,7 @@ function refuseTimestamp(
   return age < -tolerance ? 'timestamp_too_new' : null
 }
 
-/** One spelling each: what reads loosely reads `123abc` as 123. A date without its zone could be any of 26 hours. */
+/** Only one spelling each: lenient parsers read `123abc` as 123. A date without a zone could mean any of 26 hours. */
 const forms: Record<TimestampUnit, RegExp> = {
   s: /^[1-9]\d{0,11}$/,
   ms: /^[1-9]\d{0,14}$/,

@@ -1,8 +1,8 @@
 import type { HmacSettings, StripeSettings } from './scheme.ts'
 
 /**
- * `t=…,v1=…` in one header, over `timestamp.body`. The secret is used as it stands, `whsec_` included.
- * Source: docs.stripe.com/webhooks/signatures.
+ * `t=…,v1=…` in one header, over `timestamp.body`. The secret is used as it is, including `whsec_`. Source:
+ * docs.stripe.com/webhooks/signatures.
  */
 export function stripe({ header, tolerance }: StripeSettings): HmacSettings {
   return {

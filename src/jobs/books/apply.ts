@@ -37,11 +37,11 @@ export type ApplyDeps = {
   db: Kysely<Tables>
   readClaim: ClaimReader
   rules: Rules
-  /** Of the rules; with it, nothing is decided by them once others are in force. */
+  /** Digest of `rules`. If set, the process refuses to decide once other rules are active. */
   rulesDigest?: string
-  /** The networks that are read. Null if nothing is to be asked of any. */
+  /** Networks that this process reads. Null disables chain requests. */
   readNetworks: ReadonlySet<NetworkName> | null
-  /** Rows that could not be applied alone either. What else is judged does not wait for them. */
+  /** Inbox rows that failed even in a transaction of their own. Deadlines do not wait for them. */
   failing?: ReadonlySet<bigint>
   now: () => Date
 }
@@ -53,21 +53,21 @@ export type ApplyResult = {
   journals: number
   lags: readonly Lag[]
   mismatches: readonly MismatchChange[]
-  /** The service's ids of the deposits that webhooks among the rows told of. */
+  /** The service's ids of the deposits that webhooks among these rows report. */
   told: readonly ServiceId[]
-  /** Networks on which transactions are to be read by their names, or legs to be searched for. */
+  /** Networks with transactions to read by hash or transfers to search for. */
   named: readonly NetworkName[]
-  /** The rows taken, what came of each deposit that was decided, and when. */
+  /** The rows taken, the result of each decided deposit, and the times of the steps. */
   taken: readonly Pick<PendingRow, 'id' | 'source'>[]
   trails: readonly DecisionTrail[]
   times: StepTimes
 }
 
-/** What one transaction takes. */
+/** Limits of one transaction. */
 export const batchMax: BatchLimits = { rowsMax: 2000, bytesMax: 8_000_000 }
 const groupsMax = 500
 
-/** Applies what was stored and not applied yet, a batch or one row of it. Safe to run twice and beside itself. */
+/** Applies stored rows that are still pending: one batch, or one row. Safe to run twice and concurrently. */
 export function applyPending(deps: ApplyDeps, wanted: PendingSelection = batchMax): Promise<ApplyResult> {
   return inTransaction(deps.db, async (tx) => {
     const begunAt = clock()
@@ -92,7 +92,9 @@ export function applyPending(deps: ApplyDeps, wanted: PendingSelection = batchMa
   })
 }
 
-/** Decides again what time alone may have changed, by the time until which all that came in was applied. */
+/**
+ * Decides again the groups whose deadline has passed. The clock is the time up to which all received rows are applied.
+ */
 export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
   return inTransaction(deps.db, async (tx) => {
     const now = deps.now()
@@ -103,17 +105,20 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
   })
 }
 
-/** Reads rows, keeps what they say, and decides what it bears on; what cannot be read is left to the caller. */
+/** Parses rows, stores their observations, and decides the groups they affect. The caller handles unreadable rows. */
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
   const { groups, kept, ...payloads } = await keepRows(tx, rows, deps)
   if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
-  // Before anything is read: what another worker applies at this moment still waits.
+  // Must run before the evidence is read: a row that another worker is applying right now still counts as waiting.
   const completeUntil = await waitingSince(tx, [...rows.map(({ id }) => id), ...(deps.failing ?? [])])
   const decided = await decideGroups(tx, { groups, kept, completeUntil, now: deps.now() }, deps)
   return { ...payloads, decided }
 }
 
-/** Reads rows and keeps what they say, linked to all that they belong with. @returns also the groups, which are locked */
+/**
+ * Parses rows and stores their observations, linked to their groups.
+ * @returns also the groups, which are locked
+ */
 export async function keepRows(
   tx: Transaction<Tables>,
   rows: readonly PendingRow[],
@@ -137,7 +142,7 @@ type ReadRows = {
   unreadable: readonly HeldMismatch[]
 }
 
-/** What the profile passes over is in neither. */
+/** A payload that the profile ignores is in neither list. */
 function readRows(rows: readonly PendingRow[], readClaim: ClaimReader): ReadRows {
   const readable: { row: PendingRow; observation: Observation }[] = []
   const unreadable: HeldMismatch[] = []
@@ -181,14 +186,14 @@ async function link(
 
 type GroupDecisionInput = {
   groups: readonly bigint[]
-  /** Evidence of theirs that was kept just now. */
+  /** Observations of these groups that were stored just now. */
   kept?: readonly LinkedObservation[]
-  /** Until when all that came in was applied; null, or without it, until now. */
+  /** All rows received up to this time are applied. Null or absent: up to now. */
   completeUntil?: Date | null
   now: Date
 }
 
-/** Reads all that is known of the locked groups, decides, and writes what follows. */
+/** Loads all evidence of the locked groups, decides, and writes the results. */
 export async function decideGroups(
   tx: Transaction<Tables>,
   { groups, kept, completeUntil = null, now }: GroupDecisionInput,
@@ -235,7 +240,7 @@ function toldOf(observation: Observation): ServiceId[] {
   return observation.kind === 'claim' && observation.source === 'webhook' ? [observation.serviceId] : []
 }
 
-/** How long a webhook was on its way, and how long a row waited to be applied. */
+/** How long a webhook was in transit, and how long a row waited to be applied. */
 function messageLags({ id, source, storedAt }: PendingRow, observation: Observation, now: Date): Lag[] {
   const network = observation.kind === 'claim' ? observation.deposit.network : observation.network
   const of = { inboxId: id }

@@ -18,7 +18,7 @@ import {
 } from '../../store/ledger/manual-journals.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** A journal as somebody wrote it down. */
+/** A journal as a person wrote it. */
 export type WrittenJournal = {
   date: Date
   reason: string
@@ -28,17 +28,18 @@ export type WrittenJournal = {
 
 type ManualJournalDeps = {
   db: Kysely<Tables>
-  /** Patterns of the accounts that the settings know. */
+  /** Account patterns from the settings. */
   known: readonly string[]
   now: Date
 }
 
-/** What would be booked, and in the books of which month. */
+/** The journal that would be booked, and the month whose books it would enter. */
 export type JournalPreview = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers'>
 
 /**
- * Books a journal by hand, whole or not at all. The same journal, or another with its reference, is booked once.
- * @throws Fault `usage_bad` that says all that is wrong with it.
+ * Books a manual journal, completely or not at all. An identical journal, or one with the same reference, is booked
+ * once.
+ * @throws Fault `usage_bad` that lists every problem of the journal
  */
 export async function addJournal(
   deps: ManualJournalDeps,
@@ -52,7 +53,7 @@ export async function addJournal(
       const { key, transfers, period } = await checkJournal({ ...deps, db: tx }, written)
       const journal = { key, kind: 'manual' as const, reverses: null, eventAt: written.date, transfers }
       const booked = await found(tx, await bookByHand(tx, journal, { ...people, reason: written.reason }))
-      // Its month was closed in between: it is checked again, and refused.
+      // The month was closed since the check. The retry checks again, and refuses.
       if (booked.period !== period) throw new Fault('conflict', { what: 'booking by hand' })
       return booked
     }),
@@ -60,8 +61,8 @@ export async function addJournal(
 }
 
 /**
- * What `addJournal` would book.
- * @throws Fault `usage_bad` where it would refuse it.
+ * Returns what `addJournal` would book.
+ * @throws Fault `usage_bad` if `addJournal` would refuse the journal
  */
 export async function checkJournal(
   { db, known, now }: ManualJournalDeps,
@@ -73,7 +74,7 @@ export async function checkJournal(
   const opened = await openedAccounts(db, named)
   const books = {
     assets: await readAssetNames(db),
-    // A pattern of the settings is no account, also where something was booked to one of that name.
+    // A pattern from the settings is not an account, even if an account of that name has bookings.
     isKnown: (account: string) => !account.includes('*') && (opened.has(account) || known.includes(account)),
   }
   const { transfers, faults } = draftTransfers(lines, books)
@@ -91,8 +92,8 @@ export async function checkJournal(
 }
 
 /**
- * Takes back a journal that was booked by hand. It has the date of what it takes back; where that month is closed, it
- * stands in the books of the next one that is open.
+ * Reverses a manual journal. The reversal has the date of the original; if that month is closed, it enters the books of
+ * the next open month.
  * @throws Fault `usage_bad`
  */
 export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<BookedJournal> {
@@ -109,8 +110,8 @@ export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByH
 }
 
 /**
- * What `reverseJournal` would book.
- * @throws Fault `usage_bad` where it would refuse it.
+ * Returns what `reverseJournal` would book.
+ * @throws Fault `usage_bad` if `reverseJournal` would refuse it
  */
 export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<JournalPreview> {
   refuseOnePerson(byHand)
@@ -152,7 +153,7 @@ function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
     )
 }
 
-/** What is in transit is held against the balances on the chain, so it follows from evidence alone. */
+/** In-transit accounts are reconciled with chain balances, so only evidence may book to them. */
 function refuseTransit(accounts: readonly string[]): void {
   const account = accounts.find((one) => `${one}:`.startsWith('assets:in_transit:'))
   if (account === undefined) return
@@ -183,7 +184,10 @@ async function found(tx: Transaction<Tables>, id: bigint): Promise<BookedJournal
 
 const uniqueViolation = '23505'
 
-/** Who books the same at the same moment waits for the first, and then finds it booked. */
+/**
+ * Of two processes that book the same journal concurrently, the second waits, fails on the unique key, and finds it
+ * booked on the retry.
+ */
 async function withoutRace<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -206,7 +210,7 @@ function bookedBefore(id: bigint, journal: BookedJournal | null): Fault {
   )
 }
 
-/** What a journal without a reference is known by. */
+/** Posting key of a journal without a reference. */
 function digestOf(content: { date: Date; reason: string; transfers: readonly LedgerTransfer[] }): string {
   const text = JSON.stringify(content, (_key, value: unknown) =>
     typeof value === 'bigint' ? `${value}` : value,

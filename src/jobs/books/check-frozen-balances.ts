@@ -8,12 +8,12 @@ import {
 } from '../../store/ledger/frozen-balances.ts'
 import type { LedgerCheck } from './ledger-checks.ts'
 
-/** How many accounts of one close are named. */
+/** How many accounts are named per close. */
 const namedMax = 3
 
 /**
- * Every trial balance that was ever frozen is what the journals of then still add up to, has the SHA-256 that the close
- * was given, and nothing was booked since into a month that is closed.
+ * Checks every frozen trial balance: it equals the sum of the journals at the time of the close, it has the SHA-256
+ * that the close recorded, and no journal was booked into the closed month since.
  */
 export const checkFrozenBalances: LedgerCheck = {
   name: 'closed months',

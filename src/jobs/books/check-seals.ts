@@ -14,10 +14,10 @@ import { countUnsealed, leavesOfSeal, sealsAfter } from '../../store/ledger/seal
 import type { Tables } from '../../store/tables.ts'
 import type { LedgerCheck } from './ledger-checks.ts'
 
-/** Seals as they were published, by their numbers. */
+/** Published seals by number. */
 export type Anchors = ReadonlyMap<string, Seal>
 
-/** Holds every seal against the journals that are there now, and against the seals that were published. */
+/** Compares every seal with the current journals and with the published seals. */
 export function sealsCheck(anchors: Anchors): LedgerCheck {
   return {
     name: 'seals',
@@ -53,8 +53,9 @@ function lineOfMissing({ number, after, last, journals, hash }: Seal): string {
 }
 
 /**
- * Where the published seals stand up to one and none behind it does, the books were cut off there or went on otherwise,
- * which a restored copy does, too. Each seal is over all before it: up to that one nothing is open.
+ * If the published seals match up to some seal and none matches after it, the books were truncated there or continued
+ * differently. A restored copy looks the same. A seal covers everything before it, so the books are intact up to that
+ * one.
  */
 function lineOfParting(anchors: Anchors, kept: readonly Seal[]): string[] {
   const last = kept.at(-1)
@@ -70,7 +71,7 @@ export type CheckedSeal = { seal: Seal; journals: number; faults: string[] }
 
 const sealsOfPage = 200
 
-/** Checks one seal after another, from the one behind the given. */
+/** Checks seals in order, starting after `behind`. */
 export async function* checkSeals(db: Database<Tables>, behind: Seal | null): AsyncGenerator<CheckedSeal> {
   let before = behind
   for (;;) {
@@ -85,7 +86,7 @@ export async function* checkSeals(db: Database<Tables>, behind: Seal | null): As
   }
 }
 
-/** What stands in the stretch of a seal, and what of it is not as it was sealed. */
+/** Returns the number of journals in the range of a seal, and every difference from the sealed state. */
 async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<CheckedSeal, 'seal'>> {
   const { journals, root, found, doubled, strays } = await readStretch(db, seal)
   const others = [
@@ -104,7 +105,7 @@ type SealRangeContents = {
   journals: number
   root: string
   found: LeafById
-  /** Numbers that more than one journal has. */
+  /** Ids that more than one journal has. */
   doubled: bigint[]
   strays: bigint[]
 }
@@ -115,7 +116,7 @@ async function readStretch(db: Database<Tables>, seal: Seal): Promise<SealRangeC
   const doubled = new Set<bigint>()
   const strays: bigint[] = []
   let journals = 0
-  // Before the first seal there is nothing, so that what was put in there later is found, too.
+  // Nothing precedes the first seal. Reading without a lower bound also finds journals inserted there later.
   const after = seal.number === '1' ? null : seal.after
   for await (const page of readJournals(db, { after, last: seal.last })) {
     for (const rows of page.journals) {

@@ -3,10 +3,13 @@ import { type SnapshotFault, snapshotDays, snapshotFaults } from '../../store/le
 import type { LedgerCheck } from './ledger-checks.ts'
 
 const daysMax = 366
-/** Of one day. */
+/** Per day. */
 const faultsMax = 100
 
-/** Every day is added up since the first, and every sum that is kept of a day or a month is what the transfers add up to. */
+/**
+ * Checks that every day since the first has a snapshot, and that every stored sum of a day or month equals the sum of
+ * its transfers.
+ */
 export const checkSnapshots: LedgerCheck = {
   name: 'snapshots',
   async run(db, tell) {
@@ -38,7 +41,7 @@ function lineOfGap({ what, first, last }: SnapshotGap): string {
   }[what]
 }
 
-/** In a line, what is kept and what it is to be. */
+/** One line: the stored sum and the expected sum. */
 export function findingOf(day: string, { span, event, account, asset, kept, found }: SnapshotFault): string {
   const recorded = span === 'day' ? day : day.slice(0, 7)
   const happened = span === 'day' ? event : event.slice(0, 7)

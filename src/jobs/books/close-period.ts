@@ -16,16 +16,16 @@ import type { Tables } from '../../store/tables.ts'
 export type PeriodChangeResult = PeriodEvent & {
   sha256: string | null
   lines: number
-  /** What is severe and open, and did not stop it. */
+  /** Open severe mismatches that did not prevent the change. */
   severeElsewhere: readonly { kind: string; count: number }[]
 }
 
 const closing = 'closing the books'
 
 /**
- * Closes a month, softly or for good, or opens it again; a close for good freezes the trial balance of all that is
- * booked up to it. Nothing is booked while it is frozen, so most of it is added up before that.
- * @throws Fault `usage_bad` where the rules of periods refuse it; `remote_failed` where writers do not come to an end.
+ * Closes a month (soft or final), or reopens it. A final close freezes the trial balance of everything booked up to it.
+ * Bookings are blocked while the balance is frozen, so most of it is summed beforehand.
+ * @throws Fault `usage_bad` if the period rules refuse the change; `remote_failed` if open writes do not finish
  */
 export async function changePeriod(db: Database<Tables>, change: PeriodChange): Promise<PeriodChangeResult> {
   await refusePeriodChange(db, change)

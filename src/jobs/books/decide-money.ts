@@ -21,7 +21,7 @@ import {
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, applyPending } from './apply.ts'
 
-/** Who decides what, under which id; `approvedBy` is the second person. */
+/** Author, id and reason of a decision; `approvedBy` is the second person. */
 export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'>
 
 export type DecideDeps = ApplyDeps & { secondPersonAbove: SecondPersonLimits }
@@ -29,10 +29,10 @@ export type DecideDeps = ApplyDeps & { secondPersonAbove: SecondPersonLimits }
 type WriteOffVerdict = Extract<DecisionOutcome, { kind: 'write_off' | 'write_off_withdrawn' }>
 
 /**
- * Writes off what the payment of a mismatch brought in transit, and resolves the mismatch; or takes that back. It is
- * kept as evidence, and applied at once.
- * @returns what was decided
- * @throws Fault `usage_bad` where there is nothing to decide, or a second person is missing.
+ * Writes off the in-transit amount of a mismatch's payment and resolves the mismatch, or withdraws the write-off. The
+ * decision is stored as evidence and applied at once.
+ * @returns the decision
+ * @throws Fault `usage_bad` if there is nothing to decide, or a second person is missing
  */
 export async function decideWriteOff(
   deps: DecideDeps,
@@ -58,11 +58,11 @@ export async function decideWriteOff(
 }
 
 /**
- * Says that a transfer is, or is not, the payment or a delivery of a deposit. It is kept as evidence, and applied at
- * once.
- * @param about `deposit` is our number or the service's id; `transfer` is `network/transaction/index`.
- * @returns what was decided
- * @throws Fault `not_found` if one of them is not known, `usage_bad` if a second person is missing.
+ * Decides that a transfer is, or is not, the payment or a delivery of a deposit. The decision is stored as evidence and
+ * applied at once.
+ * @param about `deposit` is our number or the service's id; `transfer` is `network/transaction/index`
+ * @returns the decision
+ * @throws Fault `not_found` if the deposit or the transfer does not exist, `usage_bad` if a second person is missing
  */
 export async function decideMatch(
   deps: DecideDeps,
@@ -167,7 +167,7 @@ function eventOf(ruling: TransferDecision, mismatchId: bigint): CaseEvent {
   return { mismatchId, actor, action: actions[verdict.kind], text, approvedBy, before: null, after }
 }
 
-/** Where a running worker has taken it already, it is the one to apply it. */
+/** If a running worker has already taken the row, that worker applies it. */
 async function apply(deps: ApplyDeps, ruling: TransferDecision): Promise<TransferDecision> {
   await applyPending(deps, { id: await inboxIdOf(deps.db, ruling.id) })
   return ruling

@@ -7,7 +7,7 @@ import type { Tables } from '../../store/tables.ts'
 
 type DepositIds = { id: bigint; groupId: bigint }
 
-/** Why a deposit is judged as it is by these rules, decided anew from all evidence of it. */
+/** Explains the verdict on a deposit: decides again from all its evidence, under these rules. */
 export async function explainDeposit(
   db: Database<Tables>,
   { id, groupId }: DepositIds,

@@ -21,7 +21,7 @@ import {
 } from '../../store/ledger/read-journals.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** What of the books is exported. Times are ISO 8601 with a zone; null where all is. */
+/** Filters of an export. Times are ISO 8601 with a zone. Null means no filter. */
 export type ExportSelection = {
   from: string | null
   before: string | null
@@ -35,17 +35,17 @@ export type ExportWish = {
   format: ExportFormatName
   selection: ExportSelection
   folder: string
-  /** Go on where an export into that folder was broken off. */
+  /** Continue an interrupted export in that folder. */
   resume: boolean
-  /** Journals of a page, and pages after which the export could go on. */
+  /** Journals per page, and pages per checkpoint. */
   paging?: { size: number; pagesPerCheckpoint: number }
   onProgress: (progress: ExportProgress) => void
 }
 
-/** How many journals were written, and up to which number of how many. */
+/** Journals written so far, the number of the last one, and the number at which the export ends. */
 export type ExportProgress = { journals: string; at: bigint; of: bigint }
 
-/** What `manifest.json` holds: nothing in it depends on when the export was made, unless its note says so. */
+/** Content of `manifest.json`. It does not depend on the time of the export, unless its note says so. */
 export type Manifest = {
   version: 1
   format: ExportFormatName
@@ -57,10 +57,10 @@ export type Manifest = {
   totals: AssetTotal[]
 }
 
-/** What an export that was broken off needs in order to go on. */
+/** State from which an interrupted export continues. */
 type ExportCheckpoint = {
   format: ExportFormatName
-  /** As it was asked for. */
+  /** The selection as requested. */
   wished: ExportSelection
   recordedAsOf: string | null
   lastJournal: string
@@ -68,11 +68,11 @@ type ExportCheckpoint = {
   tally: TallyState
 }
 
-/** An export under way. */
+/** An export in progress. */
 type Course = {
   recordedAsOf: string | null
   lastJournal: bigint
-  /** The number of the last journal that is written. */
+  /** Number of the last journal written. */
   after: bigint
   tally: Tally
   assetOf: (key: string) => ExportedAsset
@@ -81,10 +81,9 @@ type Course = {
 const usualPaging = { size: 2000, pagesPerCheckpoint: 25 }
 
 /**
- * Writes journals into a file, in the order of their numbers. It reads page after page and keeps none, so that memory
- * does not grow with the books; and only what was recorded before it began, so that the same is exported again with
- * the same bytes, whatever is booked meanwhile.
- * @throws Fault `usage_bad` for an account or an owner that there is none of, and for a folder that cannot be used
+ * Writes journals to a file, ordered by number. It streams page by page, so memory does not grow with the books. It
+ * reads only journals recorded before it began, so a repeated export produces the same bytes despite later bookings.
+ * @throws Fault `usage_bad` if the account or owner does not exist, or the folder cannot be used
  */
 export async function exportLedger(db: Database<Tables>, wish: ExportWish): Promise<Manifest> {
   const labels = await readAccountLabels(db)
@@ -111,7 +110,7 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     })
     if (pages % pagesPerCheckpoint === 0) await folder.checkpoint(stateOf(wish, course))
   }
-  // So that it can go on wherever it is broken off from here to the manifest.
+  // Allows a resume from any interruption between here and the manifest.
   await folder.checkpoint(stateOf(wish, course))
   await folder.write(format.tail(course.tally.used()))
   return folder.finish((file) => ({
@@ -128,7 +127,7 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
 const ownedNow =
   'journals were chosen by who owned their deposits when this was exported; a deposit may have had another owner before'
 
-/** The accounts meant, null for all. */
+/** The selected accounts; null for all. */
 async function requiredAccounts(
   db: Database<Tables>,
   { account, owner }: ExportSelection,
@@ -188,7 +187,7 @@ function moveOn(course: Course, journals: readonly ExportedJournal[], isLast: bo
   course.after = isLast ? course.lastJournal : (journals.at(-1)?.id ?? course.after)
 }
 
-/** @throws Fault `usage_bad` where two assets would have one name, so that they would be added up */
+/** @throws Fault `usage_bad` if two assets would share a name, which would merge their totals */
 function assetReader(names: AssetNames): (key: string) => ExportedAsset {
   const assets = new Map(
     [...names].map(([key, { symbol, decimals }]) => [

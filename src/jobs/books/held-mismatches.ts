@@ -4,7 +4,7 @@ import type { NumberedDeposit } from '../../store/books/deposits.ts'
 import type { PendingRow } from '../../store/inbox.ts'
 import type { HeldMismatch } from '../../store/mismatches/mismatches.ts'
 
-/** Everything that is wrong with these deposits and unexplained deliveries, as rows of the store. */
+/** All mismatches of these deposits and unmatched deliveries, as rows of the store. */
 export function heldMismatches(
   deposits: readonly NumberedDeposit[],
   strays: readonly { groupId: bigint; strays: readonly UnmatchedDelivery[] }[],
@@ -40,7 +40,7 @@ export function heldMismatches(
   return [...ofDeposits, ...ofStrays]
 }
 
-/** A payload that does not fit the mapping is kept in the inbox and waits for a mended mapping. */
+/** A payload that does not fit the profile stays in the inbox until the profile is fixed. */
 export function unreadableMismatch(
   row: PendingRow,
   { kind, path, problem }: { kind: UnreadableKind; path: string; problem: string },

@@ -13,22 +13,22 @@ import type { Tables } from '../../store/tables.ts'
 export type PriceFile = {
   name: string
   lines: AsyncIterable<string>
-  /** Checks everything and keeps nothing. */
+  /** Checks the whole file and stores nothing. */
   isDryRun: boolean
   now: Date
   onProgress: (imported: PriceImportCounts) => void
 }
 
-/** Lines with a price, and of how many it was not known before. */
+/** Lines with a price, and how many of these prices are new. */
 export type PriceImportCounts = { prices: number; added: number }
 
 const batchMax = 1000
-/** Of more faults than these no more is read: a file of the wrong sort has one on each line. */
+/** Reading stops after this many problems: a file of the wrong kind has one on each line. */
 const faultsMax = 20
 
 /**
- * Takes prices from a file of comma-separated values: all of them, or none where anything is wrong. It is read as it
- * comes, so that a file of any size will do. Importing the same again changes nothing.
+ * Imports prices from a CSV file: all of them, or none if a line has a problem. The file is streamed, so its size does
+ * not matter. Importing it again changes nothing.
  * @throws Fault `settings_bad` that names the lines
  */
 export async function importPrices(db: Database<Tables>, file: PriceFile): Promise<PriceImportCounts> {
@@ -56,7 +56,7 @@ export async function importPrices(db: Database<Tables>, file: PriceFile): Promi
   return undone.imported
 }
 
-/** Thrown to roll back; what was found out is told all the same. */
+/** Thrown to roll back the transaction. It carries the result. */
 class Undone extends Error {
   imported: PriceImportCounts = { prices: 0, added: 0 }
 }
@@ -82,7 +82,7 @@ class Faults {
   }
 }
 
-/** Lines that can be read, with the keys of their assets. */
+/** Yields the readable lines in batches, with the keys of their assets. */
 async function* batchesOf(
   file: PriceFile,
   assets: ReadonlyMap<string, string>,
@@ -104,7 +104,7 @@ async function* batchesOf(
 
 type LineRead = PriceLine | null | 'headless' | 'end'
 
-/** Takes one line after the other; the first that is not empty names the columns. */
+/** Reads one line per call. The first non-empty line names the columns. */
 function createReader({ now }: PriceFile, assets: ReadonlyMap<string, string>, faults: Faults) {
   let columns: PriceColumns | null = null
   let line = 0
@@ -123,7 +123,7 @@ function createReader({ now }: PriceFile, assets: ReadonlyMap<string, string>, f
   }
 }
 
-/** A file that names other columns is not read on. */
+/** Reading stops if the file has other columns. */
 function headOf(cells: readonly string[], faults: Faults): PriceColumns {
   const columns = readColumns(cells)
   if (typeof columns !== 'string') return columns

@@ -4,7 +4,7 @@ import type { Tables } from '../../store/tables.ts'
 import { checkFrozenBalances } from './check-frozen-balances.ts'
 import { checkSnapshots } from './check-snapshots.ts'
 
-/** What the audit raises as `ledger_imbalance`, found on demand. */
+/** The check that the audit reports as `ledger_imbalance`, run on demand. */
 const controlTotals: LedgerCheck = {
   name: 'control totals',
   async run(db) {
@@ -32,16 +32,16 @@ function tieFinding({
     : `books and balances of ${addresses} addresses differ by ${untied}, such as of ${address}`
 }
 
-/** What a check of the books found wrong, a line for each, and how much it looked at. */
+/** Result of a check: one line per problem, and how much was checked. */
 export type LedgerOutcome = { findings: string[]; counted: Record<string, number> }
 
-/** Something that must hold of the books. It reads as much as it has to, in flat memory, and writes nothing. */
+/** An invariant of the books. A check runs in constant memory and writes nothing. */
 export type LedgerCheck = {
-  /** As `ledger verify` prints it: a noun, like `seals`. */
+  /** A noun such as `seals`; `ledger verify` prints it. */
   name: string
-  /** Tells in a line how far it came, where it takes long. */
+  /** A long check reports its progress in lines. */
   run: (db: Database<Tables>, tell: (line: string) => void) => Promise<LedgerOutcome>
 }
 
-/** All that `ledger verify` runs, in this order. */
+/** All checks of `ledger verify`, in this order. */
 export const ledgerChecks: readonly LedgerCheck[] = [checkFrozenBalances, controlTotals, checkSnapshots]

@@ -20,15 +20,15 @@ type LedgerWorkDeps = {
 
 export type LedgerWork = {
   /**
-   * Adds up the books and the days that are over, and holds what the service states of our channels and wallets against
-   * the address book.
+   * Checks the sums of the books and of completed days, and compares the service's lists of our channels and wallets
+   * with the address book.
    */
   audit: () => Promise<void>
-  /** Seals what was booked, and holds some of the seals against what they are over. */
+  /** Seals new journals, and checks some of the seals against their journals. */
   seal: () => Promise<void>
 }
 
-/** What is done with the books again and again, whatever comes in. */
+/** Periodic work on the books, independent of incoming evidence. */
 export function createLedgerWork({ db, audit, observe }: LedgerWorkDeps): LedgerWork {
   const auditSeals = createSealAudit(db)
   const auditSnapshots = createSnapshotAudit(db)
@@ -45,7 +45,7 @@ export function createLedgerWork({ db, audit, observe }: LedgerWorkDeps): Ledger
   }
 }
 
-/** One step after the other, whatever fails; what failed is told at the end. */
+/** Runs every step even if one fails, and throws the failures at the end. */
 async function each(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failed: unknown[] = []
   for (const step of steps) await step().catch((error: unknown) => void failed.push(error))
@@ -53,7 +53,7 @@ async function each(steps: readonly (() => Promise<void>)[]): Promise<void> {
   if (failed.length === 1) throw failed[0]
 }
 
-/** While others write without an end it is left to the next run, which does what this one did not. */
+/** Skips the work if other transactions keep writing. The next run catches up. */
 async function orNextTime(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -63,19 +63,18 @@ async function orNextTime(work: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * Adds up the books: of each asset they are to sum to zero, of a closed deposit nothing is to be left in transit, and
- * what is in transit is to tie to the balances that were proved. What does not is a `ledger_imbalance` of that asset
- * until it does.
+ * Checks the books: each asset sums to zero, closed deposits leave nothing in transit, and the amount in transit equals
+ * the proved balances. An asset that fails a check has an open `ledger_imbalance` until it passes.
  */
 export function auditBooks(db: Database<Tables>): Promise<MismatchChange[]> {
   return inTransaction(db, async (tx) => syncImbalances(tx, await findImbalances(tx)))
 }
 
 /**
- * Makes ready what the books need as time goes by: partitions for the next months, and the sums of each day of recording
- * that is over. Safe to run twice and beside itself.
- * @returns how many days were added up
- * @throws Fault `remote_failed` where writers do not come to an end
+ * Prepares the books for the days ahead: creates the partitions of the next months and the snapshot of each completed
+ * day of recording. Safe to run twice and concurrently.
+ * @returns the number of days summed
+ * @throws Fault `remote_failed` if open writes do not finish
  */
 export async function snapshotBooks(db: Database<Tables>): Promise<number> {
   await makePartitions(db)
@@ -87,12 +86,12 @@ export async function snapshotBooks(db: Database<Tables>): Promise<number> {
 }
 
 const daysOfRun = 10
-/** Of one day. */
+/** Per day. */
 const faultsMax = 10
 
 /**
- * Each call makes the snapshots of the next days again, and begins anew behind the last one. What differs is a
- * `ledger_imbalance` of that day until it does not.
+ * Each call recomputes the snapshots of the next days and starts over after the last day. A day that differs has an
+ * open `ledger_imbalance` until it agrees.
  */
 export function createSnapshotAudit(
   db: Database<Tables>,
@@ -118,8 +117,8 @@ export function createSnapshotAudit(
 const journalsOfRun = 50_000
 
 /**
- * Each call holds the next seals against their journals, and begins anew behind the last one. What is not as it was
- * sealed is a `seal_broken` of that seal until it is.
+ * Each call checks the next seals against their journals and starts over after the last seal. A seal that fails has an
+ * open `seal_broken` until it passes.
  */
 export function createSealAudit(
   db: Database<Tables>,

@@ -17,9 +17,9 @@ import type { Tables } from '../../store/tables.ts'
 export type ProposeDeps = { db: Kysely<Tables>; rules: ProposalRules; now: () => Date }
 
 export type ProposedPage = {
-  /** Where the next page begins; null after the last one. */
+  /** Start of the next page; null after the last one. */
   next: bigint | null
-  /** How many the policy agreed to in this page: their rulings wait to be applied. */
+  /** Matches of this page that the policy approved. Their decisions wait in the inbox. */
   agreed: number
   mismatches: readonly MismatchChange[]
 }
@@ -27,9 +27,10 @@ export type ProposedPage = {
 const pageSize = 200
 
 /**
- * Looks for deposits that fit a page of transfers which nothing names: what fits nothing else is proposed, the rest is
- * ambiguous, and what the policy agrees to becomes a ruling. A few statements, whatever the page holds.
- * @param after where the page before ended; 0 begins anew.
+ * Searches matching deposits for a page of transfers that no claim names. A unique match becomes a proposal, several
+ * matches become an ambiguity, and a match that the policy approves becomes a decision. The number of statements does
+ * not depend on the page.
+ * @param after end of the previous page; 0 starts over
  */
 export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Promise<ProposedPage> {
   return inTransaction(db, async (tx) => {
@@ -37,7 +38,7 @@ export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Pro
     const page = await unnamedTransfers(tx, { after, countMax: pageSize })
     if (page.length === 0) return { next: null, agreed: 0, mismatches: cleared }
     const near = await findPairs(tx, { mismatchIds: page.map(({ mismatchId }) => mismatchId) })
-    // What is agreed to must still be open when it is written down: whoever applies evidence has the same lock.
+    // An approved match must still be open when its decision is stored. Workers that apply evidence take the same lock.
     const locked = new Set(near.flatMap(({ groups }) => groups))
     await lockGroups(tx, [...locked])
     const pairs = await findPairs(tx, { serviceIds: near.map(({ deposit }) => deposit.serviceId) })

@@ -9,24 +9,23 @@ import type { Tables } from '../../store/tables.ts'
 type RulesActivationDeps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
 
 /**
- * Makes these rules the ones by which everything is decided. Where others were in force, all that is stored becomes
- * due to be decided again, also what is closed. Safe to run twice and beside itself; nothing is done where they are
- * in force already.
- * @returns whether everything is decided again by them: not where they were already, nor where others are by now.
+ * Activates these rules. If other rules were active, everything stored becomes due for a new decision, including closed
+ * deposits. Safe to run twice and concurrently; does nothing if these rules are already active.
+ * @returns whether this call activated them: false if they were active already, or if other rules are active by now
  */
 export async function putInForce({ db, rules, now }: RulesActivationDeps): Promise<boolean> {
   const digest = digestOf(rules)
   const before = await inForce(db)
   if (before?.digest === digest && before.isApplied) return false
-  // From here on nobody decides by other rules; so what is marked next stays decided by these.
+  // From here on no process decides by other rules, so deposits marked below stay decided by these.
   await keepInForce(db, { digest, isApplied: false })
   await markAllDue(db, now())
   return await keepApplied(db, digest)
 }
 
 /**
- * In the transaction that decides: these rules stay in force until it ends.
- * @throws Fault `settings_bad` where others are: this process was started with settings that are replaced by now.
+ * Call in the deciding transaction: it keeps these rules active until the transaction ends.
+ * @throws Fault `settings_bad` if other rules are active: the settings of this process are outdated
  */
 export async function refuseReplaced(tx: Transaction<Tables>, digest: string | undefined): Promise<void> {
   if (digest === undefined) return
@@ -37,7 +36,7 @@ export async function refuseReplaced(tx: Transaction<Tables>, digest: string | u
   throw new Fault('settings_bad', { faults: [fault] })
 }
 
-/** SHA-256 of all by which deposits are judged. */
+/** SHA-256 of everything that affects verdicts. */
 export function digestOf({ policy, routes, senders, contras = [] }: Rules): string {
   const text = JSON.stringify({ policy, routes, contras, senders: [...senders].toSorted() }, inOrder)
   return createHash('sha256').update(text).digest('hex')

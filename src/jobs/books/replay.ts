@@ -2,9 +2,9 @@ import { inTransaction } from '../../store/database.ts'
 import { syncUnreadable, takeKept, type UnappliedPayloadFilter } from '../../store/mismatches/kept.ts'
 import { type ApplyDeps, applyRows, batchMax } from './apply.ts'
 
-/** What became of payloads that were kept and not applied. */
+/** Results of replaying payloads that were stored but not applied. */
 export type ReplayCounts = {
-  /** Those that were read again; each is in one of the three counts that follow. */
+  /** Payloads read again. Each counts as one of `applied`, `passedOver` or `unreadable`. */
   rows: number
   applied: number
   passedOver: number
@@ -13,9 +13,9 @@ export type ReplayCounts = {
 }
 
 /**
- * Reads again, in batches, what is kept and was not applied, and applies what the profile can read by now. What it
- * cannot read stays under its mismatch, or the one that fits now. Safe to run twice and beside the daemon.
- * @param onBatch is given the sum of what was done so far.
+ * Reads stored payloads that were never applied again, in batches, and applies those that the profile can read now. An
+ * unreadable payload keeps its mismatch, or gets the one that fits now. Safe to run twice and beside the daemon.
+ * @param onBatch receives the totals so far
  */
 export async function replayKept(
   deps: ApplyDeps,

@@ -7,15 +7,15 @@ import { readJournals } from '../../store/ledger/sealed-rows.ts'
 import { insertSeal, newestSeals } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** A seal is over no more journals than this, so that a broken one is told apart quickly, and a proof is short. */
+/** Maximum journals per seal. Bounds the search in a broken seal and the length of a proof. */
 const journalsMax = 4096
 
 type Leaves = { id: string; leaf: Buffer }[]
 
 /**
- * Seals all journals that were written until now, and tells of each seal once it is stored. Where another does the same
- * at the same time, one of them goes on and the other ends.
- * @throws Fault `remote_failed` where writers do not come to an end
+ * Seals all journals written so far, and reports each seal once it is stored. Of two concurrent runs, one continues and
+ * the other stops.
+ * @throws Fault `remote_failed` if open writes do not finish
  */
 export async function sealBooks(
   db: Database<Tables>,
@@ -58,7 +58,7 @@ function sealOver(leaves: Leaves, before: Seal | null, { lastJournal, at }: Exac
   return withHash({
     number: (BigInt(number) + 1n).toString(),
     after: last,
-    // What was given a number and never written is sealed as not there.
+    // Ids that were assigned and never written are sealed as absent.
     last: (isFull ? leaves.at(-1)?.id : null) ?? lastJournal.toString(),
     journals: leaves.length.toString(),
     root: rootOf(leaves.map(({ leaf }) => leaf)).toString('hex'),
@@ -67,7 +67,7 @@ function sealOver(leaves: Leaves, before: Seal | null, { lastJournal, at }: Exac
   })
 }
 
-/** The id in 8 bytes, the greatest first, and the leaf in 32. */
+/** Per leaf: the id in 8 bytes, big-endian, then the hash in 32. */
 function storedLeaves(leaves: Leaves): Buffer {
   return Buffer.concat(
     leaves.flatMap(({ id, leaf }) => {

@@ -2,22 +2,22 @@ import type { DecidedDeposit } from '../../core/decide.ts'
 import { type Observation, transferRef } from '../../core/evidence.ts'
 import type { NumberedDeposit } from '../../store/books/deposits.ts'
 
-/** What came of one deposit that was decided, and what led to it: told in logs and traces, and kept nowhere. */
+/** The result of one decided deposit and the rows that led to it. Goes to logs and traces, and is not stored. */
 export type DecisionTrail = {
   depositId: bigint
   state: DecidedDeposit['verdict']['state']
-  /** Posting keys of what was booked. */
+  /** Posting keys of the booked journals. */
   journals: readonly string[]
-  /** Rows of the inbox that led to it just now. */
+  /** Inbox rows of this batch that led to the decision. */
   rows: readonly bigint[]
-  /** Rows of all webhooks that told of it. */
+  /** Inbox rows of all webhooks about the deposit. */
   webhooks: readonly bigint[]
 }
 
-/** When the steps of one transaction were done, in milliseconds since 1970. */
+/** When the steps of one transaction ended, in milliseconds since 1970. */
 export type StepTimes = { begunAt: number; loadedAt: number; decidedAt: number; bookedAt: number }
 
-/** Of an old deposit the newest rows; the others, lines from before tell. */
+/** Only the newest rows of an old deposit; earlier log lines have the others. */
 const rowsMax = 32
 
 type TrailEvidence = { inboxId: bigint; groupId: bigint; observation: Observation }
@@ -28,7 +28,7 @@ type TrailDeposit = Pick<NumberedDeposit, 'id' | 'groupId'> & {
 }
 type TrailGroup = { id: bigint; webhooks: readonly { inboxId: bigint; serviceId: string }[] }
 
-/** @param kept evidence that was kept just now */
+/** @param kept evidence that was stored just now */
 export function trailsOf(
   deposits: readonly TrailDeposit[],
   kept: readonly TrailEvidence[],
@@ -53,8 +53,8 @@ export function trailsOf(
 }
 
 /**
- * Of the rows of its group those that are not about another deposit alone; all of them where it was booked although none
- * is about it, since deposits that share a transfer are decided by what is known of each.
+ * Returns the rows of the group, except those that concern only other deposits. If none concerns this deposit and it
+ * was booked all the same, returns all of them: deposits that share a transfer depend on each other's evidence.
  */
 function ledTo(
   deposit: TrailDeposit,
@@ -69,13 +69,13 @@ function ledTo(
   return about.length === 0 && deposit.journals.length > 0 ? rows : about
 }
 
-/** What evidence of it is about. */
+/** The subjects of evidence about this deposit. */
 function subjectsOf({ dossier: { serviceId, links } }: TrailDeposit): string[] {
   const transfers = links.map(({ role, transfer }) => `${role} ${transfer}`)
   return serviceId === null ? transfers : [...transfers, `claim ${serviceId}`]
 }
 
-/** Null where it may bear on any deposit. */
+/** Null if the observation may affect any deposit. */
 function subjectOf(observation: Observation): string | null {
   if (observation.kind === 'claim') return `claim ${observation.serviceId}`
   if (observation.kind === 'sighting') return `${observation.role} ${transferRef(observation)}`
@@ -86,7 +86,7 @@ function newest(rows: readonly { inboxId: bigint }[] = []): bigint[] {
   return rows.slice(-rowsMax).map(({ inboxId }) => inboxId)
 }
 
-/** The clock of spans, which must not run backwards; nothing is decided by it. */
+/** Monotonic clock for spans. No decision depends on it. */
 export function clock(): number {
   return performance.timeOrigin + performance.now()
 }

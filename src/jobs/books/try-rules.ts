@@ -10,9 +10,9 @@ export type RulesTrial = { current: Rules; proposed: Rules; now: Date }
 const groupsMax = 500
 
 /**
- * Decides all that is stored under both rules, at one time, and tells what would come out otherwise. Everything is
- * read at one moment, in batches, so that it may run beside the daemon; Postgres is told to refuse any write.
- * @param onBatch is given the changes of one batch, of how many groups, and how many groups there are.
+ * Decides everything stored under both sets of rules, at one time, and reports the differences. Reads one snapshot in
+ * batches, so it can run beside the daemon. The transaction is read-only.
+ * @param onBatch receives the changes of one batch, its number of groups, and the total number of groups
  */
 export function tryRules(
   db: Kysely<Tables>,

@@ -12,22 +12,22 @@ import { openMismatches } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, batchMax, decideGroups, keepRows } from './apply.ts'
 
-/** Something that is otherwise than the evidence says. Null where there is nothing of it. */
+/** A difference between the live books and the evidence. A null side has no value. */
 export type BooksDifference = Omit<BooksComparison, 'isDue'>
 
 export type BooksVerification = {
-  /** Inbox rows that were refolded, and rows that wait to be applied, which are left out of both sides. */
+  /** Inbox rows processed again, and pending rows, which both sides leave out. */
   rows: number
   pending: number
   groups: number
   /** Deposits, transfers and payloads that were compared. */
   subjects: number
-  /** Those that were not compared, since the time to decide them again has come and nobody has done so yet. */
+  /** Subjects not compared because they are due for a new decision. */
   due: number
-  /** Those that differ, and what differs of the first of them. */
+  /** How many subjects differ, and the differences of the first of them. */
   differing: number
   differences: readonly BooksDifference[]
-  /** SHA-256 of the books as they stand, and as they come out of the evidence. */
+  /** SHA-256 of the live books and of the rebuilt ones. */
   live: string
   rebuilt: string
 }
@@ -35,7 +35,7 @@ export type BooksVerification = {
 export type BooksVerificationProgress = { stage: 'read' | 'decided'; done: number; of: number }
 
 type BooksVerificationOptions = {
-  /** Of how many subjects the differences are told. */
+  /** Maximum subjects whose differences are reported. */
   subjectsMax: number
   onProgress: (progress: BooksVerificationProgress) => void
 }
@@ -43,9 +43,8 @@ type BooksVerificationOptions = {
 const groupsMax = 500
 
 /**
- * Makes deposits, mismatches and books anew from all the evidence that was applied, beside those that stand, and
- * compares the two. Everything is read at one moment, so that it may run beside the daemon, and nothing is written that
- * outlasts it.
+ * Rebuilds deposits, mismatches and books from all applied evidence, next to the live ones, and compares the two. Reads
+ * one snapshot, so it can run beside the daemon. Nothing it writes outlives the transaction.
  */
 export function verifyBooks(deps: ApplyDeps, options: BooksVerificationOptions): Promise<BooksVerification> {
   const snapshot = deps.db.transaction().setIsolationLevel('repeatable read')
@@ -76,7 +75,9 @@ async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress 
   }
 }
 
-/** Each group once, when all of it is known: on whatever way the live books came about, this is where they must be. */
+/**
+ * Decides each group once, with all its evidence. The live books must reach the same result for every order of arrival.
+ */
 async function decideAgain(
   tx: Transaction<Tables>,
   deps: ApplyDeps,
@@ -89,7 +90,7 @@ async function decideAgain(
     const groups = await nextGroups(tx, after, groupsMax)
     const last = groups.at(-1)
     if (last === undefined) return done
-    // Chains are asked for the live books.
+    // Chain requests are made only for the live books.
     await decideGroups(tx, { groups, now }, { ...deps, readNetworks: null })
     after = last
     done += groups.length

@@ -17,11 +17,11 @@ import type { Tables } from '../../store/tables.ts'
 
 export type DepositResult = {
   network: string
-  /** Null where it was told before. */
+  /** Null if it was reported before. */
   outcome: CanaryDepositOutcome | null
-  /** From the payment to the last word of all sources; null where it is not said. */
+  /** From the payment to the last report of all sources; null if unknown. */
   seconds: number | null
-  /** What kept it from being paid; null where nothing did. */
+  /** Why it could not be paid; null if it could. */
   problem: string | null
 }
 
@@ -32,17 +32,17 @@ export type FollowDepositsDeps = {
   place: Omit<CanaryPlace, 'asset'> & { asset: Asset }
   everyMs: number
   withinMs: number
-  /** Pays, and tells of the transaction before it is sent; null where somebody else pays. */
+  /** Pays, and reports the transaction hash before sending it. Null if another process pays. */
   pay: ((order: CanaryPaymentOrder, onSigned: (tx: string) => Promise<void>) => Promise<void>) | null
   observe: (result: DepositResult) => void
 }
 
-/** Ends the canaries of a network that have come to their end, and pays the next one where it is due. */
+/** Ends the completed canaries of a network, and pays the next one if it is due. */
 export async function followDeposits(deps: FollowDepositsDeps): Promise<void> {
   const { db, place, withinMs, pay, observe } = deps
   const { network, owner } = place
   const name = depositCanary(network)
-  // It may have come to the address book only now.
+  // The owner may have entered the address book since the last call.
   await keepCanaryOwner(db, { name, owner })
   if (pay === null) await findPayments(db, { name, owner, network, asset: place.asset.key })
   for (const ended of await endPayments(db, { name, network, withinMs })) {
@@ -55,7 +55,7 @@ export async function followDeposits(deps: FollowDepositsDeps): Promise<void> {
 
 type Begun = { id: bigint; to: Address } | { problem: string }
 
-/** Takes the next payment on, where one is due. All or nothing: what is not noted is due again at once. */
+/** Starts the next payment if one is due. Atomic: if it is not recorded, it stays due. */
 function begin({ db, place, everyMs }: FollowDepositsDeps): Promise<Begun | null> {
   const { network, asset, amount, owner } = place
   return inTransaction(db, async (tx) => {
@@ -87,7 +87,7 @@ async function payOnce(
       isSigned = true
     })
   } catch (error) {
-    // What was signed may have reached a node all the same: it is waited for as if it had.
+    // A signed transaction may have reached a node, so it is awaited as if it had.
     if (isSigned) throw error
     if (await giveUpPayment(db, id))
       observe({ network, outcome: 'unpaid', seconds: null, problem: lineOf(error) })

@@ -9,7 +9,7 @@ export type WebhookResult = {
   outcome: CanaryWebhookOutcome
   /** From the request to its answer. */
   seconds: number
-  /** What went wrong, without anything that was sent; null where nothing did. */
+  /** The error, without any part of the request; null on success. */
   problem: string | null
 }
 
@@ -18,13 +18,13 @@ export type SendWebhookDeps = {
   url: string
   everyMs: number
   timeoutMs: number
-  /** The headers by which the intake knows its sender; null where no secret that counts now can sign. */
+  /** Headers that authenticate the sender to the intake. Null if no currently valid secret can sign. */
   sign: (unsigned: { id: string; body: Buffer; at: Date }) => Readonly<Record<string, string>> | null
   now: () => Date
   observe: (result: WebhookResult) => void
 }
 
-/** Sends a webhook to ourselves, where one is due, and looks whether it came in. */
+/** Sends a webhook to our own endpoint if one is due, and checks that it arrived. */
 export async function sendWebhook(deps: SendWebhookDeps): Promise<void> {
   const { db, everyMs, observe } = deps
   if (!(await claimCanary(db, { name: webhookCanary, everyMs }))) return
@@ -66,15 +66,12 @@ type CanaryPost = {
   timeoutMs: number
 }
 
-/** How a post ended: by its status alone, for what stands at the other end is not believed. */
+/** Result of a post, from its status alone: the content of the answer is not trusted. */
 export type CanaryPostResult =
   | { kind: 'accepted' }
   | { kind: 'redirected' | 'refused' | 'failed' | 'timeout'; problem: string }
 
-/**
- * Posts once to that address and to no other: a redirect is told and not followed, and of the answer nothing is read
- * but its status.
- */
+/** Posts once, to that URL only. A redirect is reported and not followed. Only the status of the answer is read. */
 export async function postWebhook({ url, headers, body, timeoutMs }: CanaryPost): Promise<CanaryPostResult> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
@@ -99,7 +96,9 @@ function verdictOf(status: number): CanaryPostResult {
   return { kind: isRedirect ? 'redirected' : 'refused', problem: `answered ${status}` }
 }
 
-/** What failed, where `fetch` only says that it did. Of the cause the code alone: the rest may repeat what was sent. */
+/**
+ * Finds the cause behind the generic error of `fetch`. Uses only its code: the message may repeat parts of the request.
+ */
 function problemOf(error: unknown): string {
   const cause: unknown = error instanceof TypeError ? error.cause : undefined
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined

@@ -13,20 +13,20 @@ import { type BlockRangeTask, readStretch } from './read-stretch.ts'
 import { type NetworkReader, rescanNetwork, type ScanDeps, scanNetwork } from './scan.ts'
 import { scanStream } from './scan-position.ts'
 
-/** Heights to be read again; without an end, up to where the network was read, or anew from there on if it halted. */
+/** Heights to read again. Without `to`: up to the height already read, or onwards from `from` if the network halted. */
 export type BackfillRange = { from: bigint; to: bigint | null }
 
 export type BackfillProgress = { reached: bigint; to: bigint; stored: number }
 
 export type BackfillReport = {
   network: NetworkName
-  /** `resumed`: the network had halted, and is read on from `from` on the chain as it is now. */
+  /** `resumed`: the network had halted, and scans continue from `from` on the current chain. */
   outcome: 'read' | 'resumed'
   from: bigint
   to: bigint
-  /** False where some heights could not be read; the daemon goes on trying. */
+  /** False if some heights could not be read. The daemon keeps trying. */
   complete: boolean
-  /** How many sightings were not known before, and the first of them. */
+  /** How many new chain transfers were stored, and the first of them. */
   stored: number
   news: readonly ObservedChainTransfer[]
 }
@@ -34,9 +34,9 @@ export type BackfillReport = {
 const newsMax = 1000
 
 /**
- * Reads heights of a network once more, beside what is stored of them, whatever the daemon is doing. Where the network
- * had halted because its history was lost, it is taken up again at that height.
- * @throws Fault `usage_bad` where there is nothing to be read there.
+ * Reads heights of a network again, in addition to what is stored of them. The daemon may run meanwhile. A network that
+ * halted because its history was lost resumes at that height.
+ * @throws Fault `usage_bad` if the range cannot be read
  */
 export async function backfillByHand(
   deps: ScanDeps,
@@ -89,7 +89,7 @@ type BackfillReporter = { tell: (progress: BackfillProgress) => void }
 
 type ManualBackfillResult = { to: bigint; stored: number }
 
-/** @returns null where the network has not halted */
+/** @returns null if the network has not halted */
 async function resume(
   deps: ScanDeps,
   reader: NetworkReader,
@@ -100,12 +100,12 @@ async function resume(
     seizeLease(deps.db, { stream: scanStream(network), holder: deps.holder, ttlMs: deps.leaseMs })
   await seize()
   if (!(await isHalted(deps, reader))) {
-    // Reading again may take hours; the scans need not wait for that.
+    // Reading again may take hours; scans need not wait for it.
     await releaseLeases(deps.db, deps.holder)
     return null
   }
   const done = { to: from, stored: 0 }
-  // The scan gave the stream back when it halted, and the daemon may have taken it.
+  // The scan released the lease when it halted, and the daemon may have taken it.
   await seize()
   let scanned = await rescanNetwork(deps, reader, from)
   if (scanned === null) throw new Fault('lease_lost', { stream: scanStream(network) })
@@ -129,7 +129,7 @@ async function isHalted(deps: ScanDeps, reader: NetworkReader): Promise<boolean>
   }
 }
 
-/** The stretch counts as not read from the beginning on: whatever interrupts this, the daemon does the rest. */
+/** Withdraws the coverage of the range first. If the run is interrupted, the daemon reads the rest. */
 async function reread(
   deps: ScanDeps,
   reader: NetworkReader,
@@ -149,7 +149,7 @@ async function reread(
   let [from, stored] = [range.from, 0]
   while (from <= range.to) {
     const read = await readStretch(deps, reader, { ...stretch, from, to: range.to })
-    // History changed meanwhile: what was read is not of it.
+    // The history changed during the reading, so its result is invalid.
     if (read === null) continue
     if (read.reached < from) {
       throw new Fault('remote_failed', {

@@ -8,31 +8,31 @@ import { type BlockRangeDeps, type BlockRangeReader, readStretch } from './read-
 
 export type BackfillDeps = BlockRangeDeps & {
   holder: string
-  /** What is read on each network. */
+  /** Assets read on each network. */
   assets: ReadonlyMap<NetworkName, readonly AssetKey[]>
   observe: { mismatches: (changes: readonly MismatchChange[]) => void }
 }
 
 export type BackfillResult = {
-  /** Sightings that were not stored before. */
+  /** New chain transfers stored. */
   stored: number
-  /** There may be gaps left that this run had no time for: run again at once. */
+  /** Gaps may remain that did not fit into this run: run again at once. */
   more: boolean
 }
 
 const readingsPerRun = 20
-/** A gap that stays open for longer needs a person. */
+/** A gap that stays open longer needs a person. */
 const healsWithinMs = 3_600_000
 
-/** The stream of whoever reads stretches of a network beside its scans. */
+/** The lease name for reading block ranges of a network beside its scans. */
 export function backfillStream(network: NetworkName): string {
   return `backfill/${network}`
 }
 
 /**
- * Reads what a network's addresses miss, the lowest heights first, and tells of gaps that do not close. A run goes on
- * where the one before it stopped: a stretch that cannot be read must not keep those above it waiting.
- * @returns null while another process does so.
+ * Fills the gaps in the coverage of a network's addresses, lowest heights first, and reports gaps that stay open. A run
+ * continues after the previous one, so an unreadable range does not block those above it.
+ * @returns null while another process does so
  */
 export function createBackfill(
   deps: BackfillDeps,
@@ -55,14 +55,15 @@ export function createBackfill(
       places.set(network, gap.to + 1n)
       const read = await readStretch(deps, reader, { ...gap, lease })
       stored += read?.stored ?? 0
-      // Below it where nothing is final there yet, or where history changed: the next round begins at the bottom anyway.
+      // Nothing is final there yet, or the history changed, if `reached` is lower. The next round starts at the bottom
+      // anyway.
       if (read !== null && read.reached >= gap.from) places.set(network, read.reached + 1n)
     }
     return { stored, more: true }
   }
 }
 
-/** Another version of the settings reads other assets; whoever scans decides which ones count. */
+/** A process with other settings reads other assets. The scanning process decides which ones count. */
 function isReadWith({ assets }: BackfillDeps, network: NetworkName, wanted: readonly AssetKey[]): boolean {
   return (assets.get(network) ?? []).toSorted().join() === wanted.join()
 }

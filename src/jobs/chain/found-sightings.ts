@@ -9,7 +9,7 @@ type ObservedTransferInput = {
   now: Date
 }
 
-/** What was found at the addresses of the book, once for each thing that an address is watched as. */
+/** Turns transfers to watched addresses into evidence, once per role of the address. */
 export function foundSightings({
   transfers,
   book,

@@ -20,16 +20,16 @@ import { knownChanges } from '../../store/chain/balance-points.ts'
 import { type ProofRun, readPast, unlessRemote } from './proof-run.ts'
 import { rereadStretches } from './reread-stretches.ts'
 
-/** Differences searched at once, and how often more are taken, in one run. */
+/** Differences searched together, and how many such batches one run takes. */
 const atOnce = 50
 const turnsMax = 4
-/** What could not be found is searched again after so long: a node with a longer memory may be set by then. */
+/** Delay before a failed search is repeated. By then the settings may name a node with a longer history. */
 const againAfterMs = 3_600_000
 
 /**
- * Searches the stored differences for the block in which a balance changed, and reads what it finds once more, with
- * traces where the settings allow them. What that brings is stored as found on the chain.
- * @returns how many transfers it brought
+ * Searches stored differences for the block in which the balance changed, and reads that block again, with traces if
+ * the settings allow them. Transfers found are stored as seen on the chain.
+ * @returns the number of transfers found
  */
 export async function narrowDifferences(run: ProofRun): Promise<number> {
   const searchedBefore = new Date(run.now().getTime() - againAfterMs)
@@ -45,7 +45,7 @@ export async function narrowDifferences(run: ProofRun): Promise<number> {
     stored += reread.stored
     await run.save(async (tx) => {
       for (const one of reread.searched) await narrowDifference(tx, one)
-      // What is explained by now would be searched again in the next turn.
+      // Without this, differences that are explained now would be searched again in the next turn.
       await recheckDifferences(tx, network, assets)
     })
   }
@@ -54,7 +54,7 @@ export async function narrowDifferences(run: ProofRun): Promise<number> {
 
 type DifferenceSearch = { difference: StoredDifference; search: BalanceSearch; problem: string | null }
 
-/** Searches that want the balance at the same height share the request. */
+/** Searches that need balances at the same height share the request. */
 async function searchAll(run: ProofRun, due: readonly StoredDifference[]): Promise<DifferenceSearchResult[]> {
   let open = due.map(
     (difference): DifferenceSearch => ({ difference, search: beginSearch(difference), problem: null }),
@@ -106,9 +106,9 @@ async function probe(
 type ReadHistory = NonNullable<OnDemandReader['readBalanceHistory']>
 
 /**
- * Searches differences where balances of the past cannot be read: by what transactions tell of the balances before and
- * after them. Where two that follow one another do not fit together, what is not explained is between them; where the
- * balance changed within one otherwise than is known, it is in that slot.
+ * Searches differences on chains without past balances, using the balances before and after each transaction. If two
+ * consecutive transactions do not fit together, the unexplained change is between them. If the balance changed within a
+ * transaction by an unknown amount, it is in that slot.
  */
 async function walkHistories(
   run: ProofRun,
@@ -138,7 +138,7 @@ async function walk(
     db,
     spans.map((span) => ({ holding, above: span.start.height, upTo: span.end.height })),
   )
-  // Where all is explained by now there is nothing to be narrowed.
+  // If everything is explained by now, there is nothing to narrow.
   const found = spans.find((span, place) => unexplained(span, known[place] ?? 0n) !== 0n) ?? whole
   if (isNarrow(found)) return { found, problem: null }
   const isRest = history.reached < found.end.height

@@ -13,15 +13,15 @@ import {
   verifyTransactions,
 } from './verify-transactions.ts'
 
-/** All that is read of one network. */
+/** The reader of one network, with every operation its jobs need. */
 type ChainWorkReader = NetworkReader & TransactionReader & SearchReader
 
 export type NetworkWorkDeps = ScanDeps &
   BackfillDeps & {
     readers: ReadonlyMap<NetworkName, ChainWorkReader>
-    /** Whether one more transaction may be read by its name, at a time in milliseconds. */
+    /** Whether one more transaction may be read by hash now. Time in milliseconds. */
     mayVerify: (network: string, nowMs: number) => boolean
-    /** Asks for a run of a job; may fail, since the schedule asks again. */
+    /** Requests a run of a job. May fail: the schedule requests it again. */
     wake: (job: 'apply' | 'scan' | 'backfill' | 'verify', key?: string) => Promise<void>
     observe: {
       mismatches: (changes: readonly MismatchChange[]) => void
@@ -29,17 +29,23 @@ export type NetworkWorkDeps = ScanDeps &
     }
   }
 
-/** What is done again and again for each network that is read. */
+/** The recurring jobs of each network. */
 export type ChainWork = {
-  /** Reads a network on and has what was found applied; one that has halted is told of as a mismatch. */
+  /** Continues scanning a network and wakes the job that applies the results. A halted network opens a mismatch. */
   scan: (network: string) => Promise<void>
-  /** Reads what a network's addresses miss below where it stands, and has what was found applied. */
+  /** Fills gaps in the coverage of a network's addresses and wakes the job that applies the results. */
   backfill: (network: string) => Promise<void>
-  /** Reads transactions that the service names, searches for legs that are overdue, and has what was found applied. */
+  /**
+   * Reads transactions that the service names, searches for overdue transfers, and wakes the job that applies the
+   * results.
+   */
   verify: (network: string) => Promise<void>
-  /** Reads all networks on, waking nobody. */
+  /** Reads all networks up to date, without wake-ups. */
   readAll: () => Promise<void>
-  /** Reads all transactions whose time has come, waking nobody. @returns whether something new was stored */
+  /**
+   * Reads all due transactions, without wake-ups.
+   * @returns whether new evidence was stored
+   */
   verifyAll: () => Promise<boolean>
 }
 
@@ -92,7 +98,7 @@ export function createNetworkWork(deps: NetworkWorkDeps): ChainWork {
   }
 }
 
-/** A search comes last: what is read by its name need not be searched for. */
+/** Both run even if one fails. Reading by hash starts first: a transaction that it finds needs no search. */
 async function verify(deps: VerifyDeps, reader: ChainWorkReader): Promise<ChainVerificationResult> {
   const [named, searched] = await Promise.allSettled([
     verifyTransactions(deps, reader),
@@ -116,7 +122,7 @@ function createScan(deps: NetworkWorkDeps): (reader: NetworkReader) => Promise<S
   }
 }
 
-/** Nodes that were outvoted are told of until something becomes final without anybody's dissent. */
+/** Outvoted nodes stay reported until a block becomes final without dissent. */
 async function settleTroubles(
   { db }: NetworkWorkDeps,
   { network, movedOn, dissent }: ScanReport,
@@ -132,7 +138,7 @@ async function settleTroubles(
   return [...cleared, ...opened]
 }
 
-/** Before the first time, makes sure that the nodes are of the chain they are taken for. */
+/** Checks before the first use of a network that its nodes serve the expected chain. */
 function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promise<ChainWorkReader> {
   const identified = new Set<NetworkName>()
   return async (network) => {
@@ -144,7 +150,7 @@ function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promis
   }
 }
 
-/** A person has to decide, so it is told of also where nobody reads logs. */
+/** Opens a mismatch: a person must decide, and logs may go unread. */
 async function tellTrouble(deps: NetworkWorkDeps, network: NetworkName, error: unknown): Promise<never> {
   const trouble = troubleOf(network, error)
   if (trouble !== null)

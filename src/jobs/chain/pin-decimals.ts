@@ -10,9 +10,10 @@ export type DecimalsReader = (
 ) => Promise<readonly Asset[]>
 
 /**
- * Gives each asset its decimals, and pins them: those of the settings, else those that are pinned, else those that the
- * chain tells. Only a new asset needs its chain for that.
- * @throws Fault `settings_bad` where they contradict each other or cannot be told; `remote_failed` where no node answers
+ * Determines the decimals of each asset and pins them: from the settings, else from the pinned values, else from the
+ * chain. Only a new asset needs a chain request.
+ * @throws Fault `settings_bad` if these contradict each other or cannot be determined; `remote_failed` if no node
+ * answers
  */
 export async function pinDecimals(
   db: Kysely<Tables>,
@@ -29,7 +30,7 @@ export async function pinDecimals(
 }
 
 /**
- * The network with the decimals of all its assets: what the settings leave out, the chain tells.
+ * Completes a network with the decimals that its settings leave out, read from the chain.
  * @throws Fault as `pinDecimals` does
  */
 export async function learnDecimals(

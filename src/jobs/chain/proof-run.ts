@@ -15,26 +15,26 @@ export type ProvenNetwork = {
   reader: Pick<ChainReader, 'network'> &
     Pick<OnDemandReader, 'readBalances' | 'readMovements' | 'readRange' | 'readBalanceHistory'>
   settings: NetworkSettings
-  /** Where the settings let reading of the network begin. */
+  /** Start height from the settings. */
   startHeight?: bigint | null
 }
 
-/** One run of the balance proof of one network, alone among all processes. */
+/** One run of the balance proof of a network. Only one process runs it at a time. */
 export type ProofRun = ProveDeps &
   ProvenNetwork & {
-    /** Up to where the network had been read when the run began. */
+    /** Scan position at the start of the run. */
     position: ScanPosition
     /**
      * Writes in one transaction.
-     * @throws Fault `lease_lost` where another process proves this network by now, `conflict` where its final history
-     * changed since the run began
+     * @throws Fault `lease_lost` if another process now proves this network, `conflict` if the final history changed
+     * since the start of the run
      */
     save: <Result>(work: (tx: Transaction<Tables>) => Promise<Result>) => Promise<Result>
-    /** Lets another process prove this network. */
+    /** Releases the lease of this network. */
     end: () => Promise<void>
   }
 
-/** `busy`: another process proves this network. `unread`: it was not read for the first time yet. */
+/** `busy`: another process proves this network. `unread`: it has not been scanned yet. */
 export type NoProof = 'busy' | 'unread'
 
 export async function beginProof(deps: ProveDeps, network: ProvenNetwork): Promise<ProofRun | NoProof> {
@@ -61,7 +61,7 @@ export async function beginProof(deps: ProveDeps, network: ProvenNetwork): Promi
   }
 }
 
-/** What was read is of the history that was valid when the run began. It stays valid until the transaction ends. */
+/** Requires the history that was valid at the start of the run, and keeps it valid until the transaction ends. */
 async function requireEpoch(tx: Transaction<Tables>, network: NetworkName, epoch: number): Promise<void> {
   const now = await readPosition(tx, network)
   if (now?.epoch !== epoch) throw new Fault('conflict', { what: `the final history of ${network} changed` })
@@ -75,7 +75,7 @@ export type PastBalances =
   | { kind: 'read'; amounts: BalanceReading['balances'] }
   | { kind: 'gone'; problem: string }
 
-/** What was held at a height. Few nodes keep balances for long, and those of Solana keep none. */
+/** Reads balances at a height. Few nodes keep past balances for long, and Solana nodes keep none. */
 export async function readPast(
   { reader, settings }: ProofRun,
   height: bigint,
@@ -88,7 +88,7 @@ export async function readPast(
   return { kind: 'gone', problem: `the node no longer has the balances of block ${height}` }
 }
 
-/** What was read, or why a node did not tell it. */
+/** Returns the value, or the reason why no node provided it. */
 export async function unlessRemote<Value>(reading: Promise<Value>): Promise<Value | string> {
   try {
     return await reading

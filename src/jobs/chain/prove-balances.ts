@@ -26,26 +26,26 @@ import {
   unlessRemote,
 } from './proof-run.ts'
 
-/** Balances read in one run; those that were read longest ago come first. */
+/** Balances read in one run, least recently read first. */
 const holdingsMax = 1000
-/** Of so many the answers can be had for one block, also where a slot ends while they are read. */
+/** Small enough to be read at a single block, even if a slot ends during the request. */
 const holdingsAtOnce = 200
 
 export type BalanceProofResult = {
   network: NetworkName
   /** Balances read. */
   read: number
-  /** Transfers found where a balance showed them, and stored. */
+  /** Transfers found by their effect on a balance, and stored. */
   stored: number
   changes: readonly MismatchChange[]
-  /** Why some balances could not be read, or what was sent of them. */
+  /** Why some balances, or transfers out of their addresses, could not be read. */
   problems: readonly string[]
 }
 
 /**
- * Proves what deposit addresses hold: at a final height, each balance must have changed by what is known to have come
- * and gone since it was last proved. What is not explained is an `unexplained_balance` until it is.
- * @param readBefore only balances that were not read since are read; those that wait to be judged are judged anyway
+ * Proves the balances of deposit addresses at a final height: since its last proof, each balance must have changed by
+ * the sum of the known transfers. A difference is an open `unexplained_balance` until it is explained.
+ * @param readBefore reads only balances last read before this time; pending readings are judged in any case
  */
 export async function proveBalances(
   deps: ProveDeps,
@@ -65,7 +65,7 @@ async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResul
   await fillSightings(run.db)
   const { read, problems } = await readDue(run, readBefore)
   const unjudged = await judgeBalances(run)
-  // What differs is told also where the search for its block fails.
+  // Differences are reported even if the search for their block fails.
   const [narrowed] = await Promise.allSettled([narrowDifferences(run)])
   const { network } = run.reader
   const assets = run.settings.assets.map(({ key }) => key)
@@ -77,7 +77,7 @@ async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResul
   return { network, read, stored: narrowed.value, changes, problems: [...problems, ...unjudged] }
 }
 
-/** One asset at a time: a contract that does not answer keeps no other asset from being proved. */
+/** Reads one asset at a time: a contract that does not answer must not block the other assets. */
 async function readDue(
   run: ProofRun,
   readBefore: Date,
@@ -117,10 +117,11 @@ async function readAsset(
 const readingsMax = 2000
 
 /**
- * Holds what was read against what is known. Scans show all that came in; what the addresses sent is asked for, in one
- * stretch for all of them: else a payment that nobody saw would be hidden by its being sent on. Only what that does not
- * explain costs more: for what was held before the first scan. What is left is stored as a difference.
- * @returns why some could not be judged
+ * Compares readings with known transfers. Scans find all incoming transfers. Outgoing ones are requested here, one
+ * range for all addresses: without them, a missed payment that was already sent on would stay hidden. Only a remaining
+ * difference needs a further request, for the balance before the first scan. What still differs is stored as a
+ * difference.
+ * @returns why some readings could not be judged
  */
 async function judgeBalances(run: ProofRun): Promise<readonly string[]> {
   const { judged, problems } = await readMovements(
@@ -144,7 +145,7 @@ async function storeDifferences(run: ProofRun, unexplained: readonly ReadyBalanc
   })
 }
 
-/** @returns those that are not explained by what is stored now */
+/** @returns those that stored transfers do not explain */
 async function settleExplained(
   { db, reader, save }: ProofRun,
   judged: readonly ReadyBalanceSpan[],
@@ -165,8 +166,8 @@ function nameOf({ holding: { address, asset } }: ReadyBalanceSpan): string {
 type MovementReadResult = { judged: readonly ReadyBalanceSpan[]; problems: readonly string[] }
 
 /**
- * A stretch that no node tells of, as where it is older than the logs they keep, keeps none of the others from being
- * judged. Its readings are dropped: the balances are read again in their turn.
+ * A range that no node can serve, for example because it is older than their logs, does not block the others. Its
+ * readings are dropped, and the balances are read again in turn.
  */
 async function readMovements(
   { reader, save }: ProofRun,
@@ -193,8 +194,9 @@ async function readMovements(
 }
 
 /**
- * What was held before the first height that is read. Where it cannot be read, an address that was there before the
- * network was read held what is left; any other was made for deposits, and held nothing.
+ * Determines the balance before the first height read. If it cannot be read, the unexplained rest is assumed as the
+ * opening balance of an address that existed before the network was read. Any other address was created for deposits
+ * and started at zero.
  */
 async function findOpenings(run: ProofRun, first: readonly ReadyBalanceSpan[]): Promise<void> {
   for (const [height, same] of Map.groupBy(first, ({ start }) => start.height)) {
@@ -211,7 +213,7 @@ async function findOpenings(run: ProofRun, first: readonly ReadyBalanceSpan[]): 
   }
 }
 
-/** An address that is older than what the settings have read at all is read from there on, as those of the first scan are. */
+/** An address created before the configured start height is treated like the addresses of the first scan. */
 function isCut({ startHeight = null }: ProofRun, below: bigint): boolean {
   return startHeight !== null && below < startHeight
 }

@@ -15,30 +15,29 @@ import { decodePosition, scanStream } from './scan-position.ts'
 
 export type BlockRangeDeps = { db: Kysely<Tables>; leaseMs: number; now: () => Date }
 
-/** The reader of one network, as far as stretches of it are read. */
+/** The reader of one network, limited to block ranges. */
 export type BlockRangeReader = { network: NetworkName } & Pick<OnDemandReader, 'readRange'>
 
-/** Heights to be read for some addresses, and what is covered once they are. */
+/** A block range to read for some addresses, and the coverage it adds. */
 export type BlockRangeTask = CoverageRange & {
   addresses: readonly Address[]
   watched: number
   assets: readonly AssetKey[]
-  /** Held by whoever reads stretches of this network. */
+  /** Lease of the process that reads block ranges of this network. */
   lease: Lease
 }
 
 export type BlockRangeResult = {
-  /** The last height that was read; below `from` where none was. */
+  /** Last height read; below `from` if none was. */
   reached: bigint
-  /** Sightings that were not stored before. */
+  /** New chain transfers stored. */
   stored: number
 }
 
 /**
- * Reads the beginning of a stretch, as much as the reader reads at once, and stores what is there together with what it
- * proves.
- * @returns null where history changed meanwhile: nothing is stored then.
- * @throws Fault `lease_lost` where somebody else reads stretches of this network by now; nothing is stored then.
+ * Reads the start of a block range, as much as the reader takes at once, and stores transfers and coverage together.
+ * @returns null if the history changed meanwhile; nothing is stored then
+ * @throws Fault `lease_lost` if another process now reads block ranges of this network; nothing is stored then
  */
 export async function readStretch(
   deps: BlockRangeDeps,
@@ -53,7 +52,7 @@ export async function readStretch(
   requireWithin(stretch, result)
   const book = await readWatchList(db, reader.network)
   return inTransaction(db, async (tx) => {
-    // In the order in which scans take them. The scan's stays as it is until this transaction ends.
+    // Locks in the same order as scans. The scan position stays fixed until this transaction ends.
     if (epochOf(await readCursor(tx, stream)) !== epoch) return null
     await keepLease(tx, lease, deps.leaseMs)
     const transfers = result.transfers.map((transfer) => ({ ...transfer, stage: 'final' as const }))

@@ -10,16 +10,18 @@ import type { Tables } from '../../store/tables.ts'
 import { foundSightings } from './found-sightings.ts'
 import { type ProofRun, unlessRemote } from './proof-run.ts'
 
-/** Readings of one stretch that is more than one block. */
+/** Maximum readings of one range longer than a block. */
 const readingsMax = 10
-/** Blocks that are read whole in all; where a stretch has more, histories have to do. Those of Solana are megabytes. */
+/**
+ * Budget of full blocks per run. A longer range is read through address histories. Solana blocks are megabytes in size.
+ */
 const blocksMax = 1000n
 
 type RereadResult = { transfers: ChainTransfer[]; movements: BalanceMovement[]; problem: string | null }
 
 /**
- * Reads stretches once more, for the addresses whose balances changed in them, and stores what it finds. A stretch that
- * cannot be read gets that as its problem.
+ * Reads block ranges again for the addresses whose balances changed in them, and stores what it finds. If a range
+ * cannot be read, the reason becomes the problem of its searches.
  */
 export async function rereadStretches(
   run: ProofRun,
@@ -51,14 +53,14 @@ async function reread(
   { watched, byBlock }: RereadOptions,
 ): Promise<RereadResult> {
   const { reader, settings } = run
-  // A trace costs the node many times what a block does: only of the one block in question.
+  // A trace costs the node far more than a block, so it is requested only once the range is a single block.
   const traced = isNarrow(found) && settings.reading?.traces !== 'never'
   const all: RereadResult = { transfers: [], movements: [], problem: null }
   let { from, to }: HeightRange = { from: found.start.height + 1n, to: found.end.height }
   for (let readings = 0; from <= to && readings < readingsMax; readings++) {
     const result = await unlessRemote(reader.readRange({ from, to, watched, traced, byBlock }))
     if (typeof result === 'string') {
-      // Histories tell at least what they have.
+      // Falls back to address histories, which may be incomplete.
       const rest = byBlock ? await reread(run, found, { watched, byBlock: false }) : all
       return { ...rest, problem: result }
     }

@@ -6,7 +6,7 @@ export function scanStream(network: NetworkName): string {
   return `scan/${network}`
 }
 
-/** Where a network's scans stand. `epoch` counts the times that its final history changed. */
+/** Position of a network's scans. `epoch` counts the changes of its final history. */
 export type ScanPosition = { cursor: ScanCursor; epoch: number }
 
 type StoredMark = { height: string; hash: string }

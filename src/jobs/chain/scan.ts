@@ -24,27 +24,27 @@ export type NetworkReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'he
 
 export type ScanDeps = {
   db: Kysely<Tables>
-  /** Names this process among those that may scan. */
+  /** Identifies this process among those that may scan. */
   holder: string
   leaseMs: number
-  /** Where the first scan of a network begins; without it, at what is final then. */
+  /** Start height of the first scan per network. Default: the final block at that time. */
   startHeights: ReadonlyMap<NetworkName, bigint>
-  /** What is read on each network. */
+  /** Assets read on each network. */
   assets: ReadonlyMap<NetworkName, readonly AssetKey[]>
   now: () => Date
 }
 
 export type ScanReport = {
   network: NetworkName
-  /** Sightings that are new, and how many of them say that a transfer is gone. */
+  /** New `sighting` rows, and how many of them withdraw a transfer. */
   stored: number
   withdrawn: number
-  /** The chain's final history changed below what was read. */
+  /** The final history changed below the scan position. */
   rewound: boolean
-  /** Something became final, as far as enough nodes agree; and who differs from them. */
+  /** Whether enough nodes agree on a newly final block, and which nodes differ. */
   movedOn: boolean
   dissent: readonly string[]
-  /** Addresses that reading took up with this scan. */
+  /** Addresses that this scan started to cover. */
   enrolled: number
   headHeight: bigint
   finalHeight: bigint
@@ -52,8 +52,8 @@ export type ScanReport = {
 }
 
 /**
- * Reads one network on from where it stands and stores what was found together with the new place.
- * @returns null while another process scans this network.
+ * Continues scanning one network and stores the results together with the new position.
+ * @returns null while another process scans this network
  */
 export async function scanNetwork(deps: ScanDeps, reader: NetworkReader): Promise<ScanReport | null> {
   return whileLeased(deps, reader, async (started) => {
@@ -66,10 +66,10 @@ export async function scanNetwork(deps: ScanDeps, reader: NetworkReader): Promis
 }
 
 /**
- * Reads one network on from a height that may be far below where it stands, on the chain as it is now. What was final
- * from there on is withdrawn where that chain does not have it.
- * @returns null while another process scans this network.
- * @throws Fault `usage_bad` where the chain is not final up to that height
+ * Continues one network from a height that may be far below its position, on the current chain. Transfers stored as
+ * final above that height are withdrawn if the chain does not have them.
+ * @returns null while another process scans this network
+ * @throws Fault `usage_bad` if the chain is not final up to that height
  */
 export async function rescanNetwork(
   deps: ScanDeps,
@@ -86,7 +86,7 @@ export async function rescanNetwork(
         mend: `give a height up to ${height + 1n}`,
       })
     }
-    // Where reading goes on says nothing of where an address was made that came meanwhile.
+    // The resume height says nothing about when an address added meanwhile was created.
     const startHeight = deps.startHeights.get(reader.network) ?? null
     return finish(deps, reader, { ...started, result: { ...read, rewoundTo: from - 1n }, startHeight })
   })
@@ -94,7 +94,7 @@ export async function rescanNetwork(
 
 type ScanContext = { lease: Lease; position: ScanPosition | null; book: readonly WatchEntry[] }
 
-/** @returns null while another process scans this network. */
+/** @returns null while another process scans this network */
 async function whileLeased(
   { db, holder, leaseMs }: ScanDeps,
   { network }: NetworkReader,
@@ -111,7 +111,9 @@ type ScanReading = ScanContext & { result: ScanResult; startHeight: bigint | nul
 
 const nobody: Enrolment = { addresses: [], fromHeight: 0n }
 
-/** Where new addresses belong may be unknown for now; what was read for the others is stored all the same. */
+/**
+ * If the start height of new addresses cannot be determined now, the readings of all others are stored all the same.
+ */
 async function finish(deps: ScanDeps, reader: NetworkReader, read: ScanReading): Promise<ScanReport> {
   const { position, book, result, startHeight } = read
   const first = position === null ? result : null
@@ -141,14 +143,14 @@ function store(deps: ScanDeps, storing: ScanCommit): Promise<Pick<ScanReport, 's
   const epoch = (position?.epoch ?? 0) + (result.rewoundTo === null ? 0 : 1)
   const now = deps.now()
   return inTransaction(deps.db, async (tx) => {
-    // First of all: who reads a stretch of the same network waits here, and so never waits for what this one waits for.
+    // Must come first: a reader of block ranges waits here, and so never holds a lock that this transaction waits for.
     await keepLease(tx, lease, deps.leaseMs)
     const withdraw = (gone: readonly ObservedChainTransfer[]) =>
       appendSightings(
         tx,
         gone.map((one) => ({ ...one, stage: 'orphaned', epoch, receivedAt: now })),
       )
-    // Before what was found: that is part of the new history, and a later change may withdraw it again.
+    // Must precede the new transfers: they belong to the new history, and a later change may withdraw them again.
     const rewound = await withdraw(await rewoundBy(tx, network, result))
     const found = foundSightings({ transfers: result.transfers, book, epoch, now })
     const count = await appendSightings(tx, found)
@@ -183,7 +185,7 @@ async function storeCoverage(
   await saveStanding(tx, network, { assets, height })
 }
 
-/** What the store believes to be final and this scan has shown to be gone. */
+/** Transfers stored as final that this scan shows to be gone. */
 async function rewoundBy(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -192,7 +194,7 @@ async function rewoundBy(
   return rewoundTo === null ? [] : rewoundSightings(tx, network, rewoundTo)
 }
 
-/** Early sightings that are not among what this scan has shown to be final at their height. */
+/** Transfers seen before finality that are not among the final ones of this scan at their height. */
 function vanishedBy(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -212,23 +214,23 @@ function savePosition(
   return moveCursor(tx, lease, { cursor: encodePosition({ cursor, epoch }), progress, isBehind })
 }
 
-/** Clocks differ, and a service makes an address before the book has it. */
+/** Clocks differ, and a service creates an address before the address book has it. */
 const createdMarginMs = 600_000
 
-/** No transfer is in the genesis block. */
+/** The genesis block has no transfers. */
 const firstHeight = 1n
 
 type Newcomers = {
   book: readonly WatchEntry[]
-  /** Where the settings say that reading of this network begins. */
+  /** Start height from the settings. */
   startHeight: bigint | null
-  /** What the network's very first scan read; null for all others. */
+  /** The network's very first scan; null for all later ones. */
   first: ScanResult | null
 }
 
 /**
- * Which addresses reading has not taken up yet, and from where on they are wanted: from the beginning of the first scan,
- * or from where the oldest of them was made, never below what the settings say.
+ * Plans which new addresses to cover, and from which height: the start of the first scan, or the creation of the oldest
+ * of them, but never below the configured start height.
  */
 async function planEnrolment(
   reader: Pick<OnDemandReader, 'heightAt'>,
@@ -248,7 +250,7 @@ function enrolAt(addresses: readonly Address[], fromHeight: bigint): Enrolment {
   return { addresses, fromHeight }
 }
 
-/** Without a setting the first scan begins above what is final then. */
+/** Without a configured height, the first scan begins above the block that is final at that time. */
 function firstRead({ cursor }: ScanResult, lowest: bigint | null): bigint {
   const above = cursor.final.height + 1n
   return lowest === null || lowest > above ? above : lowest

@@ -17,27 +17,27 @@ import { inTransaction } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ChainVerificationResult, VerifyDeps } from './verify-transactions.ts'
 
-/** The reader of one network, as far as claimed legs are searched for. */
+/** The reader of one network, limited to searches for claimed transfers. */
 export type SearchReader = { network: NetworkName } & Pick<
   OnDemandReader,
   'readTransaction' | 'nodesWithout' | 'heightAt' | 'timeAt'
 >
 
-/** Searches of one run. */
+/** Searches per run. */
 const rowsMax = 20
 const readAtOnce = 4
 const firstPauseMs = 60_000
 
-/** A service reports a payment some time after it was made. */
+/** A service reports a payment some time after it happened. */
 const reportMarginMs = 3_600_000
 
-/** `isReadable`: the transaction pays an address of the address book, so that it is stored as read. */
+/** `isReadable`: the transaction pays an address of the address book, so its transfers are stored as read. */
 type LegSearchResult = { search: LegSearch; failure: TransactionFailure | null; isReadable: boolean }
 
 /**
- * Searches the chain for legs that the service claims and that no scan has shown, whether or not the address book has
- * their addresses. What it shows is stored as evidence. Safe to run twice and beside itself.
- * @throws what kept one from being searched for, once what the others showed is stored; it is repeated later
+ * Searches the chain for transfers that the service claims and no scan has found, whether or not the address book has
+ * their addresses. Results are stored as evidence. Safe to run twice and concurrently.
+ * @throws the first failure of a search, after the results of the others are stored; the search is repeated later
  */
 export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promise<ChainVerificationResult> {
   const { db, mayRead } = deps
@@ -131,7 +131,7 @@ async function timesOf(
   }
 }
 
-/** From where on to read for it; a chain, or what its nodes keep of it, may have begun within the margin. */
+/** Height from which to search. The chain, or the history its nodes keep, may begin within the margin. */
 async function claimedHeight(
   reader: SearchReader,
   read: LegSearch['read'],

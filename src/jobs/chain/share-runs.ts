@@ -1,6 +1,6 @@
 /**
- * Runs at most one of the same id at a time. All who ask during a run share the next one, which starts after
- * they asked: whatever they had written before, it sees.
+ * Coalesces runs: at most one per id at a time. All callers during a run share the next one. It starts after their
+ * call, so it sees everything they wrote before.
  */
 export function shareRuns(): (id: string, run: () => Promise<void>) => Promise<void> {
   const current = new Map<string, Promise<void>>()

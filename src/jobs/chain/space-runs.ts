@@ -1,11 +1,11 @@
 export type SpacedRuns = {
-  /** Runs at once where the last run is long enough ago, else together with all who ask until it is. */
+  /** Runs at once if the last run is long enough ago. Otherwise coalesces all calls until then into one run. */
   ask: () => void
-  /** Makes up now for the run that is still owed, and starts no further one. */
+  /** Performs the run still owed, if any, and starts no further one. */
   stop: () => Promise<void>
 }
 
-/** Runs at most once in that time, and always once after it was last asked to. */
+/** Throttles: at most one run per `everyMs`, and always one after the last call. */
 export function spaceRuns(everyMs: number, run: () => Promise<void>): SpacedRuns {
   let timer: NodeJS.Timeout | undefined
   let isOwed = false

@@ -25,44 +25,44 @@ import { decodePosition, type ScanPosition, scanStream } from './scan-position.t
 export type VerifyDeps = {
   db: Kysely<Tables>
   now: () => Date
-  /** Asked once per transaction: false where no more are to be read now. */
+  /** Called once per transaction. False if no more may be read now. */
   mayRead: () => boolean
 }
 
-/** The reader of one network, as far as transactions are read by their names. */
+/** The reader of one network, limited to transactions by hash. */
 export type TransactionReader = { network: NetworkName } & Pick<OnDemandReader, 'readTransaction'>
 
 export type ChainVerificationResult = {
-  /** Sightings and failures that were not stored before. */
+  /** New chain transfers and failures stored. */
   stored: number
   /** More was due than one run reads. */
   more: boolean
 }
 
-/** Transactions of one run. */
+/** Transactions per run. */
 const rowsMax = 20
 const readAtOnce = 4
 
-/** Of more than may be read at once a scan shows most until then, for far fewer requests. */
+/** Delay of transactions above the rate limit. A scan finds most of them by then, with far fewer requests. */
 const putOffMs = 30_000
 
-/** Together a little over an hour, which is when a payment that is not found is missed. The scans still find it then. */
+/** Together a little over an hour: by then a payment counts as missing. Scans still find it later. */
 const triesMax = 16
 const pause = { firstMs: 2000, longestMs: 600_000 }
 
 const nothing: ChainVerificationResult = { stored: 0, more: false }
 
 /**
- * Reads transactions that the service names and no scan has shown yet, and stores what they moved or that they failed.
- * Safe to run twice and beside itself.
- * @throws what kept one from being read, once what the others showed is stored; it is read again later
+ * Reads transactions that the service names and no scan has found yet, and stores their transfers or their failure.
+ * Safe to run twice and concurrently.
+ * @throws the first failure of a reading, after the results of the others are stored; it is repeated later
  */
 export async function verifyTransactions(
   deps: VerifyDeps,
   reader: TransactionReader,
 ): Promise<ChainVerificationResult> {
   const { db } = deps
-  // Where reading begins is decided by the first scan.
+  // The first scan decides at which height reading begins.
   const position = await readPosition(db, reader)
   if (position === null) return nothing
   const now = deps.now()
@@ -91,7 +91,7 @@ async function takeDue(
 
 type NamedTransactionReading = { named: DueTransaction; reading: TransactionReading | Error }
 
-/** One transaction may be named for several legs, and is read once. */
+/** Several claims may name one transaction, which is read once. */
 async function readAll(
   reader: TransactionReader,
   due: readonly DueTransaction[],
@@ -104,7 +104,7 @@ async function readAll(
     [...legsOf],
     readAtOnce,
     async ([tx, legs]): Promise<NamedTransactionReading[]> => {
-      // Nodes that are away would be waited for once per transaction.
+      // Without this, nodes that are down would cost one timeout per transaction.
       const away = failures.length < readAtOnce ? null : failures[0]
       const reading = away ?? (await reader.readTransaction(tx, watched).catch(asError))
       if (reading instanceof Error) failures.push(reading)
@@ -114,7 +114,7 @@ async function readAll(
   return read.flat()
 }
 
-/** Thrown once what others showed is stored: whoever names a transaction names it for himself alone. */
+/** Lets the results of the others be stored first: one bad transaction must not affect the rest. */
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(messageOf(error))
 }
@@ -126,7 +126,9 @@ type VerificationBatch = {
   now: Date
 }
 
-/** What was read is of the history that was valid before: where that has changed meanwhile, it is read again. */
+/**
+ * The readings belong to the history that was valid before. If it changed meanwhile, they are discarded and repeated.
+ */
 async function store(
   tx: Transaction<Tables>,
   reader: TransactionReader,
@@ -136,7 +138,7 @@ async function store(
   if (current === null || current.epoch !== position.epoch) return 0
   const { epoch } = current
   const outcomes = answers.map((answer) => outcomeOf(answer, current))
-  // Each leg that a transaction is named for has its own copies.
+  // Each role for which a transaction is named has its own copies.
   const found = outcomes.flatMap((one) => one.transfers)
   const transfers = [...new Map(found.map((one) => [transferRef(one), one])).values()]
   const failures = outcomes.flatMap((one) => failureOf(one, now))
@@ -155,7 +157,7 @@ async function store(
 
 type NamedTransactionOutcome = {
   named: NamedTransaction
-  /** `ended`: another reading would show nothing more. `waiting`: it is read again later. */
+  /** `ended`: another reading would add nothing. `waiting`: it is read again later. */
   next: 'found' | 'ended' | 'waiting'
   transfers: readonly StagedTransfer[]
   failedAt: bigint | null
@@ -170,7 +172,7 @@ function outcomeOf(
   if (reading instanceof Error || reading.kind === 'unknown') return later
   if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
   const { transfers } = reading
-  // The scan passed it meanwhile and never comes back to it: it is stored once it is read as final.
+  // The scan has passed this height and does not return to it, so the transfer is stored once it is read as final.
   if (transfers.some((one) => one.stage === 'seen' && one.height <= cursor.final.height)) return later
   return {
     ...blank,
@@ -179,7 +181,10 @@ function outcomeOf(
   }
 }
 
-/** What is above the cursor may be final, but it is the scan that links it to the blocks below: until then it is seen. */
+/**
+ * A transfer above the cursor may be final, but only the scan links its block to those below. Until then its stage is
+ * `seen`.
+ */
 function provedBy({ final }: ScanCursor, transfer: StagedTransfer): StagedTransfer {
   return transfer.height > final.height ? { ...transfer, stage: 'seen' } : transfer
 }
@@ -190,7 +195,7 @@ function failureOf({ named, failedAt }: NamedTransactionOutcome, receivedAt: Dat
   return [{ kind: 'failure', role, network, tx, to, height: failedAt, receivedAt }]
 }
 
-/** Where the network's scans stand. In a transaction, they stay there until that ends. */
+/** Position of the network's scans. In a transaction, it stays fixed until the end. */
 async function readPosition(
   db: Kysely<Tables>,
   { network }: TransactionReader,

@@ -3,15 +3,15 @@ import type { Kysely } from 'kysely'
 import { isMorePending } from '../../store/inbox.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** So many rows may wait to be applied when the next page is read: a webhook that comes in is applied behind them. */
+/** Pending rows allowed before the next page is read. A new webhook is applied after them. */
 const pendingMax = 100
 const lookEveryMs = 20
-/** Where nothing is applied, records are read all the same. */
+/** If rows are not being applied, reading continues after this time. */
 const patienceMs = 500
 
 type KeepPaceDeps = { db: Kysely<Tables>; wake: (job: 'apply') => Promise<void> }
 
-/** Has applied what was read, until little is left: a webhook need not wait behind all that a long list brings. */
+/** Applies what was read until few rows are pending, so that a webhook does not wait behind a long list. */
 export async function keepPace({ db, wake }: KeepPaceDeps, waitMaxMs = patienceMs): Promise<void> {
   await wake('apply')
   const until = performance.now() + waitMaxMs

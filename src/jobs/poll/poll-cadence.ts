@@ -3,21 +3,21 @@ import type { Tables } from '../../store/tables.ts'
 import { pollStream } from './poll-position.ts'
 
 export type Cadence = {
-  /** For how long after its first evidence a deposit that is open counts as young. */
+  /** How long after its first evidence an open deposit counts as young. */
   youngMs: number
-  /** How much time passes between polls while none is young. */
+  /** Interval between polls while no deposit is young. */
   quietMs: number
 }
 
-/** However often it is asked for: the service is not to be asked without a pause. */
+/** Minimum interval between polls, however often they are requested. */
 const pauseMs = 1000
 
-/** What was read so long after now was read before the database's clock was set back. */
+/** A reading this far in the future was made before the database's clock was set back. */
 const setBack = sql`interval '2 minutes'`
 
 /**
- * Whether the records are to be read now: while a deposit is young or a full reading is under way always, else once the
- * quiet time has passed. By the database's clock, so that all schedulers see the same.
+ * Whether a poll is due: always while a deposit is young or a full reading is in progress, otherwise after the quiet
+ * interval. Uses the database clock, so that all schedulers agree.
  */
 export async function isPollDue(db: Kysely<Tables>, { youngMs, quietMs }: Cadence): Promise<boolean> {
   const { rows } = await sql<{ is_due: boolean }>`

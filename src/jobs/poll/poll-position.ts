@@ -4,32 +4,32 @@ import type { ListProfile } from '../../provider/profile/list-schema.ts'
 
 export const pollStream = 'poll'
 
-/** How far the reading of records has come. Times are in milliseconds since 1970. */
+/** Progress of reading records. Times are in milliseconds since 1970. */
 export type PollPosition = {
-  /** When the last complete reading of what is recent began; null before the first. */
+  /** Start of the last completed reading of recent records; null before the first. */
   readAt: number | null
-  /** When deposits that are open for long were last read again. */
+  /** When long-open deposits were last read again. */
   deepAt: number
-  /** The reading of what is recent that is under way. */
+  /** The reading of recent records in progress. */
   window: Window | null
-  /** Where the last page begins that the last reading came to; a list that is oldest first is read on from there. */
+  /** Start of the last page of the last reading. An oldest-first list continues there. */
   tail: PageMark
-  /** The full reading under way. */
+  /** The full reading in progress. */
   sweep: { startedAt: number; mark: PageMark } | null
-  /** When the last full reading that came to the end began. */
+  /** Start of the last completed full reading. */
   sweptAt: number | null
-  /** How the list was read that the marks are of; null where that was not kept. */
+  /** Digest of the list settings to which the marks belong; null if it was not stored. */
   listedBy: string | null
 }
 
-/** What one reading of what is recent goes over: since a time, back to a time, or from the end of the list on. */
+/** Scope of one reading of recent records: from a time on, back to a time, or from the end of the list on. */
 export type Window = {
   startedAt: number
-  /** Which of the position this is once all of it was read. */
+  /** Becomes the position's `deepAt` when the window is complete. */
   deepAt: number
   since: number | null
   readBackTo: number | null
-  /** Where it goes on. */
+  /** Mark from which it continues. */
   mark: PageMark
 }
 
@@ -43,12 +43,12 @@ const beginning: PollPosition = {
   listedBy: null,
 }
 
-/** What an earlier version kept lacks some of it. */
+/** A position stored by an earlier version lacks some fields. */
 export function readPosition(cursor: unknown): PollPosition {
   return { ...beginning, ...(cursor as Partial<PollPosition> | null) }
 }
 
-/** Forgets marks of a list that is read in another way by now: where they lead there, nobody can tell. */
+/** Discards the marks if the list settings changed: in the new list they may point anywhere. */
 export function positionIn(list: ListProfile, position: PollPosition): PollPosition {
   const listedBy = createHash('sha256').update(JSON.stringify(list)).digest('hex')
   if (position.listedBy === null || position.listedBy === listedBy) return { ...position, listedBy }

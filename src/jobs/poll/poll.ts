@@ -8,27 +8,27 @@ import { declareGone, nothingRead, type PollReport, type ReadDeps, readAlone } f
 import { type WalkDeps, walkPages } from './walk-pages.ts'
 
 export type PollDeps = ReadDeps & {
-  /** Names this process among those that may poll. */
+  /** Identifies this process among those that may poll. */
   holder: string
   leaseMs: number
   overlapMs: number
-  /** How often all records are read, from the first to the last. */
+  /** Interval between full readings of all records. */
   sweepEveryMs: number
 }
 
-/** Whoever polls, with the lease under which what is read is written. */
+/** Dependencies of the polling process, with the lease under which it writes. */
 export type LeasedPollDeps = PollDeps & WalkDeps
 
-/** Records that one run reads alone, of each kind. */
+/** Records of each kind that one run reads by id. */
 const aloneMax = 20
-/** A record of an open deposit that no list brought for so long is read alone. */
+/** A record of an open deposit that no list returned for this long is read by id. */
 const staleAfterMs = 3_600_000
 
 /**
- * Reads the service's records: what is recent, some pages of the full reading where one is due, and alone what lists
- * do not bring. A record that changed is stored as a new revision; one that did not is stored no second time.
- * @returns null while another process polls.
- * @throws Fault `lease_lost` where another one polls by now; what was not yet written is not written then.
+ * Reads the service's records: recent ones, some pages of the full reading if it is due, and by id those that lists do
+ * not return. A changed record is stored as a new revision; an unchanged one is not stored again.
+ * @returns null while another process polls
+ * @throws Fault `lease_lost` if another process polls by now; unwritten results are dropped
  */
 export async function pollDeposits(deps: PollDeps): Promise<PollReport | null> {
   const lease = await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
@@ -52,7 +52,7 @@ async function pollUnder(taken: Lease, deps: PollDeps, reading: PollReport): Pro
 
 type PollProgress = { position: PollPosition; reading: PollReport }
 
-/** @returns the lease as it goes on from there */
+/** @returns the lease with the new position */
 async function save({ db }: PollDeps, lease: Lease, { position, reading }: PollProgress): Promise<Lease> {
   const { pages, stored } = reading
   const { sweptAt, window } = position
@@ -64,7 +64,10 @@ async function save({ db }: PollDeps, lease: Lease, { position, reading }: PollP
   return { ...lease, cursor: position }
 }
 
-/** Where records can be read alone, that decides whether one that was missed is gone; else a second full reading. */
+/**
+ * Reads missed records by id to find out whether they are gone. Without a call for single records, a second miss in a
+ * full reading decides.
+ */
 async function readMissed(deps: LeasedPollDeps, reading: PollReport): Promise<void> {
   const { db, client, now } = deps
   if (client.list.one === undefined) {
@@ -76,14 +79,11 @@ async function readMissed(deps: LeasedPollDeps, reading: PollReport): Promise<vo
   await readAlone(deps, await staleRecords(db, { readBefore, limit: aloneMax }), reading)
 }
 
-/** Pages of one run; the next run goes on from there. */
+/** Pages per run; the next run continues. */
 const pagesPerRun = 50
 const dayMs = 86_400_000
 
-/**
- * Reads some more of the list as a whole, where that is due. Once its end is reached, what it did not list is counted
- * as missed.
- */
+/** Continues the full reading if it is due. At the end of the list, records it did not return count as missed. */
 async function sweepRecords(
   deps: LeasedPollDeps,
   before: PollPosition,
@@ -94,10 +94,10 @@ async function sweepRecords(
   if (before.sweep === null && !isDue) return before
   const { startedAt, mark: from } = before.sweep ?? { startedAt: now, mark: null }
   const walk = { from, since: null, pagesMax: pagesPerRun, isEnough: () => false }
-  // A clock that is behind that of the process which began must not make what it reads look missed.
+  // If this process's clock is behind that of the process that began, its readings must not look missed.
   const clock = () => new Date(Math.max(deps.now().getTime(), startedAt))
   const { end, mark, lastMark } = await walkPages({ ...deps, now: clock }, walk, reading)
-  // It begins anew.
+  // The full reading starts over.
   if (end === 'expired') return { ...before, sweep: null }
   if (end === 'paused') return { ...before, sweep: { startedAt, mark } }
   await settleMisses(deps, startedAt)
@@ -109,7 +109,7 @@ async function settleMisses(
   startedAt: number,
 ): Promise<void> {
   const { keptDays } = client.list
-  // By now: records grow too old also while the others are read.
+  // Uses the current time: records also exceed the retention period during the reading.
   const listedSince = keptDays === undefined ? null : new Date(now().getTime() - keptDays * dayMs)
   await inTransaction(db, async (tx) => {
     await keepPlace(tx)

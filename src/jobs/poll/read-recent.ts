@@ -6,13 +6,13 @@ import type { PollPosition, Window } from './poll-position.ts'
 import type { PollReport } from './read-records.ts'
 import { walkPages } from './walk-pages.ts'
 
-/** Pages of one run; the next run goes on from there. */
+/** Pages per run; the next run continues. */
 const pagesPerRun = 200
 const deepEveryMs = 60_000
 
 /**
- * Reads what is recent, or goes on with it where the run before stopped. What comes in or changes meanwhile is left to
- * the next window, which reaches back to when this one was opened.
+ * Reads recent records, or continues the window of the previous run. Records that arrive or change meanwhile belong to
+ * the next window, which reaches back to the start of this one.
  */
 export async function readRecent(
   deps: LeasedPollDeps,
@@ -22,7 +22,7 @@ export async function readRecent(
   const window = given.window ?? (await openWindow(deps, given))
   const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
   if (end === 'paused') return { ...given, window: { ...window, mark } }
-  // From where the list begins: also of what is read from its end, where that is not known any more.
+  // Starts over at the beginning of the list, also if the expired mark was the end of an oldest-first list.
   if (end === 'expired') return { ...given, tail: null, window: { ...window, mark: null } }
   const { startedAt: readAt, deepAt } = window
   return { ...given, readAt, deepAt, window: null, tail: lastMark }
@@ -36,7 +36,7 @@ function walkOf({ mark, since, readBackTo }: Window) {
 
 async function openWindow(deps: PollDeps, position: PollPosition): Promise<Window> {
   const startedAt = deps.now().getTime()
-  // A time that is far ahead is that of a clock that was wrong.
+  // A time far in the future comes from a wrong clock.
   const isDeep = Math.abs(startedAt - position.deepAt) >= deepEveryMs
   const reach = await reachOf(deps, position, { startedAt, isDeep })
   const deepAt = isDeep ? startedAt : position.deepAt
@@ -45,25 +45,25 @@ async function openWindow(deps: PollDeps, position: PollPosition): Promise<Windo
   return { startedAt, deepAt, mark, ...reach }
 }
 
-/** A list of what was updated needs no more than the time since the last reading; others go back to what is open. */
+/** A list of updates is read from the last reading on. Other lists are read back to the oldest open deposit. */
 async function reachOf(
   { db, client, overlapMs, sweepEveryMs }: PollDeps,
   { readAt }: PollPosition,
   { startedAt, isDeep }: { startedAt: number; isDeep: boolean },
 ): Promise<Pick<Window, 'since' | 'readBackTo'>> {
   const { since, order } = client.list
-  // What is still to come, by a clock that was wrong, was not read.
+  // A time in the future comes from a wrong clock: nothing was read up to it.
   const readTo = Math.min(readAt ?? startedAt, startedAt)
   if (since?.of === 'updated') return { since: readTo - overlapMs, readBackTo: null }
   const oldest = isDeep ? await oldestOfInterest(db, startedAt) : startedAt
-  // What came and went since the last reading may be of no deposit that is open; what is older, a full reading brings.
+  // A record that arrived since the last reading may belong to no open deposit. The full reading covers older ones.
   const lastRead = Math.max(readTo, startedAt - sweepEveryMs)
   const from = Math.min(oldest, lastRead) - overlapMs
   if (since !== undefined) return { since: from, readBackTo: null }
   return { since: null, readBackTo: order === 'newest-first' ? from : null }
 }
 
-/** Deposits that stay open for longer than this no longer make every poll read back to them. */
+/** Deposits open longer than this no longer extend every poll back to them. */
 const openFor = sql`interval '7 days'`
 
 async function oldestOfInterest(db: Kysely<Tables>, now: number): Promise<number> {

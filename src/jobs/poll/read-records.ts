@@ -11,25 +11,27 @@ export type ReadDeps = {
   db: Kysely<Tables>
   client: DepositClient
   now: () => Date
-  /** Comes first in whatever writes, where only one may read at a time: throws once that is another. */
+  /**
+   * Called first in each writing transaction if only one process may read. Throws once another process has taken over.
+   */
   keepPlace?: (tx: Transaction<Tables>) => Promise<void>
-  /** Comes after whatever brought something new: nothing else is read until it is done. */
+  /** Called after each write of new records. Reading continues when it resolves. */
   keepPace?: () => Promise<void>
 }
 
-/** What a reading came to. */
+/** Result of a reading. */
 export type PollReport = {
   pages: number
-  /** Records that were new or had changed. */
+  /** New or changed records. */
   stored: number
-  /** Times that records shifted between pages while they were read. */
+  /** How often records shifted between pages during the reading. */
   drifts: number
   mismatches: MismatchChange[]
 }
 
 export const nothingRead = (): PollReport => ({ pages: 0, stored: 0, drifts: 0, mismatches: [] })
 
-/** Reads one page and keeps what is new. Null where the service does not know the mark any more. */
+/** Reads one page and stores new records. Null if the service no longer accepts the mark. */
 export async function readPage(
   deps: ReadDeps,
   place: { mark: PageMark; since: Date | null },
@@ -44,8 +46,8 @@ export async function readPage(
 }
 
 /**
- * Reads records alone. One that the service has no more, and that was missed before, is `record_disappeared`.
- * @throws what the first one that cannot be read throws, once the others are read
+ * Reads records by id. A record that the service no longer has, and that was missed before, is a `record_disappeared`.
+ * @throws the first failure, after the other records are read
  */
 export async function readAlone(deps: ReadDeps, ids: readonly string[], reading: PollReport): Promise<void> {
   const faults: unknown[] = []
@@ -60,7 +62,7 @@ async function readOne(deps: ReadDeps, id: string, reading: PollReport): Promise
   else await keep(deps, [record], { sentAt, reading })
 }
 
-/** `sentAt` is when the request was sent that did not bring them. */
+/** `sentAt` is the time of the request that did not return them. */
 export async function declareGone(
   { db, keepPlace }: ReadDeps,
   ids: readonly string[],
@@ -96,7 +98,7 @@ function subjectOf(id: string): string {
   return `record/${id}`
 }
 
-/** Of no group: what the evidence says of the deposit stands, and deciding about it again does not end this. */
+/** Belongs to no group: the evidence of the deposit stands, and a new decision does not clear this mismatch. */
 function disappearance({ id, depositId, network, asset, amount, state }: RemovedRecord) {
   return {
     subject: subjectOf(id),

@@ -9,20 +9,20 @@ export type PageWalkOptions = {
   from: PageMark
   since: Date | null
   pagesMax: number
-  /** Whether the page leads as far as was wanted. */
+  /** Whether the walk may stop after this page. */
   isEnough: (page: DepositPage) => boolean
 }
 
 export type PageWalkResult = {
-  /** `expired`: the service does not know the mark to begin with any more. `paused`: there are more pages than were wanted. */
+  /** `expired`: the service no longer accepts the starting mark. `paused`: the list has more than `pagesMax` pages. */
   end: 'reached' | 'paused' | 'expired'
-  /** Where it goes on. */
+  /** Mark from which the next walk continues. */
   mark: PageMark
-  /** Where the last page begins that held records. */
+  /** Start of the last page that had records. */
   lastMark: PageMark
 }
 
-/** Reads page after page, and writes each as long as nobody else has taken over. */
+/** Reads page after page and stores each, until another process takes over. */
 export async function walkPages(
   deps: WalkDeps,
   walk: PageWalkOptions,
@@ -44,13 +44,13 @@ export async function walkPages(
   }
 }
 
-/** @throws Error where it is not the first place of the walk that is refused */
+/** @throws Error if the refused mark is not the first of the walk */
 function expired(pages: number): PageWalkResult {
   if (pages > 1) throw new Error('the service refuses the place that it named as its next page')
   return { end: 'expired', mark: null, lastMark: null }
 }
 
-/** Some services give their last page again for every number behind it: tells whether a page is the one before. */
+/** Detects a page equal to the one before: some services repeat their last page for every higher number. */
 function watchRepeats({ pages }: ListProfile): (page: DepositPage) => boolean {
   let before = ''
   return ({ records }) => {
@@ -61,12 +61,12 @@ function watchRepeats({ pages }: ListProfile): (page: DepositPage) => boolean {
   }
 }
 
-/** So often the pages of one walk may lead back. */
+/** How often the pages of one walk may lead back. */
 const stepsBackMax = 20
 
 /**
- * Tells of each page whether records shifted since the one before: its mark leads back, or it holds one of an earlier
- * page. Pages by offset and by time begin with what the page before ended with, so that there only the mark tells.
+ * Detects records that shifted between pages: the mark of a page leads back, or it repeats a record of an earlier page.
+ * Pages by offset and by time overlap by design, so for them only the mark counts.
  */
 function watchShifts({ pages }: ListProfile): (page: DepositPage) => boolean {
   const isOnceEach = pages !== 'offset' && pages !== 'since'

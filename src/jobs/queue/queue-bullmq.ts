@@ -21,7 +21,7 @@ import {
 
 export type WakeData = { key: string }
 
-/** `prefix` has a hash tag: all keys of the queue live in one slot of a Redis cluster. */
+/** The hash tag in `prefix` puts all keys of the queue into one slot of a Redis cluster. */
 export const queueOptions = {
   prefix: '{depositd}',
   skipMetasUpdate: false,
@@ -29,8 +29,8 @@ export const queueOptions = {
 } as const
 
 /**
- * A wake-up is known by what it asks for, not by a job id: an id says nothing while its job is active, so that
- * a wake-up in that time would be lost. With `keepLastIfActive` it becomes a job when the active one ends.
+ * Wake-ups are deduplicated by name and key, not by job id: BullMQ ignores an id whose job is active, which would lose
+ * wake-ups during a run. With `keepLastIfActive`, such a wake-up becomes a job when the active one ends.
  */
 export function wakeOptions({ name, key }: Wake, { limits, recurring }: QueueSettings): JobsOptions {
   return {
@@ -43,17 +43,18 @@ export function wakeOptions({ name, key }: Wake, { limits, recurring }: QueueSet
   }
 }
 
-/** For months, whatever the pauses are. */
+/** Lasts for months at any length of pauses. */
 const recurringAttempts = 1_000_000
 
-/** Doubled each time, from the first pause to the longest. */
+/** Doubles from the first pause up to the longest. */
 function pauseAfter(attempts: number, { retryDelayMs, retryDelayMaxMs }: QueueLimits): number {
   return Math.min(retryDelayMs * 2 ** Math.min(attempts - 1, 20), retryDelayMaxMs)
 }
 
 /**
- * Each job says that nothing of it is kept, save one whose record was lost. That one fails, for nobody knows what it asks
- * for: were what little is written of it kept, its wake-up would never become a job again.
+ * Each job's own options remove it when it ends, except if its record was lost. `removeOnFail` here removes that one
+ * too: it fails because its purpose is unknown, and if its remains were kept, its wake-up could never become a job
+ * again.
  */
 export function workerOptions(limits: QueueLimits) {
   const { lockMs, stalledCheckMs, reconnectDelayMs } = limits
@@ -66,7 +67,7 @@ export function workerOptions(limits: QueueLimits) {
   }
 }
 
-/** A worker whose timers can be ended although its jobs do not end. */
+/** A worker whose timers can be stopped while its jobs still run. */
 export class CuttableWorker<B extends IQueueBackend, Connection> extends Worker<
   WakeData,
   void,
@@ -81,13 +82,13 @@ export class CuttableWorker<B extends IQueueBackend, Connection> extends Worker<
   }
 }
 
-/** How long a worker with no job may take to close; while its server is away BullMQ would take for ever. */
+/** How long a worker without jobs may take to close. While its server is down, BullMQ would wait for ever. */
 const farewellMs = 1000
 
 type StoppableWorker<B extends IQueueBackend, Connection> = {
   worker: CuttableWorker<B, Connection>
   runs: Runs
-  /** Closes the worker's connections, whatever is still under way on them. */
+  /** Closes the worker's connections, including active ones. */
   cut: () => Promise<void>
 }
 
@@ -118,7 +119,7 @@ function jobFailed(job: Job<WakeData>, error: Error): QueueEvent {
   return { kind: 'job_failed', wake: wakeOf(job), error, dropped }
 }
 
-/** Whoever has the login of the queue may have put anything there. */
+/** The payload is untrusted: any holder of the queue's credentials may have written it. */
 export function wakeOf({ name, data }: Pick<Job<unknown>, 'name' | 'data'>): Wake {
   const key = typeof data === 'object' && data !== null && 'key' in data ? data.key : ''
   return { name, key: typeof key === 'string' ? key : '' }
@@ -132,11 +133,11 @@ export async function countJobs(queue: JobCounter): Promise<Record<QueueState, n
   return { waiting, active, delayed, failed, completed }
 }
 
-/** By more than clocks differ that are kept. */
+/** More than synchronised clocks differ. */
 const aheadMs = 60_000
 const promotedMax = 100
 
-/** What is to be tried again is due by the clock of the process that failed, and waits for it even if that was wrong. */
+/** A retry is due by the clock of the process that failed, even if that clock was ahead. Promotes such jobs. */
 export async function promoteFromFuture(queue: Pick<QueueGetters, 'getJobs'>): Promise<void> {
   const last = await queue.getJobs(['delayed'], 0, promotedMax - 1, false)
   const ahead = last.filter(({ processedOn = 0 }) => processedOn > Date.now() + aheadMs)
@@ -145,7 +146,7 @@ export async function promoteFromFuture(queue: Pick<QueueGetters, 'getJobs'>): P
 
 const repeatAfterMs = 10_000
 
-/** Passes on the first of equal connection errors and leaves out those soon after it. */
+/** Reports the first of equal connection errors and drops repetitions shortly after it. */
 export function calmly(report: QueueSettings['report']): QueueSettings['report'] {
   let last = { text: '', at: Number.NEGATIVE_INFINITY }
   return (event) => {

@@ -1,50 +1,49 @@
-/** One wake-up: which job, and for what (a network, a stream, or nothing). It carries no data. */
+/** One wake-up: the job, and its subject (a network, a stream, or nothing). It carries no data. */
 export type Wake = { name: string; key: string }
 
-/** Finished jobs are removed at once: where the last two are not zero, something else adds jobs. */
+/** Finished jobs are removed at once. If `failed` or `completed` is not zero, another program adds jobs. */
 export const queueStates = ['waiting', 'active', 'delayed', 'failed', 'completed'] as const
 export type QueueState = (typeof queueStates)[number]
 
-/** What someone should know of, although the queue goes on by itself. */
+/** Events worth reporting. The queue recovers by itself. */
 export type QueueEvent =
   | { kind: 'connection_failed'; error: unknown }
-  /** `dropped`: it was the last attempt; only a new wake-up runs the job again. */
+  /** `dropped`: it was the last attempt. Only a new wake-up runs the job again. */
   | { kind: 'job_failed'; wake: Wake; error: unknown; dropped: boolean }
-  /** Of a queue in Postgres: its schema is missing or of another version. It is made again if the user may do that. */
+  /** Postgres only: the schema is missing or has another version. It is recreated if the user may do so. */
   | { kind: 'schema_unusable'; error: unknown }
-  /** It was gone, or of an older version, and was made again. Waiting wake-ups were lost with it. */
+  /** The schema was missing or outdated and was recreated. Waiting wake-ups were lost with it. */
   | { kind: 'schema_made' }
-  /** Work waited and nothing took it, so that the worker was replaced. */
+  /** Jobs waited and the worker took none, so it was replaced. */
   | { kind: 'worker_replaced' }
-  /** The Redis server does not tell its `maxmemory-policy`; it must be `noeviction`. */
+  /** The Redis server does not report its `maxmemory-policy`; it must be `noeviction`. */
   | { kind: 'eviction_policy_unknown' }
 
 export type QueueLimits = {
-  /** Of one wake-up, before it is dropped, unless its job is a recurring one. */
+  /** Attempts before a wake-up is dropped, except for recurring jobs. */
   attempts: number
-  /** Before the second attempt; doubled before each further one, up to the longest. */
+  /** Delay before the second attempt. Doubles up to the maximum. */
   retryDelayMs: number
   retryDelayMaxMs: number
-  /** A worker that was silent for this long has lost its job to another. */
+  /** A worker silent for this long loses its job to another. */
   lockMs: number
   stalledCheckMs: number
-  /** How long work may wait at an idle worker before the worker is replaced. */
+  /** How long jobs may wait at an idle worker before it is replaced. */
   stuckMs: number
-  /** The longest pause between two tries to reach the server. */
+  /** The longest pause between two attempts to connect. */
   reconnectDelayMs: number
   answerTimeoutMs: number
   stopTimeoutMs: number
 }
 
 export type QueueSettings = {
-  /** `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
   url: string
-  /** Processes that give the same name share the work. */
+  /** Processes with the same name share the jobs. */
   name: string
   limits: QueueLimits
   /**
-   * Jobs of few keys, of which somebody asks for a run again and again. Such a wake-up is tried until it succeeds, with
-   * growing pauses that further wake-ups of its key do not cut short.
+   * Jobs with few keys that are requested regularly. Their wake-ups are retried until they succeed. The pauses grow,
+   * and further wake-ups of the key do not shorten them.
    */
   recurring?: ReadonlySet<string>
   report: (event: QueueEvent) => void
@@ -52,31 +51,31 @@ export type QueueSettings = {
 
 export type Runs = {
   run: (wake: Wake) => Promise<void>
-  /** How many are running now. */
+  /** Number of active runs. */
   active: () => number
-  /** Grows with every run that begins and every one that ends. */
+  /** Grows with every start and every end of a run. */
   progress: () => number
-  /** Resolves once none is running. */
+  /** Resolves once no run is active. */
   idle: () => Promise<void>
 }
 
 export type RunningWorker = {
-  /** Lets what is active finish within the limit, then cuts the connections. */
+  /** Lets active jobs finish within the limit, then cuts the connections. */
   stop: () => Promise<void>
 }
 
-/** What a server must do for the queue. */
+/** Operations that a server must provide. */
 export type Backend = {
   add: (wake: Wake) => Promise<void>
   counts: () => Promise<Record<QueueState, number>>
   /**
-   * What should not stay as it is although it works; null if nothing.
-   * @throws Fault `remote_failed` if it cannot work
+   * Returns a warning about a working server; null if there is none.
+   * @throws Fault `remote_failed` if the server cannot be used
    */
   danger: () => Promise<string | null>
   /**
-   * Called at regular times while a worker runs. Makes again what the server lost, and takes back what a process whose
-   * clock was ahead has put off, which would last until it is so late.
+   * Called regularly while a worker runs. Recreates what the server lost, and promotes jobs delayed by a process whose
+   * clock was ahead; otherwise they would wait until real time catches up.
    */
   keepUp: () => Promise<void>
   startWorker: (runs: Runs, concurrency: number) => RunningWorker

@@ -26,15 +26,15 @@ import {
 
 const { Queue: PostgresQueue } = withBackend(createPostgresBackend)
 
-/** One stays with the worker for LISTEN; a worker that is being replaced holds a second one for a moment. */
+/** The worker keeps one for LISTEN. A worker that is being replaced briefly holds a second one. */
 const connectionsMax = 6
-/** A lost notification costs this long at most; while nothing happens each look is four small queries. */
+/** Maximum delay after a lost notification. An idle poll takes four small queries. */
 const idlePollSeconds = 15
 
 /**
- * All tables live in the schema `bullmq` of that database. It is made or brought up to date here, and made again if it is
- * lost while the queue works.
- * @throws Fault `remote_failed` if Postgres does not answer or refuses.
+ * All tables are in the schema `bullmq` of the database. It is created or migrated here, and recreated if it is lost
+ * while the queue runs.
+ * @throws Fault `remote_failed` if Postgres does not answer or refuses
  */
 export async function openPostgresQueue(asked: QueueSettings): Promise<Backend> {
   const settings = { ...asked, report: namingLoss(asked) }
@@ -77,7 +77,9 @@ export async function openPostgresQueue(asked: QueueSettings): Promise<Backend> 
   }
 }
 
-/** Here locks, and when it was last looked for those that ran out, are by the clocks of whoever works. */
+/**
+ * In Postgres, lock expiry and the last stalled check use the clocks of the workers. Bounds values from a fast clock.
+ */
 const boundLocks = `
   with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now),
     lock as (
@@ -92,15 +94,15 @@ function openPool({ url, limits }: QueueSettings): PgPool {
     connectionString: url,
     max: connectionsMax,
     application_name: 'depositd queue',
-    // A crash of the server may take the last wake-ups with it, which the sweeper makes good; waiting for the
-    // disk on every one would slow down the commits that matter.
+    // A server crash may lose the last wake-ups; the sweep recovers them. A disk flush for each would slow down the
+    // commits that matter.
     options: `-c search_path=${DEFAULT_SCHEMA} -c synchronous_commit=off`,
     keepAlive: true,
     connectionTimeoutMillis: limits.answerTimeoutMs,
     query_timeout: limits.answerTimeoutMs,
     idleTimeoutMillis: 10_000,
   })
-  // BullMQ declares the part of `pg` it uses by itself, with an overloaded `on` that the types of `pg` do not match.
+  // BullMQ declares the part of `pg` it uses itself, with an overloaded `on` that does not match the types of `pg`.
   return pool as unknown as PgPool
 }
 
@@ -116,8 +118,8 @@ async function begin(pool: PgPool, settings: QueueSettings): Promise<void> {
 }
 
 /**
- * @returns whether the schema was made, or brought up to date
- * @throws Fault `remote_failed` if it cannot be used and the user may not change that
+ * @returns whether the schema was created or migrated
+ * @throws Fault `remote_failed` if it cannot be used and the user may not change it
  */
 async function prepareSchema(pool: PgPool, { url, name }: QueueSettings): Promise<boolean> {
   const schema = await readSchema(pool)
@@ -147,10 +149,10 @@ function schemaFault(problem: string, cause?: unknown): Fault<'remote_failed'> {
 const ownersWork =
   'a worker whose user owns it makes it by itself; for all others run "bin/depositd migrate" of this version with the DATABASE_URL of the owner, or on a server of its own a start with the QUEUE_URL of its owner'
 
-/** One that lacks a part of its own is not dropped here: other programs may keep their jobs in it. */
+/** An incomplete schema is not dropped automatically: other programs may keep jobs in it. */
 const lost = `the schema ${DEFAULT_SCHEMA} is missing, or lacks tables or functions of its own (then drop it first: "drop schema ${DEFAULT_SCHEMA} cascade")`
 
-/** Postgres names the function that was called, a different one each time. */
+/** Unifies these errors: Postgres names the function called, which differs each time. */
 function nameLoss(error: unknown): never {
   throw isSchemaLost(error) ? schemaFault(lost, error) : error
 }

@@ -16,8 +16,8 @@ import {
 import type { Backend, QueueSettings } from './queue-port.ts'
 
 /**
- * Producers fail soon while Redis is away; workers wait for it.
- * @throws Fault `remote_failed` where Redis does not answer; `settings_bad` where it may evict keys.
+ * Producers fail fast while Redis is down; workers wait for it.
+ * @throws Fault `remote_failed` if Redis does not answer; `settings_bad` if it may evict keys
  */
 export async function openRedisQueue(settings: QueueSettings): Promise<Backend> {
   const { name, limits, report } = settings
@@ -37,7 +37,7 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
       const infos = client instanceof Cluster ? await infosOf(client) : [await client.info()]
       return infos.map(evictionProblem).find((problem) => problem !== null) ?? null
     },
-    // Locks are by the clock of Redis.
+    // Locks use the clock of Redis.
     keepUp: () => promoteFromFuture(queue),
     startWorker(runs, concurrency) {
       const connection = connectionTo(place, settings, workerUse)
@@ -50,7 +50,9 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
   }
 }
 
-/** Of every node that answers, since any may hold the queue in time. Where none does, the cluster is away. */
+/**
+ * Reads INFO of every node that answers, since any may hold the queue in future. If none answers, the cluster is down.
+ */
 async function infosOf(cluster: Cluster): Promise<string[]> {
   const nodes = cluster.nodes('all')
   const asked = await Promise.allSettled(nodes.map((node) => node.info('memory')))
@@ -60,7 +62,7 @@ async function infosOf(cluster: Cluster): Promise<string[]> {
 
 type Closable = { close: (force: boolean) => Promise<void> }
 
-/** Not through the worker's own `disconnect`: that waits for an event that a client without a socket never sends. */
+/** Avoids the worker's own `disconnect`: it waits for an event that a client without a socket never emits. */
 async function cutRedis(backend: { connection: Closable; blockingConnection?: Closable }): Promise<void> {
   await backend.blockingConnection?.close(true)
   await backend.connection.close(true)
@@ -68,7 +70,7 @@ async function cutRedis(backend: { connection: Closable; blockingConnection?: Cl
 
 type QueueRedisConnection = ReturnType<typeof connectionTo>
 
-/** A client of a cluster is ours: BullMQ closes the copies that it makes of it, and nothing else. */
+/** We own cluster clients: BullMQ closes only the copies it makes of them. */
 function cutCluster(connection: QueueRedisConnection): void {
   if (connection instanceof Cluster) connection.disconnect()
 }
@@ -90,33 +92,34 @@ function connectionTo(place: RedisPlace, { url, limits }: QueueSettings, use: Us
   const cluster = new Cluster([...place.nodes], {
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
-    // Not each node by itself: what waits at one that is gone for good would wait for ever, rather than be sent to its heir.
+    // Disables retries per node: commands for a node that is gone for good would wait for ever instead of going to its
+    // successor.
     clusterNodeRetryStrategy: null,
     slotsRefreshTimeout: limits.answerTimeoutMs,
-    // Certificates bear the names by which the nodes tell of each other.
+    // Certificates contain the names by which the nodes announce each other.
     dnsLookup: (address, callback) => callback(null, address),
     redisOptions: { ...place.options, connectTimeout, ...each },
   })
-  // BullMQ passes its errors on; once it has let go of the client, there is nobody to be told.
+  // BullMQ forwards the errors. After it releases the client, they have no listener.
   cluster.on('error', () => undefined)
   return cluster
 }
 
 type RedisNode = { host: string; port: number }
 
-/** What all nodes of a cluster are spoken to with; their addresses are their own. */
+/** Connection options shared by all nodes of a cluster; each node has its own address. */
 type NodeOptions = ReturnType<typeof nodeOptions>
 
-/** What stands behind `QUEUE_URL`. */
+/** What `QUEUE_URL` refers to. */
 type RedisPlace =
   | { kind: 'server' }
-  /** `nodes`: all that the cluster knows of, so that it is found again though the one of the URL is gone. */
+  /** `nodes`: all nodes known to the cluster, so it can be reached even if the node of the URL is gone. */
   | { kind: 'cluster'; nodes: readonly RedisNode[]; options: NodeOptions }
 
 /**
- * Asks the server of the URL what it is, and each server that may hold the queue whether it keeps what it is given.
- * @throws Fault `remote_failed` where Redis does not answer; `settings_bad` where it may evict keys, or the URL names
- * a database that a cluster does not have.
+ * Determines what the server of the URL is, and checks that no server that may hold the queue evicts keys.
+ * @throws Fault `remote_failed` if Redis does not answer; `settings_bad` if it may evict keys, or if the URL names a
+ * database that a cluster does not have
  */
 function findRedis(settings: QueueSettings): Promise<RedisPlace> {
   const asked = new Redis(settings.url, askingOptions(settings))
@@ -134,7 +137,10 @@ function findRedis(settings: QueueSettings): Promise<RedisPlace> {
   })
 }
 
-/** The queue is in one slot, which any of them may hold in time, replicas too. One that is down now is no reason not to start. */
+/**
+ * The queue is in one slot, which any node may hold in future, including replicas. A node that is down does not prevent
+ * the start.
+ */
 async function askEach(
   nodes: readonly RedisNode[],
   options: NodeOptions,
@@ -176,7 +182,7 @@ async function asking<Answer>(
   }
 }
 
-/** A server that speaks no TLS waits for the rest of what it takes for a command. */
+/** A server without TLS takes the handshake for a command and waits for the rest, so the connection times out. */
 function problemOf(error: unknown, url: string): string {
   if (!isFault(error, 'remote_failed')) return messageOf(error)
   const { problem } = error.details
@@ -196,7 +202,7 @@ function nodeOptions({ options: { username, password, tls } }: Redis) {
   }
 }
 
-/** Masters and replicas of all ranges of slots. A node that tells no address of its own is the one asked. */
+/** Masters and replicas of all slot ranges. A node without an address is the one queried. */
 function nodesOf(slots: unknown, asked: Redis): RedisNode[] {
   const { host = '', port = 0 } = asked.options
   const ranges = Array.isArray(slots) ? (slots as unknown[]) : []
@@ -213,14 +219,14 @@ function checkEviction(info: string, { report }: QueueSettings): void {
   if (problem !== null) throw new Fault('settings_bad', { faults: [`QUEUE_URL: ${problem}`] })
 }
 
-/** Why a server may drop wake-ups, by its answer to INFO; null where it does not, or does not tell. */
+/** Why a server may drop wake-ups, from its INFO; null if it does not, or does not say. */
 function evictionProblem(info: string): string | null {
   const policy = evictionPolicy(info) ?? 'noeviction'
   if (policy === 'noeviction') return null
   return `the Redis server has maxmemory-policy ${policy} and would drop wake-ups: set maxmemory-policy noeviction there`
 }
 
-/** From INFO, since servers run by others often refuse CONFIG. */
+/** Uses INFO, since managed servers often refuse CONFIG. */
 function evictionPolicy(info: string): string | undefined {
   return /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
 }

@@ -8,7 +8,7 @@ import {
 } from 'bullmq'
 import { Client } from 'pg'
 
-/** `version` is that of its newest migration. `unusable`: it needs a newer major version of BullMQ. */
+/** `version` is the newest migration. `unusable`: it needs a newer major version of BullMQ. */
 export type QueueSchema =
   | { kind: 'missing' }
   | { kind: 'at'; version: number }
@@ -16,7 +16,7 @@ export type QueueSchema =
 
 type QueueSchemaClient = Parameters<typeof assertSchemaCompatibility>[0]
 
-/** Reads only: a user without the right to make schemas can use one that is up to date. */
+/** Read-only: a user who may not create schemas can use one that is up to date. */
 export async function readQueueSchema(client: QueueSchemaClient): Promise<QueueSchema> {
   try {
     return { kind: 'at', version: await assertSchemaCompatibility(client) }
@@ -28,7 +28,7 @@ export async function readQueueSchema(client: QueueSchemaClient): Promise<QueueS
   }
 }
 
-/** Why a queue cannot work with it; null if it can. */
+/** Why a queue cannot use this schema; null if it can. */
 export function schemaProblem(schema: QueueSchema): string | null {
   if (schema.kind === 'missing') return `the schema ${DEFAULT_SCHEMA} is missing`
   if (schema.kind === 'unusable') return newerProblem(schema.version)
@@ -40,13 +40,13 @@ function newerProblem(version: number): string {
   return `the schema ${DEFAULT_SCHEMA} is of a newer version of depositd: it needs BullMQ ${version}`
 }
 
-/** Of one that works: that a newer version of depositd made it; null if this one did. */
+/** Warns if a newer version of depositd created a working schema; null otherwise. */
 export function schemaWarning(schema: QueueSchema): string | null {
   if (schema.kind !== 'at' || schema.version <= LATEST_SCHEMA_VERSION) return null
   return `the schema ${DEFAULT_SCHEMA} is at ${schema.version}, of a newer version; this one knows ${LATEST_SCHEMA_VERSION}`
 }
 
-/** What Postgres calls a schema, a table or a function that is not there. */
+/** Postgres error codes of a missing schema, table or function. */
 const absent: readonly unknown[] = ['3F000', '42P01', '42883']
 
 export function isSchemaLost(error: unknown): boolean {
@@ -54,8 +54,8 @@ export function isSchemaLost(error: unknown): boolean {
 }
 
 /**
- * All that BullMQ does once its tables are there. It holds wake-ups only, so that nothing is lost with them. On a server
- * of its own the queue belongs to the user who works with it, and there are no such roles.
+ * Everything BullMQ does once its tables exist. The tables contain only wake-ups, so losing them loses no data. If the
+ * queue has its own server, it belongs to the working user and these roles do not exist.
  */
 const grants = `
   do $$ begin
@@ -72,13 +72,13 @@ const grants = `
     end if;
   end $$`
 
-/** Of the database, beside the one that BullMQ takes for its migrations alone: grants at once fail on each other. */
+/** Database-wide lock, in addition to BullMQ's lock for migrations: concurrent grants fail on each other. */
 const lock = `select pg_advisory_lock(hashtext('depositd prepares ${DEFAULT_SCHEMA}'))`
 
-/** `mayMake`: the user of the URL may make it. */
+/** `mayMake`: the user of the URL may create it. */
 export type QueueSchemaLook = { schema: QueueSchema; mayMake: boolean }
 
-/** Changes nothing. */
+/** Read-only. */
 export function lookAtQueueSchema(url: string): Promise<QueueSchemaLook> {
   return withClient({ url, applicationName: 'depositd doctor', queryTimeoutMs: 5000 }, async (client) => {
     const schema = await readQueueSchema(client)
@@ -93,13 +93,13 @@ export function lookAtQueueSchema(url: string): Promise<QueueSchemaLook> {
 type QueueSchemaOptions = {
   url: string
   name: string
-  /** A server that stands still must not keep a start waiting for ever; many that start at once take their turns. */
+  /** A server that hangs must not block a start for ever; concurrent starts run one after the other. */
   queryTimeoutMs?: number
 }
 
 /**
- * Makes the tables of the queue, or brings them up to date, as the owner of the database, for daemons that are not. The
- * first job of a queue would make a sequence of its own, which only the owner may: it is made here.
+ * Creates or migrates the tables of the queue as the owner of the database, for daemons that do not own it. Also
+ * creates the queue's sequence, which its first job would otherwise create and only the owner may.
  */
 export function prepareQueueSchema({
   url,
@@ -107,7 +107,7 @@ export function prepareQueueSchema({
   queryTimeoutMs = 60_000,
 }: QueueSchemaOptions): Promise<void> {
   return withClient({ url, applicationName: 'depositd migrate', queryTimeoutMs }, async (client) => {
-    // It ends with the connection.
+    // The lock ends with the connection.
     await client.query(lock)
     const schema = await readQueueSchema(client)
     if (schema.kind === 'unusable') throw new Error(newerProblem(schema.version))
@@ -132,7 +132,7 @@ async function withClient<Result>(
     statement_timeout: queryTimeoutMs,
     idle_in_transaction_session_timeout: queryTimeoutMs,
   })
-  // A connection that breaks is reported by the query that fails.
+  // The failing query reports a broken connection.
   client.on('error', () => undefined)
   await client.connect()
   try {

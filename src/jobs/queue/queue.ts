@@ -17,17 +17,17 @@ import { openRedisQueue } from './queue-redis.ts'
 
 export type Queue = {
   /**
-   * Asks for one run of the job of that name, for that key. Over all processes at most one such run waits and
-   * one is active; a wake-up during a run leads to one more after it. Resolves once the server has it.
-   * @throws soon where the server does not answer; whoever sweeps for overdue work asks again.
+   * Requests one run of a job for a key. Across all processes, at most one such run waits and one is active; a wake-up
+   * during a run causes one more after it. Resolves once the server has stored it.
+   * @throws soon if the server does not answer; the sweep for overdue work requests the run again
    */
   wake: (name: string, key?: string) => Promise<void>
-  /** Starts running jobs. Called once. */
+  /** Starts running jobs. Call once. */
   work: (handlers: QueueJobHandlers, options: { concurrency: number }) => void
   counts: () => Promise<Record<QueueState, number>>
   /**
-   * @returns what works and should not stay as it is; null if there is nothing
-   * @throws if the server does not answer, or the queue's schema there cannot be used.
+   * @returns a warning about a working queue; null if there is none
+   * @throws if the server does not answer, or its queue schema cannot be used
    */
   ping: () => Promise<string | null>
   /** Lets active jobs finish within the limit, then closes every connection. */
@@ -37,7 +37,7 @@ export type Queue = {
 export const queueLimits: QueueLimits = {
   attempts: 3,
   retryDelayMs: 1000,
-  // Work resumes within 30 s of the end of whatever kept it from being done.
+  // Work resumes within 30 s after the cause of a failure ends.
   retryDelayMaxMs: 15_000,
   lockMs: 15_000,
   stalledCheckMs: 5000,
@@ -48,9 +48,9 @@ export const queueLimits: QueueLimits = {
 }
 
 /**
- * Opens the queue. It carries wake-ups only: losing all of it costs time, never data.
- * @throws Fault `settings_bad` where the URL or the server's own settings do not do; `remote_failed` where the
- * server does not answer.
+ * Opens the queue. It carries only wake-ups: losing them costs time, never data.
+ * @throws Fault `settings_bad` if the URL or the configuration of the server is unsuitable; `remote_failed` if the
+ * server does not answer
  */
 export async function createQueue(asked: QueueSettings): Promise<Queue> {
   const settings = { ...asked, report: calmly(asked.report) }
@@ -91,12 +91,12 @@ function openBackend(settings: QueueSettings): Promise<Backend> {
   return Promise.reject(new Fault('settings_bad', { faults: [fault] }))
 }
 
-/** What to run for each name; given the key of the wake-up. Must be safe to run twice. */
+/** Handlers by job name. Each receives the key of the wake-up and must be safe to run twice. */
 type QueueJobHandlers = Readonly<Record<string, (key: string) => Promise<void>>>
 
 type QueueWorkerOptions = { handlers: QueueJobHandlers; concurrency: number }
 
-/** Runs a worker and replaces it where it takes nothing although work waits. */
+/** Runs a worker and replaces it if it takes no jobs although some wait. */
 function keepWorking(backend: Backend, settings: QueueSettings, working: QueueWorkerOptions): RunningWorker {
   const { limits, report } = settings
   const runs = countRuns(working.handlers)
@@ -115,7 +115,7 @@ function keepWorking(backend: Backend, settings: QueueSettings, working: QueueWo
       worker = backend.startWorker(runs, working.concurrency)
     },
   })
-  // If the server does not even answer how much waits, the connection's own events tell of it.
+  // If the server does not answer these queries, the connection's own events report it.
   const look = () => Promise.all([check(), backend.keepUp()]).catch(() => undefined)
   const timer = setInterval(() => void look(), limits.stuckMs / 3)
 

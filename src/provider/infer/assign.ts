@@ -2,15 +2,15 @@ import type { SampleColumn } from './columns.ts'
 import { hasForm, type PathWords, wordsOf } from './forms.ts'
 import type { FieldRule, LegNames } from './rules.ts'
 
-/** Where a field of ours was found, and what makes it doubtful. */
+/** The column found for a field, and a reason to doubt it. */
 export type ColumnMatch = { column: SampleColumn; doubt: string | null }
 
-/** What speaks for a column beside its name and form; negative where it speaks against it. */
+/** Evidence for a column besides its name and form; negative if it speaks against the column. */
 export type Weigh<Field extends string> = (field: Field, column: SampleColumn) => number
 
-/** One name that matches, however deep its path, is enough; less is a guess that is not made. */
+/** One matching name at any depth is enough; below that, no guess is made. */
 const scoreMin = 2.5
-/** With a smaller lead over the next column, a field is called unsure. */
+/** If the lead over the next column is smaller, the field is marked as unsure. */
 const leadMin = 2
 
 type ScoredColumn<Field> = { field: Field; column: SampleColumn; score: number }
@@ -21,7 +21,7 @@ type AssignOptions<Field extends string> = {
   weigh: Weigh<Field>
 }
 
-/** Gives each field the column that fits it best, the clearest first, and no column to two fields. */
+/** Assigns to each field the column that fits best, clearest first. No column is assigned twice. */
 export function assign<Field extends string>(
   columns: readonly SampleColumn[],
   { rules, legs, weigh }: AssignOptions<Field>,
@@ -70,7 +70,7 @@ function score(rule: FieldRule, words: PathWords, { legs, weight }: Evidence): n
   const all = [...words.last, ...words.before]
   const named = nameScore(rule, words)
   const isMissed = rule.must !== undefined && !anyOf(all, rule.must)
-  // That it belongs to a leg says nothing of which field of it it is.
+  // The leg does not determine which of its fields the column is.
   if (weight <= 0 && (named === 0 || isMissed)) return 0
   const side = (anyOf(all, leg.its) ? legWeight : 0) - (anyOf(all, leg.others) ? legWeight : 0)
   const isWhole = words.last.every((word) => anyOf([word], rule.names) || anyOf([word], leg.its))

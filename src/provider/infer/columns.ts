@@ -1,23 +1,23 @@
 import { digitsOf } from '../lossless-json.ts'
 
-/** One value that is no object and no list, as text; numbers with the digits as they were sent. */
+/** A value that is neither an object nor a list, as text. Numbers keep their digits as sent. */
 export type Leaf = { kind: 'text' | 'number' | 'boolean' | 'null'; text: string }
 
-/** What stands at one path, over all samples: null where a sample has nothing there. */
+/** The values at one path across all samples; null for a sample without it. */
 export type SampleColumn = { path: string; leaves: readonly (Leaf | null)[] }
 
-/** Longer lists are read up to here: what is told of a deposit stands in the first places. */
+/** List items read; the data of a deposit is in the first ones. */
 const placesMax = 4
 const depthMax = 12
-/** Captures may come from strangers; no service has so many fields. */
+/** Captures may come from attackers; no service has this many fields. */
 const columnsMax = 400
 const objectsMax = 40
-/** What else is called is no path of a profile, and may be made to be looked at on a terminal. */
+/** Other names cannot occur in a path of a profile, and may contain terminal escapes. */
 const nameForm = /^[^.\s\p{C}]{1,100}$/u
 
 /**
- * Every path of the samples, in the order in which they are met, with what each sample has there.
- * @param samples as parsed without loss of digits.
+ * Collects every path of the samples, in order of appearance, with the value of each sample.
+ * @param samples parsed without loss of digits
  */
 export function columnsOf(samples: readonly unknown[]): SampleColumn[] {
   const columns = new Map<string, (Leaf | null)[]>()
@@ -32,13 +32,13 @@ export function columnsOf(samples: readonly unknown[]): SampleColumn[] {
   return [...columns].map(([path, leaves]) => ({ path, leaves }))
 }
 
-/** What stands at a path of one sample. */
+/** The value at a path of one sample. */
 export function valueAt(sample: unknown, path: string): unknown {
   if (path === '') return sample
   return path.split('.').reduce((value, name) => childOf(value, name), sample)
 }
 
-/** Paths of the objects in the samples, the outermost first; a sample itself is the empty path. */
+/** Paths of the objects in the samples, outermost first; a sample itself has the empty path. */
 export function objectPaths(samples: readonly unknown[]): string[] {
   const paths = new Set<string>()
   for (const sample of samples) for (const path of objectsIn(sample, [])) paths.add(path)

@@ -1,14 +1,14 @@
-/** A section of a profile, as it is written. */
+/** A section of a profile draft. */
 export type Section = { [key: string]: unknown }
 
-/** A line of a profile that a person should look at: where it stands, and why. */
+/** A line of a profile that a person should check, and why. */
 export type Doubt = { path: readonly string[]; text: string }
 
-/** Gathers what is unsure while a profile is drafted. */
+/** Collects doubts while a profile is drafted. */
 export class Doubts {
   readonly all: Doubt[] = []
 
-  /** Nothing is noted where there is no doubt. */
+  /** Does nothing if there is no doubt. */
   note(path: readonly string[], text: string | null | undefined): void {
     if (text !== null && text !== undefined) this.all.push({ path, text })
   }
@@ -18,7 +18,7 @@ export class Doubts {
   }
 }
 
-/** Without the keys that have no value. */
+/** Removes keys without a value. */
 export function present(section: Section): Section {
   return Object.fromEntries(Object.entries(section).filter(([, value]) => value !== undefined))
 }

@@ -6,9 +6,8 @@ import { oneLeg, type RecordField, recordRules, transactionNames, twoLegs } from
 import { weighRecord } from './weigh.ts'
 
 /**
- * Where the record is in the payloads of webhooks: the path whose object is most like the listed records, or, where
- * none are known, the innermost object that tells both of a deposit's payment and of its status. The payload itself is
- * the empty path.
+ * Finds the path of the record in webhook payloads: the object most similar to the listed records, or, without listed
+ * records, the innermost object with both a payment and a status. The payload itself has the empty path.
  */
 export function findRecord(payloads: readonly unknown[], records: readonly unknown[], hints: Hints): string {
   const paths = objectPaths(payloads)
@@ -22,19 +21,19 @@ export function findRecord(payloads: readonly unknown[], records: readonly unkno
   return paths.findLast((path) => tellsOfDeposit(columnsOf(recordsAt(payloads, path)), hints)) ?? ''
 }
 
-/** The records of those payloads that have one at the path. */
+/** The records of the payloads that have one at the path. */
 export function recordsAt(payloads: readonly unknown[], path: string): unknown[] {
   return payloads.map((payload) => valueAt(payload, path)).filter(isObject)
 }
 
-/** Those that tell of a deposit: what a test of the endpoint carries at the same path is no record of one. */
+/** The records of deposits. Test events may have another object at the same path. */
 export function depositsAmong(records: readonly unknown[], hints: Hints): unknown[] {
   const columns = columnsOf(records)
   const address = findFields(columns, hints).get('deposit.address')?.column
   return records.filter((_record, place) => isSaid(address?.leaves[place]))
 }
 
-/** Shared paths over all paths, from 0 to 1. */
+/** Shared paths divided by all paths, from 0 to 1. */
 function likeness(columns: readonly SampleColumn[], listed: ReadonlySet<string>): number {
   const shared = columns.filter(({ path }) => listed.has(path)).length
   return shared / (columns.length + listed.size - shared)
@@ -47,7 +46,7 @@ function tellsOfDeposit(columns: readonly SampleColumn[], hints: Hints): boolean
   return telling.every((field) => found.has(field))
 }
 
-/** Where each field of a record is. One that names a single transaction tells of a payment alone. */
+/** The column of each field of a record. A record with a single transaction describes a payment only. */
 export function findFields(columns: readonly SampleColumn[], hints: Hints): Map<RecordField, ColumnMatch> {
   const transactions = columns.filter(({ path }) =>
     wordsOf(path).last.some((word) => transactionNames.includes(word)),

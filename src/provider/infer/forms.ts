@@ -1,6 +1,6 @@
 import type { Leaf, SampleColumn } from './columns.ts'
 
-/** What a value looks like, before anything is known of its meaning. */
+/** The form of a value, before its meaning is known. */
 export type ValueFormat = 'time' | 'amount' | 'address' | 'transaction' | 'word' | 'token' | 'place'
 
 const evmAddress = /^0x[0-9a-f]{40}$/i
@@ -11,7 +11,7 @@ const isoTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}/
 const plainNumber = /^\d{1,78}(\.\d{1,78})?$/
 const word = /^(?=.*[A-Za-z])[\w.: -]{1,64}$/
 
-/** Times told as numbers are believed from 2001 to 2286: ten digits of seconds, thirteen of milliseconds. */
+/** Numeric times are recognised from 2001 to 2286: ten digits of seconds, thirteen of milliseconds. */
 const seconds = /^[1-9]\d{9}$/
 const milliseconds = /^[1-9]\d{12}$/
 
@@ -25,7 +25,7 @@ const tests: Record<ValueFormat, (leaf: Leaf) => boolean> = {
   place: ({ text }) => /^[\w.:-]{1,120}$/.test(text),
 }
 
-/** What is said at a path: neither null nor an empty text. */
+/** The values at a path that are neither null nor an empty text. */
 export function saidAt({ leaves }: SampleColumn): Leaf[] {
   return leaves.filter(isSaid)
 }
@@ -34,7 +34,7 @@ export function isSaid(leaf: Leaf | null | undefined): leaf is Leaf {
   return leaf !== null && leaf !== undefined && leaf.kind !== 'null' && leaf.text !== ''
 }
 
-/** True where something is said, and all of it has the form. */
+/** True if the column has values and all of them have the form. */
 export function hasForm(column: SampleColumn, form: ValueFormat): boolean {
   const said = saidAt(column)
   return said.length > 0 && said.every(tests[form])
@@ -48,7 +48,7 @@ function isHash(text: string): boolean {
   return isAddress(text) || evmTransaction.test(text) || solanaTransaction.test(text)
 }
 
-/** The unit of the times of a column; null where they differ. */
+/** The unit of the times in a column; null if they differ. */
 export function timeUnitOf(column: SampleColumn): 'iso' | 'utc' | 's' | 'ms' | null {
   const units = new Set(saidAt(column).map(({ text }) => unitOf(text)))
   const [unit] = units
@@ -61,7 +61,7 @@ function unitOf(text: string): 'iso' | 'utc' | 's' | 'ms' {
   return /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? 'iso' : 'utc'
 }
 
-/** The words of a path: of `order.txHash`, `tx` and `hash` are the last, and `order` is before. */
+/** The words of a path: for `order.txHash`, `tx` and `hash` are in `last`, and `order` is in `before`. */
 export type PathWords = { last: readonly string[]; before: readonly string[] }
 
 export function wordsOf(path: string): PathWords {

@@ -1,21 +1,21 @@
 import { type AssetCode, assetCode, type NetworkSettings } from '../../core/asset.ts'
 
-/** What is known of the service beside its payloads: from the settings, and from the address book where there is one. */
+/** Knowledge of the service besides its payloads: from the settings, and from the address book if there is one. */
 export type Hints = {
   networks: readonly NetworkSettings[]
-  /** Deposit addresses, in the spelling used for comparing. */
+  /** Deposit addresses in canonical spelling. */
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>
-  /** Channels and StableWallets by their id. */
+  /** Channels and StableWallets by id. */
   owners: ReadonlyMap<string, 'channel' | 'stable_wallet'>
 }
 
-/** Addresses as they are compared: only those of EVM networks may be written in two ways. */
+/** Canonical spelling of an address: only EVM addresses have more than one. */
 export function comparable(text: string): string {
   return text.startsWith('0x') || text.startsWith('0X') ? text.toLowerCase() : text
 }
 
-/** Networks of the settings on which this is the contract or mint of an asset. */
+/** Networks in the settings on which this is the contract or mint of an asset. */
 export function networksOfContract(hints: Hints, text: string): NetworkSettings[] {
   const code = comparable(text) as AssetCode
   return hints.networks.filter(({ assets }) => assets.some(({ key }) => assetCode(key) === code))
@@ -32,7 +32,7 @@ const namesOf: Readonly<Record<string, RegExp>> = {
   solana: /^(?:sol|solana|(?:sol|solana)[-_ ]?mainnet(?:-beta)?|mainnet-beta|solana:\w+)$/i,
 }
 
-/** The network of the settings that a word of the service's names; null where nothing tells. */
+/** The network in the settings that a word of the service means; null if unknown. */
 export function networkOfWord(hints: Hints, text: string): string | null {
   const named = hints.networks.find(
     ({ name, chainId }) => name === text.toLowerCase() || (chainId !== null && chainId.toString() === text),

@@ -3,10 +3,10 @@ import { isAddress, isSaid, saidAt, timeUnitOf } from './forms.ts'
 import { type Hints, isSymbol } from './hints.ts'
 import type { LegSide } from './rules.ts'
 
-/** What a profile says of one field: its path alone, or with options. */
+/** A field in a profile: its path alone, or with options. */
 export type FieldDraft = string | Readonly<Record<string, unknown>>
 
-/** What a profile takes for granted of a field. */
+/** Presence that a profile assumes by default. */
 export type DefaultPresence = 'required' | 'optional'
 
 export type InferredField = { draft: FieldDraft; doubt: string | null }
@@ -39,8 +39,8 @@ export function timeDraft(column: SampleColumn, usual: DefaultPresence): Inferre
 }
 
 /**
- * A fraction anywhere shows units. Whole numbers alone may be either; those that would be large sums in units are
- * taken for base units.
+ * A fraction means units. Whole numbers alone may be either; if they would be large sums in units, they are taken for
+ * base units.
  */
 export function amountDraft(column: SampleColumn, usual: DefaultPresence): InferredField {
   const said = saidAt(column)
@@ -51,10 +51,10 @@ export function amountDraft(column: SampleColumn, usual: DefaultPresence): Infer
   return { draft, doubt: 'small whole numbers: base units, or units?' }
 }
 
-/** A million units of most stablecoins would be shorter by one digit. */
+/** For most stablecoins, a million units would have one digit less. */
 const baseUnitDigits = 8
 
-/** Where nothing is said, it is the network's own coin, which has no contract. */
+/** A missing value means the network's native coin, which has no contract. */
 export function assetDraft(column: SampleColumn, hints: Hints): InferredField {
   const isSilent = column.leaves.some((leaf) => !isSaid(leaf))
   const otherwise = isSilent ? { otherwise: 'native' } : {}
@@ -65,7 +65,7 @@ export function assetDraft(column: SampleColumn, hints: Hints): InferredField {
   return { draft: textDraft(column, 'required', { as: 'symbol', ...otherwise }), doubt }
 }
 
-/** Where nothing is said of the network of a delivery, a StableWallet was credited. */
+/** If the network of a delivery is missing, a StableWallet was credited. */
 export function networkDraft(column: SampleColumn, leg: LegSide): FieldDraft {
   const isCredit = leg === 'settlement' && column.leaves.some((leaf) => !isSaid(leaf))
   return textDraft(column, 'required', isCredit ? { otherwise: 'stable-wallet' } : {})

@@ -2,7 +2,7 @@ import { columnsOf, isObject, valueAt } from './columns.ts'
 import type { Doubts, Section } from './doubts.ts'
 import { wordsOf } from './forms.ts'
 
-/** The records of an answer, and where in it they are; null for an answer that is the list itself. */
+/** The records of an answer and their path; null if the answer is the list itself. */
 export type RecordListing = { items: string | null; records: readonly unknown[] }
 
 /** Finds the list of records in an answer of the service: the longest list of objects. */
@@ -19,10 +19,10 @@ export function listingIn(answer: unknown): RecordListing | null {
   )
 }
 
-/** Lists lie at the top or a little below it. */
+/** Lists are at or near the top. */
 const depthMax = 4
 
-/** Lists that are not within a list. */
+/** Lists that are not inside another list. */
 function listPaths(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [path]
   if (!isObject(value) || path.split('.').length > depthMax) return []
@@ -31,7 +31,7 @@ function listPaths(value: unknown, path = ''): string[] {
   )
 }
 
-/** The section `list`: how pages follow each other, by what an answer says beside its records. */
+/** Drafts the section `list`: derives the paging from the fields beside the records. */
 export function draftList(answer: unknown, { items, records }: RecordListing, doubts: Doubts): Section {
   const beside = columnsOf([answer]).filter(({ path }) => items === null || !path.startsWith(`${items}.`))
   const named = (...names: string[]) =>
@@ -57,7 +57,7 @@ export function draftList(answer: unknown, { items, records }: RecordListing, do
 
 type RecordOrder = { order?: 'oldest-first' }
 
-/** By the first column of times that rises or falls throughout; newest first is the default. */
+/** Uses the first time column that only rises or only falls; newest first is the default. */
 function orderOf(records: readonly unknown[]): RecordOrder {
   for (const { leaves } of columnsOf(records)) {
     const texts = leaves.map((leaf) => leaf?.text ?? '')

@@ -17,18 +17,18 @@ import { type Dictionary, kindWords, networkWords, ownerWords, statusWords } fro
 import { envelopeRules, type LegSide, type RecordField, twoLegs } from './rules.ts'
 import { weighEnvelope } from './weigh.ts'
 
-/** A profile as it is written, and what in it is unsure. */
+/** A drafted profile, and its doubtful lines. */
 export type ProfileDraft = { profile: Section; doubts: readonly Doubt[] }
 
-/** What a profile is made from: parsed without loss of digits, the oldest first. */
+/** Input of a draft: parsed without loss of digits, oldest first. */
 export type Samples = {
   /** Bodies of webhooks. */
   payloads: readonly unknown[]
-  /** Records, or answers of the service that hold lists of them. */
+  /** Records, or answers of the service that contain lists of them. */
   answers: readonly unknown[]
 }
 
-/** Infers how webhooks and records are read. What could not be found is named by a doubt. */
+/** Infers how to read webhooks and records. A field that is not found is marked with a doubt. */
 export function inferProfile({ payloads, answers }: Samples, hints: Hints): ProfileDraft {
   const listings = answers.map((answer) => ({ answer, listing: listingIn(answer) }))
   const listed = listings.flatMap(({ answer, listing }) => listing?.records ?? [answer])
@@ -50,12 +50,12 @@ export function inferProfile({ payloads, answers }: Samples, hints: Hints): Prof
 
 type WebhookSamples = {
   payloads: readonly unknown[]
-  /** Where the record is in them. */
+  /** Path of the record in the payloads. */
   path: string
   record: ReadonlyMap<RecordField, ColumnMatch>
 }
 
-/** The section `webhook` of a profile: what is around the record, or beside its fields where that is the payload. */
+/** Drafts the section `webhook`: fields outside the record, or, if the payload is the record, beside its fields. */
 function draftWebhook({ payloads, path, record }: WebhookSamples, doubts: Doubts): Section {
   const fields = new Set([...record.values()].map(({ column }) => column.path))
   const isAround = (column: SampleColumn) =>
@@ -101,11 +101,11 @@ function draftTime(time: ColumnMatch | undefined, doubts: Doubts) {
 
 type Fields = ReadonlyMap<RecordField, ColumnMatch>
 
-/** What stands for a field that was not found: a path that leads to nothing, until a person gives one. */
+/** Placeholder for a field that was not found: a path without a value, until a person enters one. */
 const nowhere = 'not-found'
 const notFound = 'not found: give its path'
 
-/** The sections `record` and `networks` of a profile. */
+/** Drafts the sections `record` and `networks`. */
 function draftRecord(fields: Fields, hints: Hints, doubts: Doubts): Section {
   const draft = drafterOf(fields, doubts)
   const networks = draftNetworks(fields, hints, doubts)
@@ -123,7 +123,7 @@ function draftRecord(fields: Fields, hints: Hints, doubts: Doubts): Section {
   })
 }
 
-/** Drafts a field that was found; one that was not is left out, or marked where a profile cannot do without it. */
+/** Drafts a field that was found. A missing one is left out, or marked if a profile requires it. */
 type FieldDrafter = (
   field: RecordField,
   read: (column: SampleColumn) => InferredField,
@@ -178,7 +178,7 @@ function draftSettlement(draft: FieldDrafter, hints: Hints): Section {
   })
 }
 
-/** Left out unless all of it was found: the address book then knows whose the address is. */
+/** Left out unless both fields were found: the address book then determines the owner. */
 function draftOwner(fields: Fields, hints: Hints, doubts: Doubts): Section | undefined {
   const [kind, id] = [fields.get('owner.kind'), fields.get('owner.id')]
   if (kind === undefined || id === undefined) return undefined
@@ -214,7 +214,7 @@ function withWords(
   return { ...(typeof draft === 'string' ? { paths: draft } : draft), words }
 }
 
-/** Only what they call otherwise than we do. */
+/** Contains only networks whose names differ from ours. */
 function draftNetworks(fields: Fields, hints: Hints, doubts: Doubts): Section | undefined {
   const legs = (['deposit', 'settlement'] as const).map((leg) => ({
     network: fields.get(`${leg}.network`)?.column,

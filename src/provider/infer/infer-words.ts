@@ -3,16 +3,16 @@ import { isSaid, saidAt } from './forms.ts'
 import { type Hints, networkOfWord, networksOfContract } from './hints.ts'
 import { ownerOfWord, type StatusMeaning, statusOfWord } from './words.ts'
 
-/** Their words with what they mean; those that are guessed, with the reason. */
+/** Words of the service with their meanings, and a reason for each guess. */
 export type Dictionary<Meaning extends string = string> = {
   words: Record<string, Meaning>
   doubts: Record<string, string>
 }
 
 /**
- * What the words for states mean: by a part of the word that is known, else by where in the life of a record they are
- * told. What is told last is not called settled where something is still told after it.
- * @param ids tells the records apart, sample by sample; samples are in the order in which they came to be.
+ * Meanings of status words: by a known part of the word, else by its position in the history of a record. A final word
+ * is not called settled if another status follows it.
+ * @param ids identifies the record of each sample; samples are in chronological order
  */
 export function statusWords(column: SampleColumn, ids: SampleColumn | undefined): Dictionary<StatusMeaning> {
   const lives = livesOf(column, ids)
@@ -28,7 +28,7 @@ export function statusWords(column: SampleColumn, ids: SampleColumn | undefined)
   return result
 }
 
-/** Each record's words in the order in which they were first told. */
+/** The words of each record, in the order of their first appearance. */
 function livesOf(column: SampleColumn, ids: SampleColumn | undefined): string[][] {
   const lives = new Map<string, string[]>()
   for (const [place, leaf] of column.leaves.entries()) {
@@ -43,8 +43,8 @@ function livesOf(column: SampleColumn, ids: SampleColumn | undefined): string[][
 type OwnerColumns = { kind: SampleColumn; id: SampleColumn; settlementNetwork: SampleColumn | undefined }
 
 /**
- * Whom the words for kinds of owners mean: by the address book where the owner is in it, else by the word, else by
- * whether deliveries are on a network: a credit to a StableWallet is on none.
+ * Meanings of owner kinds: by the address book if it has the owner, else by the word, else by whether deliveries name a
+ * network: a credit to a StableWallet names none.
  */
 export function ownerWords(
   { kind, id, settlementNetwork }: OwnerColumns,
@@ -67,7 +67,7 @@ export function ownerWords(
 
 type Legs = { network: SampleColumn | undefined; asset: SampleColumn | undefined }
 
-/** What their words for networks mean, where they are not ours: by name, else by contracts seen beside them. */
+/** Meanings of network words that differ from ours: by name, else by the contracts beside them. */
 export function networkWords(legs: readonly Legs[], hints: Hints): Dictionary {
   const result: Dictionary = { words: {}, doubts: {} }
   const words = new Set(legs.flatMap(({ network }) => (network ? wordsIn(network) : [])))
@@ -93,8 +93,8 @@ function networkByContract(word: string, legs: readonly Legs[], hints: Hints): s
 }
 
 /**
- * What the words for kinds of events mean: of a deposit where they come with one.
- * @param tellsOfDeposit sample by sample.
+ * Meanings of event kinds: `deposit` if the event carries one.
+ * @param tellsOfDeposit per sample
  */
 export function kindWords(
   column: SampleColumn,
@@ -109,7 +109,9 @@ export function kindWords(
   return withBeginning(result)
 }
 
-/** Kinds of deposits that begin alike stand for those not seen yet, too: `deposit.settled` and others, `deposit.*`. */
+/**
+ * Generalises a common prefix of deposit events to kinds not seen yet: `deposit.settled` and others become `deposit.*`.
+ */
 function withBeginning({
   words,
   doubts,

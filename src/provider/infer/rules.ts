@@ -2,16 +2,16 @@ import type { ValueFormat } from './forms.ts'
 
 export type LegSide = 'deposit' | 'settlement'
 
-/** How a field of ours is recognised: by what its values look like, and by what it may be called. */
+/** How a field is recognised: by the form of its values and by its names. */
 export type FieldRule = {
   form: ValueFormat
-  /** Names that speak for it. */
+  /** Names that support the match. */
   names: readonly string[]
-  /** Names on the way to it that speak for it as much. */
+  /** Names of enclosing objects that support it equally. */
   within?: readonly string[]
-  /** One of these has to be among all its names, unless its values prove it. */
+  /** One of these must be among all its names, unless the values prove the match. */
   must?: readonly string[]
-  /** Names that speak against it. */
+  /** Names that speak against the match. */
   others?: readonly string[]
   leg?: LegSide
 }
@@ -30,14 +30,14 @@ const notAmounts = [...fees, 'rate', 'price', 'decimals', 'block', 'height', 'co
 const changed = words('updated changed modified last')
 const made = words('created opened initiated made started first inserted detected')
 
-/** Of the payload around the record. */
+/** Rules for the payload around the record. */
 export const envelopeRules = {
   id: { form: 'token', names: identity, within: words('event notification delivery message webhook') },
   kind: { form: 'word', names: ['type', 'event', 'kind', 'topic', 'action', 'name'] },
   occurredAt: { form: 'time', names: [...time, ...made, 'sent', 'occurred'] },
 } as const satisfies Record<string, FieldRule>
 
-/** Of the record. */
+/** Rules for the record. */
 export const recordRules = {
   id: { form: 'token', names: [...identity, 'deposit', 'transfer', 'payment'], others: owners },
   'owner.kind': { form: 'word', names: ['type', 'kind', 'class'], within: owners, must: owners },
@@ -76,7 +76,7 @@ export const recordRules = {
 export type RecordField = keyof typeof recordRules
 export type EnvelopeField = keyof typeof envelopeRules
 
-/** Names on the way to the fields of a leg: those that speak for it, and those that speak against it. */
+/** Names of enclosing objects per leg: those that support it and those that speak against it. */
 export type LegNames = Record<LegSide, { its: readonly string[]; others: readonly string[] }>
 
 const paidNames = words(
@@ -87,13 +87,13 @@ const deliveredNames = words(
     'delivered target credit credited sent withdrawal outflow',
 )
 
-/** Of a record that tells of a payment and of its delivery. */
+/** For a record with a payment and its delivery. */
 export const twoLegs: LegNames = {
   deposit: { its: paidNames, others: deliveredNames },
   settlement: { its: deliveredNames, others: paidNames },
 }
 
-/** Of a record that tells of one transfer alone: where it came from is the payer, where it went is the deposit. */
+/** For a record with a single transfer: its source is the payer, its destination is the deposit. */
 export const oneLeg: LegNames = {
   deposit: {
     its: words(
@@ -104,7 +104,7 @@ export const oneLeg: LegNames = {
   settlement: { its: [], others: [] },
 }
 
-/** What a transaction is called, also where none is known yet. */
+/** Names of a transaction field, usable before any field is assigned. */
 export const transactionNames: readonly string[] = transactions
 
 function words(text: string): string[] {

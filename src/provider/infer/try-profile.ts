@@ -2,7 +2,7 @@ import type { Vocabulary } from '../profile/known-assets.ts'
 import { parseProfile } from '../profile/parse-profile.ts'
 import { type ClaimReader, type ClaimReading, createClaimReader } from '../read-claim.ts'
 
-/** How much of what a profile was made from it reads, and the first thing that it does not, in its own words. */
+/** How many of its samples a profile reads, and the first problems. */
 export type ProfileTrial = {
   webhooks: { read: number; ignored: number; unread: number }
   records: { read: number; ignored: number; unread: number }
@@ -11,10 +11,10 @@ export type ProfileTrial = {
 
 export type TriedBodies = { webhooks: readonly Buffer[]; records: readonly Buffer[] }
 
-/** More would say the same again. */
+/** More would repeat the same. */
 const problemsMax = 5
 
-/** Reads the samples by the profile's text, as the daemon would. */
+/** Reads the samples with the profile as the daemon would. */
 export function tryProfile(text: string, bodies: TriedBodies, vocabulary: Vocabulary): ProfileTrial {
   const { profile, faults } = parseProfile(text)
   const none = { read: 0, ignored: 0 }

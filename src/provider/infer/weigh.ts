@@ -10,7 +10,7 @@ const some = 3
 const statusesMax = 20
 const kindsMax = 30
 
-/** What the values themselves tell of a field of the record. */
+/** Weighs a column of the record by its values. */
 export function weighRecord(hints: Hints, columns: readonly SampleColumn[]) {
   const payments = columns.filter((column) => hasForm(column, 'transaction')).map(distinct)
   const asset = (column: SampleColumn) => assetWeight(hints, column)
@@ -19,7 +19,7 @@ export function weighRecord(hints: Hints, columns: readonly SampleColumn[]) {
     id: (column) => {
       const isOther = (['address', 'transaction', 'time'] as const).some((form) => hasForm(column, form))
       if (isOther || every(column, (text) => hints.owners.has(text))) return -proof
-      // As many deposits as transactions, over all that was told of them.
+      // There are as many deposits as transactions across all samples.
       return payments.includes(distinct(column)) ? strong : 0
     },
     'owner.id': (column) => (every(column, (text) => hints.owners.has(text)) ? proof : 0),
@@ -48,7 +48,7 @@ function addressWeight(hints: Hints, column: SampleColumn, isKnown: (text: strin
   return every(column, isOther) ? -proof : 0
 }
 
-/** Contracts before symbols: a symbol is only a label. */
+/** Contracts weigh more than symbols: a symbol is only a label. */
 function assetWeight(hints: Hints, column: SampleColumn): number {
   if (every(column, (text) => networksOfContract(hints, text).length > 0)) return strong + some
   if (every(column, (text) => isSymbol(hints, text))) return strong - some
@@ -75,7 +75,7 @@ function every(column: SampleColumn, test: (text: string) => boolean): boolean {
   return saidAt(column).every(({ text }) => test(text))
 }
 
-/** What the values tell of a field around the record. */
+/** Weighs a column around the record by its values. */
 export function weighEnvelope(field: EnvelopeField, column: SampleColumn): number {
   if (field === 'kind') return distinct(column) > kindsMax ? -proof : 0
   if (field === 'occurredAt') return 0

@@ -1,4 +1,4 @@
-/** Our terms for what services call the states of a deposit. The first row in which a part of the word is counts. */
+/** Our terms for the states that services report. The first row that matches a part of the word counts. */
 const states = [
   ['refunded', /refunded|returned|reversed|reimbursed/],
   ['failed', /fail|reject|error|expired|cancel|declin|abort|dropped|invalid/],
@@ -14,13 +14,13 @@ const states = [
 
 export type StatusMeaning = (typeof states)[number][0]
 
-/** What a word for a state most likely means; null where no part of it is known. */
+/** The most likely meaning of a status word; null if no part is known. */
 export function statusOfWord(word: string): StatusMeaning | null {
   const text = word.toLowerCase()
   return states.find(([, pattern]) => pattern.test(text))?.[0] ?? null
 }
 
-/** Whom a word for a kind of owner means; null where nothing tells. */
+/** The owner kind that a word means; null if unknown. */
 export function ownerOfWord(word: string): 'channel' | 'stable_wallet' | null {
   const text = word.toLowerCase()
   if (/wallet|stable|vault|custod/.test(text)) return 'stable_wallet'

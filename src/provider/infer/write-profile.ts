@@ -1,10 +1,10 @@
 import { Document, isMap, isNode, isScalar, type Node, visit } from 'yaml'
 import type { ProfileDraft } from './infer-profile.ts'
 
-/** Longer maps are written with a line for each key. */
+/** Longer maps are written with one line per key. */
 const flowKeysMax = 4
 
-/** Writes a draft as YAML; what is unsure is marked on its own line. */
+/** Writes a draft as YAML, with a comment on each doubtful line. */
 export function writeProfile({ profile, doubts }: ProfileDraft, heading: readonly string[]): string {
   const document = new Document(profile)
   document.commentBefore = heading.map((line) => ` ${line}`).join('\n')
@@ -29,7 +29,7 @@ function mark(node: Node, comment: string): void {
   target.comment = comment
 }
 
-/** A comment ends its line, so that what bears one cannot stand within braces. */
+/** A comment ends its line, so a commented value cannot be inside braces. */
 function isPlain({ value }: { value: unknown }): boolean {
   if (isMap(value)) return false
   return !isScalar(value) || value.comment === undefined || value.comment === null

@@ -3,20 +3,20 @@ import type { Owner } from '../../core/evidence.ts'
 import { parseTime } from '../../core/time.ts'
 import { readCsv } from './csv.ts'
 
-/** One deposit address of a channel or wallet, as a file states it. */
+/** One deposit address of a channel or wallet in a file. */
 export type OwnerFileRow = {
   line: number
   id: string
   network: string
   address: string
   forward: { network: string; asset: string; recipient: string } | null
-  /** When it was made, where the file says so. */
+  /** Creation time, if the file has it. */
   createdAt?: Date
 }
 
 export type LineFault = { line: number; problem: string }
 
-/** Fields as they stand on a line; those that are empty or null are left out. */
+/** Fields of a line; empty and null ones are left out. */
 type LinedFields = { line: number; fields: ReadonlyMap<string, string> }
 
 type OwnerFileReading<Row> = { rows: Row[]; faults: LineFault[] }
@@ -24,13 +24,14 @@ type OwnerFileReading<Row> = { rows: Row[]; faults: LineFault[] }
 const ofEvery = ['id', 'network', 'address']
 const createdField = 'created_at'
 const ofChannels = ['forward_network', 'forward_asset', 'forward_recipient']
-/** What our own list of the service's owners says beside the rest. */
+/** Additional fields of our own `channels list --json`. */
 const ofLists = ['book']
 const known = [...ofEvery, ...ofChannels, createdField, ...ofLists]
 
 /**
- * Reads a file of channels or wallets: CSV with a line of names in front, or a JSON list of objects, each with one
- * deposit address, alone or as the items of a page that `channels list --json` prints. All faults are named with their lines.
+ * Reads a file of channels or wallets: CSV with a header line, or a JSON list of objects, each with one deposit
+ * address. Also accepts the `items` of a page printed by `channels list --json`. All problems are reported with their
+ * lines.
  */
 export function readOwnersFile(
   text: string,
@@ -67,7 +68,7 @@ function fieldsOfCsv(text: string): OwnerFileReading<LinedFields> {
   return { rows, faults }
 }
 
-/** Any JSON is YAML, whose parser knows the lines. */
+/** JSON is valid YAML, and the YAML parser knows line numbers. */
 function fieldsOfJson(text: string): OwnerFileReading<LinedFields> {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
@@ -88,7 +89,7 @@ function fieldsOfJson(text: string): OwnerFileReading<LinedFields> {
   return { rows, faults }
 }
 
-/** The objects themselves, or as the items of a page; else what is wrong. */
+/** The list itself, or the `items` of a page; otherwise the problem as text. */
 function listIn(contents: unknown): YAMLSeq<Node> | string {
   const list = isMap(contents) ? contents.get('items') : contents
   if (!isSeq<Node>(list)) return 'is no list of channels or wallets'
@@ -96,7 +97,7 @@ function listIn(contents: unknown): YAMLSeq<Node> | string {
   return isCut ? 'is one page of a list that goes on; list all with a higher --limit' : list
 }
 
-/** What is wrong, where it is a text. */
+/** @returns the fields, or the problem as text */
 function textsOf(item: object): ReadonlyMap<string, string> | string {
   const entries = Object.entries(item).filter(([, value]) => value !== null)
   const odd = entries.find(([, value]) => typeof value !== 'string')

@@ -38,12 +38,12 @@ import {
 import { compilePath } from './path.ts'
 import type { Profile } from './profile-schema.ts'
 
-/** What a record says, but for who said it and when. */
+/** The claim in a record, without its source and times. */
 export type RecordClaim = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurredAt' | 'isUndated'>
 
 type RecordProfile = Profile['record']
 
-/** Makes what reads a record; null for one that the profile passes over. */
+/** Compiles a record reader. It returns null for a record that the profile ignores. */
 export function compileRecord(
   record: RecordProfile,
   context: LegContext,
@@ -132,7 +132,7 @@ function compileSettlement(settlement: RecordProfile['settlement'], context: Leg
   }
 }
 
-/** Nothing is said of a refund as long as no transaction of it is named. */
+/** A refund is claimed only if a transaction is named. */
 function compileRefund(refund: RecordProfile['refund'], { prefix, vocabulary }: LegContext) {
   const readTx = compileTransaction(refund?.transaction, prefix)
   const known = knownNetworks(vocabulary)
@@ -143,7 +143,7 @@ function compileRefund(refund: RecordProfile['refund'], { prefix, vocabulary }: 
   }
 }
 
-/** Where one leg of a deposit was, in the spelling used for comparing. */
+/** One leg of a deposit, in canonical spelling. */
 type LegLocation = { network: NetworkName; address: Address; asset: Asset; tx: TxId | null }
 
 type LegFields = {
@@ -159,7 +159,7 @@ type LegContext = {
   prefix: string
 }
 
-/** Makes what reads one leg; null where its address is absent and may be. */
+/** Compiles the reader of one leg. It returns null if the address is absent and may be. */
 function compileLeg(fields: LegFields, context: LegContext): (place: RecordContext) => LegLocation | null {
   const findAddress = compileField(fields.address, context.prefix)
   const readTx = compileTransaction(fields.transaction, context.prefix)
@@ -181,7 +181,9 @@ function compileLeg(fields: LegFields, context: LegContext): (place: RecordConte
   }
 }
 
-/** Makes what reads a transaction in the form of its network; null where it is absent and may be. */
+/**
+ * Compiles the reader of a transaction id in the form of its network. It returns null if the id is absent and may be.
+ */
 function compileTransaction(field: TextField | undefined, prefix: string) {
   const find = field ? compileField(field, prefix) : () => null
   return (place: RecordContext, { family }: Pick<NetworkAssets, 'family'>): TxId | null => {
@@ -194,7 +196,7 @@ function creditTo({ text }: FieldReading, { creditAsset }: Vocabulary): LegLocat
   return { network: stableWalletNetwork, address: text as Address, asset: creditAsset, tx: null }
 }
 
-/** The network by its field; without that field, by the asset, whose name then says on which network it is. */
+/** Reads the network from its field. Without that field, the name of the asset determines the network. */
 function compileNetwork(
   { network: field, asset }: LegFields,
   { profile, prefix }: LegContext,

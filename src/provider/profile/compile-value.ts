@@ -4,7 +4,7 @@ import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
 import type { AmountField, TimeField, WordField } from './field-schema.ts'
 import { compileField, compileRequired, type FieldReading, type RecordContext, refuse } from './find-field.ts'
 
-/** Translates words; one that ends in `*` covers all that begin like it, the longest first. */
+/** Translates words. A key that ends in `*` matches every word with that prefix; the longest prefix wins. */
 export function compileWords<Word extends string>(
   words: Readonly<Record<string, Word>>,
 ): (word: string) => Word | null {
@@ -15,7 +15,7 @@ export function compileWords<Word extends string>(
   return (word) => exact.get(word) ?? beginnings.find(({ start }) => word.startsWith(start))?.meaning ?? null
 }
 
-/** Reads a word of ours. `unknown` says what follows where theirs is not listed. */
+/** Reads a word and translates it into ours. `unknown` handles unlisted words. */
 export function compileWordField<Word extends string>(
   field: WordField<Word>,
   { prefix, unknown }: { prefix: string; unknown: (found: FieldReading) => Word },
@@ -24,7 +24,7 @@ export function compileWordField<Word extends string>(
   const translate = compileWords(field.words)
   return (place) => {
     const found = find(place)
-    // The schema holds constants to be one of our words.
+    // The schema guarantees that a constant is one of our words.
     return found.isOurs ? (found.text as Word) : (translate(found.text) ?? unknown(found))
   }
 }
@@ -67,7 +67,7 @@ const timeProblems: Record<TimeField['as'], string> = {
 const firstYear = Date.parse('0001-01-01T00:00:00Z')
 const lastYearsEnd = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** Of any other year ISO 8601 has a form that Postgres does not read. */
+/** For other years, ISO 8601 uses a form that Postgres does not parse. */
 function isKeepable(time: Date): boolean {
   return time.getTime() >= firstYear && time.getTime() <= lastYearsEnd
 }
@@ -76,7 +76,7 @@ function since1970(text: string, factor: number): Date | null {
   return /^\d{1,15}(\.\d{1,20})?$/.test(text) ? new Date(Math.floor(Number(text) * factor)) : null
 }
 
-/** Reads an amount of an asset with so many decimals. Nothing is rounded: what has more digits is refused. */
+/** Reads an amount of an asset with these decimals. Never rounds: an amount with more digits is refused. */
 export function compileAmount(
   field: AmountField | undefined,
   prefix: string,
@@ -108,8 +108,8 @@ function compileDecimals(decimals: string | number, prefix: string): (place: Rec
 }
 
 /**
- * The same number without an exponent, which JSON numbers may have, and without zeros at the end of a fraction. What is
- * no number stays as it is, to be refused.
+ * Rewrites a number without an exponent, which JSON allows, and without trailing zeros in its fraction. Other text is
+ * returned unchanged and refused later.
  */
 function plainDecimal(text: string): string {
   const [, whole, fraction = '', exponent = '0'] =

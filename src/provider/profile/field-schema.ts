@@ -4,26 +4,25 @@ import { pathSchema } from './path.ts'
 const presence = z.enum(['required', 'nullable', 'optional'])
 
 /**
- * How much of a field there must be; `optional` is usual where it has an `otherwise`.
- * `required`: it is there and not null. `nullable`: it is there, and may be null. `optional`: it may also be missing.
- * What is missed beyond that is a `schema_drift`.
+ * Required presence of a field; the default is `optional` if the field has an `otherwise`. `required`: present and not
+ * null. `nullable`: present, may be null. `optional`: may also be missing. A violation is a `schema_drift`.
  */
 export type FieldPresence = z.output<typeof presence>
 
-/** What every field has. */
+/** Options of every field. */
 function base(usual: FieldPresence) {
   return {
-    /** The first that leads to something counts. */
+    /** The first path with a value counts. */
     paths: z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(pathSchema)),
     presence: presence.default(usual),
-    /** Words that say as much as null does, such as an empty text. */
+    /** Values that mean null, such as an empty text. */
     absent: z.array(z.string()).default([]),
-    /** What is taken, in our words, where the field is null or missing; without paths it is a constant. */
+    /** Value, in our words, if the field is null or missing. Without paths, a constant. */
     otherwise: z.string().min(1).optional(),
   }
 }
 
-/** A path, a list of paths, or the long form with options. */
+/** A path, a list of paths, or an object with options. */
 function field<Shape extends z.ZodRawShape>(shape: Shape) {
   const long = z.strictObject(shape).superRefine((value, context) => {
     const { paths, otherwise } = value as unknown as { paths: readonly string[]; otherwise?: string }
@@ -39,7 +38,7 @@ function field<Shape extends z.ZodRawShape>(shape: Shape) {
 
 export const textField = (usual: FieldPresence) => field(base(usual))
 
-/** A field whose words are translated into ours. A word at whose end stands `*` covers all that begin like it. */
+/** A field whose words are translated into ours. A word that ends in `*` covers every word with that prefix. */
 export function wordField<Word extends string>(words: readonly [Word, ...Word[]], usual: FieldPresence) {
   const meaning = z.enum(words)
   return field({
@@ -52,14 +51,14 @@ export function wordField<Word extends string>(words: readonly [Word, ...Word[]]
 export const timeField = (usual: FieldPresence) =>
   field({
     ...base(usual),
-    /** ISO 8601 with a zone, ISO 8601 without one that is UTC, or seconds or milliseconds since 1970. */
+    /** ISO 8601 with a zone, ISO 8601 in UTC without one, or seconds or milliseconds since 1970. */
     as: z.enum(['iso', 'utc', 's', 'ms']).default('iso'),
   })
 
 export const assetField = (usual: FieldPresence) =>
   field({
     ...base(usual),
-    /** How words are read that `assets` does not list. `otherwise: native` is the network's own coin. */
+    /** How to read values that `assets` does not list. `otherwise: native` is the network's native coin. */
     as: z.enum(['contract', 'symbol']).default('contract'),
   })
 
@@ -67,7 +66,7 @@ export const amountField = (usual: FieldPresence) =>
   field({
     ...base(usual),
     as: z.enum(['base-units', 'units']).default('base-units'),
-    /** Digits behind the point of these base units, where they are not those of the asset: a path or a number. */
+    /** Decimals of these base units, if they differ from those of the asset: a path or a number. */
     decimals: z.union([pathSchema, z.int().min(0).max(38)]).optional(),
   })
 

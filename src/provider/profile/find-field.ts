@@ -3,13 +3,13 @@ import { digitsOf } from '../lossless-json.ts'
 import type { TextField } from './field-schema.ts'
 import { compilePath } from './path.ts'
 
-/** A document while it is read: the whole payload, and the record within it. */
+/** The document being read: the whole payload, and the record inside it. */
 export type RecordContext = { payload: unknown; record: unknown }
 
-/** What stands in a field, where, and whether it is a constant of the profile, which is in our words already. */
+/** The text of a field, its path, and whether it is a constant of the profile, already in our words. */
 export type FieldReading = { text: string; path: string; isOurs: boolean }
 
-/** Thrown within a reading, to end it; the reader catches it. */
+/** Thrown to abort a reading; the claim reader catches it. */
 export class Unreadable extends Error {
   readonly kind: UnreadableKind
   readonly path: string
@@ -21,15 +21,15 @@ export class Unreadable extends Error {
   }
 }
 
-/** Thrown where a number must be read whose digits a plain parse does not keep. */
+/** Thrown if a number is read whose digits a plain parse may have lost. */
 export class DigitsLost extends Error {}
 
 export type Finder = (place: RecordContext) => FieldReading | null
 
 /**
- * Makes what reads a field's text: digits of numbers as they were sent, `true` and `false` as words.
- * @param prefix where the record is in the payload, so that a path is told as it stands there.
- * @returns null where the field is absent and may be.
+ * Compiles a reader of a field's text: numbers with their digits as sent, `true` and `false` as words.
+ * @param prefix path of the record in the payload, for error messages
+ * @returns a reader that returns null if the field is absent and may be
  */
 export function compileField(field: TextField, prefix: string): Finder {
   const { presence, otherwise } = field
@@ -47,7 +47,7 @@ export function compileField(field: TextField, prefix: string): Finder {
 
 type FieldAbsence = 'is null' | 'is missing'
 
-/** What the first path leads to that leads to something. */
+/** Reads the first path that has a value. */
 function compilePaths(
   { paths, absent }: TextField,
   prefix: string,
@@ -67,7 +67,7 @@ function compilePaths(
   }
 }
 
-/** The same for a field that cannot do without a value. */
+/** Like `compileField`, for a field that must have a value. */
 export function compileRequired(field: TextField, prefix: string): (place: RecordContext) => FieldReading {
   const find = compileField(field, prefix)
   return (place) => find(place) ?? refuse(shownPath(field.paths[0] ?? '', prefix), 'is missing')
@@ -82,20 +82,20 @@ function shownPath(path: string, prefix: string): string {
   return prefix === '' ? path : `${prefix}.${path}`
 }
 
-/** Without control characters and halves of characters: Postgres keeps neither NUL nor lone surrogates. */
+/** No control characters or lone surrogates: Postgres stores neither NUL nor lone surrogates. */
 const keepable = /^[^\p{Cc}\p{Cs}]*$/u
-/** What nearly every text is, and is told faster. */
+/** Matches nearly every text, and is faster. */
 const plain = /^[\x20-\x7e]*$/
 const lengthMax = 200
 
 /**
- * Text, the digits of a number, or a truth value as a word; null for anything else.
+ * Text, the digits of a number, or a boolean as a word; null for anything else.
  * @throws DigitsLost
  */
 export function wordOf(value: unknown): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return String(value)
-  // Also for a whole number: 7.000000000000000001 is 7 by now.
+  // Applies to whole numbers too: 7.000000000000000001 has already become 7.
   if (typeof value === 'number') throw new DigitsLost()
   return digitsOf(value)
 }

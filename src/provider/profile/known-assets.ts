@@ -7,7 +7,7 @@ import {
   parseAddress,
 } from '../../core/asset.ts'
 
-/** What is needed to translate the service's words: its networks and assets as the settings know them. */
+/** Networks and assets of the settings, for translating the service's words. */
 export type Vocabulary = { networks: readonly NetworkSettings[]; creditAsset: Asset }
 
 /** A network of the settings, with its assets by key and by symbol. */
@@ -30,7 +30,7 @@ export function knownNetworks({ networks }: Vocabulary): ReadonlyMap<string, Net
   )
 }
 
-/** An asset of the network, or why it is none. */
+/** An asset of the network, or why there is none. */
 export type AssetLookup = { asset: Asset } | { problem: string }
 
 export function assetBySymbol({ name, bySymbol }: NetworkAssets, symbol: string): AssetLookup {
@@ -40,7 +40,7 @@ export function assetBySymbol({ name, bySymbol }: NetworkAssets, symbol: string)
 }
 
 /**
- * By contract or mint; `native` is the network's own coin.
+ * Finds an asset by contract or mint; `native` is the network's native coin.
  * @throws Fault `address_malformed`
  */
 export function assetByContract({ name, family, byKey }: NetworkAssets, contract: string): AssetLookup {
@@ -50,7 +50,7 @@ export function assetByContract({ name, family, byKey }: NetworkAssets, contract
   return asset === undefined ? { problem: `unknown asset ${key}` } : { asset }
 }
 
-/** An asset as a profile names it: `USDC` or a contract, with the network before it or without. */
+/** An asset as named in a profile: `USDC` or a contract, optionally preceded by the network. */
 export type ProfileAssetName = { network: NetworkName | null; name: string }
 
 export function parseAssetName(text: string): ProfileAssetName {

@@ -6,20 +6,20 @@ const callPath = z.string().regex(/^\/[^\s?#]*$/, 'is no path of a call: it begi
 const parameter = z.string().min(1)
 
 /**
- * How the service lists its deposits. The interface names the call and nothing more; where nothing is said, pages are
- * those of the project's own service.
+ * How the service lists its deposits. The API specification names only the call. The defaults describe the paging of
+ * the project's own service.
  */
 export const listSchema = z
   .strictObject({
     path: callPath.default('/v1/proxies/deposits'),
-    /** Sent with every page, such as an order to sort by. */
+    /** Sent with every page, for example a sort order. */
     query: z.record(z.string(), z.string()).default({}),
     /**
-     * How one page leads to the next: by a cursor in the answer, by counting pages or records, by asking again from
-     * the time of the last record on, or by the header `Link` with `rel="next"`.
+     * How one page leads to the next: by a cursor in the answer, by counting pages or records, by asking again from the
+     * time of the last record, or by the header `Link` with `rel="next"`.
      */
     pages: z.enum(['cursor', 'page', 'offset', 'since', 'link']).default('cursor'),
-    /** By the time of the records; of which, says `time`. */
+    /** Order by the time of the records; `time` names the field. */
     order: z.enum(['newest-first', 'oldest-first']).default('newest-first'),
     parameters: z
       .strictObject({
@@ -29,16 +29,16 @@ export const listSchema = z
         offset: parameter.default('offset'),
       })
       .prefault({}),
-    /** How many records a page is asked for. A service may give fewer. */
+    /** Records requested per page. A service may return fewer. */
     limit: z.int().min(1).max(1000).default(100),
     firstPage: z.int().min(0).max(1).default(1),
-    /** Where the records are in the answer; null for an answer that is the list itself. */
+    /** Path of the records in the answer; null if the answer is the list itself. */
     items: pathSchema.nullable().default('data'),
-    /** Where the cursor of the next page is; nothing, null or an empty text on the last page. */
+    /** Path of the cursor of the next page; missing, null or an empty text on the last page. */
     next: pathSchema.default('next_cursor'),
-    /** The time of a record that the list is in order of; without it, `createdAt` of the record. */
+    /** The time by which the list is ordered; default: `createdAt` of the record. */
     time: timeField('optional').optional(),
-    /** Asks only for what was created, or updated, since a time; without it, the service cannot. */
+    /** Requests only records created, or updated, since a time; absent if the service does not support it. */
     since: z
       .strictObject({
         parameter,
@@ -47,8 +47,8 @@ export const listSchema = z
       })
       .optional(),
     /**
-     * Where one record can be read alone: the path with `{id}` for its id, and where the record is in the answer if it
-     * is not the answer itself. Without it, records are read in lists alone.
+     * The call for a single record: a path with `{id}`, and the path of the record in the answer if it is not the
+     * answer itself. Absent: records are read from lists only.
      */
     one: z
       .preprocess(
@@ -59,7 +59,7 @@ export const listSchema = z
         }),
       )
       .optional(),
-    /** For how many days records stay listed; without it, for ever. What is older is not missed. */
+    /** How many days records stay listed; default: for ever. Older records do not count as missed. */
     keptDays: z.int().min(1).optional(),
   })
   .superRefine(({ pages, order, since }, context) => {

@@ -5,9 +5,9 @@ import { parseProfile } from './parse-profile.ts'
 import type { Profile } from './profile-schema.ts'
 
 /**
- * Reads a profile from its file.
- * @param networks that its words may be translated into; any, where it is not given.
- * @throws Fault `settings_bad` that names every fault with its line.
+ * Loads a profile from a file.
+ * @param networks allowed network names; any if omitted
+ * @throws Fault `settings_bad` that lists every problem with its line
  */
 export function loadProfile(path: string, networks?: ReadonlySet<string>): Profile {
   const { profile, faults } = parseProfile(readText(path), networks)

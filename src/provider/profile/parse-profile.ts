@@ -4,8 +4,8 @@ import { parseAssetName } from './known-assets.ts'
 import { type Profile, profileSchema } from './profile-schema.ts'
 
 /**
- * Reads the text of a profile. Every fault is one line that begins with its place: `line 12, record.id: …`.
- * @param networks that words may be translated into; any, where it is not given.
+ * Parses a profile. Each problem is one line that begins with its location: `line 12, record.id: …`.
+ * @param networks allowed network names; any if omitted
  */
 export function parseProfile(
   text: string,
@@ -14,7 +14,7 @@ export function parseProfile(
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
-    // The first line of a message says what; a drawing of the place follows.
+    // The first line of a message states the problem; an excerpt of the text follows.
     const faults = document.errors.map(
       ({ message, pos }) =>
         `line ${lines.linePos(pos[0]).line}: ${message.replace(/ at line [^]*|:?\n[^]*/, '')}`,
@@ -65,7 +65,7 @@ function problemOf(message: string): string {
     : message
 }
 
-/** Where the path begins in the text; where it leads to nothing, as for a missing key, what would hold it. */
+/** The line on which a path begins. For a missing key, the line of the nearest existing parent. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length--) {
     const node: unknown = document.getIn(path.slice(0, length), true)

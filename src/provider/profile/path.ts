@@ -1,12 +1,12 @@
 import { z } from 'zod'
 
 /**
- * Where a value is in a JSON document: names joined by dots. A number counts the items of a list from its start, a
- * negative one from its end (`timeline.-1.status`); `$.` in front starts at the whole payload instead of the record.
+ * Path of a value in a JSON document: names joined by dots. A number is an index into a list, from the start, or from
+ * the end if negative (`timeline.-1.status`). A leading `$.` starts at the whole payload instead of the record.
  */
 export const pathSchema = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'is no path: names joined by dots')
 
-/** What a path leads to. `undefined` where there is nothing; `null` where the document says so, also on the way. */
+/** Returns the value at a path: `undefined` if it is missing; `null` if it, or a parent, is null. */
 export type Lookup = (record: unknown, payload: unknown) => unknown
 
 /** Splits the path once; the result is called for every document. */

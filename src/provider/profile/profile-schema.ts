@@ -6,12 +6,12 @@ import { pathSchema } from './path.ts'
 const callPath = z.string().regex(/^\/[^\s?#]*$/, 'is no path of a call: it begins with /')
 const fieldName = z.string().min(1)
 
-/** Read like the list of deposits. Null where the service does not list them. */
+/** Read like the list of deposits. Null if the service does not list them. */
 function listAt(path: string) {
   return listSchema.safeExtend({ path: callPath.default(path) }).nullable()
 }
 
-/** Where the list of deposit addresses is, and of each of them its network and address. */
+/** Path of the list of deposit addresses, and the network and address of each. */
 function addressFields(path: string) {
   return {
     addresses: pathSchema.default(path),
@@ -24,7 +24,7 @@ const channels = z.strictObject({
   create: z
     .strictObject({
       path: callPath.default('/v1/channels'),
-      /** How the service calls what is asked for. */
+      /** Names of the request fields at the service. */
       body: z
         .strictObject({
           id: fieldName.default('id'),
@@ -36,7 +36,7 @@ const channels = z.strictObject({
     })
     .prefault({}),
   list: listAt('/v1/channels').prefault({}),
-  /** Of a channel, in the answer to its creation and in the list alike. */
+  /** Fields of a channel, in the answer to its creation and in the list. */
   record: z
     .strictObject({
       id: textField('required').prefault('id'),
@@ -65,15 +65,15 @@ const wallets = z.strictObject({
 })
 
 /**
- * How channels and StableWallets are created and listed. Creation and its answers are by default those of the
- * interface; the lists, of which the interface says nothing, those of the project's own service.
+ * How channels and StableWallets are created and listed. The defaults for creation follow the API specification. It
+ * does not mention lists, so their defaults follow the project's own service.
  */
 export const ownersSchema = z.strictObject({ channels: channels.prefault({}), wallets: wallets.prefault({}) })
 
-/** What an event may be to us: of a deposit, whose record it carries, or nothing that concerns one. */
+/** Meanings of an event: it carries the record of a deposit, or does not concern one. */
 const eventMeanings = ['deposit', 'ignored'] as const
 
-/** The states of a claim, and `ignored` for a record that tells of no payment yet. */
+/** The states of a claim, and `ignored` for a record that does not report a payment yet. */
 const statusMeanings = [
   'observed',
   'confirmed',
@@ -86,14 +86,14 @@ const statusMeanings = [
 ] as const
 
 const webhook = z.strictObject({
-  /** The sender's id of the event, where the signature carries none. */
+  /** The sender's event id, if the signature does not include one. */
   id: textField('optional').optional(),
-  /** Without it, every event is of a deposit. A word that is not listed is an `unknown_event`, unless told otherwise. */
+  /** Without it, every event is a deposit. An unlisted word is an `unknown_event`, unless `unlisted` says otherwise. */
   kind: wordField(eventMeanings, 'required').optional(),
   unlisted: z.enum(['unknown_event', 'ignored']).default('unknown_event'),
-  /** Where the record is in the payload; without it, the payload is the record. */
+  /** Path of the record in the payload; without it, the payload is the record. */
   record: pathSchema.optional(),
-  /** When the event came to be; without it, or where it is absent, the time of the record counts. */
+  /** Time of the event; if absent, the time of the record counts. */
   occurredAt: timeField('required').optional(),
 })
 
@@ -107,45 +107,48 @@ const deposit = z.strictObject({
   index: textField('optional').optional(),
 })
 
-/** `network` leads to, or `networks` translates into, `stable-wallet` where a StableWallet is credited. */
+/** The value of `network`, or its translation by `networks`, is `stable-wallet` if a StableWallet was credited. */
 const settlement = z.strictObject({
   ...place,
-  /** The recipient, or the wallet's id. Where it is absent, nothing is said of a delivery. */
+  /** The recipient, or the wallet's id. If it is absent, the record does not claim a delivery. */
   address: textField('required'),
   amount: amountField('optional').optional(),
   transaction: textField('optional').optional(),
-  /** In the asset delivered. */
+  /** In the delivered asset. */
   fee: amountField('optional').optional(),
 })
 
-/** How the payment went back: whole, in its asset and on its network. */
+/** How the payment was returned: in full, in its asset and on its network. */
 const refund = z.strictObject({ transaction: textField('optional') })
 
 const record = z.strictObject({
   id: textField('required'),
-  /** Only records of which each path leads to one of its words are of deposits; the others are passed over. */
+  /** A record is a deposit only if the value at each path is one of the listed words. Other records are ignored. */
   only: z.record(pathSchema, z.array(z.string()).min(1)).default({}),
-  /** Without it, the owner is whoever has the address in the address book. */
+  /** Without it, the address book determines the owner by the address. */
   owner: z
     .strictObject({ kind: wordField(['channel', 'stable_wallet'], 'required'), id: textField('required') })
     .optional(),
   status: wordField(statusMeanings, 'required'),
-  /** When the record was made: lists are read back by it. */
+  /** Creation time of the record; lists are read back by it. */
   createdAt: timeField('optional').optional(),
-  /** When it came to be as it is; where that is absent, the time of receipt counts. */
+  /** Time of the record's current state; if absent, the time of receipt counts. */
   occurredAt: timeField('required').optional(),
   deposit,
   settlement: settlement.optional(),
   refund: refund.optional(),
 })
 
-/** How a service's webhooks and records are read. */
+/** How to read a service's webhooks and records. */
 export const profileSchema = z.strictObject({
   webhook: webhook.prefault({}),
   record,
-  /** Their word for a network to ours. One that is not listed is taken as it is. */
+  /** Maps the service's network names to ours. An unlisted name is used unchanged. */
   networks: z.record(z.string(), z.string().min(1)).default({}),
-  /** Their word for an asset to `network/symbol` or `network/contract` of the settings, or to a symbol or contract. */
+  /**
+   * Maps the service's asset names to `network/symbol` or `network/contract` of the settings, or to a symbol or
+   * contract.
+   */
   assets: z.record(z.string(), z.string().min(1)).default({}),
   /** How deposits are listed. */
   list: listSchema.prefault({}),
