@@ -96,7 +96,7 @@ export async function lockDeposits(tx: ServiceTransaction, ids: readonly string[
 }
 
 const isReturned = sql`change.status in ('refunding', 'refunded')`
-/** A held or returned deposit loses its quote and its forward. */
+/** A confirmed, held or refunded deposit has no quote and no forward, even if it had them before. */
 const isDelivered = sql`change.status not in ('confirmed', 'held', 'refunding', 'refunded')`
 
 async function writeChanges(

@@ -125,14 +125,14 @@ function refusalResponses(route: ApiRoute): OpenApiObject {
 function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): OpenApiObject {
   return z.toJSONSchema(schema, {
     io,
-    // The format says it; the expression that zod checks it with is 300 signs long.
+    // `format` already states this; zod's pattern for it has 300 characters.
     override: ({ jsonSchema: written }) => {
       if (written.format === 'date-time') delete written.pattern
     },
   })
 }
 
-/** Moves the schemas that have a name to the one place where a document keeps them. */
+/** Moves named schemas to `components.schemas`. */
 function withComponents({
   components,
   ...document
@@ -157,7 +157,7 @@ function lift(value: unknown, schemas: OpenApiObject): unknown {
   )
 }
 
-/** `Create a channel` is `createChannel`; what stands behind a comma only explains. */
+/** Derives the operation id: `Create a channel` becomes `createChannel`. The text after a comma is ignored. */
 function operationId(summary: string): string {
   const [words = ''] = summary.split(',')
   return words
