@@ -3,24 +3,24 @@ import { sql } from 'kysely'
 import { Fault } from '../core/errors.ts'
 import type { ApiKeyRow, ApiScope, ServiceDatabase } from './tables.ts'
 
-/** What may be known of a key by who does not hold it. */
+/** An API key without its hash. */
 export type ApiKey = Omit<ApiKeyRow, 'hash'>
 
 export type NewApiKey = { name: string; scope: ApiScope }
 
 const form = /^dsk_([0-9a-f]{8})_[0-9a-f]{48}$/
 
-/** True for `dsk_`, eight hexadecimal digits that name the key, `_` and 48 that are its secret. */
+/** True for `dsk_`, eight hexadecimal digits (the id), `_` and 48 hexadecimal digits (the secret). */
 export function isApiKey(text: string): boolean {
   return form.test(text)
 }
 
-/** A key that nobody has: only its holder can know it. */
+/** Generates a random key that is not stored yet. */
 export function makeApiKey(): string {
   return `dsk_${randomBytes(4).toString('hex')}_${randomBytes(24).toString('hex')}`
 }
 
-/** The answer is the only place where the key is ever shown. */
+/** Stores a new key. The key itself is returned only here; the database keeps its hash. */
 export async function createApiKey(
   db: ServiceDatabase,
   wanted: NewApiKey,
@@ -35,12 +35,12 @@ export async function createApiKey(
   return created === undefined ? createApiKey(db, wanted) : { ...created, key }
 }
 
-/** Oldest first, the revoked ones among them. */
+/** All keys, oldest first, including revoked ones. */
 export function listApiKeys(db: ServiceDatabase): Promise<ApiKey[]> {
   return db.selectFrom('service.api_key').select(shown).orderBy('created_at').orderBy('id').execute()
 }
 
-/** Holds from the next request on, and for good. Null where there is no key of that id. */
+/** Revokes a key permanently, from the next request on. Returns null if no key has this id. */
 export async function revokeApiKey(db: ServiceDatabase, id: string): Promise<ApiKey | null> {
   await db
     .updateTable('service.api_key')
@@ -53,9 +53,8 @@ export async function revokeApiKey(db: ServiceDatabase, id: string): Promise<Api
 }
 
 /**
- * Makes a given key one that may call, with the scope that is given now. It may be called at every start: a key that
- * was revoked stays revoked.
- * @throws Fault `settings_bad` where it has no key's form, or shares its id with another key.
+ * Registers a configured key and sets its name and scope. Safe to call at every start: a revoked key stays revoked.
+ * @throws Fault `settings_bad` if the text is not an API key, or if another key has the same id.
  */
 export async function keepApiKey(
   db: ServiceDatabase,
@@ -63,7 +62,7 @@ export async function keepApiKey(
 ): Promise<void> {
   if (!isApiKey(key)) throw new Fault('settings_bad', { faults: ['an API key has not the form of one'] })
   const [id, hash] = [idOf(key), hashApiKey(key)]
-  // No key of the table is named: of two that start at once, either may find the other by its id or by its hash.
+  // No conflict target: of two processes that start at once, either may conflict on the id or on the hash.
   await db
     .insertInto('service.api_key')
     .values({ id, hash, name, scope })
@@ -82,8 +81,8 @@ export async function keepApiKey(
 }
 
 /**
- * The key that was presented, where it may call. The time this takes tells nothing: an id that is not there costs the
- * same look-up and the same comparison.
+ * The presented key if it is valid and not revoked, else null. Takes constant time: an unknown id costs the same query
+ * and the same comparison as a known one.
  */
 export async function findApiKey(db: ServiceDatabase, presented: string): Promise<ApiKey | null> {
   if (!isApiKey(presented)) return null
@@ -110,7 +109,7 @@ function idOf(key: string): string {
   return form.exec(key)?.[1] ?? ''
 }
 
-/** What is kept of a key. */
+/** The hash that is stored instead of the key. */
 export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

@@ -1,7 +1,7 @@
 import type { NetworkSettings } from '../chain/port.ts'
 import type { Asset } from '../core/asset.ts'
 
-/** What every StableWallet is credited in, whatever was deposited. */
+/** The asset in which every StableWallet is credited, independent of the deposited asset. */
 export const stableAsset = { symbol: 'USDC', decimals: 6 } as const
 
 export function findNetwork(networks: readonly NetworkSettings[], name: string): NetworkSettings | null {

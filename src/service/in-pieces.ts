@@ -1,6 +1,6 @@
 /**
- * Splits rows for statements that carry each value as a parameter of its own: Postgres takes at most 65,535 of them
- * in one.
+ * Splits rows into batches for statements with one parameter per value: Postgres accepts at most 65,535 parameters per
+ * statement.
  */
 export function inPieces<Row>(rows: readonly Row[], columns: number): Row[][] {
   const size = Math.floor(parametersMax / columns)

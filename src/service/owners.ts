@@ -4,7 +4,7 @@ import type { Address } from '../core/asset.ts'
 import { type Keyring, liquidityBranch, showAddress } from './keyring/keyring.ts'
 import type { OwnerKind, ServiceDatabase, ServiceOwnerRow } from './tables.ts'
 
-/** The rule is null for a StableWallet, and whole for a channel. */
+/** The forwarding rule is null for a StableWallet and complete for a channel. */
 export type NewOwner = Pick<
   ServiceOwnerRow,
   'kind' | 'id' | 'forward_network' | 'forward_asset' | 'forward_recipient'
@@ -12,13 +12,13 @@ export type NewOwner = Pick<
 
 export type OwnerDepositAddress = { network: string; address: string }
 
-/** `own_address`: the recipient is an address of this service, and what is sent there would come back to it. */
+/** `own_address`: the recipient is an address of this service, so forwards to it would become new deposits. */
 export type OwnerOutcome = { kind: 'kept'; owner: ServiceOwnerRow } | { kind: 'own_address' }
 
 export type Owners = {
-  /** Gives a new owner its addresses, or returns the owner that has this id already: the caller compares. */
+  /** Creates the owner with its addresses, or returns the existing owner of this id, which the caller must compare. */
   keep(wanted: NewOwner): Promise<OwnerOutcome>
-  /** Whether an address is one of this service: where it pays from, or where somebody deposits. */
+  /** True for the liquidity wallet and for deposit addresses. */
   isOwnAddress(address: Address): Promise<boolean>
 }
 
@@ -36,7 +36,7 @@ export function openOwners(db: ServiceDatabase, keyring: Keyring): Owners {
     const owner = await findOrInsert({ db, keyring, branches }, wanted)
     if (owner !== undefined) return { kind: 'kept', owner }
     if (recipient !== null && (await isDepositAddress(db, recipient))) return { kind: 'own_address' }
-    // Somebody else has just taken the id: now it can be seen.
+    // A concurrent insert has just taken the id; the next attempt finds it.
     return keep(wanted)
   }
   return { keep, isOwnAddress }
@@ -55,7 +55,7 @@ export function findOwner(
     .executeTakeFirst()
 }
 
-/** The newest first; `below` is the sequence of the last one that was read. */
+/** Newest first; `below` is the sequence of the last row of the previous page. */
 export function listOwners(
   db: ServiceDatabase,
   kind: OwnerKind,
@@ -68,7 +68,7 @@ export function listOwners(
     .execute()
 }
 
-/** One address per network, in the order of the settings; EVM networks share one. */
+/** One address per network, in the order of the settings. All EVM networks share one address. */
 export function depositAddresses(
   owner: ServiceOwnerRow,
   networks: readonly NetworkSettings[],
@@ -79,7 +79,7 @@ export function depositAddresses(
   }))
 }
 
-/** Every deposit address of a family. */
+/** Every deposit address of the network's family. */
 export async function watchedAddresses(
   db: ServiceDatabase,
   { family }: NetworkSettings,
@@ -95,7 +95,10 @@ export async function watchedAddresses(
 
 type OwnerCreationDeps = { db: ServiceDatabase; keyring: Keyring; branches: Branches }
 
-/** One statement, because many are created one after the other; undefined where it neither found nor made one. */
+/**
+ * Uses a single statement because clients create many owners in a row. Returns undefined if it neither found nor
+ * created the owner.
+ */
 async function findOrInsert(
   { db, keyring, branches }: OwnerCreationDeps,
   wanted: NewOwner,
@@ -129,18 +132,18 @@ async function isDepositAddress(db: ServiceDatabase, address: Address): Promise<
   return found !== undefined
 }
 
-/** Branches of the seed that nobody has yet. */
+/** Unassigned branches of the seed. */
 type Branches = {
   take(): Promise<number>
-  /** One that was taken, and that nobody has been given. */
+  /** Returns a branch that was taken but not assigned. */
   giveBack(branch: number): void
 }
 
 const blockSize = 64
 
 /**
- * Takes branches from the database in blocks, so that one query serves many. What is left of a block when the process
- * ends is never handed out: branches are plenty, and no two processes ever have the same.
+ * Takes branches from the database in blocks, so that one query serves many owners. The rest of a block is lost when
+ * the process ends; branches are plentiful, and two processes never get the same one.
  */
 function openBranches(db: ServiceDatabase): Branches {
   const spare: number[] = []

@@ -11,8 +11,9 @@ const name = "the deposit service's database"
 const migrations = join(import.meta.dirname, '../../db/service/migrations')
 
 /**
- * Opens the database of the service, and brings its schema up to date.
- * @throws Fault `remote_failed` if it cannot be reached, `settings_bad` if it belongs to something else, `schema_unknown`.
+ * Opens the service's database and migrates its schema.
+ * @throws Fault `remote_failed` if the database is unreachable, `settings_bad` if it belongs to another application,
+ * `schema_unknown` if it was migrated by files that are not this version's.
  */
 export async function openServiceDatabase(place: ServiceDatabaseOptions): Promise<ServiceDatabase> {
   const db = openDatabase<ServiceTables>(place)
@@ -31,7 +32,9 @@ function nameUnreachable(error: unknown): never {
   throw new Fault('remote_failed', details, { cause: error })
 }
 
-/** The daemon migrates its database too, by other files; the service's own is known by its schema. */
+/**
+ * The daemon also migrates its database, with other files. The schema `service` identifies the service's own database.
+ */
 async function nameForeign(db: ServiceDatabase, error: unknown): Promise<never> {
   if (!isFault(error, 'schema_unknown')) throw error
   const { rows } = await sql`select where to_regnamespace('service') is not null`.execute(db)

@@ -27,19 +27,19 @@ import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 export type DepositService = {
   url: string
-  /** Errors it is told to make, switchable while it runs. */
+  /** The injected faults, which can be changed at runtime. */
   faults: Faults
-  /** Where they are switched from outside; null where there is no such port. */
+  /** The URL of the fault server; null if it is disabled. */
   faultsUrl: string | null
-  /** Ends what is under way, and returns when nothing of it is left. */
+  /** Finishes work in progress and resolves when everything has stopped. */
   stop(): Promise<void>
 }
 
 const poolMax = 12
 
 /**
- * Starts the deposit service: it answers the API, watches its addresses on the chains, forwards and credits what
- * arrives and sends the webhooks. The chains must be there.
+ * Starts the deposit service: it serves the API, watches deposit addresses on the chains, forwards and credits
+ * deposits, and sends webhooks. The nodes must be reachable.
  * @throws Fault `settings_bad`, `remote_failed`
  */
 export async function startService(
@@ -99,7 +99,10 @@ async function connect(network: NetworkClient, begin: () => Promise<void>): Prom
   }
 }
 
-/** An asset by its symbol or, where that is null, by its code, and how many name it, of which one is told. */
+/**
+ * An asset by its symbol, or by its code if the symbol is null; `count` records name it, and `example` is the id of
+ * one.
+ */
 type AssetUsage = {
   by: string
   network: NetworkName
@@ -110,8 +113,8 @@ type AssetUsage = {
 }
 
 /**
- * Makes sure that the settings still have every network and asset that a channel, an open deposit or an open
- * withdrawal names: what is on its way could not be paid, and no payment to such a channel could be recorded.
+ * Checks that the settings contain every network and asset named by a channel, an open deposit or an open withdrawal.
+ * Otherwise open payments could not be made, and deposits to those channels could not be recorded.
  * @throws Fault `settings_bad`
  */
 export async function checkNamedAssets(

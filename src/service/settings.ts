@@ -14,28 +14,28 @@ export type ConfiguredApiKey = { key: string; scope: ApiScope }
 
 export type DepositServiceSettings = ApiServerSettings &
   ServiceWebhookSettings & {
-    /** A database of its own: the service keeps everything in the schema `service`. */
+    /** A database of its own; the service uses the schema `service`. */
     databaseUrl: string
-    /** Hexadecimal bytes or a BIP-39 mnemonic. Every deposit address and the liquidity wallet come from it. */
+    /** Hexadecimal bytes or a BIP-39 mnemonic. All deposit addresses and the liquidity wallet derive from it. */
     seed: string
     networks: readonly NetworkSettings[]
-    /** Keys that may call beside those that were created; one that was revoked stays revoked. */
+    /** Keys in addition to those in the database. A revoked key stays revoked. */
     apiKeys: readonly ConfiguredApiKey[]
     quotes: QuoteSettings
-    /** Null leaves what is paid at the deposit addresses. */
+    /** If null, deposits stay at the deposit addresses. */
     sweep: SweepSettings | null
-    /** An EVM transaction that no block has taken for so long is signed anew, at a higher fee. */
+    /** An EVM transaction that is unmined for this long is signed again with a higher fee. */
     replaceAfterMs: number
-    /** Null allows none: then no error of the service is wanted. */
+    /** The faults that may be injected; null disables fault injection. */
     faults: FaultSettings | null
-    /** Where faults are switched while it runs: a port on loopback, 0 for any free one. Only with `faults`. */
+    /** Loopback port of the fault server; 0 picks a free port. Requires `faults`. */
     adminPort?: number
-    /** How long to wait between two looks at a network, and between two looks for deliveries that are due. */
+    /** Interval between two polls of a network, and between two polls for due deliveries. */
     pollEveryMs: number
   }
 
 /**
- * Checks what the types cannot say, and names every fault at once. Secrets do not appear in the message.
+ * Checks what the types cannot express and reports all problems at once. The message contains no secrets.
  * @throws Fault `settings_bad`
  */
 export function checkSettings(settings: DepositServiceSettings): void {
@@ -43,7 +43,7 @@ export function checkSettings(settings: DepositServiceSettings): void {
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
-/** Every fault, in words that hold no secret. */
+/** Every problem, in text without secrets. */
 export function findFaults(settings: DepositServiceSettings): string[] {
   return [
     ...findServerFaults(settings),
@@ -66,7 +66,7 @@ function networkFaults({ name, family, chainId, rpcUrls, assets }: NetworkSettin
   const natives = assets.filter(({ key }) => assetCode(key) === 'native')
   return [
     ...(rpcUrls.length === 0 ? [`network ${name} has no RPC address`] : []),
-    // viem takes an empty address for "use a public one".
+    // viem treats an empty URL as "use a public one".
     ...(rpcUrls.every(isHttpUrl) ? [] : [`network ${name} has an RPC address that is not http`]),
     ...((family === 'evm') === (chainId !== null)
       ? []

@@ -4,8 +4,8 @@ import type { NetworkClient, NetworkReadPosition } from './network/port.ts'
 import type { ServiceDatabase } from './tables.ts'
 
 /**
- * Notes where reading of a network begins, before any address of it is handed out, and makes sure that the database
- * belongs to this seed: the addresses of another seed cannot be paid from.
+ * Stores the start position of a network before any of its addresses is handed out, and checks that the database
+ * belongs to this seed: the service cannot spend from addresses of another seed.
  * @throws Fault `settings_bad`, `remote_failed`
  */
 export async function openStream(

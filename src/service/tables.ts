@@ -18,10 +18,10 @@ export type DepositStatus =
   | 'failed'
 
 /**
- * Why a deposit failed, is held or goes back. `vanished`: gone from the chain before it was final. `too_small`:
- * nothing is left after the fee. `sender_unknown`: the policy wants a sender that the chain does not tell, or would
- * send back to one. `requested`: the owner asked for its refund. `undeliverable`: its forward or refund was reverted
- * time after time. `price_missing`: no price converts it. The others name the rule of the policy.
+ * Why a deposit failed, is held or is refunded. `vanished`: it left the chain before it was final. `too_small`: the fee
+ * leaves nothing. `sender_unknown`: the policy needs a sender to check or to refund, and the chain does not show one.
+ * `requested`: the owner asked for the refund. `undeliverable`: its forward or refund reverted too often.
+ * `price_missing`: no price is available for the conversion. The others name a rule of the policy.
  */
 export type DepositReason =
   | 'vanished'
@@ -35,7 +35,7 @@ export type DepositReason =
   | 'undeliverable'
   | 'price_missing'
 
-/** `numeric` columns arrive as decimal text and `int8` columns as `bigint`. */
+/** Queries return `numeric` columns as decimal strings and `int8` columns as `bigint`. */
 export type ServiceTables = WebhookTables &
   TransferTables & {
     'service.owner': OwnerTable
@@ -65,7 +65,7 @@ type OwnerTable = {
   created_at: Generated<Date>
 }
 
-/** The columns that begin with `to_` are the delivery: to the forward recipient, or to the StableWallet. */
+/** The columns that begin with `to_` describe the delivery to the forward recipient or to the StableWallet. */
 type DepositTable = {
   id: string
   sequence: Generated<bigint>
@@ -106,7 +106,7 @@ type DepositTable = {
   updated_at: Generated<Date>
 }
 
-/** `body` is the document as it was put. */
+/** `body` is the document as the client sent it. */
 type PolicyTable = {
   owner_kind: OwnerKind
   owner_id: string

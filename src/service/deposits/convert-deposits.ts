@@ -19,9 +19,8 @@ type DepositWithPolicy = ServiceDepositRow & { policy: OwnerPolicy | null }
 const batchMax = 200
 
 /**
- * Decides what becomes of the final deposits from one network, and returns how many states changed: they are
- * credited, get the quote by which they are forwarded, or are stopped by a policy. A deposit without a price is held
- * until there is one, and keeps none of the others waiting.
+ * Decides the final deposits of one network and returns how many changed. A deposit is credited, quoted for its
+ * forward, or stopped by a policy. A deposit without a price is held until there is one and does not block the others.
  */
 export async function convertDeposits(converting: ConversionDeps, network: NetworkName): Promise<number> {
   let changed = 0
@@ -33,7 +32,7 @@ export async function convertDeposits(converting: ConversionDeps, network: Netwo
   return changed
 }
 
-/** Final deposits, and those that are held for want of a price, with the policies of their owners, oldest first. */
+/** Confirmed deposits and deposits held for a missing price, with the policies of their owners, oldest first. */
 function judgedDeposits(db: ServiceDatabase) {
   return db
     .selectFrom('service.deposit as deposit')
@@ -62,9 +61,9 @@ function waitingDeposits(
 }
 
 /**
- * Those that would change now are read again and decided under the lock of their owners, so that a policy that was
- * put, once that is answered, holds for whatever is still here. What left the state meanwhile, since its refund was
- * asked for, stays as it is.
+ * Reads the deposits that would change again and decides them under a lock on their owners, so that a policy applies to
+ * every undecided deposit once its request is answered. Deposits that have left the state meanwhile, for example
+ * because of a refund request, stay as they are.
  */
 async function saveDecisions(
   converting: ConversionDeps,
@@ -97,8 +96,8 @@ function decide(
 }
 
 /**
- * What becomes of a deposit that is final, or held for want of a price; null if it stays so. `policy` is its owner's, if
- * there is one. The quote that it gets here is the one it keeps.
+ * Decides a deposit that is final or held for a missing price; null if it does not change. `policy` is the owner's, or
+ * null. The quote made here is final.
  */
 function convert(
   deposit: ServiceDepositRow,
@@ -107,7 +106,7 @@ function convert(
 ): DepositChange | null {
   const { id } = deposit
   const quoted = quoteOf(deposit, { ...terms, prices })
-  // Confirmed again, it is decided as any other: a policy that was put meanwhile holds.
+  // Confirmed first, so that it is decided like any other deposit, under a policy stored meanwhile.
   if (deposit.status === 'held') return quoted === null ? null : { id, status: 'confirmed' }
   const decision = policy === null || deposit.released_at !== null ? null : decidePolicy(policy, deposit)
   if (decision?.kind === 'hold') return { id, status: 'held', reason: decision.reason }

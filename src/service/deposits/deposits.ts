@@ -22,11 +22,11 @@ export type NewDeposit = Omit<
   | 'sweep_id'
 >
 
-/** What becomes of a deposit. What is left out stays as it is. Amounts are base units in decimal text. */
+/** A change of a deposit. Omitted fields keep their values. Amounts are base units as decimal strings. */
 export type DepositChange = {
   id: string
   status: DepositStatus
-  /** Kept while the deposit is held, goes back or has failed; in any other status there is none. */
+  /** Kept while the deposit is held, being refunded, refunded or failed; null in any other status. */
   reason?: DepositReason
   released_at?: Date
   to_address?: string
@@ -41,11 +41,11 @@ export type DepositChange = {
   refund_at?: Date
 }
 
-/** The only writer of states: each state is written with its event. */
+/** The only writer of deposit statuses: each status is written with its event. */
 export type Deposits = {
-  /** Call `lockOrder` first. */
+  /** Requires `lockOrder`. */
   insert(tx: ServiceTransaction, rows: readonly NewDeposit[]): Promise<void>
-  /** Changes those that are still in one of the states `from`, and returns them as they are now. */
+  /** Changes the deposits whose status is still one of `from`, and returns their new rows. */
   change(
     tx: ServiceTransaction,
     from: readonly DepositStatus[],
@@ -53,7 +53,7 @@ export type Deposits = {
   ): Promise<readonly ServiceDepositRow[]>
 }
 
-/** Where deposits are, and who may change them. */
+/** The deposit tables and their writer. */
 export type DepositBook = { db: ServiceDatabase; deposits: Deposits }
 
 const columnsMax = 50
@@ -77,7 +77,7 @@ export function openDeposits(outbox: Outbox): Deposits {
   }
 }
 
-/** A scan can bring any number of them: a block holds what it holds, and an address may have been paid for years. */
+/** Inserts in batches, because a scan can find any number of payments. */
 async function insertRows(
   tx: ServiceTransaction,
   rows: readonly NewDeposit[],
@@ -90,13 +90,13 @@ async function insertRows(
   return inserted
 }
 
-/** Locks rows in the order of their ids, so that two who change the same deposits never wait for each other. */
+/** Locks rows in the order of their ids, so that concurrent changes cannot deadlock. */
 export async function lockDeposits(tx: ServiceTransaction, ids: readonly string[]): Promise<void> {
   await sql`select from service.deposit where id = any(${ids}) order by id for no key update`.execute(tx)
 }
 
 const isReturned = sql`change.status in ('refunding', 'refunded')`
-/** What is held or goes back has neither a quote nor a forward, though it may have had both. */
+/** A confirmed, held or refunded deposit has no quote and no forward, even if it had them before. */
 const isDelivered = sql`change.status not in ('confirmed', 'held', 'refunding', 'refunded')`
 
 async function writeChanges(
@@ -133,8 +133,8 @@ async function writeChanges(
 const orderLock = 7_246_301
 
 /**
- * Makes those who insert deposits wait for each other until they commit, so that no deposit ever appears below one
- * that a reader has seen already.
+ * Serializes transactions that insert deposits until they commit, so that no deposit appears below one that a reader
+ * has already seen.
  */
 export async function lockOrder(tx: ServiceTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${orderLock})`.execute(tx)

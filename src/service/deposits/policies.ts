@@ -7,7 +7,7 @@ type PolicyOwner = { kind: OwnerKind; id: string }
 
 export type StoredPolicy = { policy: OwnerPolicy; updatedAt: Date }
 
-/** `none`: the owner exists, and nothing overrides what becomes of its deposits. */
+/** `none`: the owner exists and has no policy. */
 export type PolicyOutcome = ({ kind: 'found' } & StoredPolicy) | { kind: 'none' } | { kind: 'owner_unknown' }
 
 export async function getPolicy(db: ServiceDatabase, owner: PolicyOwner): Promise<PolicyOutcome> {
@@ -26,7 +26,7 @@ export async function getPolicy(db: ServiceDatabase, owner: PolicyOwner): Promis
 }
 
 /**
- * Puts this policy in the place of any other. Once that is answered, it holds for every deposit that is not converting
+ * Replaces the owner's policy. Once the request is answered, the policy applies to every deposit that is not converting
  * or credited yet.
  */
 export function putPolicy(
@@ -49,7 +49,7 @@ export function putPolicy(
   })
 }
 
-/** Deposits that the policy holds stay held until they are released or refunded. */
+/** Deletes the owner's policy. Deposits that it holds stay held until they are released or refunded. */
 export function deletePolicy(db: ServiceDatabase, owner: PolicyOwner): Promise<PolicyOutcome> {
   return inTransaction(db, async (tx) => {
     await lockOwner(tx, owner)
@@ -62,7 +62,7 @@ export function deletePolicy(db: ServiceDatabase, owner: PolicyOwner): Promise<P
   })
 }
 
-/** Who decides by the policies of these deposits' owners makes those wait who would change them, until it commits. */
+/** Locks the owners of these deposits, so that their policies cannot change until the decisions commit. */
 export async function lockPolicies(tx: ServiceTransaction, depositIds: readonly string[]): Promise<void> {
   await sql`
     select from service.owner
@@ -70,7 +70,7 @@ export async function lockPolicies(tx: ServiceTransaction, depositIds: readonly 
     order by kind, id for share`.execute(tx)
 }
 
-/** Waits for who decides by the policy of this owner. */
+/** Waits until decisions under this owner's policy have committed. */
 async function lockOwner(tx: ServiceTransaction, { kind, id }: PolicyOwner): Promise<void> {
   await sql`select from service.owner where kind = ${kind} and id = ${id} for no key update`.execute(tx)
 }

@@ -5,21 +5,21 @@ import type { DepositReason, ServiceDepositRow } from '../tables.ts'
 type PolicyAsset = { network: string; asset: string }
 
 /**
- * What overrides the forwarding or crediting of one owner's deposits. What is left out does not apply.
- * Amounts are base units in decimal text.
+ * Rules that override the forwarding or crediting of an owner's deposits. Omitted rules do not apply. Amounts are base
+ * units as decimal strings.
  */
 export type OwnerPolicy = {
-  /** Holds every deposit, whatever the other rules say. */
+  /** Holds every deposit, regardless of the other rules. */
   hold?: boolean | undefined
   minimum_amounts?: readonly (PolicyAsset & { amount: string })[] | undefined
   assets?: AllowDenyList<PolicyAsset> | undefined
-  /** Either list turns away a deposit whose sender is not known: it may be anybody. */
+  /** Either list rejects deposits with an unknown sender. */
   senders?: AllowDenyList<string> | undefined
-  /** What becomes of a deposit that a rule turns away; `hold` where it is left out. */
+  /** The action for a rejected deposit; `hold` by default. */
   otherwise?: 'hold' | 'refund' | undefined
 }
 
-/** Only those that are allowed pass, or all but those that are denied. */
+/** Passes only the allowed items, or all except the denied ones. */
 type AllowDenyList<Item> = { allow: readonly Item[] } | { deny: readonly Item[] }
 
 export type PolicyDecision =
@@ -27,7 +27,7 @@ export type PolicyDecision =
   | { kind: 'hold'; reason: DepositReason }
   | { kind: 'refund'; reason: DepositReason; to: Address }
 
-/** The part of a deposit that a policy looks at. */
+/** The fields of a deposit that a policy checks. */
 export type JudgedDeposit = Pick<ServiceDepositRow, 'network' | 'asset' | 'amount' | 'sender'>
 
 export function decidePolicy(policy: OwnerPolicy, deposit: JudgedDeposit): PolicyDecision {
@@ -41,14 +41,14 @@ export function decidePolicy(policy: OwnerPolicy, deposit: JudgedDeposit): Polic
     : { kind: 'refund', reason, to }
 }
 
-/** To whom a deposit could go back: coins that were just made come from the zero address, where nobody is. */
+/** The sender to refund, or null. Newly minted tokens come from the zero address, which has no owner. */
 export function knownSender({ sender }: Pick<ServiceDepositRow, 'sender'>): Address | null {
   return sender === null || /^0x0+$/.test(sender) ? null : sender
 }
 
 /**
- * On Solana an address off the curve has no key: it belongs to a program, such as the vault of an exchange or a swap,
- * which may not know whose tokens come back. That a contract paid cannot be told by an EVM address.
+ * On Solana, an address off the curve has no key. It belongs to a program, such as the vault of an exchange or a swap,
+ * which may be unable to credit a refund. EVM addresses do not show whether they are contracts.
  */
 function isProgramAddress(address: Address): boolean {
   return isSolanaAddress(address) && isOffCurveAddress(address)
@@ -76,7 +76,7 @@ function isAssetOf(listed: PolicyAsset, { network, asset }: JudgedDeposit): bool
   return listed.network === network && listed.asset === asset
 }
 
-/** Hexadecimal addresses are listed in any case. */
+/** Listed hexadecimal addresses are case-insensitive. */
 function isAddress(listed: string, sender: Address): boolean {
   return parseAddress(listed.startsWith('0x') ? 'evm' : 'solana', listed) === sender
 }

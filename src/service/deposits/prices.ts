@@ -1,21 +1,18 @@
 import { Fault, messageOf } from '../../core/errors.ts'
 import { findPriceFaults, type PriceTable, type Terms } from './quote.ts'
 
-/**
- * Where prices are read from: a URL that answers `{ "ETH/USDC": "3000.5", … }`. Prices that are older than
- * `staleAfterMs` are not used.
- */
+/** A price source: a URL that returns `{ "ETH/USDC": "3000.5", … }`. Prices older than `staleAfterMs` are not used. */
 export type PriceSource = { url: string; everyMs: number; staleAfterMs: number }
 
-/** The pairs of the table are fixed; those of the source, if there is one, stand beside them. */
+/** Fixed prices and an optional source. A fixed price takes precedence over that of the source. */
 export type QuoteSettings = Terms & { prices: PriceTable; source: PriceSource | null }
 
 export type Prices = {
-  /** What is known now; null until the source was asked once, so that no price is missed before. */
+  /** The current prices; null until the source was first queried, so that no price is reported missing too early. */
   current(): PriceTable | null
   /**
-   * Reads the source, if there is one.
-   * @throws Fault `remote_failed`; the prices read before stay, until they are stale
+   * Reads the source, if one is configured.
+   * @throws Fault `remote_failed`; earlier prices stay in use until they are stale
    */
   refresh(stopping: AbortSignal): Promise<void>
 }
@@ -34,7 +31,7 @@ export function openPrices({ prices, source }: QuoteSettings, now: () => number)
     },
     refresh: async (stopping) => {
       if (source === null) return
-      // The price is as old as the question, however long the answer took.
+      // The age of a price counts from the request.
       const at = now()
       try {
         read = { prices: await readPrices(source.url, stopping), at }
@@ -45,7 +42,7 @@ export function openPrices({ prices, source }: QuoteSettings, now: () => number)
   }
 }
 
-/** Names every setting that cannot be. The address of the source is left to others to check. */
+/** Reports every invalid setting except the URL of the source, which the settings check. */
 export function findQuoteFaults({ prices, source, ...terms }: QuoteSettings): string[] {
   const points = Object.entries(terms).filter(
     ([, value]) => !(Number.isInteger(value) && value >= 0 && value < 10_000),
@@ -85,7 +82,7 @@ async function readText({ body }: Response): Promise<string> {
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
 }
 
-/** Held to what the table of the settings is held to: one bad entry, and none is used. */
+/** Applies the same checks as to the configured prices; one invalid entry rejects the whole response. */
 function parsePrices(answer: unknown): PriceTable {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
     throw new Error('the answer is not an object of pairs and prices')

@@ -1,30 +1,30 @@
 import { formatAmount } from '../../core/money.ts'
 
-/** `prices['ETH/USDC']` is how many whole USDC one whole ETH is worth, in plain decimal text. */
+/** `prices['ETH/USDC']` is the price of one whole ETH in whole USDC, as a plain decimal string. */
 export type PriceTable = Readonly<Record<string, string>>
 
-/** What the service takes: of the price where one asset becomes another, and of what is then to be delivered. */
+/** The service's charges: a spread on the price of a conversion, and a fee on the amount to deliver. */
 export type Terms = { spreadBasisPoints: number; feeBasisPoints: number }
 
 export type Quote = { rate: string; fee: bigint; amount: bigint }
 
 type QuoteAsset = { symbol: string; decimals: number }
 
-/** `units` / 10^`decimals`. */
+/** The value is `units` / 10^`decimals`. */
 type Decimal = { units: bigint; decimals: number }
 type Fraction = { numerator: bigint; denominator: bigint }
 
 const rateForm = /^(\d{1,30})(?:\.(\d{1,30}))?$/
 const basisPoints = 10_000
 const basisPointDecimals = 4
-/** With those of the spread, as many as a price may state. */
+/** With the decimals of the spread, as many as a price may have. */
 const derivedDecimals = 26
 
 /**
- * What a deposit of `amount` base units delivers, in base units of the other asset: amount × rate, scaled by the
- * decimals and floored, less the fee, itself floored. What the floor leaves over stays with the service. The rate is
- * the price less the spread, exactly; an asset is worth itself, without a spread.
- * Null if the table has no price for the pair and none can be derived from it.
+ * The amount that a deposit of `amount` base units delivers, in base units of `to`: amount × rate, scaled by the
+ * decimals and floored, less the fee, itself floored. The service keeps the remainders. The rate is exactly the price
+ * less the spread. Between equal assets the price is 1 and there is no spread.
+ * @returns null if the table neither has nor yields a price for the pair
  */
 export function quote(
   { prices, spreadBasisPoints, feeBasisPoints }: Terms & { prices: PriceTable },
@@ -42,9 +42,9 @@ export function quote(
 }
 
 /**
- * How many whole units of `to` one whole unit of `from` is worth: as the table states it, or else derived from the price
- * of the pair the other way round, or else from the prices of both in a third asset, of several the first by name. What
- * is derived is rounded down, in favour of the service.
+ * The price of one whole unit of `from` in whole units of `to`: from the table, else derived from the inverse pair,
+ * else derived from the prices of both in a third asset, the first by name. Derived prices are rounded down, in favor
+ * of the service.
  */
 export function priceOf(prices: PriceTable, from: string, to: string): Decimal | null {
   if (from === to) return { units: 1n, decimals: 0 }
@@ -60,7 +60,7 @@ export function priceOf(prices: PriceTable, from: string, to: string): Decimal |
   return null
 }
 
-/** The assets that stand in a pair with this one, by name. */
+/** The assets paired with this one, by name. */
 function pairedWith(prices: PriceTable, symbol: string): string[] {
   const pairs = Object.keys(prices).map((pair) => pair.split('/'))
   return pairs
@@ -88,12 +88,12 @@ function decimalOf(price: string): Decimal {
   return { units: BigInt(whole + fraction), decimals: fraction.length }
 }
 
-/** A positive plain decimal. */
+/** True for a positive plain decimal. */
 export function isRate(text: string): boolean {
   return rateForm.test(text) && /[1-9]/.test(text)
 }
 
-/** Names every entry that is not a pair like `ETH/USDC` with a positive decimal. */
+/** Reports every entry that is not a pair like `ETH/USDC` with a positive decimal. */
 export function findPriceFaults(prices: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(prices)
     .filter(

@@ -15,11 +15,12 @@ export type ScanRecorder = {
   networks: readonly NetworkSettings[]
 }
 
-/** Stores what a scan found together with how far it came, and returns whether any state changed. */
+/** Stores the payments of a scan together with its position, and returns whether any status changed. */
 export function recordScan(recorder: ScanRecorder, network: NetworkSettings, scan: Scan): Promise<boolean> {
   const { db, deposits, networks } = recorder
   return inTransaction(db, async (tx) => {
-    // First of all, as whoever signs locks his network: neither then holds up events of all while he waits for the other.
+    // Locks the network's row before the order lock, as signers do. Otherwise one could hold the lock on all events
+    // while it waits for the other.
     await savePosition(tx, network.name, scan)
     await lockOrder(tx)
     const known = await knownDeposits(tx, network.name, scan.payments)
@@ -165,24 +166,27 @@ async function savePosition(tx: ServiceTransaction, network: NetworkName, { posi
     .execute()
 }
 
-/** A deposit of this network that is not final yet, or whose transaction is in the scan. Vanished ones are left out. */
+/** A deposit of this network that is not final yet, or whose transaction is in the scan. Excludes vanished deposits. */
 export type DepositScanRow = Pick<
   ServiceDepositRow,
   'id' | 'status' | 'transaction' | 'index' | 'address' | 'contract' | 'amount' | 'block' | 'block_hash'
 >
 
 export type ScanDecision = {
-  /** Deposits that were detected and are not on the chain. */
+  /** Detected deposits that are no longer on the chain. */
   vanished: readonly string[]
-  /** Deposits whose transaction is in another block now. */
+  /** Deposits whose transaction is now in another block. */
   moved: readonly { id: string; payment: ScannedPayment }[]
-  /** Payments not known before; the final ones among them are to be confirmed at once. */
+  /** New payments. The final ones among them are confirmed immediately. */
   fresh: readonly ScannedPayment[]
   /** Deposits that have become final. */
   final: readonly string[]
 }
 
-/** What a scan changes. The final part of a scan is complete, so what it lacks is not on the chain. */
+/**
+ * The changes from a scan. The final part of a scan is complete, so detected deposits missing from it are not on the
+ * chain.
+ */
 export function decideScan(known: readonly DepositScanRow[], { payments, position }: Scan): ScanDecision {
   const byKey = new Map(known.map((deposit) => [keyOf(deposit), deposit]))
   const matches = payments.map((payment) => ({ payment, deposit: byKey.get(keyOf(payment)) }))
@@ -190,7 +194,7 @@ export function decideScan(known: readonly DepositScanRow[], { payments, positio
     deposit?.status === 'detected' && isSame(deposit, payment) ? [{ id: deposit.id, deposit, payment }] : [],
   )
   const held = new Set(same.map(({ id }) => id))
-  // A reorganisation can give one transaction's transfers other log indexes; what was detected is then gone.
+  // A reorganization can give the transfers of a transaction other log indexes; the detected deposit is then gone.
   const replaced = matches.flatMap(({ payment, deposit }) =>
     deposit?.status === 'detected' && !isSame(deposit, payment) ? [deposit.id] : [],
   )

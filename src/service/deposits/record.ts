@@ -3,20 +3,20 @@ import { showAddress } from '../keyring/keyring.ts'
 import type { DepositReason, DepositStatus, OwnerKind, ServiceDepositRow } from '../tables.ts'
 
 /**
- * A deposit as the API lists it and as each webhook carries it. Amounts are base units in decimal text; times are
- * ISO 8601. EVM addresses are EIP-55 checksummed.
+ * A deposit as the API lists it and webhooks carry it. Amounts are base units as decimal strings; times are ISO 8601.
+ * EVM addresses are EIP-55 checksummed.
  */
 export type DepositRecord = {
   id: string
   owner: { type: OwnerKind; id: string }
   status: DepositStatus
-  /** Why it failed, is held or goes back. */
+  /** Why the deposit failed, is held or is refunded. */
   reason: DepositReason | null
   source: {
     network: string
     address: string
     asset: string
-    /** Null for the network's own coin. */
+    /** Null for the native coin. */
     contract: string | null
     decimals: number
     amount: string
@@ -28,7 +28,7 @@ export type DepositRecord = {
     time: string
   }
   destination: {
-    /** Null for a StableWallet, whose balance is on every network. */
+    /** Null for a StableWallet, whose balance spans all networks. */
     network: string | null
     /** The forward recipient, or the id of the StableWallet. */
     address: string
@@ -43,7 +43,7 @@ export type DepositRecord = {
   /** In base units of the destination asset. Null until the deposit is converted. */
   fee: { asset: string; amount: string } | null
   rate: string | null
-  /** In the asset of the payment, on its network. The transaction is null until the refund is signed. */
+  /** In the deposited asset, on its network. The transaction is null until the refund is signed. */
   refund: { address: string; amount: string; transaction: string | null; time: string | null } | null
   created_at: string
   updated_at: string

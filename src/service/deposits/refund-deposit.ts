@@ -9,14 +9,14 @@ import { knownSender } from './policy.ts'
 export type RefundOutcome =
   | { kind: 'refunding'; deposit: ServiceDepositRow }
   | { kind: 'not_found' }
-  /** Already on its way, delivered, or gone. */
+  /** The deposit is already being delivered, delivered or refunded, or it vanished. */
   | { kind: 'wrong_state'; status: DepositStatus }
-  /** The chain does not tell who paid: the caller has to. */
+  /** The chain does not show the sender; the caller must name an address. */
   | { kind: 'sender_unknown' }
 
 const refundable: readonly DepositStatus[] = ['confirmed', 'converting', 'held']
 
-/** Sends a final deposit back, whole: to `to`, or to its sender where that is null. */
+/** Refunds a final deposit in full, to `to`, or to its sender if `to` is null. */
 export function refundDeposit(
   { db, deposits }: DepositBook,
   { id, to }: { id: string; to: Address | null },
@@ -40,7 +40,7 @@ export function refundDeposit(
   })
 }
 
-/** Under the lock of its row, which whoever signs a transfer for it takes too. */
+/** Requires the lock on the deposit's row, which signers of its transfers take too. */
 async function isUnpaid(tx: ServiceTransaction, id: string): Promise<boolean> {
   const { rows } = await sql`
     select from service.deposit as deposit where id = ${id} and ${isUnpaidDeposit}`.execute(tx)

@@ -7,7 +7,7 @@ export type ReleaseOutcome =
   | { kind: 'not_found' }
   | { kind: 'wrong_state'; status: DepositStatus }
 
-/** Lets a held deposit go its way again: no policy stops it a second time. */
+/** Releases a held deposit. No policy stops it again. */
 export function releaseDeposit({ db, deposits }: DepositBook, id: string): Promise<ReleaseOutcome> {
   return inTransaction(db, async (tx): Promise<ReleaseOutcome> => {
     const change = { id, status: 'confirmed', released_at: new Date() } as const

@@ -2,15 +2,14 @@ import { setTimeout } from 'node:timers/promises'
 import { refusal } from '../http/problem.ts'
 import type { Faults } from './faults.ts'
 
-/** Seconds as they should be, then what callers meet now and then and must get over. */
+/** Mostly valid seconds, then unusual values that callers sometimes receive and must handle. */
 const retriesAfter = ['1', '1', '1', '0', '86400', '-1', 'soon', 'Wed, 21 Oct 2015 07:28:00 GMT'] as const
 
 /** Longer than callers wait. */
 const stallMaxMs = 120_000
 
 /**
- * Lets the call at hand pass, or makes of it what its draws say: a refusal, a failure, or no answer until `gone` tells
- * that nobody waits for one any more.
+ * Passes a request or injects the fault that is drawn: a 429, a 500, or no answer until `gone` aborts.
  * @throws Fault `request_refused`
  */
 export async function strikeCall(faults: Faults, gone: () => AbortSignal): Promise<void> {

@@ -3,14 +3,14 @@ import type { DepositStatus } from '../tables.ts'
 
 const finished: readonly DepositStatus[] = ['settled', 'credited']
 
-/** The second deposit that claims the payment of one that is settled: the same in all but its id. */
+/** The second deposit that claims the payment of a settled one. It differs only in its id. */
 export function claimAgain(record: DepositRecord): DepositRecord[] {
   return finished.includes(record.status) ? [{ ...record, id: againOf(record.id) }] : []
 }
 
 /**
- * The id of what tells of the same again: its bytes, from the end. That of the second leads back to the first, so that
- * nothing is kept of it.
+ * The id of the second claim: the bytes of the first id, reversed. Applied twice it yields the first id, so nothing has
+ * to be stored.
  */
 export function againOf(id: string): string {
   const start = id.indexOf('_') + 1

@@ -16,8 +16,8 @@ export type FaultServer = { url: string; stop(): Promise<void> }
 const loopback = '127.0.0.1'
 
 /**
- * Serves the knobs on loopback, so that they can be turned while the service runs. There is no key: whoever reaches
- * the port is on this machine. A page in a browser on this machine is refused.
+ * Serves the fault settings on loopback, so that they can be changed at runtime. There is no key, because only this
+ * machine can reach the port. Pages of other sites in a local browser are refused.
  */
 export async function startFaultServer({ faults, port, log }: FaultServerParts): Promise<FaultServer> {
   const app = express().disable('x-powered-by').disable('etag').enable('strict routing')
@@ -54,7 +54,7 @@ function serve(app: Express, faults: Faults, log: Logger): void {
   app.use(answer(log, refuseUnknown))
 }
 
-/** Every knob with its rate, and the settings as they would be given. */
+/** The settings, and every knob with its rate and its entry of the fault table. */
 export function showFaults(faults: Faults) {
   const settings = faults.current()
   return { settings, knobs: faultKnobs.map((name) => ({ name, rate: settings[name], ...faultTable[name] })) }
@@ -97,8 +97,8 @@ function answer(log: Logger, work: FaultHandler) {
 }
 
 /**
- * A name that leads here by DNS and is not this machine's own is how a page of somebody else would get in; what a
- * browser sends for such a page carries its origin.
+ * Refuses pages of other sites. A page could reach this port through a DNS name that resolves to loopback (DNS
+ * rebinding), or by a cross-site request, which carries its origin.
  */
 function refuseStrangers(request: Request): void {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = request.headers

@@ -1,23 +1,24 @@
-/** What a rate is a share of: deposits, each struck or spared for good, or requests to the API, drawn one by one. */
+/** The population of a rate: deposits, each permanently affected or not, or API requests, each drawn separately. */
 type FaultScope = 'deposits' | 'requests'
 
 /**
- * What ends a mismatch: what was late and comes by itself, webhooks that are sent again, a record that is listed right,
- * or a person who decides.
+ * What resolves a mismatch: `time`, when a late item arrives; `resend` of the webhooks; a corrected `record`; or the
+ * decision of a `person`.
  */
 export type End = 'time' | 'resend' | 'record' | 'person'
 
 /**
- * One error of the other side. `mismatch` is the kind that depositd must report for it, a word of its table
- * (docs/mismatches.md), and `ends` what ends it; `ofWallets` is a second one that it reports where the
- * deposit is to a StableWallet, and `ifRead` one where depositd had read the record before. Null where depositd gets over it; `absorbed` says why, and where it is seen all the same.
+ * One error of the service under test. `mismatch` is the kind that depositd must report (docs/mismatches.md), and
+ * `ends` what resolves it. `ofWallets` is a second kind, reported if the deposit is to a StableWallet. `ifRead` is a
+ * second kind, reported if depositd had read the record before. `mismatch` is null if depositd tolerates the error;
+ * `absorbed` then says why and how the error is still visible.
  */
 type FaultTableEntry = { share: FaultScope; does: string } & (
   | { mismatch: string; ends: End; ofWallets?: string; ifRead?: string }
   | { mismatch: null; absorbed: string }
 )
 
-/** Errors the service can be told to make: those of the other side, which depositd exists to find. */
+/** The errors that can be injected into the service: those that depositd exists to find. */
 export const faultTable = {
   dropWebhookRate: {
     share: 'deposits',

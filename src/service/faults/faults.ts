@@ -3,31 +3,31 @@ import { Fault } from '../../core/errors.ts'
 import { type DepositKnob, type FaultKnob, faultKnobs, type RequestKnob } from './fault-table.ts'
 
 /**
- * Each rate is the share that its knob strikes, from 0 to 1 and 0 where it is not given; the seed decides which.
- * `delayMs` is how long what is delayed or late waits.
+ * Each rate is the share that its knob affects, from 0 to 1, 0 by default; the seed decides which items. `delayMs` is
+ * the delay of delayed or late items.
  */
 export type FaultSettings = { seed: string; delayMs?: number } & Partial<Record<FaultKnob, number>>
 
 export type Faults = {
-  /** Whether the knob strikes this deposit: always the same answer for the same seed, rate and deposit. */
+  /** Whether the knob affects this deposit. Deterministic for the same seed, rate and deposit. */
   strikes(knob: DepositKnob, deposit: { network: string; transaction: string; index: string }): boolean
-  /** Whether the knob strikes the request at hand. The draws follow the seed in the order of the requests. */
+  /** Whether the knob affects this request. Draws follow the seed in the order of the requests. */
   strikesRequest(knob: RequestKnob): boolean
-  /** One of the choices; drawn as the requests are. */
+  /** One of the choices, drawn like the requests. */
   pick<Choice>(name: string, choices: readonly [Choice, ...Choice[]]): Choice
   /**
-   * Changes some of the knobs while the service runs; a seed begins its draws anew.
-   * @throws Fault `settings_bad` that names every bad value, or that says that faults are not allowed
+   * Changes some settings at runtime; a new seed restarts its draws.
+   * @throws Fault `settings_bad` with every invalid value, or if faults are not allowed
    */
   set(changes: Partial<FaultSettings>): void
   current(): Required<FaultSettings>
 }
 
-/** Longer than what the demonstration gives a webhook or a forward. */
+/** Longer than the demonstration waits for a webhook or a forward. */
 const delayDefaultMs = 90_000
 const delayMaxMs = 86_400_000
 
-/** Null allows no faults: nothing is struck, and nothing can be switched on. */
+/** Creates the injected faults. With null there are none, and none can be enabled. */
 export function createFaults(initial: FaultSettings | null): Faults {
   let settings = { ...harmless, ...initial }
   const drawn = new Map<string, number>()
@@ -51,7 +51,7 @@ export function createFaults(initial: FaultSettings | null): Faults {
   }
 }
 
-/** Names what is no fault setting, and what has a value that it cannot have. */
+/** Reports unknown fault settings and invalid values. */
 export function findSettingFaults(settings: object): string[] {
   return Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
     const check = checks.get(name)
@@ -85,14 +85,14 @@ const checks: ReadonlyMap<string, FaultSettingCheck> = new Map<string, FaultSett
   ...faultKnobs.map((knob): [string, FaultSettingCheck] => [knob, rate]),
 ])
 
-/** What nothing given comes to: no rate at all. */
+/** The defaults: every rate is zero. */
 export const harmless: Required<FaultSettings> = {
   seed: 'none',
   delayMs: delayDefaultMs,
   ...(Object.fromEntries(faultKnobs.map((knob) => [knob, 0])) as Record<FaultKnob, number>),
 }
 
-/** A share of one, evenly spread over the names. */
+/** A number from 0 to below 1, evenly distributed over the names. */
 function draw(seed: string, name: string): number {
   return createHmac('sha256', seed).update(name).digest().readUInt32BE() / 2 ** 32
 }

@@ -5,12 +5,12 @@ import type { Faults } from './faults.ts'
 /** Deposits that one forward pays. */
 export type ForwardGroup = readonly [ServiceDepositRow, ...ServiceDepositRow[]]
 
-/** What its forward pays of a deposit, and what is paid beside that; of what is told the deposit names the transaction. */
+/** The amount of a deposit's forward, and the extra transfers. If `isTold`, the deposit names their transaction. */
 type Payout = { amount: bigint; beside: readonly { amount: bigint; isTold: boolean }[] }
 
 /**
- * The deposits, each alone, but where a fault joins several to one recipient. One that is to be joined waits for
- * another, and no longer than the delay.
+ * Groups deposits into forwards: one each, unless a fault joins several to one recipient. A deposit to be joined waits
+ * for another one, at most for the delay.
  */
 export function joinForwards(
   faults: Faults,
@@ -30,7 +30,7 @@ export function joinForwards(
   })
 }
 
-/** What is paid beside the forward is paid with its first attempt. */
+/** Extra transfers are paid with the first attempt of the forward. */
 export function payoutOf(faults: Faults, deposit: ServiceDepositRow): Payout {
   const quoted = quotedOf(deposit)
   const isFirst = deposit.status === 'converting'
@@ -47,7 +47,7 @@ export function quotedOf({ to_amount: amount }: ServiceDepositRow): bigint {
   return BigInt(amount)
 }
 
-/** What is sent where a fault is wanted: a tenth less than claimed, and at least one unit less. */
+/** The faulty amount: a tenth less than claimed, at least one base unit less. */
 function shortened(amount: bigint): bigint {
   const tenth = amount / 10n
   const less = amount - (tenth > 0n ? tenth : 1n)

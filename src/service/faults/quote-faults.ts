@@ -2,7 +2,7 @@ import type { Terms } from '../deposits/quote.ts'
 import type { ServiceDepositRow } from '../tables.ts'
 import type { Faults } from './faults.ts'
 
-/** What the service takes of this deposit: of one that it overcharges, twice the fee. */
+/** The terms of this deposit; a fault doubles the fee. */
 export function termsOf(faults: Faults, deposit: ServiceDepositRow, terms: Terms): Terms {
   const times = faults.strikes('overchargeRate', deposit) ? 2 : 1
   return { ...terms, feeBasisPoints: Math.min(terms.feeBasisPoints * times, wholeBasisPoints) }

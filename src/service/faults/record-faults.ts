@@ -5,11 +5,13 @@ import { claimAgain } from './claim-again.ts'
 import type { DepositKnob } from './fault-table.ts'
 import type { Faults } from './faults.ts'
 
-/** One page of the list, with the errors that strike it. */
+/** One page of the list, with injected faults. */
 export type FaultyRecordPage = {
-  /** How many records the page holds at most. */
+  /** The maximum number of records on the page. */
   limit: number
-  /** Of one row more than the limit, where there are as many: those of the page, and the one to go on after. */
+  /**
+   * Splits up to one row more than the limit into the rows of the page and the row after which the next page starts.
+   */
   cut(rows: readonly ServiceDepositRow[]): {
     rows: readonly ServiceDepositRow[]
     last: ServiceDepositRow | null
@@ -20,10 +22,10 @@ export type FaultyRecordPage = {
 
 type Shift = 'repeat' | 'skip' | 'none'
 
-/** Few enough that pages follow each other, even where there are not many deposits. */
+/** Small enough that there are several pages even with few deposits. */
 const driftingLimit = 5
 
-/** Call it once per page: what strikes the page is drawn here. */
+/** Call once per page: it draws the faults of the page. */
 export function openListing(faults: Faults, wanted: number): FaultyRecordPage {
   const isDrifting = faults.strikesRequest('driftPageRate')
   const isReordered = faults.strikesRequest('reorderRecordsRate')
@@ -42,7 +44,7 @@ export function openListing(faults: Faults, wanted: number): FaultyRecordPage {
   }
 }
 
-/** The next page begins with the last record of this one, or after one that no page holds. */
+/** A faulty cursor: the next page repeats the last record of this one, or skips a record. */
 function lastOf(
   rows: readonly ServiceDepositRow[],
   page: readonly ServiceDepositRow[],
@@ -53,7 +55,7 @@ function lastOf(
   return wanted ?? page.at(-1) ?? null
 }
 
-/** The record as it is listed, and what claims its payment again; none where the deposit is not listed. */
+/** The record as it is listed, and a second one that claims its payment; empty if the deposit is not listed. */
 export function tellRecords(
   faults: Faults,
   row: ServiceDepositRow,
@@ -64,13 +66,13 @@ export function tellRecords(
   return faults.strikes('claimAgainRate', row) ? [record, ...claimAgain(record)] : [record]
 }
 
-/** Null where the deposit is not listed. */
+/** Null if the deposit is not listed. */
 function tellRecord(
   faults: Faults,
   row: ServiceDepositRow,
   networks: readonly NetworkSettings[],
 ): DepositRecord | null {
-  // By the status alone: a service that starts again goes on to list none of what was gone.
+  // Depends only on the status, so that a removed record stays removed after a restart.
   const isRemoved = row.status !== 'detected' && row.status !== 'confirmed'
   if (faults.strikes('hideRecordRate', row)) return null
   if (isRemoved && faults.strikes('removeRecordRate', row)) return null
@@ -80,7 +82,7 @@ function tellRecord(
 
 type Edit = (record: DepositRecord, networks: readonly NetworkSettings[]) => DepositRecord
 
-/** Where a transaction of that form can be. The only network of its family keeps its name. */
+/** Moves the record to another network of the same family, if there is one. */
 const onAnotherNetwork: Edit = ({ source, ...record }, networks) => {
   const family = networks.find(({ name }) => name === source.network)?.family
   const other = networks.find((one) => one.family === family && one.name !== source.network)
@@ -98,17 +100,20 @@ const recordEdits: readonly { knob: DepositKnob; edit: Edit }[] = [
   },
 ]
 
-/** What is on its way is told of as if it were not. */
+/** Reports a deposit that is being forwarded as confirmed. */
 export function regress(record: DepositRecord): DepositRecord {
   return record.status === 'forwarding' ? { ...record, status: 'confirmed' } : record
 }
 
-/** Which payment it was is left to address, asset, amount and time. A fault breaks the promise of the type. */
+/**
+ * Removes the transaction, so that only address, asset, amount and time identify the payment. The fault violates the
+ * type on purpose.
+ */
 export function withoutTransaction<Told extends { source: { transaction: string } }>(told: Told): Told {
   return { ...told, source: { ...told.source, transaction: null as unknown as string } }
 }
 
-/** Another amount than was paid: a tenth more, and at least one unit more. */
+/** States another amount than was paid: a tenth more, at least one base unit more. */
 export function misstate(record: DepositRecord): DepositRecord {
   const paid = BigInt(record.source.amount)
   const tenth = paid / 10n

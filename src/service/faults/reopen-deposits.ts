@@ -8,8 +8,9 @@ const batchMax = 200
 const pageMax = 1000
 
 /**
- * Has a fault call settled deposits forwarded again, once the delay is over, and settled again when it strikes them no
- * more; nothing is sent. Returns how many states changed.
+ * Injects the reopening of settled deposits: after the delay they are reported as forwarding again, and as settled when
+ * the fault no longer affects them. Nothing is sent.
+ * @returns how many statuses changed
  */
 export async function reopenDeposits({
   db,
@@ -37,7 +38,7 @@ export async function reopenDeposits({
   })
 }
 
-/** The first that are due, read page by page: most that are settled are not struck. */
+/** The first due deposits, read page by page, because most settled deposits are not affected. */
 async function dueDeposits(db: DepositBook['db'], faults: Faults): Promise<ServiceDepositRow[]> {
   const { reopenRate, delayMs } = faults.current()
   const isDue = (row: ServiceDepositRow) => faults.strikes('reopenRate', row) === (row.status === 'settled')

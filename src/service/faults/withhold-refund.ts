@@ -2,7 +2,7 @@ import type { DepositChange } from '../deposits/deposits.ts'
 import type { ServiceDepositRow } from '../tables.ts'
 import type { Faults } from './faults.ts'
 
-/** What becomes of a final deposit: where a fault wants that, it fails instead of being delivered, and nothing goes back. */
+/** Replaces the delivery of a final deposit with a failure if the fault affects it; nothing is refunded. */
 export function withhold(
   faults: Faults,
   deposit: ServiceDepositRow,

@@ -5,19 +5,18 @@ import type { ApiScope, ServiceDatabase } from '../tables.ts'
 import { refusal } from './problem.ts'
 import { createRateLimiter, type RateLimit, type RateLimitVerdict } from './rate-limit.ts'
 
-/** Lets a request pass, or throws its refusal: 401 without a known key, 403 where its scope is too small, or 429. */
+/** Admits a request or throws its refusal: 401 without a valid key, 403 if its scope is insufficient, or 429. */
 export type Authenticate = (request: Request, response: Response, needed: ApiScope) => Promise<void>
 
-/** Enough for a run of ten thousand creations; it holds up who has lost count, not who is in a hurry. */
+/** Enough for ten thousand creations in a row; it stops only runaway clients. */
 export const rateLimitDefault: RateLimit = { perSecond: 1000, burst: 5000 }
 
-/** Of keys that are not known, by address: nobody tries out secrets of 192 bits at one a second. */
+/** For unknown keys, by address: at one guess per second, a 192-bit secret cannot be found. */
 export const unknownKeysLimit: RateLimit = { perSecond: 1, burst: 50 }
 
 /**
- * The key is looked up anew for each request, so that one that is revoked is refused at once. An address that has
- * presented too many unknown keys is not heard with any other; keys that were good before pass, because behind a proxy
- * all callers have one address.
+ * Looks up the key for each request, so that a revoked key is rejected at once. An address that sent too many unknown
+ * keys is refused, except for keys that were valid before, because behind a proxy all callers share one address.
  */
 export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateLimitDefault): Authenticate {
   const perKey = createRateLimiter(limit, () => performance.now())
@@ -53,7 +52,7 @@ export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateL
   }
 }
 
-/** RFC 9110 asks every 401 to name a way in; ours has no registered name. */
+/** RFC 9110 requires a challenge in every 401. This scheme has no registered name. */
 function unauthenticated(code: 'key_missing' | 'key_unknown', detail: string) {
   return refusal(code, detail, { headers: { 'www-authenticate': 'ApiKey header="X-API-KEY"' } })
 }
@@ -62,10 +61,7 @@ function tooMany(detail: string, { retryAfterSeconds }: RateLimitVerdict) {
   return refusal('rate_limited', detail, { headers: { 'retry-after': String(retryAfterSeconds) } })
 }
 
-/**
- * What one caller holds: an IPv4 address, or the /64 of an IPv6 one, of which everybody has as many addresses as they
- * like.
- */
+/** The network that one caller controls: an IPv4 address, or the /64 of an IPv6 address. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

@@ -14,7 +14,7 @@ import { type RequestValue, readAsset, readNetwork, readRecipient, refuseOwnAddr
 
 const word = z.string().min(1).max(128)
 
-/** The interface documents two spellings of the asset and of the destination address. */
+/** The interface documents two names each for the asset and for the destination address. */
 const channelRequest = z
   .strictObject({
     id: idText,
@@ -28,7 +28,7 @@ const channelRequest = z
 
 type ChannelRequestBody = z.output<typeof channelRequest>
 
-/** What the request asks for, with the spelling used for comparing. */
+/** The requested forwarding rule, in canonical spelling. */
 function readRule(
   networks: readonly NetworkSettings[],
   request: ChannelRequestBody,
@@ -50,8 +50,8 @@ function statedAsset(request: ChannelRequestBody): RequestValue {
 }
 
 /**
- * Refuses an asset into which nothing else can be converted, though other prices are known. A service without any price
- * only moves assets, and takes every channel.
+ * Rejects an asset into which no other asset can be converted, if the service has any prices. A service without prices
+ * only moves assets and accepts every channel.
  * @throws Fault `request_refused`
  */
 function checkPrice({ networks, prices }: Api, request: ChannelRequestBody): void {
@@ -65,12 +65,12 @@ function checkPrice({ networks, prices }: Api, request: ChannelRequestBody): voi
   throw refusal('price_missing', detail, { errors: [{ pointer, detail }] })
 }
 
-/** Where the request states its destination address. */
+/** The destination address in the request, with its location. */
 function statedRecipient(request: ChannelRequestBody): RequestValue {
   return oneOf(request, 'forward_recipient', 'forward_address')
 }
 
-/** Either spelling, or both where they say the same. */
+/** Accepts either field, or both with equal values. */
 function oneOf<Name extends keyof ChannelRequestBody>(
   request: ChannelRequestBody,
   first: Name,
@@ -87,7 +87,7 @@ function oneOf<Name extends keyof ChannelRequestBody>(
   throw refusal('request_invalid', `${first} (or ${second}) is missing`, { errors })
 }
 
-/** Hexadecimal addresses are the same whatever their case. */
+/** Hexadecimal addresses are case-insensitive. */
 function areSame(one: string, other: string): boolean {
   return one === other || (one.startsWith('0x') && one.toLowerCase() === other.toLowerCase())
 }
@@ -110,7 +110,7 @@ const channel = z
   })
   .meta({ id: 'Channel' })
 
-/** The same request again gets the same answer; the same id with another rule is refused. */
+/** Idempotent: the same request returns the same response. The same id with another rule is refused. */
 const createChannel = defineRoute({
   method: 'post',
   path: '/v1/channels',
@@ -131,7 +131,7 @@ const createChannel = defineRoute({
   run: async (api, { body }) => {
     const { db, owners, networks } = api
     const wanted = readRule(networks, body)
-    // A channel that exists is answered as before, whatever became of its price.
+    // An existing channel is returned even if its asset has no price any more.
     if ((await findOwner(db, 'channel', wanted.id)) === undefined) checkPrice(api, body)
     const kept = await owners.keep(wanted)
     if (kept.kind === 'own_address') throw refuseOwnAddress(statedRecipient(body))

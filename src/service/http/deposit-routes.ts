@@ -23,7 +23,7 @@ const depositsQuery = pageQuery.extend({
 
 type DepositsQuery = z.output<typeof depositsQuery>
 
-/** Newest first by creation. New deposits never move a page that was begun: a cursor names the last deposit read. */
+/** Newest first by creation. A cursor names the last deposit read, so new deposits do not shift later pages. */
 const listDeposits = defineRoute({
   method: 'get',
   path: '/v1/proxies/deposits',
@@ -98,7 +98,7 @@ function timeConditions({ since, until, updated_since: updatedSince }: DepositsQ
   ]
 }
 
-/** The payment, the forward or the refund of a deposit. */
+/** Matches the payment, the forward or the refund of a deposit. */
 function ofTransaction(transaction: TxId) {
   return sql<boolean>`
     (transaction = ${transaction} or to_transaction = ${transaction} or refund_transaction = ${transaction})`

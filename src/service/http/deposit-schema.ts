@@ -5,7 +5,7 @@ import { baseUnits, idText } from './schemas.ts'
 const time = z.iso.datetime()
 const decimals = z.int().min(0)
 
-/** A deposit as it is answered; `DepositRecord` says what the fields mean. */
+/** A deposit as the API returns it; see `DepositRecord` for the fields. */
 export const depositRecord = z
   .strictObject({
     id: z.string(),

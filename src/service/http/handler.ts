@@ -12,12 +12,12 @@ export type HandlerParts = {
   api: Api
   routes: readonly ApiRoute[]
   authenticate: Authenticate
-  /** Aborted once the server stops. */
+  /** Aborted when the server stops. */
   stopping: AbortSignal
   log: Logger
 }
 
-/** Answers every request: by the route that it means, or by a problem. */
+/** Answers every request, with its route or with a problem. */
 export function createHandler(parts: HandlerParts): express.Express {
   const match = createMatcher(parts.routes)
   const app = express().disable('x-powered-by').disable('etag')
@@ -27,7 +27,7 @@ export function createHandler(parts: HandlerParts): express.Express {
   return app
 }
 
-/** The key is checked before a byte of the body is read, and before it is told which paths there are. */
+/** Checks the key before it reads the body or reveals which paths exist. */
 async function operate(
   { api, authenticate, stopping }: HandlerParts,
   match: Match,
@@ -44,7 +44,7 @@ async function operate(
   return { status: route.status, body: await route.run(api, { parameters, query, body }) }
 }
 
-/** A call may take a body, need one or take none. */
+/** A route may require, accept or reject a body. */
 async function readBody({ body: schema }: ApiRoute, request: Request, response: Response): Promise<unknown> {
   if (schema === null) {
     refuseBody(request)
@@ -54,7 +54,7 @@ async function readBody({ body: schema }: ApiRoute, request: Request, response: 
   return isLeftOut ? undefined : readJsonBody(request, response)
 }
 
-/** Aborted once the caller has gone, or has its answer. */
+/** Aborted when the response is complete or the caller disconnects. */
 function hungUp(response: Response): AbortSignal {
   const closed = new AbortController()
   response.once('close', () => closed.abort())
@@ -74,7 +74,7 @@ async function respond(
 ): Promise<void> {
   const { status, body, headers } = await replyOf(work, log)
   response.status(status)
-  // A connection that is kept alive would keep the server from stopping.
+  // A kept-alive connection would delay the server's shutdown.
   if (stopping.aborted) response.set('connection', 'close')
   if (body === undefined) {
     response.end()
@@ -96,14 +96,14 @@ async function replyOf(work: () => Promise<ApiReply>, log: Logger): Promise<ApiR
   }
 }
 
-/** The call that a request means, or the methods that its path takes: none where there is no such path. */
+/** The route of a request, or the methods of its path; none if the path does not exist. */
 type Match =
   | { kind: 'found'; route: ApiRoute; parameters: Record<string, string> }
   | { kind: 'missing'; methods: readonly string[] }
 
 type MatchRoute = (request: { method: string; path: string }) => Match
 
-/** Paths are compared as they stand, with their case and without a slash at the end. */
+/** Matches paths exactly: case-sensitive, without a trailing slash. */
 function createMatcher(routes: readonly ApiRoute[]): MatchRoute {
   const patterns = routes.map((route) => ({ route, pattern: patternOf(route) }))
   return ({ method, path }) => {

@@ -4,7 +4,7 @@ import type { ApiRoute } from './route.ts'
 
 type OpenApiObject = Record<string, unknown>
 
-/** The OpenAPI 3.1 document of the calls, made from the very schemas that read and type them. */
+/** The OpenAPI 3.1 document of the API, generated from the schemas that parse and type the requests. */
 export function describeApi(routes: readonly ApiRoute[]): OpenApiObject {
   const paths = Object.groupBy(routes, ({ path }) => path)
   const document = {
@@ -22,7 +22,7 @@ export function describeApi(routes: readonly ApiRoute[]): OpenApiObject {
   return withComponents(document)
 }
 
-/** The problems that a call can answer: its own, and those that its form implies. */
+/** The problems that a route can return: its own and those implied by its definition. */
 export function problemsOf({ scope, parameters, body, refusals }: ApiRoute): ProblemCode[] {
   const implied: ProblemCode[] = [
     ...(scope === null ? [] : (['key_missing', 'key_unknown', 'rate_limited'] as const)),
@@ -54,7 +54,7 @@ function describeRoute(route: ApiRoute): OpenApiObject {
       origin === 'page'
         ? 'The interface page names this call.'
         : 'Ours: the interface page has no such call.',
-    // A scheme that is not OAuth takes the names of roles here; our scopes are such.
+    // For a scheme other than OAuth, this array lists role names; the scopes are such roles.
     security: scope === null ? [] : [{ apiKey: [scope] }],
     ...(placed.length > 0 && { parameters: placed }),
     ...(body !== null && {
@@ -81,14 +81,14 @@ function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): OpenApiObje
     name,
     in: place,
     required: place === 'path' || !isOptional(field),
-    // A number in a query is written in digits, and described as the number that it is.
+    // A number in a query is text; the schema describes it as a number.
     schema: jsonSchema(field, 'output'),
   }))
 }
 
 const count = { type: 'integer', minimum: 0 }
 
-/** Of the key that calls. */
+/** For the calling key. */
 const limitHeaders = {
   'RateLimit-Limit': { required: true, description: 'Requests that fit at once.', schema: count },
   'RateLimit-Remaining': { required: true, description: 'Requests that are left.', schema: count },
@@ -125,14 +125,14 @@ function refusalResponses(route: ApiRoute): OpenApiObject {
 function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): OpenApiObject {
   return z.toJSONSchema(schema, {
     io,
-    // The format says it; the expression that zod checks it with is 300 signs long.
+    // `format` already states this; zod's pattern for it has 300 characters.
     override: ({ jsonSchema: written }) => {
       if (written.format === 'date-time') delete written.pattern
     },
   })
 }
 
-/** Moves the schemas that have a name to the one place where a document keeps them. */
+/** Moves named schemas to `components.schemas`. */
 function withComponents({
   components,
   ...document
@@ -157,7 +157,7 @@ function lift(value: unknown, schemas: OpenApiObject): unknown {
   )
 }
 
-/** `Create a channel` is `createChannel`; what stands behind a comma only explains. */
+/** Derives the operation id: `Create a channel` becomes `createChannel`. The text after a comma is ignored. */
 function operationId(summary: string): string {
   const [words = ''] = summary.split(',')
   return words

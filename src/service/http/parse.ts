@@ -6,7 +6,7 @@ type RequestLocation = 'body' | 'parameter'
 
 const faultsMax = 20
 
-/** Parses once, at the edge, and names every fault at once, each with its place. */
+/** Parses input at the edge and reports all errors at once, each with its location. */
 export function parseRequest<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -25,7 +25,7 @@ function faultsOf(issue: z.core.$ZodIssue, place: RequestLocation): RequestFault
   return issue.keys.map((key) => faultAt([...issue.path, key], place, detail))
 }
 
-/** Of several forms, the one that the value misses by least was meant. */
+/** Reports the errors of the union member with the fewest, because it is the likeliest to be meant. */
 function faultsOfNearest(issue: z.core.$ZodIssueInvalidUnion, place: RequestLocation): RequestFault[] {
   const [nearest] = issue.errors.toSorted((left, right) => left.length - right.length)
   if (nearest === undefined) return [faultAt(issue.path, place, issue.message)]
@@ -39,7 +39,7 @@ function faultAt(path: readonly PropertyKey[], place: RequestLocation, message: 
     : { parameter: path.map(String).join('.').slice(0, 200), detail }
 }
 
-/** RFC 6901. */
+/** A JSON pointer (RFC 6901). */
 export function pointerOf(path: readonly PropertyKey[]): string {
   return path
     .map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`)
@@ -47,7 +47,7 @@ export function pointerOf(path: readonly PropertyKey[]): string {
     .slice(0, 200)
 }
 
-/** `/forward_network is missing`; a fault of the whole body has no place to name. */
+/** `/forward_network: is missing`; an error of the whole body has no location. */
 function describeFault({ pointer, parameter, detail }: RequestFault): string {
   const place = pointer ?? parameter ?? ''
   return place === '' ? detail : `${place}: ${detail}`

@@ -83,7 +83,7 @@ const policyAnswer = z
   .meta({ id: 'PolicyAnswer', description: 'Null where nothing overrides what becomes of deposits.' })
 
 /**
- * Makes sure that every network, asset and address of a policy is one: a rule with a slip of the pen would never apply.
+ * Checks every network, asset and address of a policy, because a rule with a typo would never apply.
  * @throws Fault `request_refused`
  */
 function checkPolicy(networks: readonly NetworkSettings[], policy: OwnerPolicy): void {
@@ -121,7 +121,7 @@ function isAnyAddress(text: string): boolean {
   return text.startsWith('0x') ? isEvmAddress(text) : isSolanaAddress(text)
 }
 
-/** The calls of one kind of owner: each channel and each StableWallet has at most one policy. */
+/** Each channel and each StableWallet has at most one policy. */
 export const policyRoutes: readonly ApiRoute[] = [
   ...routesOf('channel', '/v1/channels/{id}/policy'),
   ...routesOf('stable_wallet', '/v1/stable-wallets/{id}/policy'),

@@ -3,7 +3,7 @@ import { Fault, isFault, type RefusalParts } from '../../core/errors.ts'
 
 export type ApiReply = { status: number; body: unknown; headers?: Readonly<Record<string, string>> }
 
-/** The stable codes of refusals, with the HTTP status and the title of each. */
+/** The stable problem codes, each with its HTTP status and title. */
 const problems = {
   key_missing: [401, 'The X-API-KEY header is missing'],
   key_unknown: [401, 'The API key is not known'],
@@ -46,7 +46,7 @@ export function statusOf(code: ProblemCode): number {
   return problems[code][0]
 }
 
-/** The title of a problem, for people. */
+/** The title of a problem. */
 export function describeProblem(code: ProblemCode): string {
   return problems[code][1]
 }
@@ -70,7 +70,10 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457. `code` is stable; `errors` names what to mend, and where.' })
 
-/** Refuses the request at hand: throw it. `detail` tells the caller what to mend, `parts.errors` where. */
+/**
+ * Creates the error that refuses a request, to be thrown. `detail` says what the caller must fix, and `parts.errors`
+ * names the fields.
+ */
 export function refusal(
   code: ProblemCode,
   detail: string,
@@ -79,7 +82,7 @@ export function refusal(
   return new Fault('request_refused', { status: statusOf(code), reason: code, problem: detail, ...parts })
 }
 
-/** The RFC 9457 problem document for a refusal; null for an error that is ours. */
+/** The RFC 9457 problem document of a refusal; null for internal errors. */
 export function replyTo(error: unknown): ApiReply | null {
   const refused = isFault(error, 'request_refused') ? error : translateParserError(error)
   if (refused === null) return null
@@ -97,7 +100,7 @@ export function problemReply(
   return { status, body, headers: { 'content-type': 'application/problem+json', ...headers } }
 }
 
-/** What Express's own reading of a body may throw, by the types that body-parser documents. */
+/** The errors of Express's body parser, by the types that body-parser documents. */
 const parserCodes: Readonly<Record<string, ProblemCode>> = {
   'entity.too.large': 'body_too_large',
   'request.size.invalid': 'body_malformed',

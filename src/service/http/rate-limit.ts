@@ -1,29 +1,29 @@
-/** A bucket of `burst` requests, that fills again by `perSecond`. */
+/** A token bucket of `burst` requests, refilled at `perSecond`. */
 export type RateLimit = { perSecond: number; burst: number }
 
 export type RateLimitVerdict = {
   allowed: boolean
-  /** How many more are allowed at once. */
+  /** How many more requests are allowed immediately. */
   remaining: number
   /** Until the bucket is full again. */
   resetSeconds: number
-  /** Until the next request is allowed; 0 where it is already. */
+  /** Until the next request is allowed; 0 if it is allowed now. */
   retryAfterSeconds: number
 }
 
 export type RateLimiter = {
-  /** Takes one request out of the bucket of that name. */
+  /** Takes one token from the bucket of this name. */
   take(name: string): RateLimitVerdict
-  /** Puts one back. */
+  /** Returns one token. */
   giveBack(name: string): void
 }
 
 type Bucket = { left: number; atMs: number }
 
-/** More names than this are not remembered: whoever has not called for longest starts with a full bucket. */
+/** The maximum number of buckets. Beyond it, the least recently used bucket is dropped, which fills it. */
 const namesMax = 10_000
 
-/** In memory: each process of the service counts for itself, and a restart fills every bucket. */
+/** Buckets are in memory: each process counts separately, and a restart fills every bucket. */
 export function createRateLimiter({ perSecond, burst }: RateLimit, nowMs: () => number): RateLimiter {
   const buckets = new Map<string, Bucket>()
   const read = (name: string): number => {
@@ -32,7 +32,7 @@ export function createRateLimiter({ perSecond, burst }: RateLimit, nowMs: () => 
     return Math.min(burst, bucket.left + ((nowMs() - bucket.atMs) * perSecond) / 1000)
   }
   const write = (name: string, left: number): void => {
-    // Put anew, so that the first name of the map is the one that was idle for longest.
+    // Inserted again, so that the first entry of the map is the least recently used.
     buckets.delete(name)
     buckets.set(name, { left, atMs: nowMs() })
     const [idlest] = buckets.keys()

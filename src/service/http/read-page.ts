@@ -3,7 +3,7 @@ import { listLimitDefault } from './schemas.ts'
 
 type PageQuery = { limit?: number | undefined; cursor?: string | undefined }
 
-/** Reads a page of what is listed by its sequence, the newest first: one row more than its limit, below its cursor. */
+/** Reads a page of a list ordered by sequence, newest first: rows below the cursor, one more than the limit. */
 export async function readPage<Row extends { sequence: bigint }>(
   list: List,
   { limit = listLimitDefault, cursor }: PageQuery,

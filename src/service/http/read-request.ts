@@ -8,8 +8,8 @@ export const bodyMax = 16 * 1024
 const readBytes = express.raw({ limit: bodyMax, type: () => true, inflate: false })
 
 /**
- * The JSON document of the body.
- * @throws Fault `request_refused`, and what body-parser throws
+ * Reads the body as JSON.
+ * @throws Fault `request_refused`, and the errors of body-parser
  */
 export async function readJsonBody(request: Request, response: Response): Promise<unknown> {
   if (!request.is('application/json')) {
@@ -28,7 +28,7 @@ export async function readJsonBody(request: Request, response: Response): Promis
   return parseStrictJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0))
 }
 
-/** A body that nobody reads would be taken for one that was understood. */
+/** Rejects a body that would be ignored, so that the caller does not believe it took effect. */
 export function refuseBody(request: Request): void {
   if (hasBody(request)) throw refusal('request_invalid', 'this call takes no body')
 }
@@ -39,7 +39,7 @@ export function hasBody({ headers }: Request): boolean {
 }
 
 /**
- * The parameters of the query. Each may stand once: which one of two counts would be a guess.
+ * The query parameters. Repeated parameters are rejected as ambiguous.
  * @throws Fault `request_refused`
  */
 export function readQuery(request: Request): Record<string, string> {
@@ -54,7 +54,7 @@ export function readQuery(request: Request): Record<string, string> {
 }
 
 /**
- * Refuses what no text is.
+ * Rejects parameters that are not valid text.
  * @throws Fault `request_refused`
  */
 export function checkParameters(parameters: Readonly<Record<string, string>>): void {

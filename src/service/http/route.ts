@@ -9,7 +9,7 @@ import type { SecretVault } from '../webhooks/secret-vault.ts'
 import { parseRequest } from './parse.ts'
 import type { ProblemCode } from './problem.ts'
 
-/** What the operations use. */
+/** Dependencies of the operations. */
 export type Api = {
   db: ServiceDatabase
   owners: Owners
@@ -22,12 +22,12 @@ export type Api = {
 
 const nothing = z.strictObject({})
 const noBody = z.undefined()
-/** Of a POST that takes nothing: many clients send `{}` all the same. */
+/** For a POST without a body: many clients send `{}` anyway. */
 const emptyBody = z.strictObject({}).prefault({})
 
 /**
- * One call. Its schemas read the request, and say in the published document what may be asked and answered; so a
- * handler is given only what fits them, and its answer is of the type that is published.
+ * One API operation. Its schemas parse requests and also define the published document. A handler therefore receives
+ * only valid input, and its result has the published type.
  */
 export type RouteForm<
   Parameters extends z.ZodObject = typeof nothing,
@@ -36,22 +36,22 @@ export type RouteForm<
   Answer extends z.ZodType = typeof noBody,
 > = {
   method: 'get' | 'post' | 'put' | 'delete'
-  /** Parameters stand in braces: `/v1/channels/{id}`. */
+  /** Parameters are in braces: `/v1/channels/{id}`. */
   path: string
-  /** The least scope that may call; null where no key is asked for. */
+  /** The least scope required; null if no key is required. */
   scope: ApiScope | null
   /** One line for people. */
   summary: string
-  /** `page` where the interface page names the call; `ours` where it is our answer to a gap of that page. */
+  /** `page` if the interface page defines the operation; `ours` if it fills a gap of that page. */
   origin: 'page' | 'ours'
   parameters?: Parameters
   query?: Query
-  /** Without it a POST takes no body or an empty object, and any other call no body. */
+  /** If omitted, a POST accepts no body or an empty object, and other methods accept no body. */
   body?: Body
-  /** The status of success; 204 goes without an `answer`. */
+  /** The status on success; 204 has no `answer`. */
   status: 200 | 201 | 204
   answer?: Answer
-  /** The problems that this call can answer beyond those that its form implies. */
+  /** The problems that this operation can return beyond those implied by its definition. */
   refusals: readonly ProblemCode[]
   run(
     api: Api,
@@ -59,14 +59,14 @@ export type RouteForm<
   ): Promise<DeepReadonly<z.output<Answer>>>
 }
 
-/** An answer is only written, so what must not be changed may be in it. */
+/** Responses are only serialized, so they may contain readonly values. */
 type DeepReadonly<Value> = Value extends readonly (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : Value extends object
     ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
     : Value
 
-/** The request as it came: nothing of it is checked yet. */
+/** The unvalidated request. */
 export type RawRequest = { parameters: unknown; query: unknown; body: unknown }
 
 export type ApiRoute = Pick<
@@ -81,7 +81,7 @@ export type ApiRoute = Pick<
   run(api: Api, request: RawRequest): Promise<unknown>
 }
 
-/** Makes a row of the table of calls out of its form. */
+/** Creates a route from its definition and fills in the defaults. */
 export function defineRoute<
   Parameters extends z.ZodObject = typeof nothing,
   Query extends z.ZodObject = typeof nothing,

@@ -30,7 +30,7 @@ import { withdrawalRoutes } from './withdrawal-routes.ts'
 
 const idParameter = z.strictObject({ id: z.string().max(64) })
 
-/** More than the endpoints that there can be at a time. */
+/** More than the maximum number of endpoints. */
 const deliveriesShown = 100
 
 const eventsQuery = pageQuery.extend({
@@ -38,7 +38,7 @@ const eventsQuery = pageQuery.extend({
   deposit: z.string().max(64).optional(),
 })
 
-/** Newest first. New events never move a page that was begun: a cursor names the last event read. */
+/** Newest first. A cursor names the last event read, so new events do not shift later pages. */
 const list = defineRoute({
   method: 'get',
   path: '/v1/events',
@@ -74,7 +74,7 @@ const getOne = defineRoute({
   },
 })
 
-/** The same id and the same bytes go out again, to one endpoint or to all that want the type. */
+/** Sends the same id and bytes again, to one endpoint or to all that subscribe to the type. */
 const resend = defineRoute({
   method: 'post',
   path: '/v1/events/{id}/resend',
@@ -128,7 +128,7 @@ const wrappedWithBalance = z.strictObject({
   stable_wallet: fields.extend({ balance }).meta({ id: 'StableWalletWithBalance' }),
 })
 
-/** The same request again gets the same answer. */
+/** Idempotent: the same request returns the same response. */
 const createStableWallet = defineRoute({
   method: 'post',
   path: '/v1/stable-wallets',
@@ -239,7 +239,7 @@ const refund = defineRoute({
 
 const depositActionRoutes = [release, refund]
 
-/** An address on the network of the payment. */
+/** Parses a refund address for the network of the deposit. Rejects addresses of this service. */
 async function readReceiver({ db, networks, owners }: Api, id: string, text: string): Promise<Address> {
   const { network } = await findDeposit(db, id)
   const stated = { text, place: '/address' }
@@ -252,7 +252,7 @@ function wrongState(status: DepositStatus, rule: string) {
   return refusal('state_conflict', `the deposit is ${status}, and ${rule}`)
 }
 
-/** Needs no key: it tells nothing that is not published. */
+/** Needs no key, because the document is public. */
 const document = defineRoute({
   method: 'get',
   path: '/openapi.json',
@@ -265,7 +265,7 @@ const document = defineRoute({
   run: () => Promise.resolve(described),
 })
 
-/** Every call, in the order of the documents. */
+/** Every route, in the order of the API document. */
 export const routes: readonly ApiRoute[] = [
   ...channelRoutes,
   ...stableWalletRoutes,

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
-/** Caller-chosen: any of these signs, so that it can stand in a path, a log line and a spreadsheet. */
+/** Chosen by the caller. Limited to characters that are safe in a path, a log line and a spreadsheet. */
 export const idText = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
   error: 'must be 1 to 128 letters, digits or . _ : @ -, and begin with a letter or digit',
 })
 
-/** A whole number from 1, as a query writes it. */
+/** A positive integer in a query. */
 export function countText(max: number) {
   const error = `must be a whole number from 1 to ${max}`
   return z
@@ -18,21 +18,21 @@ export function countText(max: number) {
 export const listLimitDefault = 50
 export const listLimitMax = 500
 
-/** What every list takes. `cursor` is read by the list that gave it. */
+/** The query of every list. `cursor` is decoded by the list that issued it. */
 export const pageQuery = z.strictObject({
   limit: countText(listLimitMax).optional(),
   cursor: z.string().min(1).max(200).optional(),
 })
 
-/** A list: `next_cursor` of a page is the `cursor` of the next one, and null on the last. */
+/** A page of a list. `next_cursor` is the `cursor` of the next page, and null on the last. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })
 }
 
-/** A whole number of the smallest unit of an asset. JSON numbers would lose digits. */
+/** An integer in base units of an asset. It is a string because JSON numbers lose precision. */
 export const baseUnits = z.string().regex(/^(?:0|[1-9]\d*)$/)
 
-/** ISO 8601 with its offset, as Postgres can hold it. */
+/** ISO 8601 with an offset, in the range that Postgres supports. */
 export const timeText = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with its offset' })
   .refine((text) => !(Date.parse(text) < 0), { error: 'lies before 1970' })

@@ -6,11 +6,11 @@ import type { RateLimit } from './rate-limit.ts'
 /** PEM. */
 export type TlsSettings = { cert: string; key: string }
 
-/** What callers can take of the server by being slow, or by opening connections. */
+/** Limits against slow callers and too many connections. */
 export type ConnectionLimits = {
-  /** Until the headers are in, and until a TLS handshake is done. */
+  /** Until the headers are complete, and until a TLS handshake is complete. */
   headersMs: number
-  /** Until the body is in. */
+  /** Until the body is complete. */
   requestMs: number
   /** Until an idle connection is closed. */
   idleMs: number
@@ -18,13 +18,13 @@ export type ConnectionLimits = {
 }
 
 export type ApiServerSettings = {
-  /** 0 takes any free one. */
+  /** 0 picks a free port. */
   port: number
-  /** The address it listens at; loopback where this is left out. */
+  /** The listen address; loopback by default. */
   host?: string
-  /** With a certificate and its key it speaks HTTPS, and nothing else. */
+  /** With a certificate and its key, the server speaks only HTTPS. */
   tls?: TlsSettings
-  /** Of each key. */
+  /** Per key. */
   rateLimit?: RateLimit
   limits?: Partial<ConnectionLimits>
 }
@@ -38,7 +38,7 @@ export const connectionLimits: ConnectionLimits = {
   connectionsMax: 1000,
 }
 
-/** What is wrong with the settings, in words; nothing of the private key is among them. */
+/** Every problem of the settings, without any content of the private key. */
 export function findServerFaults({ host = loopback, tls, rateLimit, limits }: ApiServerSettings): string[] {
   const counts = Object.entries({ ...connectionLimits, ...limits })
   return [
@@ -54,7 +54,7 @@ export function findServerFaults({ host = loopback, tls, rateLimit, limits }: Ap
   ]
 }
 
-/** Keys and deposits would cross a network in clear text. */
+/** True if API keys and deposits would cross a network unencrypted. */
 export function isExposed({ host = loopback, tls }: ApiServerSettings): boolean {
   return tls === undefined && !/^(?:127\.|::1$)/.test(host)
 }

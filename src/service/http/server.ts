@@ -27,7 +27,7 @@ type ServerParts = { settings: DepositServiceSettings; log: Logger } & Omit<Api,
 
 export type RunningServer = { url: string; stop(): Promise<void> }
 
-/** Serves the API. The keys of the settings may call from then on, unless they were revoked. */
+/** Serves the API. The configured keys are accepted from then on, unless they were revoked. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, log, ...api } = parts
   if (isExposed(settings)) tell(log, 'service_without_tls', { host: settings.host })
@@ -55,16 +55,16 @@ async function keepGivenKeys(db: ServiceDatabase, { apiKeys }: DepositServiceSet
   await Promise.all(apiKeys.map(({ key, scope }) => keepApiKey(db, { key, scope, name: 'settings' })))
 }
 
-/** Longer than any answer takes: a caller that reads none for so long has gone. */
+/** Longer than any response takes; a caller that reads nothing for this long is considered gone. */
 const silenceMs = 150_000
-/** How long a stop waits for requests under way. */
+/** How long a stop waits for requests in progress. */
 const drainMs = 10_000
 const headersMax = 16 * 1024
 
-/** `stop` refuses new connections and drains the others. */
+/** `stop` refuses new connections and drains the existing ones. */
 type HttpServerHandle = { url: string; stop(): Promise<void> }
 
-/** Listens, by HTTPS where there is a certificate. `url` names the port that was taken. */
+/** Listens, with HTTPS if a certificate is configured. `url` contains the bound port. */
 async function listen(
   handler: RequestListener,
   { host = loopback, port, tls, limits }: ApiServerSettings,
@@ -95,7 +95,7 @@ async function listen(
   }
 }
 
-/** Requests under way get their answer within a bounded time; all other connections are closed at once. */
+/** Requests in progress are answered within `drainMs`; all other connections are closed at once. */
 function createClosing(server: Server): () => Promise<void> {
   const answering = new Set<ServerResponse>()
   let isClosing = false
@@ -124,7 +124,7 @@ const refusals: Readonly<Record<string, [ProblemCode, string]>> = {
   HPE_HEADER_OVERFLOW: ['headers_too_large', `the headers are longer than ${headersMax} bytes`],
 }
 
-/** What is no request that could be routed is answered by a problem too, where there is somebody left to answer. */
+/** Answers a malformed request with a problem too, if the connection is still open. */
 function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()

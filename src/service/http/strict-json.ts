@@ -3,12 +3,12 @@ import { messageOf } from '../../core/errors.ts'
 import { pointerOf } from './parse.ts'
 import { refusal } from './problem.ts'
 
-/** No request of this service is half as deep. */
+/** More than twice the depth of any request of this API. */
 export const depthMax = 16
 
 /**
- * Reads one JSON document in UTF-8. What readers of JSON are known to disagree about is refused and named: a key that
- * stands twice in one object, and text that is none (NUL, half of a surrogate pair).
+ * Parses one JSON document in UTF-8. Rejects input on which JSON parsers disagree: a repeated key in one object, and
+ * invalid text (NUL, half of a surrogate pair).
  * @throws Fault `request_refused`
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
@@ -18,7 +18,7 @@ export function parseStrictJson(bytes: Uint8Array): unknown {
   return value
 }
 
-/** True for what Postgres can store and UTF-8 can say. */
+/** True if Postgres can store the text and UTF-8 can encode it. */
 export function isPlainText(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }
@@ -41,7 +41,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Walks a text that is known to be JSON; throwing ends the walk before it goes deeper than it may. */
+/** Walks valid JSON. Throws, and so stops, at the maximum depth. */
 function inspect(text: string): void {
   const open: Set<string>[] = []
   const enter = (path: () => JSONPath): void => {

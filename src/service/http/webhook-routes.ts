@@ -35,7 +35,7 @@ import {
 const root = '/v1/webhook-endpoints'
 const idParameter = z.strictObject({ id: z.string().max(64) })
 
-/** Deleted ones are found as well: their history stays. */
+/** Includes deleted endpoints, because their history is kept. */
 async function find(db: Api['db'], id: string): Promise<EndpointRow> {
   return (await findEndpoint(db, id)) ?? refuseUnknown(id)
 }
@@ -153,7 +153,7 @@ const getOne = defineRoute({
   run: async ({ db }, { parameters }) => show(db, await find(db, parameters.id)),
 })
 
-/** What was deleted stays deleted, so the same call again has nothing left to do. */
+/** Idempotent: deleting a deleted endpoint changes nothing. */
 const deleteEndpoint = defineRoute({
   method: 'delete',
   path: `${root}/{id}`,

@@ -39,7 +39,7 @@ export const rotationRequest = z.strictObject({
   overlap_seconds: z.int().min(0).max(overlapMaxSeconds).optional(),
 })
 
-/** `keys` are those that sign, the newest first. */
+/** `keys` are the signing keys, newest first. */
 export const endpointSchema = z
   .strictObject({
     id: z.string(),
@@ -60,7 +60,7 @@ export const endpointSchema = z
   })
   .meta({ id: 'WebhookEndpoint' })
 
-/** The one answer that shows the secret. */
+/** The only response that contains the secret. */
 export const endpointWithSecret = endpointSchema
   .extend({ secret: z.string() })
   .meta({ id: 'WebhookEndpointWithSecret' })
@@ -123,7 +123,7 @@ export function showEndpoint(
   }
 }
 
-/** The outbox wrote the body by the same record writer as the schema describes. */
+/** The body matches the schema, because the outbox wrote it with the same record writer. */
 export function showEvent({ body }: Pick<NewEvent, 'body'>): z.output<typeof eventSchema> {
   return JSON.parse(body) as z.output<typeof eventSchema>
 }

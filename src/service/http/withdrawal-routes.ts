@@ -47,7 +47,7 @@ const withdrawal = z
   })
   .meta({ id: 'Withdrawal' }) satisfies z.ZodType<WithdrawalRecord>
 
-/** The same request again is the same withdrawal, and is paid once. */
+/** Idempotent: the same request is the same withdrawal and is paid once. */
 const create = defineRoute({
   method: 'post',
   path,

@@ -7,7 +7,7 @@ import { assert } from '../../core/errors.ts'
 import { seedBytes } from './seed.ts'
 import { deriveEd25519, ed25519PublicKey } from './slip10.ts'
 
-/** Every key of the service, by the branch of the seed. Addresses have the spelling used for comparing. */
+/** Every key of the service, by branch of the seed. Addresses are in canonical spelling. */
 export type Keyring = {
   address(family: Family, branch: number): Address
   evmAccount(branch: number): PrivateKeyAccount
@@ -19,7 +19,7 @@ export const liquidityBranch = 0
 
 /**
  * BIP-44 on EVM networks (`m/44'/60'/0'/0/branch`), SLIP-10 on Solana (`m/44'/501'/branch'/0'`).
- * @throws Fault `settings_bad` where the seed is no seed.
+ * @throws Fault `settings_bad` if the seed is invalid
  */
 export function openKeyring(seed: string): Keyring {
   const bytes = seedBytes(seed)
@@ -45,7 +45,7 @@ export function openKeyring(seed: string): Keyring {
 
 const rememberedMax = 1000
 
-/** Deriving takes a millisecond, and the keys that pay now pay again soon. */
+/** Caches derived keys. Derivation takes a millisecond, and paying keys are soon used again. */
 function remembered<Key>(derive: (branch: number) => Key): (branch: number) => Key {
   const keys = new Map<number, Key>()
   return (branch) => {
@@ -56,15 +56,15 @@ function remembered<Key>(derive: (branch: number) => Key): (branch: number) => K
   }
 }
 
-/** The last 20 bytes of the hash of the public key: no signer is made for it, because many addresses are handed out. */
+/** The last 20 bytes of the hash of the public key. No signer is created, because many addresses are handed out. */
 function evmAddress({ publicKey }: HDKey): Hex {
   assert(publicKey !== null, 'a derived key has its public part')
   const whole = ECDH.convertKey(publicKey, 'secp256k1', undefined, 'hex', 'uncompressed')
-  // Its first byte says only that the point is written out.
+  // Skips the first byte, which marks an uncompressed point.
   return slice(keccak256(`0x${whole.toString().slice(2)}`), -20)
 }
 
-/** Where the service's own funds must lie, in the spelling for people: one address per family. */
+/** The addresses that hold the service's own funds, one per family, in display spelling. */
 export function liquidityAddresses({ seed }: { seed: string }): Record<Family, string> {
   const keyring = openKeyring(seed)
   return {
@@ -73,7 +73,7 @@ export function liquidityAddresses({ seed }: { seed: string }): Record<Family, s
   }
 }
 
-/** The spelling for people: EIP-55 checksummed, or base58 as it stands. */
+/** The display spelling: EIP-55 checksummed for EVM, base58 unchanged for Solana. */
 export function showAddress(family: Family, address: string): string {
   return family === 'evm' ? getAddress(address) : address
 }

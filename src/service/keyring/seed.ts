@@ -3,8 +3,8 @@ import { english } from 'viem/accounts'
 import { Fault } from '../../core/errors.ts'
 
 /**
- * The bytes that every key is derived from: 16 to 64 bytes in hexadecimal, or an English BIP-39 mnemonic, whose
- * checksum must hold, because a mistyped word is another wallet. The message of a refusal shows nothing of it.
+ * The bytes from which every key derives: 16 to 64 bytes in hexadecimal, or an English BIP-39 mnemonic. Its checksum
+ * must be valid, because a mistyped word would be another wallet. Error messages never contain the seed.
  * @throws Fault `settings_bad`
  */
 export function seedBytes(text: string): Buffer {
@@ -19,7 +19,7 @@ export function seedBytes(text: string): Buffer {
   return pbkdf2Sync(words.join(' '), 'mnemonic', 2048, 64, 'sha512')
 }
 
-/** 11 bits a word; of 33 bits the last one is the checksum, taken from the SHA-256 of the others. */
+/** Each word is 11 bits. One bit in 33 is checksum, taken from the SHA-256 of the entropy. */
 function isMnemonic(words: readonly string[]): boolean {
   if (![12, 15, 18, 21, 24].includes(words.length)) return false
   const places = words.map((word) => english.indexOf(word))

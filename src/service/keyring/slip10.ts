@@ -5,8 +5,8 @@ type ExtendedKey = { key: Buffer; chainCode: Buffer }
 const hardened = 0x80000000
 
 /**
- * The ed25519 private key at a path of hardened steps, as SLIP-0010 derives it: `[44, 501, 3, 0]` is
- * `m/44'/501'/3'/0'`. ed25519 has no other kind of step.
+ * Derives the ed25519 private key at a path of hardened steps (SLIP-0010): `[44, 501, 3, 0]` is `m/44'/501'/3'/0'`.
+ * ed25519 supports only hardened steps.
  */
 export function deriveEd25519(seed: Uint8Array, path: readonly number[]): Buffer {
   const master = split(createHmac('sha512', 'ed25519 seed').update(seed).digest())
@@ -30,10 +30,10 @@ function split(digest: Buffer): ExtendedKey {
   return { key: digest.subarray(0, 32), chainCode: digest.subarray(32) }
 }
 
-/** The fixed head of a PKCS #8 ed25519 key (RFC 8410), which the 32 bytes follow. */
+/** The fixed prefix of a PKCS #8 ed25519 key (RFC 8410), followed by the 32 bytes. */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** The 32 bytes of a private key as a key that signs. */
+/** Imports the 32 bytes of a private key for signing. */
 export function importEd25519(privateKey: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([pkcs8Head, privateKey]), format: 'der', type: 'pkcs8' })
 }

@@ -7,7 +7,7 @@ export type BlockStage = 'final' | 'seen'
 
 type FoundPayment = Omit<ScannedPayment, 'final'>
 
-/** A block, with what it paid to the addresses that were watched when it was read. */
+/** A block and its payments to the addresses that were watched when it was read. */
 export type ReadBlock = {
   height: bigint
   hash: string
@@ -15,17 +15,17 @@ export type ReadBlock = {
   payments: readonly FoundPayment[]
 }
 
-/** What reading needs of a chain. */
+/** What block reading needs from a chain. */
 export type BlockSource = {
   network: NetworkName
-  /** The service's own wallet, whose payments are no deposits. */
+  /** The service's own wallet, whose payments are not deposits. */
   liquidity: Address
-  /** The newest block of that stage. */
+  /** The height of the newest block of this stage. */
   newest(stage: BlockStage): Promise<bigint>
-  /** The next heights above that one which have a block, in their order: so many at most. */
+  /** The next heights above `above` that have a block, ascending, at most `max`. */
   next(above: bigint, max: number, stage: BlockStage): Promise<readonly bigint[]>
   read(height: bigint, watched: ReadonlySet<Address>, stage: BlockStage): Promise<ReadBlock>
-  /** Null where there is no block of that height. */
+  /** Null if no block has this height. */
   hashAt(height: bigint, stage: BlockStage): Promise<string | null>
 }
 
@@ -40,8 +40,8 @@ type BlockReadContext = {
   source: BlockSource
   watched: ReadonlySet<Address>
   /**
-   * Blocks that were read as seen, by height, so that they are not read again as final: an address that was not
-   * watched then was handed out to nobody before that block.
+   * Blocks read as `seen`, by height, so that they are not read again as `final`. An address that was not watched at
+   * the time was not handed out before that block.
    */
   seen: Map<bigint, ReadBlock>
 }
@@ -49,15 +49,15 @@ type BlockReadContext = {
 type BlockScanRange = { above: ScanMark; to: bigint; stage: BlockStage }
 
 const requestsAtOnce = 8
-/** The most blocks one scan reads as final, and again as seen. */
+/** The maximum number of blocks that one scan reads per stage. */
 const spanMax = 128
 const seenMax = 1024
-/** How far to read again where blocks vanished that were final: nodes that lost their newest state do that. */
+/** How many blocks to read again if final blocks vanished, as happens when a node loses its newest state. */
 const finalRewind = 64n
 
 /**
- * Reads block by block, whoever is watched, because asking for each address would cost requests for each. That none
- * is left out is proved by each block naming the hash of the one before it, from the last scan's on.
+ * Reads whole blocks instead of querying per address, which would cost requests for every address. Each block must name
+ * the hash of the one before it, across scans, which proves that no block is missing.
  */
 export function createBlockScanner(source: BlockSource): BlockScanner {
   const seen = new Map<bigint, ReadBlock>()
@@ -120,7 +120,7 @@ async function readSeen(
   return { blocks, mark: blocks.at(-1) ?? above, more: blocks.length === spanMax }
 }
 
-/** What was seen last and is no longer part of the chain gives way to the one before it, and so on. */
+/** If the last seen block is no longer part of the chain, falls back to the block seen before it. */
 function before({ seen }: BlockReadContext, { height }: ScanMark, finalMark: ScanMark): ScanMark {
   const lower = [...seen.values()].filter((block) => block.height < height)
   return lower.reduce<ScanMark>(
@@ -130,8 +130,8 @@ function before({ seen }: BlockReadContext, { height }: ScanMark, finalMark: Sca
 }
 
 /**
- * The next blocks, each of which names the one before it. Null where the first does not name the mark.
- * @throws Fault `remote_failed` where one is missing between them
+ * Reads the next blocks, each of which names the one before it. Returns null if the first does not name the mark.
+ * @throws Fault `remote_failed` if a block between them is missing
  */
 async function readLinked(
   reading: BlockReadContext,
@@ -144,7 +144,7 @@ async function readLinked(
   )
   if (isTorn || !(await isCurrent(reading.source, known, blocks.at(-1)))) {
     if (known.size === 0) throw disbelieved(reading.source, span.above.height)
-    // The chain gave up what was seen.
+    // A reorganization replaced the seen blocks.
     reading.seen.clear()
     return readLinked(reading, span)
   }
@@ -167,7 +167,7 @@ async function readBlocks(
   )
 }
 
-/** Whether the newest of the blocks is the chain's, so that those before it, which it stands on, are too. */
+/** True if the newest block is on the chain, and with it its ancestors. */
 async function isCurrent(
   source: BlockSource,
   known: ReadonlyMap<bigint, ReadBlock>,
@@ -177,7 +177,7 @@ async function isCurrent(
   return (await source.hashAt(newest.height, 'final')) === newest.hash
 }
 
-/** @throws Fault `remote_failed` where the chain still has the last final block: the node leaves out others */
+/** @throws Fault `remote_failed` if the chain still has the last final block: the node omits later ones */
 async function rewindFrom(
   source: BlockSource,
   { finalHeight, finalHash }: NetworkReadPosition,
@@ -193,7 +193,7 @@ async function rewind(source: BlockSource, height: bigint): Promise<Scan> {
   return { payments: [], position: positionAt(mark), more: true }
 }
 
-/** Nobody can be paid before an address is handed out. */
+/** Without watched addresses there are no payments to find. */
 async function skip(
   source: BlockSource,
   position: NetworkReadPosition,

@@ -22,29 +22,31 @@ export type EvmWallet = {
   settings: NetworkSettings
   keyring: Keyring
   promises: Promises
-  /** Drafts are made side by side, and ask the same of the node. */
+  /** Drafts are made concurrently and send the same queries to the node. */
   share: RequestCoalescer
 }
 
-/** Everything of a transaction but its nonce. */
+/** A transaction without its nonce. */
 export type TransactionWithoutNonce = Omit<TransactionSerializableEIP1559, 'nonce'> & Fees
 
 type EvmTransferCall = { to: Hex; value: bigint; data?: Hex }
 type GasEstimate = { gas: bigint; market: Market; rollupFee: bigint }
 
-/** Running a plain transfer of the native coin costs exactly this much; whatever costs more may come to cost other. */
+/**
+ * A plain transfer of the native coin uses exactly this much. The usage of other calls can change after the estimate.
+ */
 const plainGas = 21_000n
-/** The estimate holds for the state it was made on; the transfer may run on another. */
+/** The estimate is for the current state; the transfer may run on another. */
 const gasMarginPercent = 130n
-/** Whoever receives may be a contract that burns what it is given: a token transfer to anybody else takes far less. */
+/** A recipient may be a contract that burns gas; an ordinary token transfer uses far less. */
 const gasMax = 200_000n
-/** Arbitrum One, Nova and Sepolia count what the network below asks as gas, which is a multiple on busy days. */
+/** Arbitrum One, Nova and Sepolia include the L1 fee in the gas, which is a multiple on busy days. */
 const arbitrumChainIds: ReadonlySet<number> = new Set([42_161, 42_170, 421_614])
 const arbitrumGasMax = 3_000_000n
 
 /**
- * Fails where the transfer is expected to fail, so that no nonce is spent on it. Signing fails too where the
- * transactions with lower nonces leave too little.
+ * Fails if the transfer is expected to fail, so that no nonce is spent on it. Signing also fails if transactions with
+ * lower nonces leave too little.
  */
 export async function draftEvm(purse: EvmWallet, order: TransferOrder): Promise<TransferDraft> {
   const funds = await fundsFor(purse, order)
@@ -52,7 +54,7 @@ export async function draftEvm(purse: EvmWallet, order: TransferOrder): Promise<
   const price = await priceOf(purse, order)
   const compose = takesFeeOff(order) ? composeWithin : composeBeside
   const drafted = { settings: purse.settings, order, price, funds }
-  // Composed here for the refusals, and for what arrives, which the nonce does not change.
+  // Composed here for its checks and for the amount that arrives, which does not depend on the nonce.
   const { value } = compose(drafted, 0n)
   return {
     amount: takesFeeOff(order) ? (value ?? 0n) : order.amount,
@@ -63,7 +65,10 @@ export async function draftEvm(purse: EvmWallet, order: TransferOrder): Promise<
   }
 }
 
-/** What is missing to pay for the order at ample fees; nothing where the least is there, lest it be asked for twice. */
+/**
+ * The native coin that the payer lacks at ample fees. Zero if the balance covers the least fees, so that it is not
+ * topped up twice.
+ */
 export async function gasLackEvm(purse: EvmWallet, order: TransferOrder): Promise<bigint> {
   if (takesFeeOff(order)) return 0n
   const [funds, { gas, market, rollupFee }] = await Promise.all([
@@ -98,7 +103,7 @@ export function nativeOf({ name }: NetworkSettings): AssetKey {
 
 type EvmDraftInput = { settings: NetworkSettings; order: TransferOrder; price: GasEstimate; funds: Funds }
 
-/** The fee comes off the amount: the two together are what was ordered, whatever the block will ask. */
+/** The fee comes off the amount: both together are the ordered amount at any base fee. */
 function composeWithin(
   { settings, order, price, funds }: EvmDraftInput,
   nonce: bigint,
@@ -114,7 +119,7 @@ function composeWithin(
   return { ...base(settings, gas), ...fees, to: getAddress(order.to), value: order.amount - fee }
 }
 
-/** The fee comes on top. Ample fees where the address can pay for them, and else what it can pay. */
+/** The fee comes on top: ample fees if the address can pay them, else the most it can pay. */
 function composeBeside(
   { settings, order, price, funds }: EvmDraftInput,
   nonce: bigint,
@@ -140,7 +145,7 @@ function base({ chainId }: NetworkSettings, gas: bigint): { chainId: number; gas
 function fundsFor(purse: EvmWallet, { branch, asset }: TransferOrder): Promise<Funds> {
   const assets = [...new Set([asset, nativeOf(purse.settings)])]
   const holder = purse.keyring.evmAccount(branch).address
-  // Shared as a whole: the nonce of one reading and the balance of another do not belong together.
+  // Coalesced as one query, because nonce and balance must come from the same reading.
   return purse.share(`funds ${holder} ${asset}`, () =>
     readFunds(purse, { holder, assets, tags: ['latest', 'pending'] }),
   )
@@ -165,7 +170,7 @@ async function priceOf(
   return { gas, market, rollupFee }
 }
 
-/** The fee is taken in the native coin, so it can only come off an amount of it. */
+/** Fees are paid in the native coin, so they can come off only an amount of it. */
 function takesFeeOff({ feeFrom, asset }: TransferOrder): boolean {
   return feeFrom === 'amount' && assetCode(asset) === 'native'
 }

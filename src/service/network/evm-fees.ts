@@ -1,9 +1,9 @@
 import { encodeFunctionData, type Hex, hexToBigInt, type PublicClient, parseAbi } from 'viem'
 
-/** What the newest block asked for each unit of gas, and what block makers are offered on top of it. */
+/** The base fee of the newest block and the usual tip of block makers, each per unit of gas. */
 export type Market = { baseFee: bigint; tip: bigint }
 
-/** Wei for each unit of gas: all of it at most, and the block maker's part. */
+/** Wei per unit of gas: the total limit and the block maker's share. */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 export async function readMarket(client: PublicClient): Promise<Market> {
@@ -14,46 +14,46 @@ export async function readMarket(client: PublicClient): Promise<Market> {
   return { baseFee: block.baseFeePerGas ?? 0n, tip }
 }
 
-/** Stays good until the base fee has doubled. */
+/** Sufficient until the base fee has doubled. */
 export function ampleFees({ baseFee, tip }: Market): Fees {
   return { maxFeePerGas: baseFee * 2n + tip, maxPriorityFeePerGas: tip }
 }
 
-/** The least that is worth signing: one block raises the base fee by an eighth at most, two by about a quarter. */
+/** The least fee worth signing: a block raises the base fee by at most an eighth, two blocks by about a quarter. */
 export function leastFee({ baseFee, tip }: Market): bigint {
   return (baseFee * 5n) / 4n + tip
 }
 
 /**
- * Whether a transaction that waits can be in the next block, pay its whole tip there, and is worth the block maker's
- * while: a tip moves from block to block, so half of what is usual is enough.
+ * Whether a pending transaction can be in the next block, pays its whole tip there, and is attractive to block makers.
+ * Tips vary from block to block, so half of the usual tip is enough.
  */
 export function isGood({ maxFeePerGas, maxPriorityFeePerGas }: Fees, { baseFee, tip }: Market): boolean {
   return maxPriorityFeePerGas * 2n >= tip && maxFeePerGas >= (baseFee * 9n) / 8n + maxPriorityFeePerGas
 }
 
-/** The fees of today where they are more than what nodes ask of a replacement. */
+/** The current fees, but at least the increase that nodes require of a replacement. */
 export function raisedFees(old: Fees, market: Market): Fees {
   const tip = greater(market.tip, bumped(old.maxPriorityFeePerGas))
   const { maxFeePerGas } = ampleFees({ ...market, tip })
   return { maxFeePerGas: greater(maxFeePerGas, bumped(old.maxFeePerGas)), maxPriorityFeePerGas: tip }
 }
 
-/** Nodes refuse a replacement unless both of its fees are higher by a tenth, some by an eighth. */
+/** Nodes reject a replacement unless both fees rise by a tenth; some require an eighth. */
 export function bumped(fee: bigint): bigint {
   return (fee * 9n) / 8n + 1n
 }
 
 const rollupOracle: Hex = '0x420000000000000000000000000000000000000F'
 const rollupAbi = parseAbi(['function getL1FeeUpperBound(uint256 size) view returns (uint256)'])
-/** No transfer of ours is longer. */
+/** The maximum size of a transfer of this service. */
 const transferBytesMax = 256n
-/** The fee of the network below moves by itself until the transfer lands. */
+/** The L1 fee can change until the transfer lands. */
 const rollupMargin = 2n
 
 /**
- * What a rollup of the OP stack (Base is one) takes beside the gas for writing a transfer to the network below. No
- * signed bytes can limit it. Zero on networks without the contract that tells it.
+ * The L1 data fee of a transfer on an OP stack rollup (such as Base), on top of the gas. Signed bytes cannot limit it.
+ * Zero on networks without the fee oracle contract.
  */
 export async function readRollupFee(client: PublicClient): Promise<bigint> {
   const data = encodeFunctionData({ abi: rollupAbi, args: [transferBytesMax] })

@@ -2,13 +2,13 @@ import { erc20Abi, getAddress, type Hex, type PublicClient } from 'viem'
 import { type AssetKey, assetCode } from '../../core/asset.ts'
 import type { Promises } from './evm-promises.ts'
 
-/** What an address can spend. */
+/** The spendable funds of an address. */
 export type Funds = {
-  /** What is left of the asset to the transaction with this nonce once those before it have landed. */
+  /** The balance available to the transaction with this nonce, after all with lower nonces have landed. */
   free(asset: AssetKey, nonce: bigint): bigint
-  /** The same once all but this one have landed, those after it too. */
+  /** The same, after all other transactions have landed, including those with higher nonces. */
   freeBeside(asset: AssetKey, nonce: bigint): bigint
-  /** What the node says, without what was signed and not sent yet. */
+  /** The node's balance, ignoring transactions that are signed and not sent yet. */
   held(asset: AssetKey): bigint
 }
 
@@ -19,9 +19,9 @@ type View = { from: number; held: ReadonlyMap<AssetKey, bigint> }
 type FundsQuery = { holder: Hex; assets: readonly AssetKey[]; tags: readonly BlockTag[] }
 
 /**
- * By the newest block, which lacks what waits, and by the node's idea of the next one, which has what it knows to
- * wait: the lesser counts. The nonce is asked before the balances, so that whatever lands between the two questions
- * counts twice rather than not at all.
+ * Uses the lower balance of the newest block, which lacks pending transactions, and the pending block, which includes
+ * those that the node knows. The nonce is read before the balances, so that a transaction that lands between the two
+ * queries counts twice instead of never.
  */
 export async function readFunds(
   { client, promises }: { client: PublicClient; promises: Promises },

@@ -1,21 +1,21 @@
 import { decodeFunctionData, erc20Abi, type Hex, parseTransaction } from 'viem'
 import { type AssetCode, type AssetKey, assetCode, parseAddress } from '../../core/asset.ts'
 
-/** What a signed transaction takes from its sender when it lands, at most. */
+/** The most that a signed transaction takes from its sender when it lands. */
 type TransactionSpend = { native: bigint; token: { code: AssetCode; amount: bigint } | null }
 
 /**
- * What was signed lately: no node knows of it before it is sent, and two transactions must not spend the same money.
- * Kept in memory only, because after a restart whatever is open is either known to the node or noted again when it
- * is sent. A nonce that is signed anew replaces what was noted of it.
+ * Reserves the funds of signed transactions: nodes do not know them before they are sent, and two transactions must not
+ * spend the same funds. Kept in memory only, because after a restart every open transaction is either known to the node
+ * or noted again when it is sent. A new version of a nonce replaces the old one.
  */
 export type Promises = {
   note(sender: Hex, bytes: Hex): void
-  /** What the transactions take of an asset whose nonces begin at `from` and end before `below`. */
+  /** How much of an asset the transactions with nonces from `from` to below `below` take. */
   taken(sender: Hex, asset: AssetKey, nonces: { from: number; below: number }): bigint
 }
 
-/** How many nonces are kept below those that wait: a reorganisation can make them wait again. */
+/** How many mined nonces to keep: a reorganization can make them pending again. */
 const keptMax = 256
 
 export function createPromises(): Promises {
@@ -36,7 +36,7 @@ export function createPromises(): Promises {
   }
 }
 
-/** The receiver and the amount of a token transfer; null where the bytes are none. */
+/** The recipient and the amount of a token transfer; null if the data is not one. */
 export function readTokenTransfer(data: Hex | undefined): { to: Hex; amount: bigint } | null {
   if (data === undefined) return null
   const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data })

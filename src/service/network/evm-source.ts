@@ -13,7 +13,7 @@ type EvmBlockPayment = ReadBlock['payments'][number]
 
 const transferEvent = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
-/** A request that names more addresses than this is refused by some nodes; above it, every transfer is read. */
+/** Some nodes reject requests with more addresses than this. Above it, all token transfers are read. */
 const filteredMax = 1000
 const receiptsAtOnce = 8
 const tags = { final: 'finalized', seen: 'latest' } as const
@@ -39,7 +39,7 @@ export function evmSource(chain: EvmSourceContext): BlockSource {
   }
 }
 
-/** Logs are asked for by the block's hash: a node that lacks the block answers an error, not that there are none. */
+/** Queries logs by block hash: a node that lacks the block then answers with an error instead of an empty list. */
 async function readBlock(
   chain: EvmSourceContext,
   height: bigint,
@@ -87,7 +87,7 @@ function tokenPayment(log: TokenPaymentLog, { name }: NetworkSettings, block: Fu
   }
 }
 
-/** Payments of the network's own coin: what a transaction itself carries. A reverted one carried nothing. */
+/** Payments of the native coin, by the value of the transaction itself. Reverted transactions paid nothing. */
 async function readNatives(
   { client, settings }: EvmSourceContext,
   block: FullBlock,

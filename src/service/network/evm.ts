@@ -40,11 +40,11 @@ import type { NetworkClient, SignedTransferOutcome, TransferDraft, TransferOrder
 
 const timeoutMs = 10_000
 
-/** An EVM network on which the keys of the keyring pay. */
+/** Opens an EVM network, on which the keys of the keyring pay. */
 export function openEvm(settings: NetworkSettings, keyring: Keyring): NetworkClient {
   const client: PublicClient = createPublicClient({
     transport: fallback(settings.rpcUrls.map((url) => http(url, { timeout: timeoutMs, retryCount: 1 }))),
-    // Without it viem answers a height from memory for as long as it thinks a block takes.
+    // Without this, viem caches the block number for its estimate of the block time.
     cacheTime: 0,
   })
   const liquidity = keyring.address('evm', liquidityBranch)
@@ -90,7 +90,7 @@ async function decimalsProblem(client: PublicClient, { key, decimals }: Asset): 
   return actual === decimals ? null : `${key} has ${actual} decimals, not ${decimals}`
 }
 
-/** What a node refuses, and that it does not answer, is foreseen: whoever asked tries again later. */
+/** Turns node errors and timeouts into a Fault, after which the caller retries later. */
 async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>): Promise<Result> {
   try {
     return await asked
@@ -103,7 +103,7 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
 
 type EvmOutcomeDeps = { client: PublicClient; share: RequestCoalescer }
 
-/** Landed and reverted are told only of transactions in a final block. */
+/** Returns `landed` or `reverted` only for transactions in a final block. */
 async function evmOutcome(
   { client, share }: EvmOutcomeDeps,
   transaction: string,
@@ -127,8 +127,8 @@ async function evmOutcome(
 type TokenTransferParties = { from: Hex; to: Hex; token: Hex | null }
 
 /**
- * A token may answer that it refuses, and not revert: then nothing was moved and nothing logged. Where it logged
- * another amount than was asked for, something was moved, and it is not paid again.
+ * A token may return false instead of reverting; then nothing moved and nothing was logged. If it logged another amount
+ * than ordered, funds moved, and the transfer is not paid again.
  */
 function moved({ logs }: TransactionReceipt, { from, to, token }: TokenTransferParties): boolean {
   return parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs }).some(
@@ -154,8 +154,8 @@ function nullIfNotFound(error: unknown): null {
 type OrderPayer = Pick<TransferOrder, 'branch' | 'feeFrom'>
 
 /**
- * The same transfer at a higher fee, with the nonce of the old one, so that only one of the two can land. Where the
- * fee comes off the amount, what arrives is less by what the fee is more.
+ * The same transfer at a higher fee with the same nonce, so that only one of the two can land. If the fee comes off the
+ * amount, the recipient gets less by the increase.
  */
 async function redraftEvm(
   purse: EvmWallet,
@@ -167,7 +167,7 @@ async function redraftEvm(
   const market = await readMarket(client)
   if (isGood(old, market)) return null
   const holder = purse.keyring.evmAccount(payer.branch).address
-  // The node's idea of the next block has the old transaction in it, which this one takes the place of.
+  // Only `latest`: the pending block contains the old transaction, which this one replaces.
   const asked = { holder, assets: [nativeOf(settings)], tags: ['latest'] } as const
   const [landed, funds, rollupFee] = await Promise.all([
     client.getTransactionCount({ address: holder, blockTag: 'latest' }),

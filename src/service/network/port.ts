@@ -1,7 +1,7 @@
 import type { NetworkSettings } from '../../chain/port.ts'
 import type { Address, AssetKey, TxId } from '../../core/asset.ts'
 
-/** One transfer to a deposit address, as the service itself found it. */
+/** One payment to a deposit address, found by the service on the chain. */
 export type ScannedPayment = {
   transaction: TxId
   /** The log index or `native` on EVM networks, `{mint or native}:{deposit address}` on Solana. */
@@ -13,11 +13,11 @@ export type ScannedPayment = {
   block: bigint
   blockHash: string
   blockAt: Date
-  /** Whether it is past being undone. */
+  /** Whether its block is final. */
   final: boolean
 }
 
-/** Up to where a network was read: as final, and beyond that as seen. */
+/** The position up to which a network was read: as final, and beyond that as seen. */
 export type NetworkReadPosition = {
   finalHeight: bigint
   finalHash: string | null
@@ -26,32 +26,32 @@ export type NetworkReadPosition = {
 }
 
 export type Scan = {
-  /** Every final payment above the old final height and up to the new one is among them. */
+  /** Includes every final payment above the old final height and up to the new one. */
   payments: readonly ScannedPayment[]
   position: NetworkReadPosition
-  /** More is waiting than one scan reads. */
+  /** More blocks are waiting than one scan reads. */
   more: boolean
 }
 
 export type TransferOrder = {
-  /** The branch of the seed whose key signs, and whose address the asset leaves. */
+  /** The branch of the seed whose key signs and whose address pays. */
   branch: number
   to: Address
   asset: AssetKey
-  /** Base units, above zero. */
+  /** In base units, greater than zero. */
   amount: bigint
   /**
-   * `amount`: what the transfer takes of the asset itself comes off the amount, so that an address can be emptied:
-   * the fee of a native coin, and what a token withholds from its transfers. Fees in another coin are paid beside it.
+   * `amount`: fees in the asset itself come off the amount, so that an address can be emptied. These are the network
+   * fee of a native coin and the transfer fee of a token. Fees in another coin are paid on top.
    */
   feeFrom: 'payer' | 'amount'
-  /** Makes the transaction unlike any other where the network has no nonce. */
+  /** Makes the transaction unique on networks without nonces. */
   reference: string
 }
 
-/** A transfer for which everything was asked of the node: signing needs no network. */
+/** A transfer with all node queries done: signing needs no network. */
 export type TransferDraft = {
-  /** What arrives at the address of the order. */
+  /** The amount that arrives at the address of the order. */
   amount: bigint
   sign(nonce: bigint | null): Promise<SignedTransfer>
 }
@@ -60,47 +60,46 @@ export type SignedTransfer = {
   transaction: TxId
   bytes: Uint8Array
   nonce: bigint | null
-  /** The last block height at which the bytes can still land; null where they never expire. */
+  /** The last block height at which the bytes can land; null if they never expire. */
   expiresHeight: bigint | null
 }
 
-/** `open` may still land; `known` is whether the node has it. The others are final. */
+/** `open` may still land, and `known` is whether the node has it. The other outcomes are final. */
 export type SignedTransferOutcome =
   | { kind: 'open'; known: boolean }
   | { kind: 'landed'; at: Date }
   | { kind: 'reverted' }
   | { kind: 'expired' }
 
-/** What the service needs of a chain. Nothing of it is shared with the readers it is reconciled against. */
+/** The service's chain client. It shares no code with the chain readers against which the service is reconciled. */
 export type NetworkClient = {
   settings: NetworkSettings
-  /** Throws a Fault where the node serves another chain or an asset has other decimals than the settings say. */
+  /** @throws Fault if the node serves another chain, or if an asset's decimals differ from the settings. */
   check(): Promise<void>
-  /** Where reading begins: the head that is final now. */
+  /** The start position: the current final head. */
   start(): Promise<NetworkReadPosition>
   /**
-   * Reads on, and leaves out what the liquidity wallet pays: the service's own movements are no deposits. `watched`
-   * is asked only after the heights are known, so that the payments to an address that it does
-   * not have yet are all above them.
+   * Reads on, without the payments of the liquidity wallet, which are not deposits. `watched` is called only after the
+   * heights are known, so that payments to an address that it lacks are all above them.
    */
   scan(position: NetworkReadPosition, watched: () => Promise<ReadonlySet<Address>>): Promise<Scan>
   /**
-   * @throws Fault `remote_failed`, also where the address of the branch has too little, counting what was signed
-   * before; signing throws it too, because only then it is known what comes before
+   * @throws Fault `remote_failed`, also if the address of the branch has too little, counting transfers signed before.
+   * Signing throws it too, because the preceding transfers are known only then.
    */
   draft(order: TransferOrder): Promise<TransferDraft>
-  /** What the address of the branch lacks of the native coin to pay for this order; zero on Solana. */
+  /** The native coin that the address of the branch lacks to pay for this order; zero on Solana. */
   gasLack(order: TransferOrder): Promise<bigint>
   /**
-   * The same transfer at a higher fee, to be signed with the nonce of the old one; null where the old fee is still
-   * good, the nonce is used, or the network has no nonces. With the fee from the amount less arrives than before.
-   * @throws Fault `remote_failed`, also where the address cannot pay a fee that is worth signing
+   * The same transfer at a higher fee, to be signed with the nonce of the old one. Null if the old fee is still good,
+   * the nonce is used, or the network has no nonces. If the fee comes off the amount, less arrives than before.
+   * @throws Fault `remote_failed`, also if the address cannot pay a fee that is worth signing
    */
   redraft(bytes: Uint8Array, payer: Pick<TransferOrder, 'branch' | 'feeFrom'>): Promise<TransferDraft | null>
   send(bytes: Uint8Array): Promise<void>
-  /** The nonce that the chain expects next of the branch; null where the network has none. */
+  /** The nonce that the chain expects next for the branch; null if the network has no nonces. */
   nextNonce(branch: number): Promise<bigint | null>
   outcome(transfer: Pick<SignedTransfer, 'transaction' | 'expiresHeight'>): Promise<SignedTransferOutcome>
-  /** What the address of the branch holds of an asset, in transactions that may not be final yet. */
+  /** The balance of the branch's address, including transactions that are not final yet. */
   balance(branch: number, asset: AssetKey): Promise<bigint>
 }

@@ -36,16 +36,16 @@ export type SolanaPurse = {
   settings: NetworkSettings
   keyring: Keyring
   promises: SolanaPromises
-  /** Drafts are made side by side, and ask the same of the node. */
+  /** Drafts are made concurrently and send the same queries to the node. */
   share: RequestCoalescer
 }
 
 const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
 /**
- * Fails where the transfer is expected to fail, so that no fee is spent on it, and signing fails where what was
- * signed meanwhile leaves too little. The reference goes into a memo: without it two equal transfers signed on one
- * blockhash would be one and the same transaction, and only one of them would be paid.
+ * Fails if the transfer is expected to fail, so that no fee is spent on it. Signing fails if transfers signed meanwhile
+ * leave too little. The reference goes into a memo: without it, two equal transfers on one blockhash would be the same
+ * transaction, and only one would be paid.
  */
 export async function draftSolana(purse: SolanaPurse, order: TransferOrder): Promise<TransferDraft> {
   const { rpc, settings, promises, share } = purse
@@ -61,7 +61,7 @@ export async function draftSolana(purse: SolanaPurse, order: TransferOrder): Pro
     share('blockhash', () => rpc.getLatestBlockhash({ commitment: 'finalized' }).send()),
   ])
   requireFunds(settings, plan, { spoken, rent })
-  // Some accounts take tokens only right after a memo.
+  // Some token accounts require a memo right before the transfer.
   const instructions = [...plan.before, memo(order.reference), ...plan.moves]
   const message = pipe(
     createTransactionMessage({ version: 0 }),
@@ -84,13 +84,13 @@ export async function draftSolana(purse: SolanaPurse, order: TransferOrder): Pro
   }
 }
 
-/** One address is one signer object: a message with two of them for one address is refused. */
+/** Reuses one signer per address: a message with two signer objects for one address is rejected. */
 async function signersOf(keyring: Keyring, branch: number): Promise<Signers> {
   const feePayer = await keyring.solanaSigner(liquidityBranch)
   return { feePayer, holder: branch === liquidityBranch ? feePayer : await keyring.solanaSigner(branch) }
 }
 
-/** An account must hold the rent of its bytes or nothing at all. */
+/** Checks that each balance covers its debits. An account must keep the rent of its bytes or be empty. */
 function requireFunds(
   settings: NetworkSettings,
   { takes }: Plan,

@@ -19,7 +19,7 @@ const amountOffset = 64
 const stateOffset = 108
 const usableState = 1
 
-/** The accounts whose tokens the holder can move, the fullest first: anybody can make one, beside the usual one. */
+/** The accounts whose tokens the holder can move, largest first. Anyone can create further accounts for a holder. */
 export async function tokenAccountsOf(
   rpc: SolanaNetworkRpc,
   mint: Address,

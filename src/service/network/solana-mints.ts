@@ -7,16 +7,16 @@ import type { TransferFee } from './transfer-fee.ts'
 export const token2022Program = toSolanaAddress('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 
 export type MintTransferRules = {
-  /** Token or Token-2022: what transfers the token. */
+  /** Token or Token-2022: the program that transfers the token. */
   program: KitAddress
   decimals: number
-  /** Null where nothing is withheld; what is depends on the epoch. */
+  /** The transfer fee of an epoch; null if the token has none. */
   feeIn: ((epoch: bigint) => TransferFee) | null
-  /** Why its tokens cannot be moved by plain transfers; null where they can. */
+  /** Why plain transfers cannot move its tokens; null if they can. */
   obstacle: string | null
 }
 
-/** Null where the address is not a mint of either token program. */
+/** Null if the address is not a mint of either token program. */
 export async function readMint(rpc: SolanaNetworkRpc, code: Address): Promise<MintTransferRules | null> {
   const config = { commitment: 'confirmed', encoding: 'base64' } as const
   const { value } = await rpc.getAccountInfo(toSolanaAddress(code), config).send()
@@ -37,7 +37,7 @@ export async function readMint(rpc: SolanaNetworkRpc, code: Address): Promise<Mi
 const mintLength = 82
 const decimalsOffset = 44
 const initializedOffset = 45
-/** Behind the longest base layout, Token-2022 says what the account is; extensions follow: kind, length, data. */
+/** After the longest base layout, Token-2022 stores the account type and then the extensions: kind, length, data. */
 const kindOffset = 165
 const mintKind = 1
 const extensionKinds = { transferFee: 1, nonTransferable: 9, transferHook: 14 }
@@ -54,7 +54,7 @@ function readExtensions(data: Buffer): ReadonlyMap<number, Buffer> {
   return extensions
 }
 
-/** Two fees stand behind two authorities and a sum: the older one serves until the epoch of the newer one. */
+/** Two fees follow two authorities and a sum. The older one applies until the epoch of the newer one. */
 const olderOffset = 72
 const newerOffset = 90
 
@@ -74,7 +74,7 @@ function readFee(extension: Buffer, offset: number): TransferFee & { epoch: bigi
 
 function obstacleIn(extensions: ReadonlyMap<number, Buffer>): string | null {
   if (extensions.has(extensionKinds.nonTransferable)) return 'its tokens cannot be transferred'
-  // The program that is called at each transfer stands behind the authority over it; zeros are none.
+  // The program called at each transfer follows its authority; all zeros means none.
   const hook = extensions.get(extensionKinds.transferHook)?.subarray(32, 64)
   return hook?.some((byte) => byte !== 0) === true ? 'a program of its own has a say in each transfer' : null
 }

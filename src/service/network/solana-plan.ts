@@ -24,7 +24,7 @@ import { type MintTransferRules, readMint, token2022Program } from './solana-min
 import type { HolderAsset, ReservedFunds, Take } from './solana-promises.ts'
 import { feeOn, sentFor, type TransferFee } from './transfer-fee.ts'
 
-/** The liquidity wallet pays the fee and the rent, whoever's assets are moved. */
+/** The liquidity wallet always pays the fee and the rent. */
 export type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }
 
 export type SolanaPlanContext = {
@@ -36,16 +36,16 @@ export type SolanaPlanContext = {
 
 /** How an order is carried out. */
 export type Plan = {
-  /** What has to be there before the assets move. */
+  /** Instructions that must run before the assets move. */
   before: readonly Instruction[]
   moves: readonly Instruction[]
   arrives: bigint
-  /** What it takes from whom, and what they hold without what is spoken for. */
+  /** The debits and their holders' balances, before reservations. */
   takes: readonly (Take & { held: bigint })[]
 }
 
 const lamportsPerSignature = 5000n
-/** No account that is made for a token is longer, whatever the mint adds to it. */
+/** The maximum size of a token account, including extensions that the mint requires. */
 const tokenAccountBytesMax = 256n
 
 export function purseOf(signer: KeyPairSigner, asset: HolderAsset['asset']): HolderAsset {
@@ -114,8 +114,7 @@ export async function planTokens(planning: SolanaPlanContext, order: TransferOrd
 }
 
 /**
- * The lamports of who is paid. Whoever names a token account as the owner of another one, or a program, cannot move
- * what arrives.
+ * The recipient's lamports. Rejects programs and token accounts, because they cannot move what they receive as owners.
  */
 async function readPayee({ rpc, settings }: SolanaPlanContext, to: Address): Promise<bigint> {
   const config = { encoding: 'base64', commitment: 'confirmed' } as const
@@ -127,13 +126,13 @@ async function readPayee({ rpc, settings }: SolanaPlanContext, to: Address): Pro
   return value.lamports
 }
 
-/** Zero bytes: no account is made. */
+/** Zero bytes: no account is created. */
 async function feeOf(planning: SolanaPlanContext, bytes: bigint): Promise<Take & { held: bigint }> {
   const { rpc, settings, share, spoken, feePayer, holder } = planning
   const purse = purseOf(feePayer, lamportsKey(settings))
   const { slot } = spoken
   const [held, rent] = await Promise.all([
-    // Whoever asks for a balance of that slot or later may have the answer to the same question.
+    // The key includes the slot: a balance of that slot or later answers all of these queries.
     share(`fee payer at ${slot}`, () => lamportsOf(rpc, { ...purse, slot })),
     bytes === 0n ? 0n : readRent(planning, bytes),
   ])
@@ -141,7 +140,7 @@ async function feeOf(planning: SolanaPlanContext, bytes: bigint): Promise<Take &
   return { ...purse, amount: lamportsPerSignature * signatures + rent, held }
 }
 
-/** What an account of that size must hold. */
+/** The least balance of an account of this size. */
 export function readRent(
   { rpc, share }: Pick<SolanaPlanContext, 'rpc' | 'share'>,
   bytes: bigint,
@@ -160,7 +159,7 @@ export function shortOf(
   return refused(settings, `${holder} has ${free} of ${asset} left to spend, and ${amount} are needed`)
 }
 
-/** So much leaves an account, and this much of it arrives. */
+/** `sent` leaves the account, including the withheld `fee`. */
 type TokenAccountDebit = { account: KitAddress; sent: bigint; fee: bigint }
 
 /** More would not fit into one transaction. */
@@ -169,8 +168,8 @@ const partsMax = 8
 const noFee: TransferFee = { basisPoints: 0n, most: 0n }
 
 /**
- * What to send from which account. With the fee from the amount, the order's amount leaves; else it arrives, and what
- * the token withholds is sent on top. Null where the accounts do not hold as much.
+ * Splits an order across token accounts. With `feeFrom: 'amount'`, the order's amount leaves the accounts; otherwise it
+ * arrives, and the token's fee is sent on top. Returns null if the accounts hold too little.
  */
 function gather(
   accounts: readonly TokenAccount[],
@@ -192,7 +191,7 @@ function gather(
 
 type SolanaTransferParties = { mint: Address; to: Address; feePayer: KeyPairSigner; holder: KeyPairSigner }
 
-/** The account that wallets look for: one for each owner and mint. */
+/** The associated token account that wallets use: one per owner and mint. */
 async function usualAccount(
   { mint, to }: Pick<SolanaTransferParties, 'mint' | 'to'>,
   { program }: MintTransferRules,
@@ -205,7 +204,7 @@ async function usualAccount(
   return account
 }
 
-/** Making an account that is there already does nothing. */
+/** Does nothing if the account exists. */
 function accountMaker(
   { mint, to, feePayer }: SolanaTransferParties,
   { program }: MintTransferRules,
@@ -220,7 +219,7 @@ function accountMaker(
   })
 }
 
-/** A token that withholds a fee is told which fee is expected, so that no other one is taken. */
+/** For a token with a transfer fee, the instruction states the expected fee, so that no other fee is charged. */
 function moves(
   { mint, holder }: SolanaTransferParties,
   { program, decimals, feeIn }: MintTransferRules,
@@ -244,7 +243,7 @@ type TransferWithFeeArgs = {
   fee: bigint
 }
 
-/** TransferCheckedWithFee: 26, 1, amount, decimals, fee; integers of eight bytes, the least significant first. */
+/** TransferCheckedWithFee: 26, 1, amount (u64), decimals (u8), fee (u64); integers are little-endian. */
 function transferWithFee(programAddress: KitAddress, transfer: TransferWithFeeArgs): Instruction {
   const { source, mint, destination, authority, amount, decimals, fee } = transfer
   const data = Buffer.alloc(19)

@@ -2,35 +2,35 @@ import { signature as toSignature } from '@solana/kit'
 import type { Address, AssetKey } from '../../core/asset.ts'
 import type { SolanaNetworkRpc } from './solana.ts'
 
-/** What an address holds of an asset. */
+/** One address and one of the assets it holds. */
 export type HolderAsset = { holder: Address; asset: AssetKey }
 
-/** What a transaction takes from a purse when it lands. */
+/** The amount that a transaction takes from one holder and asset when it lands. */
 export type Take = HolderAsset & { amount: bigint }
 
-/** What of a purse is spoken for by transactions that are not in a balance read after the slot. */
+/** The amount reserved by transactions that a balance at or after `slot` may not include. */
 export type ReservedFunds = { slot: bigint; of(purse: HolderAsset): bigint }
 
 /**
- * What was signed lately and is in no balance yet: two transactions must not spend the same money. Kept in memory
- * only, because a transaction that does not land soon never does.
+ * Reserves the funds of signed transactions that no balance shows yet: two transactions must not spend the same funds.
+ * Kept in memory only, because a transaction that does not land soon never does.
  */
 export type SolanaPromises = {
   note(signed: { transaction: string; expiresHeight: bigint; takes: readonly Take[] }): void
-  /** What is open now, and what is noted from now on, of these purses. */
+  /** The reservations for these holders and assets: those open now and those noted later. */
   spoken(rpc: SolanaNetworkRpc, purses: readonly HolderAsset[]): Promise<ReservedFunds>
 }
 
 type PendingSpend = { expiresHeight: bigint; takes: readonly Take[] }
 
-/** The most that a node tells of in one answer. */
+/** The maximum number of signatures that a node accepts in one query. */
 const statusesMax = 256
 
 export function createSolanaPromises(): SolanaPromises {
   const open = new Map<string, PendingSpend>()
-  /** All that was ever noted, by purse: what is forgotten later was still noted since. */
+  /** Total ever noted, by holder and asset. It still counts transactions that were noted and have ended since. */
   const noted = new Map<string, bigint>()
-  /** A balance of this slot has in it whatever was forgotten because it landed. */
+  /** A balance at this slot includes every transaction that was dropped because it landed. */
   let newestSlot = 0n
 
   const settle = async (rpc: SolanaNetworkRpc): Promise<void> => {
@@ -58,7 +58,7 @@ export function createSolanaPromises(): SolanaPromises {
   }
 }
 
-/** The slot is null where the transaction has expired: it is in no block. */
+/** The slot is null if the transaction expired and is in no block. */
 type EndedSignature = { signature: string; slot: bigint | null }
 
 async function findEnded(
@@ -73,7 +73,10 @@ async function findEnded(
   return ended
 }
 
-/** The height comes first: what expired by it and is not known afterwards never landed. */
+/**
+ * Reads the height before the statuses: a transaction that expired by that height and is unknown afterwards never
+ * landed.
+ */
 async function endedAmong(
   rpc: SolanaNetworkRpc,
   some: readonly [string, PendingSpend][],

@@ -15,13 +15,13 @@ type SolanaBlockPayment = ReadBlock['payments'][number]
 
 const commitments = { final: 'finalized', seen: 'confirmed' } as const
 
-/** Slot and hash come from one answer: a block may take a moment longer to become readable. */
+/** Takes slot and hash from one response, because the block may become readable a moment later. */
 export async function startSolana(rpc: SolanaNetworkRpc): Promise<NetworkReadPosition> {
   const { context, value } = await rpc.getLatestBlockhash({ commitment: 'finalized' }).send()
   return positionAt({ height: context.slot, hash: value.blockhash })
 }
 
-/** Heights are slots, of which some have no block. */
+/** Heights are slots; some slots have no block. */
 export function solanaSource(chain: SolanaSourceContext): BlockSource {
   const { rpc, settings, liquidity } = chain
   return {
@@ -79,7 +79,9 @@ type SolanaBlockTransactionMeta = {
   postTokenBalances?: BalanceRecord['postTokens']
 }
 
-/** Nearly all of a block is of others. Failed transactions moved nothing. */
+/**
+ * Checks the addresses first, because most transactions concern no watched address. Failed transactions moved nothing.
+ */
 function paymentsOf(
   { meta, transaction }: SolanaBlockTransaction,
   { name, assets }: NetworkSettings,
@@ -108,7 +110,7 @@ function paymentsOf(
     }))
 }
 
-/** Blocks from before the chain kept time have none. */
+/** Blocks produced before the chain recorded block times have no time. */
 function toDate(blockTime: bigint | null): Date {
   return new Date(Number(blockTime ?? 0n) * 1000)
 }
@@ -121,13 +123,13 @@ function nullIfSkipped(error: unknown): null {
   return null
 }
 
-/** How one owner's holding of one mint, or of lamports, changed in one transaction. */
+/** The change of an owner's balance of one mint, or of lamports, in one transaction. */
 export type HoldingChange = { owner: Address; code: AssetCode; change: bigint }
 
-/** The part of a transaction that says what changed. Both lists of balances are in the order of the accounts. */
+/** The balances of a transaction. `pre` and `post` are in the order of the accounts. */
 export type BalanceRecord = {
   accounts: readonly string[]
-  /** What the network took of the first account for running the transaction. */
+  /** The network fee, paid by the first account. */
   fee: bigint
   pre: readonly bigint[]
   post: readonly bigint[]
@@ -138,14 +140,14 @@ export type BalanceRecord = {
 type TokenBalanceEntry = { mint: string; owner?: string; uiTokenAmount: { amount: string } }
 
 /**
- * What a transaction moved, read from balances and never from instructions, so that inner transfers, transfers
- * without a mint and programs nobody has heard of are all covered. Zero changes are left out.
+ * Returns the movements of a transaction. They come from balances, not from instructions, and therefore cover inner
+ * transfers, transfers without a mint and unknown programs. Zero changes are omitted.
  */
 export function movementsOf(record: BalanceRecord): HoldingChange[] {
   return [...tokenMovements(record), ...lamportMovements(record)].filter(({ change }) => change !== 0n)
 }
 
-/** Who paid for an asset, where the balances show exactly one who gave it away. */
+/** The sender of an asset if the balances show exactly one, else null. */
 export function soleSender(movements: readonly HoldingChange[], code: AssetCode): Address | null {
   const givers = movements.filter((movement) => movement.code === code && movement.change < 0n)
   return givers.length === 1 ? (givers[0]?.owner ?? null) : null
@@ -168,7 +170,7 @@ function tokenMovements({ preTokens, postTokens }: BalanceRecord): HoldingChange
   return [...sums.values()]
 }
 
-/** The fee is left out: who pays it for others has not paid the deposit. */
+/** Excludes the network fee: a fee payer is not a sender of the deposit. */
 function lamportMovements({ accounts, fee, pre, post }: BalanceRecord): HoldingChange[] {
   return accounts.map((account, place) => ({
     owner: parseAddress('solana', account),

@@ -26,7 +26,7 @@ export type SolanaNetworkRpc = Rpc<SolanaRpcApi>
 
 const timeoutMs = 10_000
 
-/** A Solana network on which the keys of the keyring pay. */
+/** Opens a Solana network, on which the keys of the keyring pay. */
 export function openSolana(settings: NetworkSettings, keyring: Keyring): NetworkClient {
   const rpc: SolanaNetworkRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
   const nodes: readonly SolanaNetworkRpc[] = settings.rpcUrls.map((url) =>
@@ -58,7 +58,7 @@ export function openSolana(settings: NetworkSettings, keyring: Keyring): Network
   }
 }
 
-/** Asks the next address where one does not answer. */
+/** Tries the next URL if one fails. */
 function inTurn(urls: readonly string[]): RpcTransport {
   const transports = urls.map((url) => createDefaultRpcTransport({ url }))
   const ask = async (request: Parameters<RpcTransport>[0], place = 0): Promise<unknown> => {
@@ -100,7 +100,7 @@ async function problemOf(rpc: SolanaNetworkRpc, { key, decimals }: Asset): Promi
   return mint.decimals === decimals ? null : `${key} has ${mint.decimals} decimals, not ${decimals}`
 }
 
-/** What a node refuses is foreseen: whoever asked tries again later. */
+/** Turns node errors into a Fault, after which the caller retries later. */
 async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>): Promise<Result> {
   try {
     return await asked
@@ -113,12 +113,12 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
 
 type SolanaTransferRef = Pick<SignedTransfer, 'transaction' | 'expiresHeight'>
 
-/** A blockhash serves for so many blocks after its own, so what uses it can only be in one of them. */
+/** A blockhash is valid for this many blocks after its own, so its transactions can only be in one of them. */
 const lifetimeBlocks = 150n
 
 /**
- * All of it is asked of one node, the next one where it does not answer: what one node knows says nothing about what
- * another one lacks.
+ * Sends all queries of one outcome to the same node, and falls back to the next node on failure: the answers of two
+ * nodes cannot be combined.
  */
 async function solanaOutcome(
   nodes: readonly SolanaNetworkRpc[],
@@ -144,7 +144,7 @@ async function outcomeBy(rpc: SolanaNetworkRpc, wanted: SolanaTransferRef): Prom
     .send()
   const status = value[0] ?? null
   if (status === null) {
-    // Several nodes may stand behind one address, and one that lags lacks what the others have.
+    // Several nodes may share one URL, and a lagging node lacks transactions that the others have.
     const isPast = final.blockHeight > expiresHeight && context.slot >= final.absoluteSlot
     const isProved = isPast && (await remembers(rpc, expiresHeight - lifetimeBlocks))
     return isProved ? { kind: 'expired' } : { kind: 'open', known: false }
@@ -163,8 +163,9 @@ async function outcomeBy(rpc: SolanaNetworkRpc, wanted: SolanaTransferRef): Prom
 }
 
 /**
- * Nodes forget old blocks, and do not list what was in them. A slot is never less than the height of its block, so
- * the height of the first block is only asked for where its slot does not tell.
+ * True if the node still has the block of this height. Nodes prune old blocks and the statuses of their transactions. A
+ * slot is never less than the height of its block, so the height of the first block is queried only if its slot is too
+ * high to decide.
  */
 async function remembers(rpc: SolanaNetworkRpc, height: bigint): Promise<boolean> {
   const slot = await rpc.getFirstAvailableBlock().send()

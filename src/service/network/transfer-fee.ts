@@ -1,4 +1,4 @@
-/** What a token withholds from each transfer of it: a share, rounded up, and never more than `most`. */
+/** The fee that a token withholds from each transfer: a share of it, rounded up, at most `most`. */
 export type TransferFee = { basisPoints: bigint; most: bigint }
 
 const whole = 10_000n
@@ -8,7 +8,7 @@ export function feeOn({ basisPoints, most }: TransferFee, sent: bigint): bigint 
   return fee < most ? fee : most
 }
 
-/** The least to send so that exactly this much arrives. */
+/** The least amount to send so that exactly `arriving` arrives. */
 export function sentFor({ basisPoints, most }: TransferFee, arriving: bigint): bigint {
   const kept = whole - basisPoints
   if (arriving === 0n) return 0n

@@ -1,5 +1,6 @@
 /**
- * Does the work for every item, at most `atOnce` at a time, and keeps their order. Where one fails no other is begun.
+ * Maps items with at most `atOnce` concurrent calls; the results keep the order. After a failure no further call
+ * starts.
  */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],

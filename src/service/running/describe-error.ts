@@ -1,7 +1,10 @@
 import { BaseError } from 'viem'
 import { messageOf } from '../../core/errors.ts'
 
-/** One line for the log, without the addresses and bodies that RPC clients put into theirs: an address can hold a key. */
+/**
+ * One line for the log. Removes URLs and request bodies from the errors of RPC clients, because a URL can contain a
+ * key.
+ */
 export function describeError(error: unknown): string {
   const text = error instanceof BaseError ? `${error.shortMessage} ${error.details}` : messageOf(error)
   return text

@@ -3,9 +3,9 @@ import { tell } from '../../log/tell.ts'
 import { describeError } from './describe-error.ts'
 
 export type Loop = {
-  /** Works at once instead of waiting for the next turn. */
+  /** Starts the next turn immediately. */
   wake(): void
-  /** Tells the turn under way to end, and returns when it has. */
+  /** Aborts the current turn and resolves when it has ended. */
   stop(): Promise<void>
 }
 
@@ -17,8 +17,8 @@ const failuresCounted = 10
 const pauseMaxMs = 10_000
 
 /**
- * Works over and over: at once where the work says that more is waiting, else after `everyMs`, and later after
- * each failure in a row. A turn that fails changes nothing that the next one does not find again.
+ * Runs turns repeatedly: immediately if more work is waiting, else after `everyMs`, with growing pauses after
+ * consecutive failures. A failed turn leaves its work to the next one.
  */
 export function startLoop({ name, everyMs, log }: LoopSettings, work: LoopTurn): Loop {
   const stopping = new AbortController()
@@ -53,7 +53,7 @@ export function startLoop({ name, everyMs, log }: LoopSettings, work: LoopTurn):
   }
 }
 
-/** Waits for a time or for `end`, also where `end` was called since the last wait. */
+/** Waits for a time or for `end`, including an `end` since the last wait. */
 function createPause() {
   let ended = Promise.withResolvers<void>()
   return {

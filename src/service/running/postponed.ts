@@ -1,10 +1,10 @@
-/** Remembers what failed, so that it is tried ever later and does not keep the rest from its turn. */
+/** Backs off failed items, so that they do not block the others. */
 export type RetryBackoff = {
-  /** Those that are not to be tried yet. */
+  /** The items that must not be retried yet. */
   waiting(): string[]
-  /** Puts it off for that long, without a failure. */
+  /** Postpones an item without counting a failure. */
   putOff(id: string, pauseMs: number): void
-  /** Returns how often it failed in a row. */
+  /** Records a failure. Returns the number of consecutive failures. */
   failed(id: string): number
   done(id: string): void
 }

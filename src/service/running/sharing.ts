@@ -1,7 +1,7 @@
-/** Asks once for all who ask for the same before the answer is there. */
+/** Coalesces concurrent requests with the same key into one. */
 export type RequestCoalescer = <Answer>(key: string, ask: () => Promise<Answer>) => Promise<Answer>
 
-/** What one key stands for must always be the same question. */
+/** A key must always stand for the same request. */
 export function createShare(): RequestCoalescer {
   const underWay = new Map<string, Promise<unknown>>()
   return <Answer>(key: string, ask: () => Promise<Answer>) => {

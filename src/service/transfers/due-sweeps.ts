@@ -9,19 +9,19 @@ import { mapBounded } from '../running/bounded.ts'
 import { postpone } from './signing.ts'
 import { type DueTransfer, type DueTransferDeps, sweepKey, topUpKey } from './wanted.ts'
 
-/** `minimums['base/USDC']` is what must lie at an address before it is worth a sweep, in whole units. */
+/** `minimums['base/USDC']` is the least balance of an address that is swept, in whole units of the asset. */
 export type SweepSettings = { minimums: Readonly<Record<string, string>> }
 
-/** What lies at one deposit address of one asset, of final deposits that were not swept yet. */
+/** The final, unswept deposits of one asset at one deposit address. */
 type Pile = { branch: number; address: Address; code: AssetCode; amount: string; deposits: string[] }
 
-/** How many are signed at once. */
+/** The maximum number of sweeps signed at once. */
 export const sweepsMax = 50
 const requestsAtOnce = 8
 
 /**
- * The sweeps to sign on this network, one per deposit address at a time. An address that cannot pay for the transfer
- * of a token is given what it lacks first, and is swept once that has landed.
+ * The sweeps to sign on this network, one per deposit address at a time. If an address cannot pay for its token
+ * transfer, it first receives the missing gas and is swept once that transfer has landed.
  */
 export async function dueSweeps(looking: DueTransferDeps, sweep: SweepSettings): Promise<DueTransfer[]> {
   const piles = await findPiles(looking, sweep)
@@ -29,7 +29,7 @@ export async function dueSweeps(looking: DueTransferDeps, sweep: SweepSettings):
   return wanted.filter((one) => one !== null)
 }
 
-/** Names every minimum that is not of an asset of the networks, or not an amount of it. */
+/** Reports every minimum whose asset is not in the networks, or whose value is not an amount of it. */
 export function findSweepFaults({ minimums }: SweepSettings, networks: readonly NetworkSettings[]): string[] {
   const decimals = new Map<string, number>(
     networks.flatMap(({ name, assets }) =>
@@ -47,7 +47,7 @@ export function findSweepFaults({ minimums }: SweepSettings, networks: readonly 
     )
 }
 
-/** Tokens come first: what their transfers cost is then paid by the native coins that lie at the same address. */
+/** Tokens come first: their transfers are paid with the native coin at the same address. */
 async function findPiles(
   { db, network, postponed }: DueTransferDeps,
   { minimums }: SweepSettings,
@@ -85,7 +85,7 @@ async function findPiles(
   return rows
 }
 
-/** An address that cannot be asked about, as one that a token's issuer has frozen, keeps no other from its sweep. */
+/** A failed query, such as for an address that a token issuer has frozen, does not block other sweeps. */
 async function sweepOf(looking: DueTransferDeps, pile: Pile): Promise<DueTransfer | null> {
   const key = sweepKey(pile.branch, pile.code)
   try {
@@ -123,7 +123,7 @@ async function orderOf(
   return { kind: 'top_up', key: topUpKey(pile.address), order: topUp }
 }
 
-/** The transfers of tokens from the same address may have been paid for out of the native coins that lay there. */
+/** Earlier token transfers may have spent some of the native coin at the same address. */
 async function sweepable(network: NetworkClient, { branch, code, amount }: Pile): Promise<bigint> {
   const recorded = BigInt(amount)
   if (code !== 'native') return recorded

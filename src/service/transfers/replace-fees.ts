@@ -13,15 +13,15 @@ import type { ServiceTransferRow } from './tables.ts'
 const batchMax = 50
 
 /**
- * Signs those transfers anew, at a fee of today, that were signed longer ago than that and that no block has taken;
- * returns how many. The nonce stays, so that one version lands whatever becomes of the others. Networks without
- * nonces have nothing to replace: there a transfer expires.
+ * Signs transfers again at the current fee if they are unmined for `replaceAfterMs`, and returns how many. The nonce
+ * stays the same, so at most one version lands. Networks without nonces have nothing to replace: their transfers
+ * expire.
  */
 export async function replaceFees(signing: TransferSigningDeps, replaceAfterMs: number): Promise<number> {
   const { network, log } = signing
   let replaced = 0
   for (const branch of await slowBranches(signing, replaceAfterMs)) {
-    // What the chain has forgotten below is sent first, since nothing above it can land before.
+    // Transfers that the chain forgot have lower nonces and must land first, so they are sent first.
     await sendTransfers(network, await forgottenTransfers(signing, branch), log)
     const nextNonce = (await network.nextNonce(branch)) ?? 0n
     for (const open of await stuckTransfers(signing, { branch, nextNonce, replaceAfterMs })) {
@@ -51,7 +51,7 @@ async function slowBranches(signing: TransferSigningDeps, replaceAfterMs: number
 
 type Stuck = { branch: number; nextNonce: bigint; replaceAfterMs: number }
 
-/** Those below the next nonce are in a block that is not final yet. */
+/** Transfers below the next nonce are in a block that is not final yet. */
 async function stuckTransfers(
   signing: TransferSigningDeps,
   { branch, nextNonce, replaceAfterMs }: Stuck,
@@ -66,7 +66,7 @@ async function stuckTransfers(
   return withVersions(signing.db, transfers)
 }
 
-/** One that the node has no better fee for, or cannot be asked about, keeps its bytes. */
+/** A transfer keeps its bytes if the old fee is still good or if the node cannot be queried. */
 async function replaceFee(
   signing: TransferSigningDeps,
   { transfer, versions }: OpenTransfer,
@@ -89,14 +89,14 @@ async function replaceFee(
   }
 }
 
-/** As it was ordered: a sweep of the native coin pays for itself. */
+/** The payer of the original order: a sweep of the native coin pays its own fee. */
 function payerOf({ kind, branch, asset }: ServiceTransferRow): Pick<TransferOrder, 'branch' | 'feeFrom'> {
   return { branch, feeFrom: kind === 'sweep' && asset === 'native' ? 'amount' : 'payer' }
 }
 
 type Version = { transfer: ServiceTransferRow; draft: TransferDraft; signed: SignedTransfer; version: number }
 
-/** Whoever reads of the transfer is told of the newest version, which is the likeliest to land. */
+/** Records show the newest version, which is the likeliest to land. */
 async function storeVersion(
   { tx, deposits }: TransferSigningDeps & { tx: ServiceTransaction },
   { transfer, draft, signed, version }: Version,

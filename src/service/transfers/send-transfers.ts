@@ -6,7 +6,7 @@ import { describeError } from '../running/describe-error.ts'
 
 const requestsAtOnce = 8
 
-/** Sends bytes that are stored. What the node does not take is sent again when its outcome is looked for. */
+/** Sends stored bytes. If the node rejects them, they are sent again when their outcome is next checked. */
 export async function sendTransfers(
   network: NetworkClient,
   signed: readonly { transaction: string; bytes: Uint8Array }[],

@@ -12,16 +12,16 @@ import type { TransferSigningDeps } from './signing.ts'
 import type { ServiceTransferRow, SigningRow } from './tables.ts'
 import { keyOf } from './wanted.ts'
 
-/** The newest version comes first. */
+/** `versions` holds the newest first. */
 export type OpenTransfer = { transfer: ServiceTransferRow; versions: readonly SigningRow[] }
 
 const batchMax = 200
 const requestsAtOnce = 8
 
 /**
- * Looks how the transfers on this network fare, and returns how many came to an end. Those that the node does not
- * have are sent, always the same bytes, in the order in which they were signed: those that a crash or the node has
- * lost, and those it did not take.
+ * Checks the outcomes of open transfers on this network and returns how many ended. Transfers that the node does not
+ * know are sent again with the same bytes, in the order of signing: a crash or the node lost them, or the node rejected
+ * them.
  */
 export async function settleTransfers(signing: TransferSigningDeps): Promise<number> {
   const { network, log } = signing
@@ -36,8 +36,8 @@ export async function settleTransfers(signing: TransferSigningDeps): Promise<num
 }
 
 /**
- * Transfers of a branch that had landed, with nonces that the chain expects anew: it lost blocks that were final, as
- * a local node does that is killed. Nothing later can land until they have landed again.
+ * Landed transfers of a branch whose nonces the chain expects again. The chain lost final blocks, as a local node does
+ * when it is killed. Transfers with later nonces can land only after these have landed again.
  */
 export async function forgottenTransfers(
   { db, network }: Pick<TransferSigningDeps, 'db' | 'network'>,
@@ -108,11 +108,11 @@ async function settleBatch(signing: TransferSigningDeps, open: readonly OpenTran
 
 type Fate =
   | { kind: 'open' }
-  /** The node has none of the versions. */
+  /** The node knows none of the versions. */
   | { kind: 'lost' }
   | { kind: 'ended'; outcome: Exclude<SignedTransferOutcome, { kind: 'open' }>; transaction: string }
 
-/** Of the versions of a transfer at most one lands: they have one nonce. */
+/** At most one version of a transfer lands, because all versions share its nonce. */
 async function fateOf(network: NetworkClient, { versions }: OpenTransfer): Promise<Fate> {
   let isKnown = false
   for (const { transaction, expires_height: expiresHeight } of versions) {
@@ -123,7 +123,7 @@ async function fateOf(network: NetworkClient, { versions }: OpenTransfer): Promi
   return { kind: isKnown ? 'open' : 'lost' }
 }
 
-/** A transfer that came to an end by one of its signed versions. */
+/** A transfer that ended with one of its signed versions. */
 export type EndedTransfer = {
   transfer: ServiceTransferRow
   outcome: Exclude<SignedTransferOutcome, { kind: 'open' }>
@@ -132,12 +132,12 @@ export type EndedTransfer = {
 
 type SaveOutcomeDeps = { tx: ServiceTransaction; deposits: Deposits; postponed: RetryBackoff }
 
-/** A recipient that makes every transfer to it revert is not paid for ever. */
+/** Limits payments to a recipient that makes every transfer revert. */
 const revertsMax = 5
 
 /**
- * A reverted or expired attempt moved nothing and never will: what it was for may be tried again by another. Returns
- * how many ended by this: another process may have been told of the same outcomes.
+ * Saves outcomes. A reverted or expired attempt moved nothing and never will, so another attempt may follow.
+ * @returns how many transfers ended by this call; another process may have saved the same outcomes.
  */
 export async function saveOutcomes(
   { tx, deposits, postponed }: SaveOutcomeDeps,
@@ -168,7 +168,7 @@ export async function saveOutcomes(
   return ended.length
 }
 
-/** All are locked before the first event is written, since whoever writes events holds up the others who do. */
+/** Locks all deposits before the first event is written, because writing events blocks other writers. */
 async function depositsOf(
   tx: ServiceTransaction,
   told: readonly EndedTransfer[],
@@ -184,7 +184,7 @@ async function depositsOf(
   return [...paid, ...[...swept, ...alsoPaid].map(({ id }) => id)]
 }
 
-/** Those that name a transaction of another deposit's forward. */
+/** Deposits that name a transaction of another deposit's forward. */
 async function findAlsoPaid(
   tx: ServiceTransaction,
   told: readonly EndedTransfer[],
@@ -202,7 +202,7 @@ async function findAlsoPaid(
   return rows
 }
 
-/** Returns those that this ended. */
+/** @returns the transfers that ended by this call. */
 async function endTransfers(
   tx: ServiceTransaction,
   told: readonly EndedTransfer[],
@@ -222,7 +222,10 @@ async function endTransfers(
   return told.filter(({ transfer }) => ids.has(transfer.id))
 }
 
-/** Deposits whose last forward or refund that is tried before a person decides was reverted; a decision begins anew. */
+/**
+ * Deposits whose forward or refund has now reverted `revertsMax` times. A person must decide; the decision allows as
+ * many new attempts.
+ */
 async function findUndeliverable(
   tx: ServiceTransaction,
   ended: readonly EndedTransfer[],
@@ -243,7 +246,7 @@ function heldOf(id: string): DepositChange {
   return { id, status: 'held', reason: 'undeliverable' }
 }
 
-/** The transaction is stated anew: of several versions it may be another that landed. */
+/** Writes the transaction again, because another version than the newest may have landed. */
 function settled(
   { transfer, outcome, transaction }: EndedTransfer,
   alsoPaid: readonly { id: string }[],

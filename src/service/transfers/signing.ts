@@ -7,7 +7,7 @@ import type { RetryBackoff } from '../running/postponed.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import type { DueTransfer } from './wanted.ts'
 
-/** What signing and following the transfers of a network uses. */
+/** Dependencies for signing and following the transfers of a network. */
 export type TransferSigningDeps = {
   db: ServiceDatabase
   deposits: Deposits
@@ -18,10 +18,10 @@ export type TransferSigningDeps = {
 
 export type DraftedTransfer = { wanted: DueTransfer; draft: TransferDraft }
 
-/** By branch: the nonce that the chain expects next; null where it has none. */
+/** By branch: the nonce that the chain expects next; null if the network has no nonces. */
 export type ChainNonces = ReadonlyMap<number, bigint | null>
 
-/** It waits ever longer, and keeps none of the others from its turn. */
+/** Postpones a transfer with growing delays, so that it does not block the others. */
 export function postpone(
   { postponed, log }: Pick<TransferSigningDeps, 'postponed' | 'log'>,
   { kind, key }: Pick<DueTransfer, 'kind' | 'key'>,

@@ -17,13 +17,13 @@ type StartTransfersDeps = Omit<NetworkLoopDeps, 'network' | 'postponed' | 'resum
   onEvents(): void
 }
 
-/** Sweeps are looked for when more of the chain has become final; and so often, since some were put off. */
+/** Sweeps run when more of the chain is final, and at this interval to retry postponed ones. */
 const sweepEveryMs = 10_000
 const reopenEveryMs = 1000
 
 /**
- * One loop per network works on its deposits and payments and one sweeps it; another reads prices where they have a
- * source, and one more makes errors of what is settled, where any are allowed.
+ * Starts one loop per network for deposits and payments and one for its sweeps, a loop that reads prices if a source is
+ * configured, and a loop that injects faults into settled deposits if faults are allowed.
  */
 export function startTransfers(parts: StartTransfersDeps): Loop[] {
   const { settings, networks, prices, log } = parts
@@ -70,8 +70,8 @@ function startReading(prices: Prices, { source }: QuoteSettings, log: Logger): L
 }
 
 /**
- * Settles and sends once what an earlier run has stored. Whoever signs awaits this first: what was signed and not sent
- * is known to no node, and a transfer that is signed before it takes its place would count on money that it takes.
+ * Settles and sends, once, the transfers that an earlier run stored. Every signer awaits this first: nodes do not know
+ * signed transfers that were never sent, and a new transfer must not spend their funds.
  */
 export function createResumption(signing: TransferSigningDeps, changed: () => void): () => Promise<void> {
   let resuming: Promise<void> | null = null

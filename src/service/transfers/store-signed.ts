@@ -12,7 +12,7 @@ export type SignedStoreContext = TransferSigningDeps & { tx: ServiceTransaction 
 /** A transfer as it is stored. */
 export type SignedTransferRecord = TransferAttempt & { id: bigint; signed: SignedTransfer }
 
-/** Signs what is still wanted once the rows are locked, and stores it. */
+/** Locks the rows, signs the transfers that are still due, and stores them. */
 export async function storeSigned(
   storing: SignedStoreContext,
   drafted: readonly DraftedTransfer[],
@@ -25,7 +25,7 @@ export async function storeSigned(
   return signed
 }
 
-/** One signer at a time on a network: its row serialises the nonces. */
+/** Locks the row of the network, so that one signer at a time assigns nonces. */
 async function lockNetwork({ tx, network }: SignedStoreContext): Promise<void> {
   const { name } = network.settings
   const row = tx.selectFrom('service.stream').select('network').where('network', '=', name)
@@ -34,7 +34,7 @@ async function lockNetwork({ tx, network }: SignedStoreContext): Promise<void> {
 
 type TransferAttempt = DraftedTransfer & { attempt: number }
 
-/** Leaves out what was refunded, or signed by another process, since it was found wanting. */
+/** Drops transfers that were refunded or signed by another process since they were drafted. */
 async function stillWanted(
   tx: ServiceTransaction,
   drafted: readonly DraftedTransfer[],
@@ -85,10 +85,12 @@ function depositsOf(wanted: DueTransfer): readonly string[] {
   return wanted.kind === 'sweep' ? wanted.depositIds : paidDeposits(wanted)
 }
 
-/** By branch: the nonce of its next transfer; null where the network has none. */
+/** By branch: the nonce of its next transfer; null if the network has no nonces. */
 type Nonces = Map<number, bigint | null>
 
-/** The chain can be ahead of what was stored where the key was used before; it is behind while transfers wait. */
+/**
+ * The chain's nonce is ahead of the stored ones if the key was used before; it is behind while transfers are pending.
+ */
 async function readNonces({ tx, network }: SignedStoreContext, chainNonces: ChainNonces): Promise<Nonces> {
   const { rows } = await sql<{ branch: number; next: bigint }>`
     select branch, max(nonce) + 1 as next from service.transfer
@@ -103,7 +105,10 @@ async function readNonces({ tx, network }: SignedStoreContext, chainNonces: Chai
   return nonces
 }
 
-/** One after the other: what one can spend depends on those before it. A nonce that one did not take is the next one's. */
+/**
+ * Signs sequentially, because the funds of a transfer depend on those before it. If signing fails, the next transfer
+ * takes the nonce.
+ */
 async function signAll(
   storing: SignedStoreContext,
   still: readonly TransferAttempt[],
@@ -142,7 +147,7 @@ async function takeIds(tx: ServiceTransaction, count: number): Promise<readonly 
   return rows.map(({ id }) => id)
 }
 
-/** Writes the transfers and their bytes, and the states that tell of them. The rows of the states are locked. */
+/** Writes the transfers, their bytes, and the status changes of their records. The caller has locked the records. */
 async function saveSigned(
   storing: SignedStoreContext,
   signed: readonly SignedTransferRecord[],
@@ -191,7 +196,7 @@ function transferOf(
   }
 }
 
-/** Of what is told in parts the last one counts. */
+/** If a deposit is paid by several transfers, the last one reported remains on it. */
 async function changeDeposits(
   { tx, deposits }: SignedStoreContext,
   signed: readonly SignedTransferRecord[],
@@ -211,7 +216,7 @@ async function changeDeposits(
   assert(changed.length === forwards.length + refunds.length, 'a deposit that is locked keeps its state')
 }
 
-/** The address is written with it: a fault may send a forward elsewhere, and states what it did. */
+/** Also writes the address: a fault may misdirect a forward, and the deposit states the actual recipient. */
 function told({ wanted, signed: { transaction } }: SignedTransferRecord): DepositChange[] {
   return paidDeposits(wanted).map((id) => ({
     id,

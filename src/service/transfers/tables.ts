@@ -1,9 +1,7 @@
 import type { Generated, Selectable } from 'kysely'
 import type { Address, AssetCode, NetworkName } from '../../core/asset.ts'
 
-/**
- * `top_up`: gas for a deposit address that is to be swept. `stray`: what a fault pays beside a forward.
- */
+/** `top_up`: gas for a deposit address before its sweep. `stray`: an extra payment by a fault, beside a forward. */
 export type TransferKind = 'forward' | 'refund' | 'withdrawal' | 'sweep' | 'top_up' | 'stray'
 export type WithdrawalStatus = 'requested' | 'sending' | 'settled' | 'failed'
 type TransferOutcome = 'landed' | 'reverted' | 'expired'
@@ -18,7 +16,7 @@ export type ServiceTransferRow = Selectable<TransferTable>
 export type SigningRow = Selectable<SigningTable>
 export type WithdrawalRow = Selectable<WithdrawalTable>
 
-/** `amount` is what arrives: by the newest version, and at the end by the one that landed. */
+/** `amount` is the amount that arrives: of the newest version, and once ended, of the version that landed. */
 type TransferTable = {
   id: Generated<bigint>
   kind: TransferKind
@@ -46,7 +44,7 @@ type SigningTable = {
   created_at: Generated<Date>
 }
 
-/** `amount` is in the units of the balance, which has 6 decimals on every network. */
+/** `amount` is in base units of the balance, which has 6 decimals on every network. */
 type WithdrawalTable = {
   sequence: Generated<bigint>
   owner_kind: Generated<'stable_wallet'>

@@ -7,25 +7,25 @@ import type { RetryBackoff } from '../running/postponed.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import type { ServiceTransferRow } from './tables.ts'
 
-/** A transfer that is to be signed now, and what it is for. */
+/** A transfer to sign now, and its purpose. */
 export type DueTransfer = Purpose & {
   order: TransferOrder
-  /** By which it is put off where it fails. */
+  /** The key under which the transfer is postponed if it fails. */
   key: string
 }
 
 type Purpose =
-  /** `alsoPays` are deposits that it pays beside the one that it is of. */
+  /** `alsoPays` are the other deposits that the transfer pays. */
   | { kind: 'forward'; depositId: string; alsoPays: readonly string[] }
   | { kind: 'refund'; depositId: string }
-  /** The deposit names the transaction of one that is told before it names that of its forward. */
+  /** If `isTold`, the deposit names this transaction before it names that of its forward. */
   | { kind: 'stray'; depositId: string; isTold: boolean }
   | { kind: 'withdrawal'; withdrawal: bigint }
-  /** Collects these deposits, and nothing else, from their address. */
+  /** Collects exactly these deposits from their address. */
   | { kind: 'sweep'; depositIds: readonly string[] }
   | { kind: 'top_up' }
 
-/** What looking for wanted transfers of a network uses. */
+/** Dependencies for finding the due transfers of a network. */
 export type DueTransferDeps = {
   db: ServiceDatabase
   network: NetworkClient
@@ -35,12 +35,12 @@ export type DueTransferDeps = {
   log: Logger
 }
 
-/** How many payments of a kind are signed at once. */
+/** The maximum number of payments of one kind signed at once. */
 export const paymentsMax = 200
 
 /**
- * Holds for a row of `service.deposit as deposit` of which no transfer has moved money or still can, and which names
- * none such that is another's.
+ * True for a row of `service.deposit as deposit` if no transfer has paid it or still can, and it does not name the
+ * transaction of another deposit's forward that has landed or still can.
  */
 export const isUnpaidDeposit: RawBuilder<boolean> = sql<boolean>`(not exists (
   select from service.transfer
@@ -55,13 +55,13 @@ export const isUnpaidWithdrawal: RawBuilder<boolean> = sql<boolean>`not exists (
   select from service.transfer
   where withdrawal = withdrawal.sequence and (outcome is null or outcome = 'landed'))`
 
-/** The deposits that it pays; the one that it is of comes first. */
+/** All deposits that the transfer pays, its own deposit first. */
 export function paidDeposits(wanted: DueTransfer): readonly string[] {
   if (wanted.kind === 'forward') return [wanted.depositId, ...wanted.alsoPays]
   return 'depositId' in wanted ? [wanted.depositId] : []
 }
 
-/** The key under which a stored transfer was wanted. */
+/** The key of the `DueTransfer` from which a stored transfer was made. */
 export function keyOf(transfer: ServiceTransferRow): string {
   const { kind, deposit_id: deposit, withdrawal, to_address: address, branch, asset } = transfer
   if (deposit !== null) return deposit

@@ -3,7 +3,7 @@ import { stableAsset } from '../catalog.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import type { WithdrawalRow, WithdrawalStatus } from './tables.ts'
 
-/** A withdrawal as the API answers it. The amount is in base units of the balance. */
+/** A withdrawal as the API returns it. The amount is in base units of the balance. */
 export type WithdrawalRecord = {
   id: string
   status: WithdrawalStatus
@@ -14,7 +14,7 @@ export type WithdrawalRecord = {
   amount: string
   /** Null until it is signed. */
   transaction: string | null
-  /** When it was final. */
+  /** When the transfer was final. */
   settled_at: string | null
   created_at: string
   updated_at: string

@@ -6,10 +6,10 @@ import { findAsset, stableAsset } from '../catalog.ts'
 import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import type { WithdrawalRow } from './tables.ts'
 
-/** `amount` is in the units of the balance: USDC with 6 decimals. */
+/** `amount` is in base units of the balance: USDC with 6 decimals. */
 export type NewWithdrawal = {
   wallet: string
-  /** The caller's own: the same request again is the same withdrawal. */
+  /** Chosen by the caller as an idempotency key: the same request with the same id is the same withdrawal. */
   id: string
   network: NetworkName
   recipient: Address
@@ -18,20 +18,20 @@ export type NewWithdrawal = {
 
 export type WithdrawalOutcome =
   | { kind: 'created' | 'existing'; withdrawal: WithdrawalRow }
-  /** The wallet has another withdrawal of this id. */
+  /** The wallet has a different withdrawal with this id. */
   | { kind: 'conflict' }
   | { kind: 'wallet_unknown' }
   | { kind: 'balance_short'; balance: bigint }
   /** The network has no USDC. */
   | { kind: 'asset_unknown' }
-  /** The network's USDC has fewer decimals than the amount. */
+  /** The network's USDC has too few decimals for the amount. */
   | { kind: 'amount_inexact'; decimals: number }
 
 type WithdrawalAsset = { asset: AssetCode }
 
 /**
- * Accepts a withdrawal from a StableWallet's balance; it is signed and sent by the loop of its network. Whoever
- * draws on the same wallet waits for the lock of its owner row, so that a balance is spent once.
+ * Accepts a withdrawal from a StableWallet's balance; the loop of its network signs and sends it. Locks the wallet's
+ * owner row, so that concurrent withdrawals cannot spend the balance twice.
  */
 export async function createWithdrawal(
   { db, networks }: { db: ServiceDatabase; networks: readonly NetworkSettings[] },
@@ -44,7 +44,7 @@ export async function createWithdrawal(
   return inTransaction(db, (tx) => accept(tx, wanted, { asset: assetCode(asset.key) }))
 }
 
-/** One page, the newest first; `before` is the sequence of the last one read. */
+/** One page, newest first; `before` is the sequence of the last row of the previous page. */
 export function listWithdrawals(
   db: ServiceDatabase,
   wallet: string,
@@ -73,7 +73,7 @@ export async function getWithdrawal(
   return found ?? null
 }
 
-/** What was credited less what was withdrawn, in USDC with 6 decimals. A withdrawal that failed gives its part back. */
+/** Credited less withdrawn, in USDC with 6 decimals. Failed withdrawals do not count. */
 export async function walletBalance(db: ServiceDatabase, wallet: string): Promise<bigint> {
   const { rows } = await sql<{ balance: string }>`
     select coalesce((
@@ -85,7 +85,7 @@ export async function walletBalance(db: ServiceDatabase, wallet: string): Promis
   return BigInt(rows[0]?.balance ?? '0')
 }
 
-/** An amount of the balance in the units of a network's USDC; null where those are too coarse for it. */
+/** Converts an amount of the balance to base units of a network's USDC; null if they cannot represent it exactly. */
 export function inNetworkUnits(amount: bigint, decimals: number): bigint | null {
   const more = decimals - stableAsset.decimals
   if (more >= 0) return amount * 10n ** BigInt(more)

@@ -44,23 +44,23 @@ export type NetworkLoopDeps = {
   faults: Faults
   log: Logger
   network: NetworkClient
-  /** What could not be paid or swept lately on this network. */
+  /** Transfers on this network that failed lately and wait for a retry. */
   postponed: RetryBackoff
-  /** What was stored by an earlier run is settled or sent. Nothing is signed before. */
+  /** Resolves when the transfers stored by an earlier run are settled or sent. Nothing is signed before that. */
   resumed(): Promise<void>
 }
 
-/** Whom the loop of a network wakes. */
+/** Callbacks of a network's loop. */
 export type Listeners = {
-  /** Deposits have changed: another network may have something to pay, and there are events to send. */
+  /** Deposits have changed: another network may have payments due, and there are events to send. */
   changed(): void
-  /** More of the chain is final: more may be swept. */
+  /** More of the chain is final, so more sweeps may be due. */
   final(): void
 }
 
 /**
- * Makes the turn of one network's loop, which returns whether more is waiting. A turn reads the chain, decides what
- * becomes of the deposits that are final, signs what is to be paid here, and follows what was signed.
+ * Creates the turn of a network's loop. A turn reads the chain, decides the final deposits, signs the payments due on
+ * this network, and follows signed transfers. It returns whether more work is waiting.
  */
 export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => Promise<boolean> {
   const { network, settings } = work
@@ -71,7 +71,7 @@ export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => 
     await work.resumed()
     const converted = await convertDeposits({ ...work, terms: settings.quotes }, network.settings.name)
     const paid = await payWanted(work)
-    // What was sent ends by becoming final: until that height grows there is no news.
+    // Transfers end when they become final, so outcomes change only when the final height grows.
     const isNews = followed !== height
     const ended = isNews ? await follow() : 0
     followed = height
@@ -82,8 +82,8 @@ export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => 
 }
 
 /**
- * Signs what is to be swept from the deposit addresses of a network, and returns whether more is waiting. It has a
- * loop of its own, so that no forward waits for a sweep.
+ * Signs the sweeps due on a network and returns whether more are waiting. Sweeps have their own loop, so that they do
+ * not delay forwards.
  */
 export async function sweepNetwork(work: NetworkLoopDeps, sweep: SweepSettings): Promise<boolean> {
   await work.resumed()
@@ -103,7 +103,7 @@ async function payWanted(work: NetworkLoopDeps): Promise<number> {
   return signTransfers(work, wanted)
 }
 
-/** Whether a fee is too low shows only after a while, and is not asked at every turn. */
+/** Checks for low fees only every half `replaceAfterMs`: a low fee shows only after a while. */
 function createFollower(work: NetworkLoopDeps): () => Promise<number> {
   const { replaceAfterMs } = work.settings
   let replaceAt = 0
@@ -130,7 +130,7 @@ async function dueWithdrawals({ db, network, postponed }: DueTransferDeps): Prom
   return rows.map((row) => orderOf(row, network.settings))
 }
 
-/** The reference is drawn by lot: the ids that a wallet's owner chooses are not for the chain to see. */
+/** The reference is random, so that ids chosen by wallet owners do not appear on the chain. */
 function orderOf(
   { sequence, recipient, asset: code, amount }: WithdrawalRow,
   network: NetworkSettings,
@@ -157,9 +157,10 @@ function orderOf(
 const requestsAtOnce = 16
 
 /**
- * Signs the wanted transfers and stores them, with the states and events that tell of them, before a byte is sent: a
- * crash after this finds the bytes, a crash before it finds nothing that could land. Returns how many were signed.
- * One that cannot be signed now, for want of liquidity or of the node, waits and is tried again.
+ * Signs transfers and stores them with their status changes and events before anything is sent. After a crash, either
+ * the bytes are stored or nothing was signed that could land. A transfer that cannot be signed now, for lack of
+ * liquidity or a node, is postponed.
+ * @returns how many were signed
  */
 export async function signTransfers(
   signing: TransferSigningDeps,
@@ -200,10 +201,10 @@ async function draft(signing: TransferSigningDeps, wanted: DueTransfer): Promise
   }
 }
 
-/** Where a fault sends what is another's. The sequence of the owners' branches ends below it. */
+/** The branch to which a fault misdirects forwards. The sequence of owner branches ends below it. */
 const misdirectedBranch = 2 ** 31 - 1
 
-/** The forwards to sign on this network; none of their deposits was paid yet, and no attempt still may pay it. */
+/** The forwards to sign on this network. Their deposits are unpaid, and no open attempt can still pay them. */
 export async function dueForwards(looking: DueTransferDeps): Promise<DueTransfer[]> {
   const { faults, network } = looking
   const deposits = await waitingDeposits(looking)
@@ -214,7 +215,7 @@ export async function dueForwards(looking: DueTransferDeps): Promise<DueTransfer
   return joinForwards(faults, due, Date.now()).flatMap((joined) => forwardsOf(looking, joined))
 }
 
-/** The refunds to sign on this network: whole, from the liquidity wallet, which sweeps what was paid. */
+/** The refunds to sign on this network. The liquidity wallet pays them in full and sweeps the deposits. */
 export async function dueRefunds(looking: DueTransferDeps): Promise<DueTransfer[]> {
   const { name } = looking.network.settings
   const deposits = await waitingDeposits(looking)
@@ -239,7 +240,7 @@ function waitingDeposits({ db, postponed }: DueTransferDeps) {
     .limit(paymentsMax)
 }
 
-/** A fault leaves it waiting from its quote on; nothing else that readers see changes until it is forwarded. */
+/** A fault delays the deposit after its quote; readers see no other change until it is forwarded. */
 function isLate({ faults, postponed }: DueTransferDeps, deposit: ServiceDepositRow): boolean {
   if (deposit.status !== 'converting' || !faults.strikes('lateForwardRate', deposit)) return false
   const waitMs = deposit.updated_at.getTime() + faults.current().delayMs - Date.now()
@@ -247,7 +248,7 @@ function isLate({ faults, postponed }: DueTransferDeps, deposit: ServiceDepositR
   return waitMs > 0
 }
 
-/** One transfer for all of these deposits, and others beside it where a fault wants them. */
+/** One transfer for all of these deposits, and extra transfers if a fault injects them. */
 function forwardsOf(looking: DueTransferDeps, [deposit, ...others]: ForwardGroup): DueTransfer[] {
   const { faults, network } = looking
   const { id: depositId } = deposit

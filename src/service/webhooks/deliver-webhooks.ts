@@ -19,26 +19,26 @@ export type CourierDeps = {
   faults: Faults
   now: () => Date
   random: () => number
-  /** Called whenever an attempt ended, so that there is room for another. */
+  /** Called when an attempt ends and frees capacity. */
   onRoom: () => void
   log: Logger
 }
 
 export type Courier = {
-  /** Begins the attempts that are due and for which there is room. */
+  /** Starts the attempts that are due, up to the capacity. */
   turn(stopping: AbortSignal): Promise<void>
-  /** Resolves when no attempt is under way. */
+  /** Resolves when no attempt is in progress. */
   idle(): Promise<void>
 }
 
 const totalMax = 64
 const perEndpointMax = 8
-/** An endpoint that did not answer is tried with one event at a time until it does. */
+/** An endpoint that did not answer gets one event at a time until it answers. */
 const perSilentEndpointMax = 1
 
 /**
- * Sends webhooks. An endpoint may receive an event more than once; it receives it with the same id and the same bytes
- * until it answers 2xx. Attempts go on beside each other, so that an endpoint that is slow holds up no other.
+ * Sends webhooks. An endpoint may receive an event more than once, always with the same id and bytes, until it answers
+ * 2xx. Attempts run concurrently, so that a slow endpoint does not delay the others.
  */
 export function openCourier(delivering: CourierDeps): Courier {
   const { db, log, now, onRoom } = delivering
@@ -67,7 +67,7 @@ export function openCourier(delivering: CourierDeps): Courier {
       const secrets = await signingSecrets(db, ids, at)
       for (const due of batch) {
         const own = secrets.filter((secret) => secret.endpoint_id === due.endpoint_id)
-        // It was deleted this moment, and its deliveries with it.
+        // The endpoint was deleted just now, together with its deliveries.
         if (own.length === 0) continue
         const ended = attempt({ due, secrets: own, stopping }).finally(() => underWay.delete(ended))
         underWay.add(ended)
@@ -79,7 +79,7 @@ export function openCourier(delivering: CourierDeps): Courier {
   }
 }
 
-/** Counts the attempts under way at each endpoint, and so how many more there is room for. */
+/** Counts the attempts in progress per endpoint, and the remaining capacity. */
 function createLoad() {
   const counts = new Map<string, number>()
   const silent = new Set<string>()
@@ -138,7 +138,7 @@ type DeliveryAttemptRecord = {
   now: Date
 }
 
-/** Ends the entry in the delivery log and moves the delivery on. */
+/** Completes the attempt in the delivery log and advances the delivery. */
 function saveAttempt(db: ServiceDatabase, due: DueDelivery, attempt: DeliveryAttemptRecord): Promise<void> {
   return inTransaction(db, async (tx) => {
     await logAnswer(tx, due, attempt)
@@ -172,8 +172,8 @@ async function logAnswer(
 type DatedDeliveryStep = { step: Exclude<DeliveryStep, { kind: 'gone' }>; now: Date }
 
 /**
- * Only as long as the delivery stands as this attempt took it: whoever asked for it again meanwhile, took it after
- * the lease or cancelled it has the last word.
+ * Applies only if the delivery is unchanged since this attempt took it. A resend, a later attempt after the lease, or a
+ * cancellation takes precedence.
  */
 async function moveOn(
   tx: ServiceTransaction,
@@ -198,19 +198,19 @@ async function moveOn(
     .execute()
 }
 
-/** What becomes of a delivery after an attempt. */
+/** The next step of a delivery after an attempt. */
 type DeliveryStep =
   | { kind: 'delivered' }
-  /** `restUntil`: the receiver is busy and asks for a pause, so nothing else is sent to it before that either. */
+  /** `restUntil`: the receiver is busy and asked for a pause; nothing else is sent to it before then. */
   | { kind: 'retry'; at: Date; restUntil: Date | null }
-  /** The schedule is at its end. */
+  /** The retry schedule is exhausted. */
   | { kind: 'failed' }
-  /** The receiver wants no webhooks any more. */
+  /** The receiver wants no more webhooks. */
   | { kind: 'gone' }
 
 const [minute, hour] = [60, 3600]
 
-/** The pause after each try that failed, in seconds: quick at first, and a little more than three days in sum. */
+/** The pause after each failed try, in seconds: short at first, a little over three days in total. */
 const pausesSeconds = [
   1,
   5,
@@ -231,13 +231,13 @@ export const triesMax = pausesSeconds.length + 1
 
 const retryAfterMaxMs = hour * 1000
 
-/** `tries` counts those since the delivery was asked for, with the one at hand. */
+/** `tries` counts the tries since the delivery was last requested, including this one. */
 type DeliveryAttemptResult = { answer: EndpointAnswer; tries: number; now: Date; random: () => number }
 
 export function decideDelivery(attempted: DeliveryAttemptResult): DeliveryStep {
   const { answer, now } = attempted
   if (answer.kind === 'unanswered') {
-    // What the service broke off itself is no try of the endpoint.
+    // An attempt that the service aborted does not count against the endpoint.
     return answer.problem === 'stopped'
       ? { kind: 'retry', at: now, restUntil: null }
       : decideRetry(attempted, 0, false)
@@ -248,7 +248,7 @@ export function decideDelivery(attempted: DeliveryAttemptResult): DeliveryStep {
   return decideRetry(attempted, readRetryAfter(retryAfter, now), status === 429 || status === 503)
 }
 
-/** Pauses are spread by a fifth, so that a crowd does not come back at once. */
+/** Adds 20% jitter, so that retries do not arrive all at once. */
 function decideRetry(
   { tries, now, random }: DeliveryAttemptResult,
   askedMs: number,
@@ -262,7 +262,7 @@ function decideRetry(
   return { kind: 'retry', at, restUntil }
 }
 
-/** Seconds or a date (RFC 9110, 10.2.3); what cannot be read asks for nothing, and nobody asks for more than an hour. */
+/** Parses seconds or a date (RFC 9110, 10.2.3). Returns 0 for invalid values; caps the pause at one hour. */
 function readRetryAfter(text: string | null, now: Date): number {
   if (text === null) return 0
   const askedMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime()

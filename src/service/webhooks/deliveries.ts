@@ -2,10 +2,10 @@ import { sql } from 'kysely'
 import type { ServiceDatabase } from '../tables.ts'
 import type { AttemptRow, DeliveryRow, DeliveryStatus } from './tables.ts'
 
-/** A delivery with its newest attempts, the newest first. */
+/** A delivery with its newest attempts, newest first. */
 export type LoggedDelivery = DeliveryRow & { type: string; log: readonly AttemptRow[] }
 
-/** As many as the schedule has; older ones of a delivery that was resent often stay in the table. */
+/** Covers the whole schedule. Older attempts of a delivery that was resent often are not listed. */
 const attemptsShown = 20
 
 export type DeliveryFilter = { status: DeliveryStatus | undefined } & (
@@ -13,7 +13,7 @@ export type DeliveryFilter = { status: DeliveryStatus | undefined } & (
   | { eventId: string }
 )
 
-/** The newest first, below a place. */
+/** Newest first, below a sequence. */
 export async function listDeliveries(
   db: ServiceDatabase,
   filter: DeliveryFilter,

@@ -13,10 +13,10 @@ export type NewEndpoint = {
   configured: boolean
 }
 
-/** A bound on what one event can cost. */
+/** Bounds the cost of one event. */
 export const endpointsMax = 50
 
-/** Returns why not, where the address is registered already or there are too many. */
+/** @returns the endpoint, or why it was rejected */
 export function registerEndpoint(
   parts: { db: ServiceDatabase; vault: SecretVault },
   wanted: NewEndpoint,
@@ -34,7 +34,7 @@ export function registerEndpoint(
   })
 }
 
-/** Makes those who add endpoints wait for each other; reading them goes on. */
+/** Serializes additions of endpoints; reads are not blocked. */
 export async function lockEndpoints(tx: ServiceTransaction): Promise<void> {
   await sql`lock table service.webhook_endpoint in share row exclusive mode`.execute(tx)
 }
@@ -53,12 +53,12 @@ export async function insertEndpoint(
   return row
 }
 
-/** Deleted ones are found as well: their history stays. */
+/** Includes deleted endpoints, because their history is kept. */
 export function findEndpoint(db: ServiceDatabase, id: string): Promise<EndpointRow | undefined> {
   return db.selectFrom('service.webhook_endpoint').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Those that are not deleted, the newest first, below a place. */
+/** Endpoints that are not deleted, newest first, below a sequence. */
 export function listEndpoints(
   db: ServiceDatabase,
   { below, limit }: { below: bigint | null; limit: number },
@@ -73,7 +73,7 @@ export function listEndpoints(
     .execute()
 }
 
-/** The row, which nobody else changes or sends events to until the transaction ends. */
+/** Locks the endpoint against changes and new deliveries until the transaction ends. */
 export function lockEndpoint(tx: ServiceTransaction, id: string): Promise<EndpointRow | undefined> {
   return tx
     .selectFrom('service.webhook_endpoint')
@@ -88,8 +88,8 @@ type EndpointEndStatus =
   | { status: 'deleted' }
 
 /**
- * Ends the deliveries that wait; what happens until the endpoint is enabled again is not kept for it. A deleted
- * endpoint has no secrets any more.
+ * Disables or deletes an endpoint and cancels its pending deliveries. Events that occur before it is enabled again are
+ * not queued for it. Deletion also removes its secrets.
  */
 export async function endEndpoint(
   tx: ServiceTransaction,

@@ -8,7 +8,7 @@ import type { DeliveryRow, EndpointRow, WebhookTables } from './tables.ts'
 
 export type EventRow = Selectable<WebhookTables['service.event']>
 
-/** The one type that tells of no deposit. */
+/** The only event type without a deposit. */
 export const testType = 'endpoint.test'
 
 export type NewEvent = Omit<EventRow, 'sequence'>
@@ -17,8 +17,8 @@ const eventLock = 7_246_302
 const columnsMax = 10
 
 /**
- * Writes events, in the order in which readers see them appear: those who write them wait for each other until they
- * commit, so that no event ever appears below one that was listed already.
+ * Writes events. Writers wait for each other until they commit, so that no event appears below one that was already
+ * listed.
  */
 export async function writeEvents(tx: ServiceTransaction, events: readonly NewEvent[]): Promise<void> {
   await lockEvents(tx)
@@ -27,12 +27,12 @@ export async function writeEvents(tx: ServiceTransaction, events: readonly NewEv
   }
 }
 
-/** Comes before the lock of an endpoint, always, so that two who need both do not wait for each other. */
+/** Always taken before the lock of an endpoint, to prevent deadlocks. */
 async function lockEvents(tx: ServiceTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${eventLock})`.execute(tx)
 }
 
-/** Sends events to all endpoints that are active and want them. An endpoint that is ended meanwhile is left out. */
+/** Queues events for all active endpoints that subscribe to their types. Skips endpoints that are ended meanwhile. */
 export async function queueForAll(tx: ServiceTransaction, eventIds: readonly string[]): Promise<void> {
   await sql`
     insert into service.delivery (event_id, endpoint_id)
@@ -45,7 +45,7 @@ export async function queueForAll(tx: ServiceTransaction, eventIds: readonly str
     order by event.sequence, endpoint.id`.execute(tx)
 }
 
-/** Sends an event of its own to one endpoint; null where the endpoint is not active. */
+/** Sends a test event to one endpoint; null if the endpoint is not active. */
 export function sendTest(db: ServiceDatabase, endpointId: string, at: Date): Promise<NewEvent | null> {
   return inTransaction(db, async (tx) => {
     await lockEvents(tx)
@@ -74,7 +74,7 @@ export function findEvent(db: ServiceDatabase, id: string): Promise<EventRow | u
 
 export type EventFilter = { type: string | undefined; deposit: string | undefined }
 
-/** The newest first, below a place. */
+/** Newest first, below a sequence. */
 export function listEvents(
   db: ServiceDatabase,
   { type, deposit }: EventFilter,
@@ -94,9 +94,10 @@ export function listEvents(
 export type Resend = { event: EventRow; endpointId: string | null; at: Date }
 
 /**
- * Sends an event again, as it is, from the first try on: to the named endpoint, whatever it takes and was sent
- * before, or to all that would be sent it today. A test goes only where it went. Endpoints that are not active are
- * left out. Returns the deliveries.
+ * Sends an unchanged event again, starting the schedule anew: to the named endpoint, regardless of its types and
+ * earlier deliveries, or to every endpoint that would receive it today. A test event goes only to the endpoint it was
+ * for. Inactive endpoints are skipped.
+ * @returns the deliveries
  */
 export function resendEvent(db: ServiceDatabase, { event, endpointId, at }: Resend): Promise<DeliveryRow[]> {
   return inTransaction(db, async (tx) => {

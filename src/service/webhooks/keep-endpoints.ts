@@ -12,8 +12,8 @@ export const overlapDefaultSeconds = 86_400
 type EndpointSyncDeps = { db: ServiceDatabase; vault: SecretVault; now: () => Date }
 
 /**
- * Brings the endpoints of the settings into the database. The settings are the truth about theirs: one that is gone
- * from them is deleted, another secret in them is a rotation, and one that was disabled is enabled by a start.
+ * Applies the configured endpoints to the database. The settings are authoritative for them: a removed endpoint is
+ * deleted, a changed secret is rotated, and a disabled endpoint is enabled at start.
  */
 export function keepEndpoints(keeping: EndpointSyncDeps, wanted: readonly WebhookEndpoint[]): Promise<void> {
   return inTransaction(keeping.db, async (tx) => {

@@ -15,7 +15,7 @@ export type Letter = {
   post: (headers: Record<string, string>, body: string) => Promise<EndpointAnswer>
 }
 
-/** Signs and sends a webhook, with the errors that the service was told to make. */
+/** Signs and sends a webhook, applying the injected faults. */
 export async function misdeliver(
   faults: Faults,
   { deposit }: Pick<DueDelivery, 'deposit'>,
@@ -24,7 +24,7 @@ export async function misdeliver(
   const strikes = (knob: DepositKnob): boolean => deposit !== null && faults.strikes(knob, deposit)
   if (strikes('dropWebhookRate')) return { kind: 'answered', status: 200, text: '', retryAfter: null }
   const answer = await send(strikes, letter)
-  // What is not taken is sent again, and the second with it.
+  // A rejected webhook is retried, and its second message with it.
   if (answer.kind !== 'answered' || answer.status < 200 || answer.status > 299) return answer
   const [again] = strikes('claimAgainRate') ? secondMessage(letter.message) : []
   return again === undefined ? answer : send(strikes, { ...letter, message: again })
@@ -37,7 +37,7 @@ async function send(strikes: Strikes, { message, keys, post }: Letter): Promise<
   const signed = edits.reduce((text, { edit }) => edit(text), message.body)
   const signers = strikes('resignWebhookRate') ? keys.map(({ scheme }) => unknownKeys[scheme]) : keys
   const headers = signedHeaders(signers, { ...message, body: signed })
-  // One byte is another, and the body still reads as JSON.
+  // Changes one byte, so that the signature fails but the body is still valid JSON.
   const body = strikes('corruptWebhookRate') ? signed.replace('"type"', '"Type"') : signed
   const answer = await post(headers, body)
   return strikes('doubleWebhookRate') ? post(headers, body) : answer
@@ -53,7 +53,7 @@ function unknownKey(scheme: SigningKey['scheme']): SigningKey {
 
 type Event = { id: string; type: string; created_at: string; data: DepositRecord }
 
-/** An event of its own, of the deposit that claims the payment again; none as long as nothing does. */
+/** A separate event for the deposit that claims the payment again; none if there is no such claim. */
 function secondMessage({ id, body, ...rest }: WebhookMessage): WebhookMessage[] {
   const event = JSON.parse(body) as Event
   const second = againOf(id)
@@ -64,7 +64,7 @@ function secondMessage({ id, body, ...rest }: WebhookMessage): WebhookMessage[] 
   }))
 }
 
-/** Each is the same at every attempt. */
+/** Each edit has the same result at every attempt. */
 const bodyEdits: readonly { knob: DepositKnob; edit: (body: string) => string }[] = [
   { knob: 'editWebhookRate', edit: editing(({ data, ...event }) => ({ ...event, data: editAmount(data) })) },
   {
@@ -79,7 +79,7 @@ function editing(edit: (event: Event) => Event): (body: string) => string {
   return (body) => JSON.stringify(edit(JSON.parse(body) as Event))
 }
 
-/** A unit more than was paid: the smallest lie. */
+/** One base unit more than was paid: the smallest possible false claim. */
 function editAmount({ source, ...record }: DepositRecord): DepositRecord {
   return { ...record, source: { ...source, amount: (BigInt(source.amount) + 1n).toString() } }
 }
@@ -100,16 +100,18 @@ function tellRegress(event: Event): Event {
   return data === event.data ? event : { ...event, type: 'deposit.confirmed', data }
 }
 
-/** Long enough to be read by whoever listens, and shorter than what anybody waits for a webhook. */
+/**
+ * Long enough for a receiver to process the claim, and shorter than the time after which a webhook counts as missing.
+ */
 const regressedMs = 10_000
 
-/** What follows it comes soon: nothing that waits for a chain lies between. */
+/** The status after it follows soon, without waiting for a chain. */
 const heldStatus: DepositStatus = 'confirmed'
 
 /**
- * Moves the first attempts of events that were just written: those of a delayed deposit wait for the delay. Of a
- * reordered one the confirmation waits for whatever follows it, and goes out after that; it waits no longer than the
- * delay, so that being out of order is all that is wrong with it. What follows a step back comes a little later.
+ * Postpones the first attempts of newly written events. Events of a delayed deposit wait for the delay. The
+ * confirmation of a reordered deposit waits until the event after it is sent, at most for the delay, so that the order
+ * is its only fault. Events after a regressed status come a little later.
  */
 export async function postpone(
   tx: ServiceTransaction,
@@ -142,7 +144,7 @@ async function wait(
     where event.id = delivery.event_id and delivery.attempts = 0`.execute(tx)
 }
 
-/** A second between two events is more than an attempt takes that is answered. */
+/** Spaces events by one second, which is longer than an answered attempt takes. */
 async function turnAround(tx: ServiceTransaction, rows: readonly ServiceDepositRow[]): Promise<void> {
   await sql`
     update service.delivery as delivery
@@ -156,8 +158,8 @@ async function turnAround(tx: ServiceTransaction, rows: readonly ServiceDepositR
 type WebhookMessage = { id: string; timestamp: string; body: string }
 
 /**
- * The headers of the Standard Webhooks specification, with a signature by each key in their order: while a secret is
- * rotated, a receiver with either finds its own. The timestamp is in seconds.
+ * The headers of the Standard Webhooks specification, with one signature per key in the order of the keys. While a
+ * secret is rotated, receivers with either secret find their signature. The timestamp is in seconds.
  */
 export function signedHeaders(keys: readonly SigningKey[], message: WebhookMessage): Record<string, string> {
   const { id, timestamp, body } = message

@@ -5,7 +5,7 @@ import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../ta
 import { type NewEvent, queueForAll, writeEvents } from './events.ts'
 import { postpone } from './misdeliver.ts'
 
-/** Writes the event of each state and its deliveries, in the transaction that made the state. */
+/** Writes the event of each status change and its deliveries, in the transaction of the change. */
 export type Outbox = (tx: ServiceTransaction, rows: readonly ServiceDepositRow[]) => Promise<void>
 
 const eventTypes: Record<DepositStatus, string> = {
@@ -41,5 +41,5 @@ function eventOf(row: ServiceDepositRow, show: ShowRecord): NewEvent {
   return { id, type, deposit_id: row.id, revision: row.revision, body, created_at: row.updated_at }
 }
 
-/** What an endpoint can ask for. */
+/** The event types to which an endpoint can subscribe. */
 export const depositEvents: readonly string[] = Object.values(eventTypes)

@@ -23,7 +23,7 @@ export type DeliveryProblem =
   | 'answer_malformed'
   | 'unreachable'
 
-/** `text` is the beginning of the answer, fit to be stored. */
+/** `text` is the beginning of the response body, safe to store. */
 export type EndpointAnswer =
   | { kind: 'answered'; status: number; text: string; retryAfter: string | null }
   | { kind: 'unanswered'; problem: DeliveryProblem }
@@ -31,24 +31,24 @@ export type EndpointAnswer =
 export type OutgoingWebhook = { url: string; headers: Record<string, string>; body: string }
 
 export type Poster = {
-  /** Never throws, and follows no redirect. */
+  /** Never throws, and does not follow redirects. */
   post(post: OutgoingWebhook, stopping: AbortSignal): Promise<EndpointAnswer>
   close(): void
 }
 
 export const answerTextMax = 500
 
-/** The time-out is for an attempt as a whole, from the look-up of the name to the end of the answer. */
+/** The timeout covers the whole attempt, from name resolution to the end of the response. */
 export type PosterSettings = {
   allowPrivate: boolean
   timeoutMs: number
-  /** How names are looked up where not every address is allowed; as the system does it by default. */
+  /** Resolves names if private addresses are not allowed; the system resolver by default. */
   resolve?: Resolve
 }
 
 /**
- * Without `allowPrivate` only addresses of the public internet are called. A name is looked up and checked when it is
- * connected to, so that it cannot come to mean another host between the check and the call.
+ * Without `allowPrivate`, connects only to public addresses. A name is resolved and checked as part of the connection,
+ * so that it cannot resolve to another host between the check and the request.
  */
 export function openPoster({ allowPrivate, timeoutMs, resolve }: PosterSettings): Poster {
   const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
@@ -94,7 +94,7 @@ function send(
   return answer
 }
 
-/** What counts is the status: an answer whose text breaks off is an answer. */
+/** Only the status decides: a response whose body breaks off still counts as an answer. */
 async function answerOf(request: ClientRequest, stopping: AbortSignal): Promise<EndpointAnswer> {
   try {
     const response = await responseTo(request)
@@ -110,7 +110,7 @@ function responseTo(request: ClientRequest): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   request.on('response', resolve)
   request.on('error', reject)
-  // An upgrade that nobody asked for closes the connection without an error.
+  // An unrequested upgrade closes the connection without an error.
   request.on('close', () => reject(Object.assign(new Error('closed'), { code: 'ECONNRESET' })))
   return promise
 }
@@ -120,16 +120,16 @@ async function readText(response: IncomingMessage): Promise<string> {
   try {
     for await (const part of response as AsyncIterable<Buffer>) {
       parts.push(part)
-      // Leaving the loop closes the connection, so a receiver cannot keep it busy with an endless answer.
+      // Leaving the loop closes the connection, so that an endless response cannot occupy it.
       if (parts.reduce((sum, { length }) => sum + length, 0) >= answerTextMax * 4) break
     }
   } catch {
-    // What came before is the text.
+    // Keeps the text received so far.
   }
   return storable(Buffer.concat(parts).toString())
 }
 
-/** Without control characters, which Postgres or a terminal may not take, and without secrets sent back. */
+/** Removes control characters, which Postgres or a terminal may reject, and secrets echoed by the receiver. */
 function storable(text: string): string {
   return text
     .replaceAll(/wh(?:sec|sk)_[A-Za-z0-9+/=]+/g, '(secret)')
@@ -161,7 +161,7 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** Looks a name up for a connection, and fails where it means any host that is not public. */
+/** Resolves a name for a connection, and fails if any of its addresses is not public. */
 export function openPublicLookup(resolve: Resolve = lookup): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Blocks that no host of the public internet has. Source: the IANA special-purpose address registries. */
+/** Address blocks without public hosts. Source: the IANA special-purpose address registries. */
 const special = new BlockList()
 const ipv4: readonly [string, number][] = [
   ['0.0.0.0', 8],
@@ -20,7 +20,10 @@ const ipv4: readonly [string, number][] = [
 ]
 for (const [net, prefix] of ipv4) special.addSubnet(net, prefix, 'ipv4')
 
-/** Of IPv6 only the global unicast block is public, less what embeds another address in it or is for documents. */
+/**
+ * In IPv6 only the global unicast block is public, except for subnets that embed IPv4 addresses or are reserved for
+ * documentation.
+ */
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 const ipv6: readonly [string, number][] = [

@@ -1,13 +1,13 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { seedBytes } from '../keyring/seed.ts'
 
-/** Where a secret belongs. It is sealed to this place, so that a row moved elsewhere does not open. */
+/** The row of a secret. A sealed secret is bound to it and does not open in another row. */
 export type SecretPlace = { endpointId: string; version: number }
 
-/** Keeps secrets unreadable in the database: whoever reads it without the seed cannot sign. */
+/** Encrypts secrets in the database. Signing requires the seed as well as the database. */
 export type SecretVault = {
   seal(secret: string, place: SecretPlace): Buffer
-  /** Throws where the bytes were changed, or were sealed to another place or by another seed. */
+  /** Throws if the bytes were changed, or were sealed for another row or with another seed. */
   open(sealed: Uint8Array, place: SecretPlace): string
 }
 
@@ -16,9 +16,9 @@ const nonceLength = 12
 const tagLength = 16
 
 /**
- * AES-256-GCM; the key is derived from the seed by HKDF-SHA256 under a name of its own, so that it tells nothing of
- * the wallets' keys. Sealed is the nonce, the ciphertext and the tag, in this order.
- * @throws Fault `settings_bad` where the seed is no seed.
+ * AES-256-GCM with a key derived from the seed by HKDF-SHA256 under its own info string, so that it reveals nothing
+ * about the wallet keys. The sealed bytes are the nonce, the ciphertext and the tag, in this order.
+ * @throws Fault `settings_bad` if the seed is invalid
  */
 export function openVault(seed: string): SecretVault {
   const key = new Uint8Array(hkdfSync('sha256', seedBytes(seed), '', 'depositd service webhook secrets', 32))

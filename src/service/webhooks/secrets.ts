@@ -5,7 +5,7 @@ import type { SecretVault } from './secret-vault.ts'
 import { readSecret, type SigningKey } from './signing-key.ts'
 import type { SecretRow } from './tables.ts'
 
-/** More than anyone rotates within the overlap; it bounds the length of the header with the signatures. */
+/** Bounds the length of the signature header; more than needed for any realistic rotation within the overlap. */
 const signingMax = 5
 
 type NewSecret = { endpointId: string; version: number; secret: string }
@@ -31,7 +31,7 @@ export async function addSecret(
 
 export type Rotation = { endpointId: string; secret: string; at: Date; overlapSeconds: number }
 
-/** The secrets of before sign beside the new one until the overlap is over. Lock the endpoint first. */
+/** Adds a secret; the older ones keep signing until the overlap ends. Requires the lock on the endpoint. */
 export async function rotateSecret(
   tx: ServiceTransaction,
   vault: SecretVault,
@@ -48,7 +48,7 @@ export async function rotateSecret(
   await addSecret(tx, vault, { endpointId, version: newest + 1, secret })
 }
 
-/** What signs at that time, the newest first. */
+/** The secrets that sign at this time, newest first. */
 export function signingSecrets(
   db: ServiceDatabase | ServiceTransaction,
   endpointIds: readonly string[],

@@ -1,26 +1,26 @@
 import { createHmac, randomBytes, sign as signEd25519 } from 'node:crypto'
 import { ed25519PublicKey, importEd25519 } from '../keyring/slip10.ts'
 
-/** Of the Standard Webhooks: `v1` is HMAC-SHA256, `v1a` is ed25519. */
+/** Schemes of the Standard Webhooks: `v1` is HMAC-SHA256, `v1a` is ed25519. */
 export type SigningKeyScheme = 'v1' | 'v1a'
 
 export type SigningKey = {
   scheme: SigningKeyScheme
-  /** `whpk_` and base64, by which anybody verifies `v1a`; null for `v1`, where the secret itself is needed. */
+  /** `whpk_` and base64, with which receivers verify `v1a`; null for `v1`, which needs the secret. */
   publicKey: string | null
-  /** The scheme and the signature in base64, as the header lists them. */
+  /** Returns the scheme and the base64 signature, in the format of the header. */
   sign(content: string): string
 }
 
 /**
- * Reads `whsec_` and the base64 of 24 to 64 bytes, or `whsk_` and the base64 of an ed25519 private key: its 32
- * bytes, alone or followed by those of its public key. Null for anything else. Source: the Standard Webhooks
- * specification 1.0.0, "Signature scheme".
+ * Parses `whsec_` and the base64 of 24 to 64 bytes, or `whsk_` and the base64 of an ed25519 private key: its 32 bytes,
+ * alone or followed by the public key. Null for anything else. Source: the Standard Webhooks specification 1.0.0,
+ * "Signature scheme".
  */
 export function readSecret(text: string): SigningKey | null {
   const [, prefix = '', base64 = ''] = secretForm.exec(text) ?? []
   const bytes = Buffer.from(base64, 'base64')
-  // A second spelling of the same bytes is taken for a typing error.
+  // Non-canonical base64 is treated as a typo.
   if (bytes.toString('base64') !== base64) return null
   if (prefix === 'whsec') return bytes.length >= 24 && bytes.length <= 64 ? hmacKey(bytes) : null
   return prefix === 'whsk' ? ed25519Key(bytes) : null
@@ -30,7 +30,7 @@ export function isWebhookSecret(text: string): boolean {
   return readSecret(text) !== null
 }
 
-/** A fresh secret in the form that `readSecret` reads. */
+/** Generates a secret in the format that `readSecret` parses. */
 export function makeSecret(scheme: SigningKeyScheme): string {
   return `${scheme === 'v1' ? 'whsec' : 'whsk'}_${randomBytes(32).toString('base64')}`
 }

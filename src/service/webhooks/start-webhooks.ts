@@ -16,10 +16,10 @@ type WebhookLoopDeps = {
   log: Logger
 }
 
-/** Of one attempt. The lease of a delivery is longer than twice this. */
+/** Per attempt. The lease of a delivery is longer than twice this. */
 const timeoutMs = 15_000
 
-/** Keeps the endpoints of the settings, and delivers what is due until it is stopped. */
+/** Applies the configured endpoints and delivers due webhooks until it is stopped. */
 export async function startWebhooks({ db, vault, settings, faults, log }: WebhookLoopDeps): Promise<Loop> {
   const { webhooks, allowPrivateWebhooks: allowPrivate, pollEveryMs: everyMs } = settings
   await keepEndpoints({ db, vault, now }, webhooks)

@@ -14,7 +14,7 @@ export type SecretRow = Selectable<SecretTable>
 export type DeliveryRow = Selectable<DeliveryTable>
 export type AttemptRow = Selectable<AttemptTable>
 
-/** `deposit_id` and `revision` are null for a test of an endpoint alone. */
+/** `deposit_id` and `revision` are null only for the test of an endpoint. */
 type EventTable = {
   id: string
   sequence: Generated<bigint>
@@ -47,7 +47,7 @@ type SecretTable = {
   expires_at: Date | null
 }
 
-/** `cancelled`: its endpoint was disabled or deleted before. */
+/** `cancelled`: the endpoint was disabled or deleted before the delivery ended. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
 
 type DeliveryTable = {

@@ -1,31 +1,34 @@
 import { sql } from 'kysely'
 import type { ServiceDatabase } from '../tables.ts'
 
-/** A delivery whose next attempt is taken, and what the attempt needs. */
+/** A delivery whose next attempt was taken, with the data for the attempt. */
 export type DueDelivery = {
   event_id: string
   endpoint_id: string
-  /** The number of this attempt, and which it is since the delivery was last asked for. */
+  /** The number of this attempt; `tries` counts from the last request for the delivery. */
   attempts: number
   tries: number
   url: string
   body: string
-  /** The payment that the event tells of; null for a test of the endpoint. */
+  /** The payment that the event reports; null for the test of an endpoint. */
   deposit: { network: string; transaction: string; index: string } | null
 }
 
 export type DeliveryCapacity = {
   /** For all endpoints together. */
   total: number
-  /** For each endpoint, but for those that have a number of their own. */
+  /** For each endpoint that is not in `own`. */
   perEndpoint: number
   own: ReadonlyMap<string, number>
 }
 
-/** Longer than two time-outs: an attempt that a crash left unfinished is made again after it. */
+/** Longer than two timeouts. An attempt that a crash interrupted is repeated after this time. */
 const leaseSeconds = 45
 
-/** Takes what is due for this process alone, the longest due first, and begins its entry in the delivery log. */
+/**
+ * Takes the due deliveries exclusively for this process, longest due first, and opens their entries in the delivery
+ * log.
+ */
 export async function takeDue(
   db: ServiceDatabase,
   { total, perEndpoint, own }: DeliveryCapacity,

@@ -1,20 +1,20 @@
 import { isWebhookSecret } from './signing-key.ts'
 import { findUrlFault, isPrivateUrl, urlForm } from './webhook-url.ts'
 
-/** `secret` is in the Standard Webhooks form: base64 behind `whsec_`, or behind `whsk_` for ed25519. */
+/** `secret` is in the Standard Webhooks format: base64 after `whsec_`, or after `whsk_` for ed25519. */
 export type WebhookEndpoint = { url: string; secret: string }
 
 export type ServiceWebhookSettings = {
-  /** Endpoints beside those that are registered by the API. */
+  /** Endpoints in addition to those registered through the API. */
   webhooks: readonly WebhookEndpoint[]
   /**
-   * Whether webhooks may go to addresses that are not of the public internet. Where others than the operator may
-   * register endpoints, this lets them reach the operator's own network.
+   * Whether webhooks may go to private addresses. If others than the operator can register endpoints, this lets them
+   * reach the operator's internal network.
    */
   allowPrivateWebhooks: boolean
 }
 
-/** Webhooks are named by their place: an address can hold a password, if only to be refused. */
+/** Reports webhooks by their position, because a rejected URL may contain a password. */
 export function findWebhookFaults({ webhooks, allowPrivateWebhooks }: ServiceWebhookSettings): string[] {
   const urls = webhooks.map(({ url }) => url).filter((url) => findUrlFault(url) === null)
   return [

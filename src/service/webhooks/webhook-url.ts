@@ -4,8 +4,8 @@ import { isPublicAddress } from './public-address.ts'
 const lengthMax = 2000
 
 /**
- * Why the service does not call this address; null where it does. An address with a name and password in it would
- * put them in front of everyone who may list the endpoints.
+ * Why a URL is rejected; null if it is accepted. A URL with credentials would show them to everyone who may list the
+ * endpoints.
  */
 export function findUrlFault(text: string): string | null {
   if (text.length > lengthMax) return `must have at most ${lengthMax} characters`
@@ -16,14 +16,14 @@ export function findUrlFault(text: string): string | null {
   return hash === '' ? null : 'must not hold a fragment'
 }
 
-/** One spelling of each address, so that none is registered twice. */
+/** The canonical form of a URL, so that no endpoint is registered twice. */
 export function urlForm(text: string): string {
   return new URL(text).href
 }
 
-/** Whether the address alone tells that it is not public. What a name means is seen when it is called. */
+/** Whether the URL alone shows a private address. Names are checked when they are resolved for a connection. */
 export function isPrivateUrl(url: string): boolean {
-  // An IPv6 address has brackets in a URL.
+  // IPv6 addresses have brackets in a URL.
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
   if (isIP(host) !== 0) return !isPublicAddress(host)
   return /(?:^|\.)(?:localhost|local|internal)\.?$/.test(host)
