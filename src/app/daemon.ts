@@ -118,7 +118,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   }
 }
 
-/** Wakes `apply` at once, so that waiting deliveries do not wait for the next sweep. */
+/** Starts the worker and wakes `apply` at once, so that stored deliveries do not wait for the next sweep. */
 function startWork(queue: Queue, jobs: Parameters<Queue['work']>[0], { jobFailed }: Observer): void {
   queue.work(jobs, { concurrency: workerConcurrency })
   queue.wake('apply').catch((error: unknown) => jobFailed('apply', error))

@@ -20,7 +20,7 @@ import type { Tables } from '../store/tables.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
 const leaseMs = 15_000
-/** Limits, per network, of reading transactions by hash. These reads add to the scans and never replace them. */
+/** Limits, per network, of reading transactions by id. These reads add to the scans and never replace them. */
 const verifications = { perSecond: 4, atOnce: 20, namesMax: 100 }
 /** A proof writes rarely, and releases its lease at the end. */
 const proofLeaseMs = 60_000

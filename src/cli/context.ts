@@ -13,9 +13,8 @@ import { isUnreachable } from '../store/unreachable.ts'
 
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
-/** The environment of a command outside the program. */
+/** The inputs and outputs of a command. */
 export type Context = {
-  /** The words of the command line. */
   arguments: readonly string[]
   environment: ProcessEnvironment
   stdout: Writable & { isTTY?: boolean; columns?: number }

@@ -10,7 +10,7 @@ export type ReadingCacheOptions = {
    * The result of a slower read is kept for this many times its duration, which limits the share of time spent reading.
    */
   timesKept: number
-  /** Upper limit of that, even if the machine was slow during the read. */
+  /** The longest time that a result is kept, even if the machine was slow during the read. */
   keptMaxMs: number
   /** After this long, a caller who waits for a new read gets the previous value. */
   waitMs: number

@@ -6,7 +6,7 @@ import { clip, type Html, type HtmlContent, html } from './html.ts'
 export type ShownColumn<Row> = TableColumn<Row> & { show?: (row: Row) => HtmlContent }
 
 type TableSettings<Row> = {
-  /** Describes the table to people who cannot see its position on the page. */
+  /** Names the table for users of screen readers. */
   caption: string
   columns: readonly ShownColumn<Row>[]
   /** Shown if there are no rows. */
