@@ -33,17 +33,17 @@ type CanaryDeps = {
 }
 
 export type Canaries = {
-  /** The job of the key does one canary, where it is due. */
+  /** Runs the canary of the key if it is due. */
   jobs: { canary: (key: string) => Promise<void> }
   ticks: Tick[]
-  /** Reads beside these gauges how long ago each succeeded, and shows it. */
+  /** Wraps a read of the gauges so that it also updates the age of each canary's last success. */
   beside: <Read>(read: () => Promise<Read>) => () => Promise<Read>
 }
 
-/** How often it is looked whether one is due, and what became of the last. */
+/** How often due canaries are started and results are checked. */
 const tickExpression = '*/5 * * * * *'
 
-/** Brings together what this program does to itself to see that the way is open; nothing where the settings ask for nothing. */
+/** Composes the canaries, which test depositd's own data flow. If the settings name none, there is nothing to run. */
 export function composeCanaries(settings: Settings, parts: CanaryDeps): Canaries {
   const { queue, observer } = parts
   const runs = runsOf(settings, parts)
@@ -53,7 +53,7 @@ export function composeCanaries(settings: Settings, parts: CanaryDeps): Canaries
   return {
     jobs: {
       async canary(key) {
-        // A wake-up of other settings than these may still wait.
+        // A queued wake-up may name a canary of earlier settings.
         await runs.get(key)?.()
       },
     },
@@ -94,7 +94,7 @@ function webhookDeps(
     db,
     sign(unsigned) {
       const settings = webhooks.signing()
-      // The scheme may be another by now than it was when the address was allowed.
+      // The scheme may have changed since the address was accepted.
       if (wouldShowSecret(settings.scheme, canary.url)) return null
       return signDelivery({ settings, secrets: webhooks.secrets() }, unsigned)
     },
@@ -103,7 +103,7 @@ function webhookDeps(
   }
 }
 
-/** Of every network whose payments have a bound. */
+/** On every network with a fee limit. */
 const nativeDecimals = 18
 
 type DepositCanaryDeps = Omit<CanaryDeps, 'observe'> & { observe: CanaryObserver }
@@ -123,7 +123,7 @@ function depositDeps(
     place: { network: name, asset, amount: parseAmount(amount, asset.decimals), owner },
     everyMs,
     withinMs,
-    // The key is in memory for as long as it signs.
+    // The key is read for each payment and stays in memory only while it signs.
     pay:
       payer &&
       ((order, onSigned) =>
@@ -133,8 +133,8 @@ function depositDeps(
 }
 
 /**
- * Puts on what the settings ask for, and off what they do not, before a worker decides or pays anything by them.
- * @throws Fault `settings_bad` where a key cannot be paid with, or what is a customer's would be booked as ours
+ * Switches canaries on or off as the settings say, before a worker decides or pays by them.
+ * @throws Fault `settings_bad` if a key cannot pay, or if a customer's deposits would be booked as ours
  */
 export async function admitCanaries(db: Database<Tables>, { canary, networks }: Settings): Promise<void> {
   const { webhooks, deposits } = canary
@@ -154,15 +154,15 @@ export async function admitCanaries(db: Database<Tables>, { canary, networks }: 
   for (const one of owners) await keepCanaryOwner(db, one)
 }
 
-/** Storing webhooks, but for those of ours; where none are sent, nothing passes for one. */
+/** Stores webhooks, except those of the canary. Without a webhook canary, every webhook is stored. */
 export function composeWrite({ canary }: Settings, db: Database<Tables>, write: InboxWriter['write']): Write {
   return canary.webhooks === null ? write : divertCanaries(write, (token) => receiveWebhook(db, token))
 }
 
-/** Missing ones of a webhook may be chance; three in a row are not. A tick may come late, too. */
+/** One missed webhook may be chance; three in a row are not. The slack allows for a late tick. */
 const webhooksMissed = 3
 const slackMs = 60_000
-/** A few rows cost nothing to read; it is the first success that is not to be waited for. */
+/** Reading a few rows is cheap, and the first success should show without delay. */
 const agesKeptMs = 2000
 
 function createShow({ canary }: Settings, { db, metrics }: CanaryDeps): () => Promise<void> {
@@ -178,7 +178,7 @@ function createShow({ canary }: Settings, { db, metrics }: CanaryDeps): () => Pr
   if (watched.size === 0) return () => Promise.resolve(showCanaries(metrics, []))
   const read = keepReading(() => canaryAges(db), { keptMaxMs: agesKeptMs })
   return async () => {
-    // What cannot be read is left out; the database has alerts of its own.
+    // Ages that cannot be read are left out; the database has its own alerts.
     const { value, ageSeconds } = await read().catch(() => ({ value: [], ageSeconds: 0 }))
     const ages = new Map(value.map(({ name, age }) => [name, age + ageSeconds]))
     const canaries = [...watched].map(([name, one]) => ({ ...one, age: ages.get(name) ?? null }))

@@ -32,16 +32,16 @@ import { hiddenOf } from './hidden.ts'
 
 export type ConsoleDeps = {
   version: string
-  /** Reads what metrics show. */
+  /** Reads the values that the metrics show. */
   read: ReadGauges
   readiness: Readiness
 }
 
-/** Of its own, so that whoever looks takes no connection from who works; and nothing can be written through them. */
+/** The console has its own read-only pool, so page views never take connections from workers. */
 const poolMax = 2
 const statementMaxMs = 5000
 const pageMaxMs = 10_000
-/** What is costly to read is kept for so long, whoever asks, and however often. */
+/** Costly reads are cached for this long and shared by all viewers. */
 const overviewKeptMs = 3000
 const ledgerKeptMs = 30_000
 
@@ -49,14 +49,14 @@ const evidenceMax = 500
 const linesMax = 500
 const [gravestMax, latestMax, periodsMax, sealsMax] = [10, 10, 36, 20]
 
-/** Those that are open stand in an index of their own, and can be sorted by how grave they are. */
+/** Only open mismatches have an index by severity. The list of all of them is sorted newest first. */
 const listed = {
   open: { also: 'nothing' },
   snoozed: { also: 'snoozed' },
   all: { also: 'all', isNewestFirst: true },
 } as const
 
-/** All that is shown of this daemon, with the console: what that shows is read by connections of its own. */
+/** Everything the daemon shows over HTTP, including the console, which reads through its own connections. */
 export function composeConsole(
   settings: Settings,
   { version, read, readiness }: ConsoleDeps,
@@ -92,11 +92,11 @@ export function composeConsole(
   return { read, readiness, console: pages, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-/** Ways to read of which whoever looks is told what went wrong, without what servers may say of secrets. */
+/** Reads that report their errors with secrets removed: a server's message may contain them. */
 function readsHiding(hide: (text: string) => string) {
   const said = (error: unknown): string => hide(messageOf(error))
   return {
-    /** @throws Fault `remote_failed` whatever went wrong, or where it takes too long */
+    /** @throws Fault `remote_failed` on any error or timeout */
     reading: async <Value>(work: Promise<Value>): Promise<Value> => {
       const what = 'reading the database'
       try {
@@ -158,7 +158,7 @@ async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<
   return { readAt: new Date(), trial, periods, seals }
 }
 
-/** Reads at most once in so long; who asks while it is read waits for the same. What failed is not kept. */
+/** Reads at most once per `keptMs`. Concurrent callers share one read. Failures are not cached. */
 function kept<Value>(keptMs: number, read: () => Promise<Value>): () => Promise<Value> {
   let last: { at: number; value: Promise<Value> } | null = null
   return () => {
@@ -175,7 +175,7 @@ function kept<Value>(keptMs: number, read: () => Promise<Value>): () => Promise<
   }
 }
 
-/** Where the program was installed without its documentation, mismatches are shown without it. */
+/** If the program is installed without its documentation, mismatches are shown without the runbook. */
 function readRunbook(): string {
   try {
     return readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8')

@@ -38,14 +38,14 @@ export const roles = ['http', 'worker', 'scheduler'] as const
 export type Role = (typeof roles)[number]
 
 export type Daemon = {
-  /** Where webhooks are to be sent, without a trailing slash; null without the role `http`. */
+  /** The URL that receives webhooks, without a trailing slash; null without the role `http`. */
   webhookUrl: string | null
   opsUrl: string
-  /** Does everything there is to do now, without waiting for ticks or wake-ups. */
+  /** Runs all pending work now, without waiting for ticks or wake-ups. */
   processAll: () => Promise<void>
-  /** Reads the settings of webhooks anew, now; they are looked at every few seconds anyway. */
+  /** Reloads the webhook settings now. They are also checked every few seconds. */
   reloadWebhooks: () => void
-  /** Refuses intake, lets what is under way finish, and closes in reverse order of starting. */
+  /** Refuses intake, lets running work finish, and closes in reverse order of starting. */
   stop: () => Promise<void>
 }
 
@@ -53,17 +53,19 @@ export type DaemonOptions = {
   roles: readonly Role[]
   version: string
   log: Logger
-  /** Reads the settings anew; without it they stay as they are. @throws Fault `settings_bad` */
+  /** Reloads the settings; if absent, they never change. @throws Fault `settings_bad` */
   readSettings?: () => Settings
 }
 
 const workerConcurrency = 8
-/** All but the one that reads a deposit by its id: of such wake-ups there may be many, and the poll reads the same. */
+/**
+ * All jobs except `read`, which reads one deposit by its id: it may have many wake-ups, and the poll reads the same.
+ */
 const recurring = new Set<string>(jobNames.filter((name) => name !== 'read'))
 
 /**
- * Migrates the database, where its user may, and starts the daemon's roles against the servers the settings name.
- * @throws Fault `settings_bad` or `remote_failed` that says which server, and what is off.
+ * Migrates the database if its user may, and starts the daemon's roles against the servers in the settings.
+ * @throws Fault `settings_bad` or `remote_failed` that names the server and the problem
  */
 export async function startDaemon(asked: Settings, options: DaemonOptions): Promise<Daemon> {
   await using starting = new AsyncDisposableStack()
@@ -116,7 +118,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   }
 }
 
-/** What waited for a worker is taken at once, and not left to the next sweep. */
+/** Starts the worker and wakes `apply` at once, so that stored deliveries do not wait for the next sweep. */
 function startWork(queue: Queue, jobs: Parameters<Queue['work']>[0], { jobFailed }: Observer): void {
   queue.work(jobs, { concurrency: workerConcurrency })
   queue.wake('apply').catch((error: unknown) => jobFailed('apply', error))
@@ -139,7 +141,7 @@ function openQueue({ queueUrl }: Settings, { queueTrouble, serverAwaited }: Obse
   return untilReached(() => createQueue(settings), serverAwaited)
 }
 
-/** What was decided by another policy is decided again, and amounts are valued as the settings say. */
+/** Decides deposits of an earlier policy again, and values amounts by the current settings. */
 async function applySettings(
   db: Database<Tables>,
   settings: Settings,
@@ -153,17 +155,17 @@ async function applySettings(
   if (isNew) tell(log, 'policy_new')
 }
 
-/** Long enough to cost nothing, short enough to be seen by somebody who waits for it. */
+/** Long enough to cost nothing, short enough for an operator who waits for the change. */
 const settingsEveryMs = 2000
 
-/** A wake-up costs as much as several webhooks, and the job that it wakes takes all that came meanwhile. */
+/** A wake-up costs as much as several webhooks, and the job it wakes takes every webhook that arrived meanwhile. */
 const wakeEveryMs = 20
 
 type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
 
 /**
  * The verifier of webhooks, which follows its settings.
- * @throws Fault `settings_bad` where a secret or a key does not fit the scheme.
+ * @throws Fault `settings_bad` if a secret or a key does not fit the scheme
  */
 function composeScheme(settings: Settings, following: SchemeReloadDeps): LiveScheme {
   const { readSettings = () => settings, observer } = following
@@ -205,7 +207,7 @@ async function composeIntake(
     onDropped: observer.quarantineDropped,
     onError: (error) => tell(log, 'quarantine_not_stored', { err: error }),
   })
-  // A wake-up that fails is made up for by the sweep.
+  // The sweep makes up for a failed wake-up.
   const wakeUps = spaceRuns(wakeEveryMs, () =>
     queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
   )

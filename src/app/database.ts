@@ -18,12 +18,13 @@ import type { Tables } from '../store/tables.ts'
 import { untilReached } from '../store/unreachable.ts'
 import { migrationsFolder } from './migrations-folder.ts'
 
-/** Books of years are written anew where a migration needs that. */
+/** A migration may rewrite years of bookings. */
 const migrationMaxMs = 3_600_000
 const poolMax = 12
 
 /**
- * The database as the daemon works on it, once it can be reached, and the settings with the decimals that were left to the chains.
+ * Waits until the database is reachable and opens it for the daemon. Decimals that the settings leave out are read from
+ * the chains.
  * @throws Fault `settings_bad`, `remote_failed` or `schema_unknown`
  */
 export async function prepareDatabase(
@@ -41,10 +42,10 @@ export async function prepareDatabase(
 }
 
 /**
- * Brings the schema up to date where the user of the URL owns it, and that of the queue where that is the same database.
- * A user that does not own it, which is how a daemon should log in, is refused where somebody else has to migrate first.
+ * Migrates the schema if the user of the URL owns it, and the queue's schema if it is in the same database. A daemon
+ * should log in as a user that does not own the schema; such a user is refused if the owner has to migrate first.
  * @returns the names of the migrations that were applied
- * @throws Fault `remote_failed` that says what to run, `schema_unknown`
+ * @throws Fault `remote_failed` that says what to run, or `schema_unknown`
  */
 export async function bringUpToDate(place: StorageUrls): Promise<readonly string[]> {
   const db = openDatabase<Tables>({
@@ -71,7 +72,7 @@ function explainUnreached(error: unknown, { databaseUrl }: StorageUrls): never {
   throw new Fault('remote_failed', { what, problem: messageOf(error) }, { cause: error })
 }
 
-/** A newer schema than that of this version does, unless it was contracted: the owner migrates before daemons are replaced. */
+/** Accepts a newer schema unless it was contracted, because the owner migrates before the daemons are replaced. */
 async function refuseOther({ user, migrations }: MigrationAccess): Promise<readonly string[]> {
   const own = await migrationsIn(migrationsFolder)
   const state = refuseUnusable(compareSchema(migrations ?? [], own))
@@ -93,8 +94,9 @@ async function prepareQueue({ databaseUrl: url }: StorageUrls): Promise<void> {
 const queueRights = 'the user of DATABASE_URL has to own it, and to be allowed to make schemas'
 
 /**
- * Opens it as a role that may add to the books and never change them, and pins the assets and keeps the names of accounts.
- * @throws Fault `remote_failed` where the user of the URL is no member of it
+ * Opens the database as a role that may add to the books but never change them, pins the assets and stores the names of
+ * accounts.
+ * @throws Fault `remote_failed` if the user of the URL is not a member of the role
  */
 async function openAsDaemon({
   databaseUrl: url,
@@ -116,7 +118,7 @@ async function openAsDaemon({
   }
 }
 
-/** The networks with the decimals that were left to the chains. */
+/** Returns the networks, with missing decimals read from the chains. */
 function readDecimalsOf(
   db: Database<Tables>,
   { networks }: Settings,

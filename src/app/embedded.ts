@@ -27,13 +27,13 @@ import { type Daemon, roles, startDaemon } from './daemon.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
 export type EmbeddedOptions = {
-  /** Holds all state; made if it is not there. */
+  /** Holds all state; created if missing. */
   folder: string
   version: string
-  /** Settings the user gave; ports and log level count here. */
+  /** Settings of the user. Only the ports, the log level and the tracing settings apply. */
   environment: Readonly<Record<string, string | undefined>>
   log: Logger
-  /** Of the log: secrets of the settings are in no line of it. */
+  /** Redacts the log, so that no line contains a secret of the settings. */
   hidden: SecretRedactor
   onPart: OnPart
   /** Time between two payments of the demonstration. */
@@ -44,7 +44,7 @@ export type EmbeddedDaemon = { daemon: Daemon; db: Database<Tables>; stop: () =>
 
 /**
  * Starts everything on this machine: Postgres, local chains, the deposit service, the daemon and a little traffic.
- * @throws Fault `usage_bad` where another process works in the folder; `remote_failed` where a part does not start.
+ * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDaemon> {
   const { log, onPart } = options
@@ -74,7 +74,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
 
 type World = { postgres: PostgresServer; chains: Chains; service: DepositService; ports: EmbeddedPorts }
 
-/** What depositd meets in the world: a database server, chains, and the deposit service on them. */
+/** Starts the systems around depositd: a database server, chains, and the deposit service on them. */
 async function startWorld(options: EmbeddedOptions, starting: AsyncDisposableStack): Promise<World> {
   const { folder, environment, log, onPart } = options
   const { postgres, chains } = await startGround(options, starting)
@@ -92,7 +92,7 @@ async function startWorld(options: EmbeddedOptions, starting: AsyncDisposableSta
   return { postgres, chains, service, ports }
 }
 
-/** Leaves the settings in the folder for other commands, and reads them as any daemon would. */
+/** Writes the settings to the folder for other commands, and parses them as any daemon does. */
 function settingsOf(
   { folder, environment }: EmbeddedOptions,
   { postgres, chains, service, ports }: World,
@@ -112,14 +112,14 @@ function settingsOf(
   return parseSettings({ ...written, ...tracingIn(environment) }, (path) => readFileSync(path, 'utf8'))
 }
 
-/** Where traces go is no part of what runs here, and is said as for any daemon. */
+/** Traces go to a collector outside the sandbox, so it is configured as for any daemon. */
 function tracingIn(environment: EmbeddedOptions['environment']): EmbeddedOptions['environment'] {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith('OTEL_')))
 }
 
 type EmbeddedPorts = { httpPort: number; opsPort: number }
 
-/** The usual ports where they are free and nobody asked for others. */
+/** The usual ports, if they are free and the environment sets no others. */
 async function choosePorts(environment: EmbeddedOptions['environment']): Promise<EmbeddedPorts> {
   const reader = new EnvironmentReader(environment)
   const choose = async (name: string, usual: number): Promise<number> =>
@@ -129,7 +129,10 @@ async function choosePorts(environment: EmbeddedOptions['environment']): Promise
   return ports
 }
 
-/** Creates the demonstration's channels and wallet through the service's API and gives their deposit addresses. */
+/**
+ * Creates the channels and the wallet of the demonstration through the service's API.
+ * @returns their deposit addresses
+ */
 async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'client'>): Promise<TrafficTarget[]> {
   const all = { ...deps, client: connectOwners(settings.service, loadServiceProfile(settings)) }
   const { channels, wallet } = await demoOwners()

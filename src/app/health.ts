@@ -23,15 +23,15 @@ import { hiddenOf } from './hidden.ts'
 import { migrationsFolder } from './migrations-folder.ts'
 
 const beatJob = 'beat' satisfies JobName
-/** Six may be missed before somebody counts as gone. */
+/** A process counts as gone after six missed beats. */
 const beatExpression = '*/10 * * * * *'
 
 type HeartbeatDeps = { db: Database<Tables>; queue: Queue; observer: Observer }
 
 export type Heartbeats = {
-  /** Run by the worker: that it takes a job is its sign of life. */
+  /** The worker's sign of life is that it runs this job. */
   jobs: Record<typeof beatJob, () => Promise<void>>
-  /** The scheduler's sign of life, which asks the worker for its own by the way that all work takes. */
+  /** The scheduler's sign of life. It wakes the worker's through the queue, as for any job. */
   ticks: Tick[]
 }
 
@@ -49,7 +49,7 @@ export function composeBeats({ db, queue, observer }: HeartbeatDeps): Heartbeats
 
 type ReadinessDeps = { roles: readonly Role[]; queue: Queue; webhooks: LiveScheme }
 
-/** What a process of these roles has to have, and what it only tells of. */
+/** The components that a process of these roles needs, and those that it only reports. */
 export async function composeReadiness(
   settings: Settings,
   { roles, queue, webhooks }: ReadinessDeps,
@@ -84,13 +84,13 @@ export async function composeReadiness(
   }
 }
 
-/** Wake-ups that are lost cost time alone, and so it goes on with a server that may lose them. */
+/** Lost wake-ups only cause delay, so a queue server that may lose them is a warning and not a failure. */
 function judgeQueue(danger: string | null): ComponentHealth {
   const part = 'queue'
   return danger === null ? { part, state: 'fine', says: 'answers' } : { part, state: 'warning', says: danger }
 }
 
-/** What servers and libraries say may hold a password. */
+/** Error messages of servers and libraries may contain a password. */
 function hideProblems(hide: (text: string) => string, checks: Readiness['checks']): Readiness['checks'] {
   const shown = (error: unknown): never => {
     throw new Error(hide(lineOf(error)), { cause: error })
@@ -99,8 +99,8 @@ function hideProblems(hide: (text: string) => string, checks: Readiness['checks'
 }
 
 /**
- * Who takes webhooks, whatever else he does, has to go on taking them where nobody applies them: they are stored, and
- * applied later. A proxy that left all such processes out would lose them.
+ * A process that takes webhooks stays ready when no worker applies them, whatever its other roles: deliveries are
+ * stored and applied later. A proxy that took all such processes out of service would lose them.
  */
 function neededBy(roles: readonly Role[], streams: readonly string[]): ReadonlySet<string> {
   const beside: Record<Role, readonly string[]> = {
@@ -117,7 +117,7 @@ function warningsOf({ signing }: LiveScheme): Problem[] {
   return [{ part: 'webhooks', problem: 'taken without a signature: webhooks.scheme is none' }]
 }
 
-/** Beside the pool that works: where all of that is busy, the database still answers. */
+/** A connection outside the working pool, so that the check succeeds when the pool is busy. */
 function createVitalsReader(url: string) {
   const open = () =>
     openDatabase<Tables>({
@@ -133,7 +133,7 @@ function createVitalsReader(url: string) {
       try {
         return await readHealth(db)
       } catch (error) {
-        // A connection on which nothing was answered would keep the next one waiting, too; nor does it end soon.
+        // A connection that hangs would block the next check too, and takes long to close.
         void db.destroy().catch(() => undefined)
         db = open()
         throw error

@@ -16,7 +16,7 @@ import type { Tables } from '../store/tables.ts'
 import { readTotals } from '../store/totals.ts'
 import type { Role } from './daemon.ts'
 
-/** What labels will say for certain: nothing that is sent to us can take the place of these. */
+/** Label values from the settings. Values in deliveries cannot displace them. */
 export function knownLabels({ networks, creditAsset, links }: Settings): KnownLabelValues {
   const assets = networks.flatMap((network) => [...network.assets, ...(network.unpinned ?? [])])
   return {
@@ -26,17 +26,17 @@ export function knownLabels({ networks, creditAsset, links }: Settings): KnownLa
   }
 }
 
-/** Rules read from the metrics where the pages are that their alerts link to. */
+/** Alert rules read from this metric the URLs of the pages that they link to. */
 export function showLinks({ link }: Metrics, links: Links): void {
   for (const [to, url] of Object.entries(sharedLinks(links))) if (url !== null) link.set({ to, url }, 1)
 }
 
-/** Of its own, one for each part that is read, so that whoever scrapes takes no connection from who works. */
+/** One connection per reading, in a pool of its own, so that scrapes take no connections from workers. */
 const poolMax = 3
-/** Who waited for a reading has given it up by then. */
+/** The readers that wait for a reading have given up by then. */
 const statementMaxMs = 5000
 
-/** Reads what metrics show beside what this process counts, by connections through which nothing can be written. */
+/** Reads the metrics that this process does not count itself, through read-only connections. */
 export function composeGauges(
   { databaseUrl: url, alerts }: Settings,
   { queue, observer }: { queue: Queue; observer: Observer },
@@ -59,7 +59,7 @@ export function composeGauges(
   return { read, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-/** What is open or waits, with the open mismatches grouped by cause. */
+/** The open and waiting items, with the open mismatches grouped by cause. */
 export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules): Live {
   const now = new Date()
   const causes = causesOf(cases, alerts.causeWithinMs).map(({ cases: held, ...cause }) => ({
@@ -70,7 +70,9 @@ export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules
   return { ...gauges, causes }
 }
 
-/** Sums over what is stored are told by workers alone: where webhooks are taken, scrapes cost next to nothing. */
+/**
+ * Only workers report sums over stored rows, so that scraping a process that only takes webhooks costs almost nothing.
+ */
 export function toldBy(roles: readonly Role[]): readonly ReadingPart[] {
   return roles.includes('worker') ? readingParts : ['live', 'queue']
 }

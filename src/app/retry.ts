@@ -10,20 +10,20 @@ import { storeWebhooks } from '../store/store-webhooks.ts'
 import type { Tables } from '../store/tables.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
-/** How each delivery ended: in the inbox, or why it stays in the quarantine. */
+/** The outcome of one delivery: its result in the inbox, or the reason why it stays in the quarantine. */
 export type QuarantineRetryOutcome = Pick<QuarantinedRow, 'id' | 'receivedAt' | 'source'> & {
   outcome: string
 }
 
-/** Bodies of this many deliveries are in memory at one time. */
+/** Number of deliveries whose bodies are in memory at a time. */
 const pageRows = 50
 
 /**
- * Verifies quarantined deliveries anew, by the settings as they are now and the time at which each was received. What
- * is genuine goes the way of every webhook into the inbox, and leaves the quarantine after that: run again after it
- * was cut off, it comes to the same.
- * @param ids which; null for all.
- * @throws Fault `settings_bad` where the settings of webhooks or the profile cannot be used.
+ * Verifies quarantined deliveries again, with the current settings and at the time each was received. Genuine
+ * deliveries are written to the inbox like any webhook, and only then leave the quarantine, so an interrupted run can
+ * be repeated.
+ * @param ids the deliveries to retry; null for all
+ * @throws Fault `settings_bad` if the webhook settings or the profile cannot be used
  */
 export async function* retryQuarantine(
   db: Database<Tables>,
@@ -66,7 +66,7 @@ export async function* retryQuarantine(
 
 const takenOutcomes: readonly string[] = ['stored', 'duplicate', 'conflicting'] satisfies InboxOutcome[]
 
-/** Whether a delivery is in the inbox now. */
+/** Whether the delivery is in the inbox. */
 export function isTaken(outcome: string): boolean {
   return takenOutcomes.includes(outcome)
 }
@@ -81,7 +81,10 @@ function admittingOf(settings: Settings): AdmissionDeps {
   }
 }
 
-/** A header that holds the secret was kept as its hash; by the secret it is recognised, and put back to be verified. */
+/**
+ * The quarantine stores a hash in place of a header that holds the secret. The secret identifies the header, which is
+ * restored before verification.
+ */
 function secretsOf({ webhooks: { signing, keys } }: Settings): string[] {
   if (signing.scheme !== 'shared-secret') return []
   return keys.secrets.map(({ text }) => signing.prefix + text)

@@ -5,11 +5,11 @@ import { loadProfile } from '../provider/profile/load-profile.ts'
 import type { Profile } from '../provider/profile/profile-schema.ts'
 
 /**
- * The mapping profile that the settings name, held against the networks that there are.
- * @throws Fault `settings_bad` that names every fault with its line.
+ * Loads the mapping profile that the settings name and checks it against the known networks.
+ * @throws Fault `settings_bad` that lists every error with its line
  */
 export function loadServiceProfile({ service, networks }: Pick<Settings, 'service' | 'networks'>): Profile {
-  // Those that are known without being set, too: a profile that comes along may name one that is not used here.
+  // Includes known networks that are not configured: a bundled profile may name one that is not used here.
   const names = [...networks, ...knownNetworks].map(({ name }): string => name)
   return loadProfile(service.profilePath, new Set([...names, stableWalletNetwork]))
 }

@@ -10,7 +10,7 @@ import { hiddenOf } from './hidden.ts'
 
 type AppTracingDeps = { db: Database<Tables>; log: Logger; version: string }
 
-/** Traces where the settings say whereto. Without that nothing of OpenTelemetry is even loaded. */
+/** Starts tracing if the settings name a collector. Otherwise OpenTelemetry is not even loaded. */
 export async function composeTracing(
   settings: Settings,
   { db, log, version }: AppTracingDeps,

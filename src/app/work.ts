@@ -20,14 +20,14 @@ import type { Tables } from '../store/tables.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
 const leaseMs = 15_000
-/** Transactions that are read by their names, of each network: beside the scans, and never in place of them. */
+/** Limits, per network, of reading transactions by id. These reads add to the scans and never replace them. */
 const verifications = { perSecond: 4, atOnce: 20, namesMax: 100 }
-/** A proof writes only now and then, and gives its lease back at its end. */
+/** A proof writes rarely, and releases its lease at the end. */
 const proofLeaseMs = 60_000
 
 type AppWorkDeps = { db: Database<Tables>; queue: Queue; holder: string; observer: Observer }
 
-/** Brings the jobs together with what they read from and write to. */
+/** Composes the jobs with their sources and stores. */
 export function composeWork(settings: Settings, { db, queue, holder, observer }: AppWorkDeps): DaemonWork {
   const read = settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
   const proven = read.map((network) => ({
@@ -83,7 +83,7 @@ function composeProof(deps: ProveDeps, networks: readonly ProvenNetwork[]): Work
 
 type TickDeps = { queue: Queue; observer: Observer }
 
-/** What is to be done, and how often; however many jobs are asked for while one waits, they are one. */
+/** The jobs to wake and how often. Wake-ups of a job that is already waiting are merged. */
 export function ticksOf({ networks, schedule }: Settings, { queue, observer }: TickDeps): Tick[] {
   const wake = (job: JobName, key?: string) => () =>
     isDone(queue.wake(job, key), (error) => observer.jobFailed(job, error, key))

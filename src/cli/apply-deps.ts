@@ -8,7 +8,7 @@ import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 
-/** Runs one command's work on the database with what the daemon applies evidence with: the profile and the rules. */
+/** Runs a command's work on the database with the profile and the rules by which the daemon applies evidence. */
 export function withRules<Result>(
   context: Context,
   work: (deps: ApplyDeps) => Promise<Result>,

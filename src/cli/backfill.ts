@@ -12,10 +12,10 @@ import { type News, printJson, type TableColumn, table, tellProgress } from './p
 
 type BackfillOptions = { network: string; from: number; to?: number; json?: boolean }
 
-/** Longer than one reading takes; a command that was killed keeps the daemon waiting for so long. */
+/** Longer than one reading takes. After a kill of the command, the daemon waits this long. */
 const leaseMs = 60_000
 
-/** Bad news is a height that could not be read. */
+/** Bad news if a height could not be read. */
 export async function backfillCommand(context: Context, options: BackfillOptions): Promise<News> {
   const wanted = {
     from: BigInt(options.from),

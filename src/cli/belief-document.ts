@@ -10,7 +10,7 @@ import {
   toldAmount,
 } from '../presentation/mismatch-words.ts'
 
-/** What was judged, as `--json` prints it: every amount in units of its asset and in smallest units. */
+/** A verdict as `--json` prints it: every amount in units of its asset and in base units. */
 export function verdictDocument(
   { fee, lack, mismatches, ...verdict }: DepositVerdict,
   { asset, assets }: AmountAsset,

@@ -5,12 +5,12 @@ import type { CapturedDelivery } from '../intake/detect/detect-scheme.ts'
 import { newestQuarantined, newestSamples } from '../store/samples.ts'
 import { type Context, withDatabase } from './context.ts'
 
-/** Enough to tell what is always so from what happened to be. */
+/** Enough samples to separate the rule from coincidence. */
 export const samplesMax = 500
 
 /**
- * Webhooks from where the option `--from` says, the oldest first.
- * @throws Fault `usage_bad` that names what is wrong with a file, line by line.
+ * Reads the webhooks that `--from` names, the oldest first.
+ * @throws Fault `usage_bad` that lists the errors of a file line by line
  */
 export function readCaptures(context: Context, from: string): Promise<CapturedDelivery[]> {
   if (from === 'quarantine') return withDatabase(context, (db) => newestQuarantined(db, samplesMax))
@@ -23,12 +23,12 @@ export function readCaptures(context: Context, from: string): Promise<CapturedDe
   return Promise.resolve(captures)
 }
 
-/** True where `--from` names a place in the database, not a file. */
+/** Whether `--from` names a place in the database and not a file. */
 export function isPlace(from: string): boolean {
   return from === 'quarantine' || from === 'inbox'
 }
 
-/** @throws Fault `usage_bad` that names the option. */
+/** @throws Fault `usage_bad` that names the option */
 export function readText(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')

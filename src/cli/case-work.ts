@@ -11,7 +11,7 @@ import { parseSpan, textOf } from './options.ts'
 
 type CaseOptions = { by?: string; json?: boolean }
 
-/** The last word is the name; `nobody` takes the mismatches from whoever has them. */
+/** The last word is the name; `nobody` removes the assignment. */
 export function assignCommand(context: Context, words: readonly string[], options: CaseOptions) {
   const name = words.at(-1) ?? ''
   if (/^\d+$/.test(name)) {
@@ -56,7 +56,7 @@ export function reopenCommand(
   return work(context, ids, { ...options, act: { action: 'reopened', text: textOf('--reason', reason) } })
 }
 
-/** Does it about all of them or none, and shows how they stand then. */
+/** Applies the action to all mismatches or none, and prints them as they are afterwards. */
 async function work(
   context: Context,
   words: readonly string[],
@@ -72,7 +72,10 @@ async function work(
   printMismatches(context, wholeOf(rows), json === true ? { json } : {})
 }
 
-/** @throws Fault `usage_bad` where it is no time, or a past one. `now` snoozes no longer. */
+/**
+ * Returns null for `now`, which ends the snooze.
+ * @throws Fault `usage_bad` if the text is not a time, or a past one
+ */
 function comingTime(text: string, now: Date): Date | null {
   if (text === 'now') return null
   const span = parseSpan(text)

@@ -1,11 +1,11 @@
 import type { Writable } from 'node:stream'
 
-/** Connections to servers fail in the same way, which is another matter. */
+/** Marks errors of the output streams, because connections to servers fail with the same errors. */
 const ofReaders = new WeakSet<Error>()
 
 /**
- * Goes on without a word where nobody reads any more, as behind `| head`: what is being written into the books is
- * written, and the exit status stays what it is. What runs until it is stopped is stopped.
+ * Ignores errors of a closed pipe, as behind `| head`: a command finishes its writes to the books and keeps its exit
+ * status. A command that runs until it is stopped is stopped.
  */
 export function outliveReader({ stdout, stderr }: { stdout: Writable; stderr: Writable }): void {
   let isLeft = false
@@ -22,7 +22,7 @@ function noteGone(error: Error): void {
   ofReaders.add(error)
 }
 
-/** Whether it says no more than that nobody reads what is printed. */
+/** Whether the error only says that the reader of the output is gone. */
 export function isReaderGone(error: unknown): boolean {
   return error instanceof Error && ofReaders.has(error)
 }

@@ -7,13 +7,13 @@ import { readFrom } from '../config/environment.ts'
 import type { Context } from './context.ts'
 
 export type SetupOptions = {
-  /** One folder for each container that is given secrets; the container has it as /run/secrets. */
+  /** Contains one folder for each container that needs secrets; the container mounts it at /run/secrets. */
   folder: string
   /** The configuration of Alertmanager with every receiver. */
   alertmanager: string
 }
 
-/** Which folders hold each password; the first one keeps it, the others have a copy. */
+/** The folders that hold each password. The first has the original, the others a copy. */
 const passwords = {
   postgres_password: ['postgres'],
   runner_password: ['postgres'],
@@ -22,12 +22,12 @@ const passwords = {
   ops_token: ['prometheus', 'daemon'],
 } as const satisfies Record<string, readonly [string, ...string[]]>
 
-/** Each container reads its files as a user of its own; only its volume keeps others out. */
+/** Each container reads its files as its own user; only the volume keeps other readers out. */
 const mode = 0o444
 
 /**
- * Makes what docker-compose.yml needs and nobody has to choose: passwords, once, and the configuration of Alertmanager with
- * the receivers whose keys were given. Run again, it keeps every password. It prints names, never values.
+ * Creates the files of docker-compose.yml that need no choice: the passwords, and the configuration of Alertmanager
+ * with the receivers whose keys are set. Another run keeps every password. Prints names, never values.
  */
 export function composeSetup(context: Context, options: SetupOptions): void {
   const made = keepPasswords(options)
@@ -37,7 +37,7 @@ export function composeSetup(context: Context, options: SetupOptions): void {
   context.stdout.write(`alerts notify: ${given.length === 0 ? none : given.join(', ')}\n`)
 }
 
-/** Returns the names of those that were not there. */
+/** @returns the names of the passwords that were created */
 function keepPasswords({ folder }: SetupOptions): string[] {
   const made: string[] = []
   const values = Object.entries(passwords).map(([name, [keeper, ...others]]) => {
@@ -60,8 +60,8 @@ function keepPasswords({ folder }: SetupOptions): string[] {
 const configuration = z.looseObject({ receivers: z.array(z.record(z.string(), z.unknown())) })
 
 /**
- * Writes the configuration without the notifications whose secret was not given: their receivers notify nobody.
- * @returns the names of the settings that were given.
+ * Writes the configuration without the notifications whose secret is missing; their receivers send nothing.
+ * @returns the names of the settings that are set
  */
 function giveReceivers({ environment }: Context, { folder, alertmanager }: SetupOptions): string[] {
   const text = readFileSync(alertmanager, 'utf8')

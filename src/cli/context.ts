@@ -13,19 +13,18 @@ import { isUnreachable } from '../store/unreachable.ts'
 
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
-/** What a command is given: the world outside the program. */
+/** The inputs and outputs of a command. */
 export type Context = {
-  /** The words of the command line. */
   arguments: readonly string[]
   environment: ProcessEnvironment
   stdout: Writable & { isTTY?: boolean; columns?: number }
   stderr: Writable
 }
 
-/** Where embedded mode keeps everything, below the folder the program is started in. */
+/** Folder of embedded mode's state, below the working directory. */
 export const embeddedFolder = '.depositd'
 
-/** The environment; where it names no database, with the settings that embedded mode left in this folder. */
+/** The environment. If it names no database, the settings that embedded mode left in this folder are added. */
 export function attachedEnvironment({ environment }: Context): ProcessEnvironment {
   if (namesDatabase(environment)) return environment
   const embedded = readSettings(embeddedFolder)
@@ -41,7 +40,7 @@ function namesDatabase(environment: ProcessEnvironment): boolean {
   return environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined
 }
 
-/** What embedded mode says of a file that somebody names in vain; null where none is named. */
+/** Warning of embedded mode that it does not read the settings file; null if the environment names none. */
 export function unreadFile({ DEPOSITD_CONFIG: file }: ProcessEnvironment): string | null {
   if (file === undefined) return null
   return `DEPOSITD_CONFIG is not read: without SERVICE_URL the settings are ${embeddedFolder}/embedded.yaml, which each start makes`
@@ -53,7 +52,7 @@ export function attachedSettings(context: Context): Settings {
   return parseSettings(attachedEnvironment(context), (path) => readFileSync(path, 'utf8'))
 }
 
-/** Opens the database for one command and closes it after. */
+/** Opens the database for one command and closes it afterwards. */
 export async function withDatabase<Result>(
   context: Context,
   work: (db: Database<Tables>) => Promise<Result>,
@@ -79,7 +78,7 @@ export async function withDatabase<Result>(
 }
 
 const readOnlyTransaction = '25006'
-/** SQLSTATE of a schema, table, column or function that is not there. */
+/** SQLSTATE of a missing schema, table, column or function. */
 const schemaLacks = /^(?:3F000|42P01|42703|42883)$/
 /** SQLSTATE of a login or database that the server does not know. */
 const loginRefused = /^(?:28...|3D000)$/
@@ -110,7 +109,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** Says of a database that does not answer what to do about it. */
+/** @throws Fault with the fix for a database that does not answer */
 export function explainUnreachable(error: unknown): never {
   if (error instanceof Fault) throw error
   if (loginRefused.test(codeOf(error))) {

@@ -6,7 +6,10 @@ import { createLog } from '../log/create-log.ts'
 
 type DaemonLog = { log: Logger; readSettings: () => Settings }
 
-/** The log of a daemon, on standard output or in a file. Secrets of its settings are in no line, and neither are those that are read anew later. */
+/**
+ * The log of a daemon, on standard output or in a file. It redacts the secrets of the settings, including those that
+ * are reloaded later.
+ */
 export function openDaemonLog(settings: Settings, readSettings: () => Settings, file?: string): DaemonLog {
   const hidden = hiddenOf(settings)
   return {

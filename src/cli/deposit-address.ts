@@ -7,9 +7,9 @@ import { embeddedFolder } from './context.ts'
 type DepositAddressEntry = { network: string; address: string }
 
 /**
- * The deposit address of a channel or a StableWallet on that network, asked of the running service; null where there
- * is neither.
- * @throws Fault `usage_bad` where there is one of each.
+ * Asks the running service for the deposit address of a channel or a StableWallet on that network. Null if neither
+ * exists.
+ * @throws Fault `usage_bad` if both exist
  */
 export async function depositAddress(
   place: ServicePlace,

@@ -17,7 +17,7 @@ export function journalText(journal: DepositDetail['journals'][number]): string 
   return `${journalTitle(journal)}\n${indent(table(journal.transfers, transferColumns))}`
 }
 
-/** The name before the first line of each, with as much room as the longest name takes. */
+/** Each name before its first line, padded to the longest name. */
 export function factsText(facts: readonly Fact[], width: number): string {
   return facts
     .flatMap(({ name, lines }) =>

@@ -5,10 +5,10 @@ import { listed } from './lists.ts'
 import { choice } from './options.ts'
 import type { News } from './print.ts'
 
-/** From the least grave to the gravest. */
+/** From the lowest to the highest. */
 const severities: readonly Severity[] = ['info', 'warning', 'severe']
 
-/** `bin/depositd mismatches`: what is wrong, and what people do about it. */
+/** `bin/depositd mismatches`: the mismatches and the work on them. */
 export function describeMismatches(program: Command, context: Context, tell: (news: News) => void): void {
   const mismatches = program.command('mismatches').description('what is wrong, and what is done about it')
   listed(mismatches.command('list'), 100)
@@ -43,7 +43,7 @@ export function describeMismatches(program: Command, context: Context, tell: (ne
   describeWriteOff(mismatches, context)
 }
 
-/** What changes who looks at a mismatch, and when. */
+/** Commands that change who handles a mismatch, and when. */
 function describeNotes(mismatches: Command, context: Context): void {
   byWhom(mismatches.command('assign <words...>'))
     .usage('[options] <id...> <name>')
@@ -61,7 +61,7 @@ function describeNotes(mismatches: Command, context: Context): void {
     .action(async (ids, options) => (await import('./case-work.ts')).snoozeCommand(context, ids, options))
 }
 
-/** What a person ends or opens. */
+/** Commands by which a person resolves or reopens a mismatch. */
 function describeEnds(mismatches: Command, context: Context): void {
   byWhom(mismatches.command('resolve <id...>'))
     .description('end mismatches by decision, until their evidence changes')
@@ -87,7 +87,7 @@ function describeWriteOff(mismatches: Command, context: Context): void {
     .action(async (id, options) => (await import('./decide-money.ts')).writeOffCommand(context, id, options))
 }
 
-/** `bin/depositd deposits match` and `split`: which transfer belongs to which deposit. */
+/** `bin/depositd deposits match` and `split`: decide which chain transfer belongs to which deposit. */
 export function describeMatches(deposits: Command, context: Context): void {
   const kinds = { match: 'together', split: 'apart' } as const
   const means = {
@@ -107,7 +107,7 @@ export function describeMatches(deposits: Command, context: Context): void {
   }
 }
 
-/** The options of a decision about money. */
+/** Options of a decision about money. */
 function decision(command: Command): Command {
   return byWhom(command)
     .requiredOption('--reason <text>', 'why; it is kept for good')

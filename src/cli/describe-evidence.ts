@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Context } from './context.ts'
 import type { News } from './print.ts'
 
-/** Evidence of deposits in a file that can be verified elsewhere. */
+/** Commands for evidence of deposits in a file that can be verified elsewhere. */
 export function describeEvidence(
   { program, deposits }: { program: Command; deposits: Command },
   context: Context,
@@ -33,7 +33,7 @@ export function describeEvidence(
     )
 }
 
-/** Gathers an option that may be given more than once. */
+/** Collects an option that may be given more than once. */
 function several(word: string, before: readonly string[] = []): string[] {
   return [...before, word]
 }

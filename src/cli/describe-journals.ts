@@ -14,7 +14,7 @@ const journalKinds: readonly LedgerJournalKind[] = [
   'reversal',
 ]
 
-/** `bin/depositd ledger journal`: what people book by hand. */
+/** `bin/depositd ledger journal`: journals, and manual bookings. */
 export function describeJournals(ledger: Command, context: Context): void {
   const journal = ledger.command('journal').description('journals, and those that people book by hand')
   twoPeople(journal.command('add <file>'))

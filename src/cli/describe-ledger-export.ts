@@ -3,7 +3,7 @@ import { formatNames } from '../ledger/export/formats.ts'
 import type { Context } from './context.ts'
 import { choice } from './options.ts'
 
-/** What hands the books to other programs. */
+/** Exports the books to other programs. */
 export function describeLedgerExport(ledger: Command, context: Context): void {
   ledger
     .command('export')

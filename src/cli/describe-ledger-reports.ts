@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { listed } from './lists.ts'
 import type { News } from './print.ts'
 
-/** What the books say: balances, and the statement of an owner. */
+/** Reports of the books: balances, and the statement of an owner. */
 export function describeLedgerReports(ledger: Command, context: Context, tell: (news: News) => void): void {
   asOf(listed(ledger.command('balances'), 100_000, 'accounts'))
     .description('balance of every account, and the sum of each asset, which is zero')

@@ -8,7 +8,7 @@ import { describePrices } from './describe-prices.ts'
 import { describeSeals } from './describe-seals.ts'
 import type { News } from './print.ts'
 
-/** `bin/depositd ledger`: the books, and what is checked of them. */
+/** `bin/depositd ledger`: the books and their checks. */
 export function describeLedger(program: Command, context: Context, tell: (news: News) => void): void {
   const ledger = program.command('ledger').description('the books')
   describeLedgerReports(ledger, context, tell)

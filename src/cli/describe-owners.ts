@@ -3,7 +3,10 @@ import type { Owner } from '../core/evidence.ts'
 import type { Context } from './context.ts'
 import { listed } from './lists.ts'
 
-/** `bin/depositd channels …` and `bin/depositd wallets …`: whom deposits are for, at the service and in the address book. */
+/**
+ * `bin/depositd channels …` and `bin/depositd wallets …`: the owners of deposits, at the service and in the address
+ * book.
+ */
 export function describeOwners(program: Command, context: Context): void {
   const channels = program.command('channels').description('channels: deposit addresses that forward')
   channels

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Context } from './context.ts'
 import { listed } from './lists.ts'
 
-/** What people do about the months of the books. */
+/** Commands that close and reopen months of the books. */
 export function describePeriods(ledger: Command, context: Context): void {
   byTwo(ledger.command('close <month>'))
     .description(

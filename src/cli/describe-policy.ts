@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { limited, listed } from './lists.ts'
 import type { News } from './print.ts'
 
-/** Commands about what is expected of deposits. */
+/** Commands about the policy, which says what is expected of deposits. */
 export function describePolicy(program: Command, context: Context, tell: (news: News) => void): void {
   limited(program.command('reconcile'), 50, 'changes')
     .description(

@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import type { Context } from './context.ts'
 import { listed } from './lists.ts'
 
-/** `bin/depositd ledger prices`: what amounts are valued by. */
+/** `bin/depositd ledger prices`: the prices that value amounts. */
 export function describePrices(ledger: Command, context: Context): void {
   const prices = ledger.command('prices').description('prices of assets, by which amounts are valued')
   prices

@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { listed } from './lists.ts'
 import type { News } from './print.ts'
 
-/** `bin/depositd webhooks quarantine …`: what failed verification. */
+/** `bin/depositd webhooks quarantine …`: deliveries that failed verification. */
 export function describeQuarantine(webhooks: Command, context: Context, tell: (news: News) => void): void {
   const quarantine = webhooks.command('quarantine').description('deliveries that failed verification')
   listed(quarantine.command('list'), 50)

@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { limited, listed } from './lists.ts'
 import type { News } from './print.ts'
 
-/** Seals over the books, and what is checked by them. */
+/** Seals over the books, and the checks that use them. */
 export function describeSeals(ledger: Command, context: Context, tell: (news: News) => void): void {
   limited(ledger.command('verify'), 100, 'findings of each check')
     .description(

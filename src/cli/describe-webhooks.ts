@@ -3,7 +3,7 @@ import type { Context } from './context.ts'
 import { describeQuarantine } from './describe-quarantine.ts'
 import type { News } from './print.ts'
 
-/** `bin/depositd webhooks …`: what finds out how a service signs, and how it tells of deposits. */
+/** `bin/depositd webhooks …`: find out how a service signs, and how its payloads describe deposits. */
 export function describeWebhooks(program: Command, context: Context, tell: (news: News) => void): void {
   const webhooks = program.command('webhooks').description('how webhooks are signed and read')
   webhooks

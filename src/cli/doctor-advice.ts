@@ -1,9 +1,9 @@
 import { embeddedFolder, type ProcessEnvironment } from './context.ts'
 
-/** A server that a check asks: the setting that names it, and the one that opens it. */
+/** Names of the settings of a server that is checked: the one with its address, and the one with its credential. */
 export type ServerSettingNames = { setting: string; credential: string }
 
-/** Whether a setting was made; embedded mode, and defaults, make others. */
+/** Whether the user made a setting; embedded mode and defaults make others. */
 export type IsMade = (name: string) => boolean
 
 export function madeIn(environment: ProcessEnvironment): IsMade {
@@ -22,7 +22,7 @@ type FailureClass =
   | 'broken'
   | 'content'
 
-/** The status of an HTTP answer, as the clients of the service and of nodes report it. */
+/** The status of an HTTP response, as the clients of the service and of nodes report it. */
 const answered = /(?:^(?:GET|POST) \S+: (\d{3})\b|\(HTTP (\d{3})\))/
 
 const classOfStatus: Readonly<Record<number, FailureClass>> = {
@@ -33,7 +33,7 @@ const classOfStatus: Readonly<Record<number, FailureClass>> = {
   429: 'limited',
 }
 
-/** In this order: the text of a refused certificate names hosts, too. */
+/** The order matters: the text of a refused certificate also names hosts. */
 const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
   [/certificate|altnames|SSL|TLS|wrong version number/, 'tls'],
   [/ENOTFOUND|EAI_AGAIN/, 'dns'],
@@ -45,7 +45,7 @@ const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
   [/no JSON|redirect|neither a result nor an error|lists no|not a list/, 'content'],
 ]
 
-/** What to do about a server that did not answer as it should, by what went wrong. */
+/** The fix for a server that did not answer as expected, by the class of the problem. */
 export function adviceFor(problem: string, { setting, credential }: ServerSettingNames): string {
   const texts: Readonly<Record<FailureClass, string>> = {
     dns: `correct the host name in ${setting}, or the DNS of this machine`,
@@ -71,7 +71,7 @@ function classOf(problem: string): FailureClass | null {
   return classOfText.find(([pattern]) => pattern.test(problem))?.[1] ?? null
 }
 
-/** How the database is named: by its setting, or by embedded mode, which starts it. */
+/** The setting that names the database, or the file of embedded mode, which starts it. */
 export function databaseAsked(isMade: IsMade): ServerSettingNames {
   if (isMade('DATABASE_URL'))
     return { setting: 'DATABASE_URL', credential: 'the user and password in DATABASE_URL' }

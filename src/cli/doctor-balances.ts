@@ -10,7 +10,7 @@ import { type Database, openDatabase } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import { type DoctorFinding, fault } from './doctor-finding.ts'
 
-/** As long as any one request may take, and then some. */
+/** Longer than any single request may take. */
 const leaseMs = 60_000
 const pauseMs = 1000
 const pausesMax = 60
@@ -23,7 +23,7 @@ const mends = {
   open: 'let the daemon read on (bin/depositd start), and try again',
 }
 
-/** Proves every balance of every network that is read, now. */
+/** Proves every balance of every network with nodes, now. */
 export async function balanceFindings({
   databaseUrl: url,
   networks,
@@ -62,9 +62,9 @@ async function proveNetwork(db: Database<Tables>, network: ProvenNetwork): Promi
 }
 
 /**
- * Proves until nothing is left, and waits for others for a while: for whoever proves the same, and for scans that have
- * not come to where balances were read.
- * @returns why balances could not be proved, null where they could or wait for scans
+ * Proves until no balance is left. For a while it waits for other processes that prove the same balances, and for scans
+ * that have not reached the heights at which balances were read.
+ * @returns why balances could not be proved; null if they were, or wait for scans
  */
 async function proveAll(deps: ProveDeps, network: ProvenNetwork): Promise<string | null> {
   const startedAt = deps.now()
@@ -82,7 +82,7 @@ async function proveAll(deps: ProveDeps, network: ProvenNetwork): Promise<string
   }
 }
 
-/** One run reads so many balances and no more. */
+/** Repeats because one run reads a limited number of balances. */
 async function proveWhatIsDue(
   deps: ProveDeps,
   network: ProvenNetwork,

@@ -17,7 +17,7 @@ const mends = {
   unreadable: 'nothing, where no worker runs here; else let the user of the daemon read it',
 }
 
-/** Whether the owners of canaries can be paid and are no customers, and whether keys are there and hidden. */
+/** Checks that the owners of canaries can be paid and are not customers, and that the keys exist and are private. */
 export async function canaryFindings({
   canary,
   networks,
@@ -74,7 +74,7 @@ function keyTroubles(path: string | null, family: Parameters<typeof keyProblem>[
     const tell = problem.kind === 'malformed' ? fault : warning
     return [(check) => tell(check, { says: problem.says, mend: mends[problem.kind] })]
   }
-  // Rights of the group and of everybody else.
+  // Access of the group and of all other users.
   const isOpen = (statSync(path).mode & 0o077) !== 0
   const says = 'keyFile: can be read by other users of this machine'
   return isOpen ? [(check) => warning(check, { says, mend: `chmod 600 ${path}` })] : []

@@ -20,7 +20,9 @@ import {
   warning,
 } from './doctor-finding.ts'
 
-/** Whether each network's nodes are of the chain of the settings, and know as final what was read as final. */
+/**
+ * Checks that each network's nodes serve the chain of the settings and still have the heights that were read as final.
+ */
 export async function chainFindings(
   { networks, databaseUrl }: Settings,
   isMade: IsMade,
@@ -80,12 +82,12 @@ async function identityFindings(
   return [...warnings, ...(await decimalsFinding(check, network))]
 }
 
-/** One request is sent once, and no longer waited for than any check does. */
+/** Each request is sent once, and waits no longer than any check. */
 const bounds = { timeoutMs: requestMaxMs, triesMax: 1, quotaWaitMs: 0 }
 
 type NodeCheckResult = { kind: 'fine' | 'other' | 'away'; says: string }
 
-/** One node alone: beside others, one that does not answer would be passed over. */
+/** Asks one node alone. Among others, a node that does not answer would be skipped. */
 async function askNode(network: NetworkSettings, rpcUrl: string): Promise<NodeCheckResult> {
   const { reading, ...rest } = network
   const alone = { ...rest, rpcUrls: [rpcUrl], ...(reading && { reading: { ...reading, quorum: 1 } }) }
@@ -126,7 +128,10 @@ function heightFindings(
 
 type StoredNetworkState = { network: NetworkSettings; faults: string[]; readUpTo: bigint | null }
 
-/** What the database has of the network: nothing before the first start, nor where it does not answer, which is a check. */
+/**
+ * The stored state of the network. Empty before the first start, and if the database does not answer, which is a check
+ * of its own.
+ */
 async function recall(network: NetworkSettings, url: string): Promise<StoredNetworkState> {
   const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'depositd doctor' })
   try {

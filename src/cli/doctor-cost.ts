@@ -11,10 +11,10 @@ import { type News, printJson, type TableColumn, table } from './print.ts'
 
 type RpcCostRow = { network: NetworkName; addresses: number; isCurrent: boolean; least: number; most: number }
 
-/** Shown beside the number of addresses that is watched now. */
+/** Shown in addition to the current number of watched addresses. */
 const examples = [10, 1000, 10_000]
 
-/** Prints how many JSON-RPC calls a day scanning sends to the nodes of each EVM network, by the settings as they are. */
+/** Prints how many JSON-RPC calls a day scanning sends to the nodes of each EVM network with the current settings. */
 export async function costReport(context: Context, json: boolean): Promise<News> {
   const settings = attachedSettings(context)
   const watched = await watchedAddresses(settings)
@@ -39,7 +39,7 @@ export async function costReport(context: Context, json: boolean): Promise<News>
   return 'good'
 }
 
-/** Addresses by network; by the address book. */
+/** Number of addresses by network, from the address book. */
 async function watchedAddresses({
   databaseUrl: url,
   networks,

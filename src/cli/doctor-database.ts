@@ -32,17 +32,17 @@ import { adviceFor, databaseAsked, type IsMade } from './doctor-advice.ts'
 import { type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from './doctor-finding.ts'
 
 const versionMin = 180_000
-/** Webhooks are refused for a timestamp that is minutes off; deadlines and ages are told by both clocks. */
+/** Webhooks with a timestamp that is minutes off are refused, and deadlines and ages use both clocks. */
 const clockMaxSeconds = 5
-/** Seals are made every ten minutes, where the settings do not say otherwise; more may pass where they do. */
+/** Seals are made every ten minutes by default; a longer schedule raises this limit. */
 const unsealedMaxSeconds = 3600
 
 const readOnly =
   'point DATABASE_URL at the server that takes writes; where this is to be it: select pg_promote(), or default_transaction_read_only off'
-/** Of a check that could not be made, while others could. */
+/** Advice for a check that failed to run while others ran. */
 const unasked = 'try again; where it stays, the log of the database server tells more'
 
-/** The server, its schema and rights; and, where there is a schema, how the daemon has been working on it. */
+/** Checks the server, its schema and rights and, if the schema exists, the daemon's work on it. */
 export async function databaseFindings(
   settings: Settings,
   isMade: IsMade,
@@ -94,7 +94,7 @@ function tooOld(facts: ServerFacts): DoctorFinding {
   })
 }
 
-/** Asked again, so that the time it takes to connect does not count; half the way is taken off. */
+/** Uses a second query, so that the time to connect does not count, and subtracts half the round trip. */
 async function clockFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const sentAt = Date.now()
   const { clock } = await readServerFacts(db)
@@ -113,14 +113,14 @@ async function rightsAndSchema(
   { isMade, user }: ServerFacts,
 ): Promise<readonly DoctorFinding[]> {
   const rights = await examined('rights', unasked, () => rightsFinding(db, user))
-  // Of what he may not read, nothing can be told.
+  // Tables that the user may not read cannot be checked.
   if (rights.some(({ state }) => state === 'fault')) return rights
   if (!isMade) {
     const mend = 'bin/depositd migrate; a start does it, too'
     return [...rights, warning('schema', { says: 'is not made yet', mend })]
   }
   const vitals = await examined('schema', unasked, () => vitalFindings(db, settings))
-  // Of a schema of another version nothing more can be asked for certain.
+  // The remaining checks need the schema of this version.
   if (vitals[0]?.state !== 'ok') return [...rights, ...vitals]
   return [...rights, ...vitals, ...(await booksFindings(db, settings))]
 }

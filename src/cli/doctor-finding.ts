@@ -1,7 +1,7 @@
 import { lineOf } from '../core/errors.ts'
 import { within } from '../jobs/within.ts'
 
-/** What one check found. `mend` says what to run or to set, and is empty where all is well. */
+/** The result of one check. `mend` says what to run or to set, and is empty if all is well. */
 export type DoctorFinding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string; mend: string }
 
 export function ok(check: string, says: string): DoctorFinding {
@@ -18,12 +18,12 @@ export function fault(check: string, trouble: FindingDetail): DoctorFinding {
   return { check, state: 'fault', ...trouble }
 }
 
-/** How long one request of a check may take. It is sent once. */
+/** Time limit of one request of a check. It is sent once. */
 export const requestMaxMs = 5000
-/** How long one check may take, all its requests together. */
+/** Time limit of one check with all its requests. */
 export const checkMaxMs = 10_000
 
-/** What `ask` finds; if it throws, a fault with the advice for that problem. */
+/** Runs `ask` and returns its findings. If it throws, returns a fault with the advice for that problem. */
 export async function examined(
   check: string,
   advice: string | ((problem: string) => string),

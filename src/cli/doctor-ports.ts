@@ -8,7 +8,7 @@ const answerMaxMs = 5000
 
 type Port = { name: 'HTTP' | 'OPS'; listening: HttpBindAddress; path: string; answer: string }
 
-/** Whether each port can be listened on here, or depositd has it already. */
+/** Checks that each port is free, or that depositd already listens on it. */
 export async function portFindings({ http, ops }: Settings): Promise<DoctorFinding[]> {
   if (http.port === ops.port) {
     const says = `HTTP_PORT and OPS_PORT are both ${ops.port}`
@@ -44,7 +44,7 @@ async function portFinding(port: Port): Promise<DoctorFinding> {
   return fault(check, { says, mend })
 }
 
-/** Null where it can be done. */
+/** Null if the port is free. */
 function tryToListen({ host, port }: HttpBindAddress): Promise<Error | null> {
   const server = createServer()
   return new Promise((resolve) => {
@@ -53,7 +53,7 @@ function tryToListen({ host, port }: HttpBindAddress): Promise<Error | null> {
   })
 }
 
-/** A busy daemon takes the connection and answers late, or with 503. */
+/** A busy daemon accepts the connection and answers late, or with 503. */
 async function askPort({
   listening: { host, port },
   path,
@@ -63,7 +63,7 @@ async function askPort({
   try {
     const response = await fetch(`http://${everywhere[host] ?? host}:${port}${path}`, {
       redirect: 'error',
-      // A kept connection to a server that has ended meanwhile would look like another program.
+      // A kept-alive connection to a server that has ended would look like another program.
       headers: { connection: 'close' },
       signal: AbortSignal.timeout(answerMaxMs),
     })

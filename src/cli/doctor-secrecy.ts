@@ -7,8 +7,8 @@ import type { IsMade } from './doctor-advice.ts'
 import { type DoctorFinding, ok, warning } from './doctor-finding.ts'
 
 /**
- * Whether somebody between here and a server could read what is said, or stand in its place. That Node looks at
- * certificates at all was seen when the settings were read.
+ * Checks whether a third party on the way to a server could read the traffic or impersonate the server. Whether Node
+ * verifies certificates at all was checked when the settings were read.
  */
 export function connectionFinding(settings: Settings, isMade: IsMade): DoctorFinding {
   const named = addressesOf(settings).filter(([name]) => name !== 'QUEUE_URL' || isMade(name))
@@ -43,7 +43,7 @@ function addressesOf({
   ]
 }
 
-/** What pg takes for a server whose certificate and name are looked at. */
+/** Values of `sslmode` with which pg verifies the server's certificate and name. */
 const verifying = ['verify-full', 'verify-ca', 'require', 'prefer']
 
 function isOpen(address: string): boolean {
@@ -52,15 +52,15 @@ function isOpen(address: string): boolean {
   return protocol !== 'https:' && protocol !== 'rediss:' && !isLoopback(hostname)
 }
 
-/** What stands behind the question mark goes before what stands ahead of it, and of two the last counts. */
+/** Parameters of the query override the rest of the URL, and the last of two with the same name counts. */
 function isOpenPostgres(hostname: string, asked: URLSearchParams): boolean {
   const { host = decodeURIComponent(hostname), sslmode = '', uselibpqcompat } = Object.fromEntries(asked)
-  // The folder of a socket, or none.
+  // The folder of a socket, or empty.
   if (host === '' || host.startsWith('/') || isLoopback(host)) return false
   return uselibpqcompat === 'true' ? sslmode !== 'verify-full' : !verifying.includes(sslmode)
 }
 
-/** Whether alerts and notifications can link to pages that others can open. */
+/** Checks that alerts and notifications can link to pages that other people can open. */
 export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
   const shared = sharedLinks(links)
   const targets = Object.keys(linkSettings) as LinkTarget[]
@@ -80,10 +80,10 @@ export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
 const secretFiles =
   /^(?:DATABASE_URL|QUEUE_URL|SERVICE_API_KEY|WEBHOOK_SECRETS|OPS_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|RPC_\w+)_FILE$/
 
-/** Mounted into one container only, whatever their mode says. */
+/** Files here are mounted into one container only, so their mode does not matter. */
 const mounted = /^(?:\/var)?\/run\/secrets\//
 
-/** Whether other users of this machine could read a secret where it is kept. */
+/** Checks whether other users of this machine can read a file with a secret. */
 export function secretFinding(environment: ProcessEnvironment): DoctorFinding {
   const bare = Object.entries(environment).flatMap(([name, path]) =>
     secretFiles.test(name) && path !== undefined && isBare(path) ? [{ name, path }] : [],
@@ -95,7 +95,7 @@ export function secretFinding(environment: ProcessEnvironment): DoctorFinding {
   })
 }
 
-/** One that is not there is a fault of the settings. */
+/** False for a missing file, which is an error of the settings. */
 function isBare(path: string): boolean {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats !== undefined && (stats.mode & 0o007) !== 0 && !mounted.test(realpathSync(path))

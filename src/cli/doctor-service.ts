@@ -18,7 +18,7 @@ import { type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from '
 const keepAll =
   'at the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
 
-/** Whether wake-ups can be sent, and are not thrown away. */
+/** Checks that wake-ups can be sent and that the server does not drop them. */
 export async function queueFindings(
   { queueUrl: url }: Settings,
   isMade: IsMade,
@@ -51,7 +51,7 @@ export async function queueFindings(
   })
 }
 
-/** Null if the queue can work with it as it is. */
+/** Null if the queue can use the schema as it is. */
 function schemaFinding({ schema, mayMake }: QueueSchemaLook): DoctorFinding | null {
   const says = schemaProblem(schema) ?? schemaWarning(schema)
   if (says === null) return null
@@ -70,7 +70,7 @@ const newerVersion = 'replace this version by the newer one, too'
 const serviceMend = (problem: string) =>
   adviceFor(problem, { setting: 'SERVICE_URL', credential: 'SERVICE_API_KEY' })
 
-/** Whether the service lists deposits, as the profile reads them, and what the key may do. */
+/** Checks that the service lists deposits that the profile can read, and what the key may do. */
 export async function serviceFindings(
   { service }: Settings,
   profile: Profile,

@@ -6,7 +6,7 @@ import { type DoctorFinding, fault, ok, warning } from './doctor-finding.ts'
 const check = 'webhooks'
 const soonMs = 7 * 86_400_000
 
-/** Whether webhooks can be verified, now and in the days to come. */
+/** Checks that webhooks can be verified, now and in the coming days. */
 export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Date): DoctorFinding[] {
   if (signing.scheme === 'none') {
     const says = 'are not signed: anybody who reaches the port is believed'
@@ -34,7 +34,7 @@ export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Da
   return [ok(check, `are verified by ${signing.scheme}`)]
 }
 
-/** When the last of them ends; null where one of them does not, or there is none. */
+/** The time at which the last secret expires. Null if there are none, or one never expires. */
 function endOf(secrets: Settings['webhooks']['keys']['secrets']): Date | null {
   const ends = secrets.map(({ notAfter }) => notAfter)
   const dated = ends.filter((end) => end !== null)

@@ -14,7 +14,7 @@ import { queueFindings, serviceFindings } from './doctor-service.ts'
 import { webhookFindings } from './doctor-webhooks.ts'
 import { type News, printJson, type TableColumn, table, tellProgress } from './print.ts'
 
-/** Checks every setting and connection, and prints what it found. Bad news where there is a fault. */
+/** Checks every setting and connection and prints the findings. Bad news if there is a fault. */
 export async function doctorCommand(
   context: Context,
   { json, balances, cost }: { json?: boolean; balances?: boolean; cost?: boolean },
@@ -57,7 +57,7 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
 
 type Checks = Readonly<Record<string, Promise<readonly DoctorFinding[]>>>
 
-/** Says on standard error which checks are still under way. */
+/** Shows on standard error which checks are still running. */
 async function allAtOnce(context: Context, checks: Checks): Promise<DoctorFinding[]> {
   const tell = tellProgress(context)
   const startedAt = performance.now()

@@ -25,7 +25,7 @@ import { writeOut } from './write-out.ts'
 
 type MakeOptions = { out: string; json?: boolean }
 
-/** Writes the bundle of one deposit. It is bad news where it would not verify. */
+/** Writes the bundle of one deposit. Bad news if it would not verify. */
 export async function makeEvidenceCommand(
   context: Context,
   id: string,

@@ -5,7 +5,7 @@ import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import type { RulesOrProblem } from './show-settings.ts'
 
-/** Why a deposit is judged as it is, where the settings tell by what. */
+/** Explains the verdict of a deposit, if the settings give the rules. */
 export async function explainShown(
   db: Database<Tables>,
   shown: { id: bigint; groupId: bigint },

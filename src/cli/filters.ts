@@ -6,11 +6,11 @@ import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context } from './context.ts'
 import { nearest, wordOf } from './options.ts'
 
-/** Filters whose values the settings and the database know. */
+/** Filters with values that the settings or the database know. */
 type Filters = { network?: string | undefined; owner?: string | undefined }
 
 /**
- * Refuses a network or an owner that is not known: an empty list would look like good news.
+ * Refuses an unknown network or owner: an empty list would look like good news.
  * @throws Fault `usage_bad` that names the nearest value
  */
 export async function checkFilters(
@@ -25,7 +25,7 @@ export async function checkFilters(
   if (owner !== undefined) await checkOwner(db, owner)
 }
 
-/** None if the settings are not complete: a list needs the database alone. */
+/** Empty if the settings are incomplete, because a list only needs the database. */
 function networksOfSettings(context: Context): string[] {
   try {
     return attachedSettings(context).networks.map(({ name }) => name)

@@ -9,7 +9,7 @@ import { printJson } from './print.ts'
 
 type ImportOwnersOptions = { file: string; dryRun?: boolean; json?: boolean }
 
-/** Imports a file, or names every line that is wrong. */
+/** Imports a file, or lists every line with an error. */
 export async function importOwnersCommand(
   context: Context,
   kind: Owner['kind'],
@@ -20,7 +20,7 @@ export async function importOwnersCommand(
   const { networks } = attachedSettings(context)
   const { rows, faults } = readOwnersFile(readText(file), { format, kind })
   const imported = await withDatabase(context, (db) =>
-    // What can be read is checked all the same, so that all faults are told at once.
+    // The readable rows are checked even if others are not, so that all errors are reported at once.
     importOwners({ db, networks }, { kind, rows, isDryRun: isDryRun || faults.length > 0 }),
   )
   if (imported.kind === 'refused' || faults.length > 0)

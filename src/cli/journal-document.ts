@@ -4,7 +4,7 @@ import type { JournalPreview } from '../jobs/books/book-by-hand.ts'
 import type { AssetNames } from '../store/assets.ts'
 import type { BookedJournal } from '../store/ledger/manual-journals.ts'
 
-/** A journal as `--json` prints it: with the names of the accounting views, months like 2026-01. */
+/** A journal as `--json` prints it: with the names of the accounting views and months like 2026-01. */
 export function journalDocument(journal: BookedJournal | JournalPreview, assets: AssetNames): object {
   const { key, eventAt, period } = journal
   return {

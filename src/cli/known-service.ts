@@ -13,9 +13,9 @@ import { attachedEnvironment, type Context, withDatabase } from './context.ts'
 export type ServiceHints = { hints: Hints; vocabulary: Vocabulary }
 
 /**
- * What is known of the service before its payloads can be read: networks and assets of the settings file, and what is
- * in the address book. Neither an address nor a key of the service is needed.
- * @param isFromDatabase whether the payloads are; where they are not, a database is used only where one is set.
+ * Collects the facts about the service that are known before its payloads can be read: networks and assets of the
+ * settings file, and the address book. It needs neither the address nor a key of the service.
+ * @param isFromDatabase whether the payloads come from the database; if not, a database is used only if one is set
  */
 export async function knownService(context: Context, isFromDatabase: boolean): Promise<ServiceHints> {
   const isAttached = isFromDatabase || isDatabaseSet(context)

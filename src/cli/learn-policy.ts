@@ -4,10 +4,12 @@ import { type Context, withDatabase } from './context.ts'
 import { goOnLine, type ListKeyset, type ListOptions, pageOf } from './lists.ts'
 import { printJson } from './print.ts'
 
-/** One deposit more lies outside of what so many showed once in twenty times, or less often: 2 of n + 1. */
+/** The next deposit lies outside the range of n samples with odds of 2 in n + 1: at most once in twenty. */
 const sampleMin = 39
 
-/** Prints a policy file with a band of fees for every route that shows one, and says of the others why there is none. */
+/**
+ * Prints a policy file with a fee band for every route that shows one. For the other routes it says why there is none.
+ */
 export async function learnPolicyCommand(context: Context, options: ListOptions): Promise<void> {
   const observed = await withDatabase(context, (db) => observedFees(db, doubtful))
   const learned = observed.map(learnedOf)
@@ -22,18 +24,18 @@ const paging: ListKeyset<FeeBandProposal> = {
   keyOf: ({ asset, settlementAsset }) => [asset, settlementAsset],
 }
 
-/** What puts the amounts of a deposit in doubt; that a fee is not as expected is what is to be learned. */
+/** Mismatches that put the amounts of a deposit in doubt. An unexpected fee does not: the fees are what is learned. */
 const doubtful = Object.entries(mismatchKinds)
   .filter(([kind, { family }]) => ['value', 'identity'].includes(family) && kind !== 'fee_out_of_band')
   .map(([kind]) => kind)
 
-/** Of two assets a share of what was paid says nothing: only what was delivered for one unit is measured. */
+/** Between two assets, the share of the payment means nothing, so only the rate is measured. */
 function learnedOf({ lowBps, highBps, ...one }: ObservedFee) {
   const share = one.rate === null ? { lowBps, highBps } : { lowBps: null, highBps: null }
   return { ...one, ...share, refused: refusalOf({ lowBps, highBps, ...one }) }
 }
 
-/** A fee of a tenth is no fee of a transfer between assets that are worth the same. */
+/** A fee of over a tenth is not a fee between assets of equal worth. */
 const leastMaxBps = 1000
 
 function refusalOf({ sample, lowBps, rate }: ObservedFee): string | null {
@@ -69,7 +71,7 @@ function measured({ lowBps, highBps, rate }: FeeBandProposal): string {
   return `${rate.low} to ${rate.high} ${rate.delivered} delivered for 1 ${rate.paid}`
 }
 
-/** How often a further deposit lies below the lowest or above the highest of so many alike. */
+/** The odds that the next deposit lies below the lowest or above the highest of the sample. */
 function oddsOf(sample: number): string {
   return `2 times in ${sample + 1}`
 }

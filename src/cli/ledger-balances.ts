@@ -10,7 +10,7 @@ import { type News, printJson, type TableColumn, table } from './print.ts'
 type BalancesOptions = BooksOptions & ListOptions
 type LedgerBalances = { balances: AccountBalanceLine[]; totals: BalanceTotal[] }
 
-/** Prints the balance of each account, and of each asset the sum over all accounts. Bad news unless all are 0. */
+/** Prints the balance of each account, and for each asset the sum over all accounts. Bad news unless all sums are 0. */
 export async function balancesCommand(context: Context, options: BalancesOptions): Promise<News> {
   const { balances, totals } = await withDatabase(context, (db) => read(db, options))
   const isBalanced = totals.every(({ total }) => /^-?0(\.0+)?$/.test(total))
@@ -36,7 +36,7 @@ const paging: ListKeyset<AccountBalanceLine> = {
   keyOf: ({ asset, account }) => [asset, account],
 }
 
-/** As of now every row is added up; as of other times snapshots help, where there are some. */
+/** The current balances add up every row; those of other times use snapshots, if there are any. */
 async function read(db: Database<Tables>, options: BalancesOptions): Promise<LedgerBalances> {
   const { period, asOf, recordedAsOf } = options
   if (period === undefined && asOf === undefined && recordedAsOf === undefined) {

@@ -15,12 +15,12 @@ type ExportOptions = SpanOptions & {
   json?: boolean
 }
 
-/** A page is asked for in far less; the first question goes over all journals once. */
+/** A page takes far less; the first query reads all journals once. */
 const queryTimeoutMs = 3_600_000
 
 const progressEveryMs = 2000
 
-/** Writes journals into a file of a folder, with a manifest beside it. */
+/** Writes journals to a file in a folder, with a manifest beside it. */
 export async function exportCommand(context: Context, options: ExportOptions): Promise<void> {
   const span = spanOf(options)
   const selection = {

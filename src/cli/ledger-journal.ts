@@ -20,7 +20,7 @@ import { printable, printJson, type TableColumn, table } from './print.ts'
 
 type ManualJournalOptions = { by?: string; approvedBy: string; dryRun?: boolean; json?: boolean }
 
-/** Books what the file holds, or shows what would be booked. */
+/** Books the journal of the file, or shows what would be booked. */
 export async function addJournalCommand(
   context: Context,
   path: string,
@@ -68,7 +68,7 @@ function dryLine(journal: JournalPreview): string {
   return `fine, and not booked: ${journal.key}, ${placeOf(journal)}`
 }
 
-/** In whose books it stands and, where that is another month than the one in which it happened, that it is late. */
+/** The month whose books hold the journal, and the month of the event if it is another: the journal is then late. */
 function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
   const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
   const late = books === happened ? '' : `, late: it is of ${happened}`

@@ -79,7 +79,7 @@ async function change(
   else context.stdout.write(printable(textOfChange(wanted, done, actor)))
 }
 
-/** @throws Fault `usage_bad` where it is no month. */
+/** @throws Fault `usage_bad` if the text is not a month */
 function periodOf(text: string): Period {
   const period = parsePeriod(text)
   if (period !== null) return period

@@ -9,10 +9,10 @@ import { printJson, type TableColumn, tellProgress } from './print.ts'
 
 type ImportPricesOptions = { file: string; dryRun?: boolean; json?: boolean }
 
-/** Lines between two words of how far it came. */
+/** Lines between two progress reports. */
 const progressEvery = 100_000
 
-/** Imports a file, or names the lines that are wrong. */
+/** Imports a file, or lists the lines with errors. */
 export async function importPricesCommand(context: Context, options: ImportPricesOptions): Promise<void> {
   const isDryRun = options.dryRun === true
   const tell = tellProgress(context)
@@ -36,7 +36,7 @@ function lineOf({ prices, added }: PriceImportCounts, isDryRun: boolean): string
   return `${prices} prices; ${added} ${isDryRun ? 'would be ' : ''}added, ${prices - added} known before`
 }
 
-/** Reads only once somebody asks: lines that come before that would be lost. */
+/** Starts to read on the first request; earlier lines would be lost. */
 async function* linesOf(file: FileHandle): AsyncGenerator<string> {
   yield* file.readLines()
 }

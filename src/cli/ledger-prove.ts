@@ -10,7 +10,7 @@ import { writeOut } from './write-out.ts'
 
 type ProveOptions = { out: string; json?: boolean }
 
-/** Writes the proof that a journal is among those of its seal. Bad news where it is not, or no longer. */
+/** Writes the proof that a journal is part of its seal. Bad news if it is not, or no longer. */
 export async function proveJournalCommand(
   context: Context,
   name: string,

@@ -12,7 +12,7 @@ import { type Context, withDatabase } from './context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from './lists.ts'
 import { printJson, tellProgress } from './print.ts'
 
-/** Seals all that is booked and not sealed yet. */
+/** Seals all journals that are not sealed yet. */
 export async function sealCommand(context: Context, { json }: { json?: boolean }): Promise<void> {
   const tell = tellProgress(context)
   const seals = await withDatabase(context, (db) =>
@@ -25,7 +25,7 @@ export async function sealCommand(context: Context, { json }: { json?: boolean }
   else context.stdout.write(`${journals} journals are sealed; seal ${newest.number} is ${newest.hash}\n`)
 }
 
-/** The newest seals, and what each is over. */
+/** Lists the newest seals and the journals that each covers. */
 export async function listSealsCommand(context: Context, options: ListOptions): Promise<void> {
   const page = await withDatabase(context, (db) =>
     readPage(options, paging, ({ limit, after }) => newestSeals(db, { limit, before: idIn(after) ?? null })),
@@ -35,7 +35,7 @@ export async function listSealsCommand(context: Context, options: ListOptions): 
 
 const paging: ListKeyset<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
 
-/** Writes every seal as a line of its own, from the first to the last. */
+/** Writes one line per seal, from the first to the last. */
 export async function exportSealsCommand(context: Context, { out }: { out?: string }): Promise<void> {
   if (out === undefined) {
     await withDatabase(context, (db) => writeSeals(db, (text) => writeOut(context, text)))

@@ -9,10 +9,10 @@ type StatementOptions = SpanOptions & ListOptions
 
 const paging: ListKeyset<StatedLine> = { list: 'statement', keyOf: ({ key }) => key }
 
-/** The first and the last moment that a statement may have. */
+/** Begin of a statement without `--from`. */
 const everFrom = '1970-01-01T00:00:00Z'
 
-/** Prints what an owner's accounts held at the beginning, what changed it, and what they held at the end. */
+/** Prints the opening balances of an owner's accounts, the changes, and the closing balances. */
 export async function statementCommand(
   context: Context,
   owner: string,

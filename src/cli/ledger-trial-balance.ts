@@ -12,10 +12,10 @@ const paging: ListKeyset<TrialBalanceLine> = {
   keyOf: ({ asset, account }) => [asset, account],
 }
 
-/** Days of millions of transfers that no snapshot has yet are added up. */
+/** Days without a snapshot, with millions of transfers, have to be added up. */
 const queryTimeoutMs = 600_000
 
-/** Prints what was debited and credited on each account. Bad news where the two differ for an asset. */
+/** Prints the debits and credits of each account. Bad news if the two differ for an asset. */
 export async function trialBalanceCommand(context: Context, options: TrialBalanceOptions): Promise<News> {
   const moments = booksOf(options)
   const { lines, totals } = await withDatabase(context, (db) => trialBalance(db, moments), queryTimeoutMs)

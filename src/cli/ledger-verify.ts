@@ -12,10 +12,10 @@ type VerifyLedgerOptions = { against?: string; limit: number; json?: boolean }
 
 type LedgerCheckResult = LedgerOutcome & { check: string }
 
-/** A check may add up all that was ever booked before its first answer. */
+/** A check may add up every booking before it returns a row. */
 const queryTimeoutMs = 3_600_000
 
-/** Runs every check of the books, one after another. Bad news is whatever any of them finds. */
+/** Runs every check of the books, one after another. Bad news if a check finds anything. */
 export async function verifyLedgerCommand(context: Context, options: VerifyLedgerOptions): Promise<News> {
   const anchors = options.against === undefined ? new Map<string, Seal>() : await readAnchors(options.against)
   const tell = tellProgress(context)
@@ -54,7 +54,7 @@ function linesOf({ check, counted, findings }: LedgerCheckResult, findingsMax: n
   ]
 }
 
-/** Reads what "ledger seals export" wrote. */
+/** Reads the output of "ledger seals export". */
 async function readAnchors(path: string): Promise<Anchors> {
   const anchors = new Map<string, Seal>()
   try {

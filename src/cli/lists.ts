@@ -10,26 +10,26 @@ const limitMax = 100_000
 /** The options of every list, as `listed` reads them. */
 export type ListOptions = { limit: number; after?: string; json?: boolean }
 
-/** One page of a list. `next` is the value that `--after` takes for the page behind it; null on the last page. */
+/** One page of a list. `next` is the value of `--after` for the next page; null on the last page. */
 export type ListPage<Row> = { items: readonly Row[]; next: string | null }
 
-/** What a page is read by: rows behind the one with that key, and one more than is shown. */
+/** Requests the rows after the given key; `limit` is one more than are shown. */
 export type PageRequest = { limit: number; after: readonly string[] | null }
 
-/** Gives a command the options of a list. */
+/** Adds the options of a list to a command. */
 export function listed(command: Command, limit: number, what = 'rows'): Command {
   return limited(command, limit, what)
     .option('--after <cursor>', 'go on behind an earlier page; the cursor is the "next" of that page')
     .option('--json', 'print one JSON document: {"items": [...], "next": cursor or null}')
 }
 
-/** Gives a command the option that bounds how much of its report is shown. */
+/** Adds the option that limits how much of its report a command shows. */
 export function limited(command: Command, limit: number, what: string): Command {
   const option = ranged('--limit <count>', `show at most so many ${what}`, { min: 1, max: limitMax })
   return command.addOption(option.default(limit))
 }
 
-/** How a list is paged: its name, which its cursors carry, and the key of a row, by which rows are ordered. */
+/** Paging of a list: its name, which its cursors contain, and the key by which its rows are ordered. */
 export type ListKeyset<Row> = { list: string; keyOf: (row: Row) => readonly string[] }
 
 /** Reads one page of a list that the database orders. */
@@ -45,7 +45,7 @@ export async function readPage<Row>(
   return firstOf(rows, limit, paging)
 }
 
-/** The page of a list that is read as a whole. */
+/** Returns one page of a list that is in memory. */
 export function pageOf<Row>(
   rows: readonly Row[],
   { limit, after }: ListOptions,
@@ -63,7 +63,7 @@ export function idIn(key: readonly string[] | null): bigint | undefined {
   return key === null ? undefined : BigInt(key[0] ?? 0)
 }
 
-/** All rows, of a list that is never cut. */
+/** A page with all rows, for a list that is never cut. */
 export function wholeOf<Row>(items: readonly Row[]): ListPage<Row> {
   return { items, next: null }
 }
@@ -74,7 +74,7 @@ function firstOf<Row>(rows: readonly Row[], limit: number, { list, keyOf }: List
   return { items, next: last === undefined || rows.length <= limit ? null : cursorOf(list, keyOf(last)) }
 }
 
-/** Base64url, so that no shell has to quote it. */
+/** Base64url needs no quotes in a shell. */
 function cursorOf(list: string, key: readonly string[]): string {
   return Buffer.from(JSON.stringify([list, ...key])).toString('base64url')
 }
@@ -117,7 +117,7 @@ export function printList<Row>(
   else context.stdout.write(`${table(page.items, columns)}${goOnLine(context, page)}`)
 }
 
-/** Says that a list was cut, and the command that shows what follows; empty if nothing does. */
+/** The line that says that a list was cut, with the command for the next page; empty on the last page. */
 export function goOnLine({ arguments: words }: Context, { items, next }: ListPage<unknown>): string {
   if (next === null) return ''
   return `Showing ${items.length}; more follow: bin/depositd ${[...withoutAfter(words), '--after', next].map(quoted).join(' ')}\n`
@@ -129,7 +129,7 @@ function withoutAfter(words: readonly string[]): string[] {
   )
 }
 
-/** As a shell reads it. */
+/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

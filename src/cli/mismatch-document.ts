@@ -11,14 +11,14 @@ import type { ShownMismatch } from '../store/mismatches/show-mismatch.ts'
 type MismatchWithNetwork = SaidMismatch & { network?: unknown }
 
 /**
- * A mismatch as `--json` prints it: beside its detail, which is as it is stored, what it says in one sentence, and the
- * amounts of the detail in units and in smallest units.
+ * A mismatch as `--json` prints it: the stored detail, a sentence about it, and the amounts of the detail in units and
+ * in base units.
  */
 export function mismatchDocument<Row extends SaidMismatch>(row: Row) {
   return { ...row, says: mismatchSentence(row), amounts: amountsOfDetail(row) }
 }
 
-/** As `mismatchDocument`, and what it has in common with others of its cause. */
+/** Adds to `mismatchDocument` the cause that the mismatch shares with others. */
 export function causedDocument<Row extends MismatchWithNetwork>(row: Row) {
   const network = typeof row.network === 'string' ? row.network : ''
   return { ...mismatchDocument(row), cause: likenessOf({ kind: row.kind, network }) }
@@ -26,14 +26,14 @@ export function causedDocument<Row extends MismatchWithNetwork>(row: Row) {
 
 type MismatchHistoryLine = ShownMismatch['history'][number]
 
-/** A line of its history: amounts as the mismatch itself has them. */
+/** A line of the mismatch's history, with amounts in the form of the mismatch itself. */
 export function historyDocument(line: MismatchHistoryLine, mismatch: ShownMismatch['mismatch']): object {
   const stood = (state: MismatchHistoryLine['before']) =>
     state === null ? null : standingDocument(state, mismatch)
   return { ...line, before: stood(line.before), after: stood(line.after) }
 }
 
-/** As the store keeps it: amounts in smallest units, in the asset of the mismatch and in that of the loss. */
+/** As stored: amounts in base units, in the asset of the mismatch and in that of the loss. */
 type StoredMismatchState = {
   detail?: Readonly<Record<string, string>>
   value: string | null
@@ -41,7 +41,7 @@ type StoredMismatchState = {
   loss_asset: string | null
 }
 
-/** What people change has no amounts; evidence changes the detail, what it is about, and the loss. */
+/** Changes by people have no amounts. Changes of evidence affect the detail, the value and the loss. */
 function standingDocument(
   state: NonNullable<MismatchHistoryLine['before']>,
   { kind, asset, assets }: ShownMismatch['mismatch'],

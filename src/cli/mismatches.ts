@@ -30,12 +30,12 @@ type ListMismatchesOptions = ListOptions & {
   failOn?: string
 }
 
-/** From the least grave to the gravest. */
+/** From the lowest to the highest. */
 const severities = ['info', 'warning', 'severe']
 
 const paging: ListKeyset<MismatchLine> = { list: 'mismatches', keyOf: ({ id }) => [id] }
 
-/** Bad news is one that passes the filters, is open or snoozed, and as grave as `--fail-on` says. */
+/** Bad news if a mismatch passes the filters, is open or snoozed, and has at least the severity of `--fail-on`. */
 export async function listMismatchesCommand(context: Context, options: ListMismatchesOptions): Promise<News> {
   const filter = filterOf(options)
   const { page, isBad } = await withDatabase(context, async (db) => {
@@ -48,7 +48,7 @@ export async function listMismatchesCommand(context: Context, options: ListMisma
   return isBad ? 'bad' : 'good'
 }
 
-/** Asked of the database, as the page that is shown may be cut. */
+/** Queries the database, because the page that is shown may be cut. */
 async function hasGrave(
   db: Database<Tables>,
   filter: Omit<MismatchFilter, 'limit'>,

@@ -1,24 +1,24 @@
 import { Fault } from '../core/errors.ts'
 import { parseTime } from '../core/time.ts'
 
-/** Options of commands that read the books between times. */
+/** Options of commands that read the books of a time span. */
 export type SpanOptions = { from?: string; to?: string; asOf?: string; recordedAsOf?: string }
 
-/** In microseconds, as PostgreSQL keeps times; null where none was given. */
+/** In microseconds, the precision of PostgreSQL; null if not given. */
 export type TimeBounds = {
   /** Happened then or later. */
   from: bigint | null
   /** Happened then or earlier. */
   until: bigint | null
-  /** Written then or earlier. */
+  /** Recorded then or earlier. */
   recordedUntil: bigint | null
 }
 
 const dayMicros = 86_400_000_000n
 
 /**
- * Reads when a span begins and ends. A day that ends something is meant whole, in UTC; of a time, `--to` leaves out what
- * happened at that very moment, so that one span may begin where another ends, and the others do not.
+ * Reads the begin and the end of a span. A day as the end includes the whole day, in UTC. A time in `--to` is
+ * exclusive, so that one span may begin at the end of another; times in the other options are inclusive.
  * @throws Fault `usage_bad` that names the option
  */
 export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBounds {
@@ -55,7 +55,7 @@ function optional(
   })
 }
 
-/** `Date` has milliseconds; the three digits behind them are added. */
+/** `Date` has milliseconds; the three digits after them are added. */
 function microsOf(text: string): bigint | null {
   const time = parseTime(text)
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
@@ -82,11 +82,11 @@ export function monthOption(text: string): string {
   })
 }
 
-/** Options of commands that tell what the books hold: up to a moment, or in the books of a month. */
+/** Options of commands that report the books up to a moment, or those of a month. */
 export type BooksOptions = Pick<SpanOptions, 'asOf' | 'recordedAsOf'> & { period?: string }
 
 /**
- * The last moments that count, as texts that Postgres reads, and the last month; null where all does.
+ * The last moments to include, as texts for Postgres, and the last month; null without a limit.
  * @throws Fault `usage_bad`
  */
 export function booksOf({ period, ...options }: BooksOptions): {

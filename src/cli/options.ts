@@ -3,13 +3,13 @@ import { Fault } from '../core/errors.ts'
 
 type NumberRange = { min: number; max: number }
 
-/** An option that takes a whole number; its help states the range that its parser accepts. */
+/** An option that takes a whole number. Its help states the range that its parser accepts. */
 export function ranged(flags: string, description: string, range: NumberRange): Option {
   const option = new Option(flags, `${description}: ${range.min} to ${range.max}`)
   return option.argParser((text) => wholeNumber(option.name(), text, range))
 }
 
-/** @throws Fault `usage_bad` that names the option. */
+/** @throws Fault `usage_bad` that names the option */
 function wholeNumber(name: string, text: string, { min, max }: NumberRange): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number
@@ -19,15 +19,15 @@ function wholeNumber(name: string, text: string, { min, max }: NumberRange): num
   })
 }
 
-/** An option that takes one of a few words; every other value is refused before the command runs. */
+/** An option that takes one of a few words. Every other value is refused before the command runs. */
 export function choice(flags: string, description: string, words: readonly string[]): Option {
   const option = new Option(flags, description).choices(words)
   return option.argParser((text) => wordOf(option.name(), text, words))
 }
 
 /**
- * Reads the value of an option that is one of some words.
- * @throws Fault `usage_bad` that names the option, the nearest word and all words.
+ * Reads the value of an option that takes one of some words.
+ * @throws Fault `usage_bad` that names the option, the nearest word and all words
  */
 export function wordOf<Word extends string>(name: string, text: string, words: readonly Word[]): Word {
   const word = words.find((one) => one === text)
@@ -39,7 +39,7 @@ export function wordOf<Word extends string>(name: string, text: string, words: r
   })
 }
 
-/** The word that differs from the text by the fewest letters, if more than half of them agree. */
+/** The word that differs from the text by the fewest letters; null if more than half of its letters differ. */
 export function nearest(text: string, words: readonly string[]): string | null {
   const byDistance = words
     .map((word) => ({ word, distance: distanceOf(text.toLowerCase(), word.toLowerCase()) }))
@@ -48,7 +48,7 @@ export function nearest(text: string, words: readonly string[]): string | null {
   return byDistance[0]?.word ?? null
 }
 
-/** Levenshtein's distance: how many letters to add, drop or change. */
+/** Levenshtein distance: the number of letters to add, drop or change. */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [place, letter] of one.split('').entries()) {
@@ -62,7 +62,10 @@ function distanceOf(one: string, other: string): number {
   return row[other.length] ?? 0
 }
 
-/** Refuses a word that names no command of this group: its name with a space after it, or nothing for the program. */
+/**
+ * Returns the error for a word that is not a command of the group. The group is its name and a space, or empty for the
+ * program.
+ */
 export function noCommand(group: string, word: string, commands: readonly string[]): Fault {
   const near = nearest(word, commands)
   return new Fault('usage_bad', {
@@ -79,8 +82,8 @@ export function noDeposit(id: string): Fault {
 }
 
 /**
- * The deposit that a reference names.
- * @throws Fault `not_found`, or `usage_bad` that names the deposits that share it
+ * Returns the deposit that a reference names.
+ * @throws Fault `not_found`, or `usage_bad` that lists the deposits that share the reference
  */
 export function onlyOne<Deposit extends { id: bigint }>(id: string, shown: readonly Deposit[]): Deposit {
   const [deposit, ...others] = shown
@@ -94,15 +97,15 @@ export function onlyOne<Deposit extends { id: bigint }>(id: string, shown: reado
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Reads a span of time like `30m`, `24h` or `7d`, in milliseconds; null where it is none. */
+/** Reads a time span like `30m`, `24h` or `7d`, in milliseconds; null if it is not one. */
 export function parseSpan(text: string): number | null {
   const [, digits, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   return digits === undefined ? null : Number(digits) * (unitMs[unit] ?? 0)
 }
 
 /**
- * Reads an option that is a text for people to read later.
- * @throws Fault `usage_bad` that names the option, where it is blank.
+ * Reads an option with a text for later readers.
+ * @throws Fault `usage_bad` that names the option if the text is blank
  */
 export function textOf(name: string, text: string): string {
   const trimmed = text.trim()

@@ -63,7 +63,7 @@ export async function listOwnersCommand(
 
 type OwnerBookLine = OwnerLine & { book?: BookWord }
 
-/** What the address book has of an owner that the service lists. */
+/** How the address book compares to an owner that the service lists. */
 type BookWord = 'same' | 'differs' | 'unknown'
 
 async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerBookLine[]> {

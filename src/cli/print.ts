@@ -5,10 +5,10 @@ import type { Context } from './context.ts'
 
 export { duration, printable, type TableColumn }
 
-/** What a command found: a shell can tell bad news by the exit status. */
+/** The result of a command; bad news changes the exit status. */
 export type News = 'good' | 'bad'
 
-/** A document with a format of its own, like a mapping profile: its names are printed as they are. */
+/** A document with a format of its own, like a mapping profile: its names are printed unchanged. */
 export class AsWritten {
   readonly document: unknown
   constructor(document: unknown) {
@@ -40,13 +40,13 @@ function snakeCase(name: string): string {
     : name
 }
 
-/** One line that is written over on a terminal; a line for each that is told elsewhere. */
+/** On a terminal, overwrites one line; elsewhere, writes a line for each report. */
 export function tellProgress({ stderr }: Context): (line: string) => void {
   const isTerminal = 'isTTY' in stderr && stderr.isTTY === true
   return (line) => void stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
 }
 
-/** Columns as wide as their widest cell, two spaces apart. What strangers sent stays in its cell. */
+/** Columns are as wide as their widest cell, two spaces apart. Text from outside cannot break out of its cell. */
 export function table<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): string {
   const cells = [
     columns.map(({ title }) => title),

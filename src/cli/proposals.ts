@@ -23,7 +23,7 @@ const columns: TableColumn<ProposalLine>[] = [
   { title: 'REASONS', of: ({ reasons }) => reasons.map(reasonText).join(', ') },
 ]
 
-/** What is not fulfilled is what a person has to judge, so it says what was compared. */
+/** A person has to judge the rules that are not fulfilled, so these show what was compared. */
 function reasonText({ rule, fulfilled, compares }: ProposalLine['reasons'][number]): string {
   return fulfilled ? rule : `not ${rule} (${compares})`
 }

@@ -12,10 +12,10 @@ import { type News, printable, printJson, tellProgress } from './print.ts'
 
 type RebuildOptions = { verify?: boolean; limit: number; json?: boolean }
 
-/** Sorting what millions of deposits come to takes Postgres a while before its first answer. */
+/** Postgres sorts the results of millions of deposits before its first row. */
 const queryTimeoutMs = 3_600_000
 
-/** Bad news is whatever is otherwise than the evidence says. */
+/** Bad news if anything differs from the evidence. */
 export async function rebuildCommand(context: Context, options: RebuildOptions): Promise<News> {
   if (options.verify !== true) {
     throw new Fault('usage_bad', {
@@ -65,7 +65,7 @@ function textOf({ differences, differing, subjects, due, pending, ...verified }:
   ].join('\n')
 }
 
-/** What is there, and what should be. Of a deposit only the fields that differ. */
+/** The actual and the expected values; for a deposit, only the fields that differ. */
 function linesOf({ what, name, live, rebuilt }: BooksDifference): string[] {
   if (what === 'deposit' && live !== null && rebuilt !== null) {
     const [is, shouldBe] = [fieldsOf(live), fieldsOf(rebuilt)]

@@ -14,13 +14,13 @@ import { type News, printJson, type TableColumn, table, tellProgress } from './p
 
 type ReconcileOptions = { policy: string; dryRun?: boolean; limit: number; json?: boolean }
 
-/** To count millions of groups takes Postgres a while. */
+/** Counting millions of groups takes Postgres a while. */
 const queryTimeoutMs = 3_600_000
 
-/** Something that comes out otherwise, and of how many. */
+/** A value that changes, and the number of its occurrences. */
 type Count = { what: string; before: string; after: string; count: number }
 
-/** Bad news is that something would change: a script can ask whether a policy is neutral. */
+/** Bad news if anything would change, so that a script can test whether a policy is neutral. */
 export async function reconcileCommand(context: Context, options: ReconcileOptions): Promise<News> {
   if (options.dryRun !== true) {
     throw new Fault('usage_bad', {

@@ -10,7 +10,7 @@ import { type News, printJson, tellProgress } from './print.ts'
 
 type ReplayOptions = { kind?: string; since?: string; passedOver?: boolean; json?: boolean }
 
-/** Bad news is what still cannot be read. */
+/** Bad news if any payload still cannot be read. */
 export async function replayCommand(context: Context, options: ReplayOptions): Promise<News> {
   const filter = { kinds: kindsOf(options), since: sinceOf(options.since) }
   const tell = tellProgress(context)

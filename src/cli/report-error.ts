@@ -4,7 +4,7 @@ import { isReaderGone } from './closed-pipe.ts'
 import type { Context } from './context.ts'
 import { printJson } from './print.ts'
 
-/** Outcomes that a shell can tell apart; docs/commands.md lists them. */
+/** Outcomes that a shell can distinguish; docs/commands.md lists them. */
 export const exitStatus = { fine: 0, badNews: 1, wrongUse: 2, notFound: 3, unavailable: 4 } as const
 
 const statusOfFault: Readonly<Record<FaultCode, number>> = {
@@ -29,8 +29,9 @@ export function wantsJson({ arguments: words }: Pick<Context, 'arguments'>): boo
 }
 
 /**
- * Reports why a command failed, and returns the exit status: in one line on standard error; with `--json` as the one
- * document on standard output. Stack traces are printed with `--debug` only.
+ * Reports why a command failed: as one line on standard error or, with `--json`, as the only document on standard
+ * output. Stack traces need `--debug`.
+ * @returns the exit status
  */
 export function reportError(context: Context, error: unknown): number {
   if (isReaderGone(error)) return exitStatus.fine
@@ -38,7 +39,7 @@ export function reportError(context: Context, error: unknown): number {
   const isDebugged = context.arguments.includes('--debug') && error instanceof Error
   if (isDebugged) context.stderr.write(`depositd: ${error.stack}\n`)
   if (wantsJson(context)) printJson(context, { error: documentOf(error) })
-  // Commander has written its own line by now.
+  // Commander has already written its own line.
   else if (!isDebugged && !(error instanceof CommanderError))
     context.stderr.write(`depositd: ${lineOf(error)}\n`)
   return statusOf(error)
@@ -50,7 +51,7 @@ function statusOf(error: unknown): number {
   return code === null ? exitStatus.badNews : statusOfFault[code]
 }
 
-/** `fix` is null if the message is all that is known. */
+/** `fix` is null if only the message is known. */
 function documentOf(error: unknown): { code: string; message: string; fix: string | null } {
   if (error instanceof CommanderError) {
     const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')

@@ -19,8 +19,8 @@ const trafficSeconds = { min: 1, max: 3600 }
 const heights = { min: 0, max: 999_999_999_999_999 }
 
 /**
- * Runs one command line and returns its exit status. Commands are loaded when they are asked for, so that the first
- * line appears at once.
+ * Runs one command line. Commands are loaded on demand, so that the first line appears at once.
+ * @returns its exit status
  */
 export async function run(context: Context): Promise<number> {
   let status: number = exitStatus.fine
@@ -38,8 +38,8 @@ export async function run(context: Context): Promise<number> {
 }
 
 /**
- * The words with `--help` for `help`, wherever that stands among the names of commands.
- * @throws Fault `usage_bad` for a word that names no command.
+ * Replaces `help` by `--help`, at any position among the names of commands.
+ * @throws Fault `usage_bad` for a word that is not a command
  */
 function spellOut(program: Command, words: readonly string[]): readonly string[] {
   let group = program
@@ -54,7 +54,10 @@ function spellOut(program: Command, words: readonly string[]): readonly string[]
   return words
 }
 
-/** `service` alone starts it: what follows may be the value of an option, and is refused by its own action. */
+/**
+ * `service` alone starts the service: the words after it may be the value of an option, and its own action refuses
+ * them.
+ */
 function refuseUnlessDefault(group: Command, word: string, words: readonly string[]): readonly string[] {
   if (group.name() === 'service') return words
   const names = group.createHelp().visibleCommands(group)
@@ -141,7 +144,7 @@ function describeReports(program: Command, context: Context, tell: (news: News) 
   describeEvidence({ program, deposits }, context, tell)
 }
 
-/** Reports whose answer may be bad news. */
+/** Commands whose result may be bad news. */
 function describeChecks(program: Command, context: Context, tell: (news: News) => void): void {
   program
     .command('doctor')

@@ -5,7 +5,7 @@ import { type ListKeyset, type ListOptions, pageOf, printList } from './lists.ts
 import { parseSpan } from './options.ts'
 import { duration, type TableColumn } from './print.ts'
 
-/** Prints how the service did with the deposits since then: as a whole, and by route. */
+/** Prints how the service handled the deposits since then, in total and by route. */
 export async function scorecardCommand(
   context: Context,
   { since, ...options }: ListOptions & { since: string },
@@ -26,7 +26,7 @@ const paging: ListKeyset<ScorecardLine> = {
   keyOf: ({ asset, settlement_asset: settled }) => [asset ?? '', settled ?? ''],
 }
 
-/** A time, or how long ago. */
+/** Reads a time, or a span before now. */
 function readSince(text: string, now: Date): Date {
   const span = parseSpan(text)
   const at = span === null ? Date.parse(text) : now.getTime() - span
@@ -59,7 +59,7 @@ const columns: TableColumn<ScorecardLine>[] = [
   },
 ]
 
-/** A ratio with two digits behind the point, cut off: what is not whole is never shown as whole. */
+/** A ratio with two decimals, truncated so that only a complete one shows as 100 %. */
 function percent(ratio: string | null): string {
   return ratio === null ? '' : `${Math.trunc(Number(ratio) * 10_000) / 100} %`
 }

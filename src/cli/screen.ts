@@ -10,12 +10,12 @@ import { duration } from './print.ts'
 const onTerminalEveryMs = 1000
 const elsewhereEveryMs = 10_000
 
-/** What a person sees who started everything: a line per part as it comes up, then how things stand. */
+/** Output for a person who starts everything: a line per component as it comes up, then the current state. */
 export type Screen = {
   say: (line: string) => void
   part: (part: StartedPart) => void
   ready: (demonstration: { trafficSeconds: number; logFile: string }) => void
-  /** Shows how things stand again and again: in place on a terminal, as lines elsewhere. */
+  /** Shows the state repeatedly: in place on a terminal, as lines elsewhere. */
   watch: (db: Database<Tables>) => { stop: () => void }
 }
 

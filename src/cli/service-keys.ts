@@ -10,7 +10,7 @@ type CreateOptions = { name: string; scope: ApiScope; json?: boolean }
 
 const nameMax = 200
 
-/** Writes the key alone to standard output, for a shell to keep, and what is to be known of it to standard error. */
+/** Writes the key alone to standard output, for use in a shell, and its properties to standard error. */
 export async function createKeyCommand(context: Context, options: CreateOptions): Promise<void> {
   const wanted = { name: nameOf(options.name), scope: options.scope }
   const { key, ...created } = await withServiceDatabase(context, (db) => createApiKey(db, wanted))

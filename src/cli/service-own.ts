@@ -17,7 +17,7 @@ import type { ServiceStartRequest } from './service.ts'
 import { untilSignal } from './signals.ts'
 import { version } from './version.ts'
 
-/** Starts the deposit service on the database and the nodes of the settings; returns once it was stopped. */
+/** Starts the deposit service with the database and the nodes of the settings; returns after it was stopped. */
 export async function startOwnService(
   { environment }: Context,
   { names, ...asked }: ServiceStartRequest & { names: readonly string[] },
@@ -45,7 +45,7 @@ function learnAll(networks: readonly NetworkSettings[]): Promise<NetworkSettings
   return Promise.all(networks.map((network) => learnDecimals(network, readDecimals)))
 }
 
-/** Somebody who names a node alone may have meant the daemon, or local chains. */
+/** A user who only sets a node may have meant the daemon, or local chains. */
 function refuseHalfSet(names: readonly string[]): void {
   const plain = names.map((name) => name.replace(/_FILE$/, ''))
   if (plain.includes('SERVICE_DATABASE_URL') || plain.includes('SERVICE_SEED')) return
@@ -92,7 +92,7 @@ function seedFaults({ seed }: ServiceConfig): readonly string[] {
   }
 }
 
-/** Says which setting to look at. */
+/** Names the setting to check. */
 function explain(error: unknown, { host, port }: DepositServiceSettings): never {
   if (isFault(error, 'settings_bad')) {
     const faults = error.details.faults.map((fault) => `${fault}${settingOf(/^the RPC of (\w+) /, fault)}`)

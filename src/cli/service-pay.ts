@@ -14,7 +14,7 @@ type NetworkAssetOptions = { network: string; asset: string; json?: boolean }
 type PayOptions = NetworkAssetOptions & { amount: string; to: string }
 type BalanceOptions = NetworkAssetOptions & { address: string }
 
-/** Writes the transaction alone to standard output, for a shell to keep, and what happens to standard error. */
+/** Writes the transaction alone to standard output, for use in a shell, and the progress to standard error. */
 export async function payCommand(context: Context, options: PayOptions): Promise<void> {
   const { place, network, asset } = await openPlace(options)
   const amount = amountOf(asset, options.amount)
@@ -56,7 +56,7 @@ async function refuseBeyondFaucet(
   })
 }
 
-/** Writes the amount alone, in whole units. */
+/** Writes only the amount, in whole units. */
 export async function balanceCommand(context: Context, options: BalanceOptions): Promise<void> {
   const { network, asset } = await openPlace(options)
   const address = addressOf(network, options.address)
@@ -89,7 +89,7 @@ async function openPlace({ network: name, asset: symbol }: NetworkAssetOptions):
   return { place, network, asset }
 }
 
-/** An address as it is given, or that of the channel or StableWallet whose id it is. */
+/** The given address, or the deposit address of the channel or StableWallet with the given id. */
 async function payeeOf(place: ServicePlace, network: SandboxNetwork, text: string): Promise<string> {
   if (isAddressOn(network, text)) return text
   const what = 'asking the service for an address'

@@ -6,8 +6,8 @@ import type { ServiceDatabase } from '../service/tables.ts'
 import { type Context, embeddedFolder } from './context.ts'
 
 /**
- * Where the service is that runs on local chains in this folder.
- * @throws Fault `remote_failed` if none does.
+ * The addresses of the service that runs on local chains in this folder.
+ * @throws Fault `remote_failed` if none runs
  */
 export function runningPlace(): ServicePlace {
   const place = readServicePlace(embeddedFolder)
@@ -18,7 +18,7 @@ export function runningPlace(): ServicePlace {
   })
 }
 
-/** Opens the service's database for one command: that of the settings, else that of the service of this folder. */
+/** Opens the service's database for one command: that of the settings, otherwise that of the service in this folder. */
 export async function withServiceDatabase<Result>(
   { environment }: Context,
   work: (db: ServiceDatabase) => Promise<Result>,
@@ -41,7 +41,7 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0)
   } catch (error) {
-    // Another user's process is there, and may not be asked.
+    // The process exists but belongs to another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }

@@ -11,26 +11,26 @@ import { watchEvents } from './watch-events.ts'
 
 type RunningServiceInfo = {
   url: string
-  /** Null where no faults are allowed. */
+  /** Null if no faults are allowed. */
   faultsUrl: string | null
   networks: readonly SandboxNetwork[]
   keyFiles: ServiceFiles
   logFile: string
 }
 
-/** What an integrator sees who started the service: where it is, what it takes, and calls to try. */
+/** Output for an integrator who starts the service: its addresses, its inputs, and calls to try. */
 export type ServiceScreen = {
   begin(place: { version: string; folder: string }): void
   part: (part: StartedPart) => void
   ready(place: RunningServiceInfo): void
-  /** Shows each step of each deposit until it is stopped; null where nothing is shown. */
+  /** Shows each step of each deposit until it is stopped; null if nothing is shown. */
   watch(db: ServiceDatabase): { stop: () => Promise<void> } | null
   stopping(): void
   failedToStop(problem: string): void
   stopped(): void
 }
 
-/** With `json`, one document once it is up, and nothing else. */
+/** With `json`, prints only one document, after the service is up. */
 export function createServiceScreen(context: Context, json: boolean): ServiceScreen {
   const say = (line: string): void => {
     if (!json) context.stdout.write(`${line}\n`)
@@ -100,7 +100,7 @@ function assetLine({ name, family, assets }: SandboxNetwork): string {
   return `  ${name.padEnd(10)} ${shown.join('  ')}`
 }
 
-/** As a shell reads it: a folder's name may hold blanks. */
+/** Quotes a path for a shell: a folder name may contain spaces. */
 function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
 }

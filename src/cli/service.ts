@@ -9,12 +9,12 @@ import { version } from './version.ts'
 
 type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
 
-/** Where faults are switched, unless another port is asked for or this one is taken. */
+/** The port that switches faults, unless it is in use or another is requested. */
 const usualAdminPort = 18_081
 
 /**
- * Starts the deposit service, on what the settings name, or with everything it needs on this machine where they name
- * nothing; returns once it was stopped.
+ * Starts the deposit service with the servers of the settings. If there are no settings, starts it with all
+ * dependencies on this machine. Returns after it was stopped.
  */
 export async function startServiceCommand(context: Context, options: StartServiceOptions): Promise<void> {
   const asked = { ...(await readPorts(options)), faults: options.faults === true ? { seed: 'none' } : null }
@@ -51,7 +51,7 @@ async function startInSandbox(context: Context, asked: ServiceStartRequest, json
 
 type ServicePorts = { port?: number; adminPort?: number }
 
-/** What the command line asks for. */
+/** The requests of the command line. */
 export type ServiceStartRequest = ServicePorts & { faults: { seed: string } | null }
 
 async function readPorts({ port, faults = false, adminPort }: StartServiceOptions): Promise<ServicePorts> {
@@ -67,7 +67,7 @@ async function readPorts({ port, faults = false, adminPort }: StartServiceOption
   }
 }
 
-/** A port that was asked for is taken or refused, never replaced. */
+/** A requested port is used or refused, never replaced. */
 async function askedPort(name: string, port: number): Promise<number> {
   if ((await freePort(port)) === port) return port
   throw new Fault('usage_bad', {
@@ -76,7 +76,7 @@ async function askedPort(name: string, port: number): Promise<number> {
   })
 }
 
-/** Whoever starts it twice mostly wants the address of the one that runs. */
+/** A user who starts the service twice usually wants the address of the running one. */
 function nameRunning(error: unknown): never {
   const place = readServicePlace(embeddedFolder)
   if (!isFault(error, 'usage_bad') || place === null) throw error

@@ -22,11 +22,11 @@ import { noDeposit, onlyOne } from './options.ts'
 import { printable, printJson } from './print.ts'
 import { requiredRules } from './show-settings.ts'
 
-/** A deposit as it was known at a time: more than one where those that are one by now were several then. */
+/** A deposit as known at a time. It holds several deposits if they were merged later. */
 type Belief = {
   deposit: bigint
   asOf: Date
-  /** When the first evidence of it was stored. */
+  /** When its first evidence was stored. */
   knownSince: Date | null
   believed: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: VerdictReason[] })[]
   mismatches: DepositReport['mismatches']
@@ -112,7 +112,7 @@ function datedGroup({ group, rows, deposits, recordedAt, addedAt }: GroupEvidenc
   }
 }
 
-/** When the first of what it is judged by today was stored. */
+/** When the first evidence of today's verdict was stored. */
 function firstOf({ rows }: GroupEvidence, now: DecidedDeposit, rules: Rules): Date | null {
   const [explained] = explainAll([now], rows, rules)
   const ids = new Set(explained?.reasons.flatMap((one) => one.evidence))
@@ -120,7 +120,10 @@ function firstOf({ rows }: GroupEvidence, now: DecidedDeposit, rules: Rules): Da
   return times.length === 0 ? null : new Date(Math.min(...times))
 }
 
-/** Of a deposit that was merged since, its row does not tell any more by what it was known; where one is left, it is that. */
+/**
+ * The row of a merged deposit no longer holds the identifiers that matched it. If exactly one deposit is without a
+ * number, and exactly one was merged, they are the same.
+ */
 function numbered<Deposit extends { id: bigint | null }>(
   believed: readonly Deposit[],
   { deposits }: GroupEvidence,

@@ -3,10 +3,10 @@ import { Fault, isFault } from '../core/errors.ts'
 import { rulesOf } from '../core/rules-of.ts'
 import { attachedSettings, type Context } from './context.ts'
 
-/** By what deposits are judged, or why the settings do not tell it. */
+/** The rules that judge deposits, or why the settings do not provide them. */
 export type RulesOrProblem = { rules: Rules } | { problem: string }
 
-/** What is stored can be shown by the address of the database alone; why it is so is judged by the settings. */
+/** Stored data can be shown with the database URL alone, but an explanation of verdicts needs all settings. */
 export function knownRules(context: Context): RulesOrProblem {
   try {
     return { rules: rulesOf(attachedSettings(context)) }
@@ -16,7 +16,7 @@ export function knownRules(context: Context): RulesOrProblem {
   }
 }
 
-/** @throws Fault `settings_bad` where the settings cannot be read */
+/** @throws Fault `settings_bad` if the settings cannot be read */
 export function requiredRules(context: Context): Rules {
   const known = knownRules(context)
   if ('rules' in known) return known.rules

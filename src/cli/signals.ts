@@ -1,10 +1,10 @@
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 type Signal = (typeof signals)[number]
 
-/** One key press may arrive twice, from the terminal and from npm; only a later one means that it is urgent. */
+/** One key press may arrive twice, from the terminal and from npm; only a later one is urgent. */
 const urgentAfterMs = 1500
 
-/** Resolves at the first request to stop. One that follows later ends the process at once. */
+/** Resolves at the first request to stop. A later one ends the process at once. */
 export function untilSignal(asked: readonly Signal[] = signals): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   let askedAt = 0

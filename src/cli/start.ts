@@ -11,7 +11,7 @@ type StartDaemonOptions = { roles: string; traffic: number }
 
 const roleNames = ['http', 'worker', 'scheduler'] as const
 
-/** Starts the daemon, alone where `SERVICE_URL` is set, else with everything it needs; returns once it was stopped. */
+/** Starts the daemon: alone if `SERVICE_URL` is set, otherwise with all dependencies. Returns after it was stopped. */
 export async function start(context: Context, options: StartDaemonOptions): Promise<void> {
   const { environment } = context
   const roles = options.roles.split(',').map((text) => wordOf('roles', text, roleNames))
@@ -24,7 +24,7 @@ function isSet(environment: Context['environment'], name: string): boolean {
   return environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
 }
 
-/** Somebody who names a database or a node means to use it; embedded mode would leave it aside without a word. */
+/** A user who names a database or a node wants to use it, and embedded mode would silently ignore it. */
 function refuseHalfSet(environment: Context['environment']): void {
   const names = Object.keys(environment).filter((name) =>
     /^(DATABASE_URL|QUEUE_URL|RPC_\w+)(_FILE)?$/.test(name),

@@ -12,8 +12,8 @@ const askEveryMs = 1000
 const atOnceMax = 100
 
 /**
- * Says a line for each step of each deposit from now on, as an integrator would learn of it. It reads the database:
- * calls of its own would be counted, and struck by faults.
+ * Prints a line for each step of each deposit from now on, as an integrator would learn of it. It reads the database,
+ * because API calls would be counted and would be subject to faults.
  */
 export function watchEvents(watch: EventWatch): { stop: () => Promise<void> } {
   const stopping = new AbortController()
@@ -29,7 +29,7 @@ export function watchEvents(watch: EventWatch): { stop: () => Promise<void> } {
 async function follow({ db, say }: EventWatch, stopping: AbortSignal): Promise<void> {
   let last: bigint | null = null
   while (!stopping.aborted) {
-    // What cannot be read now is read the next time.
+    // If the read fails, the next one catches up.
     const newest: readonly EventRow[] = await readNewest(db).catch(() => [])
     for (const { sequence, body } of newest.toReversed()) {
       const told = JSON.parse(body) as DepositEventBody

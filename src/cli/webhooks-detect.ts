@@ -18,7 +18,7 @@ type DetectOptions = {
   json?: boolean
 }
 
-/** Fewer may be alike by chance in more than the scheme. */
+/** Fewer captures may agree by chance in more than the scheme. */
 const capturesWanted = 3
 
 /** Prints the section `webhooks` that verifies the captures; never the secret. */
@@ -58,7 +58,7 @@ function keysOf(context: Context, options: DetectOptions): Keys {
   return { secrets, publicKeys: publicKeys === undefined ? null : readText('public-keys', publicKeys) }
 }
 
-/** Those that are given; else, where there is no public key, those of the daemon. */
+/** The secrets of the option or, if there are no public keys, those of the daemon. */
 function secretsOf(context: Context, { secretFile, publicKeys }: DetectOptions): Keys['secrets'] {
   const reader = new EnvironmentReader(publicKeys === undefined ? environmentOf(context) : {})
   const text =
@@ -73,14 +73,14 @@ function environmentOf(context: Context): Context['environment'] {
   return text === undefined && file === undefined ? attachedEnvironment(context) : context.environment
 }
 
-/** What is printed is what the daemon will read: it is read back, and must verify as much. */
+/** Parses the printed section as the daemon will, and asserts that it verifies as many captures. */
 function prove(
   section: Record<string, unknown>,
   keys: Keys,
   { captures, inTime }: { captures: readonly WebhookDelivery[]; inTime: number },
 ): void {
   const scheme = createScheme(webhookSection.parse(section), keys)
-  // A header of which only the hash was kept cannot be verified again.
+  // A header that is only kept as a hash cannot be verified again.
   if (section.scheme === 'shared-secret') return
   const verified = captures.filter((capture) => scheme(capture).kind === 'verified').length
   assert(verified === inTime, 'the printed section verifies what was found')

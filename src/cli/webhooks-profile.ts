@@ -13,10 +13,11 @@ import { AsWritten, type News, printable, printJson } from './print.ts'
 
 type ProfileOptions = { from: string; records?: string; json?: boolean }
 
-/** Prints a profile to start from. It is bad news where the profile does not read all that it was made from. */
+/** Prints a profile to start from. Bad news if it cannot read all of its samples. */
 export async function profileCommand(context: Context, options: ProfileOptions): Promise<News> {
   const captured = (await readCaptures(context, options.from)).map(({ body }) => body)
-  // What the daemon would not take in was not sent by a service; a stranger may have made it to be hard to read.
+  // The daemon does not accept a body that is not JSON. The service did not send it, and an attacker may have made it
+  // hard to read.
   const webhooks = captured.filter(isJson).map((body) => parseLossless(body.toString()))
   const answers = await readAnswers(context, options)
   if (webhooks.length + answers.length === 0)
@@ -36,7 +37,10 @@ export async function profileCommand(context: Context, options: ProfileOptions):
   return trial.webhooks.unread + trial.records.unread === 0 ? 'good' : 'bad'
 }
 
-/** Records of a file: one document, or one on each line; without a file those of the polls, beside the inbox. */
+/**
+ * Records of a file, as one document or one per line. Without a file, those of the polls, if the webhooks come from the
+ * inbox.
+ */
 async function readAnswers(context: Context, { from, records }: ProfileOptions): Promise<unknown[]> {
   if (records !== undefined) return parseAnswers(records, readText('records', records))
   if (from !== 'inbox') return []

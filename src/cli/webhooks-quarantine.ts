@@ -32,7 +32,7 @@ const columns: TableColumn<QuarantineLine>[] = [
   { title: 'SENDER', of: ({ user_agent }) => user_agent },
 ]
 
-/** One delivery; with `json` as one line of a file of captures. */
+/** Prints one delivery; with `json`, as one line of a file of captures. */
 export async function showQuarantineCommand(
   context: Context,
   id: string,
@@ -65,7 +65,7 @@ function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRo
   ].join('')
 }
 
-/** Verifies anew; bad news where something that was looked at is still refused. */
+/** Verifies again. Bad news if any of the deliveries is still refused. */
 export async function retryQuarantineCommand(
   context: Context,
   words: readonly string[],
@@ -91,7 +91,7 @@ export async function retryQuarantineCommand(
   return retried.every(({ outcome }) => isTaken(outcome)) ? 'good' : 'bad'
 }
 
-/** Without a signature everything would pass, whatever strangers sent. */
+/** Without a signature, every delivery would pass, including forged ones. */
 function nothingProved(): Fault<'usage_bad'> {
   return new Fault('usage_bad', {
     problem: 'webhooks.scheme is none, by which every delivery would be taken in',

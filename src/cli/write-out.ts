@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { Fault, messageOf } from '../core/errors.ts'
 
 /**
- * Writes what a command makes to the file of `--out`.
- * @throws Fault `usage_bad` where that cannot be written
+ * Writes the output of a command to the file of `--out`.
+ * @throws Fault `usage_bad` if the file cannot be written
  */
 export function writeOut(path: string, text: string): void {
   try {

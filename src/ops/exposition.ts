@@ -2,11 +2,12 @@ import { type Metric, type OpenMetricsContentType, Registry, type RegistryConten
 
 export type Exposition = { contentType: string; text: () => Promise<string> }
 
-/** Both forms in which the values of a registry are told. OpenMetrics has exemplars, which the plain one cannot hold. */
+/** Both text formats of a registry. OpenMetrics has exemplars, which the plain format cannot hold. */
 export function createExpositions(registry: Registry): Record<'plain' | 'openMetrics', Exposition> {
   const open = openRegistry()
   for (const metric of metricsOf(registry)) {
-    // The library takes the ending off the names of counters for good, so it is given copies that share the values.
+    // For OpenMetrics, the library strips the suffix of counter names permanently, so it gets copies that share the
+    // values.
     open.registerMetric(Object.create(metric) as Metric)
   }
   return {
@@ -15,7 +16,7 @@ export function createExpositions(registry: Registry): Record<'plain' | 'openMet
   }
 }
 
-/** The library's constructor takes the type, and its declarations do not. */
+/** The library's constructor accepts the content type, but its type declarations do not. */
 export function openRegistry(): Registry<OpenMetricsContentType> {
   const registry = new Registry<OpenMetricsContentType>()
   registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
@@ -27,8 +28,8 @@ export function metricsOf(registry: Registry<RegistryContentType>): Metric[] {
 }
 
 /**
- * Whether a scrape would rather have OpenMetrics, by its `Accept`. Only version 1.0.0 is spoken; other parameters, like
- * how names may be escaped, change nothing about names as simple as these.
+ * Whether a scrape prefers OpenMetrics, by its `Accept`. Only version 1.0.0 is supported. Other parameters, such as the
+ * escaping of names, do not matter for names as simple as these.
  */
 export function prefersOpenMetrics(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(readRange)

@@ -4,15 +4,17 @@ import { Fault } from '../core/errors.ts'
 export type CachedValue<Value> = { value: Value; ageSeconds: number }
 
 export type ReadingCacheOptions = {
-  /** What takes no longer than this to read is read for everybody who asks. */
+  /** A read that takes no longer than this is not cached, only shared by concurrent callers. */
   shortMs: number
-  /** What takes longer is used again for so many times as long as it took: reading it takes no greater share of time. */
+  /**
+   * The result of a slower read is kept for this many times its duration, which limits the share of time spent reading.
+   */
   timesKept: number
-  /** But no longer than this, however slow the machine was just then. */
+  /** The longest time that a result is kept, even if the machine was slow during the read. */
   keptMaxMs: number
-  /** Who asks for what is being read anew is given what was read before after this long. */
+  /** After this long, a caller who waits for a new read gets the previous value. */
   waitMs: number
-  /** A reading that takes longer is taken for one that hangs: what was read before is not told any more. */
+  /** A read that takes longer counts as hanging: the previous value is discarded. */
   hangMs: number
   nowMs: () => number
 }
@@ -27,8 +29,8 @@ const keeping: ReadingCacheOptions = {
 }
 
 /**
- * Makes what reads once for all who ask, and anew only once that is due. Cost and time are bounded by this however much
- * there is to be read.
+ * Shares one read among all callers, and repeats it only when the value has expired. This limits cost and time
+ * regardless of the amount of data.
  */
 export function keepReading<Value>(
   read: () => Promise<Value>,
@@ -53,7 +55,7 @@ export function keepReading<Value>(
   }
   const start = (since: number) => {
     const done = refresh(since)
-    // Nobody may be waiting for it by then.
+    // By the time it fails, there may be no caller left to handle the error.
     done.catch(() => undefined)
     return { since, done }
   }
@@ -71,7 +73,7 @@ export function keepReading<Value>(
   }
 }
 
-/** Waits no longer than that. */
+/** Waits for at most `ms`. */
 async function within(done: Promise<void>, ms: number): Promise<void> {
   const giveUp = new AbortController()
   try {

@@ -11,7 +11,7 @@ import { ofPoll } from './metrics/poll.ts'
 import { ofScorecard } from './metrics/scorecard.ts'
 import { ofService } from './metrics/service.ts'
 
-/** Every metric, declared once, without the prefix. Labels are few and closed; ids belong in the log. */
+/** Every metric, declared once, without the prefix. Labels are few and have limited values; ids belong in the log. */
 const declared = {
   ...ofService,
   ...ofIntake,
@@ -26,24 +26,24 @@ const declared = {
 type MetricDeclarations = typeof declared
 export type Metrics = { [Name in keyof MetricDeclarations]: ReturnType<MetricDeclarations[Name]> } & {
   registry: Registry
-  /** Names of gauges that were to be set to what is no number, until they are forgotten. */
+  /** Names of gauges that were set to a value that is not a number, until cleared. */
   refused: Set<string>
 }
 
-/** What is declared, for documentation. */
+/** The declarations, for documentation. */
 export const metricDescriptions: readonly MetricDescription[] = Object.values(declared).map(
   ({ description }) => description,
 )
 
 /**
  * The metrics of one process, with Node's own.
- * @param known values of labels that are known beforehand, by set: networks and assets of the settings
+ * @param known the label values that are known in advance, by set: networks and assets of the settings
  */
 export function createMetrics(version: string, known: KnownLabelValues = {}): Metrics {
-  // Only where nothing but OpenMetrics is told may there be exemplars, so this one is only there to collect.
+  // The library only allows exemplars in an OpenMetrics registry, so this one only collects.
   const ground = openRegistry()
   collectDefaultMetrics({ register: ground })
-  // These are gauges with the names of counters; what they add up is there by type.
+  // These are gauges with names of counters; the same values exist by type.
   for (const what of ['handles', 'requests', 'resources'])
     ground.removeSingleMetric(`nodejs_active_${what}_total`)
   const refused = new Set<string>()

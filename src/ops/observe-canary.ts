@@ -2,12 +2,12 @@ import type { LineSink } from '../log/tell.ts'
 import { tell } from '../log/tell.ts'
 import type { Metrics } from './metrics.ts'
 
-/** What becomes of webhooks and payments that this program makes to itself. */
+/** Observes the webhooks and payments that depositd sends to itself. */
 export type CanaryObserver = {
   webhook: (result: { outcome: string; seconds: number; problem: string | null }) => void
   deposit: (result: {
     network: string
-    /** Null where it was told before, and only the time is news. */
+    /** Null if it was reported before and only the duration is new. */
     outcome: string | null
     seconds: number | null
     problem: string | null

@@ -4,12 +4,12 @@ import { tell } from '../log/tell.ts'
 import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
 
-/** `refused`: what the settings say now cannot be used. */
+/** `refused`: the current settings cannot be used. */
 type WebhookSchemeEvent =
   | { kind: 'opened' | 'changed' | 'unchanged'; scheme: string }
   | { kind: 'refused'; error: unknown }
 
-/** `event`: the sender's id of it. `traceId`: where requests are traced. */
+/** `event`: the sender's event id. `traceId`: set if requests are traced. */
 type WebhookAnswer = {
   outcome: string
   seconds: number
@@ -18,7 +18,7 @@ type WebhookAnswer = {
   traceId?: string
 }
 
-/** What happens where webhooks come in. */
+/** Observes the webhook endpoint. */
 export type WebhookObserver = {
   webhook: (answer: WebhookAnswer) => void
   webhookScheme: (event: WebhookSchemeEvent) => void

@@ -20,7 +20,7 @@ type ObservedOddLog = { network: string; reason: string; contract: string; tx: s
 
 type ObservedUnreadTransaction = { network: string; reason: string; slot: bigint; tx: string | null }
 
-/** What happens in the daemon, each told once: counted and, where it matters, logged. */
+/** Receives each event of the daemon once, counts it and, if it matters, logs it. */
 export type Observer = WebhookObserver &
   JobObserver & {
     rpc: (request: ObservedRpcRequest) => void
@@ -32,15 +32,15 @@ export type Observer = WebhookObserver &
     polled: (reading: { drifts: number; mismatches: readonly MismatchTransition[] }) => void
     mismatches: (changes: readonly MismatchTransition[]) => void
     rewound: (network: string) => void
-    /** An answer of the ops port failed by a fault of the program. */
+    /** A response of the ops port failed because of an error in the program. */
     opsFailed: (path: string, error: unknown) => void
-    /** A part of what a scrape shows could not be read. */
+    /** A part of the gauges could not be read. */
     gaugesUnreadable: (part: string, error: unknown) => void
-    /** A start waits for a server that it cannot reach. */
+    /** The start is waiting for a server that it cannot reach. */
     serverAwaited: (error: unknown) => void
   }
 
-/** What ended a mismatch; null where it opened. */
+/** What ended a mismatch; null if it opened. */
 const ended: Record<MismatchTransition['change'], 'evidence' | 'person' | null> = {
   opened: null,
   reopened: null,
@@ -48,7 +48,7 @@ const ended: Record<MismatchTransition['change'], 'evidence' | 'person' | null> 
   cleared: 'evidence',
 }
 
-/** Paths come from outside. */
+/** Paths come from outside, so only this many characters are logged. */
 const pathShown = 100
 
 export function createObserver(metrics: Metrics, log: Logger): Observer {
@@ -123,21 +123,21 @@ function observeMismatches(metrics: Metrics, log: Logger): Observer['mismatches'
 
 type ObservedBatch = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly MismatchTransition[] }
 
-/** By what the one that was measured is found: a deposit by its number, a message by its row of the inbox. */
+/** Identifies the subject of the measurement: a deposit by its number, a message by its row of the inbox. */
 function exemplarOf(of: Lag['of']): Exemplar {
   if (of === undefined) return {}
   return 'depositId' in of ? { deposit_id: of.depositId.toString() } : { inbox: `inbox/${of.inboxId}` }
 }
 
 type JobObserver = {
-  /** A run of a job failed, or could not be asked for. `key` says of what: a network, or nothing. */
+  /** A run of a job failed, or could not be queued. `key` names its network; empty for other jobs. */
   jobFailed: (job: string, error: unknown, key?: string) => void
   queueTrouble: (event: QueueTrouble) => void
 }
 
 type QueueTrouble = { kind: string; error?: unknown; wake?: { name: string; key?: string } }
 
-/** What fails is tried again and again: every failure is counted, and a problem is logged when it comes up. */
+/** Failing work is retried again and again: every failure is counted, but a problem is logged when it first occurs. */
 export function observeJobs(metrics: Metrics, log: Logger, now = () => performance.now()): JobObserver {
   const problems = createProblems(now)
   const jobFailed = (job: string, error: unknown, key = ''): void => {
@@ -160,16 +160,16 @@ export function observeJobs(metrics: Metrics, log: Logger, now = () => performan
   }
 }
 
-/** A problem that did not come up for so long is over. No pause between two attempts is as long. */
+/** A problem that has not occurred for this long is over. No pause between two attempts is as long. */
 const overAfterMs = 300_000
-/** One that lasts is logged again after so long. */
+/** A problem that lasts is logged again after this long. */
 const remindAfterMs = 3_600_000
-/** As many are remembered; those whose texts hold something new each time push out others. */
+/** Number of problems to remember. Problems with ever-changing texts push out others. */
 const problemsMax = 200
 
 type JobFailureTally = { failures: number; seenAt: number; loggedAt: number }
 
-/** How often a problem came up, if it is to be logged now; null if it was logged already, and is not over. */
+/** Returns the number of failures if the problem has to be logged now; null if it is logged and not over. */
 function createProblems(now: () => number): { noted: (text: string) => number | null } {
   const known = new Map<string, JobFailureTally>()
   return {
@@ -211,7 +211,7 @@ const pagesOfJobs: ReadonlyMap<string, string> = new Map([
   ['canary', 'docs/canary.md'],
 ])
 
-/** The page that says what to do. */
+/** The page that describes the fix. */
 export function helpWith(job: string, error: unknown): string {
   const named = isFault(error, 'remote_failed') ? error.details.help : undefined
   const code = Object.entries(pagesOfCodes).find(([one]) => isFault(error, one as FaultCode))

@@ -3,24 +3,24 @@ import { type CachedValue, keepReading } from './keep-reading.ts'
 import { type ReadingPart, readingParts } from './metrics/service.ts'
 import { agedBy, type GaugeValues } from './reading.ts'
 
-/** How each part is read, on its own: where the queue does not answer, the database still does. */
+/** Reads each part separately: if the queue does not respond, the database still does. */
 export type GaugeSources = { [Part in ReadingPart]: () => Promise<GaugeValues[Part]> }
 
 type ReadParts = { [Part in ReadingPart]: CachedValue<GaugeValues[Part]> | null }
 
-/** What was read of each part; null of what could not be read. */
+/** The value of each part; null if it could not be read. */
 export type ReadGauges = () => Promise<ReadParts>
 
-/** What a process tells of each part; it has nothing of what others tell. */
+/** The parts that a process reports; parts that other processes report are missing. */
 export type ReportedGauges = Partial<ReadParts>
 export type TellGauges = () => Promise<ReportedGauges>
 
 /**
- * By this a part that is dear to read takes a share of one processor and no more: a four hundredth, or of the sums over
- * what is stored a six hundredth each.
+ * Limits the share of one processor that a costly part takes: one four-hundredth, and one six-hundredth for each part
+ * that adds up stored rows.
  */
 const timesKept: Record<ReadingPart, number> = { live: 400, totals: 600, scorecard: 600, queue: 400 }
-/** A slow moment of the machine must not make figures old for long. */
+/** A slow moment of the machine must not keep old values for long. */
 const keptMaxMs: Record<ReadingPart, number> = {
   // A sign of life must not look overdue because it was read long ago.
   live: (beatAgeMaxSeconds * 1000) / 2,
@@ -31,7 +31,7 @@ const keptMaxMs: Record<ReadingPart, number> = {
 
 export type GaugesReader = ReadGauges & ((parts: readonly ReadingPart[]) => Promise<ReportedGauges>)
 
-/** Makes what reads the parts asked for, or all, each no more often than it is worth. */
+/** Creates the reader of the requested parts, or of all. Each part is read no more often than its cost allows. */
 export function createGaugesReader(
   sources: GaugeSources,
   unreadable: (part: ReadingPart, error: unknown) => void,

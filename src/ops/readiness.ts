@@ -1,14 +1,14 @@
 import { messageOf } from '../core/errors.ts'
 import type { ComponentHealth } from '../core/health.ts'
 
-/** Asks after several parts at once. What it throws is the fault of `part`, and of the others nothing is known then. */
+/** Checks several components at once. An error counts for `part`; the state of the others is then unknown. */
 export type ReadinessCheck = { part: string; ask: () => Promise<readonly ComponentHealth[]> }
 
 export type Readiness = {
   checks: readonly ReadinessCheck[]
-  /** Whether this process can do its own work only where that part is well; others are warned of. */
+  /** Whether this process needs the component for its own work; other components only cause warnings. */
   isNeeded: (part: string) => boolean
-  /** What works and should not stay as it is. */
+  /** Conditions that work but should be fixed. */
   warnings: () => readonly Problem[]
 }
 
@@ -16,10 +16,10 @@ export type Problem = { part: string; problem: string }
 
 export type ReadinessReport = { ready: boolean; unready: Problem[]; warnings: Problem[]; fine: string[] }
 
-/** Who asks gives up after a few seconds, and has to be told before which part it was. */
+/** Probes give up after a few seconds, and the response has to name the component before that. */
 export const answerMaxMs = 2000
 
-/** Makes what asks after every part at once; each has so long and no longer. */
+/** Creates the function that checks every component at once, each with a time limit. */
 export function createReadiness({ checks, isNeeded, warnings }: Readiness): () => Promise<ReadinessReport> {
   const asks = checks.map(({ part, ask }) => ({ part, ask: shared(ask) }))
   return async () => {
@@ -50,7 +50,7 @@ function problemOf({ part, says }: ComponentHealth): Problem {
   return { part, problem: says }
 }
 
-/** Whoever asks while an answer is awaited waits for that one: what hangs is asked once. */
+/** Callers share a running check, so a check that hangs runs only once. */
 function shared<Result>(ask: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | null = null
   return () => {

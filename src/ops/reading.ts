@@ -1,4 +1,4 @@
-/** Counts and ages as the database and the queue tell them, by part. Ages are in seconds. */
+/** Counts and ages from the database and the queue, by part. Ages are in seconds. */
 export type GaugeValues = {
   live: Live
   totals: MetricTotals
@@ -7,12 +7,12 @@ export type GaugeValues = {
   queue: Readonly<Record<string, number>>
 }
 
-/** What is open or waits. */
+/** Open and waiting items. */
 export type Live = {
   inbox: { pending: number; oldest: number }
-  /** Deliveries kept. */
+  /** Number of stored deliveries. */
   quarantine: number
-  /** `unnamed` is that of the oldest about which no mismatch is open; null if there is none. */
+  /** `unnamed` is the age of the oldest item without an open mismatch; null if there is none. */
   stages: readonly { stage: string; network: string; oldest: number; unnamed: number | null }[]
   mismatches: readonly {
     kind: string
@@ -23,7 +23,7 @@ export type Live = {
     oldest: number
   }[]
   atRisk: readonly { asset: string; severity: string; units: number }[]
-  /** Open mismatches by what they have in common. */
+  /** Open mismatches grouped by cause. */
   causes: readonly OpenCause[]
   sealAge: number
   untied: readonly { control: string; asset: string; units: number }[]
@@ -31,7 +31,7 @@ export type Live = {
   streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
 }
 
-/** A cause of open mismatches, as it stood when it was read. */
+/** A cause of open mismatches at the time of the read. */
 export type OpenCause = {
   kind: string
   service: string
@@ -39,12 +39,12 @@ export type OpenCause = {
   side: string
   severity: string
   since: Date
-  /** How many mismatches. */
+  /** Number of mismatches. */
   count: number
   callsForPeople: boolean
 }
 
-/** What was read of what is open or waits, so many seconds later. What was 0 is of nothing that waits, and stays 0. */
+/** Advances the ages of a reading by the seconds since then. An age of 0 means that nothing waits, and stays 0. */
 export function agedBy(seconds: number, live: Live): Live {
   const later = (age: number) => (age === 0 ? 0 : age + seconds)
   const withOldest = <Row extends { oldest: number }>(row: Row): Row => ({
@@ -64,7 +64,7 @@ export function agedBy(seconds: number, live: Live): Live {
   }
 }
 
-/** What is counted or added up over all that is stored. */
+/** Counts and sums over all stored rows. */
 export type MetricTotals = {
   deposits: readonly { state: string; network: string; count: number }[]
   matrix: readonly { leg: string; source: string; cell: string; count: number }[]
@@ -74,7 +74,7 @@ export type MetricTotals = {
   coverageGaps: readonly { network: string; stretches: number }[]
 }
 
-/** How the service did on one route; null is what cannot be told of it. */
+/** The service's performance on one route; null if a value is not known. */
 export type Scores = {
   route: string
   completeness: string | null

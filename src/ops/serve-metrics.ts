@@ -9,8 +9,8 @@ import type { ReportedGauges, TellGauges } from './read-gauges.ts'
 import type { GaugeValues, Live, MetricTotals, Scores } from './reading.ts'
 
 /**
- * Answers a scrape. What a process counted is told whatever else is down; gauges that could not be read are left out,
- * for an old figure must not pass for one of now. Scrapes that come together are answered together.
+ * Responds to a scrape. The process's own counters are always exported. Gauges that could not be read are left out,
+ * because an old value must not pass for a current one. Simultaneous scrapes share one response.
  */
 export function serveMetrics({ metrics, read }: { metrics: Metrics; read: TellGauges }): RequestHandler {
   const { plain, openMetrics } = createExpositions(metrics.registry)
@@ -25,7 +25,7 @@ export function serveMetrics({ metrics, read }: { metrics: Metrics; read: TellGa
   }
 }
 
-/** Runs once for all who ask for the same in one turn of the event loop, and after they did. */
+/** Runs once for all callers with the same id in one turn of the event loop, in the next turn. */
 function oncePerTurn<Result>(): (id: string, run: () => Promise<Result>) => Promise<Result> {
   const due = new Map<string, Promise<Result>>()
   const start = async (id: string, run: () => Promise<Result>) => {
@@ -40,7 +40,7 @@ function oncePerTurn<Result>(): (id: string, run: () => Promise<Result>) => Prom
   }
 }
 
-/** Sets every gauge to what was read; what no longer occurs, or could not be read, disappears. */
+/** Sets every gauge to the value that was read. Series that no longer occur or could not be read are removed. */
 export function showGauges(metrics: Metrics, told: ReportedGauges): void {
   for (const name of shownHere) metrics[name].clear()
   const show: Record<ReadingPart, () => void> = {
@@ -117,7 +117,7 @@ function showLive(metrics: Metrics, live: Live): void {
   showStreams(metrics, live)
 }
 
-/** Rows are of one kind, severity, network and age each. A kind of which none is open has a 0 under no network. */
+/** Each row is one kind, severity, network and age. A kind without open mismatches has a 0 under an empty network. */
 function showMismatches(metrics: Metrics, { mismatches }: Live): void {
   for (const severity of ['severe', 'warning', 'info'])
     for (const age of mismatchAges) {
@@ -137,7 +137,9 @@ function showMismatches(metrics: Metrics, { mismatches }: Live): void {
       metrics.mismatchOldest.set(first, Math.max(...[first, ...more].map(({ oldest }) => oldest)))
 }
 
-/** Labels of a kind of which no mismatch is open have a 0 under no network, so that an alert sees the first one. */
+/**
+ * A kind without open mismatches has a 0 under an empty network, so that an alert sees the first one as an increase.
+ */
 function showCauses(metrics: Metrics, { causes }: Live): void {
   for (const [kind, { severity, off: side }] of Object.entries(mismatchKinds)) {
     if (causes.some((cause) => cause.kind === kind)) continue
@@ -156,7 +158,7 @@ function showCauses(metrics: Metrics, { causes }: Live): void {
 
 type CauseLabels = Pick<Live['causes'][number], 'kind' | 'service' | 'network' | 'side' | 'severity'>
 
-/** A series for each, so that an alert about one does not hide that there is another. */
+/** One series for each, so that an alert on one does not hide another. */
 function showWaiting(metrics: Metrics, labels: CauseLabels, count: number): void {
   for (const [index, nth] of waitingNumbers.entries()) {
     const isLast = index === waitingNumbers.length - 1
@@ -181,7 +183,7 @@ function showStreams(metrics: Metrics, { streams }: Live): void {
   }
 }
 
-/** Ages of what never succeeded are 0 from the start. */
+/** The age of a poll that never succeeded is 0. */
 function showPoll(metrics: Metrics, poll: Live['streams'][number] | undefined): void {
   metrics.pollAge.set({}, poll?.age ?? 0)
   const sweptAt = poll?.progress.sweptAt

@@ -12,21 +12,21 @@ import { serveMetrics } from './serve-metrics.ts'
 export type OpsSettings = {
   host: string
   port: number
-  /** What whoever asks has to know; null or none where everybody who reaches the port may see everything. */
+  /** The token that clients must send; null or absent if every client that reaches the port may see everything. */
   token?: string | null
   limits?: OpsLimits
   metrics: Metrics
-  /** Told of a request that failed by a fault of the program. */
+  /** Called for a request that failed because of an error in the program. */
   failed?: (path: string, error: unknown) => void
 }
 
-/** A few scrapers, probes and people: who holds connections open, or sends slowly, is cut off. */
+/** Enough for a few scrapers, probes and people. Clients that hold connections open or send slowly are cut off. */
 export type OpsLimits = ServerLimits & { connectionsMax: number; connectionsPerSourceMax: number }
 
-/** Whoever holds as many as it can leaves as many: a probe that finds none would have the daemon restarted. */
+/** A source at its limit leaves as many connections to others: a probe that gets none would restart the daemon. */
 export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256, connectionsPerSourceMax: 128 }
 
-/** What there is to be shown once the daemon works. */
+/** The sources that are available when the daemon works. */
 export type OpsSources = {
   read: TellGauges
   readiness: Readiness
@@ -36,17 +36,19 @@ export type OpsSources = {
 
 export type OpsServer = {
   url: string
-  /** Shows everything from now on. Before, the process tells that it is alive, what it counts, and that it is not ready. */
+  /**
+   * Shows everything from now on. Before, the server only reports that the process is alive, its counters, and that it
+   * is not ready.
+   */
   open: (shown: OpsSources) => void
-  /** Tells from now on that it is not ready, so that nobody sends anything here while it stops. */
+  /** Reports from now on that the process is not ready, so that no traffic is sent to it while it stops. */
   leave: () => void
   stop: () => Promise<void>
 }
 
 /**
- * Serves health, metrics and the console. It listens on loopback unless told otherwise: what it shows is not for
- * everyone.
- * @throws Fault `settings_bad` where the port cannot be had.
+ * Serves health, metrics and the console. Listens on loopback by default, because the content is not public.
+ * @throws Fault `settings_bad` if the port is not available
  */
 export async function startOps(settings: OpsSettings): Promise<OpsServer> {
   const { host, port, limits = opsLimits } = settings
@@ -76,7 +78,7 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
   }
 }
 
-/** What is answered now. */
+/** The current responders. */
 type OpsResponders = { ask: () => Promise<ReadinessReport>; read: TellGauges; pages: RequestHandler }
 
 function createApp({ host, token = null, metrics, failed }: OpsSettings, showing: OpsResponders): Express {
@@ -105,9 +107,9 @@ const nothingRead: TellGauges = () =>
 
 const noPages: RequestHandler = (_request, _response, next) => next()
 
-/** What went wrong is for the log: nobody who asks is told more than that it did. */
+/** The error goes to the log; the client only learns that the request failed. */
 function answerFailure(failed: OpsSettings['failed']): ErrorRequestHandler {
-  // Express tells those apart by it that they take four.
+  // Express recognizes error handlers by their four parameters.
   // oxlint-disable-next-line max-params
   return (error, request, response, _next) => {
     failed?.(request.path, error)
@@ -124,13 +126,13 @@ function unready(part: string, problem: string): ReadinessReport {
   return { ready: false, unready: [{ part, problem }], warnings: [], fine: [] }
 }
 
-/** Browsers take an answer for what it says it is. */
+/** Stops browsers from guessing another content type. */
 const refuseGuessing: RequestHandler = (_request, response, next) => {
   response.set('X-Content-Type-Options', 'nosniff')
   next()
 }
 
-/** An answer about now is of no use later. */
+/** The response describes the current moment and must not be cached. */
 const unkept: RequestHandler = (_request, response, next) => {
   response.set('cache-control', 'no-store')
   next()
@@ -154,8 +156,8 @@ function boundPort(server: Server, port: number): number {
 const ownNames = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
 /**
- * Where it listens on loopback it has no other name. A page of somebody else could have its own name lead here, and would
- * then read what is shown as if it came from there.
+ * On loopback, the server accepts only its own names. Otherwise a foreign website could point its host name to this
+ * port and read the responses as its own origin (DNS rebinding).
  */
 function refuseOtherNames(host: string): RequestHandler {
   const isOwn = ownNames.test(host.includes(':') ? `[${host}]` : host)
@@ -165,12 +167,12 @@ function refuseOtherNames(host: string): RequestHandler {
   }
 }
 
-/** Whether who asks knows the token; everybody does where there is none. */
+/** Whether the client sent the token; always true if there is none. */
 type Recognises = (request: Request) => boolean
 
 /**
- * As `Authorization: Bearer TOKEN`, or as the password of HTTP Basic, which a browser asks for. Digests are compared, so
- * that neither the time it takes nor the length tells anything of the token.
+ * Accepts `Authorization: Bearer TOKEN`, or the token as the password of HTTP Basic, which browsers ask for. It
+ * compares digests, so that neither the duration nor the length reveals anything about the token.
  */
 function createRecognition(token: string | null): Recognises {
   if (token === null) return () => true

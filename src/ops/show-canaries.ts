@@ -1,12 +1,12 @@
 import type { Metrics } from './metrics.ts'
 
 /**
- * For how long a canary has not succeeded, null where that is not known, and for how long it may: seconds. `network` is
- * null for the webhook.
+ * Seconds since the last success of a canary, null if unknown, and the limit in seconds. `network` is null for the
+ * webhook canary.
  */
 export type CanaryReading = { network: string | null; age: number | null; limit: number }
 
-/** Sets the gauges to what was read now; those of canaries that are off are left out. */
+/** Sets the gauges to the current values; canaries that are off are left out. */
 export function showCanaries(metrics: Metrics, canaries: readonly CanaryReading[]): void {
   metrics.canaryWebhookAge.clear()
   metrics.canaryWebhookLimit.clear()

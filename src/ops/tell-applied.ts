@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { tell } from '../log/tell.ts'
 import { rowName } from './tell-webhooks.ts'
 
-/** What one transaction came to, as far as lines and traces tell of it. */
+/** The results of one transaction that are logged and traced. */
 export type AppliedTrail = {
   rows: number
   groups: number
@@ -19,7 +19,9 @@ export type AppliedTrail = {
   times: Readonly<Record<'begunAt' | 'loadedAt' | 'decidedAt' | 'bookedAt', number>>
 }
 
-/** Lines by which a webhook is followed to its journals: those of journals always, the others where details are asked for. */
+/**
+ * Logs the lines that connect a webhook to its journals. Journals are always logged, the other lines at debug level.
+ */
 export function tellApplied(log: Logger, { rows, groups, journals, taken, trails }: AppliedTrail): void {
   const isDetailed = log.isLevelEnabled('debug')
   if (isDetailed) {

@@ -4,7 +4,7 @@ import { tell } from '../log/tell.ts'
 
 type WebhookStoreOutcomes = { outcomes: readonly string[]; inboxIds: readonly (bigint | null)[] }
 
-/** Tells of webhooks that were committed, each with the row that everything after names. */
+/** Logs committed webhooks, each with its inbox row, which all later lines name. */
 export function tellStored(
   log: Logger,
   rows: readonly { sourceKey: string }[],
@@ -22,7 +22,7 @@ export function tellStored(
 }
 
 /**
- * Tells why webhooks could not be stored: of all that one commit failed for once, and a few times a second at the most.
+ * Logs why webhooks could not be stored: once per failed commit, and at most a few times a second.
  * @param now milliseconds
  */
 export function tellNotStored(log: Logger, now = Date.now): (error: unknown) => void {
@@ -35,7 +35,7 @@ export function tellNotStored(log: Logger, now = Date.now): (error: unknown) => 
   }
 }
 
-/** How a row of the inbox is called everywhere: with the quotation mark behind it, no other row's name begins so. */
+/** The name of an inbox row in all output. Followed by a quotation mark, it is not a prefix of another row's name. */
 export function rowName(id: bigint): string {
   return `inbox/${id}`
 }

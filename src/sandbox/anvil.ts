@@ -15,9 +15,9 @@ import { type Child, endLeftover, hasLeftover, lastOutput, startChild } from './
 export type AnvilSettings = {
   name: NetworkName
   chainId: number
-  /** Where the chain, the process record and the node's output are kept. */
+  /** Holds the chain, the process record and the node's output. */
   folder: string
-  /** Used if nobody listens on it; without it, or where it is taken, a free port is chosen. */
+  /** Preferred port. If absent or in use, a free port is chosen. */
   port?: number
   /** Time between blocks while transactions wait or are not final yet. */
   blockMs?: number
@@ -39,10 +39,10 @@ const retryEveryMs = 20
 const blockMsByDefault = 1000
 
 /**
- * Starts one Ethereum-like node on loopback, with the chain of its folder or a fresh one. `finalized` is two
- * blocks behind the head. A killed run's node is found still running and its whole chain kept; only where the node
- * was killed too are the blocks since the last saving lost.
- * @throws Fault `remote_failed` with the node's last words where it does not come up.
+ * Starts an Ethereum-like node on loopback, with the chain of its folder or a new one. `finalized` is two blocks behind
+ * the head. If an earlier run was killed, its node is found and its whole chain is kept. Only if the node was killed
+ * too are the blocks since the last save lost.
+ * @throws Fault `remote_failed` with the last lines of the node's output if it does not start
  */
 export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
   const { name, chainId, folder, log, blockMs = blockMsByDefault } = settings
@@ -54,7 +54,7 @@ export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
     folder,
     command: findAnvil(),
     args: [...nodeOptions(port, chainId), ...file.loadOptions()],
-    // Nothing is lost by ending it: the chain was saved by us.
+    // The sandbox saves the chain itself, so ending the node loses nothing.
     stopSignal: 'SIGTERM',
     user: null,
     env: { HOME: folder },
@@ -67,7 +67,7 @@ export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
   return { name, url, pid: child.pid, client, ...(await keepMining({ client, file, child, blockMs, log })) }
 }
 
-/** Saves the chain of a node that outlived the program which started it, and ends the node. */
+/** If the node outlived the process that started it, saves its chain and ends it. */
 async function rescueChain({ folder, chainId, log }: AnvilSettings, file: ChainFile): Promise<void> {
   if (!hasLeftover(folder, programName)) return
   try {
@@ -78,7 +78,7 @@ async function rescueChain({ folder, chainId, log }: AnvilSettings, file: ChainF
   await endLeftover(folder, programName, log)
 }
 
-/** The child stops last: it has the blocks that are still to be saved. */
+/** The child stops last: it holds the blocks that are still to be saved. */
 async function keepMining(node: {
   client: EvmClient
   file: ChainFile
@@ -106,7 +106,7 @@ function nodeOptions(port: number, chainId: number): string[] {
     'chain-id': chainId,
     'slots-in-an-epoch': 1,
     order: 'fifo',
-    // The states of so many blocks can be asked for. Anvil forgets this limit where it mines by interval.
+    // Number of blocks whose state can be queried. Anvil ignores this limit when it mines at an interval.
     'prune-history': 16,
     accounts: 10,
     balance: 1_000_000,
@@ -116,7 +116,7 @@ function nodeOptions(port: number, chainId: number): string[] {
   return [...valued, '--no-mining', '--quiet', '--no-cors']
 }
 
-/** The binary of the platform's package; the launcher around it would stay in memory as a second process. */
+/** The binary of the platform's package. The launcher around it would stay in memory as a second process. */
 function findAnvil(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
   const system = process.platform === 'win32' ? 'win32' : process.platform
@@ -162,19 +162,19 @@ async function endedEarly(child: Child): Promise<string> {
 }
 
 type ChainFile = {
-  /** What anvil is started with to continue the saved chain. Empty for a fresh one. */
+  /** Options that make anvil load the saved chain; empty for a new chain. */
   loadOptions(): readonly string[]
   saveIfDue(client: EvmClient): Promise<void>
   save(client: EvmClient): Promise<void>
 }
 
-/** A saving takes time in proportion to the chain's length, so a long chain is saved less often. */
+/** The time to save grows with the chain, so a long chain is saved less often. */
 const pausePerSaving = 50
 const pauseMinMs = 900
 
 /**
- * Keeps a chain in a file. Anvil's own `--state` writes over its file in place, and a kill while it writes
- * leaves half of it; here a file is either the old one or the new one.
+ * Keeps a chain in a file. Anvil's own `--state` overwrites its file in place, so a kill during the write leaves half
+ * of it. This file is always either the old version or the new one.
  */
 function chainFile(folder: string): ChainFile {
   mkdirSync(folder, { recursive: true })
@@ -197,7 +197,7 @@ function chainFile(folder: string): ChainFile {
   }
 }
 
-/** Anvil reads only the plain form. */
+/** Anvil reads only the uncompressed form. */
 function unpack(folder: string, path: string): string {
   const plain = join(folder, 'chain.json')
   writeFileSync(plain, gunzipSync(readFileSync(path)))
@@ -211,14 +211,14 @@ type MinerSettings = {
   onBlock: () => Promise<void>
 }
 
-/** Blocks after which a transaction's own block is `finalized`. */
+/** A transaction's block is `finalized` after this many further blocks. */
 const blocksToFinal = 2
 const idleBlockMs = 5000
 
 /**
- * Makes blocks: one each `blockMs` while a transaction waits or is not final, else one now and then. A chain that
- * grows by a block a second fills memory and disk overnight without anything having happened on it.
- * The first blocks come at once, because a node that was loaded knows no state but its head's until then.
+ * Mines a block every `blockMs` while a transaction waits or is not final, otherwise only now and then. A chain that
+ * grows by a block a second fills memory and disk overnight with nothing on it. The first blocks come at once, because
+ * until then a node that was loaded only knows the state of its head.
  */
 async function startMining(settings: MinerSettings): Promise<{ stop(): Promise<void> }> {
   await settings.client.mine({ blocks: blocksToFinal })
@@ -242,7 +242,7 @@ async function mineUntil(stopping: AbortSignal, settings: MinerSettings): Promis
       minedAt = performance.now()
       await settings.onBlock()
     } catch (error) {
-      // One block comes late; the next turn tries again.
+      // The block is late; the next turn tries again.
       if (!stopping.aborted) tell(settings.log, 'block_not_made', { err: error })
     }
   }
@@ -257,7 +257,7 @@ async function isBusy(client: EvmClient): Promise<boolean> {
   return parent.transactions.length > 0
 }
 
-/** False where the wait was ended because of the stop. */
+/** @returns false if the stop ended the wait */
 async function waited(milliseconds: number, stopping: AbortSignal): Promise<boolean> {
   try {
     await sleep(milliseconds, undefined, { signal: stopping })

@@ -12,14 +12,14 @@ import { type OnPart, timed } from './started-part.ts'
 export type { SandboxNetwork } from './local-networks.ts'
 
 export type ChainsSettings = {
-  /** Each network gets a folder in it. */
+  /** Holds one folder for each network. */
   folder: string
-  /** Which networks to start; all four by default. */
+  /** Networks to start; all four by default. */
   names?: readonly string[]
-  /** Time between blocks and slots; near the real ones by default. */
+  /** Time between blocks and slots; close to the real networks by default. */
   blockMs?: number
   slotMs?: number
-  /** Has the networks listen where people and their settings look for them. Any free ports by default. */
+  /** Makes the networks listen on their usual ports. By default they take any free ports. */
   usualPorts?: boolean
   log: Logger
   onPart?: OnPart
@@ -30,7 +30,7 @@ export type Chains = { networks: readonly SandboxNetwork[]; stop(): Promise<void
 type RunningNetwork = { network: SandboxNetwork; stop: () => Promise<void> }
 
 /**
- * Starts the local networks beside each other, with the test tokens on them. Where one fails, none is left running.
+ * Starts the local networks in parallel, with the test tokens on them. If one fails, all are stopped.
  * @throws Fault `remote_failed`
  */
 export async function startChains(settings: ChainsSettings): Promise<Chains> {

@@ -9,7 +9,7 @@ export type DemoChannel = {
   forwardRecipient: string
 }
 
-/** The channels and the StableWallet of the demonstration: one forwards to Base, one to Solana. */
+/** The channels and the StableWallet of the demonstration. One channel forwards to Base, one to Solana. */
 export async function demoOwners(): Promise<{ channels: readonly DemoChannel[]; wallet: string }> {
   const solanaRecipient = await sandboxSigner('recipient of the demonstration')
   return {

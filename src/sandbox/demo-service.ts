@@ -2,11 +2,11 @@ import type { DepositService } from '../service/service.ts'
 import { type SandboxServiceSettings, startSandboxService } from './sandbox-service.ts'
 
 export type DemoServiceSettings = Omit<SandboxServiceSettings, 'webhooks' | 'faults'> & {
-  /** Where its webhooks go. */
+  /** The URL that receives its webhooks. */
   webhookUrl: string
 }
 
-/** Errors the demonstration's service makes, as shares of the deposits, so that there are mismatches to see. */
+/** Error rates per deposit of the demonstration's service, so that there are mismatches to see. */
 const faults = { seed: 'demonstration', dropWebhookRate: 0.08, shortForwardRate: 0.08 }
 
 /** Starts the deposit service of the demonstration. */

@@ -9,16 +9,16 @@ export type TrafficTarget = { network: NetworkName; address: Address }
 
 export type TrafficSettings = {
   networks: readonly SandboxNetwork[]
-  /** The addresses to pay into, those of one owner after those of another. */
+  /** Addresses to pay to, grouped by owner. */
   targets: readonly TrafficTarget[]
   everyMs: number
   log: Logger
 }
 
-/** Small amounts in units of the asset, by symbol; the first digits change from payment to payment. */
+/** Small amounts in units of the asset, by symbol. The last digits differ from payment to payment. */
 const amounts: Record<string, string> = { USDC: '12.50', USDT: '8.75', ETH: '0.004', SOL: '0.05' }
 
-/** Makes a small real payment every few seconds, on changing networks, in changing assets, to changing owners. */
+/** Makes a small real payment every few seconds, with changing networks, assets and owners. */
 export function startTraffic({ networks, targets, everyMs, log }: TrafficSettings): {
   stop: () => Promise<void>
 } {
@@ -29,7 +29,8 @@ export function startTraffic({ networks, targets, everyMs, log }: TrafficSetting
   })
   const run = async (): Promise<void> => {
     for (let count = 0; !stopping.signal.aborted; count++) {
-      // A stride that shares no factor with the number of payments visits all, and changes the network each time.
+      // A stride that shares no factor with the number of payments visits all of them and changes the network each
+      // time.
       const next = payments[(count * strideOf(payments.length)) % payments.length]
       const { network, asset, to } = next ?? {}
       if (network && asset && to) {
@@ -62,7 +63,7 @@ function strideOf(count: number): number {
   return Math.max(stride, 1)
 }
 
-/** Makes payments tell apart: a few smallest units more from one to the next. */
+/** Makes payments distinguishable by adding a few base units. */
 function varied(amount: Amount, count: number): Amount {
   return (amount + BigInt(count % 1000)) as Amount
 }

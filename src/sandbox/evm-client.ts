@@ -1,8 +1,6 @@
 import { createTestClient, defineChain, http, publicActions, walletActions } from 'viem'
 
-/**
- * Talks to a node that holds the keys of its own accounts and mines when it is told to.
- */
+/** Connects to a node that holds the keys of its own accounts and mines on request. */
 export function openEvmClient(url: string, chainId: number) {
   const chain = defineChain({
     id: chainId,
@@ -10,7 +8,7 @@ export function openEvmClient(url: string, chainId: number) {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [url] } },
   })
-  // Nothing is asked a second time: a payment or a block whose answer is late would be made twice.
+  // No retries: a payment or a block whose response is late would be made twice.
   const transport = http(url, { timeout: 60_000, retryCount: 0 })
   return createTestClient({ mode: 'anvil', chain, transport, pollingInterval: 50, cacheTime: 0 })
     .extend(publicActions)

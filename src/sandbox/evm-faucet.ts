@@ -5,12 +5,12 @@ import type { EvmClient } from './evm-client.ts'
 import { tokenAbi } from './evm-tokens.ts'
 import type { Faucet } from './faucet.ts'
 
-/** Accounts of the node, which holds their keys. */
+/** Accounts whose keys the node holds. */
 export type EvmAccounts = { deployer: EvmAddress; treasury: EvmAddress; payer: EvmAddress }
 
 const tokensOfPayerMin = 10n ** 15n
 
-/** Throws where the node does not have enough accounts. */
+/** @throws Error if the node has too few accounts */
 export async function nodeAccounts(client: EvmClient): Promise<EvmAccounts> {
   const [payer, treasury, deployer] = (await client.getAddresses()).slice(-3)
   if (payer === undefined || treasury === undefined || deployer === undefined) {
@@ -19,10 +19,10 @@ export async function nodeAccounts(client: EvmClient): Promise<EvmAccounts> {
   return { payer, treasury, deployer }
 }
 
-/** Gives tokens by minting them and ether out of the treasury. The node numbers the transactions of its accounts. */
+/** Mints tokens and sends ether from the treasury. The node assigns the nonces of its accounts. */
 export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmAccounts): Faucet {
-  // Two transactions sent at once could get the same number from the node, which takes the first: those of this process
-  // wait for each other, and what another process was faster with is sent again.
+  // The node may give two transactions sent at once the same nonce, and accepts only the first. Transactions of this
+  // process are therefore sent one at a time; if another process was faster, the transaction is sent again.
   const inOrder = oneAtATime()
   const send = (transfer: EvmTransfer): Promise<Hash> =>
     inOrder(() => withRetry(() => sendTransfer(client, transfer), untilNumbered))
@@ -43,12 +43,12 @@ export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmA
   }
 }
 
-/** By what another sent under the same number, and by the very same transaction of another. */
+/** Errors of a used nonce: by another transaction, or by the identical transaction of another process. */
 const numberIsTaken = /replacement transaction underpriced|transaction already imported|nonce too low/
 
 const untilNumbered = {
   retryCount: 50,
-  // By chance, so that two processes do not meet again and again.
+  // Random, so that two processes do not collide again and again.
   delay: () => 10 + Math.random() * 50,
   shouldRetry: ({ error }: { error: Error }): boolean =>
     error instanceof BaseError && numberIsTaken.test(error.details),
@@ -75,13 +75,13 @@ type EvmTransfer = {
   to: Address
   asset: AssetKey
   amount: Amount
-  /** For tokens; ether is always sent. */
+  /** Applies to tokens; ether is always transferred. */
   method: 'mint' | 'transfer'
 }
 
 /**
- * More than a transfer of any token here takes. An estimate would hold for the balance of that moment: where the
- * receiver is emptied before the transfer is included, filling it anew takes more.
+ * More gas than any token transfer here needs. An estimate holds only for the balances at that moment: if the receiver
+ * is emptied before the transfer is included, writing its balance again costs more.
  */
 const tokenGas = 150_000n
 
@@ -118,7 +118,9 @@ export async function stockPayer(
   await client.mine({ blocks: 1 })
 }
 
-/** Runs what it is given in the order it was given, each when the one before has finished or failed. */
+/**
+ * Returns a runner that executes its work one at a time, in the order of the calls. A failure does not stop the next.
+ */
 function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

@@ -15,7 +15,7 @@ export const tokenAbi = parseAbi([
 
 export type TestToken = { symbol: string; name: string }
 
-/** In the order of their deployment, which gives each its address. */
+/** In the order of deployment, which determines each address. */
 export const testTokens = [
   { symbol: 'USDC', name: 'USD Coin (test)' },
   { symbol: 'USDT', name: 'Tether USD (test)' },
@@ -24,8 +24,8 @@ export const testTokens = [
 export const tokenDecimals = 6
 
 /**
- * Deploys the test tokens that are not there yet. The deployer does nothing before it, so that the addresses are
- * the same on every chain and machine. The deployer alone may mint.
+ * Deploys the test tokens that are missing. The deployer sends no transaction before them, so the addresses are the
+ * same on every chain and machine. Only the deployer may mint.
  */
 export async function deployTokens(client: EvmClient, deployer: EvmAddress): Promise<EvmAddress[]> {
   const addresses = tokenAddresses(deployer)
@@ -41,7 +41,7 @@ export async function deployTokens(client: EvmClient, deployer: EvmAddress): Pro
   return addresses
 }
 
-/** Where the tokens are on every chain whose deployer this is. */
+/** The addresses of the tokens on every chain with this deployer. */
 export function tokenAddresses(deployer: EvmAddress): EvmAddress[] {
   return testTokens.map((_token, place) => getContractAddress({ from: deployer, nonce: BigInt(place) }))
 }
@@ -57,10 +57,10 @@ async function sendDeployment(client: EvmClient, { deployer, token, nonce }: Dep
   await client.sendTransaction({ account: deployer, data, nonce })
 }
 
-/** Stores the returned value, 18, where memory begins to be free; 18 is followed here by the opcodes of the return. */
+/** Stores the return value 18 (`6012`) at the free memory pointer, followed by the opcodes of the return. */
 const decimalsBody = '60405160128152602001'
 
-/** The preset's `decimals()` always answers 18; the tokens it stands for have 6. */
+/** The preset's `decimals()` always returns 18; the tokens that it stands for have 6. */
 function tokenBytecode(): Hex {
   const parts = preset.bytecode.split(decimalsBody)
   assert(parts.length === 2, 'the body of decimals() occurs once in the preset')

@@ -3,16 +3,19 @@ import type { Amount } from '../core/money.ts'
 
 type FaucetPayment = { asset: AssetKey; to: Address; amount: Amount }
 
-/** Money of a local chain. Every transfer is a real transaction. May be called any number of times at once. */
+/** Source of money on a local chain. Every payment is a real transaction. Calls may run in parallel. */
 export type Faucet = {
-  /** Who pays in `pay`. */
+  /** The sender in `pay`. */
   payer: Address
-  /** Gives new or spare money; returns when it has arrived. */
+  /** Sends new or spare money; returns after it has arrived. */
   fund(to: Address, asset: AssetKey, amount: Amount): Promise<void>
-  /** Pays as a customer would; returns when the node took the transaction. */
+  /** Pays as a customer would; returns after the node has accepted the transaction. */
   pay(payment: FaucetPayment): Promise<TxId>
-  /** Returns the block or slot that holds the transaction. Throws where the chain refused it. */
+  /**
+   * @returns the block or slot that holds the transaction
+   * @throws Error if the chain rejected it
+   */
   landed(transaction: TxId): Promise<bigint>
-  /** What an address holds, in base units, as of the newest block. */
+  /** The balance of an address in base units, as of the newest block. */
   balance: (of: Address, asset: AssetKey) => Promise<bigint>
 }

@@ -5,12 +5,12 @@ import { createServer } from 'node:net'
 export const loopback = '127.0.0.1'
 
 /**
- * Below those that systems give to connections that go out (from 32768 on Linux, 49152 elsewhere): what is found free
- * here is still free when somebody listens on it a second later.
+ * Below the ephemeral ports of the operating systems (from 32768 on Linux, 49152 elsewhere), so that a port found free
+ * here is still free when a program listens on it a second later.
  */
 const [lowest, highest] = [20_000, 32_000]
 
-/** The wanted port where nobody listens on it, else any other. */
+/** Returns the wanted port if it is free, otherwise any free port. */
 export async function freePort(wanted?: number): Promise<number> {
   return (
     (wanted === undefined ? null : await tryPort(wanted)) ??

@@ -8,13 +8,13 @@ import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type OnPart, timed } from './started-part.ts'
 
 export type GroundSettings = {
-  /** Holds all state; made if it is not there. */
+  /** Holds all state; created if missing. */
   folder: string
   log: Logger
   onPart: OnPart
 }
 
-/** What stands on this machine instead of servers of others. */
+/** Local replacements of external servers. */
 export type Ground = { postgres: PostgresServer; chains: Chains }
 
 export const databases = { daemon: 'depositd', service: 'deposit_service' } as const
@@ -22,16 +22,16 @@ export const databases = { daemon: 'depositd', service: 'deposit_service' } as c
 const postgresPort = 15_432
 
 /**
- * Takes the folder for this process, and starts a database server and local chains on what the folder holds.
- * @param stack is given how to end each part.
- * @throws Fault `usage_bad` where another process works in the folder; `remote_failed` where a part does not start.
+ * Locks the folder for this process, and starts a database server and local chains with the data of the folder.
+ * @param stack receives the shutdown of each component
+ * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start
  */
 export async function startGround(settings: GroundSettings, stack: AsyncDisposableStack): Promise<Ground> {
   const { folder } = settings
   mkdirSync(folder, { recursive: true })
   const lock = lockFolder(folder)
   stack.defer(() => lock.release())
-  // Each is waited for, also where the other failed, so that none comes up after the stack has ended the rest.
+  // Waits for both even if one fails, so that neither starts after the stack has ended the other.
   const outcomes = await Promise.allSettled([startServer(settings, stack), startNetworks(settings, stack)])
   const [postgres, chains] = outcomes
   if (postgres.status === 'rejected') throw postgres.reason
@@ -64,13 +64,13 @@ type FolderLock = { release(): void }
 
 const sqliteBusy = 5
 
-/** A lock that is collected as garbage is given back, so those held are kept here. */
+/** Keeps a reference to each lock, because garbage collection would release it. */
 const held = new Set<DatabaseSync>()
 
 /**
- * Holds a folder for this process alone. Node has no file lock of its own, so SQLite's is used: the operating
- * system gives it back when the process ends, however it ends, so that a kill -9 leaves nothing to clean up.
- * @throws Fault `usage_bad` where another process holds it.
+ * Locks a folder for this process. Node has no file lock of its own, so this uses SQLite's: the operating system
+ * releases it when the process ends, so that even a kill -9 leaves nothing to clean up.
+ * @throws Fault `usage_bad` if another process holds the lock
  */
 export function lockFolder(folder: string): FolderLock {
   mkdirSync(folder, { recursive: true })

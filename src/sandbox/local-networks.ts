@@ -16,10 +16,10 @@ import type { Faucet } from './faucet.ts'
 import { type SandboxSolanaRpc } from './solana-sender.ts'
 import { type SolanaSigners, solanaFaucet, solanaSigners } from './solana-tokens.ts'
 
-/** A local network as a reader wants it, and money on it. */
+/** The settings of a local network, as a reader needs them, and its faucet. */
 export type SandboxNetwork = NetworkSettings & Faucet
 
-/** Ports are the same on every start where they are free, so that a client's settings stay right. */
+/** The ports are the same on every start if they are free, so that the settings of clients stay valid. */
 export const evmNetworks = [
   { name: 'mainnet' as NetworkName, chainId: 1, port: 18_545 },
   { name: 'base' as NetworkName, chainId: 8453, port: 18_546 },
@@ -28,8 +28,8 @@ export const evmNetworks = [
 export const solana = { name: 'solana' as NetworkName, port: 18_899 }
 
 /**
- * Opens a network that another process of ours has started, by its name and the address of its node.
- * Throws where the node does not answer.
+ * Opens a network that another process of the sandbox has started, by its name and the URL of its node.
+ * @throws Error if the node does not respond
  */
 export async function openNetwork(name: string, url: string): Promise<SandboxNetwork> {
   const evm = evmNetworks.find((network) => network.name === name)

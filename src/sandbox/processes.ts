@@ -15,9 +15,9 @@ export type ChildSettings = {
   args: readonly string[]
   /** Asks the program to save its state and end. */
   stopSignal: 'SIGINT' | 'SIGTERM'
-  /** Whom to run as; null runs as whoever runs us. */
+  /** The user that runs the program; null for the user of this process. */
   user: UserIds | null
-  /** The whole environment of the program: nothing is inherited, so that no setting of ours leaks into it. */
+  /** The whole environment of the program. Nothing is inherited, so that no setting of this process leaks into it. */
   env: Readonly<Record<string, string>>
   log: Logger
 }
@@ -28,20 +28,21 @@ export type Child = {
   pid: number
   /** Settles when the program has ended, with its exit status or the signal that ended it. */
   ended: Promise<number | string>
-  /** Ends the program within `stopWithinMs`, by SIGKILL if it does not follow. */
+  /** Ends the program within `stopWithinMs`, with SIGKILL if it ignores the stop signal. */
   stop(): Promise<void>
 }
 
-/** How long a program gets to end by itself. */
+/** Time for a program to end by itself. */
 const stopWithinMs = 4000
 const checkEveryMs = 20
 
 type ProcessRecord = { pid: number; identity: string; stopSignal: 'SIGINT' | 'SIGTERM' }
 
 /**
- * Starts a program that may outlive a kill -9 of ours, and records it, so that the next start ends it first.
- * It leads its own process group, so that Ctrl-C in a terminal reaches only us, who then stop all in order.
- * @throws Fault `remote_failed` where it cannot be started.
+ * Starts a program that may outlive a kill -9 of this process, and records it, so that the next start ends it first.
+ * The program leads its own process group, so that Ctrl-C in a terminal reaches only this process, which then stops all
+ * programs in order.
+ * @throws Fault `remote_failed` if the program cannot be started
  */
 export async function startChild(settings: ChildSettings): Promise<Child> {
   const { name, folder, log } = settings
@@ -65,21 +66,21 @@ export async function startChild(settings: ChildSettings): Promise<Child> {
   return { pid, ended, stop: () => (stopping ??= stop()) }
 }
 
-/** The last lines a program wrote, to say why it failed. */
+/** The last lines of a program's output, to show why it failed. */
 export function lastOutput(folder: string, name: string): string {
   const linesMax = 5
   return readFileSync(outputPath(folder, name), 'utf8').trimEnd().split('\n').slice(-linesMax).join(' | ')
 }
 
-/** Whether an earlier, killed run of ours left a program running under this name. */
+/** Whether an earlier run that was killed left a program running under this name. */
 export function hasLeftover(folder: string, name: string): boolean {
   const record = readRecord(recordPath(folder, name))
   return record !== null && identifyProcess(record.pid) === record.identity
 }
 
 /**
- * Ends what an earlier, killed run of ours left running under this name. A recycled process number is left alone.
- * Returns the number on record, which then belongs to no program of ours.
+ * Ends the program that an earlier, killed run left under this name. A reused process number is left alone.
+ * @returns the recorded process number, which no longer belongs to a program of the sandbox
  */
 export async function endLeftover(folder: string, name: string, log: Logger): Promise<number | null> {
   const record = readRecord(recordPath(folder, name))
@@ -91,9 +92,9 @@ export async function endLeftover(folder: string, name: string, log: Logger): Pr
   return record?.pid ?? null
 }
 
-/** Nothing may be awaited between the two steps: a kill -9 between them would leave a program without a record. */
+/** Nothing may be awaited between the two steps: a kill -9 in between would leave a program without a record. */
 function spawnRecorded({ name, folder, command, args, stopSignal, user, env }: ChildSettings): ChildProcess {
-  // A file, not a pipe: the program must be able to write on when we are gone.
+  // A file, not a pipe: the program must be able to keep writing after this process has ended.
   const output = openSync(outputPath(folder, name), 'w')
   const child = spawn(command, args, { detached: true, stdio: ['ignore', output, output], env, ...user })
   closeSync(output)
@@ -115,7 +116,7 @@ function pidOf(child: ChildProcess, name: string): Promise<number> {
   })
 }
 
-/** Returns when the process has ended. */
+/** Returns after the process has ended. */
 async function endProcess(pid: number, signal: NodeJS.Signals): Promise<void> {
   const identity = identifyProcess(pid)
   const lasts = (): boolean => identity !== null && identifyProcess(pid) === identity
@@ -139,7 +140,7 @@ function readRecord(path: string): ProcessRecord | null {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as ProcessRecord
   } catch {
-    // None was written, or its writer was killed while writing.
+    // There is no record, or its writer was killed while writing.
     return null
   }
 }

@@ -15,12 +15,12 @@ export type SandboxServiceSettings = {
   secrets: SandboxSecrets
   databaseUrl: string
   webhooks: readonly WebhookEndpoint[]
-  /** Null allows none. */
+  /** Null disables faults. */
   faults: FaultSettings | null
-  /** The usual one, or a free one where that is taken, if none is asked for. */
+  /** Preferred port. By default the usual port, or a free one if that is in use. */
   port?: number
   tls?: TlsSettings
-  /** Where faults are switched; 0 for any free port. */
+  /** Port of the server that switches faults; 0 for any free port. */
   adminPort?: number
   log: Logger
 }
@@ -29,7 +29,7 @@ const usualPort = 18_080
 const pollEveryMs = 500
 const replaceAfterMs = 120_000
 
-/** In whole units of USDC; other pairs are derived. The world of the sandbox does not move with the market. */
+/** In whole units of USDC; other pairs are derived. The prices of the sandbox never change. */
 const prices = { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'USDT/USDC': '0.9995' }
 
 /** More than a long demonstration forwards. */
@@ -63,7 +63,7 @@ export async function startSandboxService(settings: SandboxServiceSettings): Pro
 async function fundLiquidity(network: SandboxNetwork, { seed }: SandboxSecrets): Promise<void> {
   const { family, assets } = network
   const to = parseAddress(family, liquidityAddresses({ seed })[family])
-  // The native coin comes first: it pays for what the tokens need.
+  // The native coin comes first: it pays the costs of the tokens.
   for (const { key, symbol, decimals } of assets.toSorted((left) =>
     assetCode(left.key) === 'native' ? -1 : 1,
   )) {

@@ -3,12 +3,12 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isApiKey, makeApiKey } from '../service/api-keys.ts'
 
-/** What the parts of one sandbox know each other by. Made at random, once per folder; no default to guess. */
+/** Secrets that the components of one sandbox share. Random per folder; there is no default to guess. */
 export type SandboxSecrets = { readKey: string; writeKey: string; webhookSecret: string; seed: string }
 
 /**
- * Reads the folder's secrets, or makes them, in a file that only this user can read. Keys of another form than the
- * service takes are made anew; what the folder's chains and database depend on stays.
+ * Reads the secrets of the folder, or creates them in a file that only this user can read. Keys that the service does
+ * not accept are replaced; the secrets that the folder's chains and database depend on stay.
  */
 export function sandboxSecrets(folder: string): SandboxSecrets {
   const path = join(folder, 'secrets.json')

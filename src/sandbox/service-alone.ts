@@ -10,9 +10,9 @@ import { timed } from './started-part.ts'
 
 export type ServiceAloneSettings = GroundSettings & {
   port?: number
-  /** Null allows none. */
+  /** Null disables faults. */
   faults: FaultSettings | null
-  /** Where faults are switched. */
+  /** Port of the server that switches faults. */
   adminPort?: number
 }
 
@@ -26,8 +26,8 @@ export type ServiceAlone = {
 }
 
 /**
- * Starts the deposit service with everything it needs on this machine, and nothing else.
- * @throws Fault `usage_bad` where another process works in the folder; `remote_failed` where a part does not start.
+ * Starts the deposit service and its dependencies on this machine, without depositd.
+ * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start
  */
 export async function startServiceAlone(settings: ServiceAloneSettings): Promise<ServiceAlone> {
   const { folder, onPart, ...asked } = settings

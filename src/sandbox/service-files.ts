@@ -3,26 +3,27 @@ import { join } from 'node:path'
 import type { SandboxNetwork } from './local-networks.ts'
 import type { SandboxSecrets } from './secrets.ts'
 
-/** Where the parts of a deposit service on local chains are, for commands of another process. */
+/** Addresses of a deposit service on local chains, for commands in another process. */
 export type ServicePlace = {
-  /** The process that runs it. */
+  /** The process that runs the service. */
   pid: number
   url: string
   databaseUrl: string
-  /** Where its faults are switched; null where it makes none. */
+  /** URL of the server that switches faults; null if faults are disabled. */
   adminUrl: string | null
   networks: readonly { name: string; url: string }[]
 }
 
 const placeFile = 'service.json'
-/** In the folder, each with one key. */
+/** File names in the folder, each with one key. */
 export const serviceKeyFile = { write: 'write-key', read: 'read-key' } as const
 
 export type ServiceFiles = Record<keyof typeof serviceKeyFile, string>
 
 /**
- * Leaves in the folder where the service is, and each key in a file of its own, as a shell reads it most easily.
- * @returns the paths of the key files.
+ * Writes the addresses of the service to the folder, and each key to a file of its own, which a shell reads most
+ * easily.
+ * @returns the paths of the key files
  */
 export function writeServiceFiles(
   folder: string,
@@ -44,7 +45,7 @@ export function writeServiceFiles(
   return paths
 }
 
-/** Where the service of this folder is, or was when it ran last; null where none ever ran. */
+/** The addresses of the service that runs in this folder or ran last; null if none ever ran. */
 export function readServicePlace(folder: string): ServicePlace | null {
   try {
     return JSON.parse(readFileSync(join(folder, placeFile), 'utf8')) as ServicePlace

@@ -16,14 +16,14 @@ export type SandboxAddresses = {
   senders: Readonly<Record<string, readonly string[]>>
   httpPort: number
   opsPort: number
-  /** Other deadlines than those of the sandbox, and rules that it has none of. */
+  /** Overrides the sandbox's deadlines and adds rules that it does not have. */
   policy?: Readonly<Record<string, unknown>>
 }
 
 const environmentFile = 'embedded.env'
 const settingsFile = 'embedded.yaml'
 
-/** Minutes are too long for someone who watches: here everything local is due within seconds. */
+/** Minutes are too long for a spectator: everything local is due within seconds. */
 const sandboxPolicy = {
   webhookWithin: '15s',
   apiWithin: '15s',
@@ -34,8 +34,8 @@ const sandboxPolicy = {
 const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * * *', pollOverlap: '10m' }
 
 /**
- * Writes the settings by which the daemon, and every command run beside it, reach the parts of the sandbox.
- * @returns the environment, as it stands in the file.
+ * Writes the settings by which the daemon and the commands reach the components of the sandbox.
+ * @returns the environment, as it stands in the file
  */
 export function writeSettings(addresses: SandboxAddresses): Record<string, string> {
   const { folder, networks, senders } = addresses
@@ -62,7 +62,7 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
   return environment
 }
 
-/** The settings that a start in this folder left; null where there was none. */
+/** The settings that the last start in this folder wrote; null if there are none. */
 export function readSettings(folder: string): Record<string, string | undefined> | null {
   try {
     return parseEnv(readFileSync(join(folder, environmentFile), 'utf8'))

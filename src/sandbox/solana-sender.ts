@@ -15,7 +15,7 @@ import { uniqueInstruction } from './solana/unique-instruction.ts'
 
 export type SandboxSolanaRpc = ReturnType<typeof createSolanaRpc>
 
-/** Signs and sends. The node has run the transaction when this returns. */
+/** Signs and sends. When this returns, the node has run the transaction. */
 export async function sendInstructions(
   rpc: SandboxSolanaRpc,
   payer: KeyPairSigner,

@@ -31,13 +31,13 @@ export async function solanaSigners(): Promise<SolanaSigners> {
   return { authority, payer, mints: await Promise.all(mints) }
 }
 
-/** What the chain begins with, so that its own accounts can pay fees, rent and what they give away. */
+/** Initial balances, which let the chain's own accounts pay fees, rent and the money they give away. */
 export function solanaGenesis({ authority, payer }: SolanaSigners): Map<KitAddress, bigint> {
   const lamportsEach = 10_000_000n * 1_000_000_000n
   return new Map([authority, payer].map(({ address }) => [address, lamportsEach]))
 }
 
-/** Makes the mints that are not there yet, and gives the payer tokens of each. */
+/** Creates the mints that are missing, and gives the payer tokens of each. */
 export async function createMints(rpc: SandboxSolanaRpc, signers: SolanaSigners): Promise<void> {
   const { authority, payer, mints } = signers
   const space = BigInt(getMintSize())
@@ -70,7 +70,7 @@ export async function createMints(rpc: SandboxSolanaRpc, signers: SolanaSigners)
   }
 }
 
-/** Gives tokens by minting them and lamports out of the authority's. */
+/** Mints tokens and sends lamports from the authority. */
 export function solanaFaucet(rpc: SandboxSolanaRpc, { authority, payer }: SolanaSigners): Faucet {
   return {
     payer: payer.address as string as Address,
@@ -95,7 +95,7 @@ export function solanaFaucet(rpc: SandboxSolanaRpc, { authority, payer }: Solana
   }
 }
 
-/** The local chain has run a transaction before it says that it took it. */
+/** The local chain has run a transaction before it accepts it. */
 async function slotOf(rpc: SandboxSolanaRpc, transaction: TxId): Promise<bigint> {
   const { value } = await rpc.getSignatureStatuses([transaction as string as Signature]).send()
   const [status] = value

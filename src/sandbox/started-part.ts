@@ -1,9 +1,9 @@
-/** A part that came up: where it is, and how long it took. */
+/** A component that started: its address, and how long it took. */
 export type StartedPart = { part: string; address: string; milliseconds: number }
 
 export type OnPart = (part: StartedPart) => void
 
-/** Starts a part and tells of it once it is up. */
+/** Starts a component and reports it when it is up. */
 export async function timed<Part>(
   onPart: OnPart,
   name: string,

@@ -20,7 +20,7 @@ import { factsOf, type ShownColumn, tableOf } from './table.ts'
 
 const journalsMax = 100
 
-/** All about one deposit: its course, the matrix, what is wrong, why it is judged so, evidence and journals. */
+/** All about one deposit: its steps, the matrix, mismatches, the reasons of its verdict, evidence and journals. */
 export function depositPage(shown: ConsoleDeposit): ConsolePage {
   const { id, deposit, mismatches, evidence, isCut } = shown
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
@@ -42,7 +42,7 @@ ${sectionOf('Journals', journalsHtml(shown))}`
   return { title: `Deposit ${id}`, entry: '/deposits', body }
 }
 
-/** From the payment to the books: which steps are done, and when. */
+/** The steps from the payment to the books: which are done, and when. */
 function courseOf(deposit: DepositDetail['deposit']): Html {
   const steps = [
     ['paid', 'deposited_at'],

@@ -9,7 +9,7 @@ import type { DepositsWish } from './reading.ts'
 
 const pageMax = 50
 
-/** @throws Fault `request_refused` where a filter is not known */
+/** @throws Fault `request_refused` if a filter is unknown */
 export function depositsWish(search: URLSearchParams, networks: readonly string[]): DepositsWish {
   const asked = readQuery(search, {
     state: oneOf(depositStates),
@@ -22,7 +22,7 @@ export function depositsWish(search: URLSearchParams, networks: readonly string[
 
 type DepositsPageData = { rows: readonly DepositListRow[]; wish: DepositsWish; networks: readonly string[] }
 
-/** The newest deposits first. */
+/** Deposits, the newest first. */
 export function depositsPage({ rows, wish, networks }: DepositsPageData): ConsolePage {
   const { state, owner, network, before, limit } = wish
   const query = { state, owner, network, before: before?.toString() }
@@ -38,7 +38,7 @@ ${pager('/deposits', query, { field: 'before', last })}`
   return { title: 'Deposits', entry: '/deposits', body }
 }
 
-/** Several deposits of one reference, to choose from. */
+/** Lists the deposits that share a reference, to choose from. */
 export function foundPage(reference: string, ids: readonly bigint[]): ConsolePage {
   const body = html`<h1>Deposits</h1>
 <p>Several deposits are known by ${reference}:</p>

@@ -1,16 +1,16 @@
 import { type Html, html } from './html.ts'
 
-/** A field of a filter: one of a few words, or a text where there are none. */
+/** A filter field: a choice of words or, without words, a text. */
 export type FilterField = {
   name: string
   label: string
   value: string | undefined
   words?: readonly string[]
-  /** What it is called that nothing is chosen; without it, one of the words always is. */
+  /** Label of the empty choice; without it, one of the words is always chosen. */
   any?: string
 }
 
-/** A form that asks for the same page by other filters. */
+/** A form that requests the same page with other filters. */
 export function filterForm(path: string, fields: readonly FilterField[]): Html {
   const inputs = fields.map(
     (field) => html`<div><label for="filter-${field.name}">${field.label}</label>${inputOf(field)}</div>

@@ -1,6 +1,6 @@
 import { printable } from '../../presentation/printable.ts'
 
-/** Markup that was made here; a string is never taken for it. */
+/** Trusted markup, made by `html`. A string is never taken for markup. */
 export class Html {
   readonly text: string
 
@@ -11,19 +11,19 @@ export class Html {
 
 export type HtmlContent = Html | string | number | bigint | null | readonly HtmlContent[]
 
-/** Makes markup of a template: what is put in is text and is escaped, unless it is markup itself; null is nothing. */
+/** Makes markup from a template. Contents are escaped unless they are markup; null adds nothing. */
 export function html(parts: TemplateStringsArray, ...contents: readonly HtmlContent[]): Html {
   return new Html(String.raw({ raw: parts }, ...contents.map(textOf)))
 }
 
 const longestText = 4000
 
-/** The beginning of a text: what strangers sent may be of any length. */
+/** Shortens a text, because text from outside may have any length. */
 export function clip(text: string, lengthMax = longestText): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`
 }
 
-/** A path of this console with its query; what is null or empty is left out. */
+/** A path of the console with its query. Null and empty fields are left out. */
 export function linkTo(
   path: string,
   query: Readonly<Record<string, string | null | undefined>> = {},

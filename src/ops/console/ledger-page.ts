@@ -46,7 +46,7 @@ function trialHtml({ lines, totals }: TrialBalanceData): Html {
 <p class="note">Sums are over all accounts, also over those that are left out where there are very many.</p>`
 }
 
-/** The asset is told above; the sum stands out. */
+/** Leaves out the columns of the asset, which is in the heading, and emphasizes the sum. */
 const shownColumns = withShown(
   trialBalanceColumns.filter(({ title }) => title !== 'SYMBOL' && title !== 'ASSET'),
   { ACCOUNT: ({ account }) => (account === '= sum' ? html`<strong>sum</strong>` : account) },

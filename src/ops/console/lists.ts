@@ -5,7 +5,7 @@ import { clip, type Html, type HtmlContent, html } from './html.ts'
 import { badge, stateBadge, toneOfSeverity } from './page.ts'
 import { tableOf, withShown } from './table.ts'
 
-/** Lists of deposits and of mismatches, as the command line has them, with links. */
+/** Lists of deposits and mismatches with the columns of the command line, and links. */
 
 export function depositList(rows: readonly DepositListRow[], caption: string): Html {
   return tableOf(rows, { caption, columns: depositsShown, empty: 'No deposits.' })
@@ -15,7 +15,7 @@ export function mismatchList(rows: readonly MismatchRow[], caption: string): Htm
   return tableOf(rows, { caption, columns: mismatchesShown, empty: 'No mismatches.' })
 }
 
-/** Where the thing that a mismatch is about is shown, where that is a deposit. */
+/** Links the subject of a mismatch if it is a deposit. */
 export function subjectLink(subject: string): HtmlContent {
   const [, id] = /^deposit\/([1-9]\d{0,17})$/.exec(subject) ?? []
   return id === undefined ? clip(subject, longestSubject) : html`<a href="/deposits/${id}">${subject}</a>`

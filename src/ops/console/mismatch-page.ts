@@ -13,7 +13,7 @@ import { factsOf, tableOf } from './table.ts'
 
 const historyMax = 200
 
-/** All about one mismatch: what it says, what to do, what was done, and its section of the runbook. */
+/** All about one mismatch: its sentence, the fix, its history, and its section of the runbook. */
 export function mismatchPage(shown: MismatchDetail, runbook: string): ConsolePage {
   const { mismatch, deposit, history } = shown
   const id = String(mismatch.id)
@@ -45,7 +45,7 @@ function linked(
   return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }
 }
 
-/** This console only shows; what a person decides, they decide where it is written under their name. */
+/** The console is read-only. People decide on the command line, which records their name. */
 function commandsFor(id: string, depositId: string | null): Html {
   const lines = [
     `bin/depositd mismatches assign ${id} NAME`,

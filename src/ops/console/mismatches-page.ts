@@ -11,7 +11,7 @@ import type { MismatchesWish } from './reading.ts'
 const statuses = ['open', 'snoozed', 'all'] as const
 const pageMax = 50
 
-/** @throws Fault `request_refused` where a filter is not known */
+/** @throws Fault `request_refused` if a filter is unknown */
 export function mismatchesWish(search: URLSearchParams, networks: readonly string[]): MismatchesWish {
   const asked = readQuery(search, {
     kind: oneOf(Object.keys(mismatchKinds)),
@@ -25,7 +25,7 @@ export function mismatchesWish(search: URLSearchParams, networks: readonly strin
 
 type MismatchesPageData = { rows: readonly MismatchRow[]; wish: MismatchesWish; networks: readonly string[] }
 
-/** The open mismatches, the gravest and oldest first, each with what to do. */
+/** The open mismatches, by severity and then age, each with the next step. */
 export function mismatchesPage({ rows, wish, networks }: MismatchesPageData): ConsolePage {
   const { kind, severity, network, status, after, limit } = wish
   const query = { kind, severity, network, status, after: after?.toString() }

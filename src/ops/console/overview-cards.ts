@@ -5,7 +5,7 @@ import type { Tone } from './page.ts'
 import type { OverviewGauges } from './reading.ts'
 import { countBySeverity } from './verdict.ts'
 
-/** The few numbers that tell most; what could not be read has none. */
+/** The most important numbers. A section that could not be read has no card. */
 export function cardsOf({ live, totals, queue }: OverviewGauges): Html {
   const cards = [
     ...(totals === null ? [] : [booksCard(totals.value, live?.value ?? null)]),

@@ -16,10 +16,10 @@ import { verdictOf } from './verdict.ts'
 
 const refreshSeconds = 30
 
-/** Whether it refreshes by itself, and the networks by which deposits can be listed. */
+/** `isLive`: the page refreshes itself. `networks`: deposits of these can be listed. */
 type OverviewPageOptions = { isLive: boolean; networks: readonly string[] }
 
-/** How it stands, in one look: the verdict, the numbers, what is wrong, where the money is, what waits, what came last. */
+/** The overview: verdict, numbers, mismatches, balances, waiting items, and the latest deposits. */
 export function overviewPage(overview: Overview, { isLive, networks }: OverviewPageOptions): ConsolePage {
   const { readAt, gauges, health, gravest, latest } = overview
   const again = isLive

@@ -35,7 +35,7 @@ const causeColumns: readonly ShownColumn<CauseRow>[] = [
   },
 ]
 
-/** One row for each cause, those that call for people first, then the gravest and oldest. */
+/** One row for each cause: first those that need a person, then by severity and age. */
 export function causesTable({ causes }: Live, now: Date): Html | null {
   if (causes.length === 0) return null
   const rows = causes.map((one) => ({ ...one, age: (now.getTime() - one.since.getTime()) / 1000 }))
@@ -78,12 +78,12 @@ function assetText(key: string, totals: MetricTotals | null): string {
   return known === undefined ? key : `${known.symbol} on ${known.network}`
 }
 
-/** To six digits; the ledger has them all. */
+/** Six decimals; the ledger has all of them. */
 function unitsText(units: number): string {
   return units.toLocaleString('en', { maximumFractionDigits: 6 })
 }
 
-/** A row for each asset, a column for each purpose of accounts. */
+/** A row for each asset, a column for each class of accounts. */
 export function moneyTable(totals: MetricTotals): Html {
   const { balances, assets } = totals
   const accounts = shownAccounts.filter((name) => balances.some(({ account }) => account === name))
@@ -102,7 +102,7 @@ export function moneyTable(totals: MetricTotals): Html {
 <p class="note">Debit balances are positive, to six digits; <a href="/ledger">the ledger</a> has each account, exactly.</p>`
 }
 
-/** A row for each network, a column for each state that some deposit is in. Deposits of other networks have no list. */
+/** A row for each network, a column for each state that occurs. Only the known networks link to a list of deposits. */
 export function statesTable({ deposits }: MetricTotals, known: readonly string[]): Html {
   const states = depositStates.filter((state) => deposits.some((one) => one.state === state))
   const networks = [...new Set(deposits.map(({ network }) => network))].toSorted()
@@ -147,7 +147,7 @@ export function streamsTable({ streams }: Live, totals: MetricTotals | null): Ht
 
 type ComponentStatusRow = { part: string; tone: Tone; word: string; says: string }
 
-/** What this process needs, and what it only tells of. */
+/** The components that this process needs, and those that it only reports. */
 export function partsTable({ unready, warnings, fine }: ReadinessReport): Html {
   const rows: ComponentStatusRow[] = [
     ...unready.map(({ part, problem }) => ({

@@ -3,10 +3,10 @@ import type { SectionResult } from './reading.ts'
 
 export type ConsolePage = {
   title: string
-  /** The entry of the menu that it is below; none where it is of no entry. */
+  /** The menu entry of the page, if it has one. */
   entry?: (typeof entries)[number][0]
   body: HtmlContent
-  /** It asks for itself again after so many seconds; only who wants that has it. */
+  /** The page reloads after this many seconds, if the user asked for it. */
   refreshSeconds?: number
 }
 
@@ -17,10 +17,10 @@ const entries = [
   ['/ledger', 'Ledger'],
 ] as const
 
-/** `dashboards`: the address of Grafana, if there is one to link to. */
+/** `dashboards`: the URL of Grafana, if there is one to link to. */
 export type Frame = { version: string; stylePath: string; dashboards: string | null; now: Date }
 
-/** The whole document. It loads nothing from another host, and runs nothing. */
+/** The whole document. It loads nothing from other hosts and runs no scripts. */
 export function documentOf(page: ConsolePage, { version, stylePath, dashboards, now }: Frame): string {
   const { title, entry, body, refreshSeconds } = page
   const refresh =
@@ -62,16 +62,16 @@ ${body}
 
 export const iconPath = '/console-icon.svg'
 
-/** Two sides that are level. */
+/** Two bars, level with each other. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b6e5f"/><path d="M6 12h20M6 20h20" stroke="#fff" stroke-width="3.4" stroke-linecap="round"/></svg>`
 
-/** A moment in UTC, to the second. */
+/** A time in UTC, to the second. */
 export function timeOf(at: Date): Html {
   const text = at.toISOString()
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
-/** How things are, in a word and a colour: never the colour alone. */
+/** A status as a word with a colour, never by the colour alone. */
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`
 }
@@ -97,19 +97,19 @@ export function stateBadge(state: string): Html {
   return badge(tonesOfStates[state] ?? 'quiet', state)
 }
 
-/** A part of a page with a heading of its own. */
+/** A section of a page with its own heading. */
 export function sectionOf(title: string, ...body: readonly HtmlContent[]): Html {
   return html`<section><h2>${title}</h2>
 ${body}</section>
 `
 }
 
-/** One part of a page that cannot be read leaves the others as they are. */
+/** If a section cannot be read, the others are still shown. */
 export function partHtml<Value>(part: SectionResult<Value>, show: (value: Value) => Html): Html {
   return 'problem' in part ? html`<p class="empty">Cannot be read now: ${part.problem}</p>` : show(part.value)
 }
 
-/** From one page of a list to the next, and back to the first. */
+/** Links to the next page of a list and back to the first. */
 export function pager(
   path: string,
   query: Readonly<Record<string, string | null | undefined>>,
@@ -126,5 +126,5 @@ export function pager(
   return html`<nav class="pager" aria-label="Paging">${first}${more}</nav>`
 }
 
-/** The name of the field that says where a page begins, and what it is of the next one; null where there is none. */
+/** The query field that holds the start of a page, and its value for the next page; null on the last page. */
 export type PagerField = { field: string; last: string | null }

@@ -1,7 +1,7 @@
 import { html } from './html.ts'
 import type { ConsolePage } from './page.ts'
 
-/** Why a page is not shown, in one line. */
+/** Says in one line why a page is not shown. */
 export function problemPage(status: number, line: string): ConsolePage {
   const title = titles[status] ?? 'This cannot be shown'
   return {

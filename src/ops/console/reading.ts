@@ -5,10 +5,10 @@ import type { Explanation } from '../../presentation/told-reasons.ts'
 import type { ReadGauges } from '../read-gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 
-/** What metrics show; null of what could not be read. */
+/** The values that the metrics show; null if a part could not be read. */
 export type OverviewGauges = Awaited<ReturnType<ReadGauges>>
 
-/** How it stands: what metrics show, what works, and what is to be looked at first. */
+/** The overview: the metrics, the health, and the mismatches and deposits to look at first. */
 export type Overview = {
   readAt: Date
   gauges: OverviewGauges
@@ -22,7 +22,7 @@ export type MismatchesWish = {
   severity?: string | undefined
   network?: string | undefined
   status: 'open' | 'snoozed' | 'all'
-  /** The last one of the page before. */
+  /** The last row of the previous page. */
   after?: bigint | undefined
   limit: number
 }
@@ -31,7 +31,7 @@ export type DepositsWish = {
   state?: string | undefined
   owner?: string | undefined
   network?: string | undefined
-  /** The last one of the page before. */
+  /** The last row of the previous page. */
   before?: bigint | undefined
   limit: number
 }
@@ -43,7 +43,7 @@ export type ConsoleDeposit = DepositDetail & {
   isCut: boolean
 }
 
-/** What could be read of one part of a page, or why it could not. */
+/** The data of one section of a page, or why it could not be read. */
 export type SectionResult<Value> = { value: Value } | { problem: string }
 
 export type LedgerReading = {
@@ -53,21 +53,21 @@ export type LedgerReading = {
   seals: SectionResult<readonly SealRow[]>
 }
 
-/** What the console asks. Each reads in a bounded number of statements, and throws Fault `remote_failed` where it cannot. */
+/** Data source of the console. Each function runs a bounded number of statements. @throws Fault `remote_failed` */
 export type ConsoleReader = {
   version: string
-  /** The address of Grafana as others open it; null if there is none. */
+  /** The public URL of Grafana; null if there is none. */
   dashboards: string | null
-  /** Those that the settings name. */
+  /** The networks of the settings. */
   networks: readonly string[]
   overview: () => Promise<Overview>
   mismatches: (wish: MismatchesWish) => Promise<readonly MismatchRow[]>
   mismatch: (id: bigint) => Promise<MismatchDetail | null>
   deposits: (wish: DepositsWish) => Promise<readonly DepositListRow[]>
-  /** The numbers of deposits by our number, the service's id, or a transaction. */
+  /** Finds deposits by depositd's number, the service's id, or a transaction. @returns their numbers */
   findDeposits: (reference: string) => Promise<readonly bigint[]>
   deposit: (id: bigint) => Promise<ConsoleDeposit | null>
   ledger: () => Promise<LedgerReading>
-  /** What the runbook says of a kind, in Markdown; empty where it is not at hand. */
+  /** The runbook's section on a kind, in Markdown; empty if the runbook is not available. */
   runbook: (kind: string) => string
 }

@@ -11,14 +11,14 @@ import type { ConsoleReader } from './reading.ts'
 type ConsoleRequest = {
   reader: ConsoleReader
   search: URLSearchParams
-  /** The last part of the path, where it names something; else empty. */
+  /** The id in the path; empty if the route has none. */
   id: string
 }
 
-/** Throws Fault `request_refused` for what cannot be asked, or is not there. */
+/** @throws Fault `request_refused` if the request is invalid or the page does not exist */
 export type ConsolePageHandler = (asked: ConsoleRequest) => Promise<ConsolePage | { redirect: string }>
 
-/** Every page there is. The first that fits answers. */
+/** All pages. The first route that matches responds. */
 export const routes: readonly (readonly [path: string, answer: ConsolePageHandler])[] = [
   ['/', showOverview],
   ['/mismatches', showMismatches],
@@ -64,7 +64,7 @@ async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsoleP
   return ids.length === 1 ? { redirect: `/deposits/${first}` } : foundPage(reference, ids)
 }
 
-/** One that was absorbed by another is shown as that one, under its number. */
+/** A deposit that was merged into another redirects to that one. */
 async function showDeposit({
   reader,
   search,

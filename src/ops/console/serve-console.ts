@@ -11,11 +11,11 @@ import { type ConsolePageHandler, routes } from './routes.ts'
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
 const stylePath = `/console-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`
 
-/** Pages come from here alone, run nothing, send forms nowhere else, and are shown in no other page. */
+/** The pages load nothing from elsewhere, run no scripts, send forms to no other site, and cannot be framed. */
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** The console: pages for people that show how it stands, and change nothing. */
+/** The console: read-only pages that show the state to people. */
 export function serveConsole(reader: ConsoleReader): Router {
   const router = Router()
   router.use(refuseOddPaths)
@@ -30,7 +30,7 @@ export function serveConsole(reader: ConsoleReader): Router {
   return router
 }
 
-/** A path that is no text is of nothing here, and could not be told apart. */
+/** A path that cannot be decoded belongs to no route. */
 const refuseOddPaths: RequestHandler = (request, response, next) => {
   try {
     decodeURIComponent(request.path)
@@ -56,7 +56,7 @@ const protect: RequestHandler = (_request, response, next) => {
 const refuseMethod: RequestHandler = (_request, response) =>
   void response.status(405).set('Allow', 'GET, HEAD').type('text/plain').send('the console is read only\n')
 
-/** The name changes with the content. */
+/** The file name changes with the content, so browsers may cache it. */
 function serveFile(type: string, text: string): RequestHandler {
   return (_request, response) =>
     void response.set('Cache-Control', 'public, max-age=86400').type(type).send(text)
@@ -64,7 +64,7 @@ function serveFile(type: string, text: string): RequestHandler {
 
 type ConsolePageDeps = { reader: ConsoleReader; answer: ConsolePageHandler }
 
-/** Throws what went wrong in the program itself. */
+/** Errors of the program itself are rethrown. */
 async function show(
   request: Request,
   response: Response,
@@ -90,7 +90,7 @@ async function show(
   }
 }
 
-/** Null of what nobody foresaw. */
+/** Null for an unexpected error. */
 function problemOf(error: unknown): { status: number; line: string } | null {
   if (isFault(error, 'request_refused')) return { status: error.details.status, line: error.details.problem }
   if (isFault(error, 'remote_failed'))

@@ -2,26 +2,26 @@ import type { TableColumn } from '../../presentation/column.ts'
 import type { Fact } from '../../presentation/words.ts'
 import { clip, type Html, type HtmlContent, html } from './html.ts'
 
-/** A column as the command line has it, and how its cells are shown where that is more than their text. */
+/** A column as on the command line, with the markup of its cells if they are more than text. */
 export type ShownColumn<Row> = TableColumn<Row> & { show?: (row: Row) => HtmlContent }
 
 type TableSettings<Row> = {
-  /** What the table is of, for who does not see where it stands. */
+  /** Names the table for users of screen readers. */
   caption: string
   columns: readonly ShownColumn<Row>[]
-  /** What is said where there is no row. */
+  /** Shown if there are no rows. */
   empty: string
 }
 
 const longestCell = 400
-/** What is no longer than this stays in one line where there is room for it. */
+/** Cells up to this length stay in one line if there is room. */
 const longestWord = 28
-/** A table of so few columns has room on every screen. */
+/** A table with at most this many columns fits every screen. */
 const columnsOfSmall = 3
 
 /**
- * A table of which each row becomes a card where the screen is narrow: every cell carries the name of its column. The
- * roles say again what the elements are, since browsers forget it of a table that is laid out otherwise.
+ * A table whose rows become cards on a narrow screen: every cell carries the name of its column. The roles repeat the
+ * meaning of the elements, because browsers drop it from a table with another layout.
  */
 export function tableOf<Row>(rows: readonly Row[], { caption, columns, empty }: TableSettings<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
@@ -39,7 +39,7 @@ export function tableOf<Row>(rows: readonly Row[], { caption, columns, empty }: 
 <tbody role="rowgroup">${lines}</tbody></table>`
 }
 
-/** The same columns; those that are named are shown in another way. */
+/** The same columns, with other markup for those that are named. */
 export function withShown<Row>(
   columns: readonly TableColumn<Row>[],
   shown: Readonly<Record<string, (row: Row) => HtmlContent>>,
@@ -50,7 +50,7 @@ export function withShown<Row>(
   })
 }
 
-/** What is said of one thing, each under its name. */
+/** Facts about one item, each with its name. */
 export function factsOf(facts: readonly (Fact & { show?: HtmlContent })[]): Html {
   const parts = facts.map(
     ({ name, lines, show }) =>
@@ -70,7 +70,7 @@ function cellOf<Row>(row: Row, { title, of, align, show }: ShownColumn<Row>): Ht
 
 const asTheyAre = new Set(['ID', 'API', 'SHA-256'])
 
-/** The command line writes titles large. */
+/** The command line writes titles in capitals. */
 function headOf(title: string): string {
   return asTheyAre.has(title) ? title : title.slice(0, 1) + title.slice(1).toLowerCase()
 }

@@ -6,7 +6,7 @@ import type { OverviewGauges } from './reading.ts'
 
 type VerdictLine = { tone: Tone; text: string }
 
-/** What is to be said of how it stands, the gravest first; where nothing is wrong, one sentence says so. */
+/** The statements about the current state, the most severe first; a single sentence if nothing is wrong. */
 export function verdictOf(gauges: OverviewGauges, health: ReadinessReport): Html {
   const wrong = [...saidOfReading(gauges), ...saidOfHealth(health)]
   const severe = wrong.filter(({ tone }) => tone === 'severe')

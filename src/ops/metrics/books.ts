@@ -1,7 +1,7 @@
 import { gauge } from './declare.ts'
 import { assets, networks } from './label-values.ts'
 
-/** Accounts by how they begin. Whom they are about is never a label. */
+/** Accounts by prefix. The subject of an account is never a label. */
 export const accountClasses = [
   'in_transit',
   'forwarded',
@@ -15,7 +15,7 @@ export const accountClasses = [
   'suspense',
 ] as const
 
-/** As balances are shown: what fits no class is one of its own. */
+/** The labels of balances; an account without a class is `other`. */
 export const shownAccounts = [...accountClasses, 'other'] as const
 
 const ofAsset = { labels: { asset: assets }, unit: 'units' } as const

@@ -30,28 +30,31 @@ export type MetricDescription = {
   buckets?: readonly number[]
 }
 
-/** What the metrics of one process share. */
+/** The state that the metrics of one process share. */
 export type Creation = {
   registry: Registry<OpenMetricsContentType>
   admit: Admit
   known: KnownLabelValues
-  /** Names of gauges that were to be set to what is no number. */
+  /** Names of gauges that were set to a value that is not a number. */
   refused: Set<string>
 }
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>
 type Shape<Label extends string> = { labels?: Readonly<Record<Label, Values>>; unit?: MetricUnit }
 
-/** What an observation was made on, for whoever looks into one; never a label. */
+/** Identifies the subject of an observation for investigation; never a label. */
 export type Exemplar = Readonly<Record<string, string>>
 
-/** More than this a scrape may not hold, names included. */
+/** The maximum that OpenMetrics allows, names included. */
 const exemplarLengthMax = 128
 
-/** A counter that is to start at 0 has at most so many series then. */
+/** A counter starts at 0 only if it has at most this many series. */
 const startedMax = 100
 
-/** Starts at 0 for every combination of values known beforehand: an increase is seen only of a series that is there. */
+/**
+ * Starts at 0 for every combination of known label values, because Prometheus only sees an increase in an existing
+ * series.
+ */
 export function counter<Label extends string = never>(
   suffix: string,
   help: string,
@@ -74,7 +77,9 @@ export function counter<Label extends string = never>(
   )
 }
 
-/** Values that are shown as `other` are added up; of ages the highest counts, and of the rest the last. */
+/**
+ * Values with the label `other` are combined: ages to the maximum, units and counts to the sum, all others to the last.
+ */
 export function gauge<Label extends string = never>(suffix: string, help: string, shape: Shape<Label> = {}) {
   const described = describe('gauge', { suffix, help }, shape)
   return Object.assign(
@@ -86,7 +91,9 @@ export function gauge<Label extends string = never>(suffix: string, help: string
       const admitHere: Admit = (allowed, value) =>
         ('set' in allowed && allowed.isAnew ? admitAnew : admit)(allowed, value)
       return {
-        /** What is no number, like a null of the database, is left out: the rest is to be told all the same. */
+        /**
+         * Skips a value that is not a number, such as a null of the database, so that the others are still exported.
+         */
         set(labels: Labels<Label>, value: number) {
           if (!Number.isFinite(value)) {
             refused.add(name)
@@ -99,7 +106,7 @@ export function gauge<Label extends string = never>(suffix: string, help: string
           if (isFolded) folded.set(key, all)
           metric.set(said, all)
         },
-        /** Until it is set again, nothing is told. */
+        /** Exports nothing until the gauge is set again. */
         clear() {
           folded.clear()
           admitAnew = createAdmission(known)
@@ -114,7 +121,7 @@ export function gauge<Label extends string = never>(suffix: string, help: string
 
 type Buckets<Label extends string> = Shape<Label> & { buckets: number[] }
 
-/** It starts as a counter does. */
+/** Starts at 0 like a counter. */
 export function histogram<Label extends string = never>(suffix: string, help: string, shape: Buckets<Label>) {
   const described = { ...describe('histogram', { suffix, help }, shape), buckets: shape.buckets }
   return Object.assign(
@@ -157,7 +164,7 @@ function unitOf(suffix: string): MetricUnit {
   return suffix.endsWith('_ratio') ? 'ratio' : 'count'
 }
 
-/** Labels in the order in which they are declared, with the values under which they are shown. */
+/** The labels in declared order, with the values that are exported. */
 function shown(
   values: MetricDescription['values'],
   labels: Readonly<Record<string, string>>,

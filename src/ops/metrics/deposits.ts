@@ -6,7 +6,7 @@ import type { ResponsibleParty } from '../../core/mismatches/mismatch-entry.ts'
 import { counter, gauge, histogram, lagBuckets } from './declare.ts'
 import { assets, networks, type OpenSet } from './label-values.ts'
 
-/** Names every member of a union once, in order. */
+/** Lists every member of a union once, in order. */
 function every<Member extends string>(members: Readonly<Record<Member, true>>): readonly Member[] {
   return Object.keys(members) as Member[]
 }
@@ -28,7 +28,7 @@ const cells = every<Cell>({
   differs: true,
   not_applicable: true,
 })
-/** The gravest first. */
+/** The highest first. */
 export const severities = every<Severity>({ severe: true, warning: true, info: true })
 const kinds = Object.keys(mismatchKinds)
 
@@ -43,11 +43,11 @@ const sides = every<ResponsibleParty>({
   unknown: true,
 })
 const services: OpenSet = { set: 'service', upTo: 16 }
-/** Causes beyond these are counted with the last. */
+/** Further causes are counted with the last number. */
 export const waitingNumbers = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
 const ofCauses = { kind: kinds, service: services, network: networks, side: sides, severity: severities }
 
-/** For how long a mismatch has been open, each without those before it. */
+/** How long a mismatch has been open. Each class excludes the younger ones. */
 export const mismatchAges = ['under_1h', 'under_24h', 'under_3d', 'under_7d', 'under_30d', 'older'] as const
 
 export const ofDeposits = {

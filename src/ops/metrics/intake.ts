@@ -1,6 +1,6 @@
 import { counter, gauge, histogram, requestBuckets } from './declare.ts'
 
-/** How a request to the webhook endpoint ended. */
+/** The result of a request to the webhook endpoint. */
 export const webhookOutcomes = [
   'stored',
   'duplicate',

@@ -1,18 +1,20 @@
-/** What nobody can list beforehand; so many values of a set are told apart in one process, whichever metric has them. */
+/**
+ * A set of values that is not known in advance. A process distinguishes at most `upTo` values of it, over all metrics.
+ */
 export type OpenSet = {
   set: string
   upTo: number
-  /** They are told apart in each answer for itself, by gauges alone: what was there before keeps no place. */
+  /** The limit applies to each scrape, for gauges only: earlier values do not count. */
   isAnew?: true
 }
 
-/** What a label may say: one of a closed list, or of an open set. All else is `other`. */
+/** Allowed values of a label: a closed list, or an open set. Other values become `other`. */
 export type Values = readonly string[] | OpenSet
 
-/** Values of open sets that are known beforehand, by set. Others cannot crowd them out. */
+/** Values of open sets that are known in advance, by set. Other values cannot displace them. */
 export type KnownLabelValues = Readonly<Record<string, readonly string[]>>
 
-/** The value under which something is shown. */
+/** Returns the value to export. */
 export type Admit = (values: Values, value: string) => string
 
 export const networks: OpenSet = { set: 'network', upTo: 32 }
@@ -21,13 +23,13 @@ export const routes: OpenSet = { set: 'route', upTo: 64, isAnew: true }
 export const nodes: OpenSet = { set: 'node', upTo: 32 }
 export const rpcMethods: OpenSet = { set: 'method', upTo: 32 }
 
-/** Stands for every value that is not told apart. */
+/** Replaces every value that is not distinguished. */
 export const other = 'other'
 
-/** Longer ones are no names. */
+/** A longer text is not a name. */
 const lengthMax = 120
 
-/** The first values that come to an open set stay in it as long as the process runs, and so do their series. */
+/** The first values of an open set keep their place, and their series, as long as the process runs. */
 export function createAdmission(known: KnownLabelValues): Admit {
   const sets = new Map<string, Set<string>>()
   return (values, given) => {
@@ -42,7 +44,7 @@ export function createAdmission(known: KnownLabelValues): Admit {
   }
 }
 
-/** Every combination of the values that are known beforehand; none where a label has no such value. */
+/** Every combination of the values that are known in advance; empty if a label has no such value. */
 export function combinations(
   labels: Readonly<Record<string, Values>>,
   known: KnownLabelValues,

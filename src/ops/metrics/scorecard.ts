@@ -1,7 +1,7 @@
 import { gauge } from './declare.ts'
 import { routes } from './label-values.ts'
 
-/** Those that are told apart: the whole service and the routes of most deposits, the same ones whichever replica asks. */
+/** The routes that get a label: the total and the routes with the most deposits, the same on every replica. */
 export function busiest<Line extends { route: string; deposits: bigint }>(lines: readonly Line[]): Line[] {
   const rank = (left: Line, right: Line) =>
     Number(right.deposits - left.deposits) || (left.route < right.route ? -1 : 1)
@@ -9,7 +9,7 @@ export function busiest<Line extends { route: string; deposits: bigint }>(lines:
 }
 
 const ofRoute = { labels: { route: routes } }
-/** Prometheus keeps the label `quantile` for summaries, which these are not. */
+/** Prometheus reserves the label `quantile` for summaries, which these are not. */
 const spread = { labels: { route: routes, percentile: ['p50', 'p95', 'p99'] } }
 
 export const ofScorecard = {

@@ -15,7 +15,7 @@ export const jobNames = [
   'canary',
 ] as const
 
-/** What a scrape reads before it answers. */
+/** The parts that a scrape reads before it responds. */
 export const readingParts = ['live', 'totals', 'scorecard', 'queue'] as const
 export type ReadingPart = (typeof readingParts)[number]
 

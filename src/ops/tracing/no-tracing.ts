@@ -1,6 +1,6 @@
 import type { TraceRecorder } from './tracing.ts'
 
-/** Traces nothing, and costs nothing. */
+/** Traces nothing, at no cost. */
 export const noTracing: TraceRecorder = {
   webhook: () => null,
   job: (_job, work) => work(),

@@ -26,12 +26,12 @@ import type { AppliedTrail } from '../tell-applied.ts'
 import { traceBatch } from './trace-batch.ts'
 import type { TraceExportSettings, TraceRecorder, TracingDeps } from './tracing.ts'
 
-/** Batches whose rows are still looked up; of more at once none is traced. */
+/** Maximum number of batches whose rows are being looked up. Further batches are not traced. */
 const lookupsMax = 8
-/** Of what a job threw. The log has more of it. */
+/** Maximum length of an error message in a span; the log has more of it. */
 const statusMax = 1000
 
-/** Sends traces to a collector, by OTLP over HTTP. Only what has an address to send to loads this file. */
+/** Sends traces to a collector by OTLP over HTTP. This file is only loaded if a collector is set. */
 export function startTracing(settings: TraceExportSettings, deps: TracingDeps): TraceRecorder {
   const { tracer, stop } = openExport(settings, deps)
   const running = new AsyncLocalStorage<Context>()
@@ -87,7 +87,7 @@ function traceWebhook(
   }
 }
 
-/** Traces batches once it was looked up where the traces of their rows go on. */
+/** Traces batches after looking up the traces of their rows. */
 function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) {
   const lookups = new Set<Promise<void>>()
   let untraced = 0
@@ -119,7 +119,7 @@ function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) 
   }
 }
 
-/** Rows of which more than the batch itself tells. */
+/** The webhooks of a deposit that was booked, which may have arrived before this batch. */
 function bookedRows({ journals, webhooks }: AppliedTrail['trails'][number]): readonly bigint[] {
   return journals.length === 0 ? [] : webhooks
 }
@@ -131,7 +131,7 @@ function contextOf(place: TracePlace | null): Context | null {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
 }
 
-/** Ends the span with the work, however that ends. */
+/** Ends the span with the work, even if the work fails. */
 async function endWith<Result>(
   span: Span,
   work: () => Promise<Result>,
@@ -147,14 +147,14 @@ async function endWith<Result>(
   }
 }
 
-/** A place in a trace, by https://www.w3.org/TR/trace-context/. */
+/** A position in a trace, by https://www.w3.org/TR/trace-context/. */
 type TracePlace = { traceId: string; spanId: string; isSampled: boolean }
 
-// Of the version that is known nothing may follow; a later one may say more. Ids of zeros are none.
+// Version 00 allows no further fields; a later version may have more. Ids of zeros are invalid.
 const form =
   /^(?:00(?=.{53}$)|(?!00|ff)[\da-f]{2})-(?!0+-)([\da-f]{32})-(?!0+-)([\da-f]{16})-([\da-f]{2})(?:-.*)?$/
 
-/** Null for anything that is no valid `traceparent`, which the specification says to pass over. */
+/** Null for an invalid `traceparent`, which the specification says to ignore. */
 export function parseTraceparent(text: string | undefined): TracePlace | null {
   const [, traceId, spanId, flags] = form.exec(text ?? '') ?? []
   if (traceId === undefined || spanId === undefined || flags === undefined) return null
@@ -166,20 +166,20 @@ export function writeTraceparent({ traceId, spanId, isSampled }: TracePlace): st
 }
 
 const batchMax = 512
-/** Spans that wait to be sent; what goes beyond is dropped. */
+/** Maximum number of spans that wait to be sent; further ones are dropped. */
 const waitingMax = 8192
 const sendEveryMs = 2000
 const sendTimeoutMs = 5000
-/** Later than that, so that who sends says why it did not come to an end. */
+/** Longer than the send timeout, so that the exporter reports its own error first. */
 const exportTimeoutMs = sendTimeoutMs + 1000
 
 type Export = {
   tracer: Tracer
-  /** Sends what waits, within the time that one request may take. */
+  /** Sends the waiting spans, within the time limit of one request. */
   stop: () => Promise<void>
 }
 
-/** Opens the way to the collector. Nothing of it is global: what is not handed the tracer traces nothing. */
+/** Opens the export to the collector. Nothing is global: only code that gets the tracer is traced. */
 function openExport(
   { url, headers, serviceName, ratio }: TraceExportSettings,
   { version, onLost }: Pick<TracingDeps, 'version' | 'onLost'>,
@@ -203,14 +203,14 @@ function openExport(
   return {
     tracer: provider.getTracer('depositd', version),
     async stop() {
-      // Whatever goes wrong, what did not come to an end is told of.
+      // Unsent spans are reported even if the shutdown fails.
       await provider.shutdown().catch(() => undefined)
       lost.tellRest()
     },
   }
 }
 
-/** Counts what waits, what is on its way and what was dropped, and tells of all that did not arrive: the library tells nobody. */
+/** Counts waiting, sending and dropped spans, and reports all that were lost: the library does not. */
 function countLost(onLost: (error: unknown) => void) {
   const count = { waiting: 0, underWay: 0, dropped: 0 }
   const tell = (spans: number, cause: Error): void => {
@@ -221,7 +221,7 @@ function countLost(onLost: (error: unknown) => void) {
     count.dropped = 0
   }
   return {
-    /** Drops what is too much before the library does so. */
+    /** Drops excess spans before the library does. */
     bounded(batches: SpanProcessor): SpanProcessor {
       return {
         onStart: (span, context) => batches.onStart(span, context),
@@ -267,7 +267,7 @@ function faultOf(spans: number, cause: Error): Fault<'remote_failed'> {
 const redirected =
   ': a redirect, which is not followed: OTEL_EXPORTER_OTLP_ENDPOINT has to be the address it leads to'
 
-/** The exporter tells the status of an answer as the code of its error. */
+/** The exporter reports the status of a response as the code of its error. */
 function isRedirect(error: Error): boolean {
   const code = 'code' in error && typeof error.code === 'number' ? error.code : 0
   return code >= 300 && code < 400

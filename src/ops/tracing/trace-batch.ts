@@ -3,20 +3,20 @@ import type { AppliedTrail } from '../tell-applied.ts'
 import { rowName } from '../tell-webhooks.ts'
 
 type BatchTraceContexts = {
-  /** Of the job that applied the batch. */
+  /** The context of the job that applied the batch. */
   context: Context
-  /** Where the trace of a row is to go on; null where it came in without one. */
+  /** The context in which the trace of a row continues; null if the row arrived without one. */
   contextOf: (inboxId: bigint) => Context | null
 }
 
-/** OpenTelemetry takes no more of one span by default. */
+/** OpenTelemetry's default limit for one span. */
 const linksMax = 128
-/** Journals that a span names. */
+/** Maximum number of journals that a span names. */
 const namedMax = 32
 
 /**
- * One span of the batch, which links to the rows it took; and in the trace of each row what came of it. A deposit that
- * was booked by later evidence is found in the traces of the webhooks that told of it, too.
+ * Writes one span for the batch with links to its rows, and the results into the trace of each row. If later evidence
+ * books a deposit, the traces of its earlier webhooks show that too.
  */
 export function traceBatch(
   tracer: Tracer,
@@ -54,7 +54,7 @@ export function traceBatch(
 type AppliedDepositTrail = AppliedTrail['trails'][number]
 type DepositTraceContext = { times: AppliedTrail['times']; context: Context; links: Link[] }
 
-/** What was decided of a deposit, and below it what was booked. */
+/** A span for the decision on a deposit and, below it, one for its bookings. */
 function traceDeposit(
   tracer: Tracer,
   trail: AppliedDepositTrail,

@@ -12,17 +12,17 @@ export type TracedRpcRequest = {
 type TracedWebhookArrival = { sourceKey: string; traceparent: string | undefined; startedAt: number }
 type WebhookArrivalTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
-/** What is traced. Spans are made of what happened once it has happened, so that nothing waits for them. */
+/** Traces the daemon. Spans are created after the fact, so that no work waits for them. */
 export type TraceRecorder = {
-  /** Begins the trace of a webhook, or goes on with that of its sender; null where it is not sampled. */
+  /** Begins the trace of a webhook or continues the sender's; null if it is not sampled. */
   webhook: (arriving: TracedWebhookArrival) => WebhookArrivalTrace | null
-  /** Runs a job in a span of its own, to which all that it asks of others belongs. */
+  /** Runs a job in a span of its own, which contains all its outbound requests. */
   job: <Result>(job: { name: string; key: string }, work: () => Promise<Result>) => Promise<Result>
-  /** Goes on with the trace of each webhook: its row was applied, a deposit decided, journals posted. */
+  /** Continues the trace of each webhook: its row was applied, a deposit decided, journals posted. */
   applied: (batch: AppliedTrail) => void
   rpc: (request: TracedRpcRequest) => void
   apiRequest: (outcome: string) => void
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   stop: () => Promise<void>
 }
 
@@ -35,17 +35,17 @@ export type TraceExportSettings = {
 
 export type TracingDeps = {
   version: string
-  /** The traces in which rows of the inbox came in. */
+  /** The trace contexts in which inbox rows arrived. */
   traceparentsOf: (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, string>>
-  /** Takes secrets out of what was thrown, as the log does: a collector belongs to others. */
+  /** Redacts secrets in errors, as the log does: a collector may belong to a third party. */
   hide: (text: string) => string
-  /** What kept traces from being sent. They are dropped. */
+  /** Reports why traces could not be sent. They are dropped. */
   onLost: (error: unknown) => void
 }
 
 type TracedJobHandlers = Readonly<Record<string, (key: string) => Promise<void>>>
 
-/** Each run of a job in a span. */
+/** Wraps each run of a job in a span. */
 export function traceJobs(tracing: TraceRecorder, jobs: TracedJobHandlers): TracedJobHandlers {
   return Object.fromEntries(
     Object.entries(jobs).map(([name, run]) => [
@@ -55,7 +55,7 @@ export function traceJobs(tracing: TraceRecorder, jobs: TracedJobHandlers): Trac
   )
 }
 
-/** The same observer, which also traces what it is told. */
+/** Wraps the observer so that its events are also traced. */
 export function traceObserved(tracing: TraceRecorder, observer: Observer): Observer {
   return {
     ...observer,

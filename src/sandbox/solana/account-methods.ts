@@ -27,7 +27,7 @@ const schemas = {
   byOwner: z.tuple([addressParameter, tokenFilter, config]),
 }
 
-/** Accounts as they were at the end of the newest slot of the wanted commitment. */
+/** Accounts as they were at the end of the newest slot of the requested commitment. */
 export function accountMethods(chain: SolanaChain): Methods {
   const encoded = (account: AccountState | null, wanted: AccountConfig, slot: number) =>
     account === null
@@ -84,7 +84,7 @@ function tokenAccounts(
   })
 }
 
-/** @throws RpcError -32602 where the mint is none */
+/** @throws RpcError -32602 if the account is not a mint */
 function belongsTo(chain: SolanaChain, filter: z.output<typeof tokenFilter>, slot: number): Belongs {
   if ('programId' in filter) {
     const { programId } = filter

@@ -16,10 +16,12 @@ export type SolanaChain = {
   slots: Slots
   history: TransactionHistory
   runtime: Runtime
-  /** Runs the transaction in the newest slot. Where even its fee cannot be paid, it leaves no trace. */
+  /**
+   * Runs the transaction in the newest slot. If the account cannot pay even the fee, the transaction leaves no trace.
+   */
   execute(wire: WireTransaction, bytes: Uint8Array): ExecutionOutcome
   simulate(wire: WireTransaction, checkSignatures: boolean): ExecutionOutcome
-  /** The account as it was at the end of a slot, which is one of the last few. */
+  /** The account at the end of a slot, which must be one of the last few. */
   accountAt(address: Address, slot: number): AccountState | null
   /** Token accounts that the owner has or had. */
   tokenAccountsOf(owner: Address): readonly Address[]
@@ -31,11 +33,11 @@ type RecentChange = { slot: number; before: ReadonlyMap<Address, AccountState | 
 export type ChainSettings = {
   path: string
   slots: Slots
-  /** Accounts that the chain begins with. */
+  /** Initial accounts of the chain. */
   genesis: ReadonlyMap<Address, AccountState>
 }
 
-/** Opens the chain of a file, or begins one. */
+/** Opens the chain of a file, or starts a new one. */
 export function openChain({ path, slots, genesis }: ChainSettings): SolanaChain {
   const runtime = createRuntime()
   const tokenAccounts = new Map<Address, Set<Address>>()

@@ -11,14 +11,14 @@ export const accountConfig = z.looseObject({
 
 export type AccountConfig = z.output<typeof accountConfig>
 
-/** Tells the decimals of a mint, for amounts of token accounts. */
+/** Returns the decimals of a mint, for amounts of token accounts. */
 export type DecimalsOf = (mint: string) => number
 
-/** No account pays rent any more; the real node writes so. */
+/** No account pays rent any more; a real node returns this value. */
 const rentExemptEpoch = 2n ** 64n - 1n
 const base58BytesMax = 128
 
-/** An account as the interface writes it. */
+/** Encodes an account as the JSON-RPC interface does. */
 export function encodeAccount(account: AccountState, config: AccountConfig, decimalsOf: DecimalsOf) {
   const { lamports, owner, executable, data } = account
   const parsed = config.encoding === 'jsonParsed' ? parseData(account, decimalsOf) : null
@@ -43,7 +43,7 @@ function encodeData(
   if (encoding === 'base64+zstd') throw invalidParams('encoding: this local node does not compress')
   if (encoding === 'binary') return toBase58(data)
   if (encoding === 'base58') return [toBase58(data), encoding]
-  // Data without a readable form are answered so, whatever was asked for.
+  // Data without a parsed form is returned as base64, whichever encoding was requested.
   return [getBase64Decoder().decode(data), 'base64']
 }
 
@@ -53,7 +53,7 @@ function toBase58(data: ReadonlyUint8Array): string {
   throw new RpcError(rpcCodes.invalidRequest, problem)
 }
 
-/** Null where the node knows no readable form of the data. */
+/** Null if the node has no parsed form of the data. */
 function parseData(account: AccountState, decimalsOf: DecimalsOf) {
   const program = account.owner === TOKEN_PROGRAM_ADDRESS ? 'spl-token' : 'spl-token-2022'
   const space = account.data.length

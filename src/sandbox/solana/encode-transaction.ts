@@ -25,8 +25,8 @@ export const transactionConfig = z.looseObject({
 export type TransactionConfig = z.output<typeof transactionConfig>
 
 /**
- * A transaction with what it did, as the interface writes it.
- * @throws RpcError -32015 where the caller does not know transactions of this version
+ * Encodes a transaction with its effects as the JSON-RPC interface does.
+ * @throws RpcError -32015 if the caller does not support transactions of this version
  */
 export function encodeTransaction(stored: StoredTransaction, config: TransactionConfig) {
   const wire = readWire(stored, config)
@@ -38,8 +38,8 @@ export function encodeTransaction(stored: StoredTransaction, config: Transaction
 }
 
 /**
- * Only which accounts a transaction has and what it did to them, as blocks are asked for in that detail.
- * @throws RpcError -32015 where the caller does not know transactions of this version
+ * Encodes only the accounts of a transaction and its effects on them, which is the detail `accounts` of blocks.
+ * @throws RpcError -32015 if the caller does not support transactions of this version
  */
 export function listAccounts(stored: StoredTransaction, config: TransactionConfig) {
   const wire = readWire(stored, config)
@@ -161,8 +161,8 @@ const tokenTransfer = 3
 const tokenTransferChecked = 12
 
 /**
- * An instruction in words, as `jsonParsed` has it: transfers of lamports and of tokens. All others are answered as
- * the real node answers those of programs that it does not know.
+ * An instruction as `jsonParsed` describes it, for transfers of lamports and tokens. All others are returned in the
+ * form that a real node uses for programs it does not know.
  */
 function describeInstruction(instruction: PlainInstruction) {
   const { programId, accounts, text } = instruction

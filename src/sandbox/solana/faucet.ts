@@ -15,7 +15,7 @@ import { blockhashLifetimeSlots, type Slots } from './slots.ts'
 import { uniqueInstruction } from './unique-instruction.ts'
 
 export type LamportFaucet = {
-  /** A signed transaction that gives lamports away. */
+  /** @returns a signed transaction that gives lamports away */
   transfer(to: Address, amount: bigint): Promise<Uint8Array>
 }
 

@@ -43,7 +43,7 @@ const schemas = {
   blockTime: z.tuple([slotParameter]),
 }
 
-/** Transactions and blocks once they are confirmed. */
+/** Transactions and blocks that are at least confirmed. */
 export function historyMethods(chain: SolanaChain): Methods {
   return {
     getSignaturesForAddress: (parameters) => listSignatures(chain, readParameters(schemas.page, parameters)),
@@ -73,8 +73,8 @@ export function historyMethods(chain: SolanaChain): Methods {
 }
 
 /**
- * Newest first. An unknown `before` answers an empty list and an unknown `until` is never reached, both without an
- * error, as on a real node.
+ * Newest first. As on a real node, an unknown `before` returns an empty list and an unknown `until` is never reached,
+ * both without an error.
  */
 function listSignatures(chain: SolanaChain, [address, config]: z.output<typeof schemas.page>) {
   requireConfirmed(config.commitment)
@@ -95,7 +95,7 @@ function listSignatures(chain: SolanaChain, [address, config]: z.output<typeof s
 
 type SignaturePageQuery = { wanted: (entry: TransactionEntry) => boolean; until: number; limit: number }
 
-/** Looks at no more of a long history than the page holds and what is newer. */
+/** Reads no more of a long history than the page and the newer entries. */
 function newestFirst(entries: readonly TransactionEntry[], { wanted, until, limit }: SignaturePageQuery) {
   const page: TransactionEntry[] = []
   for (let place = entries.length - 1; place >= 0 && page.length < limit; place--) {
@@ -106,7 +106,7 @@ function newestFirst(entries: readonly TransactionEntry[], { wanted, until, limi
   return page
 }
 
-/** Without a search through its history, a node remembers only as long as a blockhash lives. */
+/** Without `searchTransactionHistory`, a node remembers a transaction only as long as a blockhash is valid. */
 function statuses(chain: SolanaChain, [signatures, config]: z.output<typeof schemas.statuses>) {
   const slot = chain.slots.at('processed')
   const oldest = config.searchTransactionHistory ? 0 : slot - blockhashLifetimeSlots

@@ -5,7 +5,7 @@ import type { TransactionMeta } from './record.ts'
 import type { AccountState } from './token-state.ts'
 import type { TransactionError } from './transaction-error.ts'
 
-/** One transaction of the chain, with the accounts as it left them. */
+/** One transaction of the chain, with its accounts after it ran. */
 export type StoredTransaction = {
   signature: string
   slot: number
@@ -16,14 +16,14 @@ export type StoredTransaction = {
   changed: readonly StoredAccount[]
 }
 
-/** Null where the account is gone. */
+/** Null if the account is gone. */
 export type StoredAccount = { address: string; state: StoredState | null }
 
 type StoredState = { lamports: bigint | number; owner: string; data: string; executable: boolean }
 
-/** What is kept in memory of a transaction; the rest is read from the file. */
+/** The part of a transaction that is kept in memory; the rest is read from the file. */
 export type TransactionEntry = {
-  /** The transaction's place in the chain. */
+  /** The transaction's index in the chain. */
   number: number
   signature: string
   slot: number
@@ -32,7 +32,7 @@ export type TransactionEntry = {
 }
 
 export type TransactionHistory = {
-  /** Writes the transaction down before anybody is told of it. */
+  /** Writes the transaction to the file before any caller gets a result. */
   add(transaction: StoredTransaction): void
   find(signature: string): TransactionEntry | null
   read(entry: TransactionEntry): StoredTransaction
@@ -43,10 +43,10 @@ export type TransactionHistory = {
   close(): void
 }
 
-/** The newest transactions are asked for most, soon after they came: so many are not read from the file again. */
+/** Recent transactions are requested most, so this many stay in memory. */
 const keptMax = 1000
 
-/** Opens the chain's file; `onStored` gets every transaction in it, so that the accounts can be set up again. */
+/** Opens the chain's file. `onStored` receives every transaction in it, so that the accounts can be restored. */
 export function openHistory(
   path: string,
   onStored: (transaction: StoredTransaction) => void,
@@ -99,19 +99,19 @@ function append<Key>(lists: Map<Key, TransactionEntry[]>, key: Key, entry: Trans
   else list.push(entry)
 }
 
-/** Where a line of the file begins and how many bytes it has. */
+/** Offset and length of a line, in bytes. */
 type LinePlace = { offset: number; length: number }
 
 type JsonLinesFile<Line> = {
-  /** The line has left this process when this returns: a kill of it loses nothing. */
+  /** The line has left this process when this returns, so a kill of the process loses nothing. */
   append(line: Line): LinePlace
   read(place: LinePlace): Line
   close(): void
 }
 
 /**
- * Opens a file of one JSON document per line and hands every line to `onLine`. A last line that was torn by a kill
- * while it was written was never answered for, and is cut off.
+ * Opens a file of one JSON document per line and passes every line to `onLine`. A last line that a kill left incomplete
+ * was never confirmed to a caller, and is cut off.
  */
 function openJournal<Line>(
   path: string,

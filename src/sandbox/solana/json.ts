@@ -1,4 +1,4 @@
-/** Whole numbers beyond what a JSON number holds exactly are `bigint`, in both directions: lamports can be. */
+/** Parses integers as `bigint` if a JSON number cannot hold them exactly, as lamports may need. */
 export function parseExactly(text: string): unknown {
   return (JSON.parse as (text: string, revive: Revive) => unknown)(text, (_key, value, { source = '' }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)

@@ -28,16 +28,16 @@ import { blockhashLifetimeSlots, createSlots, type SlotSettings } from './slots.
 import { submitMethods } from './submit-methods.ts'
 
 export type SolanaSettings = {
-  /** Where the chain is kept. */
+  /** Holds the chain. */
   folder: string
-  /** Used if nobody listens on it; without it, or where it is taken, a free port is chosen. */
+  /** Preferred port. If absent or in use, a free port is chosen. */
   port?: number
-  /** For a chain that is begun; one that is continued keeps its own. */
+  /** Applies to a new chain; an existing one keeps its own. */
   slotMs?: number
-  /** How many slots `confirmed` and `finalized` are behind the newest. */
+  /** Number of slots that `confirmed` and `finalized` are behind the newest. */
   confirmedLag?: number
   finalizedLag?: number
-  /** Lamports that accounts begin with, beside those of the faucet behind `requestAirdrop`. */
+  /** Initial lamports by account, in addition to those of the faucet behind `requestAirdrop`. */
   genesis?: ReadonlyMap<Address, bigint>
   log: Logger
 }
@@ -45,12 +45,12 @@ export type SolanaSettings = {
 export type SandboxSolanaNode = { url: string; stop(): Promise<void> }
 
 const faucetLamports = 500_000_000n * 1_000_000_000n
-/** A chain begins as if it had run a while, so that looking back some slots finds some. */
+/** A chain starts as if it had run for a while, so that a caller can look back some slots. */
 const slotsBeforeStart = 1000
 
 /**
- * Runs Solana's virtual machine with its history behind the JSON-RPC interface, on loopback, within this process.
- * What was answered is on disk before the answer.
+ * Runs Solana's virtual machine and its history behind the JSON-RPC interface, on loopback, within this process. Every
+ * result is on disk before it is returned.
  */
 export async function startSolana(settings: SolanaSettings): Promise<SandboxSolanaNode> {
   const { folder, log, confirmedLag = 1, finalizedLag = 4, slotMs = 400 } = settings
@@ -101,10 +101,10 @@ function toAccounts(balances: ReadonlyMap<Address, bigint>) {
 const config = z.tuple([contextConfig.prefault({})])
 const configAfter = <First extends z.ZodType>(first: First) => z.tuple([first, contextConfig.prefault({})])
 
-/** The first epoch outlasts any local chain, so that what begins with an epoch begins at once or never. */
+/** The first epoch outlasts any local chain, so a change that waits for an epoch applies at once or never. */
 const slotsInEpoch = 2 ** 40
 
-/** What the node says of itself and of the time. Every slot has a block, so heights are slots. */
+/** Methods about the node and the time. Every slot has a block, so heights are slots. */
 function clusterMethods(chain: SolanaChain): Methods {
   const { slots, runtime } = chain
   const slotOf = (parameters: readonly unknown[]): number =>
@@ -150,7 +150,7 @@ const callSchema = z.looseObject({
   params: z.array(z.unknown()).default([]),
 })
 
-/** Answers JSON-RPC calls, alone or several in one request, on loopback. */
+/** Serves single and batched JSON-RPC calls on loopback. */
 async function serveRpc(methods: Methods, port: number, log: Logger): Promise<RpcServer> {
   const server = createServer((request, response) => {
     answerRequest(methods, request, response).catch((error: unknown) => {

@@ -4,7 +4,7 @@ import type { SolanaChain } from './chain.ts'
 import { invalidParams, RpcError, rpcCodes } from './rpc-error.ts'
 import type { Commitment } from './slots.ts'
 
-/** One method of the interface: takes the parameters as they came, answers what becomes the result. */
+/** One method of the interface: takes the parameters as received and returns the result. */
 type Method = (parameters: readonly unknown[]) => unknown
 
 export type Methods = Readonly<Record<string, Method>>
@@ -29,7 +29,7 @@ export const contextConfig = z.looseObject({ commitment, minContextSlot: slotPar
 
 export type ContextConfig = z.output<typeof contextConfig>
 
-/** The slot that answers are given for. @throws RpcError -32016 where the caller wants a later one */
+/** The slot that the result applies to. @throws RpcError -32016 if the caller requires a later one */
 export function contextSlot({ slots }: SolanaChain, config: ContextConfig): number {
   const slot = slots.at(config.commitment)
   if (config.minContextSlot === undefined || slot >= config.minContextSlot) return slot
@@ -42,10 +42,10 @@ export function withContext<Value>(slot: number, value: Value) {
   return { context: { apiVersion: nodeVersion, slot }, value }
 }
 
-/** What this node says it is: the release whose answers it copies. */
+/** The release that this node reports and whose responses it copies. */
 export const nodeVersion = '3.0.0'
 
-/** @throws RpcError -32602 for what is readable before it is confirmed only by guessing */
+/** @throws RpcError -32602 for `processed`: before confirmation the result would be a guess */
 export function requireConfirmed(wanted: Commitment): void {
   if (wanted === 'processed') {
     throw new RpcError(rpcCodes.invalidParams, 'Method does not support commitment below `confirmed`')

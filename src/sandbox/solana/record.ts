@@ -18,7 +18,7 @@ export type RawInstruction = {
   stackHeight: number | null
 }
 
-/** What the node says of a transaction beside the transaction itself, in the words of its interface. */
+/** The node's metadata of a transaction, with the names of the JSON-RPC interface. */
 export type TransactionMeta = {
   err: TransactionError | null
   status: { Ok: null } | { Err: TransactionError }
@@ -51,7 +51,7 @@ export function toMeta({ before, after, outcome, decimalsOf }: Execution): Trans
   return {
     err: error,
     status: error === null ? { Ok: null } : { Err: error },
-    // Every lamport that moved is in one of these accounts, so what is missing is the fee.
+    // Every lamport that moved is in one of these accounts, so the difference is the fee.
     fee: sum(preBalances) - sum(postBalances),
     preBalances,
     postBalances,
@@ -87,7 +87,7 @@ function innerInstructions(inner: ExecutionOutcome['inner']): TransactionMeta['i
   })
 }
 
-/** The decimals of a mint as its account has them; zero where there is no such mint. */
+/** The decimals in a mint's account; zero if there is no such mint. */
 export function decimalsIn(mint: AccountState | null): number {
   return (mint === null ? null : readMint(mint))?.decimals ?? 0
 }

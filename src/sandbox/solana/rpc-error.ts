@@ -1,4 +1,4 @@
-/** An error as a Solana node answers it. The codes are those of Agave's `rpc-client-api/src/custom_error.rs`. */
+/** An error as a Solana node returns it. The codes are those of Agave's `rpc-client-api/src/custom_error.rs`. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number

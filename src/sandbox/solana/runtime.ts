@@ -10,7 +10,7 @@ import type { AccountState } from './token-state.ts'
 import { type TransactionError, toTransactionError } from './transaction-error.ts'
 import type { WireTransaction } from './wire-transaction.ts'
 
-/** What a transaction did, or would do. */
+/** The effects of a transaction that ran or was simulated. */
 export type ExecutionOutcome = {
   error: TransactionError | null
   logs: string[]
@@ -20,7 +20,7 @@ export type ExecutionOutcome = {
 
 type SlotTime = { slot: number; time: number }
 
-/** The virtual machine of Solana with the accounts it works on. */
+/** Solana's virtual machine and its accounts. */
 export type Runtime = {
   read(address: Address): AccountState | null
   write(address: Address, state: AccountState | null): void
@@ -29,7 +29,7 @@ export type Runtime = {
   rentFor(bytes: number): bigint
 }
 
-/** Blockhashes and repetitions are checked before the machine is asked, against our own slots and history. */
+/** The chain checks blockhashes and duplicates before it runs the machine, by its own slots and history. */
 export function createRuntime(): Runtime {
   const machine = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n)
   return {
@@ -63,7 +63,7 @@ export function createRuntime(): Runtime {
 }
 
 const systemProgram = '11111111111111111111111111111111' as Address
-/** The machine has no way to remove an account; one without lamports is none. */
+/** The machine cannot remove an account; one without lamports counts as missing. */
 const gone: AccountState = { lamports: 0n, owner: systemProgram, data: new Uint8Array(), executable: false }
 
 function setTime(machine: LiteSVM, { slot, time }: SlotTime): void {

@@ -7,7 +7,7 @@ export type SlotSettings = {
   /** Milliseconds since 1970 at which slot 0 began. */
   genesisMs: number
   slotMs: number
-  /** How many slots `confirmed` and `finalized` are behind the newest. */
+  /** Number of slots that `confirmed` and `finalized` are behind the newest. */
   confirmedLag: number
   finalizedLag: number
 }
@@ -18,19 +18,19 @@ export type Slots = {
   /** Unix seconds. */
   timeOf(slot: number): number
   blockhashOf(slot: number): Blockhash
-  /** The slot of a blockhash that a transaction may still use; null where there is none. */
+  /** The slot of a blockhash that a transaction may still use; null if it is unknown or expired. */
   usableSlotOf(blockhash: string): number | null
   commitmentOf(slot: number): Commitment
-  /** Never goes back behind that slot, whatever the clock says. */
+  /** Keeps the newest slot at or above this one, even if the clock is behind. */
   notBefore(slot: number): void
 }
 
-/** A blockhash serves for so many slots, as on the real network. */
+/** A blockhash is valid for this many slots, as on the real network. */
 export const blockhashLifetimeSlots = 150
 
 /**
- * Slots follow the wall clock and every slot has a block, so none needs to be kept: hashes are computed from the
- * slot's number. A clock that is put back makes no slot come twice.
+ * Slots follow the wall clock and every slot has a block, so no slot is stored: hashes are computed from the slot's
+ * number. If the clock is set back, no slot comes twice.
  */
 export function createSlots(settings: SlotSettings, now: () => number = Date.now): Slots {
   const { genesisMs, slotMs } = settings

@@ -33,7 +33,7 @@ const schemas = {
   airdrop: z.tuple([addressParameter, lamportsParameter, contextConfig.prefault({})]),
 }
 
-/** Sending is executing: what was answered has happened and is written down. */
+/** Sending executes: when the method returns, the transaction has run and is on disk. */
 export function submitMethods(chain: SolanaChain, faucet: LamportFaucet): Methods {
   return {
     sendTransaction(parameters) {
@@ -60,7 +60,7 @@ function decodeWire(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   return bytes
 }
 
-/** @returns the signature, also of a transaction that could not pay its fee and was dropped, as a real node does */
+/** @returns the signature, even if the transaction could not pay its fee and was dropped, as a real node does */
 function send(chain: SolanaChain, bytes: Uint8Array, skipPreflight: boolean): string {
   const wire = parseTransaction(bytes)
   const [signature = ''] = wire.signatures
@@ -76,7 +76,7 @@ function requireSignatures({ transaction }: WireTransaction): void {
   if (!isSigned) throw signatureFailure()
 }
 
-/** What keeps a transaction from being run at all; null where nothing does. */
+/** The error that prevents a transaction from running; null if there is none. */
 function refusal(chain: SolanaChain, { message, signatures }: WireTransaction): ExecutionOutcome | null {
   const nothing = { logs: [], unitsConsumed: 0n, inner: [] }
   if (chain.history.find(signatures[0] ?? '') !== null) return { ...nothing, error: 'AlreadyProcessed' }
@@ -84,7 +84,7 @@ function refusal(chain: SolanaChain, { message, signatures }: WireTransaction): 
   return usable ? null : { ...nothing, error: 'BlockhashNotFound' }
 }
 
-/** @throws RpcError -32002, -32003 */
+/** @throws RpcError -32002 or -32003 */
 function requirePreflight(outcome: ExecutionOutcome): void {
   if (outcome.error === null) return
   if (outcome.error === 'SignatureFailure') throw signatureFailure()

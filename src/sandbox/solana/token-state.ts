@@ -24,7 +24,9 @@ export type UiAmount = { amount: string; decimals: number; uiAmount: number | nu
 
 const tokenAccountSize = 165
 const mintSize = 82
-/** Behind the base layout, Token-2022 says in one byte which of the two an account with extensions is. */
+/**
+ * After the base layout, one byte of Token-2022 says whether an account with extensions is a mint or a token account.
+ */
 const kindOffset = 165
 const mintKind = 1
 const tokenAccountKind = 2
@@ -33,7 +35,7 @@ export function isTokenProgram(program: string): boolean {
   return program === TOKEN_PROGRAM_ADDRESS || program === token2022ProgramAddress
 }
 
-/** Null where the account is not a token account of either token program. */
+/** Null if the account is not a token account of either token program. */
 export function readTokenAccount({ owner: program, data }: AccountState): TokenAccountState | null {
   const isSized = data.length === tokenAccountSize || data[kindOffset] === tokenAccountKind
   const state = data[108]
@@ -46,7 +48,7 @@ export function readTokenAccount({ owner: program, data }: AccountState): TokenA
   }
 }
 
-/** Null where the account is not a mint of either token program. */
+/** Null if the account is not a mint of either token program. */
 export function readMint({ owner: program, data }: AccountState): MintState | null {
   const isSized = data.length === mintSize || data[kindOffset] === mintKind
   const decimals = data[44]
@@ -59,7 +61,7 @@ export function readMint({ owner: program, data }: AccountState): MintState | nu
   }
 }
 
-/** `uiAmount` is a rounded number, as the real node gives it; whoever books reads `amount`. */
+/** `uiAmount` is a rounded number, as on a real node; bookings use `amount`. */
 export function toUiAmount(amount: bigint, decimals: number): UiAmount {
   const digits = amount.toString().padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)

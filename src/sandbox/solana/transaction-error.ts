@@ -1,6 +1,6 @@
 import type { FailedTransactionMetadata } from 'litesvm'
 
-/** As the JSON-RPC interface writes it: a name, or an object of a name and what belongs to it. */
+/** As in the JSON-RPC interface: a name, or an object of a name and its details. */
 export type TransactionError = string | { [name: string]: unknown }
 
 /** The runtime numbers its errors in these orders. */

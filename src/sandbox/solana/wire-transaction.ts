@@ -10,12 +10,12 @@ import {
 import { messageOf } from '../../core/errors.ts'
 import { invalidParams } from './rpc-error.ts'
 
-/** A transaction as it came over the wire, taken apart. */
+/** A transaction as received, decoded. */
 export type WireTransaction = {
   transaction: Transaction
   message: CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
   accounts: readonly Address[]
-  /** In the order of the accounts that sign; the first one names the transaction. */
+  /** In the order of the signing accounts; the first identifies the transaction. */
   signatures: readonly string[]
 }
 
