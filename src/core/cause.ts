@@ -82,9 +82,9 @@ export type AlertRules = {
 const urgentWithinHours = 1
 
 /**
- * True if a cause needs an alert: it has cases that are old enough, that are untaken or overdue, and whose loss exceeds
- * the limit of an asset. An unknown loss exceeds every limit. An operator who takes a case also takes the later cases
- * of the same cause, so that a cause does not raise one alert per deposit.
+ * True if a cause needs an alert: it has cases that are not taken (assigned or snoozed) or are overdue, that are old
+ * enough, and whose losses exceed the limit of an asset. An unknown loss exceeds every limit. An operator who takes a
+ * case also takes the later cases of the same cause, so that a cause does not raise one alert per deposit.
  */
 export function callsForPeople(
   { kind, cases }: Pick<Cause<OpenCase>, 'kind' | 'cases'>,

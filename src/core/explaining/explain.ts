@@ -12,7 +12,10 @@ import { type InboxRowIndex, type StoredObservation, sourcesOf } from './explain
 
 /** One reason of a verdict. */
 export type VerdictReason = {
-  /** `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or `awaited` with its kind. */
+  /**
+   * What it explains: `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or
+   * `awaited` with its kind.
+   */
   what: string
   /** What was stated, or is missing. */
   says: string

@@ -35,7 +35,7 @@ export type ClaimHistory = {
   words: { webhook: readonly Claim[]; api: readonly Claim[] }
 }
 
-/** Within one epoch a final reading outranks a withdrawal, which outranks an early sighting. */
+/** Within one epoch a final reading outranks a withdrawal, which outranks an early reading. */
 const stageRank: Record<ObservedChainTransfer['stage'], number> = { seen: 0, orphaned: 1, final: 2 }
 
 export const statusRank: Record<ClaimStatus, number> = {

@@ -6,8 +6,7 @@ import type { DecisionLookup } from './rulings.ts'
 /**
  * Assigns refunds to claim histories. Candidates are transfers to recipients that deliver nothing and that the service
  * at any time named as the return of the payment. They add up to no more than was paid, because one transaction may pay
- * others too. A transfer that several histories name goes to the first.
- * @param told the claim histories, in the order in which they are served, and the payment of each
+ * others too. A transfer that several histories name goes to the first of them in `stories`.
  */
 export function matchRefunds(
   { stories, payments }: { stories: readonly ClaimHistory[]; payments: Payments['of'] },
