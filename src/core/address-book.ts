@@ -1,29 +1,29 @@
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from './asset.ts'
 import type { Owner } from './evidence.ts'
 
-/** A channel or wallet as it was approved. What comes in is held against it. */
+/** A channel or wallet as it was approved. Incoming evidence is compared with it. */
 export type OwnerEntry = {
   owner: Owner
   deposits: readonly { network: NetworkName; address: Address }[]
   /** Null for a StableWallet. */
   forward: { network: NetworkName; asset: string; recipient: Address } | null
-  /** Where it is older than its place in the book. */
+  /** When the owner was created, if that was before it entered the address book. */
   createdAt?: Date
 }
 
-/** A channel or wallet as somebody states it: networks in our words, addresses as they were written. */
+/** A channel or wallet as a source states it: networks by our names, addresses as written. */
 export type StatedOwner = {
   owner: Owner
   deposits: readonly { network: string; address: string }[]
   forward: { network: string; asset: string; recipient: string } | null
 }
 
-/** One thing that is stated otherwise than approved: a deposit address on a network, or where to forward. */
+/** A field stated differently than approved: a deposit address on a network, or the forwarding recipient. */
 export type Contradiction = { what: 'address' | 'recipient'; approved: string; stated: string }
 
 /**
- * What a statement about an owner has otherwise than the book. An address on a network for which the book has none
- * contradicts nothing, and neither does one that is left out.
+ * Returns what a statement about an owner contradicts in the address book. An address on a network for which the book
+ * has none is no contradiction, and neither is an omitted address.
  */
 export function contradictionsOf(
   { deposits, forward }: OwnerEntry,
@@ -44,7 +44,7 @@ export function contradictionsOf(
   return said === approved ? addresses : [...addresses, { what: 'recipient', approved, stated: said }]
 }
 
-/** The spelling used for comparing; what is no address of its network is like no other. */
+/** Returns the spelling used for comparing. A text that is not an address of its network equals no address. */
 function comparable(networks: readonly NetworkSettings[], name: string, address: string): string {
   const family = networks.find((network) => network.name === name)?.family
   try {
@@ -54,14 +54,16 @@ function comparable(networks: readonly NetworkSettings[], name: string, address:
   }
 }
 
-/** Why an owner cannot be kept as given; `network` is that of the address it is about, null for the forwarding rule. */
+/**
+ * Why an owner cannot be stored as requested. `network` is that of the address concerned, null for the forwarding rule.
+ */
 export type Conflict = { owner: Owner; network: NetworkName | null; problem: string }
 
 export type HeldAddress = { network: NetworkName; address: Address; owner: Owner }
 
 /**
- * What keeps an owner from standing in the book as wanted.
- * @param kept what stands there, once all that was new has been added.
+ * Returns the conflicts that keep an owner from being stored as wanted.
+ * @param kept the owner's entry in the book, after all new addresses were added.
  * @param held the owners of the wanted addresses.
  */
 export function conflictsOf(wanted: OwnerEntry, kept: OwnerEntry, held: readonly HeldAddress[]): Conflict[] {

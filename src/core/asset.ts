@@ -4,10 +4,10 @@ import { Fault } from './errors.ts'
 /** A network as settings name it: `mainnet`, `base`, `arbitrum`, `solana`, or one the operator added. */
 export type NetworkName = Brand<string, 'NetworkName'>
 
-/** How a network's addresses and transactions look, and which reader reads it. */
+/** Determines the format of a network's addresses and transactions, and the reader used for it. */
 export type Family = 'evm' | 'solana'
 
-/** An address in the one spelling used for comparing: lower-case hexadecimal, or base58 as it stands. */
+/** An address in the spelling used for comparing: lower-case hexadecimal, or base58 unchanged. */
 export type Address = Brand<string, 'Address'>
 
 /** `network/contract`, `network/mint` or `network/native`. A symbol is only a label: fake tokens share it. */
@@ -18,18 +18,18 @@ export type TxId = Brand<string, 'TxId'>
 
 export type Asset = { key: AssetKey; network: NetworkName; symbol: string; decimals: number }
 
-/** An asset whose decimals are not known yet. Nothing of it can be read, told or booked. */
+/** An asset whose decimals are not known yet. It cannot be read, shown or booked. */
 export type AssetLabel = Omit<Asset, 'decimals'>
 
-/** Of the networks' own coins, which no contract tells: wei per ether and lamports per SOL, as powers of ten. */
+/** Decimals of native coins, which have no contract to ask: wei per ether and lamports per SOL, as powers of ten. */
 export const nativeDecimals: Record<Family, number> = { evm: 18, solana: 9 }
 
-/** How much a network's nodes are believed, and when what they show is final. */
+/** How many nodes of a network must agree, and when a block is final. */
 export type NetworkReading = {
-  /** Nodes that must agree on what will be booked. */
+  /** Number of nodes that must agree on what will be booked. */
   quorum: number
   finality: { kind: 'tag'; tag: 'finalized' | 'safe' } | { kind: 'depth'; blocks: number }
-  /** EVM: whether blocks are traced for payments that contracts make. */
+  /** EVM: whether blocks are traced to find payments made by contracts. */
   traces: 'always' | 'on_difference' | 'never'
 }
 
@@ -39,12 +39,12 @@ export type NetworkSettings = {
   family: Family
   /** EVM chain id; null on Solana. */
   chainId: number | null
-  /** Solana: that of the cluster meant; without it, whatever cluster the nodes agree on. */
+  /** Solana: the genesis hash of the intended cluster. Without it, any cluster on which the nodes agree is accepted. */
   genesisHash?: string | undefined
   /** In order of preference. */
   rpcUrls: readonly string[]
   assets: readonly Asset[]
-  /** Assets whose decimals the settings leave to the chain, until they are known. */
+  /** Assets without decimals in the settings, until the chain supplies them. */
   unpinned?: readonly AssetLabel[]
   reading?: NetworkReading
 }
@@ -56,7 +56,7 @@ export function assetKey(network: NetworkName, code: AssetCode): AssetKey {
   return `${network}/${code}` as AssetKey
 }
 
-/** The part of the key behind the network. */
+/** The part of the key after the network. */
 export function assetCode(key: AssetKey): AssetCode {
   return key.slice(key.indexOf('/') + 1) as AssetCode
 }
@@ -71,8 +71,8 @@ const addressForm: Record<Family, RegExp> = {
 }
 
 /**
- * Reads an address in its network's form and gives it the spelling used for comparing.
- * @throws Fault `address_malformed`
+ * Parses an address of the network's format into the spelling used for comparing.
+ * @throws Fault `address_malformed` if the text does not have that format
  */
 export function parseAddress(family: Family, text: string): Address {
   if (!addressForm[family].test(text))
@@ -91,9 +91,9 @@ const txForm: Record<Family, RegExp> = {
 }
 
 /**
- * Reads a transaction as somebody states it. Evidence is joined by transactions, so a word like "pending" must not
- * pass for one.
- * @throws Fault `transaction_malformed`
+ * Parses a transaction id as a source states it. Evidence is joined by transaction ids, so a word like "pending" must
+ * not pass for one.
+ * @throws Fault `transaction_malformed` if the text does not have the network's format
  */
 export function parseTxId(family: Family, text: string): TxId {
   if (!txForm[family].test(text))

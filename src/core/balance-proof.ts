@@ -1,40 +1,41 @@
 import type { Address, AssetKey, NetworkName } from './asset.ts'
 import { assert } from './errors.ts'
 
-/** What one address has of one asset. */
+/** One asset held at one address. */
 export type AssetHolding = { network: NetworkName; address: Address; asset: AssetKey }
 
-/** How much was held at the end of the block, or slot, of that height. */
+/** The amount held at the end of the block or slot of that height. */
 export type Balance = { height: bigint; amount: bigint }
 
-/** Two balances of one holding. What happened between them is above the first height, and up to the second. */
+/** Two balances of one holding. Changes between them are above the first height, up to and including the second. */
 export type BalanceSpan = { start: Balance; end: Balance }
 
-/** How much of a change is beyond what is known of it: payments received, and everything else that moved, summed. */
+/** The part of a change that no known change explains: payments received, and all other movements, summed. */
 export function unexplained({ start, end }: BalanceSpan, known: bigint): bigint {
   return end.amount - start.amount - known
 }
 
 /**
- * The search for the block in which a balance changed without a known reason. All up to `start` is explained, and not
- * all up to `end` is. No balance at `blind`, nor below, can be read.
+ * The search for the block in which a balance changed without a known reason. The change up to `start` is explained,
+ * and the change up to `end` is not. The search does not probe heights up to `blind`: they are explained or cannot be
+ * read.
  */
 export type BalanceSearch = BalanceSpan & { blind: bigint }
 
-/** Begins where all is explained up to the start of the span, and not all up to its end. */
+/** Begins a search. The span is explained up to its start, and not up to its end. */
 export function beginSearch({ start, end }: BalanceSpan): BalanceSearch {
   return { start, end, blind: start.height }
 }
 
-/** The height whose balance halves what is left to search; null where the search is at its end. */
+/** The height that halves the remaining range; null if the search has ended. */
 export function nextHeight({ end, blind }: BalanceSearch): bigint | null {
   return end.height - blind > 1n ? (end.height + blind) / 2n : null
 }
 
-/** What a balance read there tells: its amount, or null where it cannot be read. */
+/** The balance read at a height. `amount` is null if it cannot be read. */
 export type BalanceProbe = { height: bigint; amount: bigint | null }
 
-/** @param known what is known to have changed above the start of the search, up to the height that was probed */
+/** @param known the sum of known changes above the start of the search, up to the probed height */
 export function learn(search: BalanceSearch, { height, amount }: BalanceProbe, known: bigint): BalanceSearch {
   assert(height > search.blind && height < search.end.height, 'a search probes between its ends')
   if (amount === null) return { ...search, blind: height }
@@ -57,7 +58,7 @@ export function spansBetween({ start, end }: BalanceSpan, balances: readonly Bal
   })
 }
 
-/** True where the block is found: the change is in the one at the end of the span. */
+/** True if the span covers one block, so that the change is in the block at its end. */
 export function isNarrow({ start, end }: BalanceSpan): boolean {
   return end.height - start.height === 1n
 }

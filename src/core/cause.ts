@@ -2,12 +2,12 @@ import { mismatchKinds } from './mismatch.ts'
 import type { KindEntry, ResponsibleParty, Severity } from './mismatches/mismatch-entry.ts'
 import { isWithinLimit, type Limits, type Stake } from './second-person.ts'
 
-/** An open mismatch, or several alike, as far as it says what they have in common with others. */
+/** An open mismatch, or several alike, reduced to the properties that mismatches of one cause share. */
 export type CauseCandidate = { kind: string; network: string; openedAt: Date }
 
 /**
- * What mismatches have in common that probably have one reason: the kind, the service, the network, the side at fault, and
- * that each was opened soon after another one.
+ * Mismatches that probably have one reason. They share the kind, service, network and side at fault, and each was
+ * opened soon after another.
  */
 export type Cause<Case> = {
   kind: string
@@ -15,18 +15,18 @@ export type Cause<Case> = {
   network: string
   side: ResponsibleParty
   severity: Severity
-  /** When the first of those that are open was opened. */
+  /** When the first open mismatch was opened. */
   since: Date
-  /** The oldest first. */
+  /** Oldest first. */
   cases: readonly Case[]
 }
 
-/** One deposit service is read. */
+/** Only one deposit service is read. */
 const service = 'default'
 
 /**
- * Groups open mismatches by cause. Two of the same kind, service, network and side have one cause if no more than
- * `withinMs` passed between them, or between each and the next of others that lie between them.
+ * Groups open mismatches by cause. Mismatches of one kind, service, network and side share a cause if consecutive ones
+ * were opened no more than `withinMs` apart.
  */
 export function causesOf<Case extends CauseCandidate>(
   cases: readonly Case[],
@@ -38,7 +38,7 @@ export function causesOf<Case extends CauseCandidate>(
     .flatMap((key) => split(alike.get(key) ?? [], withinMs).map((together) => causeOf(together)))
 }
 
-/** Cuts cases wherever longer than `withinMs` passed between one and the next. */
+/** Splits cases at every gap longer than `withinMs`. */
 function split<Case extends CauseCandidate>(cases: readonly Case[], withinMs: number): [Case, ...Case[]][] {
   const inOrder = cases.toSorted((one, other) => one.openedAt.getTime() - other.openedAt.getTime())
   const parts: [Case, ...Case[]][] = []
@@ -58,7 +58,7 @@ function causeOf<Case extends CauseCandidate>(cases: [Case, ...Case[]]): Cause<C
   return { ...likenessOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
 }
 
-/** In what mismatches have to be alike to have one cause. */
+/** The properties that mismatches of one cause share. */
 export function likenessOf({
   kind,
   network,
@@ -66,25 +66,25 @@ export function likenessOf({
   return { kind, service, network, side: entryOf(kind).off }
 }
 
-/** Who works on cases, and what may be lost by them. */
+/** An open case: whether it is assigned or snoozed, and the amount at risk. */
 export type OpenCase = CauseCandidate & { isAssigned: boolean; snoozedUntil: Date | null; loss: Stake | null }
 
 export type AlertRules = {
-  /** A loss up to this calls for nobody, in units of the asset as decimal text, by `network/SYMBOL`. */
+  /** A loss up to this limit raises no alert. In units of the asset as decimal text, by `network/SYMBOL`. */
   lossAbove: Limits
-  /** How long a case is open before it calls for anybody. */
+  /** How long a case is open before it raises an alert. */
   afterMs: number
   /** See `causesOf`. */
   causeWithinMs: number
 }
 
-/** Kinds that somebody should act on within this time do not wait for their age, and no loss is too small. */
+/** Kinds that need action within this time raise an alert at once and at any loss. */
 const urgentWithinHours = 1
 
 /**
- * Whether a cause calls for people: it has cases that are old enough, that nobody has taken or that are overdue, and by
- * which more may be lost than the limit of an asset. A loss that is not known is above every limit. Who has taken a case
- * has taken those that the same cause opens after it, so that a cause does not call once for each deposit.
+ * True if a cause needs an alert: it has cases that are not taken (assigned or snoozed) or are overdue, that are old
+ * enough, and whose losses exceed the limit of an asset. An unknown loss exceeds every limit. An operator who takes a
+ * case also takes the later cases of the same cause, so that a cause does not raise one alert per deposit.
  */
 export function callsForPeople(
   { kind, cases }: Pick<Cause<OpenCase>, 'kind' | 'cases'>,
@@ -105,13 +105,13 @@ function isTaken({ isAssigned, snoozedUntil }: OpenCase, now: Date): boolean {
   return isAssigned || (snoozedUntil !== null && snoozedUntil > now)
 }
 
-/** Who puts a case off says by when it is to be looked at. */
+/** Snoozing a case beyond its due time postpones the due time. */
 function dueAt({ openedAt, snoozedUntil }: OpenCase, actWithinHours: number): Date {
   const due = new Date(openedAt.getTime() + actWithinHours * 3_600_000)
   return snoozedUntil !== null && snoozedUntil > due ? snoozedUntil : due
 }
 
-/** Losses of each asset added up; null stands for those that are not known. */
+/** Losses summed by asset; null stands for unknown losses. */
 export function lossesOf(cases: readonly Pick<OpenCase, 'loss'>[]): (Stake | null)[] {
   const byAsset = Map.groupBy(
     cases.map(({ loss }) => loss),
@@ -128,7 +128,7 @@ function plus(sum: Stake | null, loss: Stake | null): Stake | null {
   return { ...sum, amount: isKnown ? (sum.amount ?? 0n) + (loss.amount ?? 0n) : null }
 }
 
-/** The database may hold a kind of an older version, which is in the table no longer. */
+/** The database may hold a kind of an older version that is no longer in the table. */
 function entryOf(kind: string): Pick<KindEntry, 'off' | 'severity' | 'actWithinHours'> {
   const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
   return entries[kind] ?? { off: 'unknown', severity: 'warning', actWithinHours: 24 }

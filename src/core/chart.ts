@@ -1,14 +1,14 @@
-/** How an account, or all that a pattern fits, are called in other books. `*` in the pattern stands for any text. */
+/** The code and name of an account in other books, or of all accounts that match a pattern. `*` matches any text. */
 export type AccountLabel = { pattern: string; code: string | null; name: string | null }
 
-/** An account's class, and names below it, which may hold what an id or an address holds. */
+/** An account's class, followed by names that may contain any character of an id or an address. */
 const accountShape = /^(assets|liabilities|equity|income|expenses)(:[^\s:\p{C}]+)+$/u
 
 export function isAccount(text: string): boolean {
   return text.length <= 300 && accountShape.test(text)
 }
 
-/** The accounts that depositd books to by itself, as patterns. */
+/** Patterns of the accounts that depositd books to by itself. */
 export function builtInAccounts(networks: readonly string[]): string[] {
   return [
     ...networks.map((name) => `assets:in_transit:${name}`),
@@ -29,10 +29,10 @@ export function fitsPattern(account: string, pattern: string): boolean {
   return meet(pattern, account.replaceAll('*', '\u0000'))
 }
 
-/** Whether some text fits both patterns. */
+/** True if some text matches both patterns. */
 export function meet(one: string, other: string): boolean {
   const letters = other.split('')
-  // For the letters of one so far: with how many letters of the other they have a text in common.
+  // For the letters of `one` so far: whether each prefix of `other` can match the same text.
   let row = [true, ...letters.map((_its, place) => /^\*+$/.test(other.slice(0, place + 1)))]
   for (const letter of one.split('')) {
     const next = [letter === '*' && row[0] === true]

@@ -3,10 +3,14 @@ import type { DepositEvidence } from './matching/divide.ts'
 import type { RoutePattern } from './policy.ts'
 import { type AccountId, accounts } from './posting.ts'
 
-/** Where the other side of these deposits stands. `{kind}` and `{id}` in the account are those of the owner. */
+/**
+ * The account for the other side of matching deposits. `{kind}` and `{id}` in the account stand for those of the owner.
+ */
 export type ContraRule = { pattern: RoutePattern; account: string }
 
-/** Of the first rule that fits; where none does, what is owed to the owner. Null while nobody is known to own it. */
+/**
+ * The account of the first rule that matches; without one, the liability to the owner. Null while the owner is unknown.
+ */
 export function contraOf(dossier: DepositEvidence, rules: readonly ContraRule[] = []): AccountId | null {
   const owner = dossier.approval?.owner
   if (owner === undefined) return null

@@ -14,7 +14,7 @@ import type { Policy, RoutePolicy } from './policy.ts'
 import { type Journal, posting } from './posting.ts'
 import { earliest } from './time.ts'
 
-/** A deposit as the store knows it: its number, and what it was recognised by. */
+/** A deposit as the store knows it: its number, and the service id or transfer that identified it. */
 export type DepositIdentity = {
   id: bigint
   serviceId: ServiceId | null
@@ -27,26 +27,30 @@ export type ObservationGroup = {
   approvals: readonly Approval[]
   known: readonly DepositIdentity[]
   booked: readonly Journal[]
-  /** Until when all that came in is among the observations; null, or without it, until now. */
+  /** The time up to which the observations are complete; null or absent if they are complete until now. */
   completeUntil?: Date | null
 }
 
 export type Rules = {
-  /** Where no route fits. */
+  /** Applies if no route matches. */
   policy: Policy
-  /** The first that fits a deposit holds. */
+  /** The first route that matches a deposit applies. */
   routes: readonly RoutePolicy[]
   /**
-   * Addresses the service forwards from, as `network/address`. What they send to a recipient is a delivery; the native
-   * coin that they send to a deposit address pays for sweeping it, unless the service claims it as a deposit.
+   * Addresses the service forwards from, as `network/address`. A transfer from one of them to a recipient is a
+   * delivery. The native coin sent from one of them to a deposit address pays for sweeping it, unless the service
+   * claims it as a deposit.
    */
   senders: ReadonlySet<string>
-  /** Where the other side of a deposit stands; the first that fits holds, and without one it is owed to its owner. */
+  /**
+   * Accounts for the other side of deposits. The first rule that matches applies; without one, the amount is owed to
+   * the owner.
+   */
   contras?: readonly ContraRule[]
 }
 
 export type DecidedDeposit = {
-  /** Null for a deposit the store does not know yet. */
+  /** Null if the store does not know the deposit yet. */
   id: bigint | null
   /** Known deposits that turned out to be this one. */
   absorbed: readonly bigint[]
@@ -57,7 +61,10 @@ export type DecidedDeposit = {
   milestones: Milestones
   lags: readonly Lag[]
   journals: readonly Journal[]
-  /** Of the statuses that the API or the chain knows, of how many a webhook told; and since when the first waits for one. */
+  /**
+   * How many statuses the API or the chain knows, how many of them a webhook reported, and since when the first one
+   * lacks a webhook.
+   */
   steps: { known: number; told: number; untoldSince: Date | null }
   /** Transactions that the service names and no chain has shown yet. */
   unseen: readonly NamedTransaction[]
@@ -74,8 +81,8 @@ export type GroupVerdict = {
 }
 
 /**
- * Decides one group of linked evidence: its deposits, what is wrong with them, and what is to be booked. Nothing is
- * overdue that may have come in already: deadlines are held against the time until which the evidence is complete.
+ * Decides one group of linked evidence: its deposits, their mismatches and their bookings. Deadlines are compared with
+ * the time up to which the evidence is complete, so that evidence that may already have arrived is never overdue.
  */
 export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
@@ -153,14 +160,14 @@ function milestonesOf(
   }
 }
 
-/** One leg as a deposit's row shows it: the chain's word where it has one, the service's until then. */
+/** One leg as a deposit's row shows it: as the chain shows it, or until then as the service claims it. */
 export type LegFacts = {
   network: NetworkName
   address: string
   asset: AssetKey
   amount: bigint | null
   tx: TxId | null
-  /** What the service states it kept, in the asset delivered. */
+  /** The fee that the service states, in the delivered asset. */
   fee?: bigint | null
 }
 
@@ -178,9 +185,10 @@ function deliveryFacts(dossier: DepositEvidence): LegFacts | null {
 }
 
 /**
- * The deposits known so far under this one's service id, or without any under its transfer, oldest first; more than
- * one have become one. Under another service id it stays that one's, whichever transfer it was given before. One that
- * was known by a transfer which is no deposit any more, since it came back under another index, goes with its payment.
+ * Takes the known deposits with this one's service id, and those without a service id that have its transfer, oldest
+ * first. More than one means that they have become one deposit. A deposit with another service id stays with that id,
+ * regardless of the transfer it had before. A deposit known by a transfer that is no longer a deposit, because it came
+ * back under another index, follows its payment.
  */
 function takeKnown(
   free: Shelves<DepositIdentity>,
@@ -197,7 +205,9 @@ function takeKnown(
   return known.toSorted((left, right) => (left.id < right.id ? -1 : 1))
 }
 
-/** What is booked of this payment, also by the index under which it was before it came back under another. */
+/**
+ * Takes the journals booked for this payment, including those under the index it had before it came back under another.
+ */
 function takeBooked(
   free: Shelves<Journal>,
   { deposit }: DepositEvidence,
@@ -209,7 +219,7 @@ function takeBooked(
   return booked
 }
 
-/** What is still to be taken, by what it may be taken for, so that a large group is not searched for each deposit. */
+/** Items not taken yet, by lookup key, so that a large group is not searched for each deposit. */
 type Shelves<Item> = ReadonlyMap<string | null, Set<Item>>
 
 function shelve<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Shelves<Item> {
@@ -221,7 +231,7 @@ function transactionOf(transfer: TransferRef | null): string | null {
   return transfer === null ? null : transfer.split('/', 2).join('/')
 }
 
-/** Whether a transfer is this payment, or was one of the same transaction and is none any more. */
+/** True if a transfer is this payment, or was a payment of the same transaction and no longer is one. */
 function isOf(
   deposit: ChainLeg | null,
   transfer: TransferRef | null,
@@ -236,13 +246,13 @@ function isDelivery(leg: ChainLeg, senders: ReadonlySet<string>): boolean {
   return liveLeg(leg)?.state === 'final' && leg.from !== null && senders.has(`${leg.network}/${leg.from}`)
 }
 
-/** The service's own coin, sent to a deposit address so that it can pay for moving on what was deposited there. */
+/** True for the service's own coin sent to a deposit address to pay for sweeping it. */
 function isTopUp({ serviceId, deposit }: DepositEvidence, { senders }: Rules): boolean {
   if (serviceId !== null || deposit === null || deposit.from === null) return false
   return assetCode(deposit.asset) === 'native' && senders.has(`${deposit.network}/${deposit.from}`)
 }
 
-/** When the service should have told which deposit this delivery belongs to. */
+/** When the service should have reported the deposit of this delivery. */
 function dueAt(leg: ChainLeg, { reportWithinMs }: Policy): Date {
   return new Date((leg.finalAt ?? leg.seenAt).getTime() + reportWithinMs)
 }

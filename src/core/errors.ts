@@ -1,37 +1,39 @@
-/** Every way this program refuses something it was given. The code is stable; the details name what and why. */
+/**
+ * Every error with which this program refuses an input. The code is stable; the details hold the value and the reason.
+ */
 type Details = {
-  /** A number of money that is not a plain decimal, or has more digits than the asset. */
+  /** An amount that is not a plain decimal, or has more decimal places than the asset. */
   amount_malformed: { text: string; decimals: number }
   address_malformed: { family: string; text: string }
   transaction_malformed: { family: string; text: string }
-  /** A setting, an argument or a file is missing or wrong; `mend` says what to do, if the faults do not say it. */
+  /** A setting, an argument or a file is missing or wrong. `mend` gives the fix, if `faults` do not. */
   settings_bad: { faults: readonly string[]; mend?: string }
   usage_bad: { problem: string; mend: string }
-  /** Something that was named, like a deposit by its number, does not exist. */
+  /** A named object, like a deposit by its number, does not exist. */
   not_found: { problem: string; mend: string }
   /**
-   * A server we depend on did not answer, or answered something that cannot be used. `help` names the page of the
-   * documentation, if there is one for just this; `mend` says what to do, if that is known.
+   * A server we depend on did not answer, or gave an unusable answer. `help` names the documentation page for exactly
+   * this failure, if there is one. `mend` gives the fix, if it is known.
    */
   remote_failed: { what: string; problem: string; help?: string; mend?: string }
-  /** A database was migrated by files that are not this version's, and there is no way from them to these. */
+  /** The database was migrated by files of another version, and cannot be migrated to this version. */
   schema_unknown: { problem: string; mend: string }
-  /** Too few nodes of a network agree on what would be booked; nothing was moved. */
+  /** Too few nodes of a network agree on what would be booked. Nothing was changed. */
   rpc_disagreement: { network: string; problem: string }
-  /** A chain's history changed further back than is remembered: a person decides where to resume. */
+  /** A chain's history changed further back than the stored blocks reach. A person decides where to resume. */
   history_lost: { network: string; problem: string; mend: string }
-  /** An API of ours refuses a request: `reason` is the stable code its caller sees, `status` the HTTP status. */
+  /** An API of ours refuses a request. `reason` is the stable code for the caller, `status` the HTTP status. */
   request_refused: { status: number; reason: string; problem: string } & RefusalParts
-  /** Another process took over the stream; nothing was written. */
+  /** Another process took over the stream. Nothing was written. */
   lease_lost: { stream: string }
-  /** Two transactions wanted to join the same cases; running it again settles it. */
+  /** Two transactions tried to join the same cases. A retry resolves it. */
   conflict: { what: string }
 }
 
-/** One thing to mend in a request: `pointer` (RFC 6901) into the body, or the name of a parameter. */
+/** One error in a request: `pointer` (RFC 6901) into the body, or the name of a parameter. */
 export type RequestFault = { pointer?: string; parameter?: string; detail: string }
 
-/** What a refusal may carry beside its words. */
+/** Optional parts of a refusal besides its message. */
 export type RefusalParts = {
   errors?: readonly RequestFault[]
   headers?: Readonly<Record<string, string>>
@@ -51,17 +53,17 @@ export class Fault<Code extends FaultCode = FaultCode> extends Error {
   }
 }
 
-/** True where `error` is a fault of that code, so that a caller can translate the one it foresees. */
+/** True if `error` is a fault of that code, so that a caller can translate the one it expects. */
 export function isFault<Code extends FaultCode>(error: unknown, code: Code): error is Fault<Code> {
   return error instanceof Fault && error.code === code
 }
 
-/** The code of a fault; null of any other error. */
+/** The code of a fault; null for any other error. */
 export function codeOf(error: unknown): FaultCode | null {
   return error instanceof Fault ? (error as Fault).code : null
 }
 
-/** One line for people, whatever was thrown. Of TLS that does not come about it tells the mend, too. */
+/** One line for people, for any thrown value. For a failed TLS connection it includes the fix. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   if (!(error instanceof Error)) return String(error)
@@ -72,7 +74,9 @@ export function messageOf(error: unknown): string {
 const unknownAuthority =
   'set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, or for Postgres sslrootcert in its address'
 
-/** What to do, by the code that Node gives the refusal of a certificate; Postgres's client gives none. */
+/**
+ * Fixes by Node's error code for a refused certificate. The Postgres client gives no code, so its message is the key.
+ */
 const tlsMends: ReadonlyMap<unknown, string> = new Map([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', unknownAuthority],
   ['SELF_SIGNED_CERT_IN_CHAIN', unknownAuthority],
@@ -88,13 +92,13 @@ const tlsMends: ReadonlyMap<unknown, string> = new Map([
   ],
 ])
 
-/** As `messageOf`; of a fault that is foreseen, what is wrong and what mends it. */
+/** Like `messageOf`; for an expected fault, the problem and its fix. */
 export function lineOf(error: unknown): string {
   const mend = mendOf(error)
   return mend === null ? problemOf(error) : `${problemOf(error)}; ${mend}`
 }
 
-/** As `lineOf`, without what mends it where that is known for itself. */
+/** Like `lineOf`, without the fix if that is known separately. */
 export function problemOf(error: unknown): string {
   if (isFault(error, 'settings_bad')) return error.details.faults.join('\n  ')
   const fixed = ['usage_bad', 'not_found', 'history_lost', 'schema_unknown'] as const
@@ -103,13 +107,13 @@ export function problemOf(error: unknown): string {
   return messageOf(error)
 }
 
-/** What mends it; null if the message is all that is known. */
+/** The fix; null if only the message is known. */
 export function mendOf(error: unknown): string | null {
   const details = error instanceof Fault ? (error as Fault).details : null
   return details !== null && 'mend' in details ? (details.mend ?? null) : null
 }
 
-/** For what cannot happen unless the program itself is wrong: the work fails loudly and nothing is written. */
+/** For conditions that only a bug in the program can break: the work fails loudly and nothing is written. */
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${invariant}`)
 }

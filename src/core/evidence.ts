@@ -5,13 +5,13 @@ import type { Amount } from './money.ts'
 /** The id the service gave a deposit. */
 export type ServiceId = Brand<string, 'ServiceId'>
 
-/** One transfer on one chain: `network/transaction/index`. */
+/** One chain transfer: `network/transaction/index`. */
 export type TransferRef = Brand<string, 'TransferRef'>
 
-/** Whom a deposit is for, by the caller-chosen id of the channel or StableWallet. */
+/** The owner of a deposit, by the caller-chosen id of the channel or StableWallet. */
 export type Owner = { kind: 'channel' | 'stable_wallet'; id: string }
 
-/** How far the service says a deposit has come, in our terms. The mapping translates its own words into these. */
+/** The progress of a deposit as the service states it, in our terms. The mapping translates the service's own words. */
 export const claimStatuses = [
   'observed',
   'confirmed',
@@ -33,7 +33,7 @@ export type DepositClaim = {
   index: string | null
 }
 
-/** Where a credit to a StableWallet lives: it is on no chain. */
+/** The network of a credit to a StableWallet, which is on no chain. */
 export const stableWalletNetwork = 'stable-wallet' as NetworkName
 
 /** The delivery, as the service states it. `address` is the wallet's id for a StableWallet. */
@@ -46,7 +46,7 @@ export type SettlementClaim = {
   fee: Amount | null
 }
 
-/** How the payment went back, as the service states it: in the asset that was paid, on its network. */
+/** The refund, as the service states it: in the asset that was paid, on its network. */
 export type RefundClaim = { tx: TxId }
 
 /** One webhook, or one revision of one API record. */
@@ -55,13 +55,13 @@ export type Claim = {
   source: 'webhook' | 'api'
   serviceId: ServiceId
   status: ClaimStatus
-  /** Null where the service names none: it is then whoever has the address in the address book. */
+  /** Null if the service names no owner. The owner is then the one with this address in the address book. */
   owner: Owner | null
   deposit: DepositClaim
   settlement: SettlementClaim | null
-  /** There is none where the service names no transaction by which it went back. */
+  /** Absent if the service names no refund transaction. */
   refund?: RefundClaim
-  /** When the service says this came to be. Where it states no time it is `isUndated`, and this is when it was received. */
+  /** When the service says this happened. If it states no time, `isUndated` is set and this is the time of receipt. */
   occurredAt: Date
   isUndated?: true
   receivedAt: Date
@@ -72,18 +72,18 @@ export type ChainTransfer = {
   network: NetworkName
   tx: TxId
   /**
-   * Tells the transfers of one transaction apart: the log index (`3`) or `native` on EVM networks,
-   * `{asset code}:{owner}` on Solana, where a transfer is a balance change and has no number.
+   * Distinguishes the transfers of one transaction: the log index (`3`) or `native` on EVM networks, `{asset
+   * code}:{owner}` on Solana, because a Solana transfer is a balance change without a number.
    */
   index: string
   asset: AssetKey
-  /** Who paid. Null where the chain does not say, as with a Solana balance change of several payers. */
+  /** The payer. Null if the chain does not show it, as with a Solana balance change of several payers. */
   from: Address | null
   to: Address
   amount: Amount
-  /** What left the payer, where that is more than what arrived: a token may keep a fee. */
+  /** The amount that left the payer, if it is more than arrived: a token may keep a fee. */
   sent?: Amount
-  /** What the payer wrote to it, where the chain keeps that. At most 256 characters, without control characters. */
+  /** The payer's memo, if the chain stores one. At most 256 characters, without control characters. */
   memo?: string
   /** Block number or slot. */
   height: bigint
@@ -91,21 +91,21 @@ export type ChainTransfer = {
   blockAt: Date
 }
 
-/** One reading of one chain transfer to a watched address. `orphaned`: the block that held it is gone. */
+/** One reading of one chain transfer to a watched address. `orphaned`: its block is gone. */
 export type ObservedChainTransfer = ChainTransfer & {
   kind: 'sighting'
   stage: 'seen' | 'final' | 'orphaned'
-  /** What the receiving address was watched as. */
+  /** The role in which the receiving address was watched. */
   role: 'deposit' | 'recipient'
-  /** Counts the times this network's final history changed. What a later epoch says replaces the earlier. */
+  /** Counts the changes of this network's final history. A later epoch replaces the earlier ones. */
   epoch: number
   receivedAt: Date
 }
 
-/** A transaction that the service names, as its chain has it for good: it is there, it failed, and it moved nothing. */
+/** A transaction that the service names and that is final on its chain: it failed and moved nothing. */
 export type TransactionFailure = {
   kind: 'failure'
-  /** What the address that is said to be paid is watched as. */
+  /** The role in which the address that is said to be paid is watched. */
   role: ObservedChainTransfer['role']
   network: NetworkName
   tx: TxId
@@ -114,12 +114,12 @@ export type TransactionFailure = {
   receivedAt: Date
 }
 
-/** A block or slot, and when it was made. */
+/** A block or slot, and its time. */
 export type BlockTime = { height: bigint; blockAt: Date }
 
 /**
- * Where a leg that the service claims was searched for on its chain, and not found. It proves by itself neither that the
- * leg is missing nor that it was not read: that is judged.
+ * A search for a claimed leg that did not find it on its chain. The search alone proves neither that the leg is missing
+ * nor that it was not read: that is judged separately.
  */
 export type LegSearch = {
   kind: 'search'
@@ -134,26 +134,30 @@ export type LegSearch = {
   nodes: readonly string[]
   /** The block that holds the transaction, although the address is not read. */
   found: { height: bigint } | null
-  /** The last block that is not after the beginning of the time in which it should have moved; null if no node reaches back to it. */
+  /**
+   * The last block at or before the start of the time in which the leg should have moved; null if no node reaches back
+   * to it.
+   */
   claimed: { height: bigint } | null
-  /** The final blocks that were read for this address without a gap, up to the newest; null if there are none. */
+  /** The final blocks read for this address without a gap, up to the newest; null if there are none. */
   read: { from: BlockTime; to: BlockTime } | null
-  /** The network has no RPC URL in the settings, so that nobody could search. */
+  /** The network has no RPC URL in the settings, so it could not be searched. */
   isUnread?: true
-  /** Since when the address book knows the address; null if it does not. */
+  /** Since when the address is in the address book; null if it is not. */
   bookedAt: Date | null
   receivedAt: Date
 }
 
 /**
- * What a person decided, or a policy in a person's place. It is kept as evidence like all else, so that it holds when
- * everything is decided anew; where two contradict each other, a person's holds against a policy's, and else the newer.
+ * A decision of a person, or of a policy in a person's place. It is stored as evidence like all else, so that it still
+ * applies when everything is decided anew. If two decisions contradict each other, a person's outranks a policy's;
+ * otherwise the newer one applies.
  */
 export type TransferDecision = {
   kind: 'ruling'
-  /** Chosen by whoever asks, so that asking twice is one ruling. */
+  /** Chosen by the caller, so that a repeated request is one decision. */
   id: string
-  /** The transfer it is about, and what its address is watched as. */
+  /** The transfer it is about, and the role in which its address is watched. */
   role: ObservedChainTransfer['role']
   network: NetworkName
   tx: TxId
@@ -162,13 +166,13 @@ export type TransferDecision = {
   verdict: DecisionOutcome
   /** A name, or `policyName`. */
   by: string
-  /** The second person, where one is asked for. */
+  /** The second person, if one is required. */
   approvedBy: string | null
   reason: string
   receivedAt: Date
 }
 
-/** Who rules where a policy does so in a person's place. */
+/** The `by` of decisions that a policy makes in a person's place. */
 export const policyName = 'policy'
 
 export function isByPolicy({ by }: TransferDecision): boolean {
@@ -176,11 +180,11 @@ export function isByPolicy({ by }: TransferDecision): boolean {
 }
 
 export type DecisionOutcome =
-  /** The transfer is, or is not, the payment or a delivery of the deposit that the service knows by that id. */
+  /** The transfer is, or is not, the payment or a delivery of the deposit with that service id. */
   | { kind: 'together' | 'apart'; serviceId: ServiceId }
-  /** What the payment brought in transit is not expected any more: it is lost, or the service owes it. */
+  /** The amount that the payment brought in transit is no longer expected: it is lost, or the service owes it. */
   | { kind: 'write_off'; account: 'expenses:write_off' | 'assets:receivable:service' }
-  /** A write-off does not hold any more. */
+  /** A write-off no longer applies. */
   | { kind: 'write_off_withdrawn' }
 
 export type Observation = Claim | ObservedChainTransfer | TransactionFailure | LegSearch | TransferDecision
@@ -198,9 +202,9 @@ export function transferRef({
 }
 
 /**
- * The keys by which observations find each other: those that share one are decided together.
- * A payment is keyed with its address, since one transaction may pay many people. The network is in no key: an id names
- * one transaction wherever it is, so that what the service places on the wrong network still meets what its chain shows.
+ * The keys that link observations: observations that share a key are decided together. A payment's key includes its
+ * address, because one transaction may pay many people. No key includes the network: an id names one transaction on any
+ * network, so that a claim that places it on the wrong network still meets what its chain shows.
  */
 export function linkKeys(observation: Observation): string[] {
   if (observation.kind === 'search') return [`service/${observation.serviceId}`]

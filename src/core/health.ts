@@ -1,37 +1,37 @@
 import { compareSchema } from './schema.ts'
 
-/** How one part of the daemon stands, in words. */
+/** The health of one component of the daemon, in words. */
 export type ComponentHealth = { part: string; state: 'fine' | 'warning' | 'fault'; says: string }
 
-/** What a database tells of itself and of those who work on it. Ages are in seconds. */
+/** What a database reports about itself and the processes that work on it. Ages are in seconds. */
 export type Vitals = {
-  /** Names of the migrations that were applied. */
+  /** Names of the applied migrations. */
   migrations: readonly string[]
-  /** It answers and takes nothing: a standby, or set so. */
+  /** The database answers but accepts no writes: a standby, or set to read-only. */
   isReadOnly: boolean
   inboxOldest: number
-  /** Since each stream last came to its end; those that never did are not there. */
+  /** Seconds since each stream last reached its end. Streams that never did are absent. */
   ages: ReadonlyMap<string, number>
 }
 
 export type HealthExpectations = {
-  /** Names of the migrations of this program. */
+  /** Names of this program's migrations. */
   migrations: readonly string[]
-  /** Streams that are to be read on, beside the signs of life, and for how many seconds one may go unread. */
+  /** Streams to read besides the heartbeats, and for how many seconds one may go unread. */
   streams: ReadonlyMap<string, number>
-  /** For how long what never came was waited for; null where nobody waits. */
+  /** How many seconds the process has waited for signs that never came; null if nothing waits. */
   waited: number | null
 }
 
-/** Signs of life are kept as the ages of these streams. */
+/** Heartbeats are stored as the ages of these streams. */
 export const schedulerStream = 'scheduler'
 export const workerStream = 'worker'
 
-/** An observation that waits longer than this is not being applied. */
+/** An observation that waits longer is not being applied. */
 export const inboxOldestMaxSeconds = 60
-/** A stream that was last read completely longer ago is not being read, unless it is to be read less often. */
+/** A stream last read completely longer ago is not being read, unless it has a longer limit of its own. */
 export const streamAgeMaxSeconds = 300
-/** Who gave no sign of life for longer is gone; six of them are missing then. */
+/** A process without a heartbeat for longer is gone; it has missed six of them. */
 export const beatAgeMaxSeconds = 60
 
 export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): ComponentHealth {
@@ -44,7 +44,7 @@ export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): Compo
   }
 }
 
-/** Holds what a database tells against what is expected of it, part by part. */
+/** Compares what a database reports with what is expected of it, component by component. */
 export function judgeVitals(vitals: Vitals, expected: HealthExpectations): ComponentHealth[] {
   const ageOf = (part: string, sign: string, max: number) =>
     judgeAge({ part, sign, max }, vitals.ages.get(part) ?? null, expected.waited)
@@ -58,8 +58,9 @@ export function judgeVitals(vitals: Vitals, expected: HealthExpectations): Compo
 }
 
 /**
- * While a newer version takes over, processes of the older one go on with what they know: also where it took something
- * away, since by the rules of upgrades the version before it used that no more. Which one this is it cannot know.
+ * While a newer version takes over, processes of the older version continue with what they know, even if the newer
+ * version removed something: by the upgrade rules, the version before it no longer used that. A process cannot know
+ * whether it is that version.
  */
 function judgeSchema({ migrations }: Vitals, { migrations: own }: HealthExpectations): ComponentHealth {
   const part = 'schema'

@@ -11,7 +11,7 @@ export type Milestones = {
   reconciledAt: Date | null
 }
 
-/** A part of a deposit's way whose duration is measured. `delivery` and `apply` are about single messages. */
+/** A stage of a deposit whose duration is measured. `delivery` and `apply` measure single messages. */
 export type LagStage =
   | 'delivery'
   | 'apply'
@@ -21,11 +21,11 @@ export type LagStage =
   | 'settlement'
   | 'reconciliation'
 
-/** `of`: what it was measured on. */
+/** `of`: the deposit or inbox row that was measured. */
 export type Lag = { stage: LagStage; network: NetworkName; seconds: number; of?: LagOf }
 export type LagOf = { depositId: bigint } | { inboxId: bigint }
 
-/** Which two milestones a stage lies between. */
+/** The two milestones that bound a stage. */
 export const stages: Partial<Record<LagStage, { from: keyof Milestones; to: keyof Milestones }>> = {
   api_detection: { from: 'depositedAt', to: 'apiAt' },
   chain_detection: { from: 'depositedAt', to: 'chainAt' },
@@ -34,7 +34,7 @@ export const stages: Partial<Record<LagStage, { from: keyof Milestones; to: keyo
   reconciliation: { from: 'depositedAt', to: 'reconciledAt' },
 }
 
-/** The stages that were open before and are complete now, with how long each took. */
+/** The stages that became complete, with their durations. */
 export function completedStages(before: Milestones | null, after: Milestones, network: NetworkName): Lag[] {
   return Object.entries(stages).flatMap(([stage, { from, to }]) => {
     const [start, end] = [after[from], after[to]]
@@ -44,7 +44,7 @@ export function completedStages(before: Milestones | null, after: Milestones, ne
   })
 }
 
-/** Clocks differ between machines: what seems to end before it began took no time. */
+/** Clocks differ between machines: a stage that seems to end before it began took no time. */
 export function secondsBetween(start: Date, end: Date): number {
   return Math.max(0, (end.getTime() - start.getTime()) / 1000)
 }

@@ -11,19 +11,19 @@ export const mismatchKinds = { ...kindsOfSources, ...kindsOfMatters }
 
 export type MismatchKind = keyof typeof mismatchKinds
 
-/** What is said of a payload that the mapping cannot read. */
+/** The kinds for a payload that the mapping cannot read. */
 export const unreadableKinds = ['unknown_event', 'unknown_status', 'schema_drift'] as const
 export type UnreadableKind = (typeof unreadableKinds)[number]
 
 /**
- * What may be lost, and the whole that it is a part of, such as the delivery that is owed: both in base units of one
- * asset, which need not be the asset that was paid.
+ * The amount that may be lost, and the whole that it is a part of, such as the delivery that is owed. Both are in base
+ * units of one asset, which need not be the asset that was paid.
  */
 export type Loss = { asset: AssetKey; amount: Amount; whole: Amount }
 
 /**
- * Something wrong about one deposit or transfer. `detail` says what each side states: amounts in base units of `asset`.
- * `loss` is null if nothing is lost, or if the loss cannot be measured; the table of kinds says which.
+ * A discrepancy about one deposit or transfer. `detail` holds what each side states, with amounts in base units of
+ * `asset`. `loss` is null if nothing is lost, or if the loss cannot be measured; the table of kinds says which.
  */
 export type Mismatch = {
   kind: MismatchKind

@@ -9,7 +9,7 @@ const amountMax = 2n ** 256n - 1n
 
 /**
  * Parses a plain decimal exactly. More fraction digits than the asset has are refused, never rounded.
- * @throws Fault `amount_malformed`
+ * @throws Fault `amount_malformed` if the text is not such a decimal, or the amount is too large
  */
 export function parseAmount(text: string, decimals: number): Amount {
   const [, whole, fraction = ''] = /^(\d{1,78})(?:\.(\d{1,78}))?$/.exec(text) ?? []
@@ -21,13 +21,16 @@ export function parseAmount(text: string, decimals: number): Amount {
 
 /**
  * Parses an integer in smallest units, as the wire carries it.
- * @throws Fault `amount_malformed`
+ * @throws Fault `amount_malformed` if the text is not such an integer, or the amount is too large
  */
 export function parseBaseUnits(text: string): Amount {
   return parseAmount(text, 0)
 }
 
-/** Checks a count that a chain library already gave as `bigint`. */
+/**
+ * Checks a count that a chain library already returned as `bigint`.
+ * @throws Fault `amount_malformed` if it is negative or too large
+ */
 export function toAmount(value: bigint): Amount {
   if (value < 0n || value > amountMax)
     throw new Fault('amount_malformed', { text: value.toString(), decimals: 0 })

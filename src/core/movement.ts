@@ -1,8 +1,8 @@
 import type { Address, AssetKey, NetworkName, TxId } from './asset.ts'
 
 /**
- * A change of what a watched address holds that is nobody's payment to it: what it paid, the fee it bore, what it
- * wrapped, rent that came back. `change` is signed and never zero. Balances are proved by it; it is never booked.
+ * A change of a watched address's balance that is not a payment to it: an outgoing payment, a fee that it bore, a wrap,
+ * returned rent. `change` is signed and never zero. Movements prove balances; they are never booked.
  */
 export type BalanceMovement = {
   network: NetworkName

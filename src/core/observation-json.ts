@@ -7,7 +7,7 @@ export function encodeObservation(observation: Observation): string {
   )
 }
 
-/** Reads what `encodeObservation` wrote. It is our own text, so it is trusted and not checked again. */
+/** Reads the output of `encodeObservation`. It is our own text, so it is trusted and not checked again. */
 export function decodeObservation(text: string): Observation {
   return JSON.parse(text, (key, value: unknown) => {
     if (typeof value !== 'string') return value

@@ -2,17 +2,17 @@ import type { AssetKey, NetworkName } from './asset.ts'
 import type { ClaimStatus, Owner } from './evidence.ts'
 import type { Amount } from './money.ts'
 
-/** How long each thing may take before its absence is a mismatch, in milliseconds. */
+/** How long evidence may take before its absence is a mismatch, in milliseconds. */
 export type Deadlines = {
   /** From the first other evidence of a step to its webhook. */
   webhookWithinMs: number
-  /** The statuses for each of which the service is to send a webhook. */
+  /** The statuses for which the service must send a webhook. */
   webhookStatuses: readonly ClaimStatus[]
   /** From the first other evidence of a step to the API's record of it. */
   apiWithinMs: number
   /** From a claim to the payment on its chain. Longer than the network takes to become final. */
   chainWithinMs: number
-  /** From a final payment to the service's first word of it. */
+  /** From a final payment to the service's first report of it. */
   reportWithinMs: number
   /** From a final payment to its final delivery. */
   settlementWithinMs: number
@@ -20,15 +20,15 @@ export type Deadlines = {
 
 /** What is expected of deposits on one route. */
 export type Policy = Deadlines & {
-  /** Where it is written, for people: `policy`, or `policy.routes[2]`. */
+  /** Its location in the settings, for people: `policy`, or `policy.routes[2]`. */
   line: string
-  /** By how much a delivery may differ from what is stated. The larger of both holds. */
+  /** By how much a delivery may differ from the stated amount. The larger of the two bounds applies. */
   tolerance: Tolerance
-  /** What the service may keep. */
+  /** The fee that the service may keep. */
   fee: FeeModel
   /** The cells that must agree before a deposit is reconciled. */
   required: readonly RequiredCell[]
-  /** Payments of less are not expected to be delivered; null where every payment is. */
+  /** Smaller payments are not expected to be delivered; null if every payment is. */
   minimum: Amount | null
   /** Whether payments of the asset are accepted on this route. */
   supported: boolean
@@ -36,26 +36,29 @@ export type Policy = Deadlines & {
   stuckAfterMs: number
   /** By how much the service's clock may be ahead of ours. */
   clockSkewMs: number
-  /** From the service's word that a deposit is to be refunded, or failed, to the refund. */
+  /** From the service's report that a deposit is to be refunded, or failed, to the refund. */
   refundWithinMs: number
-  /** Whether what fits only by address, asset, amount and time is joined without asking, where nothing else fits. */
+  /**
+   * Whether a transfer that fits only by address, asset, amount and time is joined without asking, if nothing else
+   * fits.
+   */
   acceptsUnnamed: boolean
 }
 
-/** `amount` in base units of the delivered asset; `bps` in hundredths of a percent of what is stated. */
+/** `amount` in base units of the delivered asset; `bps` in hundredths of a percent of the stated amount. */
 export type Tolerance = { amount: Amount; bps: number }
 
 export type FeeModel =
-  /** Whatever the service states. */
+  /** Any fee that the service states. */
   | { kind: 'stated' }
   /** In base units of the delivered asset. */
   | { kind: 'fixed'; amount: Amount }
-  /** In hundredths of a percent of what is paid, where both assets are worth the same. */
+  /** In hundredths of a percent of the payment, if both assets have the same value. */
   | { kind: 'bps'; bps: number; units: Units }
-  /** What it has been on that many settled deposits, as `bin/depositd policy learn` found it. */
+  /** The range found by `bin/depositd policy learn` on that many settled deposits. */
   | { kind: 'band'; lowBps: number; highBps: number; sample: number; units: Units }
 
-/** How many base units one unit of the paid asset has, and one of the delivered asset: powers of ten. */
+/** How many base units one unit of the paid asset has, and one unit of the delivered asset: powers of ten. */
 export type Units = { paid: bigint; delivered: bigint }
 
 export const requiredCells = [
@@ -68,7 +71,7 @@ export const requiredCells = [
 ] as const
 export type RequiredCell = (typeof requiredCells)[number]
 
-/** What is known of a deposit's route. */
+/** The known properties of a deposit's route. */
 export type DepositRoute = {
   owner: Owner | null | undefined
   networkIn: NetworkName | undefined
@@ -77,7 +80,7 @@ export type DepositRoute = {
   assetOut: AssetKey | undefined
 }
 
-/** Fits a route where everything that it names is so. */
+/** Matches a route if every property that it names is equal. */
 export type RoutePattern = {
   ownerKind?: Owner['kind'] | undefined
   ownerId?: string | undefined
@@ -89,7 +92,7 @@ export type RoutePattern = {
 
 export type RoutePolicy = { pattern: RoutePattern; policy: Policy }
 
-/** What is expected where the settings say nothing of it, but for deadlines. */
+/** The defaults for all that the settings do not state, except deadlines. */
 export const plainPolicy: Omit<Policy, keyof Deadlines> = {
   line: 'policy',
   tolerance: { amount: 0n as Amount, bps: 0 },

@@ -12,28 +12,28 @@ import { earliest, latest } from './time.ts'
 
 export type AccountId = Brand<string, 'AccountId'>
 
-/** Names both sides, so an unbalanced transfer cannot be written down. */
+/** Names both sides, so that an unbalanced transfer cannot be expressed. */
 export type LedgerTransfer = { debit: AccountId; credit: AccountId; asset: AssetKey; amount: Amount }
 
 export type DepositJournalKind = 'deposit' | 'settlement' | 'refund' | 'write_off' | 'reversal'
 
-/** A journal of the books. Its key is unique there, so that nothing is booked twice. */
+/** A journal of the ledger. Its key is unique there, so that nothing is booked twice. */
 export type Journal = {
   key: string
   kind: DepositJournalKind
   /** The payment it is about. */
   transfer: TransferRef
-  /** The deposit it was booked of; null for the one that it is decided for. */
+  /** The deposit it was booked for; null for the deposit that is being decided. */
   depositId: bigint | null
-  /** Key of the journal this one takes back. */
+  /** Key of the journal that this one reverses. */
   reverses: string | null
   eventAt: Date
   transfers: readonly LedgerTransfer[]
 }
 
 /**
- * What is booked of a payment, and the number of the deposit that it is now, null where it has none yet; `contra` is
- * where its other side stands, null while nobody is known to own it.
+ * The journals of a payment, and the number of its current deposit, null if it has none yet. `contra` is the account of
+ * the other side, null while the owner is unknown.
  */
 export type PaymentBookings = {
   depositId: bigint | null
@@ -42,16 +42,16 @@ export type PaymentBookings = {
 }
 
 /**
- * The journals still to be written so that the books say what the verdict proves. What is booked and no longer
- * proved, or proved differently, or of another time or deposit, is reversed; nothing is edited. Calling it again after
- * booking gives none.
+ * Returns the journals still to be written so that the books match what the verdict proves. A journal that is no longer
+ * proved, or is proved differently, or has another time or deposit, is reversed; nothing is edited. Calling it again
+ * after booking returns none.
  */
 export function posting(
   dossier: DepositEvidence,
   verdict: DepositVerdict,
   { depositId, journals: booked, contra }: PaymentBookings,
 ): Journal[] {
-  // Tokens may be moved without moving any; there is nothing to book then.
+  // Tokens allow transfers of zero; there is nothing to book then.
   const isNothing = dossier.deposit?.amount === 0n
   const targets = isNothing ? [] : targetsOf(dossier, verdict, contra)
   const reversed = new Set(booked.map((journal) => journal.reverses))
@@ -65,7 +65,7 @@ export function posting(
   ]
 }
 
-/** Account names, as the chart of docs/accounting.md lists them. */
+/** Account names, as the chart in docs/accounting.md lists them. */
 export const accounts = {
   inTransit: (network: string) => `assets:in_transit:${network}` as AccountId,
   forwarded: (network: string, recipient: string) => `assets:forwarded:${network}:${recipient}` as AccountId,
@@ -89,7 +89,7 @@ function targetsOf(dossier: DepositEvidence, verdict: DepositVerdict, contra: Ac
   return ended === null ? [paid] : [paid, ended]
 }
 
-/** What leaves it open to whom a final payment belongs. */
+/** Mismatches that leave the owner of a final payment open. */
 const suspending: ReadonlySet<MismatchKind> = new Set([
   'unreported',
   'unknown_address',
@@ -98,7 +98,7 @@ const suspending: ReadonlySet<MismatchKind> = new Set([
   'unsupported_token',
 ])
 
-/** A final payment: in transit, owed to its owner, or held in suspense once the service failed to claim it in time. */
+/** A final payment: in transit, owed to its owner, or held in suspense if the service failed to claim it in time. */
 function depositTarget(
   { deposit, webhook, api }: DepositEvidence,
   { finalAt, mismatches }: DepositVerdict,
@@ -114,7 +114,7 @@ function depositTarget(
   return { kind: 'deposit', transfer: deposit.ref, eventAt: deposit.blockAt, transfers }
 }
 
-/** A proved delivery: out of transit, over the conversion account, to where the service brought it. */
+/** A proved delivery: out of transit, over the conversion account, to its destination. */
 function settlementTarget(dossier: DepositEvidence, verdict: DepositVerdict): Target | null {
   const leg = liveLeg(dossier.deposit)
   if (leg === null || !isProved(dossier, verdict)) return null
@@ -135,12 +135,15 @@ function settlementTarget(dossier: DepositEvidence, verdict: DepositVerdict): Ta
   }
 }
 
-/** The first time of which the API says that it was settled: a record that is revised later does not move it. */
+/** The first time for which the API says that it was settled: a record that is revised later does not change it. */
 function creditedAt(dossier: DepositEvidence): Date | null {
   return firstSaidAt(dossier, 'settled')
 }
 
-/** No clock of the service dates it before the payment, or after the word itself was received. */
+/**
+ * The first time for which the API states a status. The service's clock cannot date it before the payment, or after the
+ * receipt of the claim.
+ */
 function firstSaidAt({ words, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
   const saying = words.api.filter(({ status }) => status === said)
   const first = earliest(saying.flatMap(({ occurredAt, receivedAt }) => [occurredAt, receivedAt]))
@@ -148,8 +151,8 @@ function firstSaidAt({ words, deposit }: DepositEvidence, said: ClaimStatus): Da
 }
 
 /**
- * What went back to its payer, as the service's API states it: nothing is in transit, nor owed to the owner. Where a
- * part of it was delivered, only people can tell what went back.
+ * A payment that went back to its payer, as the service's API states it: nothing is in transit, or owed to the owner.
+ * If a part of it was delivered, only a person can determine what went back.
  */
 function refundTarget(paid: Target, dossier: DepositEvidence, { state }: DepositVerdict): Target | null {
   if (state !== 'refunded' || deliveredLegs(dossier).length > 0) return null
@@ -162,7 +165,7 @@ function refundTarget(paid: Target, dossier: DepositEvidence, { state }: Deposit
   }
 }
 
-/** What is in transit and not expected any more, since a person said so; a delivery that is proved all the same outdoes it. */
+/** An amount in transit that a person decided is no longer expected. A delivery that is proved anyway overrides it. */
 function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
   if (deposit === null || writeOff === null) return null
   const { asset, amount, network, ref } = deposit
@@ -172,8 +175,9 @@ function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
 }
 
 /**
- * The API has to state the delivery too, since only it states the fee; that a part of it is all, too. What it calls
- * refunded and never stated, it will not state any more: the chain shows where that is.
+ * The API must state the delivery too, because only the API states the fee. It must also state that a partial delivery
+ * is all. If it calls a deposit refunded and never stated a delivery, it will not state one any more: the chain shows
+ * the destination.
  */
 function isProved(dossier: DepositEvidence, { settledAt, lack }: DepositVerdict): boolean {
   const { approval, api } = dossier
@@ -200,14 +204,14 @@ function creditTransfers({ api, approval }: DepositEvidence): LedgerTransfer[] {
   return [{ debit, credit: accounts.conversion, asset: settlement.asset, amount: settlement.amount }]
 }
 
-/** A fee is booked where the API states it, or the policy derives it. */
+/** The fee, if the API states it or the policy derives it. */
 function feeTransfers(dossier: DepositEvidence, { fee }: DepositVerdict): LedgerTransfer[] {
   const settlement = statedByApi(dossier)
   if (settlement === null || fee === null) return []
   return [{ debit: accounts.serviceFees, credit: accounts.conversion, asset: settlement.asset, amount: fee }]
 }
 
-/** What the policy accepts to be lacking, or to be too much: the conversion account then holds what is stated. */
+/** The shortfall or excess that the policy tolerates. The conversion account then holds the stated amount. */
 function lackTransfers(dossier: DepositEvidence, { lack }: DepositVerdict): LedgerTransfer[] {
   const settlement = statedByApi(dossier)
   if (settlement === null) return []
@@ -216,7 +220,7 @@ function lackTransfers(dossier: DepositEvidence, { lack }: DepositVerdict): Ledg
   return [{ debit, credit, asset: settlement.asset, amount: (lack < 0n ? -lack : lack) as Amount }]
 }
 
-/** Of the deposit that it was booked of, so that what is in transit of each adds up. */
+/** A reversal belongs to the deposit of the original journal, so that each deposit's amount in transit adds up. */
 function reversal(journal: Journal): Journal {
   const transfers = journal.transfers.map(({ debit, credit, ...rest }) => ({
     debit: credit,
@@ -231,7 +235,7 @@ function isBooked(target: Target, journal: Journal): boolean {
   return isThen && isSame(target, journal) && textOf(target.transfers) === textOf(journal.transfers)
 }
 
-/** The same thing is booked again only after its booking was reversed; the number tells the bookings apart. */
+/** A target is booked again only after its booking was reversed; the number distinguishes the bookings. */
 function nextKey(target: Target, booked: readonly Journal[]): string {
   const times = booked.filter((journal) => isSame(target, journal)).length
   return `${target.kind}/${target.transfer}#${times + 1}`

@@ -1,12 +1,12 @@
 import type { Family } from './asset.ts'
 
-/** How the file of a private key is written, for people. */
+/** The format of a private key's file, for people. */
 export const privateKeyForms: Readonly<Record<Family, string>> = {
   evm: '64 hexadecimal digits',
   solana: 'a list of 64 bytes, as solana-keygen writes it',
 }
 
-/** The bytes of a private key, of Solana with the public half behind them; null where the text is none. */
+/** The bytes of a private key, for Solana followed by the public half; null if the text is not a key. */
 export function parsePrivateKey(family: Family, text: string): Uint8Array | null {
   return parsers[family](text.trim())
 }

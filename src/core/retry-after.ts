@@ -1,6 +1,7 @@
 /**
- * How long a service asks to be left alone: seconds, or a date (RFC 9110). A date that has passed is 0.
- * @returns null where it says nothing that can be used, such as `-1` or `soon`.
+ * The delay in milliseconds that a service asks for: in seconds, or until a date (RFC 9110). A date that has passed
+ * gives 0.
+ * @returns null if the header has no usable value, such as `-1` or `soon`.
  */
 export function readRetryAfter(header: string | null, now: Date): number | null {
   if (header === null) return null

@@ -1,6 +1,6 @@
 import type { Rules } from './decide.ts'
 
-/** Of all settings those by which deposits are decided. */
+/** The settings by which deposits are decided. */
 export function rulesOf({ policy, routes, senders, contras = [] }: Rules): Rules {
   return { policy, routes, senders, contras }
 }

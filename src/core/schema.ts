@@ -1,13 +1,13 @@
-/** How the migrations that a database was brought up by stand to those of this program. */
+/** How the migrations applied to a database compare with those of this program. */
 export type SchemaState =
   | { kind: 'missing' }
   | { kind: 'behind' | 'current'; at: string }
-  /** `contract` is the newest migration that took away what this program may use; null if all only added. */
+  /** `contract` is the newest migration that removed something this program may use; null if all only added. */
   | { kind: 'newer'; at: string; contract: string | null }
-  /** `at` is the newest migration that this program does not have; no later version of it added that. */
+  /** `at` is the newest migration that this program does not have and that no later version of it added. */
   | { kind: 'unknown'; at: string }
 
-/** Ends the name of a migration that takes away what versions before it use; all others only add. */
+/** Ends the name of a migration that removes something earlier versions use; all other migrations only add. */
 const contracting = '_contract'
 
 /** @param own all migrations of this program; names sort in the order in which they are applied */

@@ -1,18 +1,18 @@
 import { Fault } from './errors.ts'
 import { parseAmount } from './money.ts'
 
-/** Amounts in units of the asset as decimal text: by `network/SYMBOL`, and under `all` for the others. */
+/** Amounts in units of the asset as decimal text: by `network/SYMBOL`, and under `all` for all other assets. */
 export type Limits = ReadonlyMap<string, string>
 
-/** Above which amounts a decision about money takes two people. An asset without a limit always takes two. */
+/** Amounts above which a decision about money needs two people. An asset without a limit always needs two. */
 export type SecondPersonLimits = Limits
 
-/** What a decision is about. */
+/** The amount that a decision is about. */
 export type Stake = { network: string; symbol: string | null; decimals: number | null; amount: bigint | null }
 
 /**
- * Holds a decision to the limit of its asset.
- * @throws Fault `usage_bad` where a second person is needed and none is named, or the first is named again.
+ * Checks a decision against the limit of its asset.
+ * @throws Fault `usage_bad` if a second person is needed and none is named, or the first is named again.
  */
 export function checkSecondPerson(
   stake: Stake,
@@ -32,14 +32,14 @@ export function checkSecondPerson(
   })
 }
 
-/** Whether an amount is known and no more than the limit of its asset. */
+/** True if an amount is known and no more than the limit of its asset. */
 export function isWithinLimit({ network, symbol, decimals, amount }: Stake, limits: Limits): boolean {
   const limit = limits.get(`${network}/${symbol}`) ?? limits.get('all')
   if (limit === undefined || decimals === null || amount === null) return false
   return amount <= baseUnits(limit, decimals)
 }
 
-/** A limit with more digits than the asset has is cut to them, which is the stricter. */
+/** A limit with more digits than the asset has is truncated, which is stricter. */
 function baseUnits(limit: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = limit.split('.')
   return parseAmount(

@@ -1,12 +1,12 @@
-/** How much of a request a port takes, and how long it waits for it. */
+/** How large a request a port accepts, and how long it waits for one. */
 export type ServerLimits = {
   headerBytesMax: number
   headersTimeoutMs: number
   /** From the first byte of a request to the last byte of its body. */
   requestTimeoutMs: number
-  /** Longer than the 60 s after which usual load balancers drop an idle connection. */
+  /** Longer than the 60 s after which common load balancers drop an idle connection. */
   keepAliveTimeoutMs: number
-  /** How often the two time limits above are looked at. */
+  /** How often the two time limits above are checked. */
   timeoutCheckMs: number
 }
 
@@ -18,7 +18,7 @@ export const serverLimits: ServerLimits = {
   timeoutCheckMs: 1000,
 }
 
-/** As `createServer` of `node:http` takes them. */
+/** The limits as options of `createServer` of `node:http`. */
 export function serverOptions(limits: ServerLimits) {
   return {
     maxHeaderSize: limits.headerBytesMax,

@@ -1,9 +1,9 @@
-/** A longer word is cut within, whatever it is. */
+/** A word longer than this is cut in the middle. */
 const wordMax = 200
 
 /**
- * The beginning of a text that somebody else wrote, for people. The word at the cut goes whole: half a secret is one
- * that nobody recognises.
+ * The beginning of a text from an external source, for people. A word at the cut is dropped whole: half a secret would
+ * not be recognised as one.
  */
 export function shorten(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text

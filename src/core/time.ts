@@ -1,4 +1,4 @@
-/** Reads a day or a time of ISO 8601; null where it is neither, or none of the calendar. */
+/** Parses a day or a time in ISO 8601; null if the text is neither, or is not in the calendar. */
 export function parseTime(text: string): Date | null {
   const [, day] = /^(\d{4}-\d\d-\d\d)(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
   if (day === undefined || !isOfCalendar(day)) return null
@@ -6,20 +6,20 @@ export function parseTime(text: string): Date | null {
   return Number.isNaN(time.getTime()) ? null : time
 }
 
-/** `Date` takes 30 February for a day of March. */
+/** `Date` reads 30 February as a day in March. */
 function isOfCalendar(day: string): boolean {
   const time = new Date(day)
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day)
 }
 
-/** The earliest of the times that are known; null where none is. */
+/** The earliest known time; null if none is known. */
 export function earliest(times: readonly (Date | null)[]): Date | null {
   let found: Date | null = null
   for (const time of times) if (time !== null && (found === null || time < found)) found = time
   return found
 }
 
-/** The latest of the times that are known; null where none is. */
+/** The latest known time; null if none is known. */
 export function latest(times: readonly (Date | null)[]): Date | null {
   let found: Date | null = null
   for (const time of times) if (time !== null && (found === null || time > found)) found = time

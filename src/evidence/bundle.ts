@@ -13,15 +13,15 @@ const row = z.strictObject({
   /** Number of the inbox row. */
   inbox: integer,
   source: z.enum(['webhook', 'api', 'chain', 'person']),
-  /** By which the source tells it from everything else that it said. */
+  /** Identifies the row among everything that its source sent. */
   key: text,
   receivedAt: time,
   storedAt: time,
-  /** As the intake keeps them: of credentials, only hashes. */
+  /** As the intake stores them: credentials only as hashes. */
   headers: z.record(text, text),
   body: z.base64(),
   bodySha256: hash,
-  /** The same webhook again, byte for byte. */
+  /** Repetitions of the same webhook, byte for byte. */
   copies: z.strictObject({ count: integer, firstAt: time, lastAt: time, newestAt: z.array(time) }).nullable(),
   /** What the profile reads from the body. */
   says: anything,
@@ -46,14 +46,14 @@ const parts = z.strictObject({
     policy: anything,
     routes: z.array(anything),
     senders: z.array(text),
-    /** Absent in bundles of versions that did not know of it. */
+    /** Absent in bundles of versions that did not have it. */
     contras: z.array(anything).optional(),
   }),
   webhooks: anything,
   profile: z.strictObject({ text, sha256: hash }),
   networks: z.array(network),
   credit: asset,
-  /** The deposits' numbers, and by what each of them was known before. */
+  /** The deposits' numbers, and what identified each of them before. */
   known: z.array(anything),
   verdict: z.strictObject({ at: time, deposits: z.array(anything), strays: z.array(anything) }),
   mismatches: z.array(anything),
@@ -71,21 +71,24 @@ const schema = z.strictObject({
 
 export type Bundle = z.output<typeof schema>
 
-/** Puts the hashes to the parts. @returns the document, byte for byte as its file is to be */
+/**
+ * Adds the hashes to the parts.
+ * @returns the document, byte for byte as its file must be
+ */
 export function sealBundle(made: Bundle['made'], unsealed: { [Name in keyof BundleParts]: unknown }) {
   const open = { format: bundleFormat, made, parts: plain(unsealed) as BundleParts } as const
   const sha256 = hashesOf(open)
   return { text: documentText({ ...open, sha256 }), sha256: sha256.whole }
 }
 
-/** The hash of each part, and of all but the hashes. */
+/** The hash of each part, and of the whole with those hashes. */
 export function hashesOf({ format, made, parts: all }: Omit<Bundle, 'sha256'>): Bundle['sha256'] {
   const ofParts = Object.entries(all).map(([name, part]) => [name, sha256Of(canonicalText(part))])
   const hashes = { parts: Object.fromEntries(ofParts) as Record<string, string> }
   return { ...hashes, whole: sha256Of(canonicalText({ format, made, parts: all, sha256: hashes })) }
 }
 
-/** Reads a bundle; what is not written as bundles are is a problem. */
+/** Parses a bundle. A text that is not in the canonical form of bundles is a problem. */
 export function parseBundle(document: string): { bundle: Bundle | null; problem: string | null } {
   const value = parseJson(document)
   if (value === undefined) return { bundle: null, problem: 'it is no JSON, or not all of it' }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 
 /**
- * A value as JSON has it: integers without a bound as decimal text, times as ISO text, maps and sets as lists, and
- * nothing where there is nothing.
+ * A value as JSON represents it: `bigint` as decimal text, times as ISO text, maps and sets as lists, undefined fields
+ * omitted.
  */
 export function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
@@ -17,12 +17,12 @@ export function plain(value: unknown): unknown {
   )
 }
 
-/** On one line, keys in order and no blanks: what `jq -cS` writes. Hashes are of this text. */
+/** On one line, keys sorted and no blanks: the output of `jq -cS`. Hashes are computed from this text. */
 export function canonicalText(value: unknown): string {
   return textOf(plain(value), dense, 0)
 }
 
-/** As `jq -S` writes a document, with the line break at its end. */
+/** The output of `jq -S` for a document, with the line break at its end. */
 export function documentText(value: unknown): string {
   return `${textOf(plain(value), spacious, 0)}\n`
 }
@@ -36,7 +36,7 @@ type Layout = { colon: string; line: (depth: number) => string }
 const dense: Layout = { colon: ':', line: () => '' }
 const spacious: Layout = { colon: ': ', line: (depth) => `\n${'  '.repeat(depth)}` }
 
-/** Keys are put in order here: an object of JavaScript has those that are numbers before all others. */
+/** Keys are sorted here, because a JavaScript object lists numeric keys before all others. */
 function textOf(value: unknown, layout: Layout, depth: number): string {
   if (typeof value !== 'object' || value === null) return atomText(value)
   const isList = Array.isArray(value)
@@ -51,7 +51,7 @@ function textOf(value: unknown, layout: Layout, depth: number): string {
   return `${open}${start}${items.join(`,${start}`)}${layout.line(depth)}${close}`
 }
 
-/** jq writes one character by its number where JavaScript does not. */
+/** jq escapes one character that JavaScript does not. */
 function atomText(value: unknown): string {
   return JSON.stringify(value).replaceAll('\u007f', '\\u007f')
 }

@@ -1,9 +1,9 @@
 import { lineOf } from '../core/errors.ts'
 
-/** What one check of a bundle found. `not done` proves nothing, and is no fault. */
+/** The result of one check of a bundle. `not done` proves nothing, and is not a failure. */
 export type BundleCheck = { check: string; outcome: 'passed' | 'failed' | 'not done'; says: string }
 
-/** What a check found wrong; none where it passed. */
+/** The problems that a check found; empty if it passed. */
 export type Problems = readonly string[]
 
 export function judged(check: string, problems: Problems, proved: string): BundleCheck {
@@ -16,7 +16,7 @@ export function notDone(check: string, says: string): BundleCheck {
   return { check, outcome: 'not done', says }
 }
 
-/** A document may hold anything: what a check stumbles over is a problem of the document. */
+/** A document may contain anything, so an error thrown during a check is a problem of the document. */
 export function checked(check: string, proved: string, find: () => Problems): BundleCheck {
   try {
     return judged(check, find(), proved)

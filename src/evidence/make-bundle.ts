@@ -20,7 +20,10 @@ export type BundleInput = {
   version: string
 }
 
-/** Makes the document of one deposit, with all of the group that it is decided with. Of the settings it holds no address of a server and no secret. */
+/**
+ * Makes the document of one deposit, with all of the group that it is decided with. It contains no server address and
+ * no secret of the settings.
+ */
 export function makeBundle(input: BundleInput): { text: string; sha256: string } {
   const { evidence, decision, settings, profileText, at, version } = input
   const rules = rulesOf(settings)

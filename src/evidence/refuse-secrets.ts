@@ -1,12 +1,12 @@
 import type { Settings } from '../config/settings.ts'
 import { Fault } from '../core/errors.ts'
 
-/** A shorter secret stands in texts that have nothing to do with it. */
+/** A shorter secret also occurs in unrelated texts. */
 const secretLengthMin = 8
 
 /**
- * A bundle holds no secret of ours by its making; what a stranger wrote into a payload might be one all the same.
- * @throws Fault `usage_bad` that names the setting, and never its value
+ * A bundle is made without any secret of ours, but an external sender may have put one into a payload.
+ * @throws Fault `usage_bad` if the document contains a secret; it names the setting, and never its value
  */
 export function refuseSecrets(document: string, settings: Settings): void {
   const bodies = [...document.matchAll(/"body": "([^"]+)"/g)].map(([, body = '']) =>

@@ -12,7 +12,7 @@ import type { Journal } from '../core/posting.ts'
 import type { BundleParts } from './bundle.ts'
 import { plain } from './canonical.ts'
 
-/** A decision as a bundle tells it: the same decision is told in the same words. */
+/** A decision as a bundle presents it: the same decision always gives the same presentation. */
 export function tellDecision(
   { deposits, strays }: GroupVerdict,
   stored: readonly StoredObservation[],
@@ -27,7 +27,7 @@ export function tellDecision(
     delivery: decided.delivery,
     links: dossier.links,
     unseen: decided.unseen,
-    /** What is not booked yet, or not taken back. */
+    /** Not booked yet, or not reversed yet. */
     toBook: decided.journals,
     reasons: decided.reasons,
   }))
@@ -37,7 +37,7 @@ export function tellDecision(
   }) as Pick<BundleParts['verdict'], 'deposits' | 'strays'>
 }
 
-/** Decides anew what a bundle's parts hold. */
+/** Decides the contents of a bundle's parts anew. */
 export function decideAgain(parts: BundleParts, stored: readonly StoredObservation[]) {
   const rules = rulesOf(parts)
   const decision = decide(groupOf(parts, stored), rules, new Date(parts.verdict.at))
@@ -59,7 +59,7 @@ function rulesOf({ policy: { policy, routes, senders, contras = [] } }: BundlePa
   return { ...(revived({ policy, routes, contras }) as Omit<Rules, 'senders'>), senders: new Set(senders) }
 }
 
-/** Amounts and heights are decimal text in a document; these are their names. */
+/** Names of fields with amounts and heights, which are decimal text in a document. */
 const integerNames: ReadonlySet<string> = new Set([
   'amount',
   'depositId',
@@ -71,7 +71,7 @@ const integerNames: ReadonlySet<string> = new Set([
   'delivered',
 ])
 
-/** The parts were made from these types; what an altered document holds instead decides otherwise, or fails. */
+/** Restores the types that the parts were made from. An altered document gives another decision, or fails. */
 function revived(part: unknown): unknown {
   return JSON.parse(JSON.stringify(part), (name, value: unknown) => {
     if (typeof value !== 'string') return value

@@ -10,14 +10,14 @@ import { canonicalText, sha256Of } from './canonical.ts'
 import { type BundleCheck, checked, judged, type Problems } from './check.ts'
 import { decideAgain } from './told.ts'
 
-/** What a document holds, once it is read again; `null` where it is no bundle. */
+/** The contents of a document after it was read again; `bundle` is null if the document is not a bundle. */
 export type BundleVerification = {
   checks: BundleCheck[]
   bundle: Bundle | null
   stored: readonly StoredObservation[]
 }
 
-/** All that can be checked of a bundle with nothing but the bundle: no database, no secret, no chain. */
+/** Runs all checks of a bundle that need nothing but the bundle: no database, no secret, no chain. */
 export function verifyBundle(document: string): BundleVerification {
   const { bundle, problem } = parseBundle(document)
   const form = judged('form', problem === null ? [] : [problem], 'written as bundles of this version are')
@@ -93,7 +93,7 @@ function readRow({ source, body, receivedAt, inbox }: BundleEvidenceRow, readCla
   throw new Fault('usage_bad', { problem: `the profile does not read row ${inbox}: ${problem}`, mend: '' })
 }
 
-/** @throws where the profile of the bundle is none */
+/** If the bundle's profile cannot be parsed, the reader reports that for each body. */
 function readerOf({ profile: { text }, networks, credit }: BundleParts): ClaimReader {
   const { profile, faults } = parseProfile(text)
   if (profile === null) return () => ({ kind: 'schema_drift', path: 'profile', problem: faults.join('; ') })
@@ -103,13 +103,13 @@ function readerOf({ profile: { text }, networks, credit }: BundleParts): ClaimRe
   })
 }
 
-/** The network of a bundle as settings have it. All nodes that are given have to agree, whatever sufficed before. */
+/** The network of a bundle in the form of the settings. All given nodes must agree, regardless of the quorum before. */
 export function networkOf(
   network: BundleParts['networks'][number],
   rpcUrls: readonly string[],
 ): NetworkSettings {
   const reading = { ...defaultReading, ...network.reading, quorum: Math.max(1, rpcUrls.length) }
-  // What the document holds instead of names and addresses is refused by whoever reads with it.
+  // The reader refuses values in the document that are not names or addresses.
   return { ...network, reading, rpcUrls } as unknown as NetworkSettings
 }
 
@@ -123,7 +123,7 @@ function verdictProblems(parts: BundleParts, stored: readonly StoredObservation[
   return isSame || altered.length > 0 ? altered : ['other deposits, or other unexplained deliveries']
 }
 
-/** The names of what is told otherwise. */
+/** The names of the fields that differ. */
 function differences(
   told: Record<string, unknown>,
   again: Record<string, unknown> | undefined,
@@ -136,7 +136,7 @@ function differences(
     .map((name) => `${of}: ${name} is told otherwise than the evidence gives`)
 }
 
-/** Evidence alone clears: what a person resolved is not closed in the list. */
+/** Only evidence clears a mismatch: one that a person resolved still counts as open. */
 function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
   const told = mismatches.filter(({ clearedAt }) => clearedAt === null).map(keyOfTold)
   const held = [
@@ -162,7 +162,7 @@ function keyOfTold({ subject, kind, detail }: Record<string, unknown>): string {
 type BundleLedgerTransfer = { debit: unknown; credit: unknown }
 type BundleJournal = BundleParts['journals'][number] & { transfers?: readonly BundleLedgerTransfer[] }
 
-/** Holds the journals against the verdict, and every reversal against what it takes back. */
+/** Compares the journals with the verdict, and every reversal with the journal that it reverses. */
 function checkJournals({ verdict, journals }: BundleParts): Problems {
   const due = verdict.deposits.flatMap(({ toBook }) => toBook as { key: string }[])
   const keys = journals.map(({ key }) => key)

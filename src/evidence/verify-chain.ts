@@ -14,10 +14,10 @@ import { networkOf } from './verify-bundle.ts'
 
 const readAtOnce = 4
 
-/** The nodes of the auditor's own choice, by network. */
+/** The nodes that the auditor chose, by network. */
 export type Nodes = ReadonlyMap<string, readonly string[]>
 
-/** Reads every transaction of the bundle again on its chain, by nodes that are given. */
+/** Reads every transaction of the bundle again on its chain, from the given nodes. */
 export async function verifyChains(
   parts: BundleParts,
   stored: readonly StoredObservation[],
@@ -33,7 +33,7 @@ export async function verifyChains(
   )
 }
 
-/** What the bundle says a chain shows. */
+/** What the bundle says a chain shows of a transaction. */
 type BundleTransaction = {
   network: string
   tx: TxId
@@ -78,7 +78,7 @@ async function verifyChain(name: string, { parts, claims, urls }: ChainCheckInpu
   }
 }
 
-/** What the document takes for the chain, and for final: whoever reads the outcome should know both. */
+/** The chain and the finality rule that the document assumes. The reader of the outcome should know both. */
 function chainOf({ chainId, genesisHash, reading }: BundleParts['networks'][number]): string {
   const chain = chainId === null ? `genesis ${genesisHash ?? 'as the node shows it'}` : `chain id ${chainId}`
   const finality = canonicalText(reading?.finality ?? defaultReading.finality)

@@ -7,7 +7,7 @@ import { bytesOf } from './verify-bundle.ts'
 const check = 'signatures'
 
 /**
- * Verifies every webhook by secrets, or public keys, of the auditor's own: those of the bundle's maker would prove
+ * Verifies every webhook with the auditor's own secrets or public keys: those of the bundle's maker would prove
  * nothing.
  */
 export function verifySignatures({ evidence, webhooks }: BundleParts, keys: Keys): BundleCheck {

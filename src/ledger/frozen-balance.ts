@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { Period } from './period.ts'
 
-/** What was debited and credited to an account in one asset, in its smallest units. */
+/** The debits and credits of an account in one asset, in smallest units. */
 export type FrozenBalanceLine = { account: string; asset: string; debit: bigint; credit: bigint }
 
-/** The lines of several parts of the books as those of all of them, in the order in which they are hashed. */
+/** Adds up the lines of several parts of the books, in the order in which they are hashed. */
 export function addUp(lines: readonly FrozenBalanceLine[]): FrozenBalanceLine[] {
   const sums = new Map<string, FrozenBalanceLine>()
   for (const { account, asset, debit, credit } of lines) {
@@ -18,9 +18,9 @@ export function addUp(lines: readonly FrozenBalanceLine[]): FrozenBalanceLine[] 
 }
 
 /**
- * SHA-256 of a trial balance, whose lines have to be added in order: by account, then asset, as bytes of UTF-8. The text
- * is what `COPY … TO STDOUT` of Postgres writes for month, account, asset, debit and credit: tabs between them, a line
- * feed behind each line, and a backslash before what would be taken for either.
+ * SHA-256 of a trial balance. Lines must be added in order: by account, then asset, compared as UTF-8 bytes. The text
+ * is the output of `COPY … TO STDOUT` of Postgres for month, account, asset, debit and credit: separated by tabs, a
+ * line feed after each line, and a backslash before characters that would be mistaken for either.
  */
 export function hashBalance(period: Period) {
   const hash = createHash('sha256')
@@ -32,7 +32,7 @@ export function hashBalance(period: Period) {
   }
 }
 
-/** UTF-16, in which texts are compared otherwise, has another order beyond U+FFFF. */
+/** JavaScript compares strings as UTF-16, which orders characters beyond U+FFFF differently. */
 function compareBytes(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right))
 }

@@ -1,2 +1,2 @@
-/** A column of a table for people, whether it is printed or shown in a browser. */
+/** A column of a table for people, printed or shown in a browser. */
 export type TableColumn<Row> = { title: string; of: (row: Row) => string; align?: 'right' }

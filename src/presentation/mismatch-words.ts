@@ -2,10 +2,10 @@ import { type MismatchKind, mismatchKinds } from '../core/mismatch.ts'
 import { formatAmount } from '../core/money.ts'
 import { detailText } from './words.ts'
 
-/** What is known of the assets that a text names, by their keys. */
+/** The assets that a text names, by key. */
 export type AssetLabels = Readonly<Record<string, { symbol: string; network: string; decimals: number }>>
 
-/** What a mismatch says, as it is stored: amounts in base units of `asset`, or of the asset of the loss. */
+/** A mismatch as it is stored: amounts in base units of `asset`, or of the asset of the loss. */
 export type SaidMismatch = {
   kind: string
   detail: Readonly<Record<string, string>>
@@ -13,13 +13,13 @@ export type SaidMismatch = {
   assets?: AssetLabels
 }
 
-/** What a mismatch says, in one sentence for people: amounts in units of their assets. */
+/** A mismatch in one sentence for people: amounts in units of their assets. */
 export function mismatchSentence(mismatch: SaidMismatch): string {
   const { kind, detail } = mismatch
   return isKnown(kind) ? sentences[kind](saying(mismatch)) : detailText(detail)
 }
 
-/** An amount as documents have it: in units of its asset, null if that is not known, and in smallest units. */
+/** An amount as documents contain it: in units of its asset, null if the asset is unknown, and in smallest units. */
 export type DocumentAmount = {
   amount: string | null
   amount_base: string
@@ -40,7 +40,10 @@ export function toldAmount(asset: string, base: bigint, assets: AssetLabels): Do
 /** The asset that an amount is counted in; null if it is not known. */
 export type AmountAsset = { asset: string | null; assets: AssetLabels }
 
-/** An amount whose name the names of its asset begin with: `loss`, `loss_base`, `loss_asset_symbol`, `loss_asset`. */
+/**
+ * An amount under a name that begins the names of all its fields: `loss`, `loss_base`, `loss_asset_symbol`,
+ * `loss_asset`.
+ */
 export function amountNamed(name: string, base: bigint | null, { asset, assets }: AmountAsset): object {
   const told = base === null || asset === null ? null : toldAmount(asset, base, assets)
   return {
@@ -51,7 +54,7 @@ export function amountNamed(name: string, base: bigint | null, { asset, assets }
   }
 }
 
-/** The amounts in the detail of a mismatch, by their names there. */
+/** The amounts in the detail of a mismatch, by field name. */
 export function amountsOfDetail(mismatch: SaidMismatch): Readonly<Record<string, DocumentAmount>> {
   const said = saying(mismatch)
   if (isKnown(mismatch.kind)) sentences[mismatch.kind](said)
@@ -61,14 +64,14 @@ export function amountsOfDetail(mismatch: SaidMismatch): Readonly<Record<string,
 /** An amount in smallest units, and the key of its asset. */
 const namedAmount = /(\d+) of ([a-z0-9-]+\/[A-Za-z0-9]+)/g
 
-/** The amounts that a text names as `11988000 of solana/5HZy…`, in their order. */
+/** The amounts that a text names as `11988000 of solana/5HZy…`, in order. */
 export function amountsNamed(text: string, assets: AssetLabels): DocumentAmount[] {
   return [...text.matchAll(namedAmount)].map(([, base = '', asset = '']) =>
     toldAmount(asset, BigInt(base), assets),
   )
 }
 
-/** Rewrites amounts that a text names as `11988000 of solana/5HZy…`: `11.988 USDC on solana`. */
+/** Rewrites amounts like `11988000 of solana/5HZy…` as `11.988 USDC on solana`. */
 export function amountsInUnits(text: string, assets: AssetLabels): string {
   return text.replaceAll(namedAmount, (whole, amount: string, key: string) => {
     const asset = assets[key]
@@ -78,7 +81,7 @@ export function amountsInUnits(text: string, assets: AssetLabels): string {
   })
 }
 
-/** A decimal with thousands separators, without the zeros at its end. */
+/** A decimal with thousands separators, without trailing zeros. */
 export function decimalText(decimal: string): string {
   const [whole = '', fraction = ''] = decimal.split('.')
   const end = fraction.replace(/0+$/, '')
@@ -115,7 +118,7 @@ function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
   }
   return {
     detail,
-    /** Those that the sentence has named so far. */
+    /** The amounts that the sentence has named so far. */
     amounts,
     has: (name: string) => detail[name] !== undefined,
     word,
@@ -130,7 +133,7 @@ function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
         ? 'an unknown amount'
         : `${unitsText((BigInt(one) - BigInt(other)).toString(), known.decimals)} ${known.symbol}`
     },
-    /** What each source states, by its name for people. */
+    /** What each source states, with the source's name for people. */
     each: (show: (name: string) => string) =>
       Object.entries(sourceNames)
         .filter(([name]) => detail[name] !== undefined)
@@ -155,7 +158,7 @@ function overdue({ word }: SentenceHelpers): string {
   return `${what.charAt(0).toUpperCase()}${what.slice(1)} since ${word('since')}`
 }
 
-/** With the proof of what is missing, or why nothing is known and what to do. */
+/** Adds the proof that it is missing, or why nothing is known and what to do. */
 function searched(said: SentenceHelpers): string {
   const { has, word } = said
   const names = ['proof', 'reason', 'found', 'next'].filter(has)

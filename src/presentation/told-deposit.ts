@@ -3,7 +3,7 @@ import type { TableColumn } from './column.ts'
 import { type AssetLabels, mismatchSentence } from './mismatch-words.ts'
 import type { Fact } from './words.ts'
 
-/** One line of a list of deposits. Amounts are decimal text. */
+/** One row of a list of deposits. Amounts are decimal text. */
 export type DepositListRow = {
   id: string
   state: string
@@ -11,20 +11,20 @@ export type DepositListRow = {
   network: string
   asset_symbol: string
   amount: string
-  /** What was delivered; empty where nothing was. */
+  /** The delivered amount; empty if nothing was delivered. */
   settlement: string
-  /** The kinds that are open, with commas between. */
+  /** The open kinds, separated by commas. */
   mismatches: string
 }
 
-/** All that is told of one deposit. */
+/** All that is shown of one deposit. */
 export type DepositDetail = {
   deposit: Readonly<Record<string, string | Date | bigint | null>>
   matrix: Matrix
   mismatches: readonly DepositMismatch[]
   evidence: readonly EvidenceLine[]
   journals: readonly JournalSummary[]
-  /** All that are known, by their keys. */
+  /** All known assets, by key. */
   assets: AssetLabels
 }
 
@@ -56,7 +56,7 @@ export const depositColumns: readonly TableColumn<DepositListRow>[] = [
   { title: 'MISMATCHES', of: ({ mismatches }) => mismatches },
 ]
 
-/** For whom, what was paid, what was delivered, and by what name the service knows it. */
+/** The owner, the payment, the delivery, and the service's id of the deposit. */
 export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[] {
   const said = (name: string) => saidOf(deposit, name)
   const fee = said('fee') === '-' ? '-' : `${said('fee')} ${said('fee_asset_symbol')}`
@@ -80,7 +80,7 @@ export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[
   ]
 }
 
-/** A field as it is stored; `-` where it is not known. */
+/** A field as it is stored; `-` if it is unknown. */
 export function saidOf(deposit: DepositDetail['deposit'], name: string): string {
   const value = deposit[name]
   return value instanceof Date ? value.toISOString() : String(value ?? '-')
@@ -102,7 +102,7 @@ export const matrixColumns: readonly TableColumn<MatrixRow>[] = [
   { title: 'CHAIN', of: ({ chain }) => chainWord(chain) },
 ]
 
-/** Since when it is open, until when it was, and what it says. */
+/** Since when it has been open, until when it was, and its sentence. */
 export function mismatchText(mismatch: DepositMismatch): string {
   const { kind, severity, opened_at, cleared_at, status } = mismatch
   const until = cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`
@@ -127,12 +127,14 @@ export const transferColumns: readonly TableColumn<TransferLine>[] = [
   { title: 'ASSET', of: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
 ]
 
-/** A claim is off if it differs from what is proved. */
+/** A claim is off if it differs from the proof. */
 export function claimWord(cell: Cell): string {
   return cell === 'differs' ? 'is off' : cell.replaceAll('_', ' ')
 }
 
-/** A final transfer is the proof; the chain itself is off only if it went to another place than approved. */
+/**
+ * A final transfer is the proof. The chain itself is off only if the transfer went to another address than approved.
+ */
 export function chainWord(cell: Cell): string {
   if (cell === 'differs') return 'went elsewhere'
   return cell === 'agrees' ? 'proves' : cell.replaceAll('_', ' ')

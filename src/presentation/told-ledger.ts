@@ -43,7 +43,7 @@ export const periodColumns: readonly TableColumn<PeriodRow>[] = [
   { title: 'SHA-256', of: ({ sha256, forced }) => `${sha256 ?? ''}${forced === true ? ' forced' : ''}` },
 ]
 
-/** Who did it and, where one was asked for, the second person. */
+/** The person who did it, and the second person if one was required. */
 export function namesOf(...names: readonly (string | null)[]): string {
   return names.filter((name) => name !== null).join(', ')
 }

@@ -5,7 +5,7 @@ import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-word
 import type { Fact } from './words.ts'
 import { wordOf, wordsOf } from './words.ts'
 
-/** One line of a list of mismatches. */
+/** One row of a list of mismatches. */
 export type MismatchRow = {
   id: string
   kind: string
@@ -25,9 +25,9 @@ export type MismatchRow = {
   assets: AssetLabels
 }
 
-/** All that is told of one mismatch. */
+/** All that is shown of one mismatch. */
 export type MismatchDetail = {
-  /** As `accounting.mismatches` has it. */
+  /** A row of `accounting.mismatches`. */
   mismatch: Readonly<Record<string, unknown>> & {
     kind: string
     severity: string
@@ -37,7 +37,7 @@ export type MismatchDetail = {
     loss_asset: string | null
     assets: AssetLabels
   }
-  /** The deposit that it is about, in a few words. */
+  /** A summary of its deposit. */
   deposit: {
     id: string
     state: string
@@ -75,19 +75,19 @@ export const mismatchColumns: readonly TableColumn<MismatchRow>[] = [
   { title: 'DETAIL', of: mismatchSentence },
 ]
 
-/** What may be lost, with the symbol of its asset; empty if nothing is. */
+/** The possible loss, with the symbol of its asset; empty if there is none. */
 export function lossText({ loss, loss_asset_symbol: symbol }: LossShown): string {
   return typeof loss === 'string' ? `${decimalText(loss)} ${wordOf(symbol)}`.trimEnd() : ''
 }
 
-/** What is paid, or delivered, with its asset and network. */
+/** The paid or delivered amount, with its asset and network. */
 function amountText({ amount, asset_symbol: symbol, network }: MismatchRow): string {
   return symbol === '' ? '' : `${decimalText(amount)} ${symbol} on ${network}`
 }
 
 type LossShown = { loss?: unknown; loss_asset_symbol?: unknown }
 
-/** What a kind means, what to do next, and by when somebody should have; of what has ended, null. */
+/** The meaning of a kind, the next step, and the time to act by; null if the mismatch has ended. */
 export type Advice = Pick<KindEntry, 'means' | 'next'> & { act_by: Date | null }
 
 export function adviceOf({ mismatch }: Pick<MismatchDetail, 'mismatch'>): Advice {
@@ -95,7 +95,7 @@ export function adviceOf({ mismatch }: Pick<MismatchDetail, 'mismatch'>): Advice
   return { means, next, act_by: actBy(mismatch, actWithinHours) }
 }
 
-/** A kind of an older version is in the database and no longer in the table. */
+/** The database may hold a kind of an older version that is no longer in the table. */
 export function entryOf(kind: string): Pick<KindEntry, 'means' | 'next'> & { actWithinHours?: number } {
   const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
   return entries[kind] ?? { means: 'This kind is no longer told.', next: 'Resolve it.' }
@@ -144,7 +144,7 @@ function depositText(deposit: MismatchDetail['deposit']): string {
   return `${id}: ${state}, ${paid.join(' ')}, for ${owner}`
 }
 
-/** What a history says of a mismatch before and after, as the mismatch itself is said. */
+/** The history of a mismatch. Its states before and after are in the same words as the mismatch itself. */
 export function historyColumns({
   kind,
   assets,

@@ -1,4 +1,4 @@
-/** What is stored as JSON, as a line for people: `stated 99900000, delivered 99000000`. What is empty is left out. */
+/** A JSON value as a line for people: `stated 99900000, delivered 99000000`. Empty values are left out. */
 export function wordsOf(value: unknown): string {
   if (value === null || typeof value !== 'object' || value instanceof Date) return wordOf(value)
   return Object.entries(value)
@@ -16,12 +16,12 @@ export function wordOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What a mismatch says of each side, by the names under which it says it. */
+/** The detail of a mismatch as text, by field name. */
 export function detailText(detail: Readonly<Record<string, string>>): string {
   return Object.entries(detail)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')
 }
 
-/** A name and what is said under it, in one line or several. */
+/** A name and its text, on one line or several. */
 export type Fact = { name: string; lines: readonly string[] }

@@ -3,7 +3,7 @@ import { linkKeys, type Observation, transferRef } from '../evidence.ts'
 import { components } from '../matching/components.ts'
 import type { StoredObservation } from './explain-sources.ts'
 
-/** What is known of a group, each piece with the time from which it was known. */
+/** The evidence of a group, each piece with the time since which it was known. */
 export type DatedGroup = {
   observations: readonly (StoredObservation & { knownAt: Date })[]
   approvals: readonly { approval: ObservationGroup['approvals'][number]; knownAt: Date }[]
@@ -12,8 +12,8 @@ export type DatedGroup = {
 }
 
 /**
- * The deposits as they would have been decided at that time from what was known then. What is one group by now may
- * have been several: keys that join them may have come later.
+ * Decides the deposits as of a past time, from what was known then. One group of today may have been several then: the
+ * keys that join it may have arrived later.
  */
 export function believedAt(group: DatedGroup, rules: Rules, at: Date): DecidedDeposit[] {
   const isKnown = ({ knownAt }: { knownAt: Date }) => knownAt <= at
@@ -31,13 +31,13 @@ export function believedAt(group: DatedGroup, rules: Rules, at: Date): DecidedDe
   })
 }
 
-/** By what a deposit is known that the observation speaks of. */
+/** The service id or transfer that identifies the deposit of an observation. */
 function nameOf(observation: Observation): string | null {
   if (observation.kind === 'claim') return observation.serviceId
   return observation.kind === 'sighting' ? transferRef(observation) : null
 }
 
-/** Whether a deposit as it was known earlier is by now that one. */
+/** True if an earlier deposit has become the other one. */
 export function becameOf(earlier: DecidedDeposit, now: DecidedDeposit): boolean {
   const { serviceId, deposit } = earlier.dossier
   const isNamed = serviceId !== null && serviceId === now.dossier.serviceId

@@ -4,7 +4,7 @@ import type { DepositState } from '../judging/reconcile.ts'
 import type { MismatchKind } from '../mismatch.ts'
 import type { Journal } from '../posting.ts'
 
-/** What a decision comes to for one deposit, or for one delivery that no deposit explains, which has no state. */
+/** The outcome of a decision for one deposit, or for one unmatched delivery, which has no state. */
 export type VerdictSummary = {
   state: DepositState | null
   mismatches: readonly MismatchKind[]
@@ -13,7 +13,7 @@ export type VerdictSummary = {
 }
 
 export type VerdictChange = {
-  /** Null where the store has no deposit of it yet, or it is a delivery. */
+  /** Null if the store does not have the deposit yet, or for a delivery. */
   id: bigint | null
   serviceId: ServiceId | null
   transfer: TransferRef | null
@@ -25,7 +25,7 @@ type Subject = Omit<VerdictChange, 'before' | 'after'> & { outcome: VerdictSumma
 
 const nothing: VerdictSummary = { state: null, mismatches: [], journals: [] }
 
-/** Where two decisions of one group, under different rules, come to something else. */
+/** Returns the differences in outcome between two decisions of one group under different rules. */
 export function compareDecisions(before: GroupVerdict, after: GroupVerdict): VerdictChange[] {
   const subjects = new Map(subjectsOf(before))
   const others = new Map(subjectsOf(after))

@@ -10,7 +10,7 @@ export const legCells: readonly { leg: DepositLeg; source: EvidenceSource }[] = 
   ['deposit', 'settlement'] as const
 ).flatMap((leg) => (['webhook', 'api', 'chain'] as const).map((source) => ({ leg, source })))
 
-/** What one source says of one leg, and why its cell is as it is. */
+/** Explains one cell: what the source states of the leg, and why the cell has its value. */
 export function explainCell(
   { leg, source }: (typeof legCells)[number],
   judged: VerdictContext,
@@ -82,7 +82,7 @@ function otherSide({ leg, dossier }: CellContext): string {
   return isCredited(dossier) ? 'the record, or from the wallet paid' : 'what reached the approved recipient'
 }
 
-/** What of the leg is stated otherwise than the chain has it. */
+/** The fields of the leg that are stated differently than the chain shows them. */
 function disagreement({ leg, source, dossier }: CellContext): string[] {
   const legs = legsOf(leg, dossier).filter(({ state }) => state !== 'orphaned')
   const claims = source === 'chain' ? [dossier.webhook, dossier.api] : [dossier[source]]

@@ -2,20 +2,20 @@ import { type Claim, type Observation, type ObservedChainTransfer, transferRef }
 import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 
-/** An observation, and the number of the inbox row that it was read from. */
+/** An observation, and the number of its inbox row. */
 export type StoredObservation = { inboxId: bigint; observation: Observation }
 
-/** Finds the inbox rows behind what was folded. */
+/** Finds the inbox rows behind folded evidence. */
 export type InboxRowIndex = {
   ofClaim(claim: Claim | null): bigint[]
-  /** Every sighting of the transfer in that role. */
+  /** Every observation of the transfer in that role. */
   ofLeg(leg: ChainLeg | null): bigint[]
   ofRuling(id: string | null): bigint[]
-  /** All that the deposit is judged by, oldest first. */
+  /** All rows by which the deposit is judged, oldest first. */
   ofDossier(dossier: DepositEvidence): bigint[]
 }
 
-/** The fold keeps the very claims it was given, so that they are known again. */
+/** Claims are looked up by identity: the fold keeps the claim objects it was given. */
 export function sourcesOf(stored: readonly StoredObservation[]): InboxRowIndex {
   const rowOf = new Map<Observation, bigint>(stored.map(({ inboxId, observation }) => [observation, inboxId]))
   const idsOf = (observations: readonly (Observation | null)[]) =>

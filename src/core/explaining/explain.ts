@@ -12,23 +12,26 @@ import { type InboxRowIndex, type StoredObservation, sourcesOf } from './explain
 
 /** One reason of a verdict. */
 export type VerdictReason = {
-  /** `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or `awaited` with its kind. */
+  /**
+   * What it explains: `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or
+   * `awaited` with its kind.
+   */
   what: string
-  /** What was said, or is missing. */
+  /** What was stated, or is missing. */
   says: string
-  /** Numbers of the inbox rows that it rests on; none where it rests on something that is not there. */
+  /** Numbers of the inbox rows behind it; empty if the reason is that evidence is missing. */
   evidence: readonly bigint[]
-  /** What decided, in words. */
+  /** The rule that decided, in words. */
   rule: string
-  /** The line of the policy that decided, with its value; null where none did. */
+  /** The policy line that decided, with its value; null if no policy line did. */
   policy: string | null
-  /** Until when it is waited for, or was; null where nothing is waited for. */
+  /** The deadline, past or future; null if nothing is awaited. */
   until: Date | null
 }
 
 export type VerdictContext = { dossier: DepositEvidence; verdict: DepositVerdict; policy: Policy }
 
-/** Why each deposit of a group is judged as it is. */
+/** Explains the verdict on each deposit of a group. */
 export function explainAll(
   deposits: GroupVerdict['deposits'],
   stored: readonly StoredObservation[],
@@ -41,7 +44,10 @@ export function explainAll(
   })
 }
 
-/** Why a deposit is judged as it is: the state, each cell, how its transfers were found, what is wrong, what is awaited. */
+/**
+ * Explains the verdict on a deposit: its state, each cell, how its transfers were found, its mismatches and what is
+ * awaited.
+ */
 export function explain(judged: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
   return [
     stateReason(judged, sources),
@@ -94,7 +100,7 @@ function openCells({ matrix }: DepositVerdict, { required }: Policy): RequiredCe
 
 const whatOf = { deposit: 'payment', recipient: 'delivery' } as const
 
-/** How each transfer was found to be of this deposit. */
+/** How each transfer was matched to this deposit. */
 function transferReasons({ dossier }: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
   const { deposit, settlements, refunds, links } = dossier
   const legs = [...(deposit === null ? [] : [deposit]), ...settlements, ...refunds]
@@ -136,7 +142,7 @@ function mismatchReason(
   }
 }
 
-/** Amounts are named with their assets, so that they can be shown in units. */
+/** Amounts carry their assets, so that they can be shown in units. */
 function detailSaid({ asset, paidAsset, ...said }: Mismatch['detail']): string {
   const assetOf = (name: string) => (name === 'paid' ? (paidAsset ?? asset) : asset)
   const one = ([name, value]: [string, string]) => {
@@ -149,7 +155,7 @@ function detailSaid({ asset, paidAsset, ...said }: Mismatch['detail']): string {
     .join(', ')
 }
 
-/** What is still in time: the verdict is looked at again when the first of it is not any more. */
+/** Evidence that is not overdue yet. The verdict is checked again when the first of it becomes overdue. */
 function awaitedReasons({ dossier, verdict, policy }: VerdictContext): VerdictReason[] {
   const { matrix, finalAt, settledAt, recheckAt } = verdict
   if (recheckAt === null) return []
@@ -166,7 +172,7 @@ function awaitedReasons({ dossier, verdict, policy }: VerdictContext): VerdictRe
     }))
 }
 
-/** What in the policy decides of each kind. The other kinds are contradictions that no policy allows. */
+/** The policy field that decides each kind. The other kinds are contradictions that no policy allows. */
 const fields: Partial<Record<MismatchKind, keyof Policy>> = {
   webhook_missing: 'webhookWithinMs',
   api_missing: 'apiWithinMs',
@@ -185,12 +191,14 @@ const fields: Partial<Record<MismatchKind, keyof Policy>> = {
   ambiguous_match: 'acceptsUnnamed',
 }
 
-/** The part of the policy that decides of this kind; null where none does. */
+/** The policy field that decides this kind; null if none does. */
 function ruledBy(kind: MismatchKind): keyof Policy | null {
   return fields[kind] ?? null
 }
 
-/** One part of the policy, as `policy.routes[2].settlementWithin: 60m`. An amount is named with its asset, if that is known. */
+/**
+ * One field of the policy, as `policy.routes[2].settlementWithin: 60m`. An amount carries its asset, if that is known.
+ */
 export function policyLine(policy: Policy, field: keyof Policy, asset?: string): string {
   return `${policy.line}.${field.replace(/Ms$/, '')}: ${textOf(policy, field, asset)}`
 }
@@ -219,7 +227,7 @@ function feeText(fee: FeeModel, asset?: string): string {
   return `${fee.lowBps} to ${fee.highBps} bps, as on ${fee.sample} deposits`
 }
 
-/** As settings write it: `500ms`, `30s`, `10m`, `2h`. */
+/** In the format of the settings: `500ms`, `30s`, `10m`, `2h`. */
 function durationText(ms: number): string {
   if (ms % 1000 !== 0) return `${ms}ms`
   if (ms % 60_000 !== 0) return `${ms / 1000}s`

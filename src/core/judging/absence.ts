@@ -6,13 +6,13 @@ import type { Policy } from '../policy.ts'
 import { earliest } from '../time.ts'
 import { approvedPlace, type DepositLeg } from './matrix.ts'
 
-/** A leg that no chain has shown, and where it should be. */
+/** A leg that no chain has shown, and its expected location. */
 export type SoughtLeg = {
   role: ObservedChainTransfer['role']
   network: NetworkName
   address: Address
   tx: TxId | null
-  /** Between these times it should have moved. */
+  /** The leg should have moved between these times. */
   from: Date
   until: Date
 }
@@ -23,15 +23,17 @@ export type LegAbsence =
   /** No search has answered yet. */
   | { kind: 'open' }
 
-/** A node may lie or lag; two that do not know a transaction prove that it is not there. */
+/** A node may lie or lag. Two nodes that do not know a transaction prove its absence. */
 const nodesWanted = 2
 
-/** Where the payment should be, once per statement of the service; or where the delivery should be. */
+/**
+ * The expected locations of the payment, one per statement of the service, or the expected location of the delivery.
+ */
 export function soughtLegs(dossier: DepositEvidence, leg: DepositLeg, policy: Policy): SoughtLeg[] {
   return leg === 'deposit' ? soughtPayments(dossier, policy) : soughtDeliveries(dossier)
 }
 
-/** The service may report a payment that it names no transaction of as late as the policy allows. */
+/** If the service names no transaction, it may report the payment as late as the policy allows. */
 function soughtPayments({ api, webhook, words }: DepositEvidence, policy: Policy): SoughtLeg[] {
   const until = earliest([...words.api, ...words.webhook].flatMap((one) => [one.occurredAt, one.receivedAt]))
   if (until === null) return []
@@ -41,7 +43,7 @@ function soughtPayments({ api, webhook, words }: DepositEvidence, policy: Policy
     const { network, address, tx } = claim.deposit
     return [{ role: 'deposit', network, address, tx, from: tx === null ? unnamedFrom : until, until }]
   })
-  // Of one address, what names the transaction says more.
+  // For one address, a claim that names the transaction is more precise.
   return legs.filter((one, place) => {
     const same = legs.filter(({ network, address }) => network === one.network && address === one.address)
     const isUseless = one.tx === null && same.some(({ tx }) => tx !== null)
@@ -64,7 +66,7 @@ function isSame(one: SoughtLeg, other: SoughtLeg): boolean {
   return one.network === other.network && one.address === other.address && one.tx === other.tx
 }
 
-/** The searches for one leg, the oldest first. */
+/** The searches for one leg, oldest first. */
 export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSearch[] {
   return searches.filter(
     ({ role, network, to, tx }) =>
@@ -73,8 +75,8 @@ export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSe
 }
 
 /**
- * Whether it is proved that none of the legs is on its chain.
- * @param due what was searched before does not prove that it is missing: it may have come in time
+ * Judges whether it is proved that none of the legs is on its chain.
+ * @param due an earlier search does not prove that the leg is missing: it may still have arrived in time
  */
 export function judgeAbsence(
   dossier: DepositEvidence,
@@ -119,7 +121,10 @@ function rangeProof(search: LegSearch, leg: SoughtLeg, { clockSkewMs }: Policy):
   return `final blocks ${from.height} to ${to.height} of ${network} were read for the address (${from.blockAt.toISOString()} to ${to.blockAt.toISOString()})`
 }
 
-/** From before it can have moved; an address that was read ever since it was made cannot have been paid before. */
+/**
+ * True if the address was read since before the leg can have moved. An address that was read since it was created
+ * cannot have been paid before.
+ */
 function reachesBack({ read, bookedAt }: LegSearch, { from, until }: SoughtLeg): boolean {
   if (read === null) return false
   const isSinceMade = bookedAt !== null && bookedAt <= until && read.from.blockAt <= bookedAt
@@ -141,7 +146,7 @@ export function unreadDetail(leg: SoughtLeg, search: LegSearch | undefined): Rec
   }
 }
 
-/** The commands by which it would be read. */
+/** The commands that make the daemon read it. */
 function stepsOf({ role, network, address }: SoughtLeg, search: LegSearch): string[] {
   const { isUnread, bookedAt, found, claimed } = search
   if (isUnread) return []

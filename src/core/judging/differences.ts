@@ -14,7 +14,7 @@ import { otherNetworkOf } from './other-network.ts'
 import { findStateDifferences } from './state-differences.ts'
 import { isTolerated } from './tolerance.ts'
 
-/** What the sources contradict each other in, whatever the time is. */
+/** The contradictions between the sources, independent of time. */
 export function findDifferences(dossier: DepositEvidence, policy: Policy): Mismatch[] {
   const found = [
     amountDiffers(dossier),
@@ -30,7 +30,7 @@ export function findDifferences(dossier: DepositEvidence, policy: Policy): Misma
     transactionFailed(dossier),
     ...findStateDifferences(dossier, policy),
   ].filter((mismatch) => mismatch !== null)
-  // Both legs may have the wrong decimals.
+  // One mismatch per kind: both legs may have the wrong decimals.
   return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
 }
 
@@ -48,7 +48,10 @@ function amountDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | n
   )
 }
 
-/** Assets are of their networks: where those differ, that is a mismatch of its own, and one cause is told once. */
+/**
+ * An asset belongs to its network. If the networks differ, that is a mismatch of its own, and one cause is reported
+ * once.
+ */
 function assetDiffers(dossier: DepositEvidence): Mismatch | null {
   const isApart = (leg: DepositLeg) => otherNetworkOf(dossier, leg) !== null
   const paid = isApart('deposit') ? null : paidAssetDiffers(dossier)
@@ -68,7 +71,7 @@ function paidAssetDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch 
   )
 }
 
-/** Of several deliveries, the first that is of another asset than stated. */
+/** Of several deliveries, the first in another asset than stated. */
 function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): Mismatch | null {
   const [settlementWebhook, settlementApi] = [webhook?.settlement?.asset, api?.settlement?.asset]
   const shown = settlements.filter((leg) => leg.state !== 'orphaned').map(({ asset }) => asset)
@@ -78,7 +81,7 @@ function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): 
   return contradiction('asset_mismatch', { settlementWebhook, settlementApi, settlementChain }, { loss })
 }
 
-/** Only a finished delivery can be short: until then more may come. Amounts of different assets are not compared. */
+/** Only a finished delivery can be short: before that, more may come. Amounts of different assets are not compared. */
 function deliveredDiffers(dossier: DepositEvidence, policy: Policy): Mismatch | null {
   const legs = deliveredLegs(dossier)
   const { amount: stated = null, asset } = finishedDelivery(dossier) ?? {}
@@ -113,7 +116,7 @@ function addressChanged({ stranger }: DepositEvidence): Mismatch | null {
   return { kind: 'address_changed', detail, loss: null }
 }
 
-/** An address that belongs to nobody; one that is stated for an owner of ours is told of as changed. */
+/** An address that belongs to no owner. An address stated for an owner of ours is reported as changed instead. */
 function addressUnknown({ webhook, api, approval, stranger }: DepositEvidence): Mismatch | null {
   const claim = api ?? webhook
   if (approval !== null || claim === null || stranger !== null) return null
@@ -124,7 +127,7 @@ function addressUnknown({ webhook, api, approval, stranger }: DepositEvidence): 
   }
 }
 
-/** Somebody whom the book does not have, for an address that it has; where it has neither, the address is told of. */
+/** An unknown owner stated for a known address. If neither is in the address book, the address is reported instead. */
 function ownerUnknown({ unknownOwner, approval }: DepositEvidence): Mismatch | null {
   if (unknownOwner === null || approval === null) return null
   const detail = { stated: ownerText(unknownOwner), approved: ownerText(approval.owner) }
@@ -138,7 +141,7 @@ function vanishedAfterFinality(dossier: DepositEvidence): Mismatch | null {
   return { kind: 'orphaned_after_booking', detail, loss: paidOf(dossier) }
 }
 
-/** What the service itself calls failed contradicts nothing. */
+/** A deposit that the service itself calls failed contradicts nothing. */
 function transactionFailed(dossier: DepositEvidence): Mismatch | null {
   if (claimOf(dossier)?.status === 'failed') return null
   const failure = failureOf(dossier, 'deposit') ?? failureOf(dossier, 'recipient')
@@ -160,7 +163,7 @@ function amountContradiction(stated: Record<string, SourceAmount | null | undefi
   )
 }
 
-/** Amounts that differ by nothing but zeros at their end are most likely the same one, in other decimals. */
+/** Amounts that differ only in trailing zeros are most likely the same amount in other decimals. */
 function contradictionWithin(asset: AssetKey, stated: readonly [string, SourceAmount][]): Mismatch | null {
   const amounts = stated.map(([, { amount }]) => amount)
   const said = Object.fromEntries(stated.map(([source, { amount }]) => [source, amount.toString()]))
@@ -169,7 +172,7 @@ function contradictionWithin(asset: AssetKey, stated: readonly [string, SourceAm
   return contradiction(isUnits ? 'decimals_mismatch' : 'amount_mismatch', said, { about: { asset }, loss })
 }
 
-/** Whether amounts, in base units, are one amount times powers of ten. */
+/** True if all amounts, in base units, are one amount times powers of ten. */
 function isShifted(amounts: readonly bigint[]): boolean {
   return new Set(amounts.map((amount) => amount.toString().replace(/0+$/, ''))).size === 1
 }
@@ -179,7 +182,7 @@ function settledOf(claim: Claim | null): SourceAmount | null {
   return asset === undefined || amount === null ? null : { asset, amount }
 }
 
-/** What is said about which transfer is which deposit's and where it is, and cannot be so. */
+/** Contradictions about which transfer belongs to which deposit, and on which network it is. */
 function findIdentityDifferences(dossier: DepositEvidence): Mismatch[] {
   return [
     networkDiffers(dossier, 'deposit') ?? networkDiffers(dossier, 'settlement'),
@@ -229,7 +232,10 @@ function listed(all: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown
 }
 
-/** A mismatch where the sources that speak do not all say the same: what it is about, then what each of them says. */
+/**
+ * A mismatch if the sources that state a value disagree. `detail` names the subject first, then the value of each
+ * source.
+ */
 function contradiction(
   kind: MismatchKind,
   said: Record<string, string | undefined>,

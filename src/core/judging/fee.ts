@@ -7,7 +7,10 @@ import { finishedDelivery, statedByApi } from './finished-delivery.ts'
 import { excessOf } from './losses.ts'
 import { liveLeg } from './matrix.ts'
 
-/** What the service kept of what was paid, as it states the delivery; what of it arrived is a question of its own. */
+/**
+ * Compares the fee that follows from the payment and the stated delivery with the policy. Whether the stated delivery
+ * arrived is checked separately.
+ */
 export function feeDiffers(dossier: DepositEvidence, { fee, line }: Policy): Mismatch | null {
   const settlement = finishedDelivery(dossier)
   if (settlement === null) return null
@@ -27,7 +30,10 @@ export function feeDiffers(dossier: DepositEvidence, { fee, line }: Policy): Mis
   }
 }
 
-/** What the API states; or else what the policy derives from what was paid and delivered, where it accepts that. */
+/**
+ * The fee that the API states; otherwise the fee that the policy derives from payment and delivery, if it accepts that
+ * fee.
+ */
 export function feeOf(dossier: DepositEvidence, { fee }: Policy): Amount | null {
   const settlement = statedByApi(dossier)
   return settlement === null ? null : (settlement.fee ?? derivedFee(dossier, settlement, fee))
@@ -35,7 +41,7 @@ export function feeOf(dossier: DepositEvidence, { fee }: Policy): Amount | null 
 
 type Band = Extract<FeeModel, { kind: 'bps' | 'band' }>
 
-/** `scaled` and `paid` are in the same unit: so small that neither asset has a part of it. */
+/** `scaled` and `paid` are in the same unit, small enough that amounts of both assets are whole numbers of it. */
 type FeeRatio = {
   scaled: bigint
   paid: bigint
@@ -65,14 +71,14 @@ function derivedFee(dossier: DepositEvidence, settlement: SettlementClaim, fee: 
   return fee.kind === 'fixed' ? fee.amount : shareOf(keptOf(dossier, settlement, fee), fee)
 }
 
-/** Null where it is no whole number of base units of the delivered asset: nothing is rounded. */
+/** Null if it is not a whole number of base units of the delivered asset: nothing is rounded. */
 function shareOf(kept: FeeRatio | null, fee: Band): Amount | null {
   if (kept === null || kept.scaled <= 0n || !isInBand(kept, fee)) return null
   const { paid: scale } = fee.units
   return kept.scaled % scale === 0n ? ((kept.scaled / scale) as Amount) : null
 }
 
-/** To within one base unit of the coarser asset, since a share of an amount is seldom a whole number of them. */
+/** Accurate to one base unit of the coarser asset, because a share of an amount is seldom a whole number of them. */
 export function isInBand({ scaled, paid }: Pick<FeeRatio, 'scaled' | 'paid'>, fee: Band): boolean {
   const [low, high] = fee.kind === 'bps' ? [fee.bps, fee.bps] : [fee.lowBps, fee.highBps]
   const { paid: ofPaid, delivered: ofDelivered } = fee.units
@@ -85,7 +91,7 @@ function bandText(fee: Band): string {
   return fee.kind === 'bps' ? `${fee.bps} bps` : `${fee.lowBps} to ${fee.highBps} bps`
 }
 
-/** With two digits behind the point, cut off: for people. */
+/** With two decimal places, truncated: for people. */
 function bpsText({ scaled, paid }: FeeRatio): string {
   if (paid === 0n) return '0'
   const hundredths = (scaled * 1_000_000n) / paid

@@ -4,14 +4,14 @@ import type { Policy } from '../policy.ts'
 import { deliveredLegs, total } from './matrix.ts'
 import { isTolerated } from './tolerance.ts'
 
-/** The delivery as the service states it, once it calls the deposit settled; by its API where that does. */
+/** The delivery as the service states it, once it calls the deposit settled. The API's statement takes precedence. */
 export function finishedDelivery({ api, webhook }: Pick<DepositEvidence, 'api' | 'webhook'>) {
   return [api, webhook].find((one) => one?.status === 'settled')?.settlement ?? null
 }
 
 /**
- * The delivery as the API states it. Where its furthest word states no amount, as when it goes on to call the deposit
- * refunded, what it stated last is what the chain is held against; a fee that it stated with none holds with it.
+ * The delivery as the API states it. If its furthest claim states no amount, for example when it goes on to call the
+ * deposit refunded, the amount stated last is compared with the chain. A fee stated without an amount still applies.
  */
 export function statedByApi({ api, words }: Pick<DepositEvidence, 'api' | 'words'>): SettlementClaim | null {
   const told = [api, ...words.api.toReversed()]
@@ -22,13 +22,13 @@ export function statedByApi({ api, words }: Pick<DepositEvidence, 'api' | 'words
   return { ...stated, fee: stated.fee ?? said.find(({ fee }) => fee !== null)?.fee ?? null }
 }
 
-/** After these the service delivers nothing more. */
+/** After these statuses the service delivers nothing more. */
 const last: ReadonlySet<ClaimStatus> = new Set(['settled', 'refunded', 'failed'])
 
 /**
- * What a delivery, once the API tells of its end, lacks of what the API states, below zero where it is more, in base
- * units of the delivered asset; 0 where the policy does not accept the difference. Nothing is booked by what a webhook
- * states.
+ * The amount by which a delivery is short of the API's statement, once the API reports its end; negative if it is more.
+ * In base units of the delivered asset; 0 if the policy does not accept the difference. Nothing is booked from a
+ * webhook's statement.
  */
 export function toleratedLack(dossier: DepositEvidence, policy: Policy): bigint {
   const legs = deliveredLegs(dossier)

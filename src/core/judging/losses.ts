@@ -6,24 +6,24 @@ import type { FeeModel } from '../policy.ts'
 import { statedByApi } from './finished-delivery.ts'
 import { deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
 
-/** What the service still owes of a payment: what it states of the delivery, or else what was paid, less what arrived. */
+/** What the service still owes of a payment: the stated delivery, or else the payment, minus what arrived. */
 export function owedOf(dossier: DepositEvidence): Loss | null {
   const due = statedDelivery(dossier) ?? liveLeg(dossier.deposit)
   return due && lossOf(due.asset, due.amount - arrivedOf(dossier, due.asset), due.amount)
 }
 
-/** What the chain shows to have been paid. */
+/** The payment as the chain shows it. */
 export function paidOf({ deposit }: DepositEvidence): Loss | null {
   return deposit && lossOf(deposit.asset, deposit.amount)
 }
 
-/** What the service claims to have been paid. */
+/** The payment as the service claims it. */
 export function claimedOf(dossier: DepositEvidence): Loss | null {
   const paid = claimOf(dossier)?.deposit
   return paid ? lossOf(paid.asset, paid.amount) : null
 }
 
-/** What went to another place than the approved one; as long as no chain shows it, what is stated to go there. */
+/** The amount that went to an address other than the approved one; until a chain shows it, the amount still owed. */
 export function strayedOf(dossier: DepositEvidence): Loss | null {
   const gone = dossier.settlements.filter(
     (leg) => leg.state !== 'orphaned' && isElsewhere({ ...leg, address: leg.to }, dossier),
@@ -37,7 +37,7 @@ export function strayedOf(dossier: DepositEvidence): Loss | null {
 
 type StatedAmount = { asset: AssetKey; amount: bigint | null }
 
-/** What is stated in an asset that the chain does not show; without a chain, what is stated first. */
+/** The amount stated in an asset that the chain does not show; without a chain transfer, the first stated amount. */
 export function misnamedOf(
   stated: readonly (StatedAmount | null | undefined)[],
   shown?: AssetKey,
@@ -46,20 +46,23 @@ export function misnamedOf(
   return wrong?.amount ? lossOf(wrong.asset, wrong.amount) : null
 }
 
-/** What lies between the largest and the smallest amount that is stated of one asset. */
+/** The difference between the largest and the smallest stated amount of one asset. */
 export function spreadOf(asset: AssetKey, amounts: readonly bigint[]): Loss | null {
   const largest = amounts.reduce(greater)
   return lossOf(asset, largest - amounts.reduce(lesser), largest)
 }
 
-/** What several deposits together lack of what is stated of them: at the first of them, so that it counts once. */
+/**
+ * What several deposits together lack of their stated amounts. Only the first of them carries it, so that it counts
+ * once.
+ */
 export function sharedLack({ serviceId, ambiguity }: DepositEvidence): Loss | null {
   if (ambiguity === null || ambiguity.deposits[0] !== serviceId) return null
   const { stated, delivered, asset } = ambiguity
   return asset === null || stated === null ? null : lossOf(asset, stated - delivered, stated)
 }
 
-/** What was kept beyond a band, as `Kept` has it, in whole base units of the delivered asset. */
+/** The fee kept beyond the allowed band, from a `FeeRatio`, in whole base units of the delivered asset. */
 export function excessOf(
   { scaled, paid }: { scaled: bigint; paid: bigint },
   fee: Extract<FeeModel, { kind: 'bps' | 'band' }>,

@@ -9,8 +9,9 @@ import { isTolerated } from './tolerance.ts'
 export type EvidenceSource = 'webhook' | 'api' | 'chain'
 
 /**
- * `present`: it speaks of this leg, and what would prove or refute it is still missing. A final transfer is the proof:
- * the claims that deviate from it differ, and the chain does so only if the transfer went to another place than approved.
+ * `present`: the source states this leg, and the evidence to prove or refute it is still missing. A final transfer is
+ * the proof: claims that deviate from it differ. The chain differs only if the transfer went to another address than
+ * approved.
  */
 export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable'
 
@@ -46,7 +47,7 @@ export function liveLeg(leg: ChainLeg | null): ChainLeg | null {
   return leg === null || leg.state === 'orphaned' ? null : leg
 }
 
-/** What has reached the approved recipient for good. */
+/** Final transfers to the approved recipient. */
 export function deliveredLegs(dossier: DepositEvidence): ChainLeg[] {
   return dossier.settlements.filter(
     (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, dossier),
@@ -91,7 +92,7 @@ function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[], 
 
 type DeliveryAddress = { network: NetworkName; address: Address }
 
-/** Where the deposit is to be delivered: to the forward recipient, or into the StableWallet that was paid. */
+/** The approved destination of the deposit: the forward recipient, or the StableWallet that was paid. */
 export function approvedPlace({ approval }: DepositEvidence): DeliveryAddress | null {
   if (approval === null) return null
   const { forward, owner } = approval
@@ -105,7 +106,7 @@ export function isElsewhere({ network, address }: DeliveryAddress, dossier: Depo
   return approved !== null && (approved.network !== network || approved.address !== address)
 }
 
-/** Where else than to the approved place it went, or is said to go while no chain shows where that transaction is. */
+/** A destination other than the approved one: shown by a chain, or stated while no chain shows that transaction. */
 export function otherPlace(dossier: DepositEvidence): DeliveryAddress | null {
   const apart = otherNetworkOf(dossier, 'settlement')
   const shown = apart?.chain === undefined ? null : apart.tx
@@ -116,7 +117,7 @@ export function otherPlace(dossier: DepositEvidence): DeliveryAddress | null {
   return [...paid, ...said].find((place) => isElsewhere(place, dossier)) ?? null
 }
 
-/** A credit is proved by the API's record; a webhook is held against it. */
+/** The API's record proves a credit; the webhook is compared with it. */
 function creditCell(claim: Claim, { api }: DepositEvidence): Cell {
   if (claim.status !== 'settled') return 'present'
   if (api?.status !== 'settled') return 'present'

@@ -11,7 +11,10 @@ export type NamedTransaction = {
   address: Address
 }
 
-/** Those of which no chain has shown anything, where it could show something: at addresses of the address book. */
+/**
+ * Named transactions of which no chain has shown anything. Only addresses of the address book count: a chain can show
+ * nothing at others.
+ */
 export function unseenTransactions(dossier: DepositEvidence): NamedTransaction[] {
   const isPaid = liveLeg(dossier.deposit) !== null
   const isDelivered = dossier.settlements.some((leg) => liveLeg(leg) !== null)
@@ -20,7 +23,7 @@ export function unseenTransactions(dossier: DepositEvidence): NamedTransaction[]
   return all.filter((one, place) => all.findIndex((other) => isSame(one, other)) === place && !isKnown(one))
 }
 
-/** A transaction of that leg that failed, while none that the service names has moved anything. */
+/** A failed transaction of that leg, if no transaction that the service names has moved anything. */
 export function failureOf(
   dossier: DepositEvidence,
   role: TransactionFailure['role'],

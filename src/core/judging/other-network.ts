@@ -3,9 +3,9 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { type ChainLeg, claimOf } from '../matching/fold.ts'
 import type { DepositLeg } from './matrix.ts'
 
-/** Who places a leg on which network, where they do not all agree. */
+/** The network on which each source places a leg, if they do not all agree. */
 export type NetworkConflict = {
-  /** The transaction that the chain shows; else the one that the service names. */
+  /** The transaction that the chain shows, or else the one that the service names. */
   tx: TxId | null
   webhook: NetworkName | undefined
   api: NetworkName | undefined
@@ -14,14 +14,14 @@ export type NetworkConflict = {
 }
 
 /**
- * Null where all that speak of the leg place it on one network. A transaction id is one of a family of networks, so
- * that it names the same wherever it is found.
+ * Null if all sources that state the leg place it on one network. A transaction id is unique within a family of
+ * networks, so it names the same transaction on any of them.
  */
 export function otherNetworkOf(dossier: DepositEvidence, leg: DepositLeg): NetworkConflict | null {
   const [webhook, api] = [dossier.webhook, dossier.api].map((claim) => claim?.[leg]?.network)
   const stated = [webhook, api].filter((network) => network !== undefined)
   const live = liveLegs(dossier, leg)
-  // Of several deliveries, one that is elsewhere than stated.
+  // Of several deliveries, prefer one on another network than stated.
   const shown = live.find(({ network }) => stated.some((one) => one !== network)) ?? live[0]
   if (new Set([...stated, ...(shown ? [shown.network] : [])]).size < 2) return null
   const tx = shown?.tx ?? claimOf(dossier)?.[leg]?.tx ?? null

@@ -18,7 +18,7 @@ export type DeadlineContext = {
   ended: boolean
 }
 
-/** Something that is not there yet: it is missed once `withinMs` have passed since `since`. */
+/** Evidence that is still missing. It is overdue once `withinMs` have passed since `since`. */
 type Wait = {
   kind: MismatchKind
   what: string
@@ -26,11 +26,11 @@ type Wait = {
   since: Date | null
   withinMs: number
   loss?: Loss | null
-  /** The leg that a chain should show: that it is missing has to be proved. */
+  /** The leg that a chain should show: its absence has to be proved. */
   leg?: DepositLeg
 }
 
-/** What is not there yet, and until when it is waited for. */
+/** Evidence that is still missing, and its deadline. */
 export type PendingEvidence = {
   kind: MismatchKind
   what: string
@@ -40,10 +40,10 @@ export type PendingEvidence = {
   leg?: DepositLeg
 }
 
-/** A leg to be searched for on its chain, unless that was done at that time or later. */
+/** A leg to search for on its chain, unless a search was made at `notBefore` or later. */
 export type LegSearchRequest = SoughtLeg & { notBefore: Date }
 
-/** How long nodes may be away, or the daemon, before a leg that nobody could search for counts as not covered. */
+/** How long the nodes or the daemon may be down before a leg that could not be searched counts as not covered. */
 const searchWithinMs = 24 * 3_600_000
 
 type OverdueFindings = {
@@ -52,7 +52,7 @@ type OverdueFindings = {
   recheckAt: Date | null
 }
 
-/** What should have come by now, what to search for, and when to look again for what may still come in time. */
+/** Finds what is overdue, what to search for, and when to check again for evidence that may still arrive in time. */
 export function findOverdue(known: DeadlineContext, policy: Policy, now: Date): OverdueFindings {
   const found = awaited(known, policy).map((one) =>
     one.leg === undefined
@@ -75,7 +75,7 @@ function plain({ kind, what, since, due, loss }: PendingEvidence, now: Date): Ov
   return { mismatches: [mismatch], searches: [], recheckAt: null }
 }
 
-/** What a chain does not show is missing only if that is proved; otherwise nobody has read where it should be. */
+/** A leg that a chain does not show is missing only if its absence is proved. Otherwise its address was not read. */
 function onChain(
   awaiting: PendingEvidence & { leg: DepositLeg },
   dossier: DepositEvidence,
@@ -85,7 +85,7 @@ function onChain(
   const sought = soughtLegs(dossier, leg, policy)
   const isDue = due <= now
   const absence = judgeAbsence(dossier, sought, { due, policy })
-  // What is paid to an address that is not in the book no scan will show.
+  // No scan shows a payment to an address that is not in the address book.
   const isUnwatched = leg === 'deposit' && dossier.approval === null
   const searches = sought
     .filter(() => absence.kind !== 'proved' && (isDue || isUnwatched))
@@ -105,7 +105,7 @@ function onChain(
   return open({ kind: 'not_covered', detail: { ...start, ...detail }, loss: null })
 }
 
-/** All that is not there yet, in time or not. */
+/** All missing evidence, overdue or not. */
 export function awaited(known: DeadlineContext, policy: Policy): PendingEvidence[] {
   return waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs, leg, loss = null }) =>
     missing && since !== null
@@ -116,7 +116,7 @@ export function awaited(known: DeadlineContext, policy: Policy): PendingEvidence
 
 function waitsOf(asked: DeadlineContext, policy: Policy): Wait[] {
   const { dossier, settledAt } = asked
-  // What the policy does not accept is neither to be reported nor to be delivered.
+  // A payment that the policy refuses need not be reported or delivered.
   const refused = settledAt === null && refusalOf(dossier, policy) !== null
   const known = { ...asked, ended: asked.ended || refused }
   const told = dossier.webhookAt !== null || dossier.apiAt !== null
@@ -131,7 +131,7 @@ function waitsOf(asked: DeadlineContext, policy: Policy): Wait[] {
     : untoldWaits(known, policy)
 }
 
-/** Every step that the API or the chain knows is to be told by a webhook of its own. */
+/** Every step that the API or the chain knows needs a webhook of its own. */
 function webhookWaits({ dossier, finalAt, settledAt }: DeadlineContext, policy: Policy): Wait[] {
   const steps = stepsOf(dossier, { finalAt, settledAt }, policy.webhookStatuses)
   return steps.map(({ status, since, isTold }) => ({
@@ -192,7 +192,8 @@ function deliveryWaits(
     {
       kind: 'settlement_missing',
       what: where,
-      // What went elsewhere, or failed, is not missing: that is a mismatch of its own, and one cause is told once.
+      // A delivery that went elsewhere or failed is not missing: that is a mismatch of its own, and one cause is
+      // reported once.
       missing: !ended && settledAt === null && !isToldOtherwise(dossier),
       since: finalAt,
       withinMs: policy.settlementWithinMs,
@@ -202,12 +203,15 @@ function deliveryWaits(
   ]
 }
 
-/** What failed, or is another deposit's, is not missing: that is a mismatch of its own, and one cause is told once. */
+/**
+ * A payment that failed or belongs to another deposit is not missing: that is a mismatch of its own, and one cause is
+ * reported once.
+ */
 function isPaymentToldOtherwise(dossier: DepositEvidence): boolean {
   return dossier.reuse !== null || failureOf(dossier, 'deposit') !== null
 }
 
-/** What went elsewhere, failed, or is there and does not add up, is not missing. */
+/** A delivery that went elsewhere, failed, or arrived and does not add up is not missing. */
 function isToldOtherwise(dossier: DepositEvidence): boolean {
   return (
     otherPlace(dossier) !== null ||
@@ -228,12 +232,15 @@ function refundWait({ dossier, finalAt, settledAt, ended }: DeadlineContext, pol
   }
 }
 
-/** What the service calls failed it does not deliver any more: it owes what was paid. */
+/** The service does not deliver a deposit that it calls failed: it owes the payment. */
 function hasFailed({ api, webhook }: DepositEvidence): boolean {
   return api?.status === 'failed' && webhook?.status !== 'refunded'
 }
 
-/** A credit is on no chain: that its webhook tells of it is all that shows what the API fails to list. */
+/**
+ * When a webhook reported a credit. A credit is on no chain, so that only its webhook can show one that the API fails
+ * to list.
+ */
 function creditToldAt({ webhook, ...dossier }: DepositEvidence): Date | null {
   const isTold = isCredited({ webhook, ...dossier }) && webhook?.status === 'settled'
   return isTold ? webhook.receivedAt : null

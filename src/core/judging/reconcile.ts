@@ -42,26 +42,32 @@ export type DepositVerdict = {
   state: DepositState
   matrix: Matrix
   mismatches: readonly Mismatch[]
-  /** What the service kept of it: as its API states it, or as the policy derives it. In base units of the delivered asset. */
+  /**
+   * The fee that the service kept: as its API states it, or as the policy derives it. In base units of the delivered
+   * asset.
+   */
   fee: Amount | null
-  /** What the delivery lacks of what is stated, below zero where it is more, and the policy accepts. In the same. */
+  /**
+   * By how much the delivery is short of the stated amount within the policy's tolerance; negative if it is more. In
+   * base units of the delivered asset.
+   */
   lack: bigint
   /** When the payment became final, and when its delivery was proved. */
   finalAt: Date | null
   settledAt: Date | null
-  /** Legs to be searched for on their chains. */
+  /** Legs to search for on their chains. */
   searches: readonly LegSearchRequest[]
   /** The next moment at which time alone may change this verdict. */
   recheckAt: Date | null
 }
 
-/** Judges one deposit from all that is known of it. The same dossier, policy and time give the same verdict. */
+/** Judges one deposit from all its evidence. The same evidence, policy and time give the same verdict. */
 export function reconcile(dossier: DepositEvidence, policy: Policy, now: Date): DepositVerdict {
   const matrix = matrixOf(dossier, policy)
   const { deposit } = dossier
-  // A later history may hold it without being final yet.
+  // A later history may contain the payment without its being final yet.
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
-  // To whom a delivery is due is known only of an address of ours.
+  // The recipient of a delivery is known only for an address of ours.
   const lack = toleratedLack(dossier, policy)
   const settledAt = finalAt && dossier.approval && settlementProvedAt(dossier, lack)
   const state = stateOf({ dossier, matrix, policy }, { finalAt, settledAt })
@@ -85,7 +91,7 @@ export function reconcile(dossier: DepositEvidence, policy: Policy, now: Date): 
   }
 }
 
-/** What is no deposit: nothing is due for it, nothing is wrong with it and nothing is booked. */
+/** The verdict on a payment that is not a deposit: nothing is due, nothing is wrong and nothing is booked. */
 export function ignore(dossier: DepositEvidence, policy: Policy): DepositVerdict {
   const { deposit } = dossier
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
@@ -108,7 +114,7 @@ function stateOf(
   return sideState(dossier) ?? (isUnderWay(dossier) ? 'settling' : 'confirmed')
 }
 
-/** States that the service alone decides; its API's word is needed, a webhook's is not enough. */
+/** States that only the service can decide. The API must report them; a webhook is not enough. */
 function sideState({ api }: DepositEvidence): 'held' | 'refunded' | 'failed' | null {
   const side: Partial<Record<ClaimStatus, 'held' | 'refunded' | 'failed'>> = {
     held: 'held',
@@ -124,9 +130,10 @@ function isUnderWay(dossier: DepositEvidence): boolean {
 }
 
 /**
- * Proof is a final transfer at the recipient; for a credit, the API's own record of its amount in that wallet, since it
- * first said so. A part of what is stated proves nothing until the service says that it is all.
- * @param lack what the delivery may lack of what the API states
+ * When the delivery was proved. Proof is a final transfer to the recipient; for a credit, the API's own record of its
+ * amount in that wallet, since the API first reported it. A part of the stated amount proves nothing until the service
+ * says that it is all.
+ * @param lack the tolerated shortfall of the delivery against the API's amount
  */
 function settlementProvedAt(dossier: DepositEvidence, lack: bigint): Date | null {
   if (isCredited(dossier))
@@ -150,7 +157,7 @@ function isCreditProved(dossier: DepositEvidence): boolean {
   )
 }
 
-/** What the policy requires has to agree; the rest may be missing, but may not contradict. */
+/** Cells that the policy requires must agree. Other cells may be missing, but must not contradict. */
 function isAgreed(matrix: Matrix, { required }: Policy): boolean {
   const agrees = required.every((name) => {
     const [leg, source] = name.split('.') as [keyof Matrix, EvidenceSource]
@@ -161,8 +168,8 @@ function isAgreed(matrix: Matrix, { required }: Policy): boolean {
 }
 
 /**
- * Nothing more is to be delivered, or expected to be. A failed one is not among them: the service still has what was
- * paid, until it is written off.
+ * True if nothing more is to be delivered or expected. A failed deposit has not ended: the service still holds the
+ * payment, until it is written off.
  */
 export function hasEnded(
   dossier: DepositEvidence,
@@ -175,8 +182,8 @@ export function hasEnded(
 type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches'>
 
 /**
- * A deposit that stays in one state, where nothing else tells why: nothing is wrong with it, and nothing is waited for
- * that would be told of as missing.
+ * Finds a deposit that stays in one state without another explanation: it has no mismatch, and awaits nothing that
+ * would be reported as missing.
  */
 function findStuck(judged: StuckContext, policy: Policy, now: Date) {
   const { state, mismatches } = judged
@@ -191,14 +198,14 @@ function findStuck(judged: StuckContext, policy: Policy, now: Date) {
   return { mismatches: [stuck], recheckAt: null }
 }
 
-/** A webhook that is missing holds back what is settled already, and nothing before. */
+/** A missing webhook explains why a deposit stays settled, and no earlier state. */
 function tellsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
   return kind === 'webhook_missing' ? state === 'settled' : kind !== 'clock_skew'
 }
 
 /**
- * Since when it is in its state; null for one in which it may stay, or that is written off. The delivery of what is
- * confirmed or settling is waited for by a deadline of its own.
+ * Since when the deposit is in its state; null if it may stay in that state or is written off. The delivery of a
+ * confirmed or settling deposit has a deadline of its own.
  */
 function sinceWhen({ dossier, state, finalAt, settledAt }: StuckContext): Date | null {
   if (isGivenUp(dossier, settledAt)) return null

@@ -2,7 +2,7 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 
-/** Why the policy does not accept a final payment: it is then neither to be reported nor to be delivered. */
+/** Why the policy refuses a final payment. A refused payment need not be reported or delivered. */
 export function refusalOf(
   { deposit }: DepositEvidence,
   { supported, minimum, line }: Policy,

@@ -3,7 +3,7 @@ import { claimOf } from '../matching/fold.ts'
 import type { DepositRoute, Policy, RoutePattern, RoutePolicy } from '../policy.ts'
 import { approvedPlace } from './matrix.ts'
 
-/** Where a deposit comes from and goes to, as the chain and the address book have it, or else the service. */
+/** The source and destination of a deposit: from the chain and the address book, or else from the service. */
 export function routeOf(dossier: DepositEvidence): DepositRoute {
   const { paid, place, delivered } = legsOf(dossier)
   return {
@@ -31,7 +31,7 @@ export function policyOf(dossier: DepositEvidence, policies: RoutePolicies): Pol
   return policyOfRoute(routeOf(dossier), policies)
 }
 
-/** The policy of the first route that fits, or else the one for all. */
+/** The policy of the first route that matches, or else the default policy. */
 export function policyOfRoute(route: DepositRoute, { policy, routes }: RoutePolicies): Policy {
   return routes.find(({ pattern }) => fits(pattern, route))?.policy ?? policy
 }

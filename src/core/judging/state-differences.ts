@@ -5,7 +5,7 @@ import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { deliveredLegs, total } from './matrix.ts'
 
-/** What cannot be in the course of a deposit, as the service tells it. */
+/** Contradictions in the sequence of statuses that the service reports. */
 export function findStateDifferences(dossier: DepositEvidence, policy: Policy): Mismatch[] {
   return [
     statusRegressed(dossier, 'api', policy) ?? statusRegressed(dossier, 'webhook', policy),
@@ -18,8 +18,8 @@ export function findStateDifferences(dossier: DepositEvidence, policy: Policy): 
 type ClaimSource = Claim['source']
 
 /**
- * A status further back than one that was told before it. A hold may come after any status, and what is released
- * begins anew. What was finished is told of as reopened.
+ * A status earlier in the lifecycle than one reported before it. A hold may follow any status, and a released deposit
+ * starts anew. A finished deposit is reported as reopened instead.
  */
 function statusRegressed(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
   const words = timelyWords(dossier, source, policy)
@@ -32,7 +32,7 @@ function statusRegressed(dossier: DepositEvidence, source: ClaimSource, policy: 
   return { kind: 'status_regressed', detail: { source, told: said(furthest), now: said(newest) }, loss: null }
 }
 
-/** What the service called finished has become something else, and the chain does not bear it out. */
+/** The service changed a status that it had called finished, and the chain does not confirm the change. */
 function terminalReopened(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
   const words = timelyWords(dossier, source, policy)
   const finished = words.find(isFinished)
@@ -47,8 +47,8 @@ function terminalReopened(dossier: DepositEvidence, source: ClaimSource, policy:
 }
 
 /**
- * The two voices end at statuses of which only one can be so. One that is merely behind, as it tells of what the other
- * told of before, contradicts nothing.
+ * The API and the webhooks end at statuses that exclude each other. A source that is merely behind, because it reports
+ * what the other reported before, contradicts nothing.
  */
 function statusConflict(dossier: DepositEvidence, policy: Policy): Mismatch | null {
   const webhook = wordThatHolds(dossier, 'webhook', policy)
@@ -60,7 +60,7 @@ function statusConflict(dossier: DepositEvidence, policy: Policy): Mismatch | nu
   return { kind: 'status_conflict', detail: { webhook: said(webhook), api: said(api) }, loss: null }
 }
 
-/** By what was received last, so that a clock that is set right ends it. */
+/** Judges the claim received last, so that correcting the clock ends the mismatch. */
 function clockSkewed(
   dossier: DepositEvidence,
   source: ClaimSource,
@@ -77,18 +77,18 @@ function clockSkewed(
     return { kind: 'clock_skew', detail: { source, states, received }, loss: null }
   }
   const paidAt = paidBefore(dossier)
-  // What is not in a block yet may be told of before there is one.
+  // A transaction that is not in a block yet may already be reported.
   if (paidAt === null || last.status === 'observed' || timeOf(last) >= paidAt.getTime() - clockSkewMs)
     return null
   return { kind: 'clock_skew', detail: { source, states, paid: paidAt.toISOString() }, loss: null }
 }
 
-/** When the block was made; null also where its clock is ahead of ours, since it then tells nothing. */
+/** When the block was made; null also if its clock is ahead of ours, because its time then proves nothing. */
 function paidBefore({ deposit }: DepositEvidence): Date | null {
   return deposit === null || deposit.blockAt > deposit.seenAt ? null : deposit.blockAt
 }
 
-/** What a clock that is ahead tells does not say what came after what. */
+/** Without claims from a clock that is ahead: their times say nothing about the order. */
 function timelyWords({ words }: DepositEvidence, source: ClaimSource, { clockSkewMs }: Policy): Claim[] {
   return words[source].filter((word) => !isAhead(word, clockSkewMs))
 }
@@ -97,7 +97,7 @@ function isAhead({ occurredAt, receivedAt }: Claim, byMs: number): boolean {
   return occurredAt.getTime() - receivedAt.getTime() > byMs
 }
 
-/** The newest word of a source; or the furthest, where a webhook states no time and may only be late. */
+/** The newest claim of a source; or the furthest, if a webhook states no time and may only be late. */
 function wordThatHolds(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Claim | null {
   const newest = timelyWords(dossier, source, policy).at(-1)
   return newest !== undefined && statesTime(newest) ? newest : dossier[source]
@@ -108,7 +108,7 @@ function isLater(one: Claim, other: Claim): boolean {
   return one.source === 'api' && one.receivedAt > other.receivedAt
 }
 
-/** A record is as of its reading, at the latest. A webhook without a time of its own may only be late. */
+/** A record dates from its reading at the latest. A webhook without a time of its own may only be late. */
 function statesTime({ source, isUndated }: Claim): boolean {
   return source === 'api' || isUndated !== true
 }
@@ -129,7 +129,7 @@ function isOnTheWay({ status }: Claim): boolean {
   return !finished.has(status) && status !== 'held'
 }
 
-/** The same again, with more or less said of it; or the way back of what failed. */
+/** True for the same status with more or less detail, and for the return of a failed payment. */
 function mayFollow(before: Claim, after: Claim): boolean {
   if (before.status === 'failed' && (after.status === 'held' || after.status === 'refunded')) return true
   return before.status === after.status && (before.status !== 'settled' || isSameDelivery(before, after))
@@ -141,7 +141,7 @@ function isSameDelivery({ settlement: before }: Claim, { settlement: after }: Cl
   return parts.every((part) => before[part] === null || after[part] === null || before[part] === after[part])
 }
 
-/** Only a chain bears out what the service says; a credit stands on its word alone. */
+/** Only a chain confirms what the service says; a credit rests on the service's claim alone. */
 function isBorneOut({ status, settlement }: Claim, dossier: DepositEvidence): boolean {
   const legs = deliveredLegs(dossier)
   if (status !== 'settled' || settlement === null || legs.length === 0) return false
@@ -162,7 +162,7 @@ function timeOf({ occurredAt }: Claim): number {
   return occurredAt.getTime()
 }
 
-/** A status with what it delivers, where it does, and when it was told. */
+/** A status with its delivery, if it has one, and the time of the claim. */
 function said({ status, settlement, occurredAt }: Claim): string {
   if (status !== 'settled' || settlement === null) return `${status} at ${occurredAt.toISOString()}`
   const { amount, asset, tx, address } = settlement

@@ -3,15 +3,16 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { statusRank } from '../matching/fold.ts'
 import { earliest } from '../time.ts'
 
-/** A status of a deposit of which somebody else than a webhook told, and whether a webhook told of it too. */
+/** A status of a deposit that the API or the chain knows, and whether a webhook reported it too. */
 export type StatusStep = { status: ClaimStatus; since: Date; isTold: boolean }
 
-/** When the chain showed that the payment is final, and that the delivery is. */
+/** When the chain showed the payment and the delivery as final. */
 type Proofs = { finalAt: Date | null; settledAt: Date | null }
 
 /**
- * The steps of a deposit as the API and the chain know them, in order of time; only of the statuses that webhooks are
- * to tell of. A chain knows no word of the service: that a webhook tells of a later step is as good there.
+ * The steps of a deposit that the API and the chain know, in order of time; only the statuses that webhooks must
+ * report. A chain does not know the service's statuses, so a webhook for a later step is as good for a step that only
+ * the chain knows.
  */
 export function stepsOf(
   { statuses, webhook }: DepositEvidence,
@@ -34,7 +35,7 @@ export function stepsOf(
     .toSorted((left, right) => left.since.getTime() - right.since.getTime())
 }
 
-/** How many steps there are, of how many a webhook told, and since when the first waits for one. */
+/** Counts the steps and those that a webhook reported, and returns since when the first one lacks a webhook. */
 export function countSteps(
   dossier: DepositEvidence,
   { state, ...proofs }: Proofs & { state: string },

@@ -1,6 +1,8 @@
 import type { Policy } from '../policy.ts'
 
-/** Whether a delivery differs from what is stated by no more than the policy accepts: the larger of its two bounds. */
+/**
+ * True if a delivery differs from the stated amount by no more than the policy accepts: the larger of its two bounds.
+ */
 export function isTolerated(
   delivered: bigint,
   stated: bigint,

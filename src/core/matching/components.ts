@@ -1,7 +1,7 @@
 /**
- * Joins items that share a key, directly or through others. The work grows with the number of keys, however large a
- * component gets.
- * @param keysOf is asked once of each item.
+ * Joins items that share a key, directly or through others. The work grows with the number of keys, for components of
+ * any size.
+ * @param keysOf is called once for each item.
  * @returns the items of each component, in their order; components in the order of their first items.
  */
 export function components<Item, Key>(
@@ -19,7 +19,7 @@ export function components<Item, Key>(
   return found
 }
 
-/** Each item names an earlier one of its component; the first of all names itself. */
+/** Each item points to an earlier one of its component; the first item points to itself. */
 function joined<Item, Key>(items: readonly Item[], keysOf: (item: Item) => Iterable<Key>): Int32Array {
   const earlier = new Int32Array(items.length)
   const itemOfKey = new Map<Key, number>()

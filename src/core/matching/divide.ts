@@ -26,45 +26,45 @@ import { foldRulings } from './rulings.ts'
 import type { DeliveryAmbiguity } from './settle-contest.ts'
 import { type WriteOff, writeOffOf } from './write-off.ts'
 
-/** What a deposit address stands for in the address book. */
+/** The address book's entry for a deposit address. */
 export type Approval = {
   network: NetworkName
   address: Address
   owner: Owner
-  /** Where the owner's deposits are to be delivered; null for a StableWallet. */
+  /** The destination of the owner's deposits; null for a StableWallet. */
   forward: { network: NetworkName; recipient: Address } | null
 }
 
-/** All that is known of one deposit, folded so that order and repetition of the evidence do not matter. */
+/** All evidence of one deposit, folded so that order and repetition do not matter. */
 export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
-  /** Null while the service has not told of it. */
+  /** Null until the service reports the deposit. */
   serviceId: ServiceId | null
   deposit: ChainLeg | null
   settlements: readonly DeliveryLeg[]
-  /** Transfers to a recipient by which the payment went back, as the service says. */
+  /** Transfers to a recipient that returned the payment, as the service says. */
   refunds: readonly ChainLeg[]
-  /** How each of these transfers came to it: the payment first, then the deliveries and the refunds. */
+  /** How each of these transfers was matched: the payment first, then the deliveries and the refunds. */
   links: readonly TransferLink[]
-  /** Of the transactions that the service names, those that failed. */
+  /** Failed transactions that the service names. */
   failures: readonly TransactionFailure[]
-  /** Where its legs were searched for, the oldest search first. */
+  /** Searches for its legs, oldest first. */
   searches: readonly LegSearch[]
   approval: Approval | null
-  /** Where the service names an owner of ours with an address that is not its own. */
+  /** Set if the service names an owner of ours with an address that is not its own. */
   stranger: StrangeAddress | null
   /** An owner that the service names and the address book does not have. */
   unknownOwner: Owner | null
-  /** What is claimed as its payment, and is another deposit's. */
+  /** Set if the payment that it claims belongs to another deposit. */
   reuse: Reuse | null
-  /** Deliveries that it shares with other deposits, and that do not add up. */
+  /** Deliveries that it shares with other deposits and whose amounts do not add up. */
   ambiguity: DeliveryAmbiguity | null
   writeOff: WriteOff | null
 }
 
-/** What the service states, and what the address book has for that owner on that network; null where it has none. */
+/** The stated address, and the owner's address in the address book on that network; null if it has none. */
 export type StrangeAddress = { owner: Owner; network: NetworkName; stated: Address; kept: Address | null }
 
-/** A group's deposits, and transfers to recipients that no deposit explains. */
+/** A group's deposits, and its unmatched deliveries. */
 export type Division = { dossiers: readonly DepositEvidence[]; strays: readonly ChainLeg[] }
 
 /** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
@@ -99,7 +99,7 @@ type MatchResults = {
   refunds: ReturnType<typeof matchRefunds>
 }
 
-/** What a dossier takes from beside its own story and transfers. */
+/** The evidence that a deposit takes from outside its own claim history and transfers. */
 type SupportingEvidence = {
   ruled: readonly TransferDecision[]
   approvals: readonly Approval[]
@@ -163,7 +163,10 @@ const nothingTold = {
   ambiguity: null,
 }
 
-/** Of two that claim one transfer, the one that was told of first has it; of those told of at once, the lesser id. */
+/**
+ * If two deposits claim one transfer, the one reported first has it. If both were reported at once, the lower id has
+ * it.
+ */
 function firstToldFirst(left: ClaimHistory, right: ClaimHistory): number {
   return toldAt(left) - toldAt(right)
 }
@@ -178,8 +181,8 @@ function isNamed({ role, network, tx }: TransactionFailure, { api, webhook }: Cl
 }
 
 /**
- * A transaction that is included again is carried out anew, mostly under other indexes: what it paid in the block that
- * is gone is no payment beside what it pays now. What was final stays told of as gone until it is final again.
+ * A transaction that is included again runs anew, mostly under other indexes. Its transfers in the block that is gone
+ * do not add to its current payments. A transfer that was final stays reported as gone until it is final again.
  */
 function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
   if (leg.state !== 'orphaned') return false
@@ -189,7 +192,7 @@ function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
   return now.some(({ state }) => state === 'final' || (state === 'seen' && leg.finalAt === null))
 }
 
-/** An early sighting that was withdrawn, and came back under another index, is not a second payment. */
+/** An early reading that was withdrawn and came back under another index is not a second payment. */
 function isBack(leg: ChainLeg, told: readonly DepositEvidence[]): boolean {
   if (leg.state !== 'orphaned' || leg.finalAt !== null) return false
   return told.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
@@ -212,7 +215,7 @@ function strangerOf({ api, webhook }: ClaimHistory, approvals: readonly Approval
     const own = approvals.filter((one) => isOf(one, owner))
     const kept = own.filter(({ network }) => network === deposit.network)
     if (kept.some(({ address }) => address === deposit.address)) return null
-    // Where the book has none of its own on that network, only an address of somebody else contradicts it.
+    // If the owner has no address on that network, only an address of another owner contradicts it.
     const isOthers = own.length > 0 && approvalAt(deposit, approvals) !== null
     if (kept[0] === undefined && !isOthers) return null
     return { owner, network: deposit.network, stated: deposit.address, kept: kept[0]?.address ?? null }
@@ -230,7 +233,9 @@ function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
   return owner.kind === kind && owner.id === id
 }
 
-/** Where the service places one address on two networks, that of the network on which it is ours. */
+/**
+ * If the service places one address on two networks, returns the approval for the network on which the address is ours.
+ */
 function claimedApproval(story: ClaimHistory, approvals: readonly Approval[]): Approval | null {
   const claims = [claimOf(story), story.api, story.webhook].filter((claim) => claim !== null)
   const places = claims

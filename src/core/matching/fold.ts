@@ -11,7 +11,7 @@ import {
 import { encodeObservation } from '../observation-json.ts'
 import { earliest } from '../time.ts'
 
-/** What is known of one chain transfer after all its sightings. */
+/** One chain transfer, folded from all its readings. */
 export type ChainLeg = Omit<ObservedChainTransfer, 'kind' | 'stage' | 'receivedAt'> & {
   ref: TransferRef
   state: ObservedChainTransfer['stage']
@@ -20,22 +20,22 @@ export type ChainLeg = Omit<ObservedChainTransfer, 'kind' | 'stage' | 'receivedA
   finalAt: Date | null
 }
 
-/** What the service told of one deposit, by its own id. */
+/** All claims of the service about one deposit, by the service's id. */
 export type ClaimHistory = {
   serviceId: ServiceId
   /** The furthest claim of each source. */
   webhook: Claim | null
   api: Claim | null
-  /** When each source first told of it. */
+  /** When each source first reported it. */
   webhookAt: Date | null
   apiAt: Date | null
-  /** When each source first told of each status. */
+  /** When each source first reported each status. */
   statuses: { webhook: ReadonlyMap<ClaimStatus, Date>; api: ReadonlyMap<ClaimStatus, Date> }
-  /** What each source ever said, each word once, in the order in which it said them. */
+  /** All claims of each source, without duplicates, in the order in which the service made them. */
   words: { webhook: readonly Claim[]; api: readonly Claim[] }
 }
 
-/** Within one epoch a final reading outranks a withdrawal, which outranks an early sighting. */
+/** Within one epoch a final reading outranks a withdrawal, which outranks an early reading. */
 const stageRank: Record<ObservedChainTransfer['stage'], number> = { seen: 0, orphaned: 1, final: 2 }
 
 export const statusRank: Record<ClaimStatus, number> = {
@@ -48,20 +48,20 @@ export const statusRank: Record<ClaimStatus, number> = {
   failed: 5,
 }
 
-/** Whether one claim tells of a later step than the other. */
+/** True if one claim reports a later step than the other. */
 export function isFurther(one: Claim, other: Claim): boolean {
   return statusRank[one.status] > statusRank[other.status]
 }
 
-/** The service's word on a deposit: its API's, unless only a webhook tells of a later step. */
+/** The claim that speaks for the service: the API's, unless only a webhook reports a later step. */
 export function claimOf({ api, webhook }: Pick<ClaimHistory, 'webhook' | 'api'>): Claim | null {
   if (api === null || webhook === null) return api ?? webhook
   return isFurther(webhook, api) ? webhook : api
 }
 
 /**
- * One leg per transfer, in the order of their references; two where the address is watched as both, since it is then
- * the payment of one deposit and the delivery of another.
+ * Returns one leg per transfer, ordered by reference. An address watched in both roles gives two legs, because the
+ * transfer is then the payment of one deposit and the delivery of another.
  */
 export function foldSightings(sightings: readonly ObservedChainTransfer[]): ChainLeg[] {
   return groupBy(sightings, (one) => `${one.role} ${transferRef(one)}`).map(([, all]) => {
@@ -77,14 +77,14 @@ export function foldSightings(sightings: readonly ObservedChainTransfer[]): Chai
   })
 }
 
-/** In the order in which a chain has the transfers of one transaction; else in that of the references. */
+/** Orders the transfers of one transaction as the chain does, and all others by reference. */
 export function compareLegs(left: ChainLeg, right: ChainLeg): number {
   const isOneTransaction = left.network === right.network && left.tx === right.tx
   if (!isOneTransaction || left.index.length === right.index.length) return compareText(left.ref, right.ref)
   return left.index.length - right.index.length
 }
 
-/** One per transaction and address, in the order of both: the newest reading of it. */
+/** One failure per transaction and address, ordered by both: its newest reading. */
 export function foldFailures(failures: readonly TransactionFailure[]): TransactionFailure[] {
   return groupBy(failures, ({ role, network, tx, to }) => `${role} ${network}/${tx}/${to}`).map(([, all]) =>
     all.reduce((left, right) => {
@@ -95,7 +95,7 @@ export function foldFailures(failures: readonly TransactionFailure[]): Transacti
   )
 }
 
-/** The oldest first; of one moment, in the order of what they say, so that the order in which they came is no matter. */
+/** Oldest first. Searches of the same moment are ordered by content, so that the order of arrival does not matter. */
 export function foldSearches(searches: readonly LegSearch[]): LegSearch[] {
   return searches.toSorted(
     (left, right) =>
@@ -104,7 +104,7 @@ export function foldSearches(searches: readonly LegSearch[]): LegSearch[] {
   )
 }
 
-/** One story per service id, in the order of the ids. */
+/** One claim history per service id, ordered by id. */
 export function foldClaims(claims: readonly Claim[]): ClaimHistory[] {
   return groupBy(claims, (claim) => claim.serviceId).map(([serviceId, all]) => {
     const webhooks = all.filter((claim) => claim.source === 'webhook')
@@ -121,7 +121,7 @@ export function foldClaims(claims: readonly Claim[]): ClaimHistory[] {
   })
 }
 
-/** An older event never takes a state back, whenever it arrives. */
+/** An older event never reverts a state, whenever it arrives. */
 function furthest(claims: readonly Claim[]): Claim | null {
   const [first, ...others] = claims
   if (first === undefined) return null
@@ -147,8 +147,8 @@ function wordsOf(claims: readonly Claim[]): Claim[] {
 }
 
 /**
- * By when the service said it. Of one moment a record that was read later is newer, while a webhook may only have
- * come later than one that it was sent before.
+ * Orders by the time that the service states. At equal times, a record read later is newer, but a webhook received
+ * later may only have been delayed.
  */
 function compareWords(left: Claim, right: Claim): number {
   const read = left.source === 'api' ? left.receivedAt.getTime() - right.receivedAt.getTime() : 0
@@ -193,7 +193,7 @@ function groupBy<Item, Key extends string>(
   return [...groups].toSorted(([left], [right]) => compareText(left, right))
 }
 
-/** Where an observation was kept decides in which order its fields are; what is held against another must not tell. */
+/** Sorts fields by name: their order depends on where the observation was stored, and must not affect comparisons. */
 function inOneOrder(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object' || value === null) return value

@@ -1,7 +1,7 @@
 import type { ObservedChainTransfer, TransferRef } from '../evidence.ts'
 import type { ChainLeg } from './fold.ts'
 
-/** The ways in which a transfer comes to a deposit, strongest first, and what each of them says for people. */
+/** The rules that match a transfer to a deposit, strongest first, each with its text for people. */
 export const linkRules = {
   ruling: 'a person, or a policy in a person’s place, decided that it belongs to the deposit',
   'transfer named':
@@ -18,12 +18,12 @@ export const linkRules = {
 
 export type LinkRule = keyof typeof linkRules
 
-/** How one transfer came to a deposit. */
+/** How one transfer was matched to a deposit. */
 export type TransferLink = {
   transfer: TransferRef
   role: ObservedChainTransfer['role']
   rule: LinkRule
-  /** The id of the ruling, where the rule is one. */
+  /** The id of the decision, if the rule is `ruling`. */
   ruling: string | null
 }
 

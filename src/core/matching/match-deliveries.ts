@@ -17,22 +17,22 @@ import {
   storiesOf,
 } from './settle-contest.ts'
 
-/** A delivery of a deposit, or its share in one. */
+/** A delivery of a deposit, or the deposit's share of one. */
 export type DeliveryLeg = ChainLeg & {
-  /** What the whole transfer brought; `amount` is this deposit's share of it. */
+  /** The amount of the whole transfer; `amount` is this deposit's share of it. */
   whole: Amount
 }
 
 export type Deliveries = {
   of: ReadonlyMap<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
   ambiguous: ReadonlyMap<ClaimHistory, DeliveryAmbiguity>
-  /** What no story has, or may have, any part in. */
+  /** Transfers in which no claim history has, or may have, a share. */
   strays: readonly ChainLeg[]
 }
 
 type Tier = { rule: LinkRule; isFit: (leg: ChainLeg, named: SettlementClaim) => boolean }
 
-/** What must agree of a transfer beside its transaction, the strongest first. */
+/** What must agree besides the transaction, strongest first. */
 const tiers: readonly Tier[] = [
   { rule: 'transaction and address', isFit: (leg, named) => isAt(leg, named) && leg.asset === named.asset },
   { rule: 'transaction and address', isFit: isAt },
@@ -40,14 +40,14 @@ const tiers: readonly Tier[] = [
   { rule: 'other network', isFit: () => true },
 ]
 
-/** What the chain took back comes last. */
+/** Orphaned transfers come last. */
 const passes = [false, true].flatMap((isGone) => tiers.map((tier) => ({ ...tier, isGone })))
 
 /**
- * Gives stories the transfers that deliver them: several transfers to one story, and shares of one transfer to several.
- * All transactions count that the service named over time. Rulings and strong fits come first, over all stories; who
- * is served by one takes no part in weaker ones.
- * @param told the stories, in the order in which they are served, and what of them claims another's payment
+ * Matches transfers to the claim histories that they deliver: several transfers to one history, and shares of one
+ * transfer to several. All transactions that the service named over time count. Decisions and strong fits come first,
+ * across all histories; a matched history takes no part in weaker passes. Histories are served in the order of
+ * `stories`; `reused` holds those that claim another's payment.
  */
 export function matchDeliveries(
   { stories, reused }: { stories: readonly ClaimHistory[]; reused: Payments['reused'] },
@@ -61,7 +61,7 @@ export function matchDeliveries(
     free: new Set(legs),
     of: new Map(),
     ambiguous: new Map(),
-    // Whose payment is another's has nothing to be delivered, unless it was ruled to.
+    // A history whose payment belongs to another has nothing to deliver, unless a decision assigned it a delivery.
     doubtful: new Set([...reused.keys()].filter(({ serviceId }) => !field.ruled.has(serviceId))),
   }
   for (const pass of passes) {
@@ -107,12 +107,12 @@ function deliveriesOf({ story, parts }: Extract<ContestOutcome, { kind: 'given' 
   })
 }
 
-/** Who may be looked at for what: by rulings, and by the transactions that are named. */
+/** Candidates by decision, and by named transaction. */
 type DeliveryCandidates = {
   rulings: DecisionLookup
   ruled: ReadonlyMap<ServiceId, readonly DecidedLink[]>
   named: ReadonlyMap<ClaimHistory, readonly TransactionClaims[]>
-  /** Without what was ruled to belong to deposits: that is theirs alone. */
+  /** Without the transfers that a decision assigned to a deposit: those belong to that deposit alone. */
   byTx: ReadonlyMap<TxId, readonly ChainLeg[]>
   placeOf: ReadonlyMap<ChainLeg, number>
 }
@@ -138,7 +138,7 @@ function fieldOf(
 
 type Pass = Tier & { isHere: (leg: ChainLeg) => boolean }
 
-/** In the order in which the chain has them. */
+/** In chain order. */
 function fitsOf(
   story: ClaimHistory,
   { rule, isFit, isHere }: Pass,

@@ -7,12 +7,12 @@ import { type DecisionLookup, outrankedFirst } from './rulings.ts'
 
 export type PaymentMatch = { leg: ChainLeg; link: TransferLink }
 
-/** A transfer that is another deposit's payment, and which. */
+/** A transfer that is another deposit's payment, and the service id of that deposit. */
 export type Reuse = { transfer: ChainLeg['ref']; serviceId: ServiceId }
 
 export type Payments = {
   of: ReadonlyMap<ClaimHistory, PaymentMatch>
-  /** Of stories without a payment, those that claim one which another story has. */
+  /** Claim histories without a payment that claim the payment of another history. */
   reused: ReadonlyMap<ClaimHistory, Reuse>
 }
 
@@ -28,10 +28,10 @@ const fitsInOrder: readonly (readonly Fit[])[] = [
 const strongestFirst = fitsInOrder.flat()
 
 /**
- * Gives each story at most one payment, and each payment to at most one story. Rulings come first. Then exact fits are
- * served, over all stories, so that a doubtful one cannot take another's payment; what is left goes in order of time in
- * which the transactions were named.
- * @param stories in the order in which they are served of those that were named at once
+ * Gives each claim history at most one payment, and each payment to at most one history. Decisions come first. Exact
+ * fits follow, across all histories, so that a doubtful fit cannot take another's payment. Among equal fits, the
+ * transaction that was named first takes precedence.
+ * @param stories in the order of precedence among those that were named at once
  */
 export function matchPayments(
   stories: readonly ClaimHistory[],
@@ -63,8 +63,8 @@ export function matchPayments(
 }
 
 /**
- * Of one deposit and of one transfer the ruling that outranks the others holds. A transfer waits for a deposit that is
- * not told of yet.
+ * The highest-ranking decision on a deposit or a transfer applies. A transfer stays reserved for a deposit that is not
+ * reported yet.
  */
 function matchRuled(stories: readonly ClaimHistory[], legs: readonly ChainLeg[], rulings: DecisionLookup) {
   const takerOf = new Map<ChainLeg, ServiceId>()
@@ -107,7 +107,7 @@ function namedFirst(stories: readonly ClaimHistory[]): readonly ClaimHistory[] {
   return timed.toSorted((left, right) => left.since - right.since).map(({ story }) => story)
 }
 
-/** When the service first named the transaction that it names now: what is claimed later takes nothing away. */
+/** When the service first named the transaction that it names now: a later claim takes nothing away. */
 function namedAt(story: ClaimHistory): number {
   const { words } = story
   const txs = new Set<TxId | null>(transactionsOf(story))
@@ -115,7 +115,7 @@ function namedAt(story: ClaimHistory): number {
   return earliest(naming.map(({ receivedAt }) => receivedAt))?.getTime() ?? 0
 }
 
-/** Either of the service's voices may be the one that names the transaction. */
+/** The transaction may be named by the API or by a webhook. */
 function fitsOf(
   { serviceId, api, webhook }: ClaimHistory,
   around: readonly ChainLeg[],
@@ -134,7 +134,7 @@ function fitOfClaim({ deposit }: Claim, leg: ChainLeg, around: readonly ChainLeg
   const isExact = deposit.asset === leg.asset && deposit.amount === leg.amount
   if (deposit.index === null) return isExact ? 'transaction and amount' : 'transaction and address'
   if (deposit.index === leg.index) return isExact ? 'transfer named' : 'transaction and address'
-  // An index that is there names that transfer and no other; one that is not there is the service's own way to count.
+  // An index that exists names exactly that transfer. An index that does not exist is the service's own numbering.
   return around.some((one) => isNamed(deposit, one)) ? null : 'transaction and address'
 }
 

@@ -4,10 +4,9 @@ import type { Payments } from './match-payments.ts'
 import type { DecisionLookup } from './rulings.ts'
 
 /**
- * Gives each story, of the transfers to recipients that deliver nothing, those by which the service ever said that its
- * payment went back, and no more of them than was paid: one transaction may pay others too. A transfer that several
- * name is of the first.
- * @param told the stories, in the order in which they are served, and what is the payment of each
+ * Assigns refunds to claim histories. Candidates are transfers to recipients that deliver nothing and that the service
+ * at any time named as the return of the payment. They add up to no more than was paid, because one transaction may pay
+ * others too. A transfer that several histories name goes to the first of them in `stories`.
  */
 export function matchRefunds(
   { stories, payments }: { stories: readonly ClaimHistory[]; payments: Payments['of'] },
@@ -37,14 +36,16 @@ function isRefund(leg: ChainLeg, { words }: ClaimHistory): boolean {
   )
 }
 
-/** As the chain has it, or as the service states it where no payment is found, or one of another asset. */
+/**
+ * The paid amount: as the chain shows it, or as the service states it if no payment is found or it is in another asset.
+ */
 function paidIn(story: ClaimHistory, payments: Payments['of']): (leg: ChainLeg) => bigint {
   const paid = payments.get(story)?.leg
   const stated = claimOf(story)?.deposit.amount ?? 0n
   return ({ asset }) => (paid?.asset === asset ? paid.amount : stated)
 }
 
-/** Those that add up to no more than was paid, each taken where it still fits. */
+/** The transfers that add up to no more than was paid, each taken if it still fits. */
 function upTo(limitOf: (leg: ChainLeg) => bigint, legs: readonly ChainLeg[]): ChainLeg[] {
   let sum = 0n
   return legs.filter((leg) => {
@@ -54,7 +55,9 @@ function upTo(limitOf: (leg: ChainLeg) => bigint, legs: readonly ChainLeg[]): Ch
   })
 }
 
-/** Of those that fit, the greatest is nearest to what was paid. What the chain took back comes last. */
+/**
+ * Largest first: of the transfers that fit, the largest is nearest to the paid amount. Orphaned transfers come last.
+ */
 function nearestFirst(left: ChainLeg, right: ChainLeg): number {
   const [isGone, isOtherGone] = [left.state === 'orphaned', right.state === 'orphaned']
   if (isGone !== isOtherGone) return isGone ? 1 : -1

@@ -13,9 +13,9 @@ import type { Amount } from '../money.ts'
 import type { Policy, RoutePolicy } from '../policy.ts'
 import { compareText } from './fold.ts'
 
-/** A final transfer that no deposit names in time. */
+/** A final transfer that no deposit named in time. */
 export type UnnamedTransfer = {
-  /** What its address is watched as. */
+  /** The role in which its address is watched. */
   role: ObservedChainTransfer['role']
   network: NetworkName
   tx: TxId
@@ -28,18 +28,21 @@ export type UnnamedTransfer = {
   at: Date
 }
 
-/** A deposit of which the payment, or the delivery, was not found: what is known of that leg. */
+/** A deposit whose payment or delivery was not found: the known facts of that leg. */
 export type OpenDeposit = {
   serviceId: ServiceId
   owner: Owner | null
   network: NetworkName
   address: Address
-  /** What the service states, or is to deliver; null where neither is known. */
+  /** As the service states it, or is to deliver it; null if neither is known. */
   asset: AssetKey | null
   amount: Amount | null
-  /** The transaction by which the service states that it was made. */
+  /** The transaction that the service states for this leg. */
   tx: TxId | null
-  /** When the service says it came to be; of a delivery, when the payment was made, and was found to be final. */
+  /**
+   * For a payment, when the service says it happened. For a delivery, when the payment was made and when it was found
+   * to be final.
+   */
   since: Date
   finalAt: Date | null
   paid: { network: NetworkName; asset: AssetKey; amount: Amount }
@@ -47,19 +50,19 @@ export type OpenDeposit = {
 
 export type CandidatePair = { transfer: UnnamedTransfer; deposit: OpenDeposit }
 
-/** One rule, as it turned out. The weights of the fulfilled ones add up to the score. */
+/** The result of one rule. The weights of the fulfilled rules add up to the score. */
 export type RuleResult = { rule: string; weight: number; fulfilled: boolean; compares: string }
 
 export type Proposal = CandidatePair & {
   score: number
   reasons: readonly RuleResult[]
-  /** The line of the policy that was held against them. */
+  /** The line of the policy that was applied. */
   policy: string
-  /** Whether the policy agrees to it, so that nobody has to be asked. */
+  /** True if the policy accepts the proposal, so that no person has to be asked. */
   isAgreed: boolean
 }
 
-/** A transfer for which there is more than one deposit, or whose deposit has more than one transfer. */
+/** A transfer that fits several deposits, or whose deposit fits several transfers. */
 export type ProposalAmbiguity = {
   transfer: UnnamedTransfer
   deposits: readonly ServiceId[]
@@ -69,8 +72,8 @@ export type ProposalAmbiguity = {
 export type ProposalRules = { policy: Policy; routes: readonly RoutePolicy[]; senders: ReadonlySet<string> }
 
 /**
- * Proposes what fits nothing else on either side; everything else that fits is ambiguous. The same pairs in any order
- * give the same answer. All deposits of a transfer, and all transfers of those, have to be among the pairs.
+ * Proposes the pairs that fit nothing else on either side; all other fitting pairs are ambiguous. The same pairs in any
+ * order give the same answer. The pairs must include all deposits of a transfer, and all transfers of those deposits.
  */
 export function propose(pairs: readonly CandidatePair[], rules: ProposalRules) {
   const fitting = pairs.map((pair) => judge(pair, rules)).filter((one) => one !== null)
@@ -95,7 +98,7 @@ export function propose(pairs: readonly CandidatePair[], rules: ProposalRules) {
   return { proposals, ambiguities }
 }
 
-/** Null where something that is needed is not so. */
+/** Null if a needed rule is not fulfilled. */
 function judge(
   { transfer, deposit }: CandidatePair,
   { senders, ...policies }: ProposalRules,
@@ -134,9 +137,9 @@ function inOrder<Text extends string>(texts: readonly Text[]): Text[] {
 
 type ScoringRule = {
   name: string
-  /** In hundredths of the score; those of one list add up to 100. */
+  /** In hundredths of the score. The weights of one list add up to 100. */
   weight: number
-  /** Without it, nothing is proposed. */
+  /** Nothing is proposed unless it is fulfilled. */
   isNeeded: boolean
   hold: (
     pair: CandidatePair,
@@ -165,7 +168,7 @@ const address: Omit<ScoringRule, 'weight' | 'name'> = {
     same(`${transfer.network}/${transfer.to}`, `${deposit.network}/${deposit.address}`),
 }
 
-/** Whether a transfer is the payment that the service states, which names no transaction, or another one. */
+/** Whether a transfer is the payment that the service states without a transaction, or with another one. */
 export const paymentRules: readonly ScoringRule[] = [
   { name: 'address', weight: 25, ...address },
   { weight: 20, ...asset },
@@ -230,7 +233,10 @@ export const deliveryRules: readonly ScoringRule[] = [
   { weight: 10, ...transaction },
 ]
 
-/** What the service states, to the tolerance; where it states nothing, what a share of the payment leaves as the fee. */
+/**
+ * Compares the amount with the stated amount, within the tolerance. If none is stated, the fee that follows from the
+ * payment must be within the policy's band.
+ */
 function holdAmount(
   { transfer, deposit }: CandidatePair,
   policy: Policy,

@@ -1,9 +1,9 @@
 import { isByPolicy, type ServiceId, type TransferDecision, transferRef } from '../evidence.ts'
 import { type ChainLeg, compareText } from './fold.ts'
 
-/** What was ruled about which transfer belongs to which deposit, as far as it still holds. */
+/** The decisions about which transfer belongs to which deposit, as far as they still apply. */
 export type DecisionLookup = {
-  /** By which the transfer belongs to deposits, what outranks the others first. */
+  /** The decisions by which the transfer belongs to deposits, highest-ranking first. */
   togetherWith: (leg: ChainLeg) => readonly DecidedLink[]
   isApart: (serviceId: ServiceId, leg: ChainLeg) => boolean
 }
@@ -12,7 +12,7 @@ export type DecidedLink = { leg: ChainLeg; serviceId: ServiceId; ruling: Transfe
 
 const nothingRuled: DecisionLookup = { togetherWith: () => [], isApart: () => false }
 
-/** Of one deposit and one transfer the ruling that outranks the others holds. */
+/** For one deposit and one transfer, the highest-ranking decision applies. */
 export function foldRulings(rulings: readonly TransferDecision[], legs: readonly ChainLeg[]): DecisionLookup {
   if (rulings.length === 0) return nothingRuled
   const together = new Map<ChainLeg, Map<ServiceId, DecidedLink>>()
@@ -33,13 +33,16 @@ export function foldRulings(rulings: readonly TransferDecision[], legs: readonly
   }
 }
 
-/** A person's ruling outranks a policy's, which may have been made without knowing of it; of each the newer one holds. */
+/**
+ * A person's decision outranks a policy's, which may have been made without knowing of it. Of several decisions by
+ * people, or by policies, the newest applies.
+ */
 export function outrankedFirst(left: TransferDecision, right: TransferDecision): number {
   const ranks = Number(isByPolicy(right)) - Number(isByPolicy(left))
   return ranks || left.receivedAt.getTime() - right.receivedAt.getTime() || compareText(left.id, right.id)
 }
 
-/** A transfer that came back under another index is still the one that was ruled about, where it is the only one. */
+/** A transfer that came back under another index is still the one that was decided about, if it is the only one. */
 function legOf(ruling: TransferDecision, legs: readonly ChainLeg[]): ChainLeg | null {
   const { role, network, tx, to } = ruling
   const around = legs.filter(

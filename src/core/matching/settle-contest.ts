@@ -5,18 +5,18 @@ import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
 import type { TransferLink } from './link.ts'
 import { share } from './share.ts'
 
-/** By what a story may have a part in a delivery. */
+/** Why a claim history may have a share of a delivery. */
 export type Basis = Pick<TransferLink, 'rule' | 'ruling'>
 
-/** Stories, and of each the deliveries that it may have a part in. */
+/** Claim histories, each with the deliveries of which it may have a share. */
 export type Contest = ReadonlyMap<ClaimHistory, ReadonlyMap<ChainLeg, Basis>>
 
-/** Deposits that share deliveries which do not add up to what is stated of them. */
+/** Deposits whose shared deliveries do not add up to their stated amounts. */
 export type DeliveryAmbiguity = {
-  /** Null where the service does not state it of all of them. */
+  /** Null if the service does not state an amount for each of them. */
   stated: bigint | null
   delivered: bigint
-  /** Of both; null if they are of several assets. */
+  /** The asset of both amounts; null if there are several assets. */
   asset: AssetKey | null
   deposits: readonly ServiceId[]
   transfers: readonly TransferRef[]
@@ -24,19 +24,19 @@ export type DeliveryAmbiguity = {
 
 export type ContestOutcome =
   | { kind: 'given'; story: ClaimHistory; parts: readonly { leg: ChainLeg; amount: bigint }[] }
-  /** Nobody gets any of it. The ambiguity is null as long as more may come, or be stated, that clears it. */
+  /** No deposit gets any of it. The ambiguity is null while further deliveries or statements may still resolve it. */
   | { kind: 'left'; contest: Contest; ambiguity: DeliveryAmbiguity | null }
 
-/** Divides a contest into those that have no transfer in common. */
+/** Divides a contest into contests that have no transfer in common. */
 export function contestsOf(all: Contest): Contest[] {
   const contest = [...all].filter(([, links]) => links.size > 0)
   return components(contest, ([, links]) => links.keys()).map((part) => new Map(part))
 }
 
 /**
- * Who stands alone with transfers takes them. Several share theirs if what is stated of them adds up to them exactly.
- * If it does not, doubtful stories step back behind the others; then those are served whose amount is there exactly,
- * and what then still does not add up is nobody's.
+ * A history without rivals takes its transfers. Several histories share theirs if their stated amounts add up to them
+ * exactly. Otherwise, doubtful histories yield to the others. Then the histories whose exact amount is available are
+ * served, and transfers that still do not add up stay unassigned.
  */
 export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] {
   const [first, second] = contest.keys()
@@ -54,14 +54,14 @@ export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHisto
   return [...served, ...contestsOf(rest).flatMap((part) => settleContest(part, doubtful))]
 }
 
-/** Settles it without its doubtful stories; null where it has none, or has no others. */
+/** Settles the contest without its doubtful histories; null if it has none, or has no others. */
 function settleSure(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] | null {
   const sure = restrict(contest, (story) => !doubtful.has(story))
   if (sure.size === 0 || sure.size === contest.size) return null
   return contestsOf(sure).flatMap((part) => settleContest(part, doubtful))
 }
 
-/** The stories that an outcome decides. */
+/** The claim histories that an outcome decides. */
 export function storiesOf(outcome: ContestOutcome): ClaimHistory[] {
   return outcome.kind === 'given' ? [outcome.story] : [...outcome.contest.keys()]
 }
@@ -71,7 +71,7 @@ export function legsOf(outcome: ContestOutcome): ChainLeg[] {
   return outcome.kind === 'given' ? outcome.parts.map(({ leg }) => leg) : legsIn(outcome.contest)
 }
 
-/** What the service says that the deposit is delivered by; null where it does not say. */
+/** The delivered amount that the service states; null if it states none. */
 export function statedAmount(story: ClaimHistory): bigint | null {
   const claims = [claimOf(story), story.api, story.webhook]
   return claims.map((claim) => claim?.settlement?.amount ?? null).find((amount) => amount !== null) ?? null
@@ -80,8 +80,8 @@ export function statedAmount(story: ClaimHistory): bigint | null {
 type ContestAward = Extract<ContestOutcome, { kind: 'given' }>
 
 /**
- * All of its transfers, unless one transaction holds several of them: a transfer of the very amount is the story's then,
- * or the one that was ruled to be, and the others are somebody else's.
+ * All of its transfers, unless one transaction holds several of them. The history then gets the transfer of the exact
+ * amount, or those that a decision assigned to it, and the others belong to other deposits.
  */
 function takeAlone(contest: Contest, story: ClaimHistory): ContestAward['parts'] {
   const links = contest.get(story) ?? new Map<ChainLeg, Basis>()
@@ -103,7 +103,10 @@ function shareAll(contest: Contest): ContestAward[] | null {
   return isOneAsset && statedOf(contest) === total(legs) ? divideShares(contest) : null
 }
 
-/** Those whose stated amounts are there, each in a transfer of its own; of one transaction there may be more of them. */
+/**
+ * Serves the histories whose stated amounts are available, each as a transfer of its own. A single transaction may hold
+ * more such transfers than there are histories.
+ */
 function serveExact(contest: Contest): ContestAward[] {
   const exact = restrict(
     contest,
@@ -134,7 +137,7 @@ function divideShares(contest: Contest): ContestAward[] | null {
   }))
 }
 
-/** More may be delivered, or stated, as long as the service has not finished with all of them. */
+/** Null while more may be delivered or stated, because the service has not finished with all of them. */
 function ambiguityOf(contest: Contest): DeliveryAmbiguity | null {
   const stories = [...contest.keys()]
   const legs = legsIn(contest)

@@ -1,4 +1,4 @@
-/** Who may get how much of what. */
+/** How much each taker wants, how much each source holds, and who may take from which source. */
 export type AllocationProblem<Taker, Source> = {
   takers: readonly Taker[]
   sources: readonly Source[]
@@ -11,10 +11,10 @@ export type AllocationProblem<Taker, Source> = {
 export type Shares<Taker, Source> = ReadonlyMap<Taker, ReadonlyMap<Source, bigint>>
 
 /**
- * Gives every taker exactly what it wants, or finds that it cannot be done. Who wants all that a source holds gets that
- * one; what is left goes in order of the takers, and is passed on along them where order alone leaves somebody short.
- * The same takers and sources in the same order give the same shares.
- * @returns null where no division gives everybody all of it
+ * Gives every taker exactly what it wants, or finds that this is impossible. A taker that wants exactly what a source
+ * holds gets that source. The rest is given in the order of the takers. If order alone leaves a taker short, shares are
+ * passed on among the takers. The same takers and sources in the same order give the same shares.
+ * @returns null if no division gives every taker all that it wants
  */
 export function share<Taker, Source>(
   sharing: AllocationProblem<Taker, Source>,
@@ -60,7 +60,7 @@ function giveInOrder<Taker, Source>(
   }
 }
 
-/** Finds what a taker still needs at sources that others have shares of and can do without. */
+/** Covers a taker's remaining need from sources that other takers have shares of and can do without. */
 function feed<Taker, Source>(state: AllocationState<Taker, Source>, taker: Taker): boolean {
   while (amountOf(state.need, taker) > 0n) {
     const path = findPath(state, taker)
@@ -77,16 +77,18 @@ function feed<Taker, Source>(state: AllocationState<Taker, Source>, taker: Taker
   return true
 }
 
-/** One taker gets of a source: from another taker, or where that is null of what is left. */
+/** What one taker gets of a source: from another taker, or from what is left of it if `from` is null. */
 type AllocationStep<Taker, Source> = { taker: Taker; source: Source; from: Taker | null }
 
-/** A taker that is to give up a share, and by which step; null of the one that the search began with. */
+/** A taker that is to give up a share, and the step that takes it; null for the taker that the search began with. */
 type AllocationPathNode<Taker, Source> = {
   taker: Taker
   by: { step: AllocationStep<Taker, Source>; before: AllocationPathNode<Taker, Source> } | null
 }
 
-/** The shortest chain of takers, each giving up a share for the next source, that ends where something is left. */
+/**
+ * The shortest chain of takers, each giving up a share for the next source, that ends at a source with something left.
+ */
 function findPath<Taker, Source>(
   state: AllocationState<Taker, Source>,
   first: Taker,

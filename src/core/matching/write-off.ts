@@ -1,10 +1,12 @@
 import type { DecisionOutcome, TransferDecision } from '../evidence.ts'
 import { type ChainLeg, compareText } from './fold.ts'
 
-/** That what a payment brought in transit is not expected any more, and where it stands instead. */
+/**
+ * A decision that the amount a payment brought in transit is no longer expected, and the account that holds it instead.
+ */
 export type WriteOff = { account: Extract<DecisionOutcome, { kind: 'write_off' }>['account']; at: Date }
 
-/** The write-off of this payment that holds; null where there is none, or the newest word on it took it back. */
+/** The write-off of this payment that applies; null if there is none, or if the newest decision withdrew it. */
 export function writeOffOf(ruled: readonly TransferDecision[], deposit: ChainLeg | null): WriteOff | null {
   if (deposit === null) return null
   const { verdict, receivedAt } =
@@ -12,7 +14,7 @@ export function writeOffOf(ruled: readonly TransferDecision[], deposit: ChainLeg
   return verdict?.kind === 'write_off' && receivedAt ? { account: verdict.account, at: receivedAt } : null
 }
 
-/** Nothing is expected of it any more. A delivery that is proved all the same outdoes a write-off. */
+/** True if nothing is expected of the payment any more. A delivery that is proved anyway overrides a write-off. */
 export function isGivenUp({ writeOff }: { writeOff: WriteOff | null }, settledAt: Date | null): boolean {
   return writeOff !== null && settledAt === null
 }
@@ -31,7 +33,7 @@ function isAbout(ruling: TransferDecision, { role, network, tx, index, to }: Cha
   )
 }
 
-/** Of one moment, the greater id holds. */
+/** At equal times, the greater id applies. */
 function newestFirst(left: TransferDecision, right: TransferDecision): number {
   return right.receivedAt.getTime() - left.receivedAt.getTime() || compareText(right.id, left.id)
 }

@@ -1,8 +1,8 @@
 export type Severity = 'info' | 'warning' | 'severe'
 
 /**
- * Whose word or work is not as it should be. `webhook` and `api` are one of the service's voices, where only that one
- * is off; `settings` are the mapping profile, the policy and the address book. `unknown` where the evidence does not tell.
+ * The party whose statement or work is wrong. `webhook` or `api` if only that source of the service is wrong;
+ * `settings` for the mapping profile, the policy and the address book; `unknown` if the evidence does not show it.
  */
 export type ResponsibleParty =
   | 'webhook'
@@ -15,14 +15,14 @@ export type ResponsibleParty =
   | 'unknown'
 
 /**
- * What ends a mismatch of a kind: further evidence; `bin/depositd replay` once the payload can be read; or a person alone,
- * since nothing that arrives can put it right.
+ * What ends a mismatch of a kind: further evidence; `bin/depositd replay` once the payload can be read; or only a
+ * person, because no further evidence can correct it.
  */
 export type ResolutionMethod = 'evidence' | 'replay' | 'person'
 
 /**
- * Whether a mismatch of a kind carries a loss: an amount of an asset; never one; or one that cannot be measured, and so
- * is ranked before all that can.
+ * Whether a mismatch of a kind carries a loss: an amount of an asset; never one; or one that cannot be measured, and
+ * that therefore ranks before all that can.
  */
 export type LossRule = 'measured' | 'none' | 'unmeasured'
 
@@ -31,13 +31,13 @@ export type KindEntry = {
   severity: Severity
   family: 'presence' | 'value' | 'identity' | 'state' | 'chain' | 'coverage' | 'policy' | 'system'
   off: ResponsibleParty
-  /** `byWaiting`: what ends it may only be late. Of the others, somebody has to mend something. */
+  /** `byWaiting`: what ends it may only be late. For the other kinds, a person has to fix something. */
   ends: { by: ResolutionMethod; byWaiting: boolean }
-  /** Within how many hours of its opening somebody should have acted. */
+  /** Within how many hours of its opening a person should act. */
   actWithinHours: number
-  /** What may be lost by it, and for people why that is so. */
+  /** The possible loss, and the reason for it, for people. */
   loss: { rule: LossRule; means: string }
-  /** What it says, for people. */
+  /** Its meaning, for people. */
   means: string
   /** What to do next. */
   next: string

@@ -1,6 +1,6 @@
 import type { KindEntry } from './mismatch-entry.ts'
 
-/** What is wrong with the course of a deposit, with a chain, by a policy, or with the reading itself. */
+/** Mismatches in the lifecycle of a deposit, with a chain, by a policy, or in the reading itself. */
 export const kindsOfMatters = {
   stuck: {
     severity: 'warning',

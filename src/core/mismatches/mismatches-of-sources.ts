@@ -1,6 +1,6 @@
 import type { KindEntry } from './mismatch-entry.ts'
 
-/** What the sources leave out, and what they contradict each other in. */
+/** Mismatches by missing evidence, and by contradictions between the sources. */
 export const kindsOfSources = {
   webhook_missing: {
     severity: 'warning',

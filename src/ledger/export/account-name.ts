@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 
 /**
- * An account in hledger, which takes most names as they stand. A part that it could misread, such as an owner's id with
- * blanks, is cut down to what is safe and told apart by a digest. No two accounts get the same name.
+ * The name of an account in hledger, which accepts most names unchanged. A part that it could misread, such as an
+ * owner's id with blanks, is reduced to safe characters and distinguished by a digest. No two accounts get the same
+ * name.
  */
 export function hledgerAccount(account: string): string {
   return account
@@ -12,9 +13,9 @@ export function hledgerAccount(account: string): string {
 }
 
 /**
- * An account in Beancount, whose parts begin with a capital letter or a digit and hold letters, digits and dashes:
- * `Assets:In-transit:Base`. A part that is not all small letters, digits and underscores ends in `X` and a digest, so
- * that no two accounts get the same name: no other part has a capital letter behind its first.
+ * The name of an account in Beancount. Its parts begin with a capital letter or a digit and contain letters, digits and
+ * dashes: `Assets:In-transit:Base`. A part that is not all lower-case letters, digits and underscores ends in `X` and a
+ * digest. No two accounts get the same name, because no other part has a capital letter after its first character.
  */
 export function beancountAccount(account: string): string {
   return account

@@ -11,10 +11,13 @@ import {
   oneLine,
 } from './exported-journal.ts'
 
-/** Before anything that could be booked: Beancount wants accounts and commodities to be declared of a day. */
+/** Before any possible booking: Beancount requires a day for the declaration of an account or commodity. */
 const dayOne = '1970-01-01'
 
-/** A file that "bean-check" accepts. It reads directives in the order of their days, wherever they stand. */
+/**
+ * A file that "bean-check" accepts. Beancount reads directives in the order of their days, regardless of their
+ * position.
+ */
 export const beancount: ExportFormat = {
   file: 'books.beancount',
   head: 'option "title" "depositd"\n\n',
@@ -48,7 +51,7 @@ function postingsOf({ debit, credit, asset, amount }: ExportedTransfer): string[
   return [posting(debit, amount), posting(credit, -amount)]
 }
 
-/** Beancount counts with so many digits and rounds the rest away, without a word. */
+/** Beancount calculates with this many digits and silently rounds the rest. */
 const digitsMax = 28
 
 function declarations({ accounts, assets }: ExportContents): string {

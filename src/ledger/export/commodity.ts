@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 
 /**
  * The name of an asset in hledger and Beancount: its symbol, its network, and seven digits of the SHA-256 of its key,
- * as in `USDC.BASE.1A2B3C4`. It follows from the asset alone, so that another token with the same symbol changes no
- * name that was exported before. Beancount allows 24 characters: capital letters, digits and dots, a letter first.
+ * as in `USDC.BASE.1A2B3C4`. It depends on the asset alone, so that another token with the same symbol changes no name
+ * that was exported before. Beancount allows 24 characters: capital letters, digits and dots, beginning with a letter.
  */
 export function commodityOf({ key, symbol }: { key: string; symbol: string }): string {
   const network = key.slice(0, key.indexOf('/'))

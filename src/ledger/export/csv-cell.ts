@@ -1,12 +1,12 @@
-/** A line of comma-separated values as RFC 4180 quotes them; it ends in a line feed. */
+/** A line of comma-separated values, quoted by RFC 4180, with a line feed at its end. */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\n`
 }
 
 /**
- * A spreadsheet takes a cell that begins like a formula, blanks aside, for one and runs it; and others wrote some of
- * these texts. An apostrophe before it makes it text; a cell that begins with one gets another, so that taking the
- * first one off gives the text again. Numbers are left alone.
+ * A spreadsheet runs a cell that begins like a formula, even after blanks, and some of these texts come from external
+ * senders. A leading apostrophe makes the cell text. A cell that begins with an apostrophe gets another one, so that
+ * removing the first one restores the text. Numbers are left unchanged.
  */
 function csvCell(text: string): string {
   const isNumber = /^-?\d+(\.\d+)?$/.test(text)

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { Fault, messageOf } from '../../core/errors.ts'
 
-/** How far the file is written and safe on the disk, and whatever else is needed to go on from there. */
+/** How much of the file is written and synced to the disk, and the state needed to continue from there. */
 export type Checkpoint<State> = { bytes: number; sha256: string; state: State }
 
 export type WrittenFile = { name: string; bytes: number; sha256: string }
@@ -23,8 +23,8 @@ const manifestName = 'manifest.json'
 const checkpointName = 'unfinished.json'
 
 /**
- * The folder of one export: a file that grows, how far it got, and once it is whole a manifest. Until then the file has
- * another name, so that nobody takes a part for all.
+ * The folder of one export: a growing file, a checkpoint, and a manifest once the file is complete. Until then the file
+ * has another name, so that a part is not mistaken for the whole.
  */
 export class ExportFolder<State> implements AsyncDisposable {
   readonly #folder: string
@@ -32,7 +32,7 @@ export class ExportFolder<State> implements AsyncDisposable {
   readonly #handle: FileHandle
   readonly #hash: Hash
   #bytes: number
-  /** Where an export was broken off, what it left. */
+  /** The state that an interrupted export left; null for a new export. */
   readonly resumed: State | null
 
   private constructor(folder: string, file: string, opened: ExportFile<State>) {
@@ -44,7 +44,7 @@ export class ExportFolder<State> implements AsyncDisposable {
     this.resumed = opened.state
   }
 
-  /** @throws Fault `usage_bad` where the folder holds something else, or an export that is not asked to go on. */
+  /** @throws Fault `usage_bad` if the folder holds something else, or an interrupted export and `resume` is not set. */
   static async open<State>(
     folder: string,
     { file, resume }: { file: string; resume: boolean },
@@ -77,14 +77,14 @@ export class ExportFolder<State> implements AsyncDisposable {
     this.#bytes += data.length
   }
 
-  /** From here an export that is broken off can go on. */
+  /** An export that is interrupted later can continue from here. */
   async checkpoint(state: State): Promise<void> {
     await this.#handle.datasync()
     const checkpoint = { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex'), state }
     await this.#put(checkpointName, `${JSON.stringify(checkpoint)}\n`)
   }
 
-  /** Gives the file its name and writes the manifest, which says what the file is. */
+  /** Gives the file its name and writes the manifest that describes it. */
   async finish<Manifest extends object>(manifest: (file: WrittenFile) => Manifest): Promise<Manifest> {
     await this.#handle.datasync()
     const sha256 = this.#hash.copy().digest('hex')
@@ -99,7 +99,7 @@ export class ExportFolder<State> implements AsyncDisposable {
     await this.#handle.close()
   }
 
-  /** Whole or not at all. */
+  /** Writes the file whole or not at all. */
   async #put(name: string, text: string): Promise<void> {
     const path = join(this.#folder, name)
     await writeFile(`${path}.new`, text, { flush: true })
@@ -126,10 +126,10 @@ async function begin<State>(path: string): Promise<ExportFile<State>> {
   return { handle: await open(path, 'w'), hash: createHash('sha256'), bytes: 0, state: null }
 }
 
-/** What was written behind the checkpoint is cut off and written again. */
+/** Data written after the checkpoint is cut off and written again. */
 async function reopen<State>(folder: string, file: string): Promise<ExportFile<State>> {
   const path = join(folder, partOf(file))
-  // It was broken off between the last two steps.
+  // The export was interrupted after the file was renamed and before the manifest was written.
   if (existsSync(join(folder, file))) await rename(join(folder, file), path)
   const text = await readFile(join(folder, checkpointName), 'utf8')
   const { bytes, sha256, state } = JSON.parse(text) as Checkpoint<State>

@@ -4,7 +4,7 @@ export type ExportedAsset = {
   key: string
   symbol: string
   decimals: number
-  /** Its name in plain-text accounting, which no other asset has. */
+  /** Its unique name in plain-text accounting. */
   commodity: string
 }
 
@@ -17,29 +17,29 @@ export type ExportedTransfer = {
   amount: bigint
 }
 
-/** A journal with the transfers that were asked for. Times are ISO 8601 in UTC with all six digits of PostgreSQL. */
+/** A journal with the requested transfers. Times are ISO 8601 in UTC with all six digits of PostgreSQL. */
 export type ExportedJournal = {
   id: bigint
   postingKey: string
   kind: string
   depositId: bigint | null
   reverses: bigint | null
-  /** Why people booked it, where they did. */
+  /** Why a person booked it; null if no reason was given. */
   reason: string | null
-  /** The month in whose books it stands: `2026-01`. */
+  /** The month whose books contain it: `2026-01`. */
   period: string
   eventAt: string
   recordedAt: string
   transfers: readonly ExportedTransfer[]
 }
 
-/** What an export turned out to hold, each in order of its name; of an asset also the sum of all amounts. */
+/** The contents of an export, each list ordered by name; for each asset also the sum of all amounts. */
 export type ExportContents = {
   accounts: readonly string[]
   assets: readonly { asset: ExportedAsset; amount: bigint }[]
 }
 
-/** How one kind of file is written: its head, a piece for each journal, and what is known only at the end. */
+/** How one kind of file is written: its head, the text of each journal, and a tail that is known only at the end. */
 export type ExportFormat = {
   file: string
   head: string
@@ -47,17 +47,17 @@ export type ExportFormat = {
   tail: (used: ExportContents) => string
 }
 
-/** The day, in UTC, on which it happened. */
+/** The day of the event, in UTC. */
 export function dayOf({ eventAt }: ExportedJournal): string {
   return eventAt.slice(0, 10)
 }
 
-/** The month to which it belongs by when it happened; it stands in the books of a later one where that was closed. */
+/** The month of the event. The journal is in the books of a later month if that one was closed. */
 export function monthOf({ eventAt }: ExportedJournal): string {
   return eventAt.slice(0, 7)
 }
 
-/** One line of text: nothing in it ends the line or steers a terminal. */
+/** One line of text: no character in it ends the line or controls a terminal. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
 }

@@ -13,7 +13,7 @@ import {
 } from './exported-journal.ts'
 import { type Chart, journalCsv } from './journal-csv.ts'
 
-/** A journal that "hledger check --strict" accepts: what it uses is declared at its end, where all of it is known. */
+/** A journal that "hledger check --strict" accepts. Declarations come at its end, when all of them are known. */
 const hledger: ExportFormat = {
   file: 'books.journal',
   head: 'decimal-mark .\n\n',
@@ -58,8 +58,8 @@ function declarations({ accounts, assets }: ExportContents): string {
 }
 
 /**
- * hledger reads a file in the encoding of whoever runs it: what is not ASCII is written as JSON would escape it, and so is
- * a comma, which would end a tag.
+ * hledger decodes a file by the locale of its user, so characters outside ASCII are escaped as in JSON. A comma is
+ * escaped too, because it would end a tag.
  */
 function plain(text: string): string {
   return oneLine(text).replaceAll(
@@ -82,7 +82,7 @@ export function formatOf(name: ExportFormatName, chart: Chart): ExportFormat {
   return formats[name]
 }
 
-/** A JSON document a line, for each journal. Numbers that may be long are strings, so that no reader rounds them. */
+/** One JSON document per line for each journal. Numbers that may be long are strings, so that no reader rounds them. */
 const journalsJsonl: ExportFormat = {
   file: 'journals.jsonl',
   head: '',
@@ -134,7 +134,7 @@ const columns = [
   'reason',
 ]
 
-/** A line for each side of a transfer, as `accounting.entries` has them: debits positive, credits negative. */
+/** One line for each side of a transfer, as in `accounting.entries`: debits positive, credits negative. */
 const entriesCsv: ExportFormat = {
   file: 'entries.csv',
   head: csvLine(columns),

@@ -8,7 +8,7 @@ import {
   monthOf,
 } from './exported-journal.ts'
 
-/** How an account is called in other books, where the settings say so. */
+/** The code and name of an account in other books, if the settings give them. */
 export type Chart = (account: string) => { code: string | null; name: string | null }
 
 /** The columns of Xero's template for manual journals, then those of QuickBooks Online's import. */
@@ -28,8 +28,8 @@ const columns = [
 ]
 
 /**
- * One file that Xero and QuickBooks both import. There a journal has one currency, so one with several assets becomes
- * one for each, which balances by itself. It is dated in the month in whose books it stands.
+ * One file that Xero and QuickBooks both import. They allow one currency per journal, so a journal with several assets
+ * becomes one for each, which balances by itself. Its date is in the month whose books contain it.
  */
 export function journalCsv(chart: Chart): ExportFormat {
   return {
@@ -74,7 +74,7 @@ function linesOf(journal: ExportedJournal, { chart, transfers, place }: SingleAs
     .join('')
 }
 
-/** What comes after its month was closed is dated on the first day of the month that has it. */
+/** A journal that arrives after its month was closed is dated on the first day of the month whose books contain it. */
 function bookedOn(journal: ExportedJournal): string {
   return monthOf(journal) === journal.period ? dayOf(journal) : `${journal.period}-01`
 }

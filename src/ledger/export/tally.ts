@@ -1,7 +1,7 @@
 import { formatAmount } from '../../core/money.ts'
 import type { ExportContents, ExportedAsset, ExportedJournal } from './exported-journal.ts'
 
-/** What was written so far, as an export that was broken off remembers it. */
+/** The counts so far, as the checkpoint of an interrupted export stores them. */
 export type TallyState = {
   journals: string
   transfers: string
@@ -11,7 +11,7 @@ export type TallyState = {
 
 type AssetTally = { asset: ExportedAsset; transfers: bigint; amount: bigint }
 
-/** What the manifest says of an asset: what was debited, which is what was credited. */
+/** The totals of an asset in the manifest: the debited amount, which equals the credited amount. */
 export type AssetTotal = {
   asset: string
   symbol: string
@@ -21,7 +21,7 @@ export type AssetTotal = {
   amount_base: string
 }
 
-/** Counts what an export holds. It remembers accounts and assets, and no journal. */
+/** Counts what an export contains. It stores accounts and assets, but no journals. */
 export class Tally {
   #journals = 0n
   #transfers = 0n
@@ -70,7 +70,7 @@ export class Tally {
     return { ...this.counts(), accounts: [...this.#accounts].toSorted(), assets }
   }
 
-  /** Goes on where an export was broken off. */
+  /** Continues an interrupted export. */
   static from(state: TallyState, assetOf: (key: string) => ExportedAsset): Tally {
     const tally = new Tally()
     tally.#journals = BigInt(state.journals)

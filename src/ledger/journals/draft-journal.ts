@@ -4,12 +4,15 @@ import { isFault } from '../../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
 import type { AccountId, LedgerTransfer } from '../../core/posting.ts'
 
-/** Why people book something: a line that can be kept and shown. */
+/** True if the text can be stored and shown as the reason of a booking, on one line. */
 export function isReason(text: string): boolean {
   return text.trim() !== '' && text.length <= 1000 && !/\p{C}/u.test(text)
 }
 
-/** One line of a journal as people write it: with both sides it stands alone, with one it is balanced by others. */
+/**
+ * One line of a journal as people write it. A line with both sides is complete; a line with one side is balanced by
+ * others.
+ */
 export type DraftLine = {
   debit?: string | undefined
   credit?: string | undefined
@@ -17,15 +20,15 @@ export type DraftLine = {
   amount: string
 }
 
-/** What names in a line may mean: assets by key, and whether an account is known. */
+/** Resolves the names in a line: assets by key, and whether an account is known. */
 export type BooksDirectory = {
   assets: ReadonlyMap<string, { symbol: string; network: string; decimals: number }>
   isKnown: (account: string) => boolean
 }
 
 /**
- * Brings the lines of a journal together with the books.
- * @returns transfers, in the order of the lines; where there are faults, they are of no use
+ * Resolves the lines of a journal against the books.
+ * @returns transfers, in the order of the lines; not usable if there are faults
  */
 export function draftTransfers(
   lines: readonly DraftLine[],
@@ -90,7 +93,7 @@ function readAmount(
   }
 }
 
-/** By key, or by the label where that is the only one of its network. */
+/** The keys of the assets that a name matches: by key, or else by `network/SYMBOL`. */
 function assetsNamed(name: string, assets: BooksDirectory['assets']): string[] {
   if (assets.has(name)) return [name]
   return [...assets].flatMap(([key, { network, symbol }]) => (`${network}/${symbol}` === name ? [key] : []))
@@ -98,7 +101,7 @@ function assetsNamed(name: string, assets: BooksDirectory['assets']): string[] {
 
 type DraftContext = { books: BooksDirectory; faults: string[] }
 
-/** Each debit with the next credits, until both are used up; the same lines give the same transfers. */
+/** Pairs each debit with the next credits until both are used up. The same lines give the same transfers. */
 function pair(
   asset: AssetKey,
   lines: readonly ParsedJournalLine[],
@@ -131,7 +134,7 @@ function pair(
   return transfers
 }
 
-/** What of a line is not used up yet. */
+/** The side of a line, with the amount that is not used up yet. */
 function sideOf(account: AccountId | null, left: bigint): { account: AccountId; left: bigint }[] {
   return account === null ? [] : [{ account, left }]
 }

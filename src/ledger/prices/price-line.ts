@@ -1,6 +1,6 @@
 import { parseTime } from '../../core/time.ts'
 
-/** What one unit of an asset was worth at a time, as a line of a file states it. */
+/** The price of one unit of an asset at a time, as a line of a file states it. */
 export type PriceLine = {
   line: number
   asset: string
@@ -14,7 +14,7 @@ export type PriceColumns = readonly (keyof Omit<PriceLine, 'line'>)[]
 
 const columns: PriceColumns = ['asset', 'currency', 'at', 'price', 'source']
 
-/** What is wrong, where it is a text. */
+/** @returns the columns, or a text that says what is wrong */
 export function readColumns(cells: readonly string[]): PriceColumns | string {
   const missing = columns.filter((name) => !cells.includes(name))
   const strange = cells.filter((name) => !columns.some((column) => column === name))
@@ -23,7 +23,7 @@ export function readColumns(cells: readonly string[]): PriceColumns | string {
   return `names ${cells.join(', ') || 'nothing'}; it is to name ${columns.join(', ')}, in any order`
 }
 
-/** What is wrong, where it is a text. */
+/** @returns the price, or a text that says what is wrong */
 export function readPriceLine(
   { line, cells }: { line: number; cells: readonly string[] },
   names: PriceColumns,

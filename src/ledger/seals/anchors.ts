@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { hashSeal, type Seal, sealFields } from './seal.ts'
 
-/** One line of a file of anchors: what anybody needs to hold books or a proof against a seal. */
+/** One line of a file of anchors: all that is needed to check the books or a proof against a seal. */
 export function anchorLine(seal: Seal): string {
   const fields = [...sealFields, 'hash' as const].map((name) => [name, seal[name]])
   return JSON.stringify(Object.fromEntries(fields))
@@ -21,7 +21,10 @@ const anchorShape = z.strictObject({
   hash,
 })
 
-/** Reads such a line. Tells what is wrong with it where it is none. */
+/**
+ * Parses such a line.
+ * @returns the seal, or what is wrong with the line
+ */
 export function readAnchor(line: string): Seal | { fault: string } {
   const read = anchorShape.safeParse(jsonOf(line))
   if (!read.success) return { fault: 'it is no seal as "ledger seals export" writes them' }

@@ -1,12 +1,12 @@
 import { rootOf } from './merkle-tree.ts'
 
-/** Journals by their ids, each with its leaf in hexadecimal. */
+/** Journal ids, each with the journal's leaf in hexadecimal. */
 export type LeafById = ReadonlyMap<bigint, string>
 
 const bytesOfId = 8
 const bytesOfEntry = 40
 
-/** Reads what is stored beside a seal: of each journal its id and its leaf. */
+/** Reads the leaves stored with a seal: the id and the leaf of each journal. */
 export function readLeaves(stored: Buffer): LeafById {
   const entries = Array.from({ length: Math.floor(stored.length / bytesOfEntry) }, (_none, place) =>
     stored.subarray(place * bytesOfEntry, (place + 1) * bytesOfEntry),
@@ -21,7 +21,7 @@ export function isOfRoot(leaves: LeafById, root: string): boolean {
   return rootOf([...leaves.values()].map((leaf) => Buffer.from(leaf, 'hex'))).toString('hex') === root
 }
 
-/** Which journals are not as they were sealed, in words. */
+/** Names the journals that differ from the sealed ones, in words. */
 export function compareLeaves(sealed: LeafById, found: LeafById): string[] {
   const altered = [...sealed].filter(([id, leaf]) => found.has(id) && found.get(id) !== leaf)
   const gone = [...sealed].filter(([id]) => !found.has(id))
@@ -40,7 +40,7 @@ export function compareLeaves(sealed: LeafById, found: LeafById): string[] {
 
 const runsMax = 20
 
-/** Numbers in order, those that follow on each other as a run: `1, 4 to 9 and 12`. */
+/** Lists numbers in order, with consecutive numbers as a run: `1, 4 to 9 and 12`. */
 export function listOf(ids: readonly bigint[]): string {
   const runs: [first: bigint, last: bigint][] = []
   for (const id of ids) {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** A row of the books as text, by the names of its columns; null where a column has nothing. */
+/** A row of the books as text, by column name; null if a column is empty. */
 export type LedgerTextRow<Name extends string = string> = Readonly<Record<Name, string | null>>
 
-/** What is sealed of a row of `ledger_journal`, and of its row in `manual_journal` where it has one, in this order. */
+/** The sealed fields of a row of `ledger_journal`, and of its row in `manual_journal` if it has one, in this order. */
 export const journalFields = [
   'id',
   'posting_key',
@@ -19,7 +19,7 @@ export const journalFields = [
   'approved_by',
 ] as const
 
-/** What is sealed of a row of `ledger_transfer`, in this order. Its journal is the one that it stands in. */
+/** The sealed fields of a row of `ledger_transfer`, in this order. Its journal is the one that contains it. */
 export const legFields = [
   'leg',
   'debit',
@@ -31,13 +31,13 @@ export const legFields = [
   'period',
 ] as const
 
-/** A journal as it stands in the books, with its legs in order. */
+/** A journal as the books store it, with its legs in order. */
 export type JournalRows = {
   journal: LedgerTextRow<(typeof journalFields)[number]>
   legs: readonly LedgerTextRow<(typeof legFields)[number]>[]
 }
 
-/** Names and values, in order. What is null is left out, so that it is not what an empty text is. */
+/** Names and values, in order. Nulls are left out, so that null differs from an empty text. */
 export type Pairs = readonly (readonly [name: string, value: string])[]
 
 export function pairsOf<Name extends string>(names: readonly Name[], row: LedgerTextRow<Name>): Pairs {
@@ -48,14 +48,14 @@ export function pairsOf<Name extends string>(names: readonly Name[], row: Ledger
 }
 
 /**
- * Names and values one after another, each with its length before it (a netstring), so that different pairs never have
- * the same encoding, whatever stands in them.
+ * Concatenates names and values, each after its length (a netstring), so that different pairs never have the same
+ * encoding, for any content.
  */
 export function encodePairs(pairs: Pairs): string {
   return pairs.flat().map(netstring).join('')
 }
 
-/** The journal's own fields, and each leg as one more value that is encoded likewise. */
+/** The journal's own fields, and each leg as one more value in the same encoding. */
 export function journalPairs({ journal, legs }: JournalRows): Pairs {
   return [
     ...pairsOf(journalFields, journal),
@@ -63,10 +63,10 @@ export function journalPairs({ journal, legs }: JournalRows): Pairs {
   ]
 }
 
-/** What a hash is of: its first byte, so that none of them can be taken for another. */
+/** The first byte of a hash's input: it names the kind of input, so that no kind can be mistaken for another. */
 const hashed = { leaf: 0, node: 1, seal: 2 } as const
 
-/** SHA-256 over what it is of and its content. */
+/** SHA-256 of the kind's byte and the content. */
 export function hashOf(what: keyof typeof hashed, ...content: readonly (string | Buffer)[]): Buffer {
   const hash = createHash('sha256').update(Buffer.of(hashed[what]))
   for (const piece of content) hash.update(piece)

@@ -1,14 +1,14 @@
 import { assert } from '../../core/errors.ts'
 import { hashOf } from './encode.ts'
 
-/** The root over hashes of leaves that come one after another, as RFC 9162 builds it. */
+/** A Merkle tree over consecutive leaf hashes, as RFC 9162 builds it. */
 export type MerkleTree = {
   add: (leaf: Buffer) => void
-  /** Of the leaves so far; there must be one. */
+  /** The root of the leaves so far; there must be at least one. */
   root: () => Buffer
 }
 
-/** Keeps one hash for each power of two in the number of leaves, so that memory does not grow with them. */
+/** Stores one hash for each power of two in the number of leaves, so that memory hardly grows with them. */
 export function createTree(): MerkleTree {
   const whole: { height: number; hash: Buffer }[] = []
   return {
@@ -33,7 +33,7 @@ export function rootOf(leaves: readonly Buffer[]): Buffer {
   return tree.root()
 }
 
-/** The hashes beside the way from a leaf up to the root, the lowest first. */
+/** The sibling hashes on the path from a leaf to the root, lowest first. */
 export function inclusionPath(leaves: readonly Buffer[], index: number): Buffer[] {
   assert(index >= 0 && index < leaves.length, 'a leaf stands in its tree')
   if (leaves.length === 1) return []

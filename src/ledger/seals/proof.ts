@@ -2,19 +2,19 @@ import { type JournalRows, journalFields, leafOf, legFields, type Pairs, pairsOf
 import { inclusionPath, rootOf } from './merkle-tree.ts'
 import type { Seal } from './seal.ts'
 
-/** That a journal is among those of a seal, for whoever has nothing but the seal. docs/seals.md says how it is checked. */
+/** Proves that a journal is part of a seal to a holder of nothing but the seal. docs/seals.md describes the check. */
 export type Proof = {
   format: 'depositd inclusion proof 1'
-  /** What is hashed of it, in order; of a leg, again pairs. */
+  /** The hashed fields of the journal, in order; a leg is again a list of pairs. */
   journal: readonly (readonly [name: string, value: string | Pairs])[]
-  /** Its place among the journals of the seal, from 0. */
+  /** The journal's index among the journals of the seal, from 0. */
   index: number
-  /** Hashes beside the way from its leaf to the root, the lowest first. */
+  /** The sibling hashes on the path from its leaf to the root, lowest first. */
   path: string[]
   seal: Seal
 }
 
-/** Null where the journals of the seal are not those that were sealed, or this one is not among them. */
+/** Null if the journals are not those that were sealed, or this one is not among them. */
 export function makeProof(seal: Seal, journals: readonly JournalRows[], id: string): Proof | null {
   const index = journals.findIndex(({ journal }) => journal.id === id)
   const rows = journals[index]

@@ -1,28 +1,28 @@
 import { encodePairs, hashOf } from './encode.ts'
 
-/** What stands for all journals of a stretch, as decimal, hexadecimal or ISO text: exactly what is hashed. */
+/** A seal over a range of journals, as decimal, hexadecimal or ISO text: exactly the text that is hashed. */
 export type Seal = {
   /** From 1, without a gap. */
   number: string
-  /** It is over all journals with a greater id than this one, */
+  /** Id of the last journal before the range. */
   after: string
-  /** up to this one. */
+  /** Id of the last journal in the range. */
   last: string
-  /** How many there are. */
+  /** Number of journals in the range. */
   journals: string
-  /** Of the tree over them, in order of their ids. */
+  /** Root of the Merkle tree over them, in order of their ids. */
   root: string
-  /** Hash of the seal before it. */
+  /** Hash of the previous seal. */
   previous: string
-  /** In UTC with six digits behind the second. */
+  /** In UTC with six decimal places of the second. */
   sealedAt: string
   hash: string
 }
 
-/** The first seal names this as the hash of the one before. */
+/** The first seal names this as the hash of the previous one. */
 export const noHash = '0'.repeat(64)
 
-/** Its fields in the order in which they are hashed. */
+/** The fields in the order in which they are hashed. */
 export const sealFields = ['number', 'after', 'last', 'journals', 'root', 'previous', 'sealedAt'] as const
 
 export function hashSeal(seal: Omit<Seal, 'hash'>): string {
@@ -33,7 +33,7 @@ export function withHash(seal: Omit<Seal, 'hash'>): Seal {
   return { ...seal, hash: hashSeal(seal) }
 }
 
-/** What is wrong with a seal in itself, and behind the one before it; null is before the first. */
+/** What is wrong with a seal itself, or in its sequence after the previous one; `before` is null for the first seal. */
 export function faultOfSeal(seal: Seal, before: Seal | null): string | null {
   if (hashSeal(seal) !== seal.hash) return 'the seal itself is altered'
   const [number, previous, after] =
