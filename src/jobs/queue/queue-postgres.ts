@@ -102,6 +102,8 @@ function openPool({ url, limits }: QueueSettings): PgPool {
     query_timeout: limits.answerTimeoutMs,
     idleTimeoutMillis: 10_000,
   })
+  // BullMQ does not listen on a connection that it holds for a transaction. If it breaks, the query reports it.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   // BullMQ declares the part of `pg` it uses itself, with an overloaded `on` that does not match the types of `pg`.
   return pool as unknown as PgPool
 }
