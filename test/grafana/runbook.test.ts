@@ -25,10 +25,10 @@ describe('the runbook', () => {
   })
 
   it.each([...sections])(
-    'says of %s what it means, how to look and mend, and when it is over',
+    'says of %s what it means, what to check, how to fix it, and when it ends',
     (_, section) => {
       const leads = [...section.matchAll(/^- \*\*([\w ]+):\*\* \S/gm)].map(([, lead]) => lead)
-      expect(leads).toEqual(['Means', 'Look', 'Mend', 'Over when'])
+      expect(leads).toEqual(['Means', 'Check', 'Fix', 'Ends when'])
     },
   )
 

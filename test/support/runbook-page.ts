@@ -8,8 +8,8 @@ import { endings, sides } from './mismatches-page.ts'
 const file = join(import.meta.dirname, '../../docs/runbook.md')
 
 /**
- * `docs/runbook.md` as it is, but for the headings of alerts and of kinds of mismatch, their order and the line below
- * each: those are of the rule files, and of the table that the program itself uses. The bodies are written by hand.
+ * `docs/runbook.md` with the headings of alerts and mismatch kinds, their order and the line below each heading generated
+ * from the rule files and from the table that the program uses. The bodies are written by hand.
  */
 export function runbookPage(): string {
   const [before = '', ofAlerts = '', ofKinds = ''] = readFileSync(file, 'utf8').split(
@@ -20,13 +20,13 @@ export function runbookPage(): string {
     line: kindLine(entry),
   }))
   const all = alerts.map((rule) => ({ heading: rule.alert, line: alertLine(rule) }))
-  return `${before}${remade(ofAlerts, all)}\n${remade(ofKinds, kinds)}`
+  return `${before}${regenerated(ofAlerts, all)}\n${regenerated(ofKinds, kinds)}`
 }
 
 type Subject = { heading: string; line: string }
 
-/** A part of the page: what stands before its first section, and a section for each subject. */
-function remade(part: string, subjects: readonly Subject[]): string {
+/** A part of the page: its introduction, and a section for each subject. */
+function regenerated(part: string, subjects: readonly Subject[]): string {
   const [introduction = '', ...sections] = part.split(/^### /m)
   const bodies = new Map(sections.map(bodyOf))
   const written = subjects.map(
@@ -35,7 +35,7 @@ function remade(part: string, subjects: readonly Subject[]): string {
   return introduction + written.join('\n')
 }
 
-/** A section without its heading and the line that is made. */
+/** The heading of a section, and its body without the generated line. */
 function bodyOf(section: string): [string, string] {
   const [heading = '', ...lines] = section.trimEnd().split('\n')
   const start = lines.findIndex((line) => line.startsWith('- **Means:**'))
@@ -43,12 +43,12 @@ function bodyOf(section: string): [string, string] {
 }
 
 function alertLine({ labels, annotations, for: lasting }: AlertRule): string {
-  const when = lasting === undefined ? 'at once' : `once it has lasted ${lasting}`
+  const when = lasting === undefined ? 'immediately' : `after ${lasting}`
   const [, dashboard = ''] = /\/d\/([\w-]+)/.exec(annotations.dashboard) ?? []
-  return `*${labels.severity}, ${when}. ${annotations.impact} Dashboard: ${dashboard}.*`
+  return `*Severity: ${labels.severity}. Fires ${when}. ${annotations.impact} Dashboard: ${dashboard}.*`
 }
 
 function kindLine({ severity, off, ends, actWithinHours }: KindEntry): string {
-  const waiting = ends.byWaiting ? '; what is missing may only be late' : ''
-  return `*${severity}. Off: ${sides[off]}. Ends ${endings[ends.by]}${waiting}. Act within ${actWithinHours} h.*`
+  const waiting = ends.byWaiting ? '; the missing evidence may only be late' : ''
+  return `*Severity: ${severity}. Caused by: ${sides[off]}. Ends ${endings[ends.by]}${waiting}. Act within ${actWithinHours} h.*`
 }

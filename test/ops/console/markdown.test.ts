@@ -13,7 +13,7 @@ const page = `# Runbook
 *severe.*
 
 - **Means:** less arrived, see [matching](matching.md).
-- **Look:** \`bin/depositd deposits show ID\`
+- **Check:** \`bin/depositd deposits show ID\`
   and compare.
 
 \`\`\`sql
@@ -50,7 +50,7 @@ describe('a section', () => {
 test('the forms that the runbook is written in become markup', () => {
   expect(markdownHtml(sectionNamed(page, 'settlement_short')).text).toBe(
     '<p><em>severe.</em></p><ul><li><strong>Means:</strong> less arrived, see matching.</li>' +
-      '<li><strong>Look:</strong> <code>bin/depositd deposits show ID</code> and compare.</li></ul>' +
+      '<li><strong>Check:</strong> <code>bin/depositd deposits show ID</code> and compare.</li></ul>' +
       '<pre>select &#39;### not a heading&#39;;\n### nor this</pre><p>Then wait.</p>',
   )
 })
