@@ -75,7 +75,9 @@ test('every key of the profile has a row, and every row a key', () => {
   expect(unknown).toEqual([])
   expect(faultOf('record.nothing')).toContain('Unrecognized key')
   // The page shows the calls of owners, which are declared before, by an example.
-  const [, source = ''] = readText('src/provider/profile/profile-schema.ts').split('export const ownersSchema')
+  const [, source = ''] = readText('src/provider/profile/profile-schema.ts').split(
+    'export const ownersSchema',
+  )
   const keys = [...source.matchAll(/^ {2,4}(\w+): (?:z\.|z$|\w+Field\(|pathSchema|\{|\w+,?$)/gm)].map(
     ([, key]) => key,
   )
