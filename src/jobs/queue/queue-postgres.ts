@@ -40,9 +40,7 @@ export async function openPostgresQueue(asked: QueueSettings): Promise<Backend> 
   const settings = { ...asked, report: namingLoss(asked) }
   const { name, limits, report } = settings
   const pool = openPool(settings)
-  await begin(pool, settings)
-  const queue = new PostgresQueue<WakeData>(name, { ...queueOptions, connection: pool })
-  queue.on('error', (error) => report({ kind: 'connection_failed', error }))
+  const queue = await begin(pool, settings)
   const tellMissing = (error: unknown): never => {
     if (isFault(error, 'remote_failed')) report({ kind: 'schema_unusable', error })
     throw error
@@ -66,8 +64,14 @@ export async function openPostgresQueue(asked: QueueSettings): Promise<Backend> 
       await promoteFromFuture(queue)
     },
     startWorker(runs, concurrency) {
-      const options = { ...workerOptions(limits), connection: pool, concurrency, drainDelay: idlePollSeconds }
+      const paced = { ...workerOptions(limits), concurrency, drainDelay: idlePollSeconds }
+      const options = { ...paced, connection: pool, autorun: false }
       const worker = new CuttableWorker(name, (job) => runs.run(wakeOf(job)), options, createPostgresBackend)
+      // BullMQ keeps a failed start, and its loop would spin on it: such a worker never runs, and is replaced.
+      void worker
+        .waitUntilReady()
+        .then(() => worker.run())
+        .catch((error: unknown) => report({ kind: 'connection_failed', error }))
       return runningWorker({ worker, runs, cut: () => worker.getBackend().close() }, settings)
     },
     async close() {
@@ -108,9 +112,14 @@ function openPool({ url, limits }: QueueSettings): PgPool {
   return pool as unknown as PgPool
 }
 
-async function begin(pool: PgPool, settings: QueueSettings): Promise<void> {
+async function begin(pool: PgPool, settings: QueueSettings) {
   try {
     await prepareSchema(pool, settings)
+    const queue = new PostgresQueue<WakeData>(settings.name, { ...queueOptions, connection: pool })
+    queue.on('error', (error) => settings.report({ kind: 'connection_failed', error }))
+    // If this fails later, BullMQ keeps the failure, and the queue takes no wake-ups until the process restarts.
+    await queue.waitUntilReady()
+    return queue
   } catch (error) {
     await within(settings.limits.stopTimeoutMs, 'closing the queue', pool.end())
     if (isFault(error, 'remote_failed')) throw error

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { Client } from 'pg'
 import { afterEach, describe, expect, test } from 'vitest'
+import { startTcpProxy } from '../../chaos/tcp-proxy.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
 import { openTestQueue, type TestQueue } from '../../support/queue.ts'
 import { redisInstalled, rewritingProxy, startRedis } from '../../support/redis.ts'
@@ -201,6 +202,29 @@ describe('a queue on Postgres', () => {
     await expect.poll(wakeAgain).toBe('woken')
     release()
     await expect.poll(() => runs).toBeGreaterThanOrEqual(3)
+  })
+
+  test('works although its connections broke while its worker began', async () => {
+    const { url, observer } = await observed()
+    const proxy = await startTcpProxy({ url })
+    ends.push(async () => proxy[Symbol.asyncDispose]())
+    const queue = await openQueue(proxy.url, { stuckMs: 600 })
+    await observer.query('begin')
+    // A worker begins by reading that table, on a connection that it holds meanwhile.
+    await observer.query('lock table bullmq.migration in access exclusive mode')
+    let runs = 0
+    queue.work({ apply: async () => void runs++ }, { concurrency: 1 })
+    const waiting = `select pid ${others} and wait_event_type = 'Lock'`
+    await expect.poll(async () => (await observer.query(waiting)).rows).not.toEqual([])
+    proxy.cut()
+    await observer.query('commit')
+    proxy.heal()
+    const runsAfterWake = () =>
+      queue.wake('apply').then(
+        () => runs,
+        () => 0,
+      )
+    await expect.poll(runsAfterWake).toBeGreaterThan(0)
   })
 
   test('two processes that open a new database at once both work', async () => {
