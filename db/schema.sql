@@ -112,6 +112,18 @@ table public.chain_network (
   height bigint not null,
   network text not null
 );
+table public.chain_transfer (
+  address text,
+  amount numeric(78,0),
+  asset text,
+  block_hash text not null,
+  height bigint not null,
+  inbox_id bigint not null,
+  network text not null,
+  role text,
+  stage text not null,
+  transfer text not null
+);
 table public.chain_watch (
   address text not null,
   enrolled_at timestamp with time zone not null default now(),
@@ -147,10 +159,10 @@ table public.deposit (
   settlement_tx text,
   state text not null,
   steps_known smallint not null default 0,
-  steps_told smallint not null default 0,
+  steps_reported smallint not null default 0,
   transfer text,
   tx text,
-  untold_since timestamp with time zone,
+  unreported_since timestamp with time zone,
   updated_at timestamp with time zone not null default now(),
   webhook_at timestamp with time zone
 );
@@ -381,18 +393,6 @@ table public.quarantine (
   size integer not null,
   source text not null
 );
-table public.sighting (
-  address text,
-  amount numeric(78,0),
-  asset text,
-  block_hash text not null,
-  height bigint not null,
-  inbox_id bigint not null,
-  network text not null,
-  role text,
-  stage text not null,
-  transfer text not null
-);
 table public.stream (
   cursor jsonb,
   expires_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
@@ -466,6 +466,12 @@ constraint chain_movement_height_check on chain_movement: CHECK ((height >= 0));
 constraint chain_movement_pkey on chain_movement: PRIMARY KEY (network, tx, index, asset, address, block_hash);
 constraint chain_network_height_check on chain_network: CHECK ((height >= 0));
 constraint chain_network_pkey on chain_network: PRIMARY KEY (network);
+constraint chain_transfer_amount_is_number on chain_transfer: CHECK ((amount < 'NaN'::numeric));
+constraint chain_transfer_height_check on chain_transfer: CHECK ((height >= 0));
+constraint chain_transfer_inbox_id_fkey on chain_transfer: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
+constraint chain_transfer_pkey on chain_transfer: PRIMARY KEY (inbox_id);
+constraint chain_transfer_role_check on chain_transfer: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
+constraint chain_transfer_stage_check on chain_transfer: CHECK ((stage = ANY (ARRAY['seen'::text, 'final'::text, 'orphaned'::text])));
 constraint chain_watch_from_height_check on chain_watch: CHECK ((from_height >= 0));
 constraint chain_watch_network_address_key on chain_watch: UNIQUE (network, address);
 constraint chain_watch_number_check on chain_watch: CHECK ((number > 0));
@@ -620,12 +626,6 @@ constraint proposal_service_id_role_transfer_service_key on proposal: UNIQUE (se
 constraint proposal_state_check on proposal: CHECK ((state = ANY (ARRAY['proposed'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text])));
 constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
 constraint quarantine_size_check on quarantine: CHECK ((size > 0));
-constraint sighting_amount_is_number on sighting: CHECK ((amount < 'NaN'::numeric));
-constraint sighting_height_check on sighting: CHECK ((height >= 0));
-constraint sighting_inbox_id_fkey on sighting: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
-constraint sighting_pkey on sighting: PRIMARY KEY (inbox_id);
-constraint sighting_role_check on sighting: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
-constraint sighting_stage_check on sighting: CHECK ((stage = ANY (ARRAY['seen'::text, 'final'::text, 'orphaned'::text])));
 constraint stream_pkey on stream: PRIMARY KEY (name);
 constraint valuation_rule_check on valuation_rule: CHECK (((currency IS NULL) = (max_age IS NULL)));
 constraint valuation_rule_currency_check on valuation_rule: CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -647,6 +647,10 @@ CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE (
 CREATE INDEX canary_deposit_open ON public.canary_deposit USING btree (network, started_at) WHERE (reconciled_at IS NULL);
 CREATE INDEX chain_movement_address ON public.chain_movement USING btree (network, address, asset, height);
 CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network, height);
+CREATE INDEX chain_transfer_height ON public.chain_transfer USING btree (network, height);
+CREATE INDEX chain_transfer_received ON public.chain_transfer USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
+CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (transfer);
+CREATE INDEX chain_transfer_unfilled ON public.chain_transfer USING btree (inbox_id) WHERE (role IS NULL);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, service, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
@@ -681,10 +685,6 @@ CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE 
 CREATE INDEX mismatch_unreadable ON public.mismatch USING btree (subject) WHERE (kind = ANY (ARRAY['unknown_event'::text, 'unknown_status'::text, 'schema_drift'::text]));
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
-CREATE INDEX sighting_height ON public.sighting USING btree (network, height);
-CREATE INDEX sighting_received ON public.sighting USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
-CREATE INDEX sighting_transfer ON public.sighting USING btree (transfer);
-CREATE INDEX sighting_unfilled ON public.sighting USING btree (inbox_id) WHERE (role IS NULL);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
 CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id, service);
@@ -701,6 +701,7 @@ CREATE UNIQUE INDEX chain_coverage_pkey ON public.chain_coverage USING btree (ne
 CREATE UNIQUE INDEX chain_gap_since_pkey ON public.chain_gap_since USING btree (network, watched_from);
 CREATE UNIQUE INDEX chain_movement_pkey ON public.chain_movement USING btree (network, tx, index, asset, address, block_hash);
 CREATE UNIQUE INDEX chain_network_pkey ON public.chain_network USING btree (network);
+CREATE UNIQUE INDEX chain_transfer_pkey ON public.chain_transfer USING btree (inbox_id);
 CREATE UNIQUE INDEX chain_watch_network_address_key ON public.chain_watch USING btree (network, address);
 CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network, number);
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
@@ -743,7 +744,6 @@ CREATE UNIQUE INDEX proposal_open_transfer ON public.proposal USING btree (role,
 CREATE UNIQUE INDEX proposal_pkey ON public.proposal USING btree (id);
 CREATE UNIQUE INDEX proposal_service_id_role_transfer_service_key ON public.proposal USING btree (service_id, role, transfer, service);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
-CREATE UNIQUE INDEX sighting_pkey ON public.sighting USING btree (inbox_id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
 CREATE UNIQUE INDEX webhook_conflict_inbox_id_key ON public.webhook_conflict USING btree (inbox_id);
@@ -831,7 +831,7 @@ view accounting.conversion as
                    FROM ledger_journal b
                   WHERE (b.reverses = r.id))), r.id DESC
          LIMIT 1) receipt ON (true))
-     LEFT JOIN valuation_in_force rule ON (true))
+     LEFT JOIN active_valuation rule ON (true))
      LEFT JOIN LATERAL ( SELECT p.price,
             p.at AS price_at,
             p.source
@@ -1274,7 +1274,7 @@ view accounting.scorecard as
     deposits,
     settled,
     steps_known,
-    steps_told,
+    steps_reported,
     completeness,
     webhooks,
     duplicates,
@@ -1289,7 +1289,7 @@ view accounting.scorecard as
     fee,
     fee_share,
     delivered_per_paid
-   FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_told, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
+   FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_reported, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
 view accounting.seals as
  SELECT number,
     after_journal,
@@ -1351,7 +1351,7 @@ view accounting.valuation as
    FROM ((((ledger_transfer t
      JOIN ledger_journal j ON ((j.id = t.journal_id)))
      JOIN asset a ON ((a.key = t.asset)))
-     CROSS JOIN valuation_in_force rule)
+     CROSS JOIN active_valuation rule)
      LEFT JOIN LATERAL ( SELECT p_1.price,
             p_1.at AS price_at,
             p_1.source
@@ -1379,6 +1379,17 @@ view accounting.value_at_risk as
           GROUP BY open_mismatch.loss_asset, open_mismatch.stake) s
      JOIN asset a ON ((a.key = s.asset)))
   GROUP BY a.symbol, a.decimals, s.asset, s.severity;
+view public.active_valuation as
+ SELECT currency,
+    max_age
+   FROM ( SELECT valuation_rule.id,
+            valuation_rule.currency,
+            valuation_rule.max_age,
+            valuation_rule.since
+           FROM valuation_rule
+          ORDER BY valuation_rule.id DESC
+         LIMIT 1) rule
+  WHERE (currency IS NOT NULL);
 view public.chain_gap as
  WITH level AS MATERIALIZED (
          SELECT DISTINCT c.network,
@@ -1480,7 +1491,7 @@ view public.ledger_tie as
         ), waiting AS (
          SELECT DISTINCT s.transfer
            FROM (inbox_pending i
-             JOIN sighting s ON ((s.inbox_id = i.inbox_id)))
+             JOIN chain_transfer s ON ((s.inbox_id = i.inbox_id)))
         ), seen AS (
          SELECT DISTINCT ON (s.transfer) s.transfer,
             s.network,
@@ -1488,8 +1499,8 @@ view public.ledger_tie as
             s.asset,
             s.amount,
             s.height,
-            (s.stage = 'final'::text) AS is_standing
-           FROM sighting s
+            (s.stage = 'final'::text) AS is_final
+           FROM chain_transfer s
           WHERE ((s.role = 'deposit'::text) AND (s.stage = ANY (ARRAY['final'::text, 'orphaned'::text])))
           ORDER BY s.transfer, s.inbox_id DESC
         ), payment AS (
@@ -1497,7 +1508,7 @@ view public.ledger_tie as
             s.address,
             COALESCE(s.asset, b.asset) AS asset,
                 CASE
-                    WHEN s.is_standing THEN s.amount
+                    WHEN s.is_final THEN s.amount
                     ELSE (0)::numeric
                 END AS held,
             s.height,
@@ -1633,7 +1644,7 @@ view public.mismatch_loss as
     (accounting.in_units(m.loss_amount, a.decimals) * p.price) AS loss_value
    FROM (((mismatch m
      LEFT JOIN asset a ON ((a.key = m.loss_asset)))
-     LEFT JOIN valuation_in_force rule ON ((m.loss_asset IS NOT NULL)))
+     LEFT JOIN active_valuation rule ON ((m.loss_asset IS NOT NULL)))
      LEFT JOIN LATERAL ( SELECT p_1.price
            FROM price p_1
           WHERE ((p_1.asset = m.loss_asset) AND (p_1.currency = rule.currency) AND (p_1.at <= m.opened_at) AND (p_1.at >= (m.opened_at - rule.max_age)))
@@ -1749,17 +1760,6 @@ view public.unnamed_transfer as
    FROM (mismatch m
      LEFT JOIN deposit d ON ((d.id = m.deposit_id)))
   WHERE ((m.cleared_at IS NULL) AND (m.resolved_at IS NULL) AND (m.kind = ANY (ARRAY['unreported'::text, 'settlement_unreported'::text])));
-view public.valuation_in_force as
- SELECT currency,
-    max_age
-   FROM ( SELECT valuation_rule.id,
-            valuation_rule.currency,
-            valuation_rule.max_age,
-            valuation_rule.since
-           FROM valuation_rule
-          ORDER BY valuation_rule.id DESC
-         LIMIT 1) rule
-  WHERE (currency IS NOT NULL);
 
 CREATE OR REPLACE FUNCTION accounting.in_transit_at(as_of timestamp with time zone, recorded_as_of timestamp with time zone DEFAULT now())
  RETURNS TABLE(deposit_id bigint, service_id text, state text, owner_kind text, owner_id text, network text, asset_symbol text, asset text, amount numeric, amount_base numeric, since timestamp with time zone, age interval, bucket text, from_age interval)
@@ -1804,7 +1804,7 @@ CREATE OR REPLACE FUNCTION accounting.in_units(amount numeric, decimals smallint
 RETURN (amount * (('1e-'::text || decimals))::numeric)
 ;
 CREATE OR REPLACE FUNCTION accounting.scorecard_between(from_at timestamp with time zone, to_at timestamp with time zone)
- RETURNS TABLE(scope text, network text, asset_symbol text, asset text, settlement_network text, settlement_asset_symbol text, settlement_asset text, deposits bigint, settled bigint, steps_known bigint, steps_told bigint, completeness numeric, webhooks bigint, duplicates bigint, delivery_p50_seconds double precision, delivery_p95_seconds double precision, delivery_p99_seconds double precision, settle_p50_seconds double precision, settle_p95_seconds double precision, settle_p99_seconds double precision, paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric)
+ RETURNS TABLE(scope text, network text, asset_symbol text, asset text, settlement_network text, settlement_asset_symbol text, settlement_asset text, deposits bigint, settled bigint, steps_known bigint, steps_reported bigint, completeness numeric, webhooks bigint, duplicates bigint, delivery_p50_seconds double precision, delivery_p95_seconds double precision, delivery_p99_seconds double precision, settle_p50_seconds double precision, settle_p95_seconds double precision, settle_p99_seconds double precision, paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
@@ -1830,7 +1830,7 @@ AS $function$
     from message group by grouping sets ((), (asset, settlement_asset))
   ), done as (
     select grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
-      sum(steps_known)::bigint as steps_known, sum(steps_told)::bigint as steps_told,
+      sum(steps_known)::bigint as steps_known, sum(steps_reported)::bigint as steps_reported,
       percentile_cont(array[0.5, 0.95, 0.99]) within group (
         order by greatest(extract(epoch from settled_at - final_at), 0)::float8
       ) filter (where settled_at is not null and final_at is not null) as settle,
@@ -1842,8 +1842,8 @@ AS $function$
   )
   select case when done.is_all = 1 then 'service' else 'route' end,
     a.network, a.symbol, done.asset, s.network, s.symbol, done.settlement_asset,
-    done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_told, 0),
-    done.steps_told::numeric / nullif(done.steps_known, 0),
+    done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_reported, 0),
+    done.steps_reported::numeric / nullif(done.steps_known, 0),
     coalesce(told.webhooks, 0), coalesce(told.duplicates, 0),
     told.lag[1], told.lag[2], told.lag[3], done.settle[1], done.settle[2], done.settle[3],
     accounting.in_units(done.paid, a.decimals), accounting.in_units(done.delivered, s.decimals),
@@ -2130,11 +2130,11 @@ CREATE OR REPLACE FUNCTION public.known_change(of_network text, of_address text,
 AS $function$
   select
     (select coalesce(sum(amount), 0) from (
-      select distinct on (s.transfer) s.amount from sighting s
+      select distinct on (s.transfer) s.amount from chain_transfer s
       where s.network = of_network and s.address = of_address and s.asset = of_asset
         and s.height > above and s.height <= up_to and s.stage = 'final' and s.role = 'deposit'
         and not exists (
-          select 1 from sighting gone
+          select 1 from chain_transfer gone
           where gone.transfer = s.transfer and gone.stage = 'orphaned' and gone.inbox_id > s.inbox_id
         )
       order by s.transfer, s.inbox_id desc
@@ -2504,6 +2504,7 @@ CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_j
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
 CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW WHEN ((old.role IS NOT NULL)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2527,7 +2528,6 @@ CREATE TRIGGER manual_journal_about AFTER INSERT ON public.manual_journal REFERE
 CREATE TRIGGER manual_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.manual_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.price FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER sighting_stands BEFORE UPDATE ON public.sighting FOR EACH ROW WHEN ((old.role IS NOT NULL)) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valuation_rule_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valuation_rule FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -2545,6 +2545,7 @@ grant delete, insert, select, update on public.mismatch_event_pending to deposit
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
 grant insert, select on public.canary_owner to depositd_daemon;
+grant insert, select on public.chain_transfer to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
 grant insert, select on public.ledger_period_balance to depositd_daemon;
@@ -2552,7 +2553,6 @@ grant insert, select on public.ledger_seal to depositd_daemon;
 grant insert, select on public.ledger_transfer to depositd_daemon;
 grant insert, select on public.manual_journal to depositd_daemon;
 grant insert, select on public.mismatch_event to depositd_daemon;
-grant insert, select on public.sighting to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
 grant insert, select, update on public.api_record to depositd_daemon;
 grant insert, select, update on public.canary to depositd_daemon;
@@ -2645,6 +2645,8 @@ grant select on accounting.value_at_risk to depositd_backup;
 grant select on accounting.value_at_risk to depositd_daemon;
 grant select on public.account_label to depositd_backup;
 grant select on public.account_label to depositd_daemon;
+grant select on public.active_valuation to depositd_backup;
+grant select on public.active_valuation to depositd_daemon;
 grant select on public.address_book to depositd_backup;
 grant select on public.api_record to depositd_backup;
 grant select on public.asset to depositd_accountant;
@@ -2661,6 +2663,7 @@ grant select on public.chain_gap to depositd_daemon;
 grant select on public.chain_gap_since to depositd_backup;
 grant select on public.chain_movement to depositd_backup;
 grant select on public.chain_network to depositd_backup;
+grant select on public.chain_transfer to depositd_backup;
 grant select on public.chain_watch to depositd_backup;
 grant select on public.deposit to depositd_backup;
 grant select on public.deposit_report to depositd_backup;
@@ -2723,12 +2726,9 @@ grant select on public.price to depositd_backup;
 grant select on public.price to depositd_daemon;
 grant select on public.proposal to depositd_backup;
 grant select on public.quarantine to depositd_backup;
-grant select on public.sighting to depositd_backup;
 grant select on public.stream to depositd_backup;
 grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
-grant select on public.valuation_in_force to depositd_backup;
-grant select on public.valuation_in_force to depositd_daemon;
 grant select on public.valuation_rule to depositd_backup;
 grant select on public.valuation_rule to depositd_daemon;
 grant select on public.webhook_conflict to depositd_backup;
@@ -2824,7 +2824,7 @@ comment on column closed_at of view accounting.periods is 'When it was closed, o
 comment on column closed_by of view accounting.periods is 'Who closed it, by the name that was given.';
 comment on column closing of view accounting.period_balances is 'Which close of the month it was, counted from 1.';
 comment on column code of view accounting.accounts is 'Code of the account in other books, where the settings give one.';
-comment on column completeness of view accounting.scorecard is 'steps_told by steps_known: 1 where no webhook is missing.';
+comment on column completeness of view accounting.scorecard is 'steps_reported by steps_known: 1 where no webhook is missing.';
 comment on column credit of view accounting.period_balances is 'All that was credited, in units of the asset.';
 comment on column credit of view accounting.valuation is 'Account that is credited.';
 comment on column credit_base of view accounting.period_balances is 'All that was credited, in smallest units.';
@@ -3057,7 +3057,7 @@ comment on column state of view accounting.in_transit_age is 'State of the depos
 comment on column state of view accounting.periods is 'open; soft_closed: only adjustments are booked into it; closed: nothing is.';
 comment on column status of view accounting.mismatches is 'open; snoozed: open, and looked at later; resolved: by a person; cleared: by evidence.';
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
-comment on column steps_told of view accounting.scorecard is 'Of how many of these a webhook told.';
+comment on column steps_reported of view accounting.scorecard is 'Of how many of these a webhook told.';
 comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID, network/NAME or balance/NETWORK/ADDRESS/ASSET.';
 comment on column text of view accounting.mismatch_history is 'The comment, or the reason.';
 comment on column to_height of view accounting.coverage is 'Block or slot up to which the network was read as final.';
@@ -3103,9 +3103,9 @@ comment on view accounting.seals is 'One row per seal: a hash over a stretch of 
 comment on view accounting.tie_out is 'One row per deposit address and asset: from what the books have in transit there to the balance that was last proved of it. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on view accounting.value_at_risk is 'What may be lost by open mismatches, per asset. Of a transfer that several are about, the largest loss of each asset counts, under the highest severity.';
+comment on view active_valuation is 'No row while nothing is valued.';
 comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';
 comment on view ledger_tie is 'Of each deposit address and asset: from what is in transit to what it was proved to hold.';
 comment on view ledger_transit is 'Lines that bring something in transit, as positive amounts, or out of it.';
 comment on view mismatch_loss is 'Every mismatch that was ever opened, with the value of its loss; empty if its asset has no price.';
 comment on view open_mismatch is 'Every mismatch that holds and that nobody resolved, also while it is snoozed.';
-comment on view valuation_in_force is 'No row while nothing is valued.';

@@ -33,7 +33,7 @@ type Round = {
   heapGrowth: number
 }
 
-type Node = { url: string; tell(changes: Partial<Behaviour>): Promise<Counts> }
+type Node = { url: string; report(changes: Partial<Behaviour>): Promise<Counts> }
 
 type Row = {
   blocksMax: number
@@ -92,7 +92,7 @@ async function startNode(stack: AsyncDisposableStack, settings: typeof whole): P
   const [{ url }] = (await once(child, 'message')) as [{ url: string }]
   return {
     url,
-    async tell(changes) {
+    async report(changes) {
       child.send(changes)
       const [counts] = (await once(child, 'message')) as [Counts]
       return counts
@@ -111,13 +111,13 @@ async function measure(
   chain: ScriptedChain,
   { arm, blocksMax }: { arm: Arm; blocksMax: number },
 ): Promise<Round> {
-  await node.tell({ ...provider, blocksMax })
+  await node.report({ ...provider, blocksMax })
   const part = arm === 'sequential' ? sequentialPart : 1
   const reading = { url: node.url, chain, blocksMax, from: 1, to: Math.floor((chain.blocks - 1) / part) }
   const startedMs = performance.now()
   const found = await readAs(arm, reading)
   const seconds = (performance.now() - startedMs) / 1000
-  const counts = await node.tell({})
+  const counts = await node.report({})
   checkFound(chain, reading.to, { found, arm })
   const { heapBytes } = found
   return {

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { appendSightings } from '../../src/store/chain/sightings.ts'
+import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { type Database, inTransaction } from '../../src/store/database.ts'
 import type { NewInboxRow } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
@@ -21,7 +21,7 @@ export type LatencySettings = { rounds: number; perSecond: number; seconds: numb
 
 type Progress = (text: string) => void
 
-const sightingsAtOnce = 400
+const chainTransfersAtOnce = 400
 const withinMs = 600_000
 
 /**
@@ -42,18 +42,20 @@ export async function measureLatency(
   const perRound = perSecond * seconds
   const made = makeDeposits((rounds + 1) * perRound)
   await keepOwnersOf(db)
-  for (let from = 0; from < made.sightings.length; from += sightingsAtOnce)
-    await inTransaction(db, (tx) => appendSightings(tx, made.sightings.slice(from, from + sightingsAtOnce)))
+  for (let from = 0; from < made.chainTransfers.length; from += chainTransfersAtOnce)
+    await inTransaction(db, (tx) =>
+      appendChainTransfers(tx, made.chainTransfers.slice(from, from + chainTransfersAtOnce)),
+    )
   const queueUrl = `${ground.redisUrl}/1`
   const places = { folder: ground.folder, databaseUrl, queueUrl, serviceUrl: service.url, secret }
   const http = await up(await startProcess(places, 'http'), stack)
   await up(await startProcess(places, 'worker,scheduler'), stack)
   await until(
-    'all sightings are applied',
+    'all chain_transfers are applied',
     async () => ((await countOf(db, 'inbox_pending')) === 0 ? true : null),
     withinMs,
   )
-  progress(`B7 ${made.sightings.length} payments and deliveries are applied\n`)
+  progress(`B7 ${made.chainTransfers.length} payments and deliveries are applied\n`)
   const results: LatencyRound[] = []
   for (let round = 0; round <= rounds; round++) {
     const sent = made.webhooks.slice(round * perRound, (round + 1) * perRound)
@@ -83,20 +85,20 @@ async function up(daemon: Running, stack: AsyncDisposableStack): Promise<Running
   return daemon
 }
 
-type Told = { id: string; body: Buffer; record: ListedRecord }
+type Reported = { id: string; body: Buffer; record: ListedRecord }
 
 function makeDeposits(count: number) {
   const messages = [...backlog(count)]
   const rows = messages.filter((one): one is NewInboxRow => 'sourceKey' in one)
   const webhooks = rows
     .filter(({ source }) => source === 'webhook')
-    .map(({ sourceKey, body }): Told => {
+    .map(({ sourceKey, body }): Reported => {
       const { data } = JSON.parse(body.toString()) as { data: ListedRecord }
       return { id: sourceKey, body, record: data }
     })
   return {
     webhooks,
-    sightings: messages.filter((one): one is Exclude<Message, NewInboxRow> => 'kind' in one),
+    chainTransfers: messages.filter((one): one is Exclude<Message, NewInboxRow> => 'kind' in one),
   }
 }
 

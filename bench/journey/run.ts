@@ -39,7 +39,7 @@ export async function runJourney({ rounds, scale }: Settings): Promise<Result> {
   const { perSecond } = whole
   const seconds = Math.max(1, Math.round(whole.seconds * scale))
   const [backlogRows, coldRows] = [rowsOf(whole.backlogRows, scale), rowsOf(whole.coldRows, scale)]
-  const told = await measureLatency(ground, { rounds, perSecond, seconds, secret }, progress)
+  const reported = await measureLatency(ground, { rounds, perSecond, seconds, secret }, progress)
   const drained = await measureDrain(
     ground,
     { rounds, rows: backlogRows, secret, until: 'drained' },
@@ -52,7 +52,7 @@ export async function runJourney({ rounds, scale }: Settings): Promise<Result> {
     machine,
     servers: await ground.settings(),
     settings: { rounds, perSecond, seconds, backlogRows, coldRows },
-    ...reportTold(told),
+    ...reportReported(reported),
     drain: { rowsPerSecond: spreadOf(speed), seconds: spreadOf(speed.map((one) => backlogRows / one)) },
     coldStart: { firstSeconds: { ...first, isMet: first.median < targets.firstSeconds } },
     invariants:
@@ -66,7 +66,7 @@ function rowsOf(rows: number, scale: number): number {
   return 4 * Math.round((rows * scale) / 4)
 }
 
-function reportTold(rounds: readonly LatencyRound[]): Pick<Report, 'booked' | 'reconciled'> {
+function reportReported(rounds: readonly LatencyRound[]): Pick<Report, 'booked' | 'reconciled'> {
   const of = (what: 'booked' | 'reconciled', which: 'p50' | 'p99' | 'max') =>
     spreadOf(rounds.map((round) => round[what][which]))
   const p99 = of('booked', 'p99')

@@ -33,7 +33,7 @@ export function* backlog(deposits: number, perSecond = 1): Generator<Message> {
   let waiting: Message[] = []
   for (let number = 0; number < deposits; number++) {
     const paidAt = number / perSecond
-    waiting.push(...tellOf(number, paidAt))
+    waiting.push(...reportOf(number, paidAt))
     if (number % (longestSeconds * perSecond) !== 0) continue
     const sorted = waiting.toSorted(byArrival)
     const arrived = sorted.findIndex(({ receivedAt }) => receivedAt >= second(paidAt))
@@ -44,7 +44,7 @@ export function* backlog(deposits: number, perSecond = 1): Generator<Message> {
 }
 
 /** The deposit of that number, paid at that second. Ids and transactions are as scattered as real ones. */
-function tellOf(number: number, paidAt: number): Message[] {
+function reportOf(number: number, paidAt: number): Message[] {
   const bytes = hash(`deposit ${number}`)
   const arrivesAt = (which: keyof typeof arrives, place: number) => {
     const [first, last] = arrives[which]

@@ -19,7 +19,7 @@ export type Match = { transfer: TransferRef; agrees: boolean }
 
 export type ClaimsAndTransfers = {
   claims: Claim[]
-  sightings: ObservedChainTransfer[]
+  chainTransfers: ObservedChainTransfer[]
   /** What is right, of the claims that are to be matched. */
   truth: Map<ServiceId, Match>
   counts: Record<Trouble, number>
@@ -33,7 +33,7 @@ const addresses = 10_000
 export function makeClaimsAndTransfers({ seed, deposits, troubledShare }: MadeUp): ClaimsAndTransfers {
   const made: ClaimsAndTransfers = {
     claims: [],
-    sightings: [],
+    chainTransfers: [],
     truth: new Map(),
     counts: { missing: 0, unclaimed: 0, doubled: 0, altered: 0, keyless: 0, reused: 0, late: 0 },
   }
@@ -74,25 +74,25 @@ function add(made: ClaimsAndTransfers, deposit: Deposit, trouble: Trouble | unde
   const { claimed, sighted } = deposit
   const {
     claims = [claimed],
-    sightings = [sighted],
+    chainTransfers = [sighted],
     isMatched = true,
-  } = trouble ? told[trouble](deposit) : {}
+  } = trouble ? reported[trouble](deposit) : {}
   if (trouble !== undefined) made.counts[trouble]++
   made.claims.push(...claims)
-  made.sightings.push(...sightings)
+  made.chainTransfers.push(...chainTransfers)
   if (isMatched)
     made.truth.set(claimed.serviceId, { transfer: transferRef(sighted), agrees: trouble !== 'altered' })
 }
 
 /** Where a trouble changes nothing, a deposit is claimed once, seen once, and matched. */
-type Told = { claims?: Claim[]; sightings?: ObservedChainTransfer[]; isMatched?: false }
+type Reported = { claims?: Claim[]; chainTransfers?: ObservedChainTransfer[]; isMatched?: false }
 
-const told: Record<Trouble, (deposit: Deposit) => Told> = {
-  missing: () => ({ sightings: [], isMatched: false }),
+const reported: Record<Trouble, (deposit: Deposit) => Reported> = {
+  missing: () => ({ chainTransfers: [], isMatched: false }),
   unclaimed: () => ({ claims: [], isMatched: false }),
   doubled: ({ claimed, sighted }) => ({
     claims: [claimed, later(claimed, 5)],
-    sightings: [sighted, { ...sighted, stage: 'seen', receivedAt: claimed.receivedAt }],
+    chainTransfers: [sighted, { ...sighted, stage: 'seen', receivedAt: claimed.receivedAt }],
   }),
   altered: ({ claimed }) => ({
     claims: [withDeposit(claimed, { amount: (claimed.deposit.amount + 1n) as Amount })],

@@ -12,20 +12,20 @@ const stageRank = { seen: 0, orphaned: 1, final: 2 }
 export async function storeForSql(
   db: Kysely<Tables>,
   folder: string,
-  { claims, sightings }: ClaimsAndTransfers,
+  { claims, chainTransfers }: ClaimsAndTransfers,
 ): Promise<void> {
   await sql`create table claim (service_id text, step int, network text, tx text, index text, address text, asset text,
     amount numeric(78, 0), occurred_at timestamptz, received_at timestamptz)`.execute(db)
   await sql`create table transfer (network text, tx text, index text, address text, asset text, amount numeric(78, 0),
     stage int, received_at timestamptz)`.execute(db)
-  const told = claims.map(({ serviceId, status, deposit, occurredAt, receivedAt }) => {
+  const reported = claims.map(({ serviceId, status, deposit, occurredAt, receivedAt }) => {
     const { network, tx, index, address, asset, amount } = deposit
     return [serviceId, statusRank[status], network, tx, index, address, asset, amount, occurredAt, receivedAt]
   })
-  const seen = sightings.map(({ network, tx, index, to, asset, amount, stage, receivedAt }) => {
+  const seen = chainTransfers.map(({ network, tx, index, to, asset, amount, stage, receivedAt }) => {
     return [network, tx, index, to, asset, amount, stageRank[stage], receivedAt]
   })
-  await copyInto(db, join(folder, 'claim.copy'), { table: 'claim', rows: told })
+  await copyInto(db, join(folder, 'claim.copy'), { table: 'claim', rows: reported })
   await copyInto(db, join(folder, 'transfer.copy'), { table: 'transfer', rows: seen })
   await sql`vacuum analyze claim, transfer`.execute(db)
 }
@@ -45,27 +45,27 @@ async function copyInto(db: Kysely<Tables>, path: string, { table, rows }: Rows)
 
 /**
  * The join: the furthest word of each deposit with the newest reading of each transfer, by transaction and address; of
- * several that fit, the exact one, and of several deposits that claim one transfer, the one that was told of first.
+ * several that fit, the exact one, and of several deposits that claim one transfer, the one that was reported of first.
  */
 export async function matchInSql(db: Kysely<Tables>): Promise<void> {
   await sql`
     create table matched as
-    with told as (
-      select distinct on (service_id) *, min(received_at) over (partition by service_id) as told_at
+    with reported as (
+      select distinct on (service_id) *, min(received_at) over (partition by service_id) as reported_at
       from claim order by service_id, step desc, occurred_at desc, received_at desc
     ), seen as (
       select distinct on (network, tx, index) * from transfer order by network, tx, index, stage desc, received_at
     ), fitting as (
-      select service_id, told_at, concat_ws('/', network, tx, seen.index) as transfer,
-        told.amount = seen.amount and told.asset = seen.asset as agrees,
+      select service_id, reported_at, concat_ws('/', network, tx, seen.index) as transfer,
+        reported.amount = seen.amount and reported.asset = seen.asset as agrees,
         row_number() over (
           partition by service_id
-          order by told.amount = seen.amount and told.asset = seen.asset and told.index = seen.index desc, seen.index
+          order by reported.amount = seen.amount and reported.asset = seen.asset and reported.index = seen.index desc, seen.index
         ) as choice
-      from told join seen using (network, tx, address)
+      from reported join seen using (network, tx, address)
     )
     select distinct on (transfer) service_id, transfer, agrees
-    from fitting where choice = 1 order by transfer, agrees desc, told_at, service_id`.execute(db)
+    from fitting where choice = 1 order by transfer, agrees desc, reported_at, service_id`.execute(db)
 }
 
 export async function readMatched(db: Kysely<Tables>): Promise<Map<ServiceId, Match>> {

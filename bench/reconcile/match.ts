@@ -4,11 +4,11 @@ import { divide } from '../../src/core/matching/divide.ts'
 import type { ClaimsAndTransfers, Match } from './claims-and-transfers.ts'
 
 /** Matches as applying does, with all evidence at hand: keys, components, and the division of each. */
-export function match({ claims, sightings }: ClaimsAndTransfers): Map<ServiceId, Match> {
-  const observations: Observation[] = [...claims, ...sightings]
+export function match({ claims, chainTransfers }: ClaimsAndTransfers): Map<ServiceId, Match> {
+  const observations: Observation[] = [...claims, ...chainTransfers]
   const found = new Map<ServiceId, Match>()
   for (const group of components(observations, linkKeys)) {
-    for (const { serviceId, deposit, api } of divide(group, []).dossiers) {
+    for (const { serviceId, deposit, api } of divide(group, []).evidences) {
       if (serviceId === null || deposit === null) continue
       found.set(serviceId, { transfer: deposit.ref, agrees: api?.deposit.amount === deposit.amount })
     }

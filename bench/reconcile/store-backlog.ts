@@ -3,7 +3,7 @@ import type { Policy } from '../../src/core/policy.ts'
 import type { ApplyDeps } from '../../src/jobs/books/apply.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { pinAssets } from '../../src/store/assets.ts'
-import { appendSightings } from '../../src/store/chain/sightings.ts'
+import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { type Database, inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { keepOwners } from '../../src/store/owners.ts'
@@ -67,7 +67,7 @@ export function takeMessages<One extends Message>(messages: Generator<One>, atMo
 
 function store(db: Database<Tables>, messages: readonly Message[]): Promise<void> {
   return inTransaction(db, async (tx) => {
-    await appendSightings(
+    await appendChainTransfers(
       tx,
       messages.filter((one) => 'kind' in one),
     )

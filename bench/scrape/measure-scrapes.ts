@@ -59,8 +59,8 @@ export async function measureScrapes(
     for (let round = 1; round <= rounds; round++) {
       await sleep(everySeconds * 1000)
       for (const { metricsUrl } of daemons) idleMs.push((await scrape(metricsUrl)).ms)
-      const told = idleMs.slice(-daemons.length).map((ms) => ms.toFixed(1))
-      progress(`scrapes ${round}: ${told.join(' and ')} ms\n`)
+      const reported = idleMs.slice(-daemons.length).map((ms) => ms.toFixed(1))
+      progress(`scrapes ${round}: ${reported.join(' and ')} ms\n`)
     }
   })
   progress(`processor time: ${quiet.toFixed(0)} ms without scrapes, ${scraped.toFixed(0)} ms with\n`)
@@ -105,8 +105,8 @@ async function scrape(url: string): Promise<{ ms: number; text: string }> {
 
 function checkFigures(text: string, deposits: number): void {
   const counts = [...text.matchAll(/^depositd_deposits\{.*\} (\d+)$/gm)].map(([, count]) => Number(count))
-  const told = counts.reduce((sum, count) => sum + count, 0)
-  if (told !== deposits) throw new Error(`${told} deposits are told, and ${deposits} stored`)
+  const reported = counts.reduce((sum, count) => sum + count, 0)
+  if (reported !== deposits) throw new Error(`${reported} deposits are told, and ${deposits} stored`)
   const imbalance = /^depositd_ledger_imbalance\{.*\} (.+)$/m.exec(text)?.[1]
   if (imbalance !== '0') throw new Error(`the books are off by ${imbalance}`)
 }

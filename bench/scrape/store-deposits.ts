@@ -43,7 +43,7 @@ async function storePiece(db: Kysely<Tables>, { from, to, all }: Piece): Promise
     )
     await sql`
       insert into deposit (id, group_id, service_id, transfer, state, matrix, network, asset, amount, tx, owner_kind,
-        owner_id, deposited_at, webhook_at, api_at, chain_at, final_at, settled_at, reconciled_at, steps_known, steps_told)
+        owner_id, deposited_at, webhook_at, api_at, chain_at, final_at, settled_at, reconciled_at, steps_known, steps_reported)
       overriding system value
       select n, n, 'dep_' || n, 'base/made/' || n || '/0', case when is_open then 'settling' else 'reconciled' end,
         '{"deposit":{"webhook":"agrees","api":"agrees","chain":"agrees"},"settlement":{"webhook":"agrees","api":"agrees","chain":"agrees"}}',

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { applyPending } from '../../src/jobs/books/apply.ts'
-import { appendSightings } from '../../src/store/chain/sightings.ts'
+import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { type Database, inTransaction, openDatabase } from '../../src/store/database.ts'
 import { appendInbox, type NewInboxRow } from '../../src/store/inbox.ts'
 import { type ServiceRecord, saveRecords } from '../../src/store/records.ts'
@@ -51,11 +51,11 @@ export async function arrive({ db, url, deposits }: Ground, rowsAtOnce: number):
 
 /** As the scan, the intake and the poll do, each in a transaction of its own. */
 async function store(db: Database<Tables>, messages: readonly Message[]): Promise<void> {
-  const sightings = messages.filter((one) => 'kind' in one)
+  const chainTransfers = messages.filter((one) => 'kind' in one)
   const rows = messages.filter((one) => 'sourceKey' in one)
   const webhooks = rows.filter(({ source }) => source === 'webhook')
   const records = rows.filter(({ source }) => source === 'api')
-  if (sightings.length > 0) await inTransaction(db, (tx) => appendSightings(tx, sightings))
+  if (chainTransfers.length > 0) await inTransaction(db, (tx) => appendChainTransfers(tx, chainTransfers))
   if (webhooks.length > 0) await inTransaction(db, (tx) => appendInbox(tx, webhooks))
   if (records.length > 0) await keep(db, records)
 }

@@ -132,7 +132,7 @@ create trigger evidence_stands before update on evidence
 
 -- Where and at which stage a chain transfer was seen, so that vanished transfers are found by one query and payments to an
 -- address can be summed.
-create table sighting (
+create table chain_transfer (
   inbox_id bigint primary key references inbox,
   network text not null,
   transfer text not null,
@@ -144,15 +144,15 @@ create table sighting (
   address text,
   asset text,
   amount numeric(78, 0),
-  constraint sighting_amount_is_number check (amount < 'NaN')
+  constraint chain_transfer_amount_is_number check (amount < 'NaN')
 );
 
-create index sighting_height on sighting (network, height);
-create index sighting_transfer on sighting (transfer);
-create index sighting_unfilled on sighting (inbox_id) where role is null;
-create index sighting_received on sighting (network, address, asset, height) where stage = 'final' and role = 'deposit';
+create index chain_transfer_height on chain_transfer (network, height);
+create index chain_transfer_transfer on chain_transfer (transfer);
+create index chain_transfer_unfilled on chain_transfer (inbox_id) where role is null;
+create index chain_transfer_received on chain_transfer (network, address, asset, height) where stage = 'final' and role = 'deposit';
 
-create trigger sighting_stands before update on sighting
+create trigger chain_transfer_stands before update on chain_transfer
   for each row when (old.role is not null) execute function refuse_change();
 
 -- One row per source that is read continuously: the scan of a network, the poll. The lease names the current reader. A

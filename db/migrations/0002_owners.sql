@@ -60,10 +60,10 @@ create table valuation_rule (
 create trigger valuation_rule_append_only before update or delete or truncate on valuation_rule
   for each statement execute function refuse_change();
 
-create view valuation_in_force as
+create view active_valuation as
   select currency, max_age from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;
 
-comment on view valuation_in_force is 'No row while nothing is valued.';
+comment on view active_valuation is 'No row while nothing is valued.';
 
 -- Channels and StableWallets, and where the service was told to forward their deposits.
 create table owner (

@@ -170,11 +170,11 @@ create function known_change(of_network text, of_address text, of_asset text, ab
 returns numeric language sql stable as $$
   select
     (select coalesce(sum(amount), 0) from (
-      select distinct on (s.transfer) s.amount from sighting s
+      select distinct on (s.transfer) s.amount from chain_transfer s
       where s.network = of_network and s.address = of_address and s.asset = of_asset
         and s.height > above and s.height <= up_to and s.stage = 'final' and s.role = 'deposit'
         and not exists (
-          select 1 from sighting gone
+          select 1 from chain_transfer gone
           where gone.transfer = s.transfer and gone.stage = 'orphaned' and gone.inbox_id > s.inbox_id
         )
       order by s.transfer, s.inbox_id desc

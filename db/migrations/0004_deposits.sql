@@ -40,9 +40,9 @@ create table deposit (
   updated_at timestamptz not null default now(),
   -- Statuses that the API or the chain knows, and how many of them a webhook reported.
   steps_known smallint not null default 0,
-  steps_told smallint not null default 0,
+  steps_reported smallint not null default 0,
   -- Since when the oldest of these statuses has waited for its webhook.
-  untold_since timestamptz,
+  unreported_since timestamptz,
   unique (service_id, service),
   check (num_nonnulls(service_id, transfer, merged_into) > 0),
   constraint deposit_is_number check (amount < 'NaN' and settlement_amount < 'NaN' and fee_amount < 'NaN')
@@ -121,7 +121,7 @@ create view mismatch_loss as
     accounting.in_units(m.loss_amount, a.decimals) * p.price as loss_value
   from mismatch m
     left join asset a on a.key = m.loss_asset
-    left join valuation_in_force rule on m.loss_asset is not null
+    left join active_valuation rule on m.loss_asset is not null
     left join lateral (
       select p.price from price p
       where p.asset = m.loss_asset and p.currency = rule.currency

@@ -188,7 +188,7 @@ create function accounting.scorecard_between(from_at timestamptz, to_at timestam
 returns table (
   scope text, network text, asset_symbol text, asset text,
   settlement_network text, settlement_asset_symbol text, settlement_asset text,
-  deposits bigint, settled bigint, steps_known bigint, steps_told bigint, completeness numeric,
+  deposits bigint, settled bigint, steps_known bigint, steps_reported bigint, completeness numeric,
   webhooks bigint, duplicates bigint,
   delivery_p50_seconds float8, delivery_p95_seconds float8, delivery_p99_seconds float8,
   settle_p50_seconds float8, settle_p95_seconds float8, settle_p99_seconds float8,
@@ -217,7 +217,7 @@ as $$
     from message group by grouping sets ((), (asset, settlement_asset))
   ), done as (
     select grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
-      sum(steps_known)::bigint as steps_known, sum(steps_told)::bigint as steps_told,
+      sum(steps_known)::bigint as steps_known, sum(steps_reported)::bigint as steps_reported,
       percentile_cont(array[0.5, 0.95, 0.99]) within group (
         order by greatest(extract(epoch from settled_at - final_at), 0)::float8
       ) filter (where settled_at is not null and final_at is not null) as settle,
@@ -229,8 +229,8 @@ as $$
   )
   select case when done.is_all = 1 then 'service' else 'route' end,
     a.network, a.symbol, done.asset, s.network, s.symbol, done.settlement_asset,
-    done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_told, 0),
-    done.steps_told::numeric / nullif(done.steps_known, 0),
+    done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_reported, 0),
+    done.steps_reported::numeric / nullif(done.steps_known, 0),
     coalesce(told.webhooks, 0), coalesce(told.duplicates, 0),
     told.lag[1], told.lag[2], told.lag[3], done.settle[1], done.settle[2], done.settle[3],
     accounting.in_units(done.paid, a.decimals), accounting.in_units(done.delivered, s.decimals),
@@ -262,8 +262,8 @@ comment on column accounting.scorecard.settlement_asset is 'Asset delivered.';
 comment on column accounting.scorecard.deposits is 'How many deposits.';
 comment on column accounting.scorecard.settled is 'Of how many the delivery is proved.';
 comment on column accounting.scorecard.steps_known is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
-comment on column accounting.scorecard.steps_told is 'Of how many of these a webhook told.';
-comment on column accounting.scorecard.completeness is 'steps_told by steps_known: 1 where no webhook is missing.';
+comment on column accounting.scorecard.steps_reported is 'Of how many of these a webhook told.';
+comment on column accounting.scorecard.completeness is 'steps_reported by steps_known: 1 where no webhook is missing.';
 comment on column accounting.scorecard.webhooks is 'Webhooks about these deposits, repeats not counted.';
 comment on column accounting.scorecard.duplicates is 'How often one of them came again.';
 comment on column accounting.scorecard.delivery_p50_seconds is 'From an event to its webhook, in seconds: half are faster.';

@@ -1,21 +1,21 @@
 -- The books compared with the balances of addresses, and valued in a currency.
 
--- Each payment of an address, by its newest sighting and its bookings, falls under one heading. A payment under none is a
+-- Each payment of an address, by its newest chain_transfer and its bookings, falls under one heading. A payment under none is a
 -- difference.
 create view ledger_tie as
   with booked as (
     select t.transfer, t.asset, sum(t.amount) filter (where t.kind = 'deposit') as came_in, sum(t.amount) as in_transit
     from ledger_transit t group by t.transfer, t.asset
   ), waiting as (
-    select distinct s.transfer from inbox_pending i join sighting s on s.inbox_id = i.inbox_id
+    select distinct s.transfer from inbox_pending i join chain_transfer s on s.inbox_id = i.inbox_id
   ), seen as (
     select distinct on (s.transfer) s.transfer, s.network, s.address, s.asset, s.amount, s.height,
-      s.stage = 'final' as is_standing
-    from sighting s where s.role = 'deposit' and s.stage in ('final', 'orphaned')
+      s.stage = 'final' as is_final
+    from chain_transfer s where s.role = 'deposit' and s.stage in ('final', 'orphaned')
     order by s.transfer, s.inbox_id desc
   ), payment as (
     select coalesce(s.network, split_part(b.asset, '/', 1)) as network, s.address, coalesce(s.asset, b.asset) as asset,
-      case when s.is_standing then s.amount else 0 end as held, s.height, w.transfer is not null as is_waiting,
+      case when s.is_final then s.amount else 0 end as held, s.height, w.transfer is not null as is_waiting,
       coalesce(b.came_in, 0) as came_in, coalesce(b.in_transit, 0) as in_transit,
       b.transfer is not null and s.transfer is null as is_unseen
     from seen s full join booked b on b.transfer = s.transfer and b.asset = s.asset
@@ -122,7 +122,7 @@ create view accounting.valuation as
   from ledger_transfer t
     join ledger_journal j on j.id = t.journal_id
     join asset a on a.key = t.asset
-    cross join valuation_in_force as rule
+    cross join active_valuation as rule
     left join lateral (
       select p.price, p.at as price_at, p.source from price p
       where p.asset = t.asset and p.currency = rule.currency and p.at <= j.event_at and p.at >= j.event_at - rule.max_age
@@ -187,7 +187,7 @@ create view accounting.conversion as
       where r.transfer = j.transfer and r.kind = 'deposit'
       order by exists (select from ledger_journal b where b.reverses = r.id), r.id desc limit 1
     ) as receipt on true
-    left join valuation_in_force as rule on true
+    left join active_valuation as rule on true
     left join lateral (
       select p.price, p.at as price_at, p.source from price p
       where p.asset = paid.asset and p.currency = rule.currency and p.at <= receipt.event_at and p.at >= receipt.event_at - rule.max_age

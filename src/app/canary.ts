@@ -13,7 +13,7 @@ import { type FollowDepositsDeps, followDeposits } from '../jobs/canary/follow-d
 import { type SendWebhookDeps, sendWebhook } from '../jobs/canary/send-webhook.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { isDone, type Tick } from '../jobs/schedule.ts'
-import type { LineSink } from '../log/tell.ts'
+import type { LineSink } from '../log/log-event.ts'
 import { keepReading } from '../ops/keep-reading.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Observer } from '../ops/observe.ts'

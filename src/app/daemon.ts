@@ -6,16 +6,16 @@ import { createInboxWriter, writerLimits } from '../intake/inbox-writer.ts'
 import { createLiveScheme, type LiveScheme } from '../intake/live-scheme.ts'
 import { createQuarantine, quarantineLimits } from '../intake/quarantine.ts'
 import { type Intake, intakeLimits, startIntake, transfersPath } from '../intake/server.ts'
-import { putInForce } from '../jobs/books/put-in-force.ts'
-import { spaceRuns } from '../jobs/chain/space-runs.ts'
+import { activateRules } from '../jobs/books/activate-rules.ts'
+import { throttleRuns } from '../jobs/chain/throttle-runs.ts'
 import { createQueue, type Queue, queueLimits } from '../jobs/queue/queue.ts'
 import { sharedTicks, startSchedule, type Tick } from '../jobs/schedule.ts'
-import { tell } from '../log/tell.ts'
+import { logEvent } from '../log/log-event.ts'
 import { jobNames } from '../ops/metrics/service.ts'
 import { createMetrics } from '../ops/metrics.ts'
 import { createObserver, type Observer } from '../ops/observe.ts'
+import { reportNotStored, reportStored } from '../ops/report-webhooks.ts'
 import { startOps } from '../ops/server.ts'
-import { tellNotStored, tellStored } from '../ops/tell-webhooks.ts'
 import { type TraceRecorder, traceJobs, traceObserved } from '../ops/tracing/tracing.ts'
 import { createEventIdReader } from '../provider/read-event-id.ts'
 import type { Database } from '../store/database.ts'
@@ -29,7 +29,7 @@ import { admitCanaries, composeCanaries, composeWrite } from './canary.ts'
 import { composeConsole } from './console.ts'
 import { prepareDatabase } from './database.ts'
 import { composeBeats, composeReadiness } from './health.ts'
-import { composeGauges, knownLabels, showLinks, toldBy } from './metrics.ts'
+import { composeGauges, knownLabels, reportedBy, showLinks } from './metrics.ts'
 import { loadServiceProfile } from './service-profile.ts'
 import { composeTracing } from './tracing.ts'
 import { composeWork, ticksOf } from './work.ts'
@@ -103,7 +103,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const receiving = { db, queue, observer, log: options.log, webhooks, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())
-  ops.open({ ...shown, read: canaries.beside(() => gauges.read(toldBy(options.roles))) })
+  ops.open({ ...shown, read: canaries.beside(() => gauges.read(reportedBy(options.roles))) })
 
   const running = starting.move()
   return {
@@ -125,7 +125,7 @@ function startWork(queue: Queue, jobs: Parameters<Queue['work']>[0], { jobFailed
 }
 
 function troubleOf(log: Logger): (error: unknown) => void {
-  return (err) => tell(log, 'schedule_trouble', { err })
+  return (err) => logEvent(log, 'schedule_trouble', { err })
 }
 
 function shareTicks(db: Database<Tables>, ticks: readonly Tick[]): Tick[] {
@@ -150,9 +150,9 @@ async function applySettings(
   const isNew = await untilReached(async () => {
     await admitCanaries(db, settings)
     await keepValuation(db, settings.valuation)
-    return putInForce({ db, rules: rulesOf(settings), now: () => new Date() })
+    return activateRules({ db, rules: rulesOf(settings), now: () => new Date() })
   }, observer.serverAwaited)
-  if (isNew) tell(log, 'policy_new')
+  if (isNew) logEvent(log, 'policy_new')
 }
 
 /** Long enough to cost nothing, short enough for an operator who waits for the change. */
@@ -196,7 +196,7 @@ async function composeIntake(
     async store(rows) {
       const stored = await storeWebhooks(db, rows)
       observer.mismatches(stored.mismatches)
-      tellStored(log, rows, stored)
+      reportStored(log, rows, stored)
       return stored.outcomes
     },
     ...writerLimits,
@@ -205,10 +205,10 @@ async function composeIntake(
     store: (rows) => keepQuarantined(db, rows, bounds),
     limits: quarantineLimits,
     onDropped: observer.quarantineDropped,
-    onError: (error) => tell(log, 'quarantine_not_stored', { err: error }),
+    onError: (error) => logEvent(log, 'quarantine_not_stored', { err: error }),
   })
   // The sweep makes up for a failed wake-up.
-  const wakeUps = spaceRuns(wakeEveryMs, () =>
+  const wakeUps = throttleRuns(wakeEveryMs, () =>
     queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
   )
   const intake = await startIntake({
@@ -225,7 +225,7 @@ async function composeIntake(
     now: () => new Date(),
     observe: observer.webhook,
     onStored: wakeUps.ask,
-    onError: tellNotStored(log),
+    onError: reportNotStored(log),
   })
   return {
     url: intake.url,

@@ -12,7 +12,7 @@ import { type Database, openDatabase, standbyFault } from '../store/database.ts'
 import { isDenied } from '../store/denied.ts'
 import { keepAccountLabels } from '../store/ledger/account-labels.ts'
 import { makePartitions } from '../store/ledger/ground.ts'
-import { type MigrationAccess, readStanding } from '../store/may-migrate.ts'
+import { type MigrationAccess, readMigrationAccess } from '../store/may-migrate.ts'
 import { migrate, migrationsIn, refuseUnusable } from '../store/migrate.ts'
 import type { Tables } from '../store/tables.ts'
 import { untilReached } from '../store/unreachable.ts'
@@ -55,7 +55,7 @@ export async function bringUpToDate(place: StorageUrls): Promise<readonly string
     queryTimeoutMs: migrationMaxMs,
   })
   try {
-    const standing = await readStanding(db).catch((error: unknown) => explainUnreached(error, place))
+    const standing = await readMigrationAccess(db).catch((error: unknown) => explainUnreached(error, place))
     if (standing.isStandby) throw standbyFault(place.databaseUrl)
     if (!standing.mayMigrate) return await refuseOther(standing)
     const applied = await migrate(db, migrationsFolder)

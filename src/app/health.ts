@@ -66,8 +66,8 @@ export async function composeReadiness(
         part: 'database',
         async ask() {
           const waited = (Date.now() - startedAt) / 1000
-          const told = await vitals.read()
-          return [judgeDatabase(told), ...judgeVitals(told, { migrations, streams, waited })]
+          const reported = await vitals.read()
+          return [judgeDatabase(reported), ...judgeVitals(reported, { migrations, streams, waited })]
         },
       },
       {

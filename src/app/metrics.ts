@@ -73,6 +73,6 @@ export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules
 /**
  * Only workers report sums over stored rows, so that scraping a process that only takes webhooks costs almost nothing.
  */
-export function toldBy(roles: readonly Role[]): readonly ReadingPart[] {
+export function reportedBy(roles: readonly Role[]): readonly ReadingPart[] {
   return roles.includes('worker') ? readingParts : ['live', 'queue']
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
-import { tell } from '../log/tell.ts'
+import { logEvent } from '../log/log-event.ts'
 import { noTracing } from '../ops/tracing/no-tracing.ts'
 import type { TraceRecorder } from '../ops/tracing/tracing.ts'
 import type { Database } from '../store/database.ts'
@@ -18,11 +18,11 @@ export async function composeTracing(
   const { tracing } = settings
   if (tracing === null) return noTracing
   const { startTracing } = await import('../ops/tracing/otlp-tracing.ts')
-  tell(log, 'tracing_started', { collector: new URL(tracing.url).host, ratio: tracing.ratio })
+  logEvent(log, 'tracing_started', { collector: new URL(tracing.url).host, ratio: tracing.ratio })
   return startTracing(tracing, {
     version,
     hide: hiddenOf(settings).hide,
     traceparentsOf: (ids) => traceparentsOf(db, ids),
-    onLost: (error) => tell(log, 'traces_not_sent', { err: error }),
+    onLost: (error) => logEvent(log, 'traces_not_sent', { err: error }),
   })
 }

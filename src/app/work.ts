@@ -2,9 +2,9 @@ import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import { assert } from '../core/errors.ts'
 import { rulesOf } from '../core/rules-of.ts'
-import { createAllowance } from '../intake/allowance.ts'
+import { createTokenBuckets } from '../intake/token-buckets.ts'
 import { auditOwners } from '../jobs/audit-owners.ts'
-import { digestOf } from '../jobs/books/put-in-force.ts'
+import { digestOf } from '../jobs/books/activate-rules.ts'
 import type { ProveDeps, ProvenNetwork } from '../jobs/chain/proof-run.ts'
 import { proveBalances } from '../jobs/chain/prove-balances.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
@@ -55,7 +55,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     rules,
     rulesDigest: digestOf(rules),
     readNetworks: new Set(read.map(({ name }) => name)),
-    mayVerify: createAllowance(verifications),
+    mayVerify: createTokenBuckets(verifications),
     client: createDepositClient({ url, call }, profile),
     ...poll,
     cadence: { youngMs, quietMs },

@@ -1,7 +1,7 @@
 import { loadServiceProfile } from '../app/service-profile.ts'
 import { rulesOf } from '../core/rules-of.ts'
+import { digestOf } from '../jobs/books/activate-rules.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
-import { digestOf } from '../jobs/books/put-in-force.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'

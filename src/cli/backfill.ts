@@ -8,7 +8,7 @@ import { type BackfillProgress, type BackfillReport, backfillByHand } from '../j
 import { pinnedNetworks } from '../store/assets.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { wordOf } from './options.ts'
-import { type News, printJson, type TableColumn, table, tellProgress } from './print.ts'
+import { type News, printJson, reportProgress, type TableColumn, table } from './print.ts'
 
 type BackfillOptions = { network: string; from: number; to?: number; json?: boolean }
 
@@ -22,9 +22,9 @@ export async function backfillCommand(context: Context, options: BackfillOptions
     to: options.to === undefined ? null : BigInt(options.to),
   }
   const settings = attachedSettings(context)
-  const tell = tellProgress(context)
+  const report = reportProgress(context)
   const named = networkOf(settings, options.network)
-  const report = await withDatabase(context, async (db) => {
+  const result = await withDatabase(context, async (db) => {
     const [network = named] = await pinnedNetworks(db, [named])
     const reader = createReader(network)
     await reader.checkIdentity()
@@ -36,11 +36,14 @@ export async function backfillCommand(context: Context, options: BackfillOptions
       assets: new Map([[network.name, network.assets.map(({ key }) => key)]]),
       now: () => new Date(),
     }
-    return backfillByHand(deps, reader, { wanted, tell: (progress) => tell(progressLine(network, progress)) })
+    return backfillByHand(deps, reader, {
+      wanted,
+      report: (progress) => report(progressLine(network, progress)),
+    })
   })
-  if (options.json) printJson(context, report)
-  else context.stdout.write(textOf(report))
-  return report.complete ? 'good' : 'bad'
+  if (options.json) printJson(context, result)
+  else context.stdout.write(textOf(result))
+  return result.complete ? 'good' : 'bad'
 }
 
 function networkOf({ networks }: Settings, name: string): NetworkSettings {

@@ -89,18 +89,18 @@ function explainFailure(error: unknown, url: string): never {
   if (isDenied(error)) {
     const login = decodeURIComponent(new URL(url).username)
     const problem = `DATABASE_URL: ${message}; ${login} may not do this`
-    const mend = 'run it with the DATABASE_URL of the daemon'
-    throw new Fault('settings_bad', { faults: [problem], mend }, { cause: error })
+    const fix = 'run it with the DATABASE_URL of the daemon'
+    throw new Fault('settings_bad', { faults: [problem], fix }, { cause: error })
   }
   if (schemaLacks.test(code)) {
     const problem = `${message}: it is not made yet, or of another version`
-    const mend = 'run "bin/depositd migrate", or try again if a start is migrating'
-    throw new Fault('remote_failed', { what: 'the schema of the database', problem, mend }, { cause: error })
+    const fix = 'run "bin/depositd migrate", or try again if a start is migrating'
+    throw new Fault('remote_failed', { what: 'the schema of the database', problem, fix }, { cause: error })
   }
   if (!isUnreachable(error)) throw error
   throw new Fault(
     'remote_failed',
-    { what: 'the connection to the database was lost', problem: message, mend: 'try again' },
+    { what: 'the connection to the database was lost', problem: message, fix: 'try again' },
     { cause: error },
   )
 }
@@ -113,13 +113,13 @@ function codeOf(error: unknown): string {
 export function explainUnreachable(error: unknown): never {
   if (error instanceof Fault) throw error
   if (loginRefused.test(codeOf(error))) {
-    const [fault, mend] = [`DATABASE_URL: ${messageOf(error)}`, 'correct its user, password and database']
-    throw new Fault('settings_bad', { faults: [fault], mend }, { cause: error })
+    const [fault, fix] = [`DATABASE_URL: ${messageOf(error)}`, 'correct its user, password and database']
+    throw new Fault('settings_bad', { faults: [fault], fix }, { cause: error })
   }
-  const mend = 'run "bin/depositd start" in this folder, or correct DATABASE_URL'
+  const fix = 'run "bin/depositd start" in this folder, or correct DATABASE_URL'
   throw new Fault(
     'remote_failed',
-    { what: 'reaching the database', problem: messageOf(error), mend },
+    { what: 'reaching the database', problem: messageOf(error), fix },
     { cause: error },
   )
 }

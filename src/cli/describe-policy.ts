@@ -4,7 +4,7 @@ import { limited, listed } from './lists.ts'
 import type { News } from './print.ts'
 
 /** Commands about the policy, which says what is expected of deposits. */
-export function describePolicy(program: Command, context: Context, tell: (news: News) => void): void {
+export function describePolicy(program: Command, context: Context, report: (news: News) => void): void {
   limited(program.command('reconcile'), 50, 'changes')
     .description(
       'what another policy would make of all that is stored; exits with 1 where something would change',
@@ -13,7 +13,7 @@ export function describePolicy(program: Command, context: Context, tell: (news: 
     .option('--dry-run', 'decide, and write nothing')
     .option('--json', 'print a JSON document')
     .action(async (options) =>
-      tell(await (await import('./reconcile.ts')).reconcileCommand(context, options)),
+      report(await (await import('./deposits/reconcile.ts')).reconcileCommand(context, options)),
     )
   const policy = program.command('policy').description('what is expected of deposits')
   listed(policy.command('learn'), 50, 'routes')

@@ -41,6 +41,6 @@ async function checkOwner(db: Database<Tables>, owner: string): Promise<void> {
   const near = nearest(owner, ids)
   throw new Fault('usage_bad', {
     problem: `--owner is ${JSON.stringify(owner.slice(0, 100))}, and no channel or wallet has that id`,
-    mend: `${near === null ? '' : `did you mean ${near}? `}take an id from "bin/depositd channels list" or "bin/depositd wallets list"`,
+    fix: `${near === null ? '' : `did you mean ${near}? `}take an id from "bin/depositd channels list" or "bin/depositd wallets list"`,
   })
 }

@@ -57,10 +57,10 @@ function textOf(learned: readonly FeeBandProposal[]): string {
 
 function routeText(one: FeeBandProposal): string {
   const { asset, assetLabel, settlementAsset, settlementAssetLabel, sample, lowBps, highBps, refused } = one
-  const told = `    # ${assetLabel} to ${settlementAssetLabel}, ${sample} settled: ${measured(one)}.`
-  if (refused !== null) return `${told}\n    # No band: ${refused}.\n`
+  const reported = `    # ${assetLabel} to ${settlementAssetLabel}, ${sample} settled: ${measured(one)}.`
+  if (refused !== null) return `${reported}\n    # No band: ${refused}.\n`
   return [
-    `${told} The next one lies outside ${oddsOf(sample)}.\n`,
+    `${reported} The next one lies outside ${oddsOf(sample)}.\n`,
     `    - match: { asset: { in: '${asset}', out: '${settlementAsset}' } }\n`,
     `      fee: { model: band, lowBps: ${lowBps}, highBps: ${highBps}, sample: ${sample} }\n`,
   ].join('')

@@ -98,7 +98,7 @@ function partsIn(cursor: string): readonly string[] | null {
 function badCursor(cursor: string): Fault<'usage_bad'> {
   return new Fault('usage_bad', {
     problem: `--after is ${JSON.stringify(cursor.slice(0, 100))}, which is no cursor of this list`,
-    mend: 'take the cursor from the last line or from "next" of an earlier page, or leave --after out to begin anew',
+    fix: 'take the cursor from the last line or from "next" of an earlier page, or leave --after out to begin anew',
   })
 }
 

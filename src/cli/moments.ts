@@ -23,7 +23,7 @@ const dayMicros = 86_400_000_000n
  */
 export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBounds {
   if (to !== undefined && asOf !== undefined)
-    throw new Fault('usage_bad', { problem: '--to and --as-of both say where it ends', mend: 'give one' })
+    throw new Fault('usage_bad', { problem: '--to and --as-of both say where it ends', fix: 'give one' })
   const end = optional('to', to, (begin, isDay) => (isDay ? begin + dayMicros : begin) - 1n)
   const span = {
     from: optional('from', from, (begin) => begin),
@@ -33,7 +33,7 @@ export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBound
   if (span.from === null || span.until === null || span.from <= span.until) return span
   throw new Fault('usage_bad', {
     problem: 'it ends before --from',
-    mend: 'give a later end, or an earlier --from',
+    fix: 'give a later end, or an earlier --from',
   })
 }
 
@@ -51,7 +51,7 @@ function optional(
   if (begin !== null) return meant(begin, !text.includes('T'))
   throw new Fault('usage_bad', {
     problem: `--${name} is ${JSON.stringify(text)}`,
-    mend: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
+    fix: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
   })
 }
 
@@ -78,7 +78,7 @@ export function monthOption(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text
   throw new Fault('usage_bad', {
     problem: `--period is ${JSON.stringify(text)}`,
-    mend: 'give a month like 2026-01',
+    fix: 'give a month like 2026-01',
   })
 }
 
@@ -95,7 +95,7 @@ export function booksOf({ period, ...options }: BooksOptions): {
   recordedAsOf: string | null
 } {
   if (period !== undefined && options.asOf !== undefined)
-    throw new Fault('usage_bad', { problem: '--period and --as-of both say where it ends', mend: 'give one' })
+    throw new Fault('usage_bad', { problem: '--period and --as-of both say where it ends', fix: 'give one' })
   const { until, recordedUntil } = spanOf(options)
   const month = period === undefined ? null : monthOption(period)
   return { period: month, asOf: textOf(until), recordedAsOf: textOf(recordedUntil) }

@@ -15,7 +15,7 @@ function wholeNumber(name: string, text: string, { min, max }: NumberRange): num
   if (number >= min && number <= max) return number
   throw new Fault('usage_bad', {
     problem: `--${name} is ${JSON.stringify(text)}`,
-    mend: `give a whole number from ${min} to ${max}`,
+    fix: `give a whole number from ${min} to ${max}`,
   })
 }
 
@@ -35,7 +35,7 @@ export function wordOf<Word extends string>(name: string, text: string, words: r
   const near = nearest(text, words)
   throw new Fault('usage_bad', {
     problem: `--${name} is ${JSON.stringify(text.slice(0, 100))}`,
-    mend: `${near === null ? '' : `did you mean ${near}? `}use ${words.length === 0 ? 'none: there are none' : words.join(', ')}`,
+    fix: `${near === null ? '' : `did you mean ${near}? `}use ${words.length === 0 ? 'none: there are none' : words.join(', ')}`,
   })
 }
 
@@ -70,14 +70,14 @@ export function noCommand(group: string, word: string, commands: readonly string
   const near = nearest(word, commands)
   return new Fault('usage_bad', {
     problem: `there is no command ${JSON.stringify(`${group}${word}`.slice(0, 100))}`,
-    mend: `${near === null ? '' : `did you mean ${near}? `}use ${commands.join(', ')}`,
+    fix: `${near === null ? '' : `did you mean ${near}? `}use ${commands.join(', ')}`,
   })
 }
 
 export function noDeposit(id: string): Fault {
   return new Fault('not_found', {
     problem: `there is no deposit ${id}`,
-    mend: 'take a number from "bin/depositd deposits list", an id of the service, or a transaction',
+    fix: 'take a number from "bin/depositd deposits list", an id of the service, or a transaction',
   })
 }
 
@@ -91,7 +91,7 @@ export function onlyOne<Deposit extends { id: bigint }>(id: string, shown: reado
   if (others.length === 0) return deposit
   throw new Fault('usage_bad', {
     problem: `${id} is of several deposits: ${shown.map((one) => one.id).join(', ')}`,
-    mend: 'give the number of one of them',
+    fix: 'give the number of one of them',
   })
 }
 
@@ -110,5 +110,5 @@ export function parseSpan(text: string): number | null {
 export function textOf(name: string, text: string): string {
   const trimmed = text.trim()
   if (trimmed !== '') return trimmed
-  throw new Fault('usage_bad', { problem: `${name} is empty`, mend: 'say it in words; it is kept for good' })
+  throw new Fault('usage_bad', { problem: `${name} is empty`, fix: 'say it in words; it is kept for good' })
 }

@@ -41,7 +41,7 @@ function snakeCase(name: string): string {
 }
 
 /** On a terminal, overwrites one line; elsewhere, writes a line for each report. */
-export function tellProgress({ stderr }: Context): (line: string) => void {
+export function reportProgress({ stderr }: Context): (line: string) => void {
   const isTerminal = 'isTTY' in stderr && stderr.isTTY === true
   return (line) => void stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
 }

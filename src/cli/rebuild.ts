@@ -8,7 +8,7 @@ import {
 import { parseLossless } from '../provider/lossless-json.ts'
 import { withRules } from './apply-deps.ts'
 import type { Context } from './context.ts'
-import { type News, printable, printJson, tellProgress } from './print.ts'
+import { type News, printable, printJson, reportProgress } from './print.ts'
 
 type RebuildOptions = { verify?: boolean; limit: number; json?: boolean }
 
@@ -20,11 +20,11 @@ export async function rebuildCommand(context: Context, options: RebuildOptions):
   if (options.verify !== true) {
     throw new Fault('usage_bad', {
       problem: 'books are not rebuilt in place: what was booked is corrected by reversal',
-      mend: 'use --verify, which makes them anew beside those that stand and compares',
+      fix: 'use --verify, which makes them anew beside those that stand and compares',
     })
   }
-  const tell = tellProgress(context)
-  const onProgress = (progress: BooksVerificationProgress) => tell(lineOf(progress))
+  const report = reportProgress(context)
+  const onProgress = (progress: BooksVerificationProgress) => report(lineOf(progress))
   const verified = await withRules(
     context,
     (deps) => verifyBooks(deps, { subjectsMax: options.limit, onProgress }),
@@ -47,13 +47,13 @@ function parsed({ live, rebuilt, ...difference }: BooksDifference) {
 
 function textOf({ differences, differing, subjects, due, pending, ...verified }: BooksVerification): string {
   const bySubject = Map.groupBy(differences, ({ subject }) => subject)
-  const told = [...bySubject].flatMap(([subject, all]) => [subject, ...all.flatMap(linesOf)])
+  const reported = [...bySubject].flatMap(([subject, all]) => [subject, ...all.flatMap(linesOf)])
   const verdict =
     differing === 0
       ? `the books are what the evidence says: ${subjects} compared`
       : `NOT WHAT THE EVIDENCE SAYS: ${differing} of ${subjects}`
   return [
-    ...told,
+    ...reported,
     ...(bySubject.size < differing
       ? [`and ${differing - bySubject.size} more; a higher --limit shows them`]
       : []),

@@ -6,16 +6,16 @@ import type { UnappliedPayloadFilter } from '../store/mismatches/kept.ts'
 import { withRules } from './apply-deps.ts'
 import type { Context } from './context.ts'
 import { wordOf } from './options.ts'
-import { type News, printJson, tellProgress } from './print.ts'
+import { type News, printJson, reportProgress } from './print.ts'
 
 type ReplayOptions = { kind?: string; since?: string; passedOver?: boolean; json?: boolean }
 
 /** Bad news if any payload still cannot be read. */
 export async function replayCommand(context: Context, options: ReplayOptions): Promise<News> {
   const filter = { kinds: kindsOf(options), since: sinceOf(options.since) }
-  const tell = tellProgress(context)
+  const report = reportProgress(context)
   const replayed = await withRules(context, (deps) =>
-    replayKept(deps, filter, (soFar) => tell(lineOf(soFar))),
+    replayKept(deps, filter, (soFar) => report(lineOf(soFar))),
   )
   if (options.json) printJson(context, replayed)
   else context.stdout.write(`${lineOf(replayed)}\n`)
@@ -27,7 +27,7 @@ function kindsOf({ kind, passedOver }: ReplayOptions): UnappliedPayloadFilter['k
   if (!passedOver) return [wordOf('kind', kind, unreadableKinds)]
   throw new Fault('usage_bad', {
     problem: '--kind and --passed-over exclude each other',
-    mend: 'what was passed over is under no kind: leave one of them out',
+    fix: 'what was passed over is under no kind: leave one of them out',
   })
 }
 
@@ -37,7 +37,7 @@ function sinceOf(text: string | undefined): Date | null {
   if (time !== null) return time
   throw new Fault('usage_bad', {
     problem: `--since is ${JSON.stringify(text)}`,
-    mend: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
+    fix: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
   })
 }
 

@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander'
-import { codeOf, type FaultCode, lineOf, mendOf, problemOf } from '../core/errors.ts'
+import { codeOf, type FaultCode, fixOf, lineOf, problemOf } from '../core/errors.ts'
 import { isReaderGone } from './closed-pipe.ts'
 import type { Context } from './context.ts'
 import { printJson } from './print.ts'
@@ -57,5 +57,5 @@ function documentOf(error: unknown): { code: string; message: string; fix: strin
     const message = error.message.replace(/^error: /, '').replaceAll(/\s*\n\s*/g, ' ')
     return { code: 'usage_bad', message, fix: 'see the options of the command with --help' }
   }
-  return { code: codeOf(error) ?? 'internal_error', message: problemOf(error), fix: mendOf(error) }
+  return { code: codeOf(error) ?? 'internal_error', message: problemOf(error), fix: fixOf(error) }
 }

@@ -1,19 +1,19 @@
 import { Command } from 'commander'
 import { depositStates } from '../core/judging/reconcile.ts'
 import { unreadableKinds } from '../core/mismatch.ts'
+import { describeOwners } from './channels/commands.ts'
 import type { Context } from './context.ts'
-import { describeMatches, describeMismatches } from './describe-cases.ts'
-import { describeEvidence } from './describe-evidence.ts'
-import { describeLedger } from './describe-ledger.ts'
-import { describeOwners } from './describe-owners.ts'
+import { describeEvidence } from './deposits/evidence-commands.ts'
 import { describePolicy } from './describe-policy.ts'
-import { describeService } from './describe-service.ts'
-import { describeWebhooks } from './describe-webhooks.ts'
+import { describeLedger } from './ledger/commands.ts'
 import { limited, listed } from './lists.ts'
+import { describeMatches, describeMismatches } from './mismatches/commands.ts'
 import { choice, noCommand, ranged } from './options.ts'
 import type { News } from './print.ts'
 import { exitStatus, reportError, wantsJson } from './report-error.ts'
+import { describeService } from './service/commands.ts'
 import { version } from './version.ts'
+import { describeWebhooks } from './webhooks/commands.ts'
 
 const trafficSeconds = { min: 1, max: 3600 }
 const heights = { min: 0, max: 999_999_999_999_999 }
@@ -24,12 +24,12 @@ const heights = { min: 0, max: 999_999_999_999_999 }
  */
 export async function run(context: Context): Promise<number> {
   let status: number = exitStatus.fine
-  const tell = (news: News): void => {
+  const report = (news: News): void => {
     if (news === 'bad') status = exitStatus.badNews
   }
   try {
     const words = context.arguments.length === 0 ? ['--help'] : context.arguments
-    const program = describeProgram(context, tell)
+    const program = describeProgram(context, report)
     await program.parseAsync(spellOut(program, words), { from: 'user' })
     return status
   } catch (error) {
@@ -73,7 +73,7 @@ function pathOf(command: Command): string {
 }
 
 /** Every command of the program, with its options. */
-export function describeProgram(context: Context, tell: (news: News) => void): Command {
+export function describeProgram(context: Context, report: (news: News) => void): Command {
   const program = new Command('depositd')
     .description('Reconciles crypto deposits three ways and books what is proved.')
     .version(version)
@@ -85,15 +85,15 @@ export function describeProgram(context: Context, tell: (news: News) => void): C
     })
   describeDaemon(program, context)
   describeService(program, context)
-  describeWebhooks(program, context, tell)
+  describeWebhooks(program, context, report)
   describeOwners(program, context)
-  describeReports(program, context, tell)
-  describeMismatches(program, context, tell)
-  describeLedger(program, context, tell)
-  describeChecks(program, context, tell)
-  describePolicy(program, context, tell)
-  describeReplay(program, context, tell)
-  describeBackfill(program, context, tell)
+  describeReports(program, context, report)
+  describeMismatches(program, context, report)
+  describeLedger(program, context, report)
+  describeChecks(program, context, report)
+  describePolicy(program, context, report)
+  describeReplay(program, context, report)
+  describeBackfill(program, context, report)
   return program
 }
 
@@ -119,7 +119,7 @@ function describeDaemon(program: Command, context: Context): void {
     .action(async (options) => (await import('./compose-setup.ts')).composeSetup(context, options))
 }
 
-function describeReports(program: Command, context: Context, tell: (news: News) => void): void {
+function describeReports(program: Command, context: Context, report: (news: News) => void): void {
   const deposits = program.command('deposits').description('deposits, and what each source says of them')
   describeMatches(deposits, context)
   listed(deposits.command('list'), 50)
@@ -127,7 +127,7 @@ function describeReports(program: Command, context: Context, tell: (news: News) 
     .addOption(choice('--state <state>', 'only this state; without it, all but ignored', depositStates))
     .option('--network <name>', 'only this network, of the settings or the database')
     .option('--owner <id>', 'only this channel or wallet')
-    .action(async (options) => (await import('./deposits.ts')).listDepositsCommand(context, options))
+    .action(async (options) => (await import('./deposits/deposits.ts')).listDepositsCommand(context, options))
   deposits
     .command('show <id>')
     .description("one deposit, by our number, the service's id or a transaction")
@@ -135,31 +135,35 @@ function describeReports(program: Command, context: Context, tell: (news: News) 
     .option('--json', 'print a JSON document')
     .action(async (id, options) =>
       options.asOf === undefined
-        ? (await import('./deposits.ts')).showDepositCommand(context, id, options)
-        : (await import('./show-as-of.ts')).showAsOfCommand(context, id, options),
+        ? (await import('./deposits/deposits.ts')).showDepositCommand(context, id, options)
+        : (await import('./deposits/show-as-of.ts')).showAsOfCommand(context, id, options),
     )
   listed(deposits.command('proposals'), 50)
     .description('transfers that nothing names and the deposits that they fit, with the reasons')
-    .action(async (options) => (await import('./proposals.ts')).listProposalsCommand(context, options))
-  describeEvidence({ program, deposits }, context, tell)
+    .action(async (options) =>
+      (await import('./deposits/proposals.ts')).listProposalsCommand(context, options),
+    )
+  describeEvidence({ program, deposits }, context, report)
 }
 
 /** Commands whose result may be bad news. */
-function describeChecks(program: Command, context: Context, tell: (news: News) => void): void {
+function describeChecks(program: Command, context: Context, report: (news: News) => void): void {
   program
     .command('doctor')
     .description('check the settings, and every server that they name')
     .option('--balances', 'prove the balance of every deposit address, too')
     .option('--cost', 'print how many requests a day the nodes get by these settings, and check nothing')
     .option('--json', 'print a JSON document')
-    .action(async (options) => tell(await (await import('./doctor.ts')).doctorCommand(context, options)))
+    .action(async (options) =>
+      report(await (await import('./doctor/doctor.ts')).doctorCommand(context, options)),
+    )
   listed(program.command('scorecard'), 100)
     .description('how the service did: webhooks missing, late and repeated, time to settle, fees by route')
     .option('--since <time>', 'how long ago, like 24h or 30d, or a time', '30d')
     .action(async (options) => (await import('./scorecard.ts')).scorecardCommand(context, options))
 }
 
-function describeReplay(program: Command, context: Context, tell: (news: News) => void): void {
+function describeReplay(program: Command, context: Context, report: (news: News) => void): void {
   program
     .command('replay')
     .description('read again what was kept and not applied, once the profile is mended')
@@ -167,15 +171,15 @@ function describeReplay(program: Command, context: Context, tell: (news: News) =
     .option('--passed-over', 'also what the profile passed over')
     .option('--since <time>', 'only what was received then or later')
     .option('--json', 'print a JSON document')
-    .action(async (options) => tell(await (await import('./replay.ts')).replayCommand(context, options)))
+    .action(async (options) => report(await (await import('./replay.ts')).replayCommand(context, options)))
   limited(program.command('rebuild'), 100, 'differing deposits')
     .description('make deposits, mismatches and books anew from all evidence, and compare')
     .option('--verify', 'beside those that stand; nothing is written')
     .option('--json', 'print a JSON document')
-    .action(async (options) => tell(await (await import('./rebuild.ts')).rebuildCommand(context, options)))
+    .action(async (options) => report(await (await import('./rebuild.ts')).rebuildCommand(context, options)))
 }
 
-function describeBackfill(program: Command, context: Context, tell: (news: News) => void): void {
+function describeBackfill(program: Command, context: Context, report: (news: News) => void): void {
   program
     .command('backfill')
     .description('read heights of a network again, or read on a network whose history was lost')
@@ -189,5 +193,7 @@ function describeBackfill(program: Command, context: Context, tell: (news: News)
       ),
     )
     .option('--json', 'print a JSON document')
-    .action(async (options) => tell(await (await import('./backfill.ts')).backfillCommand(context, options)))
+    .action(async (options) =>
+      report(await (await import('./backfill.ts')).backfillCommand(context, options)),
+    )
 }

@@ -33,7 +33,7 @@ function readSince(text: string, now: Date): Date {
   if (Number.isFinite(at)) return new Date(at)
   throw new Fault('usage_bad', {
     problem: `--since is ${JSON.stringify(text)}`,
-    mend: 'give how long ago, like 24h or 30d, or a time like 2026-01-31T00:00:00Z',
+    fix: 'give how long ago, like 24h or 30d, or a time like 2026-01-31T00:00:00Z',
   })
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fault, messageOf } from '../core/errors.ts'
-import { tell } from '../log/tell.ts'
+import { logEvent } from '../log/log-event.ts'
 import { type Context, embeddedFolder, unreadFile } from './context.ts'
 import { wordOf } from './options.ts'
 import { untilSignal } from './signals.ts'
@@ -47,11 +47,11 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const { log } = hiding
   const daemon = await startDaemon(settings, { roles, version, ...hiding })
   process.on('SIGHUP', daemon.reloadWebhooks)
-  tell(log, 'daemon_started', { webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version })
+  logEvent(log, 'daemon_started', { webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version })
   const signal = await untilSignal(['SIGINT', 'SIGTERM'])
-  tell(log, 'daemon_stopping', { signal })
+  logEvent(log, 'daemon_stopping', { signal })
   await daemon.stop()
-  tell(log, 'daemon_stopped')
+  logEvent(log, 'daemon_stopped')
 }
 
 async function startEverything(context: Context, trafficSeconds: number): Promise<void> {

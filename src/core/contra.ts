@@ -11,10 +11,10 @@ export type ContraRule = { pattern: RoutePattern; account: string }
 /**
  * The account of the first rule that matches; without one, the liability to the owner. Null while the owner is unknown.
  */
-export function contraOf(dossier: DepositEvidence, rules: readonly ContraRule[] = []): AccountId | null {
-  const owner = dossier.approval?.owner
+export function contraOf(evidence: DepositEvidence, rules: readonly ContraRule[] = []): AccountId | null {
+  const owner = evidence.approval?.owner
   if (owner === undefined) return null
-  const route = routeOf(dossier)
+  const route = routeOf(evidence)
   const found = rules.find(({ pattern }) => fits(pattern, route))
   if (found === undefined) return accounts.deposits(owner)
   return found.account.replaceAll(/\{(kind|id)\}/g, (_all, name: 'kind' | 'id') => owner[name]) as AccountId

@@ -54,7 +54,7 @@ export type DecidedDeposit = {
   id: bigint | null
   /** Known deposits that turned out to be this one. */
   absorbed: readonly bigint[]
-  dossier: DepositEvidence
+  evidence: DepositEvidence
   verdict: DepositVerdict
   payment: LegFacts | null
   delivery: LegFacts | null
@@ -65,7 +65,7 @@ export type DecidedDeposit = {
    * How many statuses the API or the chain knows, how many of them a webhook reported, and since when the first one
    * lacks a webhook.
    */
-  steps: { known: number; told: number; untoldSince: Date | null }
+  steps: { known: number; reported: number; unreportedSince: Date | null }
   /** Transactions that the service names and no chain has shown yet. */
   unseen: readonly NamedTransaction[]
 }
@@ -75,7 +75,7 @@ export type UnmatchedDelivery = { leg: ChainLeg; mismatch: Mismatch }
 
 export type GroupVerdict = {
   deposits: readonly DecidedDeposit[]
-  strays: readonly UnmatchedDelivery[]
+  unmatchedDeliveries: readonly UnmatchedDelivery[]
   /** The next moment at which time alone may change this decision. */
   recheckAt: Date | null
 }
@@ -87,59 +87,63 @@ export type GroupVerdict = {
 export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
   const { policy, senders } = rules
-  const { dossiers, strays } = divide(group.observations, group.approvals)
+  const { evidences, unmatchedDeliveries } = divide(group.observations, group.approvals)
   const free = {
     known: shelve(group.known, ({ serviceId, transfer }) => serviceId ?? transactionOf(transfer)),
     booked: shelve(group.booked, ({ transfer }) => transactionOf(transfer)),
   }
-  const transfers = new Set(dossiers.map(({ deposit }) => deposit?.ref))
-  const deposits = dossiers.map((dossier) => {
-    const known = takeKnown(free.known, dossier, transfers)
-    const booked = takeBooked(free.booked, dossier, transfers)
-    return decideDeposit({ dossier, known, booked, now }, rules, asOf)
+  const transfers = new Set(evidences.map(({ deposit }) => deposit?.ref))
+  const deposits = evidences.map((evidence) => {
+    const known = takeKnown(free.known, evidence, transfers)
+    const booked = takeBooked(free.booked, evidence, transfers)
+    return decideDeposit({ evidence, known, booked, now }, rules, asOf)
   })
-  const deliveries = strays.filter((leg) => isDelivery(leg, senders))
+  const deliveries = unmatchedDeliveries.filter((leg) => isDelivery(leg, senders))
   const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= asOf
   const times = [
     ...deposits.map(({ verdict }) => verdict.recheckAt),
     ...deliveries.filter((leg) => !isOverdue(leg)).map((leg) => dueAt(leg, policy)),
   ]
-  return { deposits, strays: deliveries.filter(isOverdue).map(strayOf), recheckAt: earliest(times) }
+  return {
+    deposits,
+    unmatchedDeliveries: deliveries.filter(isOverdue).map(unmatchedDeliveryOf),
+    recheckAt: earliest(times),
+  }
 }
 
 type DepositDecisionInput = {
-  dossier: DepositEvidence
+  evidence: DepositEvidence
   known: readonly DepositIdentity[]
   booked: readonly Journal[]
   now: Date
 }
 
 function decideDeposit(
-  { dossier, known, booked, now }: DepositDecisionInput,
+  { evidence, known, booked, now }: DepositDecisionInput,
   rules: Rules,
   asOf: Date,
 ): DecidedDeposit {
   const [first, ...others] = known
   const id = first?.id ?? null
-  const isIgnored = isTopUp(dossier, rules)
-  const policy = policyOf(dossier, rules)
-  const verdict = isIgnored ? ignore(dossier, policy) : reconcile(dossier, policy, asOf)
+  const isIgnored = isTopUp(evidence, rules)
+  const policy = policyOf(evidence, rules)
+  const verdict = isIgnored ? ignore(evidence, policy) : reconcile(evidence, policy, asOf)
   const before = first?.milestones ?? null
-  const milestones = milestonesOf(dossier, verdict, before?.reconciledAt ?? now)
-  const payment = paymentFacts(dossier)
-  const contra = contraOf(dossier, rules.contras)
+  const milestones = milestonesOf(evidence, verdict, before?.reconciledAt ?? now)
+  const payment = paymentFacts(evidence)
+  const contra = contraOf(evidence, rules.contras)
   return {
     id,
     absorbed: others.map((other) => other.id),
-    dossier,
+    evidence,
     verdict,
     payment,
-    delivery: deliveryFacts(dossier),
+    delivery: deliveryFacts(evidence),
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
-    journals: posting(dossier, verdict, { depositId: id, journals: booked, contra }),
-    steps: countSteps(dossier, verdict, policy),
-    unseen: unseenTransactions(dossier),
+    journals: posting(evidence, verdict, { depositId: id, journals: booked, contra }),
+    steps: countSteps(evidence, verdict, policy),
+    unseen: unseenTransactions(evidence),
   }
 }
 
@@ -171,15 +175,15 @@ export type LegFacts = {
   fee?: bigint | null
 }
 
-function paymentFacts(dossier: DepositEvidence): LegFacts | null {
-  const { deposit } = dossier
-  return deposit === null ? (claimOf(dossier)?.deposit ?? null) : { ...deposit, address: deposit.to }
+function paymentFacts(evidence: DepositEvidence): LegFacts | null {
+  const { deposit } = evidence
+  return deposit === null ? (claimOf(evidence)?.deposit ?? null) : { ...deposit, address: deposit.to }
 }
 
-function deliveryFacts(dossier: DepositEvidence): LegFacts | null {
-  const legs = deliveredLegs(dossier)
+function deliveryFacts(evidence: DepositEvidence): LegFacts | null {
+  const legs = deliveredLegs(evidence)
   const [leg] = legs
-  const stated = claimOf(dossier)?.settlement ?? null
+  const stated = claimOf(evidence)?.settlement ?? null
   if (leg === undefined) return stated
   return { ...leg, address: leg.to, amount: total(legs), fee: stated?.fee ?? null }
 }
@@ -257,7 +261,7 @@ function dueAt(leg: ChainLeg, { reportWithinMs }: Policy): Date {
   return new Date((leg.finalAt ?? leg.seenAt).getTime() + reportWithinMs)
 }
 
-function strayOf(leg: ChainLeg): UnmatchedDelivery {
+function unmatchedDeliveryOf(leg: ChainLeg): UnmatchedDelivery {
   const { ref, asset, amount, to } = leg
   const detail = { transfer: ref, asset, amount: amount.toString(), recipient: to }
   return { leg, mismatch: { kind: 'settlement_unreported', detail, loss: null } }

@@ -7,21 +7,21 @@ type Details = {
   address_malformed: { family: string; text: string }
   transaction_malformed: { family: string; text: string }
   /** A setting, an argument or a file is missing or wrong. `mend` gives the fix, if `faults` do not. */
-  settings_bad: { faults: readonly string[]; mend?: string }
-  usage_bad: { problem: string; mend: string }
+  settings_bad: { faults: readonly string[]; fix?: string }
+  usage_bad: { problem: string; fix: string }
   /** A named object, like a deposit by its number, does not exist. */
-  not_found: { problem: string; mend: string }
+  not_found: { problem: string; fix: string }
   /**
    * A server we depend on did not answer, or gave an unusable answer. `help` names the documentation page for exactly
    * this failure, if there is one. `mend` gives the fix, if it is known.
    */
-  remote_failed: { what: string; problem: string; help?: string; mend?: string }
+  remote_failed: { what: string; problem: string; help?: string; fix?: string }
   /** The database was migrated by files of another version, and cannot be migrated to this version. */
-  schema_unknown: { problem: string; mend: string }
+  schema_unknown: { problem: string; fix: string }
   /** Too few nodes of a network agree on what would be booked. Nothing was changed. */
   rpc_disagreement: { network: string; problem: string }
   /** A chain's history changed further back than the stored blocks reach. A person decides where to resume. */
-  history_lost: { network: string; problem: string; mend: string }
+  history_lost: { network: string; problem: string; fix: string }
   /** An API of ours refuses a request. `reason` is the stable code for the caller, `status` the HTTP status. */
   request_refused: { status: number; reason: string; problem: string } & RefusalParts
   /** Another process took over the stream. Nothing was written. */
@@ -67,8 +67,8 @@ export function codeOf(error: unknown): FaultCode | null {
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   if (!(error instanceof Error)) return String(error)
-  const mend = tlsMends.get('code' in error ? error.code : error.message)
-  return mend === undefined ? error.message : `${error.message}: ${mend}`
+  const fix = tlsFixes.get('code' in error ? error.code : error.message)
+  return fix === undefined ? error.message : `${error.message}: ${fix}`
 }
 
 const unknownAuthority =
@@ -77,7 +77,7 @@ const unknownAuthority =
 /**
  * Fixes by Node's error code for a refused certificate. The Postgres client gives no code, so its message is the key.
  */
-const tlsMends: ReadonlyMap<unknown, string> = new Map([
+const tlsFixes: ReadonlyMap<unknown, string> = new Map([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', unknownAuthority],
   ['SELF_SIGNED_CERT_IN_CHAIN', unknownAuthority],
   ['UNABLE_TO_GET_ISSUER_CERT', unknownAuthority],
@@ -94,8 +94,8 @@ const tlsMends: ReadonlyMap<unknown, string> = new Map([
 
 /** Like `messageOf`; for an expected fault, the problem and its fix. */
 export function lineOf(error: unknown): string {
-  const mend = mendOf(error)
-  return mend === null ? problemOf(error) : `${problemOf(error)}; ${mend}`
+  const fix = fixOf(error)
+  return fix === null ? problemOf(error) : `${problemOf(error)}; ${fix}`
 }
 
 /** Like `lineOf`, without the fix if that is known separately. */
@@ -108,9 +108,9 @@ export function problemOf(error: unknown): string {
 }
 
 /** The fix; null if only the message is known. */
-export function mendOf(error: unknown): string | null {
+export function fixOf(error: unknown): string | null {
   const details = error instanceof Fault ? (error as Fault).details : null
-  return details !== null && 'mend' in details ? (details.mend ?? null) : null
+  return details !== null && 'fix' in details ? (details.fix ?? null) : null
 }
 
 /** For conditions that only a bug in the program can break: the work fails loudly and nothing is written. */

@@ -93,7 +93,7 @@ export type ChainTransfer = {
 
 /** One reading of one chain transfer to a watched address. `orphaned`: its block is gone. */
 export type ObservedChainTransfer = ChainTransfer & {
-  kind: 'sighting'
+  kind: 'chain_transfer'
   stage: 'seen' | 'final' | 'orphaned'
   /** The role in which the receiving address was watched. */
   role: 'deposit' | 'recipient'
@@ -154,7 +154,7 @@ export type LegSearch = {
  * otherwise the newer one applies.
  */
 export type TransferDecision = {
-  kind: 'ruling'
+  kind: 'decision'
   /** Chosen by the caller, so that a repeated request is one decision. */
   id: string
   /** The transfer it is about, and the role in which its address is watched. */
@@ -211,7 +211,7 @@ export function linkKeys(observation: Observation): string[] {
   if (observation.kind !== 'claim') {
     const { role, tx, to } = observation
     const key = role === 'deposit' ? paymentKey(tx, to) : deliveryKey(tx)
-    return observation.kind === 'ruling' ? [key, ...serviceKeys(observation.verdict)] : [key]
+    return observation.kind === 'decision' ? [key, ...serviceKeys(observation.verdict)] : [key]
   }
   const { serviceId, deposit, settlement, refund } = observation
   const keys = [`service/${serviceId}`]

@@ -47,13 +47,13 @@ export type PaymentBookings = {
  * after booking returns none.
  */
 export function posting(
-  dossier: DepositEvidence,
+  evidence: DepositEvidence,
   verdict: DepositVerdict,
   { depositId, journals: booked, contra }: PaymentBookings,
 ): Journal[] {
   // Tokens allow transfers of zero; there is nothing to book then.
-  const isNothing = dossier.deposit?.amount === 0n
-  const targets = isNothing ? [] : targetsOf(dossier, verdict, contra)
+  const isNothing = evidence.deposit?.amount === 0n
+  const targets = isNothing ? [] : targetsOf(evidence, verdict, contra)
   const reversed = new Set(booked.map((journal) => journal.reverses))
   const standing = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
   const own = standing.filter((journal) => journal.depositId === null || journal.depositId === depositId)
@@ -81,11 +81,11 @@ export const accounts = {
 
 type Target = Pick<Journal, 'kind' | 'transfer' | 'eventAt' | 'transfers'>
 
-function targetsOf(dossier: DepositEvidence, verdict: DepositVerdict, contra: AccountId | null): Target[] {
-  const paid = depositTarget(dossier, verdict, contra)
-  const settled = settlementTarget(dossier, verdict)
+function targetsOf(evidence: DepositEvidence, verdict: DepositVerdict, contra: AccountId | null): Target[] {
+  const paid = depositTarget(evidence, verdict, contra)
+  const settled = settlementTarget(evidence, verdict)
   if (paid === null || settled !== null) return [paid, settled].filter((one) => one !== null)
-  const ended = refundTarget(paid, dossier, verdict) ?? writeOffTarget(dossier)
+  const ended = refundTarget(paid, evidence, verdict) ?? writeOffTarget(evidence)
   return ended === null ? [paid] : [paid, ended]
 }
 
@@ -115,18 +115,23 @@ function depositTarget(
 }
 
 /** A proved delivery: out of transit, over the conversion account, to its destination. */
-function settlementTarget(dossier: DepositEvidence, verdict: DepositVerdict): Target | null {
-  const leg = liveLeg(dossier.deposit)
-  if (leg === null || !isProved(dossier, verdict)) return null
+function settlementTarget(evidence: DepositEvidence, verdict: DepositVerdict): Target | null {
+  const leg = liveLeg(evidence.deposit)
+  if (leg === null || !isProved(evidence, verdict)) return null
   const out: LedgerTransfer = {
     debit: accounts.conversion,
     credit: accounts.inTransit(leg.network),
     asset: leg.asset,
     amount: leg.amount,
   }
-  const delivered = isCredited(dossier) ? creditTransfers(dossier) : forwardTransfers(dossier)
-  const transfers = [out, ...delivered, ...feeTransfers(dossier, verdict), ...lackTransfers(dossier, verdict)]
-  const eventAt = latest(deliveredLegs(dossier).map(({ blockAt }) => blockAt)) ?? creditedAt(dossier)
+  const delivered = isCredited(evidence) ? creditTransfers(evidence) : forwardTransfers(evidence)
+  const transfers = [
+    out,
+    ...delivered,
+    ...feeTransfers(evidence, verdict),
+    ...lackTransfers(evidence, verdict),
+  ]
+  const eventAt = latest(deliveredLegs(evidence).map(({ blockAt }) => blockAt)) ?? creditedAt(evidence)
   return {
     kind: 'settlement',
     transfer: leg.ref,
@@ -136,8 +141,8 @@ function settlementTarget(dossier: DepositEvidence, verdict: DepositVerdict): Ta
 }
 
 /** The first time for which the API says that it was settled: a record that is revised later does not change it. */
-function creditedAt(dossier: DepositEvidence): Date | null {
-  return firstSaidAt(dossier, 'settled')
+function creditedAt(evidence: DepositEvidence): Date | null {
+  return firstSaidAt(evidence, 'settled')
 }
 
 /**
@@ -154,13 +159,13 @@ function firstSaidAt({ words, deposit }: DepositEvidence, said: ClaimStatus): Da
  * A payment that went back to its payer, as the service's API states it: nothing is in transit, or owed to the owner.
  * If a part of it was delivered, only a person can determine what went back.
  */
-function refundTarget(paid: Target, dossier: DepositEvidence, { state }: DepositVerdict): Target | null {
-  if (state !== 'refunded' || deliveredLegs(dossier).length > 0) return null
+function refundTarget(paid: Target, evidence: DepositEvidence, { state }: DepositVerdict): Target | null {
+  if (state !== 'refunded' || deliveredLegs(evidence).length > 0) return null
   const back = paid.transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
   return {
     ...paid,
     kind: 'refund',
-    eventAt: firstSaidAt(dossier, 'refunded') ?? paid.eventAt,
+    eventAt: firstSaidAt(evidence, 'refunded') ?? paid.eventAt,
     transfers: back,
   }
 }
@@ -179,16 +184,16 @@ function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
  * is all. If it calls a deposit refunded and never stated a delivery, it will not state one any more: the chain shows
  * the destination.
  */
-function isProved(dossier: DepositEvidence, { settledAt, lack }: DepositVerdict): boolean {
-  const { approval, api } = dossier
-  const stated = statedByApi(dossier)?.amount ?? null
+function isProved(evidence: DepositEvidence, { settledAt, lack }: DepositVerdict): boolean {
+  const { approval, api } = evidence
+  const stated = statedByApi(evidence)?.amount ?? null
   if (approval === null || settledAt === null) return false
-  if (stated === null) return api?.status === 'refunded' && !isCredited(dossier)
-  return api?.status === 'settled' || total(deliveredLegs(dossier)) + lack >= stated
+  if (stated === null) return api?.status === 'refunded' && !isCredited(evidence)
+  return api?.status === 'settled' || total(deliveredLegs(evidence)) + lack >= stated
 }
 
-function forwardTransfers(dossier: DepositEvidence): LedgerTransfer[] {
-  return deliveredLegs(dossier).map(({ network, to, asset, amount }) => ({
+function forwardTransfers(evidence: DepositEvidence): LedgerTransfer[] {
+  return deliveredLegs(evidence).map(({ network, to, asset, amount }) => ({
     debit: accounts.forwarded(network, to),
     credit: accounts.conversion,
     asset,
@@ -205,15 +210,15 @@ function creditTransfers({ api, approval }: DepositEvidence): LedgerTransfer[] {
 }
 
 /** The fee, if the API states it or the policy derives it. */
-function feeTransfers(dossier: DepositEvidence, { fee }: DepositVerdict): LedgerTransfer[] {
-  const settlement = statedByApi(dossier)
+function feeTransfers(evidence: DepositEvidence, { fee }: DepositVerdict): LedgerTransfer[] {
+  const settlement = statedByApi(evidence)
   if (settlement === null || fee === null) return []
   return [{ debit: accounts.serviceFees, credit: accounts.conversion, asset: settlement.asset, amount: fee }]
 }
 
 /** The shortfall or excess that the policy tolerates. The conversion account then holds the stated amount. */
-function lackTransfers(dossier: DepositEvidence, { lack }: DepositVerdict): LedgerTransfer[] {
-  const settlement = statedByApi(dossier)
+function lackTransfers(evidence: DepositEvidence, { lack }: DepositVerdict): LedgerTransfer[] {
+  const settlement = statedByApi(evidence)
   if (settlement === null) return []
   const { tolerance, conversion } = accounts
   const [debit, credit] = lack > 0n ? [tolerance, conversion] : [conversion, tolerance]

@@ -22,13 +22,13 @@ export function checkSecondPerson(
   if (approvedBy !== null && approvedBy.toLowerCase() === by.toLowerCase()) {
     throw new Fault('usage_bad', {
       problem: `${approvedBy} cannot approve what ${by} decides`,
-      mend: 'name somebody else with --approved-by',
+      fix: 'name somebody else with --approved-by',
     })
   }
   if (approvedBy !== null || isWithinLimit(stake, limits)) return
   throw new Fault('usage_bad', {
     problem: 'this takes a second person',
-    mend: 'name who agrees with --approved-by; the setting cases.secondPersonAbove says from which amount on',
+    fix: 'name who agrees with --approved-by; the setting cases.secondPersonAbove says from which amount on',
   })
 }
 

@@ -55,7 +55,7 @@ const parts = z.strictObject({
   credit: asset,
   /** The deposits' numbers, and what identified each of them before. */
   known: z.array(anything),
-  verdict: z.strictObject({ at: time, deposits: z.array(anything), strays: z.array(anything) }),
+  verdict: z.strictObject({ at: time, deposits: z.array(anything), unmatchedDeliveries: z.array(anything) }),
   mismatches: z.array(anything),
   journals: z.array(anything),
 })

@@ -9,7 +9,7 @@ export type Problems = readonly string[]
 export function judged(check: string, problems: Problems, proved: string): BundleCheck {
   return problems.length === 0
     ? { check, outcome: 'passed', says: proved }
-    : { check, outcome: 'failed', says: told(problems) }
+    : { check, outcome: 'failed', says: reported(problems) }
 }
 
 export function notDone(check: string, says: string): BundleCheck {
@@ -25,9 +25,9 @@ export function checked(check: string, proved: string, find: () => Problems): Bu
   }
 }
 
-const toldMax = 5
+const reportedMax = 5
 
-function told(problems: Problems): string {
-  const more = problems.length - toldMax
-  return [...problems.slice(0, toldMax), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
+function reported(problems: Problems): string {
+  const more = problems.length - reportedMax
+  return [...problems.slice(0, reportedMax), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }

@@ -5,7 +5,7 @@ import { rulesOf } from '../core/rules-of.ts'
 import type { EvidenceRow, GroupEvidence } from '../store/books/load-evidence.ts'
 import { type BundleParts, sealBundle } from './bundle.ts'
 import { sha256Of } from './canonical.ts'
-import { tellDecision } from './told.ts'
+import { reportDecision } from './stated-verdict.ts'
 
 export type BundleInput = {
   depositId: bigint
@@ -32,15 +32,15 @@ export function makeBundle(input: BundleInput): { text: string; sha256: string }
     { at: at.toISOString(), by: `depositd ${version}` },
     {
       subject: subjectOf(input),
-      evidence: evidence.rows.map(toldRow),
+      evidence: evidence.rows.map(reportedRow),
       addressBook: group.approvals,
       policy: { ...rules, senders: [...rules.senders].toSorted() },
       webhooks: settings.webhooks.signing,
       profile: { text: profileText, sha256: sha256Of(profileText) },
-      networks: settings.networks.map(toldNetwork),
+      networks: settings.networks.map(reportedNetwork),
       credit: settings.creditAsset,
       known: group.known.map(({ id, ...known }) => ({ ...known, number: id })),
-      verdict: { at, ...tellDecision(decision, evidence.rows, rules) },
+      verdict: { at, ...reportDecision(decision, evidence.rows, rules) },
       mismatches: evidence.mismatches,
       journals: group.booked.map((journal) => ({
         ...journal,
@@ -57,7 +57,7 @@ function subjectOf({ depositId, evidence }: BundleInput): {
   return { deposit: depositId, deposits: standing.map(({ id }) => id), group: evidence.group.id }
 }
 
-function toldRow({ inboxId, sourceKey, body, observation, ...row }: EvidenceRow) {
+function reportedRow({ inboxId, sourceKey, body, observation, ...row }: EvidenceRow) {
   const { source, headers, receivedAt, storedAt, copies } = row
   return {
     inbox: inboxId,
@@ -73,6 +73,6 @@ function toldRow({ inboxId, sourceKey, body, observation, ...row }: EvidenceRow)
   }
 }
 
-function toldNetwork({ name, family, chainId, genesisHash, assets, reading }: NetworkSettings) {
+function reportedNetwork({ name, family, chainId, genesisHash, assets, reading }: NetworkSettings) {
   return { name, family, chainId, genesisHash, assets, reading }
 }

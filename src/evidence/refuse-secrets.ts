@@ -21,7 +21,7 @@ export function refuseSecrets(document: string, settings: Settings): void {
   if (held === undefined) return
   throw new Fault('usage_bad', {
     problem: `a payload of this deposit holds the value of ${held.name}`,
-    mend: 'replace that secret, since who sent the payload knows it; then make the bundle again',
+    fix: 'replace that secret, since who sent the payload knows it; then make the bundle again',
   })
 }
 

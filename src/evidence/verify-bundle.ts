@@ -8,7 +8,7 @@ import { type ClaimReader, createClaimReader } from '../provider/read-claim.ts'
 import { type Bundle, type BundleParts, hashesOf, parseBundle } from './bundle.ts'
 import { canonicalText, sha256Of } from './canonical.ts'
 import { type BundleCheck, checked, judged, type Problems } from './check.ts'
-import { decideAgain } from './told.ts'
+import { decideAgain } from './stated-verdict.ts'
 
 /** The contents of a document after it was read again; `bundle` is null if the document is not a bundle. */
 export type BundleVerification = {
@@ -90,7 +90,7 @@ function readRow({ source, body, receivedAt, inbox }: BundleEvidenceRow, readCla
   const reading = readClaim({ source, body: bytesOf(body), receivedAt: new Date(receivedAt) })
   if (reading.kind === 'claim') return reading.claim
   const problem = 'problem' in reading ? `${reading.path} ${reading.problem}` : 'it is passed over'
-  throw new Fault('usage_bad', { problem: `the profile does not read row ${inbox}: ${problem}`, mend: '' })
+  throw new Fault('usage_bad', { problem: `the profile does not read row ${inbox}: ${problem}`, fix: '' })
 }
 
 /** If the bundle's profile cannot be parsed, the reader reports that for each body. */
@@ -115,47 +115,49 @@ export function networkOf(
 
 function verdictProblems(parts: BundleParts, stored: readonly StoredObservation[]): Problems {
   const again = decideAgain(parts, stored)
-  const { deposits, strays } = parts.verdict
-  const altered = deposits.flatMap((told, place) =>
-    differences(told, again.deposits[place], `deposit ${String(told.id)}`),
+  const { deposits, unmatchedDeliveries } = parts.verdict
+  const altered = deposits.flatMap((reported, place) =>
+    differences(reported, again.deposits[place], `deposit ${String(reported.id)}`),
   )
-  const isSame = canonicalText(again) === canonicalText({ deposits, strays })
+  const isSame = canonicalText(again) === canonicalText({ deposits, unmatchedDeliveries })
   return isSame || altered.length > 0 ? altered : ['other deposits, or other unexplained deliveries']
 }
 
 /** The names of the fields that differ. */
 function differences(
-  told: Record<string, unknown>,
+  reported: Record<string, unknown>,
   again: Record<string, unknown> | undefined,
   of: string,
 ): string[] {
   if (again === undefined) return [`${of} is not decided by this evidence`]
-  const names = [...new Set([...Object.keys(told), ...Object.keys(again)])]
+  const names = [...new Set([...Object.keys(reported), ...Object.keys(again)])]
   return names
-    .filter((name) => canonicalText(told[name] ?? null) !== canonicalText(again[name] ?? null))
+    .filter((name) => canonicalText(reported[name] ?? null) !== canonicalText(again[name] ?? null))
     .map((name) => `${of}: ${name} is told otherwise than the evidence gives`)
 }
 
 /** Only evidence clears a mismatch: one that a person resolved still counts as open. */
 function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
-  const told = mismatches.filter(({ clearedAt }) => clearedAt === null).map(keyOfTold)
+  const reported = mismatches.filter(({ clearedAt }) => clearedAt === null).map(keyOfReported)
   const held = [
     ...verdict.deposits.flatMap(({ id, mismatches: found }) =>
       (found as BundleMismatch[]).map((one) =>
         canonicalText([`deposit/${String(id)}`, one.kind, one.detail]),
       ),
     ),
-    ...verdict.strays.map((one) => canonicalText([`transfer/${String(one.transfer)}`, one.kind, one.detail])),
+    ...verdict.unmatchedDeliveries.map((one) =>
+      canonicalText([`transfer/${String(one.transfer)}`, one.kind, one.detail]),
+    ),
   ]
   return [
-    ...held.filter((one) => !told.includes(one)).map((one) => `not told of: ${one}`),
-    ...told.filter((one) => !held.includes(one)).map((one) => `told of, and not so: ${one}`),
+    ...held.filter((one) => !reported.includes(one)).map((one) => `not told of: ${one}`),
+    ...reported.filter((one) => !held.includes(one)).map((one) => `told of, and not so: ${one}`),
   ]
 }
 
 type BundleMismatch = { kind: unknown; detail: unknown }
 
-function keyOfTold({ subject, kind, detail }: Record<string, unknown>): string {
+function keyOfReported({ subject, kind, detail }: Record<string, unknown>): string {
   return canonicalText([subject, kind, detail])
 }
 

@@ -6,7 +6,7 @@ import type { Address, TxId } from '../core/asset.ts'
 import { lineOf } from '../core/errors.ts'
 import type { ObservedChainTransfer, TransactionFailure } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/explain-sources.ts'
-import { type ChainLeg, foldFailures, foldSightings } from '../core/matching/fold.ts'
+import { type ChainLeg, foldChainTransfers, foldFailures } from '../core/matching/fold.ts'
 import type { BundleParts } from './bundle.ts'
 import { canonicalText } from './canonical.ts'
 import { type BundleCheck, judged, notDone } from './check.ts'
@@ -44,10 +44,12 @@ type BundleTransaction = {
 
 function shownOf(stored: readonly StoredObservation[]): BundleTransaction[] {
   const observations = stored.map(({ observation }) => observation)
-  const sightings = observations.filter((one): one is ObservedChainTransfer => one.kind === 'sighting')
+  const chainTransfers = observations.filter(
+    (one): one is ObservedChainTransfer => one.kind === 'chain_transfer',
+  )
   const failures = observations.filter((one): one is TransactionFailure => one.kind === 'failure')
   return [
-    ...foldSightings(sightings).map((leg) => ({ ...placeOf(leg), leg, failure: null })),
+    ...foldChainTransfers(chainTransfers).map((leg) => ({ ...placeOf(leg), leg, failure: null })),
     ...foldFailures(failures).map((failure) => ({ ...placeOf(failure), leg: null, failure })),
   ]
 }

@@ -15,7 +15,7 @@ export function isJson(body: Buffer): boolean {
   if (!isUtf8(body)) return false
   const reading = { bytes: body, place: 0, values: 0 }
   if (!passValue(reading, 0)) return false
-  passSpace(reading)
+  skipWhitespace(reading)
   return reading.place === body.length
 }
 
@@ -46,7 +46,7 @@ const smallBit = 0x20
 const space = 0x20
 
 function passValue(reading: JsonCursor, depth: number): boolean {
-  passSpace(reading)
+  skipWhitespace(reading)
   if (++reading.values > valuesMax) return false
   switch (reading.bytes[reading.place] ?? 0) {
     case quote:
@@ -81,7 +81,7 @@ function passMembers(reading: JsonCursor, depth: number): boolean {
   if (depth > depthMax) return false
   if (passByte(reading, closingBrace)) return true
   do {
-    passSpace(reading)
+    skipWhitespace(reading)
     if (!passString(reading) || !passByte(reading, colon) || !passValue(reading, depth)) return false
   } while (passByte(reading, comma))
   return passByte(reading, closingBrace)
@@ -150,13 +150,13 @@ function passWord(reading: JsonCursor, word: string): boolean {
 
 /** The byte, after optional white space. */
 function passByte(reading: JsonCursor, byte: number): boolean {
-  passSpace(reading)
+  skipWhitespace(reading)
   if (reading.bytes[reading.place] !== byte) return false
   reading.place++
   return true
 }
 
-function passSpace(reading: JsonCursor): void {
+function skipWhitespace(reading: JsonCursor): void {
   const { bytes } = reading
   for (;;) {
     const byte = bytes[reading.place]

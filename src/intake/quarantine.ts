@@ -1,5 +1,5 @@
-import { createAllowance } from './allowance.ts'
 import type { Refusal } from './signature/scheme.ts'
+import { createTokenBuckets } from './token-buckets.ts'
 
 /** A refused delivery: not authenticated, not JSON, or not declared as JSON. `source` identifies the client. */
 export type QuarantinedDelivery = {
@@ -107,12 +107,12 @@ export function createQuarantine({ store, limits, onDropped, onError }: Quaranti
 
 function allowDeliveries(limits: QuarantineLimits): (delivery: QuarantinedDelivery) => boolean {
   const { perSourcePerSecond, perSourceAtOnce, perSecond, atOnce, sourcesMax } = limits
-  const ofSource = createAllowance({
+  const ofSource = createTokenBuckets({
     perSecond: perSourcePerSecond,
     atOnce: perSourceAtOnce,
     namesMax: sourcesMax,
   })
-  const ofAll = createAllowance({ perSecond, atOnce, namesMax: 1 })
+  const ofAll = createTokenBuckets({ perSecond, atOnce, namesMax: 1 })
   return ({ source, receivedAt }) => {
     const now = receivedAt.getTime()
     return ofSource(source, now) && ofAll('', now)

@@ -85,7 +85,7 @@ function recipientOn(network: NetworkSettings, text: string): Address {
   if (destination.kind === 'valid') return destination.address
   throw new Fault('usage_bad', {
     problem: destination.problem,
-    mend: `give an address of yours on ${network.name}`,
+    fix: `give an address of yours on ${network.name}`,
   })
 }
 
@@ -95,7 +95,7 @@ async function refuseOwnAddress({ db }: ProvisionDeps, recipient: Address): Prom
   if (held === undefined) return
   throw new Fault('usage_bad', {
     problem: `${recipient} is a deposit address of ${ownerText(held.owner)}`,
-    mend: 'forward to an address of your own',
+    fix: 'forward to an address of your own',
   })
 }
 
@@ -103,5 +103,5 @@ function networkOf({ networks }: ProvisionDeps, name: string): NetworkSettings {
   const network = networks.find((one) => one.name === (name as NetworkName))
   if (network !== undefined) return network
   const known = networks.map((one) => one.name).join(', ')
-  throw new Fault('usage_bad', { problem: `there is no network ${name}`, mend: `use one of ${known}` })
+  throw new Fault('usage_bad', { problem: `there is no network ${name}`, fix: `use one of ${known}` })
 }

@@ -76,11 +76,11 @@ export function createWork(given: WorkDeps): DaemonWork {
   const proposePage = createProposer(deps)
   return {
     async apply() {
-      const { told, named } = await applyAll(deps)
+      const { reported, named } = await applyAll(deps)
       for (const network of named) await deps.wake('verify', network)
-      const isAlone = told.size <= readsMax && deps.client.list.one !== undefined
-      for (const id of isAlone ? told : []) await deps.wake('read', id)
-      await wakeIf(told.size > 0 && !isAlone, 'poll')
+      const isAlone = reported.size <= readsMax && deps.client.list.one !== undefined
+      for (const id of isAlone ? reported : []) await deps.wake('read', id)
+      await wakeIf(reported.size > 0 && !isAlone, 'poll')
     },
     scan: networks.scan,
     backfill: networks.backfill,
@@ -153,19 +153,19 @@ function createProve(deps: WorkDeps): DaemonWork['prove'] {
 
 type DaemonWorkDeps = WorkDeps & { failing: Set<bigint> }
 
-type ApplyFollowUps = Record<'told' | 'named', ReadonlySet<string>>
+type ApplyFollowUps = Record<'reported' | 'named', ReadonlySet<string>>
 
 /** @returns the service's ids of deposits that webhooks report, and networks with transactions to verify */
 async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
-  const told = new Set<string>()
+  const reported = new Set<string>()
   const named = new Set<string>()
   for (;;) {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
-    for (const id of applied.told) told.add(id)
+    for (const id of applied.reported) reported.add(id)
     for (const network of applied.named) named.add(network)
-    if (applied.rows === 0) return { told, named }
+    if (applied.rows === 0) return { reported, named }
   }
 }
 

@@ -1,5 +1,5 @@
-import type { LineSink } from '../log/tell.ts'
-import { tell } from '../log/tell.ts'
+import type { LineSink } from '../log/log-event.ts'
+import { logEvent } from '../log/log-event.ts'
 import type { Metrics } from './metrics.ts'
 
 /** Observes the webhooks and payments that depositd sends to itself. */
@@ -19,13 +19,13 @@ export function observeCanaries(metrics: Metrics, log: LineSink): CanaryObserver
     webhook({ outcome, seconds, problem }) {
       metrics.canaryWebhooks.inc({ outcome })
       if (problem === null) metrics.canaryWebhook.observe({}, seconds)
-      else tell(log, 'canary_webhook_lost', { outcome, problem })
+      else logEvent(log, 'canary_webhook_lost', { outcome, problem })
     },
     deposit({ network, outcome, seconds, problem }) {
       if (seconds !== null) metrics.canaryDeposit.observe({ network }, seconds)
       if (outcome === null) return
       metrics.canaryDeposits.inc({ network, outcome })
-      if (outcome !== 'reconciled') tell(log, 'canary_deposit_failed', { network, outcome, problem })
+      if (outcome !== 'reconciled') logEvent(log, 'canary_deposit_failed', { network, outcome, problem })
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { limitLines } from '../log/limit-lines.ts'
-import { tell } from '../log/tell.ts'
+import { logEvent } from '../log/log-event.ts'
 import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -29,12 +29,12 @@ const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting', 'canary'])
 
 /** @param now milliseconds */
 export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): WebhookObserver {
-  const mayTell = limitLines((untold) => tell(log, 'webhooks_refused_more', { untold }), now)
+  const mayReport = limitLines((unreported) => logEvent(log, 'webhooks_refused_more', { unreported }), now)
   return {
     webhook({ outcome, seconds, reason, event, traceId }) {
       metrics.webhooks.inc({ outcome })
       metrics.webhookAck.observe({}, seconds, exemplarOf({ event, traceId }))
-      if (!keptOutcomes.has(outcome) && mayTell()) tell(log, 'webhook_refused', { outcome, reason })
+      if (!keptOutcomes.has(outcome) && mayReport()) logEvent(log, 'webhook_refused', { outcome, reason })
     },
     quarantineDropped(reason) {
       metrics.quarantineDropped.inc({ reason })
@@ -42,14 +42,14 @@ export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): 
     webhookScheme(event) {
       if (event.kind === 'refused') {
         metrics.webhookSettings.inc({ outcome: 'refused' })
-        tell(log, 'webhook_settings_refused', { err: event.error })
+        logEvent(log, 'webhook_settings_refused', { err: event.error })
         return
       }
       const { kind, scheme } = event
       metrics.webhookSettings.inc({ outcome: 'used' }, kind === 'changed' ? 1 : 0)
       metrics.webhooksUnsigned.set({}, scheme === 'none' ? 1 : 0)
-      tell(log, 'webhook_settings_read', { change: kind, scheme })
-      if (scheme === 'none') tell(log, 'webhooks_unsigned')
+      logEvent(log, 'webhook_settings_read', { change: kind, scheme })
+      if (scheme === 'none') logEvent(log, 'webhooks_unsigned')
     },
   }
 }

@@ -1,11 +1,11 @@
 import type { Logger } from 'pino'
 import { type FaultCode, isFault, lineOf } from '../core/errors.ts'
 import type { Lag } from '../core/lag.ts'
-import { tell } from '../log/tell.ts'
+import { logEvent } from '../log/log-event.ts'
 import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
 import { observeWebhooks, type WebhookObserver } from './observe-webhooks.ts'
-import { type AppliedTrail, tellApplied } from './tell-applied.ts'
+import { type AppliedTrail, reportApplied } from './report-applied.ts'
 
 export type MismatchTransition = {
   kind: string
@@ -66,20 +66,20 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
       for (const { stage, network, seconds, of } of lags)
         metrics.stageLag.observe({ stage, network }, seconds, exemplarOf(of))
       mismatches(changes)
-      tellApplied(log, applied)
+      reportApplied(log, applied)
     },
     polled({ drifts, mismatches: changes }) {
       metrics.pollDrifts.inc({}, drifts)
       mismatches(changes)
     },
     opsFailed(path, error) {
-      tell(log, 'ops_request_failed', { path: path.slice(0, pathShown), err: error })
+      logEvent(log, 'ops_request_failed', { path: path.slice(0, pathShown), err: error })
     },
     gaugesUnreadable(part, error) {
-      tell(log, 'gauges_unreadable', { part, err: error })
+      logEvent(log, 'gauges_unreadable', { part, err: error })
     },
     serverAwaited(error) {
-      tell(log, 'server_awaited', { err: error })
+      logEvent(log, 'server_awaited', { err: error })
     },
   }
 }
@@ -98,14 +98,14 @@ function observeChains(metrics: Metrics, log: Logger): ChainObserver {
     },
     oddLog({ network, reason, contract, tx }) {
       metrics.chainLogsPassedOver.inc({ network, reason })
-      tell(log, 'odd_log', { network, reason, contract, tx })
+      logEvent(log, 'odd_log', { network, reason, contract, tx })
     },
     unread({ network, reason, slot, tx }) {
-      tell(log, 'transaction_unread', { network, reason, slot: slot.toString(), tx })
+      logEvent(log, 'transaction_unread', { network, reason, slot: slot.toString(), tx })
     },
     rewound(network) {
       metrics.chainReorgs.inc({ network })
-      tell(log, 'history_changed', { network })
+      logEvent(log, 'history_changed', { network })
     },
   }
 }
@@ -116,7 +116,7 @@ function observeMismatches(metrics: Metrics, log: Logger): Observer['mismatches'
       const how = ended[change]
       if (how === null) metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
       else metrics.mismatchesResolved.inc({ kind, how })
-      tell(log, 'mismatch_changed', { kind, severity, network, change })
+      logEvent(log, 'mismatch_changed', { kind, severity, network, change })
     }
   }
 }
@@ -145,7 +145,7 @@ export function observeJobs(metrics: Metrics, log: Logger, now = () => performan
     const problem = lineOf(error)
     const failures = problems.noted(`job ${key} ${problem}`)
     if (failures === null) return
-    tell(log, 'job_failed', { job, key, problem, help: helpWith(job, error), failures, err: error })
+    logEvent(log, 'job_failed', { job, key, problem, help: helpWith(job, error), failures, err: error })
   }
   return {
     jobFailed,
@@ -155,7 +155,7 @@ export function observeJobs(metrics: Metrics, log: Logger, now = () => performan
         return
       }
       const failures = problems.noted(`queue ${kind} ${lineOf(error)}`)
-      if (failures !== null) tell(log, 'queue_trouble', { kind, failures, err: error })
+      if (failures !== null) logEvent(log, 'queue_trouble', { kind, failures, err: error })
     },
   }
 }

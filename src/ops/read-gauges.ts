@@ -13,7 +13,7 @@ export type ReadGauges = () => Promise<ReadParts>
 
 /** The parts that a process reports; parts that other processes report are missing. */
 export type ReportedGauges = Partial<ReadParts>
-export type TellGauges = () => Promise<ReportedGauges>
+export type ReportGauges = () => Promise<ReportedGauges>
 
 /**
  * Limits the share of one processor that a costly part takes: one four-hundredth, and one six-hundredth for each part

@@ -71,7 +71,7 @@ export type MetricTotals = {
   assets: readonly { asset: string; network: string; symbol: string }[]
   balances: readonly { account: string; network: string; asset: string; units: number }[]
   imbalances: readonly { asset: string; units: number }[]
-  coverageGaps: readonly { network: string; stretches: number }[]
+  coverageGaps: readonly { network: string; ranges: number }[]
 }
 
 /** The service's performance on one route; null if a value is not known. */

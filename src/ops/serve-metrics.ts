@@ -5,14 +5,14 @@ import { createExpositions, prefersOpenMetrics } from './exposition.ts'
 import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
 import { type ReadingPart, readingParts } from './metrics/service.ts'
 import type { Metrics } from './metrics.ts'
-import type { ReportedGauges, TellGauges } from './read-gauges.ts'
+import type { ReportedGauges, ReportGauges } from './read-gauges.ts'
 import type { GaugeValues, Live, MetricTotals, Scores } from './reading.ts'
 
 /**
  * Responds to a scrape. The process's own counters are always exported. Gauges that could not be read are left out,
  * because an old value must not pass for a current one. Simultaneous scrapes share one response.
  */
-export function serveMetrics({ metrics, read }: { metrics: Metrics; read: TellGauges }): RequestHandler {
+export function serveMetrics({ metrics, read }: { metrics: Metrics; read: ReportGauges }): RequestHandler {
   const { plain, openMetrics } = createExpositions(metrics.registry)
   const write = oncePerTurn<string>()
   return async (request, response) => {
@@ -41,16 +41,16 @@ function oncePerTurn<Result>(): (id: string, run: () => Promise<Result>) => Prom
 }
 
 /** Sets every gauge to the value that was read. Series that no longer occur or could not be read are removed. */
-export function showGauges(metrics: Metrics, told: ReportedGauges): void {
+export function showGauges(metrics: Metrics, reported: ReportedGauges): void {
   for (const name of shownHere) metrics[name].clear()
   const show: Record<ReadingPart, () => void> = {
-    live: () => told.live && showLive(metrics, told.live.value),
-    totals: () => told.totals && showTotals(metrics, told.totals.value),
-    scorecard: () => told.scorecard?.value.forEach((one) => showScores(metrics, one)),
-    queue: () => told.queue && showQueue(metrics, told.queue.value),
+    live: () => reported.live && showLive(metrics, reported.live.value),
+    totals: () => reported.totals && showTotals(metrics, reported.totals.value),
+    scorecard: () => reported.scorecard?.value.forEach((one) => showScores(metrics, one)),
+    queue: () => reported.queue && showQueue(metrics, reported.queue.value),
   }
   for (const part of readingParts) {
-    const kept = told[part]
+    const kept = reported[part]
     if (kept === undefined) continue
     metrics.refused.clear()
     show[part]()
@@ -196,8 +196,7 @@ function showTotals(metrics: Metrics, totals: MetricTotals): void {
   for (const labels of totals.assets) metrics.assetInfo.set(labels, 1)
   for (const { units, ...labels } of totals.balances) metrics.ledgerBalance.set(labels, units)
   for (const { units, asset } of totals.imbalances) metrics.ledgerImbalance.set({ asset }, units)
-  for (const { stretches, network } of totals.coverageGaps)
-    metrics.chainCoverageGaps.set({ network }, stretches)
+  for (const { ranges, network } of totals.coverageGaps) metrics.chainCoverageGaps.set({ network }, ranges)
 }
 
 function showScores(metrics: Metrics, { route, ...scores }: Scores): void {

@@ -5,7 +5,7 @@ import { Fault, messageOf } from '../core/errors.ts'
 import { type ServerLimits, serverLimits, serverOptions } from '../core/server-limits.ts'
 import { limitConnections } from '../http/limit-connections.ts'
 import type { Metrics } from './metrics.ts'
-import type { TellGauges } from './read-gauges.ts'
+import type { ReportGauges } from './read-gauges.ts'
 import { createReadiness, type Readiness, type ReadinessReport } from './readiness.ts'
 import { serveMetrics } from './serve-metrics.ts'
 
@@ -28,7 +28,7 @@ export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256, conn
 
 /** The sources that are available when the daemon works. */
 export type OpsSources = {
-  read: TellGauges
+  read: ReportGauges
   readiness: Readiness
   /** Pages for people. */
   console?: RequestHandler
@@ -79,7 +79,7 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
 }
 
 /** The current responders. */
-type OpsResponders = { ask: () => Promise<ReadinessReport>; read: TellGauges; pages: RequestHandler }
+type OpsResponders = { ask: () => Promise<ReadinessReport>; read: ReportGauges; pages: RequestHandler }
 
 function createApp({ host, token = null, metrics, failed }: OpsSettings, showing: OpsResponders): Express {
   const recognises = createRecognition(token)
@@ -92,7 +92,7 @@ function createApp({ host, token = null, metrics, failed }: OpsSettings, showing
     const answer = await showing.ask()
     response.status(answer.ready ? 200 : 503).json(recognises(request) ? answer : { ready: answer.ready })
   })
-  app.use(refuseStrangers(recognises))
+  app.use(refuseAddressConflicts(recognises))
   app.get('/metrics', unkept, serveMetrics({ metrics, read: () => showing.read() }))
   app.use((request, response, next) => showing.pages(request, response, next))
   app.use(
@@ -102,7 +102,7 @@ function createApp({ host, token = null, metrics, failed }: OpsSettings, showing
   return app
 }
 
-const nothingRead: TellGauges = () =>
+const nothingRead: ReportGauges = () =>
   Promise.resolve({ live: null, totals: null, scorecard: null, queue: null })
 
 const noPages: RequestHandler = (_request, _response, next) => next()
@@ -178,8 +178,8 @@ function createRecognition(token: string | null): Recognises {
   if (token === null) return () => true
   const wanted = digestOf(token)
   return ({ headers }) => {
-    const told = credentialOf(headers.authorization ?? '')
-    return told !== null && timingSafeEqual(digestOf(told), wanted)
+    const reported = credentialOf(headers.authorization ?? '')
+    return reported !== null && timingSafeEqual(digestOf(reported), wanted)
   }
 }
 
@@ -195,7 +195,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function refuseStrangers(recognises: Recognises): RequestHandler {
+function refuseAddressConflicts(recognises: Recognises): RequestHandler {
   return (request, response, next) => {
     if (recognises(request)) return next()
     response

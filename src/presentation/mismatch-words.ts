@@ -27,7 +27,7 @@ export type DocumentAmount = {
   asset: string
 }
 
-export function toldAmount(asset: string, base: bigint, assets: AssetLabels): DocumentAmount {
+export function reportedAmount(asset: string, base: bigint, assets: AssetLabels): DocumentAmount {
   const known = assets[asset]
   return {
     amount: known === undefined ? null : formatAmount(base, known.decimals),
@@ -45,12 +45,12 @@ export type AmountAsset = { asset: string | null; assets: AssetLabels }
  * `loss_asset`.
  */
 export function amountNamed(name: string, base: bigint | null, { asset, assets }: AmountAsset): object {
-  const told = base === null || asset === null ? null : toldAmount(asset, base, assets)
+  const reported = base === null || asset === null ? null : reportedAmount(asset, base, assets)
   return {
-    [name]: told?.amount ?? null,
+    [name]: reported?.amount ?? null,
     [`${name}_base`]: base,
-    [`${name}_asset_symbol`]: told?.asset_symbol ?? null,
-    [`${name}_asset`]: told?.asset ?? null,
+    [`${name}_asset_symbol`]: reported?.asset_symbol ?? null,
+    [`${name}_asset`]: reported?.asset ?? null,
   }
 }
 
@@ -67,7 +67,7 @@ const namedAmount = /(\d+) of ([a-z0-9-]+\/[A-Za-z0-9]+)/g
 /** The amounts that a text names as `11988000 of solana/5HZy…`, in order. */
 export function amountsNamed(text: string, assets: AssetLabels): DocumentAmount[] {
   return [...text.matchAll(namedAmount)].map(([, base = '', asset = '']) =>
-    toldAmount(asset, BigInt(base), assets),
+    reportedAmount(asset, BigInt(base), assets),
   )
 }
 
@@ -107,7 +107,7 @@ function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
     const asset = assets[key]
     const amount = detail[name]
     if (amount === undefined || !/^-?\d+$/.test(amount)) return amount ?? 'an unknown amount'
-    amounts[name] = toldAmount(key, BigInt(amount), assets)
+    amounts[name] = reportedAmount(key, BigInt(amount), assets)
     return asset === undefined ? 'an amount of an unknown asset' : unitsText(amount, asset.decimals)
   }
   const symbol = (of = 'asset') => assets[detail[of] ?? lossAsset ?? '']?.symbol ?? ''
@@ -175,7 +175,7 @@ function generic({ detail, word }: SentenceHelpers): string {
 
 function statuses({ word, has }: SentenceHelpers): string {
   return has('source')
-    ? `The ${sourceNames[word('source') as 'api'] ?? word('source')} said ${word('told')}, and now says ${word('now')}`
+    ? `The ${sourceNames[word('source') as 'api'] ?? word('source')} said ${word('reported')}, and now says ${word('now')}`
     : `The webhook says ${word('webhook')}, the API says ${word('api')}`
 }
 

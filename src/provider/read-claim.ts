@@ -28,13 +28,13 @@ export function createClaimReader(profile: Profile, vocabulary: Vocabulary): Cla
   }
   return ({ source, body, receivedAt }) =>
     catchUnreadable(() => {
-      const told = readers[source](textOf(body))
-      if (told === null) return { kind: 'ignored' }
+      const reported = readers[source](textOf(body))
+      if (reported === null) return { kind: 'ignored' }
       const dated =
-        told.occurredAt === null
+        reported.occurredAt === null
           ? ({ occurredAt: receivedAt, isUndated: true } as const)
-          : { occurredAt: told.occurredAt }
-      return { kind: 'claim', claim: { kind: 'claim', source, ...told, ...dated, receivedAt } }
+          : { occurredAt: reported.occurredAt }
+      return { kind: 'claim', claim: { kind: 'claim', source, ...reported, ...dated, receivedAt } }
     })
 }
 

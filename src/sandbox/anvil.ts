@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import { createPublicClient, hexToBytes, http } from 'viem'
 import type { NetworkName } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
-import { tell } from '../log/tell.ts'
+import { logEvent } from '../log/log-event.ts'
 import { type EvmClient, openEvmClient } from './evm-client.ts'
 import { freePort, loopback } from './free-port.ts'
 import { type Child, endLeftover, hasLeftover, lastOutput, startChild } from './processes.ts'
@@ -73,7 +73,7 @@ async function rescueChain({ folder, chainId, log }: AnvilSettings, file: ChainF
   try {
     await file.save(openEvmClient(readFileSync(join(folder, urlFile), 'utf8'), chainId))
   } catch (error) {
-    tell(log, 'leftover_not_saved', { err: error })
+    logEvent(log, 'leftover_not_saved', { err: error })
   }
   await endLeftover(folder, programName, log)
 }
@@ -92,7 +92,7 @@ async function keepMining(node: {
   return {
     async stop() {
       await miner.stop()
-      await file.save(client).catch((error: unknown) => tell(log, 'chain_not_saved', { err: error }))
+      await file.save(client).catch((error: unknown) => logEvent(log, 'chain_not_saved', { err: error }))
       await child.stop()
       await miningEnded
     },
@@ -243,7 +243,7 @@ async function mineUntil(stopping: AbortSignal, settings: MinerSettings): Promis
       await settings.onBlock()
     } catch (error) {
       // The block is late; the next turn tries again.
-      if (!stopping.aborted) tell(settings.log, 'block_not_made', { err: error })
+      if (!stopping.aborted) logEvent(settings.log, 'block_not_made', { err: error })
     }
   }
 }

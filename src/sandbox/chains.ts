@@ -38,8 +38,8 @@ export async function startChains(settings: ChainsSettings): Promise<Chains> {
   const outcomes = await Promise.allSettled([
     ...evmNetworks
       .filter(isWanted)
-      .map((network) => tell(settings, network.name, () => startEvm(settings, network))),
-    ...[solana].filter(isWanted).map(() => tell(settings, solana.name, () => startSolanaNetwork(settings))),
+      .map((network) => report(settings, network.name, () => startEvm(settings, network))),
+    ...[solana].filter(isWanted).map(() => report(settings, solana.name, () => startSolanaNetwork(settings))),
   ])
   const started = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
   const stop = async (): Promise<void> => {
@@ -53,7 +53,7 @@ export async function startChains(settings: ChainsSettings): Promise<Chains> {
   return { networks: started.map(({ network }) => network), stop }
 }
 
-function tell(
+function report(
   { onPart = () => undefined }: ChainsSettings,
   name: string,
   start: () => Promise<RunningNetwork>,

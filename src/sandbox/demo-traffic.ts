@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Address, assetCode, type NetworkName } from '../core/asset.ts'
 import { type Amount, parseAmount } from '../core/money.ts'
-import { tell } from '../log/tell.ts'
+import { logEvent } from '../log/log-event.ts'
 import type { SandboxNetwork } from './chains.ts'
 
 export type TrafficTarget = { network: NetworkName; address: Address }
@@ -37,8 +37,12 @@ export function startTraffic({ networks, targets, everyMs, log }: TrafficSetting
         const amount = varied(parseAmount(amounts[asset.symbol] ?? '1', asset.decimals), count)
         await network
           .pay({ asset: asset.key, to, amount })
-          .then((tx) => tell(log, 'demo_paid', { network: network.name, asset: assetCode(asset.key), tx }))
-          .catch((error: unknown) => tell(log, 'demo_payment_failed', { err: error, network: network.name }))
+          .then((tx) =>
+            logEvent(log, 'demo_paid', { network: network.name, asset: assetCode(asset.key), tx }),
+          )
+          .catch((error: unknown) =>
+            logEvent(log, 'demo_payment_failed', { err: error, network: network.name }),
+          )
       }
       await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
     }

@@ -86,7 +86,7 @@ export function lockFolder(folder: string): FolderLock {
       'usage_bad',
       {
         problem: `process ${pid} is already running in ${folder}`,
-        mend: `end it (kill ${pid}) or start in another folder`,
+        fix: `end it (kill ${pid}) or start in another folder`,
       },
       { cause },
     )

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Fault, messageOf } from '../core/errors.ts'
-import { tell } from '../log/tell.ts'
+import { logEvent } from '../log/log-event.ts'
 import { identifyProcess } from './process-identity.ts'
 
 export type ChildSettings = {
@@ -54,7 +54,8 @@ export async function startChild(settings: ChildSettings): Promise<Child> {
   const ended = new Promise<number | string>((resolve) => {
     child.once('exit', (code, signal) => {
       const status = code ?? signal ?? 'unknown'
-      if (stopping === undefined && status !== 0) tell(log, 'program_ended', { name, process: pid, status })
+      if (stopping === undefined && status !== 0)
+        logEvent(log, 'program_ended', { name, process: pid, status })
       resolve(status)
     })
   })
@@ -85,7 +86,7 @@ export function hasLeftover(folder: string, name: string): boolean {
 export async function endLeftover(folder: string, name: string, log: Logger): Promise<number | null> {
   const record = readRecord(recordPath(folder, name))
   if (record !== null && hasLeftover(folder, name)) {
-    tell(log, 'leftover_ended', { name, process: record.pid })
+    logEvent(log, 'leftover_ended', { name, process: record.pid })
     await endProcess(record.pid, record.stopSignal)
   }
   rmSync(recordPath(folder, name), { force: true })

@@ -122,7 +122,7 @@ export async function checkNamedAssets(
   networks: readonly NetworkSettings[],
 ): Promise<void> {
   const lacking = (await namedAssets(db)).filter((named) => !isKnown(networks, named))
-  if (lacking.length > 0) throw new Fault('settings_bad', { faults: lacking.map(tell) })
+  if (lacking.length > 0) throw new Fault('settings_bad', { faults: lacking.map(report) })
 }
 
 async function namedAssets(db: ServiceDatabase): Promise<readonly AssetUsage[]> {
@@ -147,6 +147,6 @@ function isKnown(networks: readonly NetworkSettings[], { network, symbol, code }
   return assets.some((asset) => (symbol === null ? assetCode(asset.key) === code : asset.symbol === symbol))
 }
 
-function tell({ by, network, symbol, code, count, example }: AssetUsage): string {
+function report({ by, network, symbol, code, count, example }: AssetUsage): string {
   return `${count} ${by} name the asset ${symbol ?? code} of network ${network}, which the settings lack (${example} is one)`
 }

@@ -218,7 +218,7 @@ export async function endPayments(
         and (c.outcome is null or c.started_at > now() - ${sql.lit(paymentsWatched)}::interval)
         and d.tx = c.tx and d.network = c.network and d.asset = c.asset and d.address = c.address
         and d.merged_into is null and d.reconciled_at is not null
-      returning old.outcome as told, new.outcome, new.reconciled_at,
+      returning old.outcome as reported, new.outcome, new.reconciled_at,
         greatest(extract(epoch from new.reconciled_at - new.started_at), 0)::float8 as seconds
     ), overdue as (
       update canary_deposit c set outcome = case when c.tx is null then 'unpaid' else 'late' end
@@ -232,7 +232,7 @@ export async function endPayments(
       update canary set succeeded_at = greatest(succeeded_at, (select max(reconciled_at) from reconciled))
       where name = ${name} and exists (select from reconciled)
     )
-    select case when told is null then outcome end as outcome, seconds from reconciled
+    select case when reported is null then outcome end as outcome, seconds from reconciled
     union all select outcome, null from overdue`.execute(db)
   return rows
 }

@@ -119,7 +119,7 @@ async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
     with waiting as (
       select network,
         exists (select from mismatch m where m.deposit_id = deposit.id and m.cleared_at is null) as is_named,
-        min(untold_since) as delivery,
+        min(unreported_since) as delivery,
         min(coalesce(deposited_at, webhook_at)) filter (where api_at is null) as api_detection,
         min(least(webhook_at, api_at)) filter (where chain_at is null) as chain_detection,
         min(deposited_at) filter (where final_at is null) as finality,

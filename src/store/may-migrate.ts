@@ -15,7 +15,7 @@ export type MigrationAccess = {
  * The owner of the migrations table owns the schema that the migrations made. Before that table exists, any user who
  * may create schemas in the database may migrate.
  */
-export async function readStanding<Tables>(db: Kysely<Tables>): Promise<MigrationAccess> {
+export async function readMigrationAccess<Tables>(db: Kysely<Tables>): Promise<MigrationAccess> {
   const { rows } = await sql<{ user: string; mayMigrate: boolean; isStandby: boolean }>`
     select current_user::text as user, pg_is_in_recovery() as "isStandby",
       coalesce(

@@ -52,7 +52,7 @@ export function refuseUnusable(state: SchemaState, database = 'the database'): S
   if (state.kind === 'unknown')
     throw new Fault('schema_unknown', {
       problem: `${database} was made by another version or program: this version has no migration ${state.at}, and nothing was released before 0.1.0 that it could upgrade from`,
-      mend: 'to start afresh, delete the folder .depositd, or name a new, empty database',
+      fix: 'to start afresh, delete the folder .depositd, or name a new, empty database',
     })
   if (state.kind === 'newer' && state.contract !== null) {
     const problem = `${state.contract} of a newer version took away what this one uses: start that version or a newer one`

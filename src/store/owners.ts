@@ -96,7 +96,7 @@ export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> 
     const { conflicts } = await keepOwners(tx, [entry])
     const [conflict] = conflicts
     if (conflict !== undefined)
-      throw new Fault('usage_bad', { problem: conflict.problem, mend: 'choose another id' })
+      throw new Fault('usage_bad', { problem: conflict.problem, fix: 'choose another id' })
   })
 }
 

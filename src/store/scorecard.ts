@@ -19,7 +19,7 @@ export type ScorecardLine = {
   deposits: bigint
   settled: bigint
   steps_known: bigint
-  steps_told: bigint
+  steps_reported: bigint
   completeness: string | null
   webhooks: bigint
   duplicates: bigint

@@ -72,7 +72,7 @@ const refused = ['ledger_journal', 'ledger_transfer', 'ledger_seal', 'inbox'].fl
 )
 
 /** Statements that restore the privileges that the daemon's role has after the migrations. */
-export async function grantsToMend(db: Kysely<Tables>): Promise<string[]> {
+export async function grantsToFix(db: Kysely<Tables>): Promise<string[]> {
   const asked = [...needed.map((one) => [...one, true]), ...refused.map((one) => [...one, false])]
   const { rows } = await sql<{ privilege: string; name: string; wanted: boolean }>`
     select privilege, name, wanted from jsonb_to_recordset(${JSON.stringify(

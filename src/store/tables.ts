@@ -24,7 +24,7 @@ export type Tables = {
   evidence_group: { id: Id; recheck_at: Date | null }
   link_key: { key: string; service: ColumnWithDefault<ServiceName>; group_id: bigint }
   evidence: { inbox_id: bigint; group_id: bigint; observation: unknown }
-  sighting: {
+  chain_transfer: {
     inbox_id: bigint
     network: string
     transfer: string
@@ -100,8 +100,8 @@ export type Tables = {
     settled_at: Date | null
     reconciled_at: Date | null
     steps_known: Generated<number>
-    steps_told: Generated<number>
-    untold_since: Date | null
+    steps_reported: Generated<number>
+    unreported_since: Date | null
     created_at: Generated<Date>
     updated_at: Generated<Date>
   }

@@ -13,7 +13,7 @@ export type StoreTotals = {
   balances: { account: string; network: string; asset: string; units: number }[]
   imbalances: { asset: string; units: number }[]
   /** Block or slot ranges that were not read for some watched addresses. */
-  coverageGaps: { network: string; stretches: number }[]
+  coverageGaps: { network: string; ranges: number }[]
 }
 
 /**

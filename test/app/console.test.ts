@@ -104,8 +104,8 @@ test('every page that a page leads to is there, and none has a fault', async () 
 test('a deposit is told in the words of the command line', async () => {
   const id = await numberOf('dep_2')
   const words = wordsOf((await page(`/deposits/${id}`)).text)
-  const told = await depositd(`deposits show ${id}`)
-  const facts = [...told.matchAll(/^ {2,}(\S.*)$/gm)].map(([, line = '']) => line)
+  const reported = await depositd(`deposits show ${id}`)
+  const facts = [...reported.matchAll(/^ {2,}(\S.*)$/gm)].map(([, line = '']) => line)
   const cells = facts.flatMap((line) => line.split(/ {2,}/)).filter((cell) => !/^[A-Z][A-Z ]*$/.test(cell))
   const heads = new Set(['mismatches', 'why', 'evidence', 'journals', 'none'])
   const missing = cells
@@ -121,9 +121,9 @@ test('a mismatch is told in the words of the command line, with its section of t
     select id from mismatch where kind = 'settlement_short' and cleared_at is null`.execute(books.db)
   const { text } = await page(`/mismatches/${rows[0]?.id}`)
   const words = wordsOf(text)
-  const told = await depositd(`mismatches show ${rows[0]?.id}`)
+  const reported = await depositd(`mismatches show ${rows[0]?.id}`)
   for (const name of ['about', 'deposit', 'loss', 'says', 'means', 'next']) {
-    const [, said = 'nothing'] = new RegExp(`^  ${name} +(.*)$`, 'm').exec(told) ?? []
+    const [, said = 'nothing'] = new RegExp(`^  ${name} +(.*)$`, 'm').exec(reported) ?? []
     expect(words).toContain(said)
   }
   expect(words).toMatch(/Runbook .*Means/)
@@ -144,11 +144,11 @@ test('a deposit is found by what people have in hand, and one that was absorbed 
 
 test('the ledger has each account exactly, and each asset as much debited as credited', async () => {
   const words = wordsOf((await page('/ledger')).text)
-  const told = JSON.parse(await depositd('ledger trial-balance --json')) as {
+  const reported = JSON.parse(await depositd('ledger trial-balance --json')) as {
     items: { account: string; debit: string; balance: string }[]
   }
-  expect(told.items.length).toBeGreaterThan(8)
-  for (const { account, debit, balance } of told.items)
+  expect(reported.items.length).toBeGreaterThan(8)
+  for (const { account, debit, balance } of reported.items)
     expect(words).toMatch(new RegExp(`${account} ${debit} \\S+ ${balance.replaceAll('.', '\\.')}`))
   expect(words).not.toContain('NOT balanced')
   expect(words).toMatch(/2026-01 open \d+/)

@@ -137,16 +137,16 @@ describe('what is not well keeps from being ready', () => {
     try {
       await using running = await start(roles)
       // A sign of life may come at any time, also between the two.
-      const toldOnceAged = async () => {
+      const reportedOnceAged = async () => {
         await age(3600, ...old)
         const answer = await readiness(running.daemon.opsUrl)
-        const told = parts([...answer.unready, ...answer.warnings]).toSorted()
-        return { status: answer.status, unready: parts(answer.unready).toSorted(), told }
+        const reported = parts([...answer.unready, ...answer.warnings]).toSorted()
+        return { status: answer.status, unready: parts(answer.unready).toSorted(), reported }
       }
-      await expect.poll(toldOnceAged).toEqual({
+      await expect.poll(reportedOnceAged).toEqual({
         status: unready.length === 0 ? 200 : 503,
         unready: unready.toSorted(),
-        told: [...old, 'inbox'].toSorted(),
+        reported: [...old, 'inbox'].toSorted(),
       })
     } finally {
       await sql`delete from inbox_pending where inbox_id = ${id}`.execute(atIt)

@@ -60,8 +60,8 @@ test('gauges that hang hold three connections of their own at most, and Postgres
     await sql`lock table deposit, stream in access exclusive mode`.execute(tx)
     const reads = Promise.all([read(), read(), read()])
     await expect.poll(() => statesOf(owner)).toEqual(['active', 'active', 'active'])
-    const [told] = await reads
-    expect(told).toMatchObject({
+    const [reported] = await reads
+    expect(reported).toMatchObject({
       live: null,
       totals: null,
       scorecard: null,

@@ -12,12 +12,12 @@ test(`ten thousand claims and transfers with 3 % trouble are matched without an 
 })
 
 test(`what is matched does not depend on the order of the evidence (SEED=${seed})`, () => {
-  const { claims, sightings, ...made } = makeClaimsAndTransfers({
+  const { claims, chainTransfers, ...made } = makeClaimsAndTransfers({
     ...madeUp,
     deposits: 2000,
     troubledShare: 0.5,
   })
-  const reversed = { ...made, claims: claims.toReversed(), sightings: sightings.toReversed() }
+  const reversed = { ...made, claims: claims.toReversed(), chainTransfers: chainTransfers.toReversed() }
   expect(scoreOf(match(reversed), made.truth)).toMatchObject({ precision: 1, recall: 1 })
 })
 

@@ -13,19 +13,19 @@ import {
 } from '../support/raw-node.ts'
 
 let server: RawNode
-let told: string[]
+let reported: string[]
 
 beforeAll(async () => {
   server = await startRawNode()
 })
 afterAll(() => server.stop())
 beforeEach(() => {
-  told = []
+  reported = []
   server.asked.length = 0
 })
 afterEach(() => server.behave(answersEach))
 
-const open = (bounds: Partial<ReaderBounds> = {}): EvmNode => openRawNode(server, { bounds, told })
+const open = (bounds: Partial<ReaderBounds> = {}): EvmNode => openRawNode(server, { bounds, reported })
 
 const height = (node: EvmNode): Promise<unknown> =>
   ask(node, 'head', (client) => client.request({ method: 'eth_blockNumber' }))
@@ -77,7 +77,7 @@ test.each<[string, RawScript, RegExp]>([
   const failing = height(open())
   await expect(failing).rejects.toThrow(problem)
   await expect(failing).rejects.not.toThrow('secret-key')
-  expect(told.at(-1)).toBe('eth_blockNumber error')
+  expect(reported.at(-1)).toBe('eth_blockNumber error')
 })
 
 test('half a gigabyte is not read to its end', async () => {
@@ -136,7 +136,7 @@ test.each<[string, RawScript]>([
   let refusals = 0
   server.behave((response, asked) => (refusals++ < 1 ? script : answersEach)(response, asked))
   expect(await height(open({ quotaWaitMs: 60_000 }))).toBe('0x1')
-  expect(told).toEqual(['eth_blockNumber error', 'eth_blockNumber ok'])
+  expect(reported).toEqual(['eth_blockNumber error', 'eth_blockNumber ok'])
 })
 
 test('a range that is too large is not asked for again, for it stays so', async () => {

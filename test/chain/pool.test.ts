@@ -120,7 +120,7 @@ test('a node of another chain is passed over while another is right, and named w
 })
 
 test('what is no failure of a node is thrown at once, and no node rests for it', async () => {
-  const lost = new Fault('history_lost', { network: 'base', problem: 'gone', mend: 'read again' })
+  const lost = new Fault('history_lost', { network: 'base', problem: 'gone', fix: 'read again' })
   const asked: string[] = []
   const failing = pool.onFirst(({ name }) => {
     asked.push(name)

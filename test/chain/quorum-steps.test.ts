@@ -185,7 +185,7 @@ describe.each([1, 2])('where %i must agree', (agreeing) => {
       let replaced = false
       for (const node of nodes) node.step = 50n
       const elsewhere = new Fault('settings_bad', { faults: ['one is of another chain'] })
-      const told = createQuorum({
+      const reported = createQuorum({
         network: base,
         pool: createPool({
           nodes,
@@ -197,12 +197,12 @@ describe.each([1, 2])('where %i must agree', (agreeing) => {
         finalHeight: ({ final }) => Promise.resolve(final),
       })
       const request = { cursor, startHeight: null, watched }
-      const honest = await told.scan(request, scan)
+      const honest = await reported.scan(request, scan)
       replaced = true
-      const result = await told.scan(request, async (node, asked) => {
+      const result = await reported.scan(request, async (node, asked) => {
         const found = await scan(node, asked)
         if (node.name !== 'one') return found
-        if (way === 'is lost') throw new Fault('history_lost', { network: base, problem: '', mend: '' })
+        if (way === 'is lost') throw new Fault('history_lost', { network: base, problem: '', fix: '' })
         return { ...found, transfers: [], rewoundTo: 0n }
       })
       expect(heightsOf(result)).toEqual(heightsOf(honest))

@@ -73,7 +73,7 @@ const inflates: Script = async ({ method }, forward) => {
   if (method === 'eth_getLogs') return { result: inflated(result as Log[]) }
   return { result }
 }
-const cannotTell: Script = () => ({ status: 502, error: { code: -32000, message: 'no backend' } })
+const cannotReport: Script = () => ({ status: 502, error: { code: -32000, message: 'no backend' } })
 /** Calls an older block final. */
 const lags: Script = async ({ method, params }, forward) => {
   if (method !== 'eth_getBlockByNumber' || params[0] !== 'finalized') return forward()
@@ -156,8 +156,8 @@ test('a node that lags keeps the others waiting, and gainsays nobody', async () 
 })
 
 test('a node that is away is made up for by the next; without one nothing moves', async () => {
-  expect(finals(await scan(3, cannotTell))).toEqual([5n])
-  await expect(scan(2, cannotTell)).rejects.toThrow(/2 nodes that agree.*only 1 answered.*no backend/)
+  expect(finals(await scan(3, cannotReport))).toEqual([5n])
+  await expect(scan(2, cannotReport)).rejects.toThrow(/2 nodes that agree.*only 1 answered.*no backend/)
 })
 
 test('two nodes that end at different blocks do not agree, though neither found anything', async () => {

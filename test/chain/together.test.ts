@@ -13,19 +13,19 @@ import {
 } from '../support/raw-node.ts'
 
 let server: RawNode
-let told: string[]
+let reported: string[]
 
 beforeAll(async () => {
   server = await startRawNode()
 })
 afterAll(() => server.stop())
 beforeEach(() => {
-  told = []
+  reported = []
   server.asked.length = 0
 })
 afterEach(() => server.behave(answersEach))
 
-const open = (bounds: Partial<ReaderBounds> = {}): EvmNode => openRawNode(server, { bounds, told })
+const open = (bounds: Partial<ReaderBounds> = {}): EvmNode => openRawNode(server, { bounds, reported })
 
 const several = (node: EvmNode, count: number): Promise<PromiseSettledResult<unknown>[]> =>
   Promise.allSettled(
@@ -45,7 +45,7 @@ const numbers = (count: number) =>
 test('what is asked for together goes in as few requests as the bound allows', async () => {
   expect(await several(open({ requestsPerBatch: 20 }), 45)).toEqual(numbers(45))
   expect(server.asked.map((one) => (isSeveral(one) ? one.length : 1))).toEqual([20, 20, 5])
-  expect(told).toHaveLength(45)
+  expect(reported).toHaveLength(45)
 })
 
 test('answers of a batch may come in any order', async () => {

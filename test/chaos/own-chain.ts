@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { type Replayable, startReplayable } from '../support/anvil-history.ts'
-import { depositor, type Told } from '../support/told-networks.ts'
+import { depositor, type Reported } from '../support/reported-networks.ts'
 import { holdOwnBooks } from './own-books.ts'
 import { type OwnGround, startOwnGround, untilRead } from './own-ground.ts'
 import type { Random } from './random.ts'
@@ -25,7 +25,7 @@ export type OwnChain = Replayable & {
 export type Striking = { world: ChaosWorld; random: Random; stack: AsyncDisposableStack }
 
 /** What the daemon is told of the chain, one entry for each name that it knows it by. */
-type Telling = (chain: Replayable) => Promise<readonly Partial<Told>[]>
+type Telling = (chain: Replayable) => Promise<readonly Partial<Reported>[]>
 
 const bySelf: Telling = () => Promise.resolve([{}])
 
@@ -37,14 +37,14 @@ export async function startOwnChain(
   const { anvil, token } = chain
   stack.defer(() => anvil.stop())
   const base = { name: 'base', chainId: anvil.chainId, urls: [anvil.url], token: token.address }
-  const told = (await telling(chain)).map((one) => ({ ...base, more: { startHeight: 0 }, ...one }))
-  const others = told.flatMap((one) => (one.others ?? []).map(({ contract }) => contract))
-  const ground = await startOwnGround(world, told, stack)
+  const reported = (await telling(chain)).map((one) => ({ ...base, more: { startHeight: 0 }, ...one }))
+  const others = reported.flatMap((one) => (one.others ?? []).map(({ contract }) => contract))
+  const ground = await startOwnGround(world, reported, stack)
   let amount = 0n
   const makeFinal = async (blocks = 3): Promise<void> => {
     await anvil.mine(blocks)
     const height = (await anvil.client.getBlockNumber()) - 2n
-    for (const { name } of told) await untilRead(ground, name, height)
+    for (const { name } of reported) await untilRead(ground, name, height)
   }
   return {
     ...chain,
@@ -59,7 +59,7 @@ export async function startOwnChain(
     makeFinal,
     async hold() {
       await makeFinal()
-      const watched = told.map(({ name }) => {
+      const watched = reported.map(({ name }) => {
         return { network: name, rpcUrl: anvil.url, address: depositor, token: token.address, others }
       })
       await holdOwnBooks(ground, ...watched)

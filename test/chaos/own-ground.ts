@@ -13,11 +13,11 @@ import { keepStanding } from '../oracle/hold.ts'
 import { spawnProgram } from '../support/embedded-program.ts'
 import {
   type Credited,
+  type Reported,
   saveDepositor,
   startCreditingService,
-  type Told,
-  writeToldSettings,
-} from '../support/told-networks.ts'
+  writeReportedSettings,
+} from '../support/reported-networks.ts'
 import { until } from '../support/until.ts'
 import { recordProcess } from './leftover.ts'
 import type { Living, Printing } from './liveness.ts'
@@ -58,7 +58,7 @@ type Program = ReturnType<typeof spawnProgram> & { opsUrl: string }
 
 export async function startOwnGround(
   world: ChaosWorld,
-  networks: readonly Told[],
+  networks: readonly Reported[],
   stack: AsyncDisposableStack,
 ): Promise<OwnGround> {
   const databaseUrl = await makeDatabase(world, networks, stack)
@@ -68,7 +68,10 @@ export async function startOwnGround(
   const service = stack.use(await startCreditingService(credited))
   const queueUrl = await emptyQueue(world)
   const environment: Record<string, string> = {
-    ...(await writeToldSettings(folder, networks, { DATABASE_URL: databaseUrl, SERVICE_URL: service.url })),
+    ...(await writeReportedSettings(folder, networks, {
+      DATABASE_URL: databaseUrl,
+      SERVICE_URL: service.url,
+    })),
     ...(queueUrl !== null && { QUEUE_URL: queueUrl }),
     // Long enough to be looked for in what is printed.
     SERVICE_API_KEY: randomBytes(12).toString('hex'),
@@ -122,7 +125,7 @@ export async function startOwnGround(
 
 async function makeDatabase(
   { databaseUrl, connect }: ChaosWorld,
-  networks: readonly Told[],
+  networks: readonly Reported[],
   stack: AsyncDisposableStack,
 ): Promise<string> {
   const name = `own_${randomBytes(6).toString('hex')}`

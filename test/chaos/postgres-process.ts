@@ -93,9 +93,9 @@ async function untilShown(connectionString: string, offsetMs: number): Promise<v
   client.on('error', () => undefined)
   await client.connect()
   const toleratedMs = 5000
-  const mend = 'is libfaketime installed?'
+  const fix = 'is libfaketime installed?'
   try {
-    await until(`the clock of Postgres is ${offsetMs / 1000} s off (${mend})`, async () => {
+    await until(`the clock of Postgres is ${offsetMs / 1000} s off (${fix})`, async () => {
       const { rows } = await client.query<{ now: Date }>('select clock_timestamp() as now')
       const shownMs = (rows[0]?.now.getTime() ?? 0) - Date.now()
       return Math.abs(shownMs - offsetMs) < toleratedMs ? true : null

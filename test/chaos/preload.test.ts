@@ -28,7 +28,7 @@ const program = `
   process.exit(7)
 `
 
-type Told = { line: string; clocks: number[]; fixed: number[] }
+type Reported = { line: string; clocks: number[]; fixed: number[] }
 
 let stack: AsyncDisposableStack
 beforeEach(() => {
@@ -50,7 +50,7 @@ function start(orders: Orders) {
   if (stdin === null || stdout === null) throw new Error('it has no pipes')
   const lines = createInterface({ input: stdout })[Symbol.asyncIterator]()
   const say = (line: string) => void stdin.write(`${line}\n`)
-  const heard = async () => JSON.parse(String((await lines.next()).value)) as Told
+  const heard = async () => JSON.parse(String((await lines.next()).value)) as Reported
   return { child, pid: child.pid ?? 0, ended, say, heard, end: () => void stdin.end() }
 }
 

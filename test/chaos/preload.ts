@@ -15,7 +15,7 @@ export type Orders = {
   asked?: number
 }
 
-export type Told = { clockMs: number; loop?: LoopDelays; asked?: number }
+export type Reported = { clockMs: number; loop?: LoopDelays; asked?: number }
 
 const orders = JSON.parse(process.env.CHAOS ?? '{}') as Orders
 let offsetMs = orders.clockMs ?? 0

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { LoopDelays } from './loop-delays.ts'
-import type { Orders, Told } from './preload.ts'
+import type { Orders, Reported } from './preload.ts'
 
 const preload = pathToFileURL(join(import.meta.dirname, 'preload.ts')).href
 
@@ -14,14 +14,14 @@ export function preloaded(orders: Orders = {}): Record<string, string> {
 
 /** Returns once it shows the time, which one that has ended never does. */
 export async function setClock(child: ChildProcess, clockMs: number): Promise<void> {
-  await tell(child, { clockMs })
+  await report(child, { clockMs })
 }
 
 /** Has a process watch its event loop until what is returned is called. @throws where it has ended */
 export async function watchLoop(child: ChildProcess): Promise<() => Promise<LoopDelays>> {
-  await tell(child, { watchLoop: true })
+  await report(child, { watchLoop: true })
   return async () => {
-    const loop = (await tell(child, { watchLoop: false }))?.loop
+    const loop = (await report(child, { watchLoop: false }))?.loop
     if (loop === undefined) throw new Error('the process ended while its event loop was watched')
     return loop
   }
@@ -30,14 +30,14 @@ export async function watchLoop(child: ChildProcess): Promise<() => Promise<Loop
 let asked = 0
 
 /** Null from one that has ended. */
-async function tell(child: ChildProcess, orders: Orders): Promise<Told | null> {
+async function report(child: ChildProcess, orders: Orders): Promise<Reported | null> {
   if (child.exitCode !== null || child.signalCode !== null || !child.connected) return null
   const number = ++asked
   const over = new AbortController()
   const { signal } = over
-  const heard = new Promise<Told>((resolve) => {
-    const listen = (told: Told) => {
-      if (told.asked === number) resolve(told)
+  const heard = new Promise<Reported>((resolve) => {
+    const listen = (reported: Reported) => {
+      if (reported.asked === number) resolve(reported)
     }
     child.on('message', listen)
     signal.addEventListener('abort', () => child.off('message', listen))

@@ -10,7 +10,7 @@ const dim = (text: string): string => styleText('dim', text)
 const mark = (held: boolean): string => (held ? styleText('green', '✓') : styleText('red', '✗'))
 
 /** Lines for people, as things happen. */
-export function tellPeople(print: Print): Teller {
+export function reportPeople(print: Print): Teller {
   const inRed = (lines: readonly string[]) => {
     for (const line of lines) print(styleText('red', `        ${line}`))
   }

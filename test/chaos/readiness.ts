@@ -3,14 +3,15 @@ import type { DaemonProcess } from './world.ts'
 
 export type Ready = { status: number; unready: readonly string[]; warned: readonly string[] }
 
-type Told = Record<'unready' | 'warnings', { part: string; problem: string }[]>
+type Reported = Record<'unready' | 'warnings', { part: string; problem: string }[]>
 
 /** What a process says of itself; null where it does not answer. */
 export async function readinessOf({ opsUrl }: Pick<DaemonProcess, 'opsUrl'>): Promise<Ready | null> {
   try {
     const response = await fetch(`${opsUrl}/readyz`, { signal: AbortSignal.timeout(10_000) })
-    const { unready, warnings } = (await response.json()) as Told
-    const words = (problems: Told['unready']) => problems.map(({ part, problem }) => `${part}: ${problem}`)
+    const { unready, warnings } = (await response.json()) as Reported
+    const words = (problems: Reported['unready']) =>
+      problems.map(({ part, problem }) => `${part}: ${problem}`)
     return { status: response.status, unready: words(unready), warned: words(warnings) }
   } catch {
     return null

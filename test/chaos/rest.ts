@@ -48,7 +48,7 @@ const openAtService = `
   from unnest($1::text[]) as paid (tx) where not exists (
     select from service.deposit where transaction = tx and status in ('settled', 'credited', 'refunded', 'failed'))
   union all
-  select 'forwards under way', count(*) from service.transfer where outcome is null and kind in ('forward', 'stray')
+  select 'forwards under way', count(*) from service.transfer where outcome is null and kind in ('forward', 'extra')
   union all
   select 'webhooks not delivered', count(*) from service.delivery where status = 'pending'`
 

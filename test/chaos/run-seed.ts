@@ -29,25 +29,25 @@ export type SeedResult = {
 }
 
 /** One seed in one world; behind a fault after which something did not hold, another world is made. */
-export async function runSeed(plan: Plan, tell: Teller, stopping: AbortSignal): Promise<SeedResult> {
+export async function runSeed(plan: Plan, report: Teller, stopping: AbortSignal): Promise<SeedResult> {
   const struck: Struck[] = []
   const differences: string[] = []
   while (struck.length < plan.faults.length && !stopping.aborted) {
     const faults = plan.faults.slice(struck.length)
-    await inWorld({ ...plan, faults }, { tell, stopping, struck, differences })
+    await inWorld({ ...plan, faults }, { report, stopping, struck, differences })
   }
   return { seed: plan.seed, backend: plan.backend, struck, differences }
 }
 
-type Running = { tell: Teller; stopping: AbortSignal; struck: Struck[]; differences: string[] }
+type Running = { report: Teller; stopping: AbortSignal; struck: Struck[]; differences: string[] }
 
 async function inWorld({ seed, backend, faults }: Plan, running: Running): Promise<void> {
-  const { tell, stopping, struck, differences } = running
+  const { report, stopping, struck, differences } = running
   await using stack = new AsyncDisposableStack()
   const aborted = abortOf(stopping)
   const begun = performance.now()
-  const world = await startChaosWorld({ backend, say: tell.say }, stack)
-  tell.world((performance.now() - begun) / 1000)
+  const world = await startChaosWorld({ backend, say: report.say }, stack)
+  report.world((performance.now() - begun) / 1000)
   for (const fault of faults) {
     // A fault makes the same choices whatever was struck before it.
     const random = createRandom(seed * 1009 + hash(`${fault.name} ${fault.title}`))
@@ -55,16 +55,16 @@ async function inWorld({ seed, backend, faults }: Plan, running: Running): Promi
     // The world is ended under the fault, which then ends by itself.
     if (result === null) return
     struck.push(result)
-    tell.struck(result)
+    report.struck(result)
     if (result.problems.length === 0) continue
-    tell.kept(await keepLogs(world))
+    report.kept(await keepLogs(world))
     return
   }
   const asked = performance.now()
   const found = await differencesToTwin(world).catch((error: unknown) => [messageOf(error)])
   differences.push(...found)
-  tell.twin(found, (performance.now() - asked) / 1000)
-  if (found.length > 0) tell.kept(await keepLogs(world))
+  report.twin(found, (performance.now() - asked) / 1000)
+  if (found.length > 0) report.kept(await keepLogs(world))
 }
 
 async function abortOf(stopping: AbortSignal): Promise<null> {

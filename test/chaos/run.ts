@@ -3,7 +3,7 @@ import { messageOf } from '../../src/core/errors.ts'
 import { allFaults } from './all-faults.ts'
 import type { FaultName } from './fault.ts'
 import { type Plan, planOf, type Wishes } from './plan.ts'
-import { isWell, replayOf, tellPeople, titleOf } from './print-run.ts'
+import { isWell, replayOf, reportPeople, titleOf } from './print-run.ts'
 import { runSeed, type SeedResult } from './run-seed.ts'
 
 const usage = `npm run chaos -- [--seed N] [--seeds N] [--faults F1,F6] [--backend redis|postgres] [--json] [--plan]
@@ -23,15 +23,15 @@ const stopping = new AbortController()
 // The parts are ended in order by those who started them.
 process.on('SIGINT', () => stopping.abort()).on('SIGTERM', () => stopping.abort())
 // What nobody waits for any more must not take the run down, and leave its servers: it is a finding like others.
-const stray: string[] = []
-process.on('uncaughtException', noteStray).on('unhandledRejection', noteStray)
+const unmatchedDelivery: string[] = []
+process.on('uncaughtException', noteUnmatchedDelivery).on('unhandledRejection', noteUnmatchedDelivery)
 const print = (line: string) => void (asked.asJson ? null : process.stdout.write(`${line}\n`))
 
 const results: SeedResult[] = []
 for (const seed of asked.seeds) {
   const plan = planOf(seed, allFaults, asked.wishes)
   print(titleOf(plan))
-  if (asked.onlyPlan) tellPlan(plan)
+  if (asked.onlyPlan) reportPlan(plan)
   else if (!stopping.signal.aborted) await runOne(plan)
 }
 if (asked.asJson) process.stdout.write(`${JSON.stringify({ results }, null, 2)}\n`)
@@ -40,12 +40,12 @@ if (stopping.signal.aborted) print('stopped before its end')
 else if (!asked.onlyPlan) print(`${results.length - failed.length} of ${asked.seeds.length} seeds held`)
 for (const result of failed) print(`again: ${replayOf(result)}`)
 const isStopped = stopping.signal.aborted && !asked.onlyPlan
-process.exitCode = failed.length > 0 || stray.length > 0 || isStopped ? 1 : 0
+process.exitCode = failed.length > 0 || unmatchedDelivery.length > 0 || isStopped ? 1 : 0
 endAnyhow()
 
-function noteStray(error: unknown): void {
+function noteUnmatchedDelivery(error: unknown): void {
   const problem = `nobody waited for: ${messageOf(error)}`
-  stray.push(problem)
+  unmatchedDelivery.push(problem)
   process.stderr.write(`  ${problem}\n`)
 }
 
@@ -63,10 +63,10 @@ function endNow(): void {
 }
 
 async function runOne(plan: Plan): Promise<void> {
-  const tell = tellPeople(print)
+  const report = reportPeople(print)
   const { seed, backend } = plan
   try {
-    results.push(await runSeed(plan, tell, stopping.signal))
+    results.push(await runSeed(plan, report, stopping.signal))
   } catch (error) {
     // No world, or one that could not be ended: the other seeds are run all the same.
     print(`  ${messageOf(error)}`)
@@ -74,7 +74,7 @@ async function runOne(plan: Plan): Promise<void> {
   }
 }
 
-function tellPlan({ faults }: Plan): void {
+function reportPlan({ faults }: Plan): void {
   for (const { name, title } of faults) print(`  ${name.padEnd(4)}${title}`)
 }
 

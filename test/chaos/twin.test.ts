@@ -50,9 +50,11 @@ test('what one of them has otherwise is told', { timeout: 300_000 }, async () =>
       where journal_id = (select min(id) from ledger_journal where kind = 'settlement')`,
     `insert into mismatch (subject, kind, severity, opened_at) values ('transfer/base/0x00/0', 'unreported', 'severe', now())`,
   )
-  const told = (await differencesToTwin(struck, 20_000)).map((line) => line.replace(/: \{.*/, '')).toSorted()
+  const reported = (await differencesToTwin(struck, 20_000))
+    .map((line) => line.replace(/: \{.*/, ''))
+    .toSorted()
   const [ours, theirs] = ['1 times here, 0 times there', '0 times here, 1 times there']
-  expect(told).toEqual([
+  expect(reported).toEqual([
     `${theirs}: deposits`,
     `${theirs}: journals`,
     `${ours}: deposits`,

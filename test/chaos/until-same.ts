@@ -16,7 +16,7 @@ export async function untilSame<Answer>(
     const answer = await ask()
     if (isDeepStrictEqual(answer, wanted)) return
     if (performance.now() > deadline)
-      throw new Error(`${what}: ${told(answer)} in the place of ${told(wanted)}`)
+      throw new Error(`${what}: ${reported(answer)} in the place of ${reported(wanted)}`)
     await sleep(askEveryMs)
   }
 }
@@ -24,10 +24,10 @@ export async function untilSame<Answer>(
 /** @throws where an answer is another one. */
 export function mustBeSame<Answer>(what: string, answer: Answer, wanted: Answer): void {
   if (!isDeepStrictEqual(answer, wanted)) {
-    throw new Error(`${what}: ${told(answer)} in the place of ${told(wanted)}`)
+    throw new Error(`${what}: ${reported(answer)} in the place of ${reported(wanted)}`)
   }
 }
 
-function told(answer: unknown): string {
+function reported(answer: unknown): string {
   return JSON.stringify(answer, (_key, part: unknown) => (typeof part === 'bigint' ? part.toString() : part))
 }

@@ -101,7 +101,7 @@ test.each(numbers.map(([name, option]) => [name, option.long, option] as const))
     for (const outside of [`${Number(min) - 1}`, `${Number(max) + 1}`, `${min}.5`, 'x'])
       expect(() => parse(outside)).toThrow(
         expect.objectContaining({
-          details: { problem: `${long} is "${outside}"`, mend: `give a whole number from ${min} to ${max}` },
+          details: { problem: `${long} is "${outside}"`, fix: `give a whole number from ${min} to ${max}` },
         }),
       )
   },

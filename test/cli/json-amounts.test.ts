@@ -115,14 +115,14 @@ test('why a deposit is judged so names amounts in units, and beside them in smal
 test('a mismatch says what is wrong, by which amounts, and to which cause it belongs', async () => {
   const { items } = (await document('mismatches list --all')) as { items: object[] }
   const { mismatch, history } = await document('mismatches show 1')
-  const told = {
+  const reported = {
     kind: 'settlement_short',
     says: expect.stringContaining('Short by '),
     amounts: { stated: { amount: '99.900000', amount_base: '99900000', asset_symbol: 'USDC' } },
     cause: { kind: 'settlement_short', service: 'default', network: 'base', side: 'service' },
   }
-  expect(items).toContainEqual(expect.objectContaining({ id: '1', cause: told.cause }))
-  expect(mismatch).toMatchObject(told)
+  expect(items).toContainEqual(expect.objectContaining({ id: '1', cause: reported.cause }))
+  expect(mismatch).toMatchObject(reported)
   expect(history).toContainEqual(
     expect.objectContaining({
       action: 'reopened',

@@ -48,8 +48,7 @@ service: { profile: ./profile.yaml }
 `
 
 const depositd = (line: string) => runCommand(line, environment)
-const mend = () =>
-  writeFileSync(profilePath, own.replace('      settled: settled', '      paid_out: settled'))
+const fix = () => writeFileSync(profilePath, own.replace('      settled: settled', '      paid_out: settled'))
 
 test('replay tells what became of each payload, and fails while one cannot be read', async () => {
   expect(await depositd('replay')).toEqual({
@@ -57,7 +56,7 @@ test('replay tells what became of each payload, and fails while one cannot be re
     out: 'read again: 1; applied: 0; passed over: 0; still unreadable: 1; journals: 0\n',
     err: 'read again: 1; applied: 0; passed over: 0; still unreadable: 1; journals: 0\n',
   })
-  mend()
+  fix()
   const replayed = await depositd('replay --kind unknown_status --since 2026-01-01 --json')
   expect(replayed.status).toBe(0)
   expect(JSON.parse(replayed.out)).toEqual({

@@ -50,8 +50,8 @@ async function reasons(): Promise<Reason[]> {
 test('a verdict names the rows behind each cell, and how each transfer was found', async () => {
   await books.receive(payment(), delivery(), webhook(), claim())
   await books.settle()
-  const told = await reasons()
-  expect(told.map(({ what, evidence }) => [what, evidence.length])).toEqual([
+  const reported = await reasons()
+  expect(reported.map(({ what, evidence }) => [what, evidence.length])).toEqual([
     ['state', 4],
     ['deposit.webhook', 1],
     ['deposit.api', 1],
@@ -62,11 +62,11 @@ test('a verdict names the rows behind each cell, and how each transfer was found
     ['payment', 1],
     ['delivery', 1],
   ])
-  expect(told[0]).toMatchObject({
+  expect(reported[0]).toMatchObject({
     says: expect.stringContaining('reconciled'),
     policy: expect.stringContaining('policy.required'),
   })
-  expect(told[8]?.rule).toContain('the service names the transaction')
+  expect(reported[8]?.rule).toContain('the service names the transaction')
 })
 
 test('a mismatch names the line of the policy and the deadline that decided', async () => {

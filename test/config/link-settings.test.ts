@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { linkFinding } from '../../src/cli/doctor-secrecy.ts'
+import { linkFinding } from '../../src/cli/doctor/secrecy.ts'
 import { sharedLinks } from '../../src/config/link-settings.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { environment } from '../support/settings-text.ts'
@@ -55,6 +55,6 @@ test.each([
     check: 'links',
     state: 'warning',
     says: `PUBLIC_URL is ${address}, which only this machine can open; RUNBOOK_URL is not set: alerts carry no link to the console, runbook`,
-    mend: 'set PUBLIC_URL, RUNBOOK_URL to the address at which others open it: docs/settings.md#links',
+    fix: 'set PUBLIC_URL, RUNBOOK_URL to the address at which others open it: docs/settings.md#links',
   })
 })

@@ -13,7 +13,7 @@ const loopback = '127.0.0.1'
  * A transfer is told of from its start, before the money has arrived, to its end, after it has. How a webhook is
  * registered is not shown, so a command does it; in what words it speaks neither, so it is known by the address.
  */
-export async function mustTellOfTransfer(run: Run): Promise<void> {
+export async function mustReportOfTransfer(run: Run): Promise<void> {
   await run.once(followTransfer)
 }
 
@@ -23,13 +23,13 @@ async function followTransfer(subject: Subject): Promise<void> {
   await lent(subject, 'webhook', receiver.url)
   const channel = await openChannel(subject, 'solana')
   const address = await pay(subject, channel, { network: 'base', asset: 'USDC', amount: subject.amount })
-  const told = (): number =>
+  const reported = (): number =>
     receiver.bodies.filter((body) => body.toLowerCase().includes(address.toLowerCase())).length
   await untilArrived(subject, channel)
   await eventually(subject, 'a second webhook of the transfer', async () =>
-    Promise.resolve(told() > 1 ? true : null),
+    Promise.resolve(reported() > 1 ? true : null),
   )
-  must(told() > 1, 'a transfer has a start and a finish')
+  must(reported() > 1, 'a transfer has a start and a finish')
 }
 
 type Receiver = AsyncDisposable & { url: string; bodies: string[] }

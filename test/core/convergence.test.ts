@@ -38,9 +38,9 @@ function turnedOver(value: unknown): unknown {
 
 /** What is decided, without numbers, without when it was noticed, and in an order of its own. */
 function outcome(decisions: readonly GroupVerdict[]): string[] {
-  const told = decisions.flatMap(({ deposits, strays }) => [
+  const reported = decisions.flatMap(({ deposits, unmatchedDeliveries }) => [
     ...deposits.map(
-      ({ dossier: { serviceId, deposit }, verdict, payment: paid, delivery: sent, milestones, steps }) => ({
+      ({ evidence: { serviceId, deposit }, verdict, payment: paid, delivery: sent, milestones, steps }) => ({
         serviceId,
         ref: deposit?.ref,
         verdict,
@@ -50,9 +50,9 @@ function outcome(decisions: readonly GroupVerdict[]): string[] {
         milestones: { ...milestones, reconciledAt: null },
       }),
     ),
-    ...strays,
+    ...unmatchedDeliveries,
   ])
-  return told.map((one) => JSON.stringify(one, asText)).toSorted()
+  return reported.map((one) => JSON.stringify(one, asText)).toSorted()
 }
 
 function asText(_key: string, value: unknown): unknown {
@@ -81,7 +81,7 @@ function netBooks(journals: readonly Journal[]): Record<string, bigint> {
 const anyHistory = anyWorld.chain((world) =>
   fc.record({
     world: fc.constant(world),
-    told: fc.shuffledSubarray([...world, ...world.map(turned)], { minLength: world.length * 2 }),
+    reported: fc.shuffledSubarray([...world, ...world.map(turned)], { minLength: world.length * 2 }),
     cuts: fc.array(fc.nat({ max: world.length * 2 }), { maxLength: 6 }),
     minutes: fc.array(fc.nat({ max: 300 }), { minLength: 7, maxLength: 7 }),
   }),
@@ -89,13 +89,13 @@ const anyHistory = anyWorld.chain((world) =>
 
 test('however evidence comes in, what is decided in the end and what is booked are the same', () => {
   fc.assert(
-    fc.property(anyHistory, ({ world, told, cuts, minutes }) => {
+    fc.property(anyHistory, ({ world, reported, cuts, minutes }) => {
       const atOnce = decideAtOnce(world, approvals, { rules, now: late })
       const books = new ModelBooks(approvals, rules)
-      const places = [0, ...cuts.toSorted((left, right) => left - right), told.length]
+      const places = [0, ...cuts.toSorted((left, right) => left - right), reported.length]
       const times = minutes.toSorted((left, right) => left - right)
       for (const [place, from] of places.entries()) {
-        books.apply(told.slice(from, places[place + 1]), at(times[place] ?? 3000))
+        books.apply(reported.slice(from, places[place + 1]), at(times[place] ?? 3000))
       }
       const decided = books.settle(late)
       expect(outcome(decided)).toEqual(outcome(atOnce))
@@ -127,9 +127,9 @@ test('of two words of one moment the same one holds, in whatever order they and 
 
 test('no posting key is used twice, however evidence comes in', () => {
   fc.assert(
-    fc.property(anyHistory, ({ told }) => {
+    fc.property(anyHistory, ({ reported }) => {
       const books = new ModelBooks(approvals, rules)
-      for (const [place, one] of told.entries()) books.apply([one], at(place * 5))
+      for (const [place, one] of reported.entries()) books.apply([one], at(place * 5))
       const keys = books.booked.map(({ key }) => key)
       expect(keys.length).toBe(new Set(keys).size)
     }),

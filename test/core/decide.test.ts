@@ -54,8 +54,8 @@ test('whatever is told, each payment is one deposit and each service id is one',
   fc.assert(
     fc.property(anyEvidence, (all) => {
       const { deposits } = decided(all)
-      const refs = deposits.map(({ dossier }) => dossier.deposit?.ref).filter((ref) => ref !== undefined)
-      const ids = deposits.map(({ dossier }) => dossier.serviceId).filter((id) => id !== null)
+      const refs = deposits.map(({ evidence }) => evidence.deposit?.ref).filter((ref) => ref !== undefined)
+      const ids = deposits.map(({ evidence }) => evidence.serviceId).filter((id) => id !== null)
       expect(new Set(refs).size).toBe(refs.length)
       expect(new Set(ids)).toEqual(
         new Set(all.flatMap((one) => (one.kind === 'claim' ? [one.serviceId] : []))),
@@ -67,14 +67,14 @@ test('whatever is told, each payment is one deposit and each service id is one',
 })
 
 /** What a decision comes to, without when it was made. */
-function outcome({ deposits, strays }: GroupVerdict): string {
+function outcome({ deposits, unmatchedDeliveries }: GroupVerdict): string {
   const judged = deposits.map(({ verdict: { state, matrix, mismatches }, journals }) => ({
     state,
     matrix,
     mismatches,
     journals,
   }))
-  return JSON.stringify({ judged, strays }, asText)
+  return JSON.stringify({ judged, unmatchedDeliveries }, asText)
 }
 
 test('looking again at the time that was named is enough: in between nothing changes', () => {
@@ -132,9 +132,9 @@ test.each<[string, NonNullable<Parameters<typeof claim>[0]>['settlement']]>([
 })
 
 test('a payment to an address that nobody approved is neither settled nor reconciled', () => {
-  const stranger = '0x00000000000000000000000000000000000000dd' as Address
-  const said = claim({ ...credited, deposit: { address: stranger } })
-  const [deposit] = decided([said, payment({ to: stranger })]).deposits
+  const addressConflict = '0x00000000000000000000000000000000000000dd' as Address
+  const said = claim({ ...credited, deposit: { address: addressConflict } })
+  const [deposit] = decided([said, payment({ to: addressConflict })]).deposits
   expect(deposit?.verdict.state).toBe('settling')
   expect(
     deposit?.journals.flatMap(({ transfers }) => transfers.map(({ credit: account }) => account)),
@@ -149,13 +149,13 @@ test('a credit whose amount the API does not state is not proved', () => {
 
 test('one transfer to an address that is watched as both is a deposit of one and a delivery to the other', () => {
   const both = { network: payment().network, to: payment().to, tx: txId('both'), index: '7' }
-  const { deposits, strays } = decide(
+  const { deposits, unmatchedDeliveries } = decide(
     groupOf([payment(both), delivery({ ...both, from: liquidity })]),
     { policy, routes: [], senders: new Set([`base/${liquidity}`]) },
     late,
   )
-  expect(deposits.map(({ dossier }) => dossier.deposit?.tx)).toEqual([txId('both')])
-  expect(strays.map(({ mismatch }) => mismatch.kind)).toEqual(['settlement_unreported'])
+  expect(deposits.map(({ evidence }) => evidence.deposit?.tx)).toEqual([txId('both')])
+  expect(unmatchedDeliveries.map(({ mismatch }) => mismatch.kind)).toEqual(['settlement_unreported'])
 })
 
 function refOf(index: string): TransferRef {
@@ -188,7 +188,7 @@ test('a deposit known by its service id keeps its number when its payment turns 
   ]
   const { deposits } = decide({ ...groupOf(observations), known }, rules, late)
   expect(
-    deposits.map(({ dossier, id, absorbed }) => [dossier.serviceId, dossier.deposit?.index, id, absorbed]),
+    deposits.map(({ evidence, id, absorbed }) => [evidence.serviceId, evidence.deposit?.index, id, absorbed]),
   ).toEqual([
     ['dep_1', '4', 1n, []],
     ['dep_2', '3', 2n, [3n]],

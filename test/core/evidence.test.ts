@@ -4,7 +4,7 @@ import type { Address } from '../../src/core/asset.ts'
 import { type Claim, linkKeys } from '../../src/core/evidence.ts'
 import { completedStages, type Milestones } from '../../src/core/lag.ts'
 import { components } from '../../src/core/matching/components.ts'
-import { foldClaims, foldSightings } from '../../src/core/matching/fold.ts'
+import { foldChainTransfers, foldClaims } from '../../src/core/matching/fold.ts'
 import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
@@ -94,8 +94,8 @@ test('an observation survives being written and read', () => {
 })
 
 test('what was sent and what was written to a payment survive, and need not be there', () => {
-  const told = { ...payment(), memo: '17', sent: (2n ** 60n) as Amount }
-  expect(decodeObservation(encodeObservation(told))).toEqual(told)
+  const reported = { ...payment(), memo: '17', sent: (2n ** 60n) as Amount }
+  expect(decodeObservation(encodeObservation(reported))).toEqual(reported)
   expect(decodeObservation(encodeObservation(payment()))).toEqual(payment())
 })
 
@@ -106,16 +106,20 @@ test('names and texts that look like numbers or times stay text', () => {
 
 test.each([
   ['a final reading outranks an early one', ['seen', 'final'], 'final'],
-  ['a withdrawn early sighting stays withdrawn', ['seen', 'orphaned', 'seen'], 'orphaned'],
-  ['what was final is not withdrawn by an early sighting that vanished', ['final', 'orphaned'], 'final'],
+  ['a withdrawn early chain_transfer stays withdrawn', ['seen', 'orphaned', 'seen'], 'orphaned'],
+  [
+    'what was final is not withdrawn by an early chain_transfer that vanished',
+    ['final', 'orphaned'],
+    'final',
+  ],
 ] as const)('%s', (_what, stages, state) => {
-  const [leg] = foldSightings(stages.map((stage) => payment({ stage })))
+  const [leg] = foldChainTransfers(stages.map((stage) => payment({ stage })))
   expect(leg?.state).toBe(state)
 })
 
 test('a later history outranks an earlier one, whatever either says', () => {
   const states = (['seen', 'final', 'orphaned'] as const).map(
-    (stage) => foldSightings([payment({ epoch: 3, stage }), payment({ epoch: 2 })])[0]?.state,
+    (stage) => foldChainTransfers([payment({ epoch: 3, stage }), payment({ epoch: 2 })])[0]?.state,
   )
   expect(states).toEqual(['seen', 'final', 'orphaned'])
 })
@@ -127,7 +131,7 @@ test('of two readings of one history the higher block counts', () => {
     [low, high],
     [high, low],
   ])
-    expect(foldSightings(all)[0]?.blockHash).toBe('0x00')
+    expect(foldChainTransfers(all)[0]?.blockHash).toBe('0x00')
 })
 
 test.each<[string, Partial<Claim>, Partial<Claim>]>([
@@ -155,21 +159,21 @@ test.each<[string, Partial<Claim>, Partial<Claim>]>([
 })
 
 test('each source has its own word, and the time of its first', () => {
-  const [story, ...others] = foldClaims([
+  const [claimHistory, ...others] = foldClaims([
     webhook({ receivedAt: at(7) }),
     claim({ receivedAt: at(6) }),
     webhook({ receivedAt: at(4), status: 'observed' }),
   ])
   expect(others).toEqual([])
-  expect(story).toMatchObject({ webhook: { status: 'settled' }, webhookAt: at(4), apiAt: at(6) })
-  expect([...(story?.statuses.webhook ?? [])]).toEqual([
+  expect(claimHistory).toMatchObject({ webhook: { status: 'settled' }, webhookAt: at(4), apiAt: at(6) })
+  expect([...(claimHistory?.statuses.webhook ?? [])]).toEqual([
     ['observed', at(4)],
     ['settled', at(7)],
   ])
 })
 
 test('a leg was first seen when it was first read, and final when it was first read as final', () => {
-  const [leg] = foldSightings([
+  const [leg] = foldChainTransfers([
     payment({ receivedAt: at(9) }),
     payment({ receivedAt: at(7) }),
     payment({ stage: 'seen', receivedAt: at(3) }),

@@ -72,7 +72,7 @@ test('a tolerance that is taken back takes its booking back', () => {
   expect(balances([...before, ...journals])).toEqual(balances(decided(short, {}).journals))
 })
 
-const told = (status: ClaimStatus): Observations => [
+const reported = (status: ClaimStatus): Observations => [
   webhook({ status, settlement: { amount: null, tx: null } }),
   claim({ status, settlement: { amount: null, tx: null } }),
   payment(),
@@ -93,7 +93,7 @@ test.each<[string, Observations, Partial<Policy>, string]>([
   ],
   [
     'a smaller payment that is told of',
-    told('confirmed'),
+    reported('confirmed'),
     { minimum: amount(100_000_001n) },
     'confirmed below_minimum',
   ],
@@ -103,7 +103,7 @@ test.each<[string, Observations, Partial<Policy>, string]>([
     { minimum: amount(100_000_001n) },
     'reconciled',
   ],
-  ['a smaller payment that is refunded', told('refunded'), { minimum: amount(100_000_001n) }, 'refunded'],
+  ['a smaller payment that is refunded', reported('refunded'), { minimum: amount(100_000_001n) }, 'refunded'],
   [
     'a smaller payment that is not final',
     [payment({ stage: 'seen' })],
@@ -118,11 +118,16 @@ test.each<[string, Observations, Partial<Policy>, string]>([
   ],
   [
     'an asset that is not accepted and is told of',
-    told('confirmed'),
+    reported('confirmed'),
     { supported: false },
     'confirmed unsupported_token',
   ],
-  ['an asset that is not accepted and is held', told('held'), { supported: false }, 'held unsupported_token'],
+  [
+    'an asset that is not accepted and is held',
+    reported('held'),
+    { supported: false },
+    'held unsupported_token',
+  ],
   [
     'an asset that is not accepted and is delivered all the same',
     delivered(99_900_000n),
@@ -144,11 +149,11 @@ test.each<[string, Observations, Partial<Policy>, string]>([
   ['not accepted, unclaimed', [payment()], { supported: false }, 'liabilities:suspense'],
   [
     'below the minimum, claimed',
-    told('confirmed'),
+    reported('confirmed'),
     { minimum: amount(100_000_001n) },
     'liabilities:deposits:channel:shop',
   ],
-  ['not accepted, claimed', told('confirmed'), { supported: false }, 'liabilities:deposits:channel:shop'],
+  ['not accepted, claimed', reported('confirmed'), { supported: false }, 'liabilities:deposits:channel:shop'],
 ])('what is %s is in the books: it lies at the address', (_what, ...[observations, changes, account]) => {
   expect(balances(decided(observations, changes).journals)).toEqual({
     [`assets:in_transit:base ${usdcOnBase}`]: 100_000_000n,

@@ -93,9 +93,9 @@ test('every transfer has a positive amount, two accounts and the assets of its l
 test('what is booked of a payment is what its chain says, and only while it is final there', () => {
   fc.assert(
     fc.property(anyEvidence, (all) => {
-      for (const { dossier, journals } of decided(all)) {
+      for (const { evidence, journals } of decided(all)) {
         const booked = journals.filter(({ kind }) => kind === 'deposit').flatMap(({ transfers }) => transfers)
-        const { deposit } = dossier
+        const { deposit } = evidence
         const final = deposit !== null && deposit.state === 'final' && deposit.amount > 0n ? [deposit] : []
         if (booked.length > 0) {
           expect(booked.map(({ asset, amount }) => ({ asset, amount }))).toEqual(
@@ -112,12 +112,12 @@ test('what is booked of a payment is what its chain says, and only while it is f
 test('a settlement takes the whole payment out of transit, once the payment itself is booked', () => {
   fc.assert(
     fc.property(anyEvidence, (all) => {
-      for (const { dossier, journals } of decided(all)) {
+      for (const { evidence, journals } of decided(all)) {
         if (!journals.some(({ kind }) => kind === 'settlement')) continue
         const left = Object.keys(balances(journals)).filter((key) => key.startsWith('assets:in_transit'))
         expect(left).toEqual([])
-        expect(dossier.api).not.toBeNull()
-        expect(dossier.approval).not.toBeNull()
+        expect(evidence.api).not.toBeNull()
+        expect(evidence.approval).not.toBeNull()
       }
     }),
     runs,

@@ -62,13 +62,13 @@ test('a refund of a payment that is not final is not booked before the payment i
 
 test('a refund is taken back, and the delivery booked that the chain shows', () => {
   const booked = decided([refunded(), payment()])
-  const told = claim({ occurredAt: at(30), receivedAt: at(31) })
-  const journals = decided([refunded(), told, payment(), delivery()], booked)
+  const reported = claim({ occurredAt: at(30), receivedAt: at(31) })
+  const journals = decided([refunded(), reported, payment(), delivery()], booked)
   expect(journals.map(({ kind, reverses }) => [kind, reverses?.split('/')[0]])).toEqual([
     ['reversal', 'refund'],
     ['settlement', undefined],
   ])
-  expect(decided([delivery(), payment(), told, refunded()], [...booked, ...journals])).toEqual([])
+  expect(decided([delivery(), payment(), reported, refunded()], [...booked, ...journals])).toEqual([])
 })
 
 const settled = `settlement 3 min: equity:conversion / assets:in_transit:base 100000000, assets:forwarded:arbitrum:${recipient} / equity:conversion 99900000`
@@ -97,9 +97,9 @@ test('so does one that lacks no more than the policy accepts', () => {
 
 test('of what the API never stated the chain alone is booked, without a fee', () => {
   const said = { settlement: { amount: null, fee: null }, occurredAt: at(20), receivedAt: at(21) }
-  const told = (status: ClaimStatus) => [claim({ ...said, status }), payment(), delivery()]
-  expect(shown(decided(told('settling')))).toEqual([paid])
-  expect(shown(decided(told('refunded')))).toEqual([paid, settled])
+  const reported = (status: ClaimStatus) => [claim({ ...said, status }), payment(), delivery()]
+  expect(shown(decided(reported('settling')))).toEqual([paid])
+  expect(shown(decided(reported('refunded')))).toEqual([paid, settled])
 })
 
 test('where a part was delivered no refund of the whole is booked, and what is left stays in transit', () => {
@@ -132,7 +132,7 @@ test('a refund is reversed with its payment where that is gone', () => {
 test('a refund outdoes a write-off', () => {
   const place = { role: 'deposit', network: base, tx: txId('pay'), index: '0', to: channelAddress } as const
   const writeOff: TransferDecision = {
-    kind: 'ruling',
+    kind: 'decision',
     id: 'one',
     ...place,
     verdict: { kind: 'write_off', account: 'assets:receivable:service' },

@@ -18,7 +18,7 @@ function rowsBelow(heading: string): string[][] {
 }
 
 test('the sizes and networks of the compose file are told', () => {
-  const told = rowsBelow('With Docker Compose').map(([name, , cpus, memory, networks]) => [
+  const reported = rowsBelow('With Docker Compose').map(([name, , cpus, memory, networks]) => [
     name,
     cpus,
     memory,
@@ -28,7 +28,7 @@ test('the sizes and networks of the compose file are told', () => {
     const { cpus, memory } = deploy.resources.limits
     return [name, cpus, memory.replace('M', ' MiB').replace('G', ' GiB'), networks.join(', ')]
   })
-  expect(told).toEqual(given)
+  expect(reported).toEqual(given)
 })
 
 test('every part of readiness is told', () => {
@@ -38,7 +38,7 @@ test('every part of readiness is told', () => {
     ['scan/NETWORK', 300],
   ])
   const judged = judgeVitals(vitals, { migrations: [], streams, waited: 0 })
-  const told = rowsBelow('Health').flatMap(([parts = '']) => parts.split(', '))
+  const reported = rowsBelow('Health').flatMap(([parts = '']) => parts.split(', '))
   const parts = ['start', 'stop', 'database', 'queue', ...judged.map(({ part }) => part)]
-  expect(parts.filter((part) => !told.includes(part))).toEqual([])
+  expect(parts.filter((part) => !reported.includes(part))).toEqual([])
 })

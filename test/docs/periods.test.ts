@@ -24,14 +24,14 @@ beforeAll(async () => {
   books = await openExampleBooks()
   const who = { by: 'erin', approvedBy: 'max', reason: 'the service answers in February' }
   await changePeriod(books.db, { period: '2026-01' as Period, action: 'closed', forced: true, ...who })
-  const story = {
+  const claimHistory = {
     serviceId: 'dep_8' as ServiceId,
     status: 'confirmed',
     deposit: { tx: txId('late'), amount: 30_000_000n as Amount },
     settlement: { tx: null, amount: null, fee: null },
   } as const
   const paid = { tx: txId('late'), amount: 30_000_000n as Amount, blockAt: at(2 * 24 * 60 + 600) }
-  await books.receive(payment(paid), webhook(story), claim(story))
+  await books.receive(payment(paid), webhook(claimHistory), claim(claimHistory))
   await books.settle()
   /** Every value arrives as the text that psql would print. */
   const types: CustomTypesConfig = { getTypeParser: () => (text: string) => text }

@@ -25,13 +25,13 @@ const settings = () => evmSettings(anvil, { tokens: [token.address], native: fal
 
 /** Verifies what is told of a chain, on that chain. */
 async function check(
-  told: ObservedChainTransfer | TransactionFailure,
+  reported: ObservedChainTransfer | TransactionFailure,
   urls = [anvil.url],
   more: object = {},
 ) {
   const parts = plain({ networks: [{ ...settings(), ...more }] }) as BundleParts
-  const stored = [{ inboxId: 1n, observation: told }]
-  const [found] = await verifyChains(parts, stored, new Map([[told.network, urls]]))
+  const stored = [{ inboxId: 1n, observation: reported }]
+  const [found] = await verifyChains(parts, stored, new Map([[reported.network, urls]]))
   return `${found?.outcome}: ${found?.says}`
 }
 
@@ -42,7 +42,7 @@ async function pay(blocks = 3): Promise<ObservedChainTransfer> {
   const reading = await createReader(settings()).readTransaction(tx, new Set([depositor]))
   const transfer = reading.kind === 'read' ? reading.transfers[0] : undefined
   if (transfer === undefined) throw new Error('the payment is not on the chain')
-  return { ...transfer, kind: 'sighting', role: 'deposit', epoch: 0, receivedAt: transfer.blockAt }
+  return { ...transfer, kind: 'chain_transfer', role: 'deposit', epoch: 0, receivedAt: transfer.blockAt }
 }
 
 test('a payment that is there as told passes, and the chain is named with what counts as final', async () => {
@@ -52,45 +52,47 @@ test('a payment that is there as told passes, and the chain is named with what c
 })
 
 test('whatever is told otherwise than the chain has it is named', async () => {
-  const told = await pay()
+  const reported = await pay()
   const other = parseAddress('evm', '0x0000000000000000000000000000000000000b0b')
   const altered: [Partial<ObservedChainTransfer>, string][] = [
     [{ amount: 6n as Amount }, 'amount is 5, not 6'],
-    [{ asset: `${told.asset.slice(0, -1)}0` as ObservedChainTransfer['asset'] }, 'asset is '],
+    [{ asset: `${reported.asset.slice(0, -1)}0` as ObservedChainTransfer['asset'] }, 'asset is '],
     [{ from: other }, `not ${other}`],
-    [{ to: other }, `no transfer ${told.index} to ${other}`],
+    [{ to: other }, `no transfer ${reported.index} to ${other}`],
     [{ index: '7' }, 'no transfer 7'],
-    [{ height: told.height + 1n }, 'height is '],
+    [{ height: reported.height + 1n }, 'height is '],
     [{ blockHash: `0x${'ab'.repeat(32)}` }, 'blockHash is '],
     [{ blockAt: new Date(0) }, 'not 1970-01-01T00:00:00.000Z'],
     [{ tx: toTxId(`0x${'cd'.repeat(32)}`) }, 'unknown'],
   ]
   for (const [change, says] of altered) {
-    const found = await check({ ...told, ...change })
+    const found = await check({ ...reported, ...change })
     expect(found).toMatch(/^failed: /)
     expect(found).toContain(says)
   }
 })
 
 test('what is told of as final must be final', async () => {
-  const told = await pay(1)
-  expect(await check({ ...told, stage: 'final' })).toContain('it is told of as final, and is not')
-  expect(await check({ ...told, stage: 'seen' })).toMatch(/^passed/)
+  const reported = await pay(1)
+  expect(await check({ ...reported, stage: 'final' })).toContain('it is told of as final, and is not')
+  expect(await check({ ...reported, stage: 'seen' })).toMatch(/^passed/)
 })
 
 test('what is told of as gone must not be in that block', async () => {
-  const told = await pay(1)
-  expect(await check({ ...told, stage: 'orphaned' })).toContain('is told of as gone, and is in that block')
+  const reported = await pay(1)
+  expect(await check({ ...reported, stage: 'orphaned' })).toContain(
+    'is told of as gone, and is in that block',
+  )
   await anvil.reorg(1)
-  expect(await check({ ...told, stage: 'orphaned' })).toMatch(/^passed/)
-  expect(await check(told)).toMatch(/^failed/)
+  expect(await check({ ...reported, stage: 'orphaned' })).toMatch(/^passed/)
+  expect(await check(reported)).toMatch(/^failed/)
 })
 
 test('what is told of as failed must have failed, at that height', async () => {
   const tx = toTxId(await token.send(payee, 10n ** 40n))
   await anvil.mine(3)
   const { blockNumber } = await anvil.client.getTransactionReceipt({ hash: tx as `0x${string}` })
-  const told: TransactionFailure = {
+  const reported: TransactionFailure = {
     kind: 'failure',
     role: 'deposit',
     network: settings().name,
@@ -99,19 +101,21 @@ test('what is told of as failed must have failed, at that height', async () => {
     height: blockNumber,
     receivedAt: new Date(0),
   }
-  expect(await check(told)).toMatch(/^passed/)
-  expect(await check({ ...told, height: blockNumber + 1n })).toContain(`it failed at height ${blockNumber}`)
-  expect(await check({ ...told, tx: (await pay()).tx })).toContain('it did not fail on this chain')
+  expect(await check(reported)).toMatch(/^passed/)
+  expect(await check({ ...reported, height: blockNumber + 1n })).toContain(
+    `it failed at height ${blockNumber}`,
+  )
+  expect(await check({ ...reported, tx: (await pay()).tx })).toContain('it did not fail on this chain')
 })
 
 test('a node of another chain, or one that does not answer, is a failed check', async () => {
-  const told = await pay()
-  expect(await check(told, [anvil.url], { chainId: 1 })).toMatch(/^failed: .*chain/)
-  expect(await check(told, ['http://127.0.0.1:9'])).toMatch(/^failed: /)
+  const reported = await pay()
+  expect(await check(reported, [anvil.url], { chainId: 1 })).toMatch(/^failed: .*chain/)
+  expect(await check(reported, ['http://127.0.0.1:9'])).toMatch(/^failed: /)
 })
 
 test('of several nodes every one has to answer, whatever sufficed before', async () => {
-  const told = await pay()
-  expect(await check(told, [anvil.url, anvil.url])).toMatch(/^passed/)
-  expect(await check(told, [anvil.url, 'http://127.0.0.1:9'])).toMatch(/^failed: /)
+  const reported = await pay()
+  expect(await check(reported, [anvil.url, anvil.url])).toMatch(/^passed/)
+  expect(await check(reported, [anvil.url, 'http://127.0.0.1:9'])).toMatch(/^failed: /)
 })

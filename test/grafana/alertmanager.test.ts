@@ -50,7 +50,7 @@ describe('the example of an Alertmanager', () => {
   })
 })
 
-const told: { path: string; body: string }[] = []
+const reported: { path: string; body: string }[] = []
 const listening = createServer((request, response) => void take(request, response)).listen(0, '127.0.0.1')
 await once(listening, 'listening')
 const { path, remove } = configurationForDebian(file, addressOf(listening))
@@ -109,7 +109,7 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
     await running.send([{ labels, annotations: { summary, impact, ...links } }])
     const pager = z
       .object({ payload: z.unknown() })
-      .parse(JSON.parse(await toldTo('/pager', labels.alertname)))
+      .parse(JSON.parse(await reportedTo('/pager', labels.alertname)))
     const details: unknown = expect.objectContaining({ impact, runbook, dashboard, console })
     const incident = {
       summary: `DepositdSealBroken: ${summary}`,
@@ -117,7 +117,7 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
       custom_details: details,
     }
     expect(pager.payload).toMatchObject(incident)
-    const chat = await toldTo('/chat', labels.alertname)
+    const chat = await reportedTo('/chat', labels.alertname)
     for (const words of [summary, impact, runbook, dashboard, console]) expect(chat).toContain(words)
   })
 
@@ -125,7 +125,7 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
     const alertname = 'DepositdWebhooksNotStored'
     const generatorURL = 'http://localhost:9090/graph'
     await running.send([{ labels: { alertname, severity: 'critical' }, generatorURL }])
-    const said = [await toldTo('/pager', alertname), await toldTo('/chat', alertname)]
+    const said = [await reportedTo('/pager', alertname), await reportedTo('/chat', alertname)]
     for (const body of said) expect(body).not.toMatch(/http|docs\//)
   })
 
@@ -139,15 +139,15 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
       { labels: { ...labels, asset: 'base/native' }, annotations: { summary: summary ?? '' } },
       { labels: { ...labels, asset: 'solana/native' }, annotations: { summary: other ?? '' } },
     ])
-    const pager = z.object({ payload: z.unknown() }).parse(JSON.parse(await toldTo('/pager', alertname)))
+    const pager = z.object({ payload: z.unknown() }).parse(JSON.parse(await reportedTo('/pager', alertname)))
     expect(pager.payload).toMatchObject({ summary: `${alertname}: ${summary} (the first of 2)` })
-    const chat = await toldTo('/chat', alertname)
+    const chat = await reportedTo('/chat', alertname)
     for (const words of [summary, other]) expect(chat).toContain(words)
   })
 
   it('tells the switch that alerts go out', async () => {
     await running.send([{ labels: { alertname: watchdog, severity: 'none' } }])
-    expect(await toldTo('/watchdog', watchdog)).toContain(watchdog)
+    expect(await reportedTo('/watchdog', watchdog)).toContain(watchdog)
   })
 
   it('holds back what a network that is not read explains, on that network', () =>
@@ -200,14 +200,14 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
 })
 
 async function take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  told.push({ path: request.url ?? '', body: await text(request) })
+  reported.push({ path: request.url ?? '', body: await text(request) })
   response.writeHead(request.url === '/pager' ? 202 : 200).end('ok')
 }
 
 /** The body of the first message about an alert to a receiver. */
-function toldTo(receiver: string, alert: string): Promise<string> {
-  const isAbout = (one: (typeof told)[number]) => one.path === receiver && one.body.includes(alert)
-  return until(`${receiver} is told of ${alert}`, () => told.find(isAbout)?.body ?? null)
+function reportedTo(receiver: string, alert: string): Promise<string> {
+  const isAbout = (one: (typeof reported)[number]) => one.path === receiver && one.body.includes(alert)
+  return until(`${receiver} is told of ${alert}`, () => reported.find(isAbout)?.body ?? null)
 }
 
 function addressOf(server: Server): string {

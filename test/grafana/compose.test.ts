@@ -160,8 +160,10 @@ describe('docker-compose.yml', () => {
     const names = new Set(alone.map(([name]) => name))
     const kept = services.filter(([, { restart }]) => restart !== 'no').map(([name]) => name)
     expect(kept.filter((name) => !names.has(name))).toEqual(['depositd-worker'])
-    const told = [...textOf('docs/operations.md').matchAll(/`--scale ([a-z-]+)=\d`\s+(runs|does not start)/g)]
-    expect(told.map(([, name, what]) => `${name} ${what}`)).toEqual([
+    const reported = [
+      ...textOf('docs/operations.md').matchAll(/`--scale ([a-z-]+)=\d`\s+(runs|does not start)/g),
+    ]
+    expect(reported.map(([, name, what]) => `${name} ${what}`)).toEqual([
       'depositd-worker runs',
       'depositd-http does not start',
     ])

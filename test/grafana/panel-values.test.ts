@@ -8,7 +8,7 @@ const readable = (values: string) => ({
   'depositd_gauges_readable{part="live"}': values,
   'depositd_gauges_readable{part="totals"}': values,
 })
-const isTold = { status: 0 }
+const isReported = { status: 0 }
 
 /** What is counted by the daemons themselves, or is about them alone. */
 const notOfTheDatabase = [
@@ -41,17 +41,17 @@ describe.skipIf(!promtoolInstalled())('panels while the database is away', () =>
 
   it('have no data, so that none says that all is well', () => {
     const nothing = ofTheDatabase.map(({ expr }) => ({ expr, gives: {} }))
-    expect(evaluatePanels({ ...daemon, ...readable('0x200') }, nothing)).toMatchObject(isTold)
+    expect(evaluatePanels({ ...daemon, ...readable('0x200') }, nothing)).toMatchObject(isReported)
   })
 
   it.each(wellAtZero)('is no such one, once the database is read and nothing is wrong: %s', (panel) => {
     const zero = [{ expr: expressionOf(panel), gives: { '{}': 0 } }]
-    expect(evaluatePanels({ ...daemon, ...readable('1x200') }, zero)).toMatchObject(isTold)
+    expect(evaluatePanels({ ...daemon, ...readable('1x200') }, zero)).toMatchObject(isReported)
     const replicas = {
       'depositd_gauges_readable{part="live",instance="other"}': '0x200',
       'depositd_gauges_readable{part="totals",instance="other"}': '0x200',
     }
-    expect(evaluatePanels({ ...daemon, ...readable('1x200'), ...replicas }, zero)).toMatchObject(isTold)
+    expect(evaluatePanels({ ...daemon, ...readable('1x200'), ...replicas }, zero)).toMatchObject(isReported)
   })
 })
 
@@ -78,7 +78,7 @@ describe.skipIf(!promtoolInstalled())('panels of what is wrong with an asset', (
       [`{asset="${booked}",symbol="USDC",network="base"${labels}}`]: 2,
       [`{asset="${never}",symbol="${never}"${labels}}`]: 3,
     }
-    expect(evaluatePanels(known, [{ expr: expressionOf(panel), gives }])).toMatchObject(isTold)
+    expect(evaluatePanels(known, [{ expr: expressionOf(panel), gives }])).toMatchObject(isReported)
   })
 })
 
@@ -91,7 +91,7 @@ describe.skipIf(!promtoolInstalled())('the share of webhooks refused', () => {
       [requests('bad_signature')]: '0+10x200',
     }
     const expr = expressionOf('pipeline, Webhooks refused, 15 minutes')
-    expect(evaluatePanels(known, [{ expr, gives: { '{}': 0.25 } }])).toMatchObject(isTold)
+    expect(evaluatePanels(known, [{ expr, gives: { '{}': 0.25 } }])).toMatchObject(isReported)
   })
 })
 
@@ -108,18 +108,20 @@ describe.skipIf(!promtoolInstalled())('a deploy is marked', () => {
 
   it('where another version came up, at once or after a while, and where an old one came back', () => {
     const known = { [running('1')]: '1x39 stale _x79 1x80', [running('2')]: '_x59 1x59 stale _x80' }
-    expect(evaluatePanels(known, [...marked('15m', '2'), ...marked('17m', null)])).toMatchObject(isTold)
-    expect(evaluatePanels(known, marked('30m15s', '1'))).toMatchObject(isTold)
+    expect(evaluatePanels(known, [...marked('15m', '2'), ...marked('17m', null)])).toMatchObject(isReported)
+    expect(evaluatePanels(known, marked('30m15s', '1'))).toMatchObject(isReported)
   })
 
   it('beside an old one that still runs', () => {
     const known = { [running('1')]: '1x200', [running('2')]: '_x59 1x140' }
-    expect(evaluatePanels(known, [...marked('15m', '2'), ...marked('20m', null)])).toMatchObject(isTold)
+    expect(evaluatePanels(known, [...marked('15m', '2'), ...marked('20m', null)])).toMatchObject(isReported)
   })
 
   it('not where the same one was away for a while', () => {
     const known = { [running('1')]: '1x39 stale _x79 1x80' }
-    expect(evaluatePanels(known, [...marked('30m', null), ...marked('30m15s', null)])).toMatchObject(isTold)
+    expect(evaluatePanels(known, [...marked('30m', null), ...marked('30m15s', null)])).toMatchObject(
+      isReported,
+    )
   })
 })
 

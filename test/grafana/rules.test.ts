@@ -8,7 +8,7 @@ import { alerts, prometheusFile, recordings, ruleFiles, testsOf, watchdog } from
 import { temporaryFolder } from '../support/folder.ts'
 import { promtoolInstalled, runPromtool } from '../support/promtool.ts'
 import { pathOf, runbookSections, textOf } from './files.ts'
-import { readPromql, strangers } from './promql.ts'
+import { addressConflicts, readPromql } from './promql.ts'
 
 const samples = z.array(z.object({ labels: z.string() }))
 const ruleTests = z.object({
@@ -31,12 +31,12 @@ describe('the alert rules', () => {
   const reading = alerts.filter(({ alert }) => alert !== watchdog)
 
   it.each(reading)('$alert reads only metrics and labels that there are', ({ expr }) => {
-    expect(strangers(expr)).toEqual([])
+    expect(addressConflicts(expr)).toEqual([])
     expect(readPromql(expr).series).not.toEqual([])
   })
 
   it.each(recordings)('$record $labels reads only metrics and labels that there are', ({ expr }) => {
-    expect(strangers(expr)).toEqual([])
+    expect(addressConflicts(expr)).toEqual([])
   })
 
   it.each(alerts)('$alert puts only labels into words that its expression keeps', ({ expr, annotations }) => {

@@ -56,13 +56,13 @@ function movedAddress(): Profile {
   }
 }
 
-async function store({ address = 'address', ...told }: Payload): Promise<void> {
-  const event = ownEvent(webhook(), told)
+async function store({ address = 'address', ...reported }: Payload): Promise<void> {
+  const event = ownEvent(webhook(), reported)
   const { address: paid, ...source } = event.data.source
   const body = Buffer.from(
     JSON.stringify({ ...event, data: { ...event.data, source: { ...source, [address]: paid } } }),
   )
-  const sourceKey = `${told.type} ${told.status} ${address}`
+  const sourceKey = `${reported.type} ${reported.status} ${address}`
   await appendInbox(books.db, [{ source: 'webhook', sourceKey, body, headers: {}, receivedAt: at(4) }])
   await books.settle()
 }

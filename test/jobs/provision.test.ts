@@ -202,7 +202,10 @@ test('an answer about somebody else is refused', async () => {
 test('the audit opens what the lists state otherwise, and ends it once they state it as approved', async () => {
   await createChannel(deps, request)
   await createStableWallet(deps, 'jar')
-  channels.set('stranger', { id: 'stranger', addresses: [{ network: 'base', address: address('5') }] })
+  channels.set('addressConflict', {
+    id: 'addressConflict',
+    addresses: [{ network: 'base', address: address('5') }],
+  })
   expect(await auditOwners(deps)).toEqual({ compared: 2, changes: [] })
   const approved = channels.get('new')
   channels.set('new', {

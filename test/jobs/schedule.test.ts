@@ -34,14 +34,14 @@ test('a tick that comes while the same one runs is left out, without a word', as
 test('what a tick throws is told', async () => {
   const said = listenToConsole()
   const gone = new Error('no queue')
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const schedule = await startSchedule(
     [{ name: 'poll', expression: everySecond, run: () => Promise.reject(gone) }],
-    (error) => told.push(error),
+    (error) => reported.push(error),
   )
-  await until('a tick failed', () => (told.length > 0 ? true : null), 10_000)
+  await until('a tick failed', () => (reported.length > 0 ? true : null), 10_000)
   await schedule.stop()
-  expect(told[0]).toBe(gone)
+  expect(reported[0]).toBe(gone)
   expect(said).toEqual([])
 }, 20_000)
 

@@ -16,12 +16,12 @@ import { tamper } from '../support/tamper.ts'
 
 let world: ScriptedWork
 let books: Books
-let told: string[]
+let reported: string[]
 let work: ScriptedWork['work']
 
 beforeEach(async () => {
   world = await openScriptedWork()
-  ;({ books, told, work } = world)
+  ;({ books, reported, work } = world)
 })
 afterEach(() => world[Symbol.asyncDispose]())
 
@@ -32,7 +32,7 @@ async function states(): Promise<string[]> {
 
 test('what an audit finds is told', async () => {
   await work().audit()
-  expect(told).toEqual(['address_changed cleared'])
+  expect(reported).toEqual(['address_changed cleared'])
 })
 
 test('sealing seals what is booked, and tells of a seal that is broken', async () => {
@@ -40,10 +40,10 @@ test('sealing seals what is booked, and tells of a seal that is broken', async (
   const { apply, seal } = work()
   await apply()
   await seal()
-  expect(told.filter((one) => one.startsWith('seal_broken'))).toEqual([])
+  expect(reported.filter((one) => one.startsWith('seal_broken'))).toEqual([])
   await tamper(books, 'update ledger_transfer set amount = amount + 1')
   await seal()
-  expect(told.filter((one) => one.startsWith('seal_broken'))).toEqual(['seal_broken opened'])
+  expect(reported.filter((one) => one.startsWith('seal_broken'))).toEqual(['seal_broken opened'])
 })
 
 test('a sweep decides what has become due, and applies what no wake-up reached', async () => {
@@ -51,15 +51,15 @@ test('a sweep decides what has become due, and applies what no wake-up reached',
   await books.receive(claim(), payment(), delivery())
   const { apply, sweep } = work({ now: () => now })
   await apply()
-  told.length = 0
+  reported.length = 0
   now = late
   await books.receive(payment({ stage: 'seen', tx: txId('new'), receivedAt: late }))
   await sweep()
-  expect(told).toEqual(['applied 0 1', 'applied 0 0'])
+  expect(reported).toEqual(['applied 0 1', 'applied 0 0'])
   expect(await states()).toEqual(['reconciled'])
   await sql`update inbox_pending set stored_at = now() - interval '6 seconds'`.execute(books.db)
   await sweep()
-  expect(told.slice(2)).toEqual(['applied 0 0', 'applied 1 1', 'applied 0 0'])
+  expect(reported.slice(2)).toEqual(['applied 0 0', 'applied 1 1', 'applied 0 0'])
 })
 
 test('a sweep tells once what people decided on a command line', async () => {
@@ -71,7 +71,7 @@ test('a sweep tells once what people decided on a command line', async () => {
   await inTransaction(books.db, (tx) => workOnCases(tx, [id], act))
   await work().sweep()
   await work().sweep()
-  expect(told.filter((one) => !one.startsWith('applied'))).toEqual(['unreported resolved'])
+  expect(reported.filter((one) => !one.startsWith('applied'))).toEqual(['unreported resolved'])
 })
 
 test('everything there is to do is done without a queue', async () => {
@@ -79,7 +79,7 @@ test('everything there is to do is done without a queue', async () => {
   await books.receive(webhook(), claim(), delivery())
   await work().all()
   expect(await states()).toEqual(['reconciled'])
-  expect(told.filter((one) => one.startsWith('wake'))).toEqual([])
+  expect(reported.filter((one) => one.startsWith('wake'))).toEqual([])
 })
 
 /** Applies a batch of so many deposits, every second of them delivered. */

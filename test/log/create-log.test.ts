@@ -8,7 +8,7 @@ import { parseSettings } from '../../src/config/settings.ts'
 import { Fault } from '../../src/core/errors.ts'
 import { createLog, type LogSettings } from '../../src/log/create-log.ts'
 import { createHidden } from '../../src/log/hide-secrets.ts'
-import { tell } from '../../src/log/tell.ts'
+import { logEvent } from '../../src/log/log-event.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { until } from '../support/until.ts'
 
@@ -107,8 +107,8 @@ test.each(ways)('no secret of the settings gets into the log by %s', async (_way
   const text = await logged(
     (log) => {
       for (const real of realSecrets) {
-        tell(log, 'traces_not_sent', { err: thrownOf(real) })
-        tell(log.child({ part: 'service' }), 'webhook_not_stored', { err: thrownOf(real) })
+        logEvent(log, 'traces_not_sent', { err: thrownOf(real) })
+        logEvent(log.child({ part: 'service' }), 'webhook_not_stored', { err: thrownOf(real) })
       }
     },
     { hidden },
@@ -124,7 +124,7 @@ test('after a rotation the old secret is hidden as the new one is', async () => 
   const rotated = { ...settings, webhooks: { ...settings.webhooks, keys: keysOf(rotatedSecret) } }
   const { log, readSettings } = openDaemonLog(settings, () => rotated, file)
   readSettings()
-  tell(log, 'webhook_settings_refused', { err: new Error(`${webhookSecret} and ${rotatedSecret}`) })
+  logEvent(log, 'webhook_settings_refused', { err: new Error(`${webhookSecret} and ${rotatedSecret}`) })
   const text = await until('writing the log', () => (existsSync(file) && readFileSync(file, 'utf8')) || null)
   expect(JSON.parse(text)).toMatchObject({ err: { message: '[redacted] and [redacted]' } })
 })
@@ -137,9 +137,9 @@ test('a secret of digits alone is hidden in texts, and leaves numbers as they ar
   const hidden = createHidden()
   hidden.add(['123456'])
   const fields = { rows: 123456, groups: 1123456, journals: 0 }
-  const text = await logged((log) => tell(log, 'batch_applied', fields), { level: 'debug', hidden })
+  const text = await logged((log) => logEvent(log, 'batch_applied', fields), { level: 'debug', hidden })
   expect(JSON.parse(text)).toMatchObject(fields)
-  const other = await logged((log) => tell(log, 'traces_not_sent', { err: 'PIN 123456' }), { hidden })
+  const other = await logged((log) => logEvent(log, 'traces_not_sent', { err: 'PIN 123456' }), { hidden })
   expect(JSON.parse(other).err.message).toBe('PIN [redacted]')
 })
 
@@ -151,14 +151,16 @@ test.each([
 ])('what is no secret stays as it is: %s', async (message) => {
   const hidden = createHidden()
   hidden.add(secretsOf(settings))
-  const text = await logged((log) => tell(log, 'webhook_not_stored', { err: new Error(message) }), { hidden })
+  const text = await logged((log) => logEvent(log, 'webhook_not_stored', { err: new Error(message) }), {
+    hidden,
+  })
   expect(JSON.parse(text)).toMatchObject({ err: { message } })
 })
 
 test('of what was thrown, type, code and causes are written, and no stack of what has a code of ours', async () => {
   const cause = Object.assign(new TypeError('deeper'), { code: 'ECONNREFUSED', request: { secret: 1 } })
   const fault = new Fault('remote_failed', { what: 'x', problem: 'y' }, { cause })
-  const text = await logged((log) => tell(log, 'traces_not_sent', { err: fault }))
+  const text = await logged((log) => logEvent(log, 'traces_not_sent', { err: fault }))
   expect(JSON.parse(text).err).toEqual({
     type: 'Fault',
     message: fault.message,

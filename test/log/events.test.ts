@@ -16,9 +16,11 @@ test('nothing is logged past the list of events', () => {
 })
 
 test('every event of the list is told by somebody', () => {
-  const told = sources.map(({ text }) => text).join('\n')
+  const reported = sources.map(({ text }) => text).join('\n')
   expect(
-    Object.keys(events).filter((name) => !new RegExp(`tell\\(\\s*[\\w.]*log,\\s*'${name}'`).test(told)),
+    Object.keys(events).filter(
+      (name) => !new RegExp(`logEvent\\(\\s*[\\w.]*log,\\s*'${name}'`).test(reported),
+    ),
   ).toEqual([])
 })
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 
-type Told = { resident: number }
+type Reported = { resident: number }
 
 function start(lines: number): ChildProcess {
   const child = fork(join(import.meta.dirname, 'log-process.ts'), [String(lines)], { silent: true })
@@ -14,7 +14,7 @@ function start(lines: number): ChildProcess {
 
 test('what nobody reads is bounded, and the process ends all the same', async () => {
   const child = start(100_000)
-  const [{ resident }] = (await once(child, 'message')) as [Told]
+  const [{ resident }] = (await once(child, 'message')) as [Reported]
   expect(resident).toBeLessThan(300_000_000)
   expect(await once(child, 'exit')).toEqual([0, null])
 })

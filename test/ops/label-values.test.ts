@@ -60,7 +60,7 @@ function attack(metrics: ReturnType<typeof createMetrics>): void {
     assets: many.map((text) => ({ asset: text, network: text, symbol: text })),
     balances: many.map((text) => ({ account: text, network: text, asset: text, units: 1 })),
     imbalances: many.map((text) => ({ asset: text, units: 1 })),
-    coverageGaps: many.map((text) => ({ network: text, stretches: 1 })),
+    coverageGaps: many.map((text) => ({ network: text, ranges: 1 })),
     scorecard: many.map((text) => ({ route: text, ...scores })),
     queue: Object.fromEntries(many.map((text) => [text, 1])),
   })
@@ -107,17 +107,19 @@ test('routes are told apart anew each time, so that those of long ago keep no pl
   const metrics = createMetrics('test', known)
   attack(metrics)
   showGauges(metrics, readingOf({ scorecard: [{ route: 'USDC on base to USDC on arbitrum', ...scores }] }))
-  const told = (await seriesOf(metrics)).filter((line) => line.includes('scorecard_completeness'))
-  expect(told).toEqual(['depositd_scorecard_completeness_ratio{route="USDC on base to USDC on arbitrum"} 1'])
+  const reported = (await seriesOf(metrics)).filter((line) => line.includes('scorecard_completeness'))
+  expect(reported).toEqual([
+    'depositd_scorecard_completeness_ratio{route="USDC on base to USDC on arbitrum"} 1',
+  ])
 })
 
 test('of too many routes those of most deposits are told apart, the same ones whoever asks', () => {
   const lines = many.map((route, number) => ({ route, deposits: BigInt(number % 500) }))
-  const told = busiest([...lines, { route: 'all', deposits: 124_750n }])
-  expect(told).toHaveLength(routes.upTo)
-  expect(told[0]?.route).toBe('all')
-  expect(Math.min(...told.map(({ deposits }) => Number(deposits)))).toBe(468)
-  expect(busiest([{ route: 'all', deposits: 124_750n }, ...lines.toReversed()])).toEqual(told)
+  const reported = busiest([...lines, { route: 'all', deposits: 124_750n }])
+  expect(reported).toHaveLength(routes.upTo)
+  expect(reported[0]?.route).toBe('all')
+  expect(Math.min(...reported.map(({ deposits }) => Number(deposits)))).toBe(468)
+  expect(busiest([{ route: 'all', deposits: 124_750n }, ...lines.toReversed()])).toEqual(reported)
 })
 
 test('an open set takes so many values and no long one, whatever comes first', () => {

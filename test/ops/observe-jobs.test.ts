@@ -99,7 +99,7 @@ test.each(jobNames.map((name) => [name]))('the page that helps with %s is there'
     new Error('x'),
     wrongProfile,
     wrongContract(1),
-    new Fault('history_lost', { network: 'base', problem: 'x', mend: 'y' }),
+    new Fault('history_lost', { network: 'base', problem: 'x', fix: 'y' }),
     new Fault('rpc_disagreement', { network: 'base', problem: 'x' }),
   ]
   for (const error of errors) {

@@ -8,8 +8,8 @@ import { observeWebhooks } from '../../src/ops/observe-webhooks.ts'
 function observe() {
   const lines: string[] = []
   const output = new PassThrough().on('data', (line) => {
-    const { msg, outcome, untold } = JSON.parse(String(line)) as Record<string, string>
-    lines.push(`${msg}: ${outcome ?? untold}`)
+    const { msg, outcome, unreported } = JSON.parse(String(line)) as Record<string, string>
+    lines.push(`${msg}: ${outcome ?? unreported}`)
   })
   const metrics = createMetrics('test')
   const clock = { seconds: 1000 }

@@ -106,7 +106,7 @@ test('gauges say what was read', async () => {
       sealAge: 90,
       untied: [{ control: 'tie_out', asset: 'base/0x1', units: 0.5 }],
       unexplained: [{ network: 'base', asset: 'base/0x1', units: 2.5 }],
-      coverageGaps: [{ network: 'base', stretches: 3 }],
+      coverageGaps: [{ network: 'base', ranges: 3 }],
       streams: [
         { name: 'poll', age: 7, progress: {} },
         { name: 'scan/base', age: 8, progress: { final: 100, head: 110 } },
@@ -128,8 +128,8 @@ test('gauges say what was read', async () => {
       ],
     }),
   )
-  const told = Object.fromEntries([...found].filter(([name]) => /^depositd_(?!.*_bucket)/.test(name)))
-  expect(told).toMatchObject({
+  const reported = Object.fromEntries([...found].filter(([name]) => /^depositd_(?!.*_bucket)/.test(name)))
+  expect(reported).toMatchObject({
     depositd_inbox_pending: 3,
     'depositd_scorecard_completeness_ratio{route="all"}': 0.5,
     'depositd_scorecard_duplicates{route="all"}': 3,
@@ -260,8 +260,8 @@ test('scrapes that come together are written out together, after they came', asy
   const pending = async () => samples(await (await fetch(url)).text()).get('depositd_inbox_pending') ?? 0
   for (let round = 0; round < 20; round++) {
     const before = reads
-    const told = await Promise.all(Array.from({ length: 16 }, pending))
-    expect(Math.min(...told)).toBeGreaterThan(before)
+    const reported = await Promise.all(Array.from({ length: 16 }, pending))
+    expect(Math.min(...reported)).toBeGreaterThan(before)
   }
   expect(reads).toBeLessThan((20 * 16) / 2)
 })

@@ -42,12 +42,12 @@ test('elsewhere it has the names that others gave it, and whether it is alive is
 })
 
 test('a scrape that fails says no more than that it did', async () => {
-  const told: string[] = []
-  const failed = (path: string, error: unknown) => void told.push(`${path} ${messageOf(error)}`)
+  const reported: string[] = []
+  const failed = (path: string, error: unknown) => void reported.push(`${path} ${messageOf(error)}`)
   const url = await start({ read: () => Promise.reject(new Error('no gauges, hunter2')), failed })
   const answer = await fetch(`${url}/metrics`)
   expect([answer.status, await answer.text()]).toEqual([500, 'the answer failed; the log says why\n'])
-  expect(told).toEqual(['/metrics no gauges, hunter2'])
+  expect(reported).toEqual(['/metrics no gauges, hunter2'])
 })
 
 test('stopping does not wait for who keeps a connection open', async () => {

@@ -77,10 +77,10 @@ test('every answer is taken for what it says it is, kept by nobody, and tells no
   const answers = await Promise.all(
     ['/livez', '/readyz', '/metrics'].flatMap((path) => [fetch(url + path), fetch(url + path, { headers })]),
   )
-  for (const { headers: told, status } of answers) {
-    expect(told.get('x-content-type-options')).toBe('nosniff')
-    expect([status, told.get('cache-control')]).toEqual([status, 'no-store'])
-    expect(told.has('x-powered-by')).toBe(false)
-    expect(told.has('server')).toBe(false)
+  for (const { headers: reported, status } of answers) {
+    expect(reported.get('x-content-type-options')).toBe('nosniff')
+    expect([status, reported.get('cache-control')]).toEqual([status, 'no-store'])
+    expect(reported.has('x-powered-by')).toBe(false)
+    expect(reported.has('server')).toBe(false)
   }
 })

@@ -4,7 +4,7 @@
  */
 export const contradictions = {
   'every payment is one deposit, reconciled or under exactly the mismatches of what struck it': `
-    select network, tx, owner_kind, struck, must, state, open from oracle.told
+    select network, tx, owner_kind, struck, must, state, open from oracle.reported
     where id is null
       or not open <@ (must || may)
       or not case when any_of then cardinality(must) = 0 or open && must else must <@ open end
@@ -13,15 +13,15 @@ export const contradictions = {
 
   'nothing is a deposit that was not paid': `
     select id, network, tx, address, asset, state from deposit
-    where merged_into is null and state <> 'ignored' and id not in (select id from oracle.told where id is not null)`,
+    where merged_into is null and state <> 'ignored' and id not in (select id from oracle.reported where id is not null)`,
 
   'no mismatch is open of anything else': `
     select subject, kind, detail from mismatch
-    where cleared_at is null and id not in (select mismatch_id from oracle.stray)
-      and (deposit_id is null or deposit_id not in (select id from oracle.told where id is not null))`,
+    where cleared_at is null and id not in (select mismatch_id from oracle.unmatched)
+      and (deposit_id is null or deposit_id not in (select id from oracle.reported where id is not null))`,
 
   'of a deposit that nothing struck, nothing was reported but that something was late': `
-    select told.tx, mismatch.kind, mismatch.detail from oracle.told join mismatch on deposit_id = told.id
+    select reported.tx, mismatch.kind, mismatch.detail from oracle.reported join mismatch on deposit_id = reported.id
     where cardinality(struck) = 0 and kind not in (
       'webhook_missing', 'api_missing', 'chain_missing', 'not_covered', 'unreported', 'settlement_missing',
       'record_disappeared')`,
@@ -33,20 +33,20 @@ export const contradictions = {
     group by event.id having count(inbox.id) <> 1 or count(inbox_pending.inbox_id) > 0`,
 
   'I2: every payment is booked once, to its amount': `
-    select told.tx, told.address, told.amount, count(journal.id), sum(booked.amount) from oracle.told
-    left join oracle.standing as journal on deposit_id = told.id and journal.kind = 'deposit'
+    select reported.tx, reported.address, reported.amount, count(journal.id), sum(booked.amount) from oracle.reported
+    left join oracle.standing as journal on deposit_id = reported.id and journal.kind = 'deposit'
     left join ledger_transfer as booked on journal_id = journal.id
-    group by told.network, told.tx, told.address, told.asset, told.amount
-    having count(journal.id) <> 1 or sum(booked.amount) <> told.amount`,
+    group by reported.network, reported.tx, reported.address, reported.asset, reported.amount
+    having count(journal.id) <> 1 or sum(booked.amount) <> reported.amount`,
 
   'I2: every forward of a reconciled deposit is booked once, to its amount': `
-    select told.tx, forward.amount, count(journal.id), sum(booked.amount) from oracle.told
+    select reported.tx, forward.amount, count(journal.id), sum(booked.amount) from oracle.reported
     join oracle.forward on kind = 'forward'
-      and (paid_network, paid_tx, paid_address) = (told.network, told.tx, told.address)
-    left join oracle.standing as journal on deposit_id = told.id and journal.kind = 'settlement'
+      and (paid_network, paid_tx, paid_address) = (reported.network, reported.tx, reported.address)
+    left join oracle.standing as journal on deposit_id = reported.id and journal.kind = 'settlement'
     left join ledger_transfer as booked on journal_id = journal.id and debit like 'assets:forwarded:%'
-    where told.state = 'reconciled'
-    group by told.network, told.tx, told.address, told.asset, forward.amount
+    where reported.state = 'reconciled'
+    group by reported.network, reported.tx, reported.address, reported.asset, forward.amount
     having count(distinct journal.id) <> 1 or sum(booked.amount) <> forward.amount`,
 
   'I2: no leg has two standing journals, and no journal is reversed twice': `

@@ -18,8 +18,8 @@ async function linesOf(client: Client): Promise<Lines> {
   for (const [what, question] of Object.entries(sameInBoth)) {
     const { rows } = await client.query<{ line: string }>(`select line::text from (${question}) as one`)
     for (const { line } of rows) {
-      const told = `${what}: ${line}`
-      lines.set(told, (lines.get(told) ?? 0) + 1)
+      const reported = `${what}: ${line}`
+      lines.set(reported, (lines.get(reported) ?? 0) + 1)
     }
   }
   return lines

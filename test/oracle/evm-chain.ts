@@ -109,6 +109,6 @@ const tables = `
     select * from ledger_journal as journal
     where kind <> 'reversal' and not exists (select from ledger_journal where reverses = journal.id);
   create view oracle.last_word as
-    select distinct on (transfer, role) transfer, role, network, stage, height from sighting
+    select distinct on (transfer, role) transfer, role, network, stage, height from chain_transfer
     order by transfer, role, inbox_id desc;
 `

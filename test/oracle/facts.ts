@@ -67,14 +67,14 @@ const tables = `
     primary key (network, tx)
   );
   create table oracle.event (id text primary key);
-  create view oracle.stray as
+  create view oracle.unmatched as
     select mismatch.id as mismatch_id, paid_network, paid_tx, paid_address, mismatch.kind
     from mismatch join oracle.forward
       on (split_part(subject, '/', 1), split_part(subject, '/', 2), split_part(subject, '/', 3))
         = ('transfer', forward.network, forward.tx)
     where cleared_at is null and deposit_id is null;
-  create view oracle.told as
-    select payment.*, deposit.id, deposit.state, coalesce(own.kinds, '{}') || coalesce(strays.kinds, '{}') as open
+  create view oracle.reported as
+    select payment.*, deposit.id, deposit.state, coalesce(own.kinds, '{}') || coalesce(unmatched.kinds, '{}') as open
     from oracle.payment
     left join deposit on merged_into is null
       and (deposit.network, deposit.tx, deposit.address, deposit.asset)
@@ -83,9 +83,9 @@ const tables = `
       select deposit_id, array_agg(kind) as kinds from mismatch where cleared_at is null group by deposit_id
     ) as own on own.deposit_id = deposit.id
     left join (
-      select paid_network, paid_tx, paid_address, array_agg(kind) as kinds from oracle.stray
+      select paid_network, paid_tx, paid_address, array_agg(kind) as kinds from oracle.unmatched
       group by paid_network, paid_tx, paid_address
-    ) as strays on (paid_network, paid_tx, paid_address) = (payment.network, payment.tx, payment.address);
+    ) as unmatched on (paid_network, paid_tx, paid_address) = (payment.network, payment.tx, payment.address);
   create view oracle.standing as
     select * from ledger_journal as journal
     where kind <> 'reversal' and not exists (select from ledger_journal where reverses = journal.id);

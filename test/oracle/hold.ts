@@ -88,14 +88,14 @@ export async function askEach(client: Client): Promise<Contradiction[]> {
   return found.filter(({ rows }) => rows.length > 0)
 }
 
-const rowsTold = 5
+const rowsReported = 5
 
 /** A line for each contradiction, and its first rows. */
-export function tellContradictions(found: readonly Contradiction[]): string {
+export function reportContradictions(found: readonly Contradiction[]): string {
   return found
     .map(({ invariant, question, rows }) => {
-      const told = rows.slice(0, rowsTold).map((row) => `\n    ${JSON.stringify(row)}`)
-      return `${invariant}: NOT SO: ${question} (${rows.length} rows)${told.join('')}`
+      const reported = rows.slice(0, rowsReported).map((row) => `\n    ${JSON.stringify(row)}`)
+      return `${invariant}: NOT SO: ${question} (${rows.length} rows)${reported.join('')}`
     })
     .join('\n')
 }

@@ -119,7 +119,7 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
       "update deposit set state = 'reconciled'",
     ],
     'a delivery or a refund': [`delete from ledger_journal where kind = 'deposit'`],
-    'what was seen and is not of the chain': [`update sighting set stage = 'orphaned'`],
+    'what was seen and is not of the chain': [`update chain_transfer set stage = 'orphaned'`],
     'no deposit is taken back': [`update deposit set state = 'orphaned'`],
   },
 }

@@ -4,7 +4,7 @@ import { Client } from 'pg'
 export type WatchedOnSolana = { network: string; rpcUrl: string; address: string; mint: string; from: bigint }
 
 type TokenBalance = { accountIndex: number; mint: string; owner: string; uiTokenAmount: { amount: string } }
-export type Told = {
+export type Reported = {
   transaction: { signatures: string[]; message: { accountKeys: string[] } }
   meta: {
     err: unknown
@@ -15,7 +15,7 @@ export type Told = {
     loadedAddresses: { writable: string[]; readonly: string[] }
   }
 }
-type Block = { blockhash: string; previousBlockhash: string; transactions: Told[] }
+type Block = { blockhash: string; previousBlockhash: string; transactions: Reported[] }
 
 /**
  * Puts beside what is there what a Solana chain holds as final: its blocks, and what was paid. This file shares no code
@@ -54,18 +54,18 @@ async function readChain(watched: WatchedOnSolana) {
     const { blockhash, previousBlockhash, transactions } = await ask<Block>(rpcUrl, 'getBlock', [slot, how])
     const place = { network, height: slot, is_final: true }
     block.push({ ...place, hash: blockhash, parent_hash: previousBlockhash })
-    const found = transactions.flatMap((told) => paidBy(told, watched))
+    const found = transactions.flatMap((reported) => paidBy(reported, watched))
     paid.push(...found.map((one) => ({ ...place, ...one })))
   }
   return { block, paid }
 }
 
-function paidBy(told: Told, watched: WatchedOnSolana): object[] {
+function paidBy(reported: Reported, watched: WatchedOnSolana): object[] {
   const { network, mint, address } = watched
-  const [tx] = told.transaction.signatures
+  const [tx] = reported.transaction.signatures
   const received: [string, bigint][] = [
-    [mint, tokensTo(told, watched)],
-    ['native', coinsTo(told, address)],
+    [mint, tokensTo(reported, watched)],
+    ['native', coinsTo(reported, address)],
   ]
   return received
     .filter(([, amount]) => amount > 0n)
@@ -76,7 +76,7 @@ function paidBy(told: Told, watched: WatchedOnSolana): object[] {
 }
 
 /** What the owner has more of in all his accounts. */
-export function tokensTo({ meta }: Told, { address, mint }: { address: string; mint: string }): bigint {
+export function tokensTo({ meta }: Reported, { address, mint }: { address: string; mint: string }): bigint {
   if (meta.err !== null) return 0n
   const sum = (balances: readonly TokenBalance[]) =>
     balances
@@ -86,7 +86,7 @@ export function tokensTo({ meta }: Told, { address, mint }: { address: string; m
 }
 
 /** What he has more of himself, without the rent that came back from his own token accounts. He never pays fees. */
-export function coinsTo({ meta, transaction }: Told, address: string): bigint {
+export function coinsTo({ meta, transaction }: Reported, address: string): bigint {
   if (meta.err !== null) return 0n
   const { writable, readonly } = meta.loadedAddresses
   const accounts = [...transaction.message.accountKeys, ...writable, ...readonly]

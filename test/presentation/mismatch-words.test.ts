@@ -9,7 +9,7 @@ import {
 } from '../../src/presentation/mismatch-words.ts'
 import { credit, delivery, payment, usdcOnArbitrum, usdcOnBase, usdtOnBase } from '../support/evidence.ts'
 import { coreRows } from '../support/mismatch-rows/core-rows.ts'
-import { type Change, mismatchesOf, told } from '../support/mismatch-rows/row.ts'
+import { type Change, mismatchesOf, reported } from '../support/mismatch-rows/row.ts'
 
 const assets = Object.fromEntries(
   [usdcOnBase, usdtOnBase, usdcOnArbitrum, credit].map((key) => [
@@ -26,7 +26,7 @@ const sentencesOf = (change: Change) =>
 
 test('a short delivery says by how much, what is stated and what the chain shows, in units', () => {
   const short = delivery({ amount: 89_910_001n as Amount })
-  expect(sentencesOf({ evidence: [...told(), payment(), short] })).toEqual([
+  expect(sentencesOf({ evidence: [...reported(), payment(), short] })).toEqual([
     {
       kind: 'settlement_short',
       text: 'Short by 9.989999 USDC: the service states 99.9, the chain shows 89.910001',

@@ -90,10 +90,10 @@ test("the default service's record is read whole, in the spelling used for compa
 })
 
 test('a webhook says the same as the record, at the time of its event', () => {
-  const told = read('webhook', event(record()))
+  const reported = read('webhook', event(record()))
   const listed = read('api', record())
-  if (told.kind !== 'claim' || listed.kind !== 'claim') throw new Error('both are read')
-  expect(told.claim).toEqual({ ...listed.claim, source: 'webhook', occurredAt: at(4) })
+  if (reported.kind !== 'claim' || listed.kind !== 'claim') throw new Error('both are read')
+  expect(reported.claim).toEqual({ ...listed.claim, source: 'webhook', occurredAt: at(4) })
 })
 
 test('before it is converted, a deposit has neither fee nor delivery', () => {
@@ -105,11 +105,11 @@ test('before it is converted, a deposit has neither fee nor delivery', () => {
 
 test('a refund is named once it has a transaction, and by a text that is one', () => {
   const back = { refund_address: settledRow.sender, refund_amount: '5000000', status: 'refunding' } as const
-  const told = (refund_transaction: string | null) => read('api', record({ ...back, refund_transaction }))
+  const reported = (refund_transaction: string | null) => read('api', record({ ...back, refund_transaction }))
   const tx = `0x${'ef'.repeat(32)}`
-  expect(told(tx.replaceAll('ef', 'EF'))).toMatchObject({ claim: { status: 'held', refund: { tx } } })
-  expect(told(null)).not.toHaveProperty('claim.refund')
-  expect(told('sent')).toMatchObject({ kind: 'schema_drift', path: 'refund.transaction' })
+  expect(reported(tx.replaceAll('ef', 'EF'))).toMatchObject({ claim: { status: 'held', refund: { tx } } })
+  expect(reported(null)).not.toHaveProperty('claim.refund')
+  expect(reported('sent')).toMatchObject({ kind: 'schema_drift', path: 'refund.transaction' })
 })
 
 test('a credit to a StableWallet is on no chain and names the wallet', () => {
@@ -194,8 +194,11 @@ test.each<[string, string, unknown, string]>([
 })
 
 test('a test of the endpoint tells of no deposit, and is passed over', () => {
-  const told = { ...event({ endpoint: { id: 'we_1', url: 'https://example.com' } }), type: 'endpoint.test' }
-  expect(read('webhook', told)).toEqual({ kind: 'ignored' })
+  const reported = {
+    ...event({ endpoint: { id: 'we_1', url: 'https://example.com' } }),
+    type: 'endpoint.test',
+  }
+  expect(read('webhook', reported)).toEqual({ kind: 'ignored' })
 })
 
 test.each<[string, Json, object]>([
@@ -216,8 +219,8 @@ test.each<[string, Json, object]>([
     { created_at: at(4).toISOString(), data: record() },
     { kind: 'schema_drift', path: 'type' },
   ],
-])('%s that nobody has heard of is named', (_what, told, expected) => {
-  expect(read('webhook', told)).toMatchObject(expected)
+])('%s that nobody has heard of is named', (_what, reported, expected) => {
+  expect(read('webhook', reported)).toMatchObject(expected)
 })
 
 test.each<[string, string | Buffer]>([

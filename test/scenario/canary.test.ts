@@ -103,11 +103,11 @@ test('a webhook of our own and a payment of our own come through, and neither is
   expect(metric('webhook_requests_total{outcome="canary"}')).toBeGreaterThan(1)
   expect(metric('webhook_requests_total{outcome="bad_signature"}')).toBe(0)
 
-  const told = await sql<{ count: bigint }>`
+  const reported = await sql<{ count: bigint }>`
     select count(*) from inbox where body::text like '%' || encode('depositd.canary', 'hex') || '%'`.execute(
     world.db,
   )
-  expect(told.rows).toEqual([{ count: 0n }])
+  expect(reported.rows).toEqual([{ count: 0n }])
   expect(await rowsOf(sql`select kind from mismatch`)).toEqual([])
   expect(await rowsOf(sql`select amount::text, state, is_canary from accounting.deposits`)).toEqual([
     { amount: '0.250000', state: 'reconciled', is_canary: true },

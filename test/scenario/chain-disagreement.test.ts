@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
+import { depositor } from '../support/reported-networks.ts'
 import { contradicted } from '../support/rpc-lies.ts'
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
-import { depositor } from '../support/told-networks.ts'
 
 const stack = new AsyncDisposableStack()
 let anvil: Anvil
@@ -26,11 +26,11 @@ beforeAll(async () => {
   stack.defer(() => liar.stop())
   const third = await startRpcProxy(anvil.url)
   stack.defer(() => third.stop())
-  const told = { chainId: anvil.chainId, token: token.address, more: { startHeight: 0, quorum: 2 } }
+  const reported = { chainId: anvil.chainId, token: token.address, more: { startHeight: 0, quorum: 2 } }
   world = await startDaemonOnAnvil(
     [
-      { ...told, name: 'pair', urls: [liar.url, anvil.url] },
-      { ...told, name: 'trio', urls: [liar.url, anvil.url, third.url] },
+      { ...reported, name: 'pair', urls: [liar.url, anvil.url] },
+      { ...reported, name: 'trio', urls: [liar.url, anvil.url, third.url] },
     ],
     stack,
   )

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
+import { depositor } from '../support/reported-networks.ts'
 import { type Answer, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
-import { depositor } from '../support/told-networks.ts'
 import { until } from '../support/until.ts'
 
 const stack = new AsyncDisposableStack()
@@ -28,8 +28,14 @@ beforeAll(async () => {
   stack.defer(() => Promise.all([first.stop(), second.stop()]).then(() => undefined))
   bothSay(noTag)
   const urls = [first.url, second.url]
-  const told = { name: 'base', chainId: anvil.chainId, urls, token: token.address, more: { startHeight: 0 } }
-  world = await startDaemonOnAnvil([told], stack)
+  const reported = {
+    name: 'base',
+    chainId: anvil.chainId,
+    urls,
+    token: token.address,
+    more: { startHeight: 0 },
+  }
+  world = await startDaemonOnAnvil([reported], stack)
 })
 afterAll(() => stack.disposeAsync())
 afterEach(() => bothSay(undefined))
@@ -136,30 +142,30 @@ test('finality that stalls is waited for: what is paid meanwhile is seen, and bo
   const stalledAt = await finalHead()
   bothSay(await finalAt(stalledAt))
   const heard = world.logged.length
-  const told = await pay()
-  await credit(told)
+  const reported = await pay()
+  await credit(reported)
   await anvil.mine(70)
   const [dropped, head] = [await pay(), await anvil.client.getBlockNumber()]
-  await untilIs(told, 'observed')
+  await untilIs(reported, 'observed')
   await untilIs(dropped, 'observed')
   await expect
     .poll(async () => (await fetch(`${world.daemon.opsUrl}/metrics`)).text())
     .toContain(`depositd_chain_scanned_block{network="base"} ${head}`)
   // The service has told of it, and the transaction was read because of that.
   await until('it is told of', async () => {
-    const { rows } = await sql`select from deposit where tx = ${told} and api_at is not null`.execute(
+    const { rows } = await sql`select from deposit where tx = ${reported} and api_at is not null`.execute(
       world.db,
     )
     return rows[0] ?? null
   })
   await anvil.reorg(1)
   await scannedAgain()
-  expect(await stateOf(told)).toEqual(['observed'])
+  expect(await stateOf(reported)).toEqual(['observed'])
   expect((await world.cursor('base'))?.height).toBe(stalledAt)
   expect((await fetch(`${world.daemon.opsUrl}/readyz`)).status).toBe(200)
   expect(world.logged.slice(heard)).toEqual([])
   bothSay(undefined)
-  await untilIs(told, 'reconciled deposit settlement')
+  await untilIs(reported, 'reconciled deposit settlement')
   await makeFinal()
   await untilIs(dropped, 'orphaned')
   await hold()

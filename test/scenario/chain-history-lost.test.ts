@@ -5,9 +5,9 @@ import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { runCommand } from '../support/command.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
+import { depositor } from '../support/reported-networks.ts'
 import { type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
-import { depositor } from '../support/told-networks.ts'
 import { until } from '../support/until.ts'
 
 type Chain = { name: string; anvil: Anvil; token: TestToken; proxy: RpcProxy }
@@ -21,11 +21,11 @@ let world: DaemonOnAnvil
 beforeAll(async () => {
   base = await startChain('base', 8453)
   arbitrum = await startChain('arbitrum', 42_161)
-  const told = [base, arbitrum].map(({ name, anvil, token, proxy }) => {
+  const reported = [base, arbitrum].map(({ name, anvil, token, proxy }) => {
     return { name, chainId: anvil.chainId, urls: [proxy.url], token: token.address }
   })
-  world = await startDaemonOnAnvil(told, stack)
-  for (const { name } of told) await untilRead(world, name, 0n)
+  world = await startDaemonOnAnvil(reported, stack)
+  for (const { name } of reported) await untilRead(world, name, 0n)
 })
 afterAll(() => stack.disposeAsync())
 
@@ -66,8 +66,8 @@ const stateOf = async (tx: Hex): Promise<string[]> => {
   return rows.map(({ line }) => line)
 }
 
-async function lost(): Promise<{ detail: { problem: string; mend: string } }[]> {
-  const { rows } = await sql<{ detail: { problem: string; mend: string } }>`
+async function lost(): Promise<{ detail: { problem: string; fix: string } }[]> {
+  const { rows } = await sql<{ detail: { problem: string; fix: string } }>`
     select detail from mismatch where kind = 'history_lost' and cleared_at is null`.execute(world.db)
   return rows
 }
@@ -137,8 +137,8 @@ test('history that is lost halts that network alone, until a person says from wh
   )
   await expect.poll(() => shown('/readyz')).toContain('scan/base')
 
-  const [{ detail } = { detail: { problem: '', mend: '' } }] = await lost()
-  const command = /depositd (backfill --network base --from )HEIGHT/.exec(detail.mend)?.[1]
+  const [{ detail } = { detail: { problem: '', fix: '' } }] = await lost()
+  const command = /depositd (backfill --network base --from )HEIGHT/.exec(detail.fix)?.[1]
   const ran = await runCommand(`${command}21`, world.environment)
   expect(ran).toMatchObject({ status: 0 })
   expect(ran.out).toMatch(/^base from 21 to \d+ is read on from there; new: \d+\n/)

@@ -9,10 +9,10 @@ import {
   untilRefused,
 } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
+import { depositor } from '../support/reported-networks.ts'
 import { isElsewhere, seenThrough } from '../support/rpc-lies.ts'
 import { lacksLogs, type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
-import { depositor } from '../support/told-networks.ts'
 
 const stack = new AsyncDisposableStack()
 let anvil: Anvil
@@ -39,12 +39,12 @@ beforeAll(async () => {
   mover = await startRpcProxy(anvil.url)
   stack.defer(() => mover.stop())
   mover.behave(isElsewhere(elsewhere))
-  const told = { chainId: anvil.chainId, token: token.address, more: { startHeight: 0 } }
+  const reported = { chainId: anvil.chainId, token: token.address, more: { startHeight: 0 } }
   world = await startDaemonOnAnvil(
     [
-      { ...told, name: 'base', urls: [proxy.url] },
-      { ...told, name: 'spare', urls: [proxy.url, anvil.url] },
-      { ...told, name: 'moved', urls: [mover.url] },
+      { ...reported, name: 'base', urls: [proxy.url] },
+      { ...reported, name: 'spare', urls: [proxy.url, anvil.url] },
+      { ...reported, name: 'moved', urls: [mover.url] },
     ],
     stack,
   )

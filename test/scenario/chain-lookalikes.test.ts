@@ -6,8 +6,8 @@ import { runCommand } from '../support/command.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { fee, placeFeeToken } from '../support/fee-token.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
+import { depositor } from '../support/reported-networks.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
-import { depositor } from '../support/told-networks.ts'
 
 /** As the address that is paid looks where its middle is left out. */
 const lookalike = '0x0000000000000000beef000000000000000a11ce'
@@ -36,8 +36,8 @@ beforeAll(async () => {
     { symbol: 'KEEP', contract: keeping },
     { symbol: 'BOAST', contract: boasting },
   ]
-  const told = { name: 'base', chainId: anvil.chainId, urls: [anvil.url], token: token.address, others }
-  world = await startDaemonOnAnvil([{ ...told, more: { startHeight: 0 } }], stack)
+  const reported = { name: 'base', chainId: anvil.chainId, urls: [anvil.url], token: token.address, others }
+  world = await startDaemonOnAnvil([{ ...reported, more: { startHeight: 0 } }], stack)
 })
 afterAll(() => stack.disposeAsync())
 beforeEach(() => makeFinal())
@@ -60,12 +60,12 @@ async function call(address: Hex, { from, name, args }: Call): Promise<Hex> {
   return anvil.client.sendTransaction({ account: from ?? rich, to: address, data, gas: 200_000n })
 }
 
-type Told = { stage: string; asset: string; amount: string }
+type Reported = { stage: string; asset: string; amount: string }
 
 /** What was ever seen of transactions. */
-async function seen(...txs: Hex[]): Promise<Told[]> {
-  const { rows } = await sql<Told>`
-    select distinct stage, asset, amount::text as amount from sighting
+async function seen(...txs: Hex[]): Promise<Reported[]> {
+  const { rows } = await sql<Reported>`
+    select distinct stage, asset, amount::text as amount from chain_transfer
     where split_part(transfer, '/', 2) = any(${txs}) and stage = 'final'`.execute(world.db)
   return rows
 }
@@ -180,6 +180,8 @@ test('a token that says more than it moved is told by the balance', async () => 
   await holdAll()
   expect(await seen(tx)).toEqual([{ stage: 'final', asset: `base/${boasting}`, amount: '500' }])
   expect(await balances()).toMatch(/^fault: do not add up: 0\.0+10 BOAST at 1 of the addresses/)
-  const told = sql`select asset, value from mismatch where kind = 'unexplained_balance' and cleared_at is null`
-  expect((await told.execute(world.db)).rows).toEqual([{ asset: `base/${boasting}`, value: fee.toString() }])
+  const reported = sql`select asset, value from mismatch where kind = 'unexplained_balance' and cleared_at is null`
+  expect((await reported.execute(world.db)).rows).toEqual([
+    { asset: `base/${boasting}`, value: fee.toString() },
+  ])
 })

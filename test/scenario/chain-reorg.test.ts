@@ -5,8 +5,8 @@ import { type Anvil, rich } from '../support/anvil.ts'
 import { rawOf, replaceAbove, signTransfer, startReplayable } from '../support/anvil-history.ts'
 import { type DaemonOnAnvil, startDaemonOnAnvil, untilRead } from '../support/daemon-on-anvil.ts'
 import { holdInvariants } from '../support/hold-invariants.ts'
+import { depositor } from '../support/reported-networks.ts'
 import type { TestToken } from '../support/test-token.ts'
-import { depositor } from '../support/told-networks.ts'
 
 const stack = new AsyncDisposableStack()
 let anvil: Anvil
@@ -18,8 +18,8 @@ let amount = 0n
 beforeAll(async () => {
   ;({ anvil, token } = await startReplayable())
   stack.defer(() => anvil.stop())
-  const told = { name: 'base', chainId: anvil.chainId, urls: [anvil.url], token: token.address }
-  world = await startDaemonOnAnvil([{ ...told, more: { startHeight: 0 } }], stack)
+  const reported = { name: 'base', chainId: anvil.chainId, urls: [anvil.url], token: token.address }
+  world = await startDaemonOnAnvil([{ ...reported, more: { startHeight: 0 } }], stack)
 })
 afterAll(() => stack.disposeAsync())
 beforeEach(() => makeFinal())
@@ -143,18 +143,18 @@ test('history that goes to another one and back again: each time the books follo
 
 test('payments that are included again elsewhere, under other numbers, are one deposit each, booked once', async () => {
   const fork = await anvil.client.getBlockNumber()
-  const [told, untold] = [await pay(), await pay()]
+  const [reported, unreported] = [await pay(), await pay()]
   await anvil.mine()
-  await credit(told)
+  await credit(reported)
   await makeFinal()
-  await untilIs(told, ['reconciled deposit settlement'])
-  await untilIs(untold, ['confirmed deposit'])
+  await untilIs(reported, ['reconciled deposit settlement'])
+  await untilIs(unreported, ['confirmed deposit'])
   const before = await gone()
   const extra = await signTransfer({ anvil, token }, rich.address, 5n)
-  await replaceAbove(anvil, fork, [[], [extra, await rawOf(anvil, told), await rawOf(anvil, untold)]])
+  await replaceAbove(anvil, fork, [[], [extra, await rawOf(anvil, reported), await rawOf(anvil, unreported)]])
   await makeFinal()
-  await untilIs(told, ['reconciled deposit settlement'])
-  await untilIs(untold, ['confirmed deposit'])
+  await untilIs(reported, ['reconciled deposit settlement'])
+  await untilIs(unreported, ['confirmed deposit'])
   await hold()
   expect(await gone()).toEqual(before)
 })

@@ -51,8 +51,8 @@ beforeAll(async () => {
   await wallet.send([await allocate(mint, space), ...makeMint(mint, wallet.signer.address, extensions)])
   ;[from, to] = [await makeAssociated(wallet.signer.address), await makeAssociated(depositor.address)]
   await mintTo(from, 1_000_000_000n)
-  const told = { name: 'solana', chainId: null, urls: [url], token: mint.address }
-  world = await startDaemonOnAnvil([{ ...told, address: depositor.address }], stack)
+  const reported = { name: 'solana', chainId: null, urls: [url], token: mint.address }
+  world = await startDaemonOnAnvil([{ ...reported, address: depositor.address }], stack)
   const { height } = await until('Solana is read', () => world.cursor('solana'))
   const { address } = depositor
   onSolana = { network: 'solana', rpcUrl: url, address, mint: mint.address, from: height }

@@ -32,8 +32,8 @@ async function start(others: number): Promise<void> {
   stack.defer(() => node.stop())
   usdc = node.addMint(6)
   account = await associatedAccount(usdc)
-  const told = { name: 'solana', chainId: null, urls: [node.url], token: usdc, address: owner }
-  world = await startDaemonOnAnvil([{ ...told, more: { startHeight: 1000 } }], stack)
+  const reported = { name: 'solana', chainId: null, urls: [node.url], token: usdc, address: owner }
+  world = await startDaemonOnAnvil([{ ...reported, more: { startHeight: 1000 } }], stack)
   await untilRead(world, 'solana', 1000n)
   for (let count = 0; count < others; count++) await watch(`other-${count}`)
   await settle()

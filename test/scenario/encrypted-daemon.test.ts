@@ -133,6 +133,6 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
 })
 
 function refusedBy(setting: string): string {
-  const mend = 'switch ssl on at the server, or leave sslmode out on a network of your own'
-  return `depositd: connecting to ${setting} (HOST): The server does not support SSL connections: sslmode in its address asks for TLS: ${mend}\n`
+  const fix = 'switch ssl on at the server, or leave sslmode out on a network of your own'
+  return `depositd: connecting to ${setting} (HOST): The server does not support SSL connections: sslmode in its address asks for TLS: ${fix}\n`
 }

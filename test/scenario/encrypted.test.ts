@@ -45,7 +45,7 @@ describe.skipIf(!tlsInstalled())('with TLS to every server', () => {
     return Object.fromEntries(
       findings
         .filter(({ check }) => wanted.includes(check))
-        .map(({ check, state, says, mend }) => [check, [state, says, mend].join(' | ')]),
+        .map(({ check, state, says, fix }) => [check, [state, says, fix].join(' | ')]),
     )
   }
 

@@ -100,8 +100,8 @@ test('every journal is told of once; all that were posted once a webhook was app
 })
 
 /** Of a batch a line tells only how many. */
-function journalsOf({ event, journals: told }: Line): string[] {
-  return event === 'journals_posted' ? (told as string[]) : []
+function journalsOf({ event, journals: reported }: Line): string[] {
+  return event === 'journals_posted' ? (reported as string[]) : []
 }
 
 function isFirstApplied(line: string): boolean {

@@ -77,21 +77,21 @@ beforeAll(
     world.service.faults.set({ seed: 'many deposits', delayMs, ...rates, ...requestRates })
 
     const startedAt = performance.now()
-    const tell = (what: string) =>
+    const report = (what: string) =>
       process.stdout.write(`${what}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s\n`)
     paid = await eachAtOnce(depositCount, payOne)
-    tell(`${depositCount} deposits paid`)
+    report(`${depositCount} deposits paid`)
     await until(
       'the service is at rest',
       () => pausing(() => isAtRest(service, world, depositCount)),
       withinMs,
     )
-    tell('forwarded, and every webhook sent')
+    report('forwarded, and every webhook sent')
     const facts = await readFacts(service, world, paid)
     await storeFacts(world.settings.databaseUrl, facts)
     // What is not reached is told by the tests.
-    await until('every fault is told', () => pausing(isTold), withinMs).catch(() => null)
-    tell('every fault told')
+    await until('every fault is told', () => pausing(isReported), withinMs).catch(() => null)
+    report('every fault told')
     process.stdout.write(countStruck(facts))
   },
   2 * withinMs + 60_000,
@@ -117,7 +117,7 @@ async function payOne(place: number): Promise<Paid> {
 }
 
 /** Nothing waits to be applied or for a deadline, and nothing contradicts the facts: nothing can change any more. */
-async function isTold(): Promise<boolean> {
+async function isReported(): Promise<boolean> {
   const { rows } = await sql<{ waiting: boolean }>`
     select exists (select from inbox_pending)
       or exists (select from evidence_group where recheck_at is not null) as waiting`.execute(world.db)

@@ -84,7 +84,7 @@ describe.each([
     })
 
   const backfill = (from: bigint) =>
-    backfillByHand(scanDeps(), reader(), { wanted: { from, to: null }, tell: () => undefined })
+    backfillByHand(scanDeps(), reader(), { wanted: { from, to: null }, report: () => undefined })
 
   /** The service lists a deposit of 100 as settled with 99. */
   async function list(serviceId: string, tx: TxId | null, settledBy: TxId | null): Promise<void> {
@@ -107,7 +107,7 @@ describe.each([
   const unsent = () => `${paid.slice(0, -4)}${paid.endsWith('1111') ? '2222' : '1111'}` as TxId
 
   /** Each deposit's state with what is open. */
-  async function told(): Promise<string[]> {
+  async function reported(): Promise<string[]> {
     const { rows } = await sql<{ text: string }>`
       select concat_ws(' ', service_id, state, (
         select string_agg(kind, ' ' order by kind) from mismatch where deposit_id = deposit.id and cleared_at is null
@@ -125,7 +125,7 @@ describe.each([
   test('deposits from before the start, at addresses that are not in the book, are not covered and never missing', async () => {
     await list('before', paid, delivered)
     await search()
-    expect(await told()).toEqual(['before observed not_covered unknown_address'])
+    expect(await reported()).toEqual(['before observed not_covered unknown_address'])
     const { found, next, reason } = await detailOf('not_covered')
     const height = /^block (\d+) holds the transaction$/.exec(found ?? '')?.[1]
     const { name } = chain.settings
@@ -135,25 +135,25 @@ describe.each([
     )
     ahead = 2 * hour
     await search()
-    expect(await told()).toEqual(['before observed not_covered unknown_address'])
+    expect(await reported()).toEqual(['before observed not_covered unknown_address'])
 
     await importOwner()
     await scan()
     await backfill(BigInt(height ?? 0))
     await search()
-    expect(await told()).toEqual(['before reconciled'])
+    expect(await reported()).toEqual(['before reconciled'])
   })
 
   test('a payment that is really missing is so once its time was read at the address, with the blocks named', async () => {
     await list('lie', unsent(), null)
     ahead = 2 * hour
     await search()
-    expect(await told()).toEqual(['lie observed not_covered unknown_address'])
+    expect(await reported()).toEqual(['lie observed not_covered unknown_address'])
     await importOwner()
     await scan()
     await backfill(1n)
     await search()
-    expect(await told()).toContain('lie observed chain_missing')
+    expect(await reported()).toContain('lie observed chain_missing')
     const { proof } = await detailOf('chain_missing')
     expect(proof).toMatch(/^final blocks \d+ to \d+ of \S+ were read for the address \(\S+Z to \S+Z\)$/)
   })
@@ -165,10 +165,10 @@ describe.each([
     ]
     await list('lie', unsent(), null)
     await search()
-    expect(await told(), 'it may still come').toEqual(['lie observed not_covered unknown_address'])
+    expect(await reported(), 'it may still come').toEqual(['lie observed not_covered unknown_address'])
     ahead = 2 * hour
     await search()
-    expect(await told()).toEqual(['lie observed chain_missing unknown_address'])
+    expect(await reported()).toEqual(['lie observed chain_missing unknown_address'])
     const { proof } = await detailOf('chain_missing')
     expect(proof).toMatch(/^2 nodes of \S+ do not know the transaction \(\S+, \S+\), asked at \S+Z$/)
   })

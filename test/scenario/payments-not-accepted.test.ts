@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MismatchKind } from '../../src/core/mismatch.ts'
 import { runCommand } from '../support/command.ts'
 import { brokenInvariants } from '../support/facts-of-world.ts'
-import { isGoodInTheEnd, lateKinds, shownOf } from '../support/told-faults.ts'
+import { isGoodInTheEnd, lateKinds, shownOf } from '../support/reported-faults.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 

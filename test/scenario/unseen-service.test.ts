@@ -61,7 +61,7 @@ beforeAll(async () => {
   daemon = await start()
   stack.defer(() => daemon.stop())
   first = await Promise.all(payments.map((payment) => world.pay(payment)))
-  await until('the quarantine holds the whole life of each deposit', allTold, withinMs)
+  await until('the quarantine holds the whole life of each deposit', allReported, withinMs)
 }, withinMs + 60_000)
 afterAll(() => stack.disposeAsync())
 
@@ -78,7 +78,7 @@ async function start(): Promise<Daemon> {
   return started
 }
 
-async function allTold(): Promise<true | null> {
+async function allReported(): Promise<true | null> {
   const { rows } = await sql<{ ended: number }>`
     select count(distinct convert_from(body, 'UTF8')::jsonb #>> '{payload,transfer,reference}')::int as ended
     from quarantine where convert_from(body, 'UTF8') ~ '"phase":"(DONE|BOOKED)"'`.execute(world.db)

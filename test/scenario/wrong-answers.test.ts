@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { faultTable, type RequestKnob } from '../../src/service/faults/fault-table.ts'
+import { isGoodInTheEnd } from '../support/reported-faults.ts'
 import { type Answer, askForDeposits, metric, shows } from '../support/struck-requests.ts'
-import { isGoodInTheEnd } from '../support/told-faults.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 

@@ -2,7 +2,17 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type DepositKnob, faultKnobs } from '../../src/service/faults/fault-table.ts'
 import { brokenInvariants } from '../support/facts-of-world.ts'
-import { decisions, endedBy, endStates, resendWebhooks } from '../support/mend-deposits.ts'
+import { decisions, endedBy, endStates, resendWebhooks } from '../support/fix-deposits.ts'
+import {
+  allAsExpected,
+  deliveredOf,
+  expected,
+  isGoodInTheEnd,
+  lateKinds,
+  namedForwards,
+  reported,
+  shownOf,
+} from '../support/reported-faults.ts'
 import {
   depositKnobs,
   type StruckPayment,
@@ -12,16 +22,6 @@ import {
 } from '../support/struck-payments.ts'
 import { metric, shows } from '../support/struck-requests.ts'
 import { addressed, decided, recordKnobs, routes, till, wishes } from '../support/struck-wishes.ts'
-import {
-  allAsExpected,
-  deliveredOf,
-  expected,
-  isGoodInTheEnd,
-  lateKinds,
-  namedForwards,
-  shownOf,
-  told,
-} from '../support/told-faults.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 
@@ -74,7 +74,7 @@ describe('depositd reports exactly what the table of faults says', () => {
     async ({ place }) => {
       const payment = payments[place]
       if (payment === undefined) throw new Error('it was not paid')
-      expect(await told(world.db, payment)).toEqual(expected(payment))
+      expect(await reported(world.db, payment)).toEqual(expected(payment))
     },
   )
 

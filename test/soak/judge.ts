@@ -99,10 +99,10 @@ function secondHalf(samples: readonly Sample[]): readonly Sample[] {
   return samples.filter(({ at }) => at >= middle)
 }
 
-const tellDeadFrom = 100
+const reportDeadFrom = 100
 
 function isWorth({ dead }: TableSample): boolean {
-  return dead >= tellDeadFrom
+  return dead >= reportDeadFrom
 }
 
 function tableLine({ table, live, dead, bytes }: TableSample): Line {

@@ -63,8 +63,8 @@ test('what a job takes in the queue is told of the last moment at which it held 
   const { samples } = soaked(0)
   const empty = { keys: 3, bytes: 9000, jobs: 0, jobBytes: 0 }
   const atRest = samples.map((sample, index) => (index === 5 ? { ...sample, queue: empty } : sample))
-  const told = judge(soaked(0, { samples: atRest })).find(({ what }) => what.includes('per job'))
-  expect(told?.measured).toBe('500 (4 held)')
+  const reported = judge(soaked(0, { samples: atRest })).find(({ what }) => what.includes('per job'))
+  expect(reported?.measured).toBe('500 (4 held)')
 })
 
 test.skipIf(!redisInstalled())(

@@ -28,13 +28,13 @@ async function hold(file: string): Promise<void> {
     return
   }
   const known = Object.keys(lookedAt[file] ?? {})
-  const told = await takesAway(await databaseBefore(file), text)
+  const reported = await takesAway(await databaseBefore(file), text)
   expect(
-    told.filter((line) => !known.some((beginning) => line.startsWith(beginning))),
+    reported.filter((line) => !known.some((beginning) => line.startsWith(beginning))),
     file,
   ).toEqual([])
   expect(
-    known.filter((beginning) => !told.some((line) => line.startsWith(beginning))),
+    known.filter((beginning) => !reported.some((line) => line.startsWith(beginning))),
     file,
   ).toEqual([])
 }

@@ -126,8 +126,10 @@ test('the imbalance of each asset is told, and is zero', () => {
 })
 
 test('balances are told by what accounts are for, and never of whom', () => {
-  const told = totals.balances.map(({ account, asset, units }) => `${account} ${asset} ${units}`).toSorted()
-  expect(told).toEqual([
+  const reported = totals.balances
+    .map(({ account, asset, units }) => `${account} ${asset} ${units}`)
+    .toSorted()
+  expect(reported).toEqual([
     `conversion ${usdcOnArbitrum} -100`,
     `conversion ${usdcOnBase} 100`,
     `deposits ${usdcOnBase} -100`,
@@ -169,7 +171,7 @@ test('a delivery is waited for from when the step was known until a webhook tell
   await own.receive(claim(), payment())
   await own.settle()
   const waiting = async () => (await readGauges(own.db)).stages.filter(({ stage }) => stage === 'delivery')
-  const { rows } = await sql<{ since: Date }>`select untold_since as since from deposit`.execute(own.db)
+  const { rows } = await sql<{ since: Date }>`select unreported_since as since from deposit`.execute(own.db)
   const seconds = (Date.now() - (rows[0]?.since.getTime() ?? 0)) / 1000
   expect(await waiting()).toEqual([
     { stage: 'delivery', network: 'base', oldest: expect.closeTo(seconds, -1), unnamed: null },

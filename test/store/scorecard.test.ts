@@ -95,7 +95,7 @@ test('the deposits of the span are counted, as a whole and by route', async () =
 test('webhooks are held against every step that the API or the chain knows', async () => {
   const [, route] = await card(-10, 10)
   // Each of the two is observed, final on the chain, and settled; the second was told of as settled alone.
-  expect(route).toMatchObject({ steps_known: 6n, steps_told: 5n, webhooks: 3n, duplicates: 7n })
+  expect(route).toMatchObject({ steps_known: 6n, steps_reported: 5n, webhooks: 3n, duplicates: 7n })
   expect(Number(route?.completeness)).toBeCloseTo(5 / 6)
   expect(route).toMatchObject({ delivery_p50_seconds: 120 })
   expect(route?.delivery_p99_seconds).toBeCloseTo(2 * 60 + 0.98 * 8 * 60)

@@ -51,7 +51,7 @@ test('several daemons that store the same ids with the same and other bodies los
   const { rows } = await sql`
     select
       (select count(*)::int from inbox) as kept,
-      (select count(distinct (split_part(source_key, ' ', 1), body))::int from inbox) as told_apart,
+      (select count(distinct (split_part(source_key, ' ', 1), body))::int from inbox) as reported_apart,
       (select sum(count)::int from webhook_repeat) as repeats,
       (select count(*)::int from webhook_conflict) as conflicts,
       (select count(*)::int from mismatch where kind = 'conflicting_duplicate') as mismatches`.execute(
@@ -61,7 +61,7 @@ test('several daemons that store the same ids with the same and other bodies los
   expect(rows).toEqual([
     {
       kept: distinct.size,
-      told_apart: distinct.size,
+      reported_apart: distinct.size,
       repeats: all - distinct.size,
       conflicts: distinct.size - conflicting,
       mismatches: conflicting,

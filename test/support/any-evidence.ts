@@ -49,7 +49,7 @@ function facts(text: string): { asset: AssetKey; amount: Amount } {
   }
 }
 
-const anySighting = fc
+const anyChainTransfer = fc
   .record({
     stage: fc.constantFrom<ObservedChainTransfer['stage']>('seen', 'final', 'final', 'orphaned'),
     isDeposit: fc.boolean(),
@@ -63,10 +63,10 @@ const anySighting = fc
   })
   .map(({ stage, isDeposit, pay, forward, to, block, receivedAt, ...place }): ObservedChainTransfer => {
     const rest = { stage, ...block, ...place, receivedAt }
-    const told = facts(isDeposit ? `${place.index}${to}${pay}` : `${place.index}${forward}`)
+    const reported = facts(isDeposit ? `${place.index}${to}${pay}` : `${place.index}${forward}`)
     return isDeposit
-      ? payment({ ...rest, tx: pay, to, index: `${place.index}${to.slice(-1)}`, ...told })
-      : delivery({ ...rest, tx: forward, to: recipient, amount: told.amount, asset: usdcOnArbitrum })
+      ? payment({ ...rest, tx: pay, to, index: `${place.index}${to.slice(-1)}`, ...reported })
+      : delivery({ ...rest, tx: forward, to: recipient, amount: reported.amount, asset: usdcOnArbitrum })
   })
 
 const anySettlement = fc.oneof(
@@ -128,7 +128,7 @@ const anyFailure = fc
 /** Evidence of a few deposits, true, false, contradicting and repeated. */
 export const anyEvidence: fc.Arbitrary<Observation[]> = fc.array(
   fc.oneof(
-    { arbitrary: anySighting, weight: 4 },
+    { arbitrary: anyChainTransfer, weight: 4 },
     { arbitrary: anyClaim, weight: 4 },
     { arbitrary: anyFailure, weight: 1 },
   ),

@@ -7,32 +7,32 @@ import {
   transferRef,
 } from '../../src/core/evidence.ts'
 import { encodeObservation } from '../../src/core/observation-json.ts'
+import { anyClaimHistory, anyMinute, observationsOf, serviceIdOf } from './any-claim-history.ts'
 import { anyEvidence } from './any-evidence.ts'
-import { anyMinute, anyStory, observationsOf, serviceIdOf } from './any-story.ts'
 import { at } from './evidence.ts'
 
-const anyRuling = fc.record({
+const anyDecision = fc.record({
   verdict: fc.constantFrom<DecisionOutcome['kind']>('together', 'apart', 'write_off', 'write_off_withdrawn'),
   about: fc.nat(),
   of: fc.integer({ min: 0, max: 3 }),
   minutes: anyMinute,
 })
 
-type Decided = typeof anyRuling extends fc.Arbitrary<infer Found> ? Found : never
+type Decided = typeof anyDecision extends fc.Arbitrary<infer Found> ? Found : never
 
 /** What somebody decides about one of the transfers. */
-function rulingOf(
+function decisionOf(
   { verdict, about, of, minutes }: Decided,
   number: number,
   all: readonly Observation[],
 ): TransferDecision[] {
-  const transfers = all.filter((one) => one.kind === 'sighting')
+  const transfers = all.filter((one) => one.kind === 'chain_transfer')
   const transfer = transfers[about % Math.max(1, transfers.length)]
   if (transfer === undefined) return []
   const { role, network, tx, index, to } = transfer
   return [
     {
-      kind: 'ruling',
+      kind: 'decision',
       id: `ruling ${number}`,
       role,
       network,
@@ -59,20 +59,20 @@ function verdictOf(kind: DecisionOutcome['kind'], serviceId: ServiceId): Decisio
  */
 export const anyWorld: fc.Arbitrary<Observation[]> = fc
   .record({
-    stories: fc.array(anyStory, { minLength: 1, maxLength: 4 }),
-    rulings: fc.array(anyRuling, { maxLength: 2 }),
+    claimHistories: fc.array(anyClaimHistory, { minLength: 1, maxLength: 4 }),
+    decisions: fc.array(anyDecision, { maxLength: 2 }),
     noise: fc.oneof({ arbitrary: fc.constant([]), weight: 3 }, { arbitrary: anyEvidence, weight: 1 }),
   })
-  .map(({ stories, rulings, noise }) => {
-    const told = [...stories.flatMap(observationsOf), ...noise]
-    const ruled = rulings.flatMap((ruling, number) => rulingOf(ruling, number, told))
-    return [...new Map([...told, ...ruled].map((one) => [inboxKey(one), one])).values()]
+  .map(({ claimHistories, decisions, noise }) => {
+    const reported = [...claimHistories.flatMap(observationsOf), ...noise]
+    const ruled = decisions.flatMap((decision, number) => decisionOf(decision, number, reported))
+    return [...new Map([...reported, ...ruled].map((one) => [inboxKey(one), one])).values()]
   })
 
 /** By what the inbox tells one observation from another; it keeps the first of a key. */
 function inboxKey(observation: Observation): string {
   if (observation.kind === 'claim') return encodeObservation(observation)
-  if (observation.kind === 'ruling') return observation.id
+  if (observation.kind === 'decision') return observation.id
   if (observation.kind === 'search') return encodeObservation(observation)
   const { role, network, tx, to } = observation
   if (observation.kind === 'failure') return `${network}/${tx}/failed/${role}/${to}`

@@ -4,8 +4,8 @@ import type { Observation, ObservedChainTransfer } from '../../src/core/evidence
 import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/books/apply.ts'
 import { pinAssets } from '../../src/store/assets.ts'
+import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { appendSearches, takeDueSearches } from '../../src/store/chain/leg-searches.ts'
-import { appendSightings } from '../../src/store/chain/sightings.ts'
 import { inTransaction, openDatabase } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { saveOwner } from '../../src/store/owners.ts'
@@ -97,8 +97,10 @@ function asset(key: Asset['key'], symbol: string): Asset {
 }
 
 async function receive(db: Kysely<Tables>, observations: readonly Observation[]): Promise<void> {
-  const sightings = observations.filter((one): one is ObservedChainTransfer => one.kind === 'sighting')
-  await inTransaction(db, (tx) => appendSightings(tx, sightings))
+  const chainTransfers = observations.filter(
+    (one): one is ObservedChainTransfer => one.kind === 'chain_transfer',
+  )
+  await inTransaction(db, (tx) => appendChainTransfers(tx, chainTransfers))
   const claims = observations.filter((one) => one.kind === 'claim')
   const rows = claims.map((one) => ({
     source: one.source,

@@ -3,10 +3,10 @@ import type { Observation, ObservedChainTransfer } from '../../src/core/evidence
 import { encodeObservation } from '../../src/core/observation-json.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/books/apply.ts'
 import { verifyBooks } from '../../src/jobs/books/verify-books.ts'
+import { recordDecisions } from '../../src/store/books/decisions.ts'
 import { digestBooks } from '../../src/store/books/digest.ts'
-import { recordRulings } from '../../src/store/books/rulings.ts'
+import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { appendFailures } from '../../src/store/chain/named-transactions.ts'
-import { appendSightings } from '../../src/store/chain/sightings.ts'
 import { inTransaction, openDatabase } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { saveOwner } from '../../src/store/owners.ts'
@@ -71,7 +71,7 @@ async function empty(owner: Kysely<Tables>): Promise<void> {
     'evidence_group',
     'named_transaction',
     'leg_search',
-    'sighting',
+    'chain_transfer',
   )
   tables.push('inbox_pending', 'inbox')
   const statements = tables.map((name) => `delete from ${name}`)
@@ -130,9 +130,11 @@ function crashAfter(statements: number): KyselyPlugin {
 
 /** Stores observations as those who bring them do. */
 async function receive(db: Kysely<Tables>, observations: readonly Observation[]): Promise<void> {
-  const sightings = observations.filter((one): one is ObservedChainTransfer => one.kind === 'sighting')
+  const chainTransfers = observations.filter(
+    (one): one is ObservedChainTransfer => one.kind === 'chain_transfer',
+  )
   const failures = observations.filter((one) => one.kind === 'failure')
-  const rulings = observations.filter((one) => one.kind === 'ruling')
+  const decisions = observations.filter((one) => one.kind === 'decision')
   const claims = new Map(
     observations.filter((one) => one.kind === 'claim').map((one) => [encodeObservation(one), one]),
   )
@@ -144,9 +146,9 @@ async function receive(db: Kysely<Tables>, observations: readonly Observation[])
     body: Buffer.from(text),
   }))
   await inTransaction(db, async (tx) => {
-    await appendSightings(tx, distinct(sightings))
+    await appendChainTransfers(tx, distinct(chainTransfers))
     await appendFailures(tx, distinct(failures))
-    await recordRulings(tx, distinct(rulings))
+    await recordDecisions(tx, distinct(decisions))
     if (rows.length > 0) await appendInbox(tx, rows)
   })
 }

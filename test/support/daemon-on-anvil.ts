@@ -12,11 +12,11 @@ import { testDatabase } from './postgres.ts'
 import {
   type Credited,
   cursorOf,
+  type Reported,
   saveDepositor,
   startCreditingService,
-  type Told,
-  writeToldSettings,
-} from './told-networks.ts'
+  writeReportedSettings,
+} from './reported-networks.ts'
 import { until } from './until.ts'
 
 /** The whole daemon, ticking each second, over chains that a test mines; the service is a list that a test writes. */
@@ -35,7 +35,7 @@ export type DaemonOnAnvil = {
 }
 
 export async function startDaemonOnAnvil(
-  networks: readonly Told[],
+  networks: readonly Reported[],
   stack: AsyncDisposableStack,
 ): Promise<DaemonOnAnvil> {
   const database = await testDatabase()
@@ -47,7 +47,7 @@ export async function startDaemonOnAnvil(
   const service = stack.use(await startCreditingService(credited))
   const folder = await mkdtemp(join(tmpdir(), 'depositd-anvil-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const environment = await writeToldSettings(folder, networks, {
+  const environment = await writeReportedSettings(folder, networks, {
     DATABASE_URL: database.url,
     SERVICE_URL: service.url,
   })

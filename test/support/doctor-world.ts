@@ -11,7 +11,7 @@ import { type RawService, startRawService } from './raw-service.ts'
 export const settingsText =
   'networks: [{ name: base, family: evm, chainId: 8453, assets: [{ symbol: ETH, contract: native, decimals: 18 }] }]'
 
-export type Finding = { check: string; state: string; says: string; mend: string }
+export type Finding = { check: string; state: string; says: string; fix: string }
 
 /** All that `doctor` looks at, and nothing wrong with it but what a test does to it. */
 export type DoctorWorld = {
@@ -56,7 +56,7 @@ export async function openDoctorWorld(
     async says(check, changes = {}) {
       const { out } = await run(changes, ' --json')
       const found = (JSON.parse(out) as { checks: Finding[] }).checks.filter((one) => one.check === check)
-      return found.map(({ state, says, mend }) => [state, says, mend].filter((one) => one !== '').join(' | '))
+      return found.map(({ state, says, fix }) => [state, says, fix].filter((one) => one !== '').join(' | '))
     },
   }
 }

@@ -19,24 +19,24 @@ import { until } from './until.ts'
 const { values } = parseArgs({ options: { json: { type: 'boolean', default: false } } })
 
 const startedAt = performance.now()
-const tell = (line: string): void => {
+const report = (line: string): void => {
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(0)
   process.stderr.write(`${seconds.padStart(4)} s  ${line}\n`)
 }
 
 await using stack = new AsyncDisposableStack()
-tell('starting Postgres, chains, the deposit service, depositd and Prometheus')
+report('starting Postgres, chains, the deposit service, depositd and Prometheus')
 const makeDatabase = await startDatabases(stack)
 const demonstration = await startDemonstration({ makeDatabase }, stack)
-tell('up; paying in every asset')
+report('up; paying in every asset')
 await payHonestly(demonstration)
 await keepBooks(demonstration)
-tell('all of it is reconciled; now much goes wrong')
+report('all of it is reconciled; now much goes wrong')
 await goWrong(demonstration)
-tell('everything that went wrong is told; waiting until all of it is shown')
+report('everything that went wrong is told; waiting until all of it is shown')
 await untilShown(demonstration, new Date())
 const rules = await until('every rule is evaluated', () => evaluatedRules(demonstration.prometheus), withinMs)
-tell('asking every query of every dashboard')
+report('asking every query of every dashboard')
 const dashboards = await evaluateDashboards(demonstration, {
   from: demonstration.startedAt,
   to: new Date(),
@@ -44,7 +44,7 @@ const dashboards = await evaluateDashboards(demonstration, {
 const json = () => `${JSON.stringify({ dashboards, rules }, null, 2)}\n`
 process.stdout.write(values.json ? json() : describeEvaluated(dashboards, rules))
 process.exitCode = badOnes(dashboards).length === 0 ? 0 : 1
-tell('stopping')
+report('stopping')
 
 /** A server of its own, in a folder that goes with it. */
 async function startDatabases(ending: AsyncDisposableStack): Promise<() => Promise<TestDatabase>> {

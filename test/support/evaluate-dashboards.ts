@@ -68,9 +68,9 @@ async function askAccounts({ accountant }: Sources, text: string): Promise<Row[]
 
 const pointsMax = 200
 
-async function askMetrics({ prometheus }: Sources, text: string, stretch: Times | null): Promise<Row[]> {
-  if (stretch === null) return rowsOf(await prometheus.query(text))
-  const [start, end] = [stretch.from.getTime() / 1000, stretch.to.getTime() / 1000]
+async function askMetrics({ prometheus }: Sources, text: string, range: Times | null): Promise<Row[]> {
+  if (range === null) return rowsOf(await prometheus.query(text))
+  const [start, end] = [range.from.getTime() / 1000, range.to.getTime() / 1000]
   const step = Math.max(1, Math.ceil((end - start) / pointsMax))
   // The last moment is among those that are asked for.
   const first = end - Math.floor((end - start) / step) * step

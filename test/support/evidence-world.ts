@@ -6,7 +6,7 @@ import { stringify } from 'yaml'
 import { assetCode } from '../../src/core/asset.ts'
 import type { Claim, ObservedChainTransfer } from '../../src/core/evidence.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
-import { appendSightings } from '../../src/store/chain/sightings.ts'
+import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { storeWebhooks } from '../../src/store/store-webhooks.ts'
@@ -27,7 +27,7 @@ export type EvidenceWorld = AsyncDisposable & {
   /** Stores a signed webhook as the intake does, and what repeats it. */
   post: (claim: Claim, more?: { headers?: Record<string, string>; copiesAt?: Date[] }) => Promise<void>
   list: (claim: Claim) => Promise<void>
-  see: (...sightings: ObservedChainTransfer[]) => Promise<void>
+  see: (...chainTransfers: ObservedChainTransfer[]) => Promise<void>
   run: (line: string, environment?: Record<string, string>) => Promise<Ran>
 }
 
@@ -64,8 +64,8 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
       } as const
       await appendInbox(books.db, [row])
     },
-    see: (...sightings) =>
-      inTransaction(books.db, (tx) => appendSightings(tx, sightings)).then(() => undefined),
+    see: (...chainTransfers) =>
+      inTransaction(books.db, (tx) => appendChainTransfers(tx, chainTransfers)).then(() => undefined),
     run: (line, own = environment) => runCommand(line, own),
     async [Symbol.asyncDispose]() {
       await books[Symbol.asyncDispose]()

@@ -62,7 +62,7 @@ export function txId(name: string): TxId {
 /** A payment of 100 USDC to the channel, final. */
 export function payment(changes: Partial<ObservedChainTransfer> = {}): ObservedChainTransfer {
   return {
-    kind: 'sighting',
+    kind: 'chain_transfer',
     stage: 'final',
     role: 'deposit',
     network: base,

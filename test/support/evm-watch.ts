@@ -47,6 +47,6 @@ export async function drain(
 }
 
 /** `stage tx/index`, without the repetitions that overlapping scans bring. */
-export function sightings(transfers: readonly StagedTransfer[]): string[] {
+export function chainTransfers(transfers: readonly StagedTransfer[]): string[] {
   return [...new Set(transfers.map(({ stage, tx, index }) => `${stage} ${tx}/${index}`))].toSorted()
 }

@@ -21,7 +21,7 @@ import {
 } from './evidence.ts'
 
 /** One deposit of the examples, in smallest units. What is left out did not happen. */
-type Story = {
+type ClaimHistory = {
   number: number
   /** Of the payment's block. */
   minutes: number
@@ -91,33 +91,33 @@ function sweep({ address, asset, amount, index }: Sweep) {
   return { network: base, tx, index, asset, address, change: -amount, height: 15n, blockHash: '0xb15c' }
 }
 
-function forwarded(story: Story): Observation[] {
-  const { number, minutes, delivered = 0n } = story
+function forwarded(claimHistory: ClaimHistory): Observation[] {
+  const { number, minutes, delivered = 0n } = claimHistory
   const tx = txId(`forward${number}`)
   const amount = delivered as Amount
   const arrival = delivery({ tx, amount, blockAt: at(minutes + 3), receivedAt: at(minutes + 4) })
-  return [paymentOf(story), arrival, ...claimsOf(story, 'settled')]
+  return [paymentOf(claimHistory), arrival, ...claimsOf(claimHistory, 'settled')]
 }
 
-function credited(story: Story): Observation[] {
+function credited(claimHistory: ClaimHistory): Observation[] {
   const settlement = { network: 'stable-wallet', address: 'savings', asset: credit, tx: null }
-  const claims = claimsOf(story, 'settled').map((one) => ({
+  const claims = claimsOf(claimHistory, 'settled').map((one) => ({
     ...one,
     owner: { kind: 'stable_wallet', id: 'savings' },
     deposit: { ...one.deposit, address: walletAddress },
     settlement: { ...one.settlement, ...settlement },
   }))
-  return [{ ...paymentOf(story), to: walletAddress }, ...(claims as Claim[])]
+  return [{ ...paymentOf(claimHistory), to: walletAddress }, ...(claims as Claim[])]
 }
 
-function paymentOf({ number, minutes, paid, asset = usdcOnBase }: Story): ObservedChainTransfer {
+function paymentOf({ number, minutes, paid, asset = usdcOnBase }: ClaimHistory): ObservedChainTransfer {
   const times = { blockAt: at(minutes), receivedAt: at(minutes + 2) }
   return payment({ tx: txId(`pay${number}`), asset, amount: paid as Amount, ...times })
 }
 
 /** The webhook and the record of the newest state. */
-function claimsOf(story: Story, status: Claim['status']): Claim[] {
-  const { number, minutes, paid, asset = usdcOnBase, stated = story.delivered, fee } = story
+function claimsOf(claimHistory: ClaimHistory, status: Claim['status']): Claim[] {
+  const { number, minutes, paid, asset = usdcOnBase, stated = claimHistory.delivered, fee } = claimHistory
   const isDone = status === 'settled'
   const changes = {
     serviceId: `dep_${number}` as ServiceId,

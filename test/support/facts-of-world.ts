@@ -4,8 +4,8 @@ import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts
 import { openDatabase } from '../../src/store/database.ts'
 import { contradictions } from '../oracle/books-of-faults.ts'
 import { type Facts, type ForwardFact, type PaidFact, storeFacts } from '../oracle/facts.ts'
+import { expected } from './reported-faults.ts'
 import { depositKnobs, forwardKnobs } from './struck-payments.ts'
-import { expected } from './told-faults.ts'
 import { until } from './until.ts'
 import type { World } from './world.ts'
 
@@ -36,7 +36,7 @@ const together = [
 export async function isAtRest(db: ServiceDatabase, world: World, count: number): Promise<boolean> {
   const { rows: counts } = await sql<{ settled: bigint; open: bigint }>`
     select (select count(*) from service.deposit where status in ('settled', 'credited')) as settled,
-      (select count(*) from service.transfer where outcome is null and kind in ('forward', 'stray')) as open`.execute(
+      (select count(*) from service.transfer where outcome is null and kind in ('forward', 'extra')) as open`.execute(
     db,
   )
   const [now] = counts
@@ -54,7 +54,7 @@ type Recorded = Struck & {
   contract: string | null
   owner_kind: string
   /** Its second forward never landed: on Solana one that is not included in time expires. */
-  stray_expired: boolean
+  unmatched_delivery_expired: boolean
 }
 
 /** What the service's own database and the table of faults say of the payments, once it is at rest. */
@@ -62,8 +62,8 @@ export async function readFacts(db: ServiceDatabase, world: World, paid: readonl
   const { faults } = world.service
   const { rows: recorded } = await sql<Recorded>`
     select network, transaction, index, address, contract, owner_kind, exists (
-      select from service.transfer where deposit_id = deposit.id and kind = 'stray' and outcome = 'expired'
-    ) as stray_expired
+      select from service.transfer where deposit_id = deposit.id and kind = 'extra' and outcome = 'expired'
+    ) as unmatched_delivery_expired
     from service.deposit`.execute(db)
   const byPlace = new Map(
     recorded.map((row) => [
@@ -77,7 +77,7 @@ export async function readFacts(db: ServiceDatabase, world: World, paid: readonl
     const isWallet = row.owner_kind === 'stable_wallet'
     const struck = depositKnobs
       .filter((knob) => faults.strikes(knob, row) && !(isWallet && forwardKnobs.includes(knob)))
-      .filter((knob) => knob !== 'doubleForwardRate' || !row.stray_expired)
+      .filter((knob) => knob !== 'doubleForwardRate' || !row.unmatched_delivery_expired)
     return {
       ...payment,
       amount: amount.toString(),
@@ -113,7 +113,7 @@ async function readForwards(db: ServiceDatabase): Promise<readonly ForwardFact[]
     select kind, transfer.transaction as tx, transfer.network, transfer.amount,
       deposit.network as paid_network, deposit.transaction as paid_tx, deposit.address as paid_address
     from service.transfer join service.deposit on deposit.id = deposit_id
-    where outcome = 'landed' and kind in ('forward', 'stray')`.execute(db)
+    where outcome = 'landed' and kind in ('forward', 'extra')`.execute(db)
   return rows
 }
 

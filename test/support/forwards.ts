@@ -4,7 +4,7 @@ import type { Amount } from '../../src/core/money.ts'
 import { channelApproval, claim, delivery, txId } from './evidence.ts'
 
 /** A record of one deposit: what it states to have delivered, and by which transaction. */
-export function told(
+export function reported(
   name: string,
   [amount, tx]: readonly [number | null, string],
   changes: Partial<Pick<Claim, 'status' | 'source' | 'receivedAt'>> = {},
@@ -29,14 +29,14 @@ export function sent(
 
 /** For each deposit: its id, and its parts in the deliveries as `transaction:index amount/whole`; then what is nobody's. */
 export function sharesOf(observations: readonly Observation[]): string[] {
-  const { dossiers, strays } = divide(observations, [channelApproval])
-  const all = dossiers.map(({ serviceId, settlements, ambiguity }) => {
+  const { evidences, unmatchedDeliveries } = divide(observations, [channelApproval])
+  const all = evidences.map(({ serviceId, settlements, ambiguity }) => {
     const parts = settlements.map(
       ({ tx, index, amount, whole }) => `${nameOf(tx)}:${index} ${amount}/${whole}`,
     )
     return [serviceId, ...(ambiguity === null ? parts : ['ambiguous'])].join(' ')
   })
-  return [...all, ...strays.map(({ tx, index }) => `stray ${nameOf(tx)}:${index}`)]
+  return [...all, ...unmatchedDeliveries.map(({ tx, index }) => `stray ${nameOf(tx)}:${index}`)]
 }
 
 /** The text that a made-up transaction id was made of. */

@@ -90,12 +90,12 @@ export async function goWrong(demonstration: Demonstration): Promise<void> {
   await sendStruckPayments(base, await signStruckPayments(base, world.service.faults, wanted))
   await tamper({ url: world.serviceDatabaseUrl }, otherRecipient)
   await tamper({ url: world.settings.databaseUrl }, editedAmount)
-  const isTold = async (): Promise<true | null> => {
+  const isReported = async (): Promise<true | null> => {
     const { rows } = await sql<{ kind: string }>`select distinct kind from open_mismatch`.execute(world.db)
-    const told = new Set(rows.map(({ kind }) => kind))
-    return wrongs.every(({ kind }) => told.has(kind)) || null
+    const reported = new Set(rows.map(({ kind }) => kind))
+    return wrongs.every(({ kind }) => reported.has(kind)) || null
   }
-  await until('everything that went wrong is told', isTold, withinMs)
+  await until('everything that went wrong is told', isReported, withinMs)
   await resolveSkew(demonstration)
   await loseWebhooksOfShort(demonstration)
 }

@@ -5,10 +5,10 @@ import { Fault } from '../../src/core/errors.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { NoProof, ProvenNetwork } from '../../src/jobs/chain/proof-run.ts'
 import { type BalanceProofResult, proveBalances } from '../../src/jobs/chain/prove-balances.ts'
+import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { enrolAddresses } from '../../src/store/chain/chain-watch.ts'
 import { addCoverage } from '../../src/store/chain/coverage.ts'
 import { appendMovements } from '../../src/store/chain/movements.ts'
-import { appendSightings } from '../../src/store/chain/sightings.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { moveCursor, takeLease } from '../../src/store/streams.ts'
 import type { Books } from './books.ts'
@@ -84,12 +84,12 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
       chain.happenings.push(...happenings)
       const shown = happenings.filter((one) => one.shown === 'scan')
       await inTransaction(db, async (tx) => {
-        await appendSightings(tx, shown.filter(({ change }) => change > 0n).map(sightingOf))
+        await appendChainTransfers(tx, shown.filter(({ change }) => change > 0n).map(chainTransferOf))
         await appendMovements(tx, shown.filter(({ change }) => change < 0n).map(movementOf))
       })
     },
     async show(happening) {
-      await inTransaction(db, (tx) => appendSightings(tx, [sightingOf(happening)]))
+      await inTransaction(db, (tx) => appendChainTransfers(tx, [chainTransferOf(happening)]))
     },
     prove(holder = 'me') {
       chain.asked.length = 0
@@ -113,7 +113,7 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
   return chain
 }
 
-function sightingOf({ height, change }: Happening) {
+function chainTransferOf({ height, change }: Happening) {
   return payment({ tx: txOf(height), amount: change as Amount, height, blockHash: `0x${height}` })
 }
 
@@ -125,7 +125,7 @@ function transferOf(happening: Happening): ChainTransfer {
     epoch: _epoch,
     receivedAt: _at,
     ...facts
-  } = sightingOf(happening)
+  } = chainTransferOf(happening)
   return facts
 }
 

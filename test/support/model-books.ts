@@ -73,8 +73,8 @@ export class ModelBooks {
     return decisions
   }
 
-  #knownOf({ id, dossier, milestones }: DecidedDeposit): DepositIdentity {
-    const { serviceId, deposit } = dossier
+  #knownOf({ id, evidence, milestones }: DecidedDeposit): DepositIdentity {
+    const { serviceId, deposit } = evidence
     return { id: id ?? this.#nextId++, serviceId, transfer: deposit?.ref ?? null, milestones }
   }
 }

@@ -16,8 +16,8 @@ export function decided(observations: Observations, now = late) {
 
 /** The states of the deposits, then the kinds of all that is wrong. */
 export function outcome(observations: Observations, now = late): string {
-  const { deposits, strays } = decided(observations, now)
+  const { deposits, unmatchedDeliveries } = decided(observations, now)
   const states = deposits.map(({ verdict }) => verdict.state)
   const kinds = deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))
-  return [...states, ...kinds, ...strays.map(({ mismatch }) => mismatch.kind)].join(' ')
+  return [...states, ...kinds, ...unmatchedDeliveries.map(({ mismatch }) => mismatch.kind)].join(' ')
 }

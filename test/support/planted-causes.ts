@@ -28,22 +28,26 @@ type Parts = {
   paid: Observation
   sent: Observation
   short: Observation
-  told: (changes?: Parameters<typeof claim>[0]) => Observation[]
+  reported: (changes?: Parameters<typeof claim>[0]) => Observation[]
 }
 
 /** What goes wrong, by the kind of mismatch that it is named. */
 const wrongs = {
   unreported: ({ paid }) => [paid],
-  decimals_mismatch: ({ paid, sent, told }) => [
+  decimals_mismatch: ({ paid, sent, reported }) => [
     paid,
     sent,
-    ...told({ deposit: { amount: (10n ** 20n) as Amount } }),
+    ...reported({ deposit: { amount: (10n ** 20n) as Amount } }),
   ],
-  settlement_short: ({ paid, short, told }) => [paid, short, ...told()],
-  amount_mismatch: ({ paid, sent, told }) => [paid, sent, ...told({ deposit: { amount: 5n as Amount } })],
-  recipient_mismatch: ({ paid, told }) => [
+  settlement_short: ({ paid, short, reported }) => [paid, short, ...reported()],
+  amount_mismatch: ({ paid, sent, reported }) => [
     paid,
-    ...told({ settlement: { address: '0x00000000000000000000000000000000000000bd' as Address } }),
+    sent,
+    ...reported({ deposit: { amount: 5n as Amount } }),
+  ],
+  recipient_mismatch: ({ paid, reported }) => [
+    paid,
+    ...reported({ settlement: { address: '0x00000000000000000000000000000000000000bd' as Address } }),
   ],
 } satisfies Record<string, (parts: Parts) => Observation[]>
 
@@ -79,7 +83,9 @@ export function plant(
   name: string,
 ): Promise<void> {
   const parts = partsOf(network, `${network}-${kind ?? 'fine'}-${name}`)
-  return books.receive(...(kind === null ? [parts.paid, parts.sent, ...parts.told()] : wrongs[kind](parts)))
+  return books.receive(
+    ...(kind === null ? [parts.paid, parts.sent, ...parts.reported()] : wrongs[kind](parts)),
+  )
 }
 
 function partsOf(network: NetworkName, name: string): Parts {
@@ -91,7 +97,7 @@ function partsOf(network: NetworkName, name: string): Parts {
     paid: payment({ ...place, tx, to: address(network, 'in') }),
     sent: delivery(sent),
     short: delivery({ ...sent, amount: 90_000_000n as Amount }),
-    told: ({ deposit = {}, settlement = {}, ...changes } = {}) => {
+    reported: ({ deposit = {}, settlement = {}, ...changes } = {}) => {
       const all = {
         serviceId: name as ServiceId,
         owner: { kind: 'channel' as const, id: `shop-${network}` },

@@ -62,14 +62,14 @@ networks:
 /** A deposit of 100, of which so much is stated to be delivered, and so much less is. */
 export function settled(name: string, stated: bigint, { lack = 0n, asset = usdcOnBase } = {}): Observation[] {
   const fee = (stated < 100_000_000n ? 100_000_000n - stated : 0n) as Amount
-  const told = {
+  const reported = {
     serviceId: name as ServiceId,
     deposit: { tx: txId(`pay ${name}`), asset },
     settlement: { tx: txId(`out ${name}`), amount: stated as Amount, fee },
   }
   return [
-    webhook(told),
-    claim(told),
+    webhook(reported),
+    claim(reported),
     payment({ tx: txId(`pay ${name}`), asset }),
     delivery({ tx: txId(`out ${name}`), amount: (stated - lack) as Amount }),
   ]

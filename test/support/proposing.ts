@@ -8,7 +8,7 @@ import type {
   TransferDecision,
 } from '../../src/core/evidence.ts'
 import { type ProposedPage, proposeMatches } from '../../src/jobs/books/propose-matches.ts'
-import { recordRulings } from '../../src/store/books/rulings.ts'
+import { recordDecisions } from '../../src/store/books/decisions.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { type Books, late, openBooks } from './books.ts'
 import { claim, delivery, payment, txId } from './evidence.ts'
@@ -62,7 +62,7 @@ export async function openProposing(): Promise<Proposing> {
   const books = await openBooks()
   const { db, deps } = books
   const rule: Proposing['rule'] = async (kind, about, changes) => {
-    await inTransaction(db, (tx) => recordRulings(tx, [{ ...rulingOf(kind, about), ...changes }]))
+    await inTransaction(db, (tx) => recordDecisions(tx, [{ ...decisionOf(kind, about), ...changes }]))
   }
   return {
     ...books,
@@ -99,12 +99,12 @@ export async function openProposing(): Promise<Proposing> {
   }
 }
 
-function rulingOf(
+function decisionOf(
   kind: 'together' | 'apart',
   { role, network, tx, index, to }: ObservedChainTransfer,
 ): TransferDecision {
   return {
-    kind: 'ruling',
+    kind: 'decision',
     id: `${kind} ${role}`,
     role,
     network,

@@ -73,7 +73,7 @@ export const withId =
 /** A connection to the server, of which `told` has every request with its outcome. Its URL holds a key. */
 export function openRawNode(
   { url }: RawNode,
-  { bounds, told }: { bounds: Partial<ReaderBounds>; told: string[] },
+  { bounds, reported }: { bounds: Partial<ReaderBounds>; reported: string[] },
 ): EvmNode {
   const settings = {
     name: 'base' as NetworkName,
@@ -84,7 +84,7 @@ export function openRawNode(
   }
   const [connection] = connections(settings, {
     bounds: { quotaWaitMs: 0, ...bounds },
-    observe: ({ method, outcome }) => told.push(`${method} ${outcome}`),
+    observe: ({ method, outcome }) => reported.push(`${method} ${outcome}`),
   })
   if (connection === undefined) throw new Error('there is a connection for each URL')
   return openNode(connection)

@@ -119,10 +119,11 @@ async function lineOf(asked: ClusterNode, id: string): Promise<string> {
 }
 
 async function isWhole(nodes: readonly ClusterNode[]): Promise<true | null> {
-  const told = await Promise.all(nodes.map((node) => node.call('CLUSTER', 'INFO')))
+  const reported = await Promise.all(nodes.map((node) => node.call('CLUSTER', 'INFO')))
   const known = `cluster_known_nodes:${nodes.length}`
   return (
-    told.every((info) => String(info).includes('cluster_state:ok') && String(info).includes(known)) || null
+    reported.every((info) => String(info).includes('cluster_state:ok') && String(info).includes(known)) ||
+    null
   )
 }
 
@@ -133,7 +134,7 @@ async function knows(asked: ClusterNode, { id }: ClusterNode): Promise<true | nu
 async function allKnow(masters: readonly ClusterNode[], { id }: ClusterNode): Promise<true | null> {
   const lines = await Promise.all(masters.map((master) => lineOf(master, id)))
   const slotsOf = await Promise.all(masters.map((master) => master.call('CLUSTER', 'SLOTS')))
-  const isListed = slotsOf.every((told) => JSON.stringify(told).includes(id))
+  const isListed = slotsOf.every((reported) => JSON.stringify(reported).includes(id))
   return (isListed && lines.every((line) => line.includes('slave') && line.includes(' connected'))) || null
 }
 

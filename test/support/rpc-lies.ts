@@ -1,5 +1,6 @@
 import { type Hex, numberToHex } from 'viem'
 import { type Anvil, rich } from './anvil.ts'
+import { depositor } from './reported-networks.ts'
 import {
   changes,
   hidesLogs,
@@ -10,7 +11,6 @@ import {
   type Script,
 } from './rpc-proxy.ts'
 import { asData } from './small-contracts.ts'
-import { depositor } from './told-networks.ts'
 
 /** What a node can say that a reader sees through by itself. */
 export type SeenThrough = {

@@ -32,21 +32,21 @@ const columns = `(
 )`
 const uniqueIndexes = `(
   select c.name as relation,
-    regexp_replace(pg_get_indexdef(indexrelid), '^CREATE UNIQUE INDEX \\S+ ON (ONLY )?\\S+ ', '') as told
+    regexp_replace(pg_get_indexdef(indexrelid), '^CREATE UNIQUE INDEX \\S+ ON (ONLY )?\\S+ ', '') as definition
   from pg_index join ${relations} c on c.oid = indrelid where indisunique
 )`
 const triggers = `(
-  select c.name as relation, format('%s (%s), by a body of hash %s', pg_get_triggerdef(t.oid), tgenabled, md5(prosrc)) as told
+  select c.name as relation, format('%s (%s), by a body of hash %s', pg_get_triggerdef(t.oid), tgenabled, md5(prosrc)) as definition
   from pg_trigger t join ${relations} c on c.oid = tgrelid join pg_proc p on p.oid = tgfoid
   where not tgisinternal and tgparentid = 0
 )`
 const rules = `(
-  select c.name as relation, pg_get_ruledef(r.oid) as told
+  select c.name as relation, pg_get_ruledef(r.oid) as definition
   from pg_rewrite r join ${relations} c on c.oid = ev_class where rulename <> '_RETURN'
 )`
 const policies = `(
   select c.name as relation, format('%s %s %s to %s using %s check %s', polname, polcmd, polpermissive, polroles,
-    pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)) as told
+    pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)) as definition
   from pg_policy join ${relations} c on c.oid = polrelid
 )`
 const whoever = `coalesce(nullif(grantee, 0)::regrole::text, 'everybody')`
@@ -67,10 +67,10 @@ const offers = [
   `select format('type %s: %s %s, default %s', name, typtype, format_type(typbasetype, typtypmod), typdefault)
     from ${types} t`,
   `select format('value %L of %s', enumlabel, name) from pg_enum join ${types} t on t.oid = enumtypid`,
-  `select format('unique on %s %s', relation, told) from ${uniqueIndexes} i`,
-  `select format('trigger on %s: %s', relation, told) from ${triggers} t`,
-  `select format('rule on %s: %s', relation, told) from ${rules} r`,
-  `select format('policy on %s: %s', relation, told) from ${policies} p`,
+  `select format('unique on %s %s', relation, definition) from ${uniqueIndexes} i`,
+  `select format('trigger on %s: %s', relation, definition) from ${triggers} t`,
+  `select format('rule on %s: %s', relation, definition) from ${rules} r`,
+  `select format('policy on %s: %s', relation, definition) from ${policies} p`,
   `select format('extension %s', extname) from pg_extension`,
   `select format('%s may %s the schema %s', ${whoever}, lower(privilege_type), nspname)
     from pg_namespace, aclexplode(nspacl) where ${ours} and grantee <> nspowner`,
@@ -105,10 +105,10 @@ const demands = [
     from pg_constraint o join ${relations} c on c.oid = confrelid
     where contype = 'f' and conenforced and confdeltype in ('a', 'r')
       and exists (select from aclexplode(relacl) where privilege_type = 'DELETE' and grantee <> relowner)`,
-  `select format('unique on %s %s', relation, told), relation from ${uniqueIndexes} i`,
-  `select format('trigger on %s: %s', relation, told), relation from ${triggers} t`,
-  `select format('rule on %s: %s', relation, told), relation from ${rules} r`,
-  `select format('policy on %s: %s', relation, told), relation from ${policies} p`,
+  `select format('unique on %s %s', relation, definition), relation from ${uniqueIndexes} i`,
+  `select format('trigger on %s: %s', relation, definition), relation from ${triggers} t`,
+  `select format('rule on %s: %s', relation, definition), relation from ${rules} r`,
+  `select format('policy on %s: %s', relation, definition), relation from ${policies} p`,
   `select format('row security of %s%s', name, case when relforcerowsecurity then ', also for its owner' end), name
     from ${relations} c where relrowsecurity`,
   // By fewer words, which of two is meant may be nobody's to say.

@@ -49,7 +49,7 @@ export type ScriptedChain = {
 }
 
 const token = `0x${'70'.repeat(20)}` as Address
-const busyStretches = 20
+const busyRanges = 20
 const startSeconds = 1_700_000_000
 
 export function scriptedChain(settings: ScriptedChainSettings): ScriptedChain {
@@ -110,12 +110,12 @@ function transfersOf(
   watched: readonly Address[],
 ) {
   const random = seededRandom(seed)
-  const stranger = addressOf(`${seed}/stranger`)
+  const addressConflict = addressOf(`${seed}/stranger`)
   const anyHeight = () => 1 + Math.floor(random() * (blocks - 1))
-  const stretches = Array.from({ length: busyStretches }, anyHeight)
+  const ranges = Array.from({ length: busyRanges }, anyHeight)
   const width = Math.max(1, Math.floor(blocks / 200))
   const busyHeight = () => {
-    const start = stretches[Math.floor(random() * busyStretches)] ?? 1
+    const start = ranges[Math.floor(random() * busyRanges)] ?? 1
     return Math.min(blocks - 1, start + Math.floor(random() * width))
   }
   const heights = Array.from({ length: transfers + others }, (_, number) => ({
@@ -127,7 +127,14 @@ function transfersOf(
   return sorted.map(({ isOther, height }, number): ScriptedTransfer => {
     logIndex = sorted[number - 1]?.height === height ? logIndex + 1 : 0
     const to = isOther ? addressOf(`${seed}/other/${number}`) : watched[Math.floor(random() * watched.length)]
-    return { number, height, logIndex, from: stranger, to: to ?? stranger, value: BigInt(number + 1) }
+    return {
+      number,
+      height,
+      logIndex,
+      from: addressConflict,
+      to: to ?? addressConflict,
+      value: BigInt(number + 1),
+    }
   })
 }
 

@@ -12,7 +12,7 @@ import { ownProfile } from './profile.ts'
 export type ScriptedWork = AsyncDisposable & {
   books: Books
   /** What was done and told, in order. */
-  told: string[]
+  reported: string[]
   /** What the next scans find; later ones find nothing. */
   scans: Partial<ScanResult>[]
   /** What is read of the next transactions; later ones are unknown. */
@@ -40,10 +40,10 @@ export const transfer: StagedTransfer = { ...facts, stage: 'final' }
 
 export async function openScriptedWork(): Promise<ScriptedWork> {
   const books = await openBooks()
-  const told: string[] = []
+  const reported: string[] = []
   const world: ScriptedWork = {
     books,
-    told,
+    reported,
     scans: [],
     verifications: [],
     reader: {
@@ -52,17 +52,17 @@ export async function openScriptedWork(): Promise<ScriptedWork> {
       timeAt: () => Promise.resolve(at(0)),
       nodesWithout: () => Promise.resolve([]),
       readRange: ({ from, to }) => {
-        told.push(`read ${from} to ${to}`)
+        reported.push(`read ${from} to ${to}`)
         return Promise.resolve({ ...nothingFound, proved: [{ from, to }], reached: to })
       },
-      checkIdentity: () => Promise.resolve(void told.push('identity')),
+      checkIdentity: () => Promise.resolve(void reported.push('identity')),
       scan() {
-        told.push('scan')
+        reported.push('scan')
         const result = { ...nothingFound, cursor, headHeight: 22n, rewoundTo: null, more: false }
         return Promise.resolve({ ...result, ...world.scans.shift() })
       },
       readTransaction(tx) {
-        told.push(`verify ${tx.slice(-4)}`)
+        reported.push(`verify ${tx.slice(-4)}`)
         return Promise.resolve(world.verifications.shift() ?? { kind: 'unknown' })
       },
     },
@@ -72,7 +72,7 @@ export async function openScriptedWork(): Promise<ScriptedWork> {
   return world
 }
 
-function scriptedDeps({ books, told, reader }: ScriptedWork): WorkDeps {
+function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
   return {
     ...books.deps,
     holder: 'me',
@@ -91,12 +91,12 @@ function scriptedDeps({ books, told, reader }: ScriptedWork): WorkDeps {
     prove: () => Promise.resolve('busy'),
     readers: new Map([[base, reader]]),
     mayVerify: () => true,
-    wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
+    wake: (job, key = '') => Promise.resolve(void reported.push(`wake ${job} ${key}`.trim())),
     observe: {
-      applied: ({ rows, groups }) => void told.push(`applied ${rows} ${groups}`),
+      applied: ({ rows, groups }) => void reported.push(`applied ${rows} ${groups}`),
       polled: () => undefined,
-      mismatches: (all) => void told.push(...all.map(({ kind, change }) => `${kind} ${change}`)),
-      rewound: (network) => void told.push(`rewound ${network}`),
+      mismatches: (all) => void reported.push(...all.map(({ kind, change }) => `${kind} ${change}`)),
+      rewound: (network) => void reported.push(`rewound ${network}`),
     },
   }
 }

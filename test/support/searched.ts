@@ -30,7 +30,7 @@ export function fruitless(
 /** Decides, and decides again once all that is to be searched for, and was not yet, was searched for in vain. */
 export function decideSearched(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const first = decide(group, rules, now)
-  const searches = first.deposits.flatMap(({ dossier: { serviceId, searches: done }, verdict }) =>
+  const searches = first.deposits.flatMap(({ evidence: { serviceId, searches: done }, verdict }) =>
     serviceId === null || done.length > 0
       ? []
       : verdict.searches.map((one) => fruitless(one, { serviceId, receivedAt: now })),

@@ -6,7 +6,7 @@ export type LiedAbout = { tx: string; slot: bigint }
 /** What makes a node of no use until it is well again, and why it is refused. */
 export type SolanaRefused = {
   name: string
-  lie: (node: SolanaTestNode, told: LiedAbout) => Lie
+  lie: (node: SolanaTestNode, reported: LiedAbout) => Lie
   refusal: RegExp
 }
 

@@ -88,7 +88,7 @@ export async function openSolanaProof(): Promise<SolanaProof> {
     },
     async sighted() {
       const { rows } = await sql<{ tx: string }>`
-        select split_part(transfer, '/', 2) as tx from sighting where stage = 'final' order by inbox_id`.execute(
+        select split_part(transfer, '/', 2) as tx from chain_transfer where stage = 'final' order by inbox_id`.execute(
         books.db,
       )
       return rows.map(({ tx }) => tx)

@@ -1,6 +1,6 @@
 import type { DemoChannel } from '../../src/sandbox/demo-owners.ts'
 import type { DepositKnob } from '../../src/service/faults/fault-table.ts'
-import { decisions } from './mend-deposits.ts'
+import { decisions } from './fix-deposits.ts'
 import { depositKnobs, forwardKnobs, type Wish } from './struck-payments.ts'
 import type { World } from './world.ts'
 

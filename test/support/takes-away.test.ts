@@ -28,7 +28,7 @@ const ground = `
   grant select, delete on stream to depositd_daemon;
 `
 
-const taken: readonly (readonly [statement: string, told: string])[] = [
+const taken: readonly (readonly [statement: string, reported: string])[] = [
   ['drop table deposit cascade', 'no longer: table'],
   ['drop view accounting.deposits', 'no longer: view accounting.deposits'],
   ['drop function days', 'no longer: function public.days(since date)'],
@@ -202,9 +202,9 @@ beforeAll(async () => {
 })
 afterAll(() => stack.disposeAsync())
 
-test.each(taken)('what takes something away is told: %s', async (statement, told) => {
+test.each(taken)('what takes something away is told: %s', async (statement, reported) => {
   expect(await takesAway(client, `-- A reason.\nselect 1;\n${statement};`)).toContainEqual(
-    expect.stringContaining(told),
+    expect.stringContaining(reported),
   )
 })
 

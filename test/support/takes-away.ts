@@ -18,10 +18,10 @@ export async function takesAway(client: Client, migration: string): Promise<stri
   return inVain(client, async () => {
     await client.query(watch)
     await client.query(migration)
-    const { rows } = await client.query<{ told: string }>(
-      'select distinct told from watch.told order by told',
+    const { rows } = await client.query<{ reported: string }>(
+      'select distinct reported from watch.reported order by reported',
     )
-    return rows.map(({ told }) => told)
+    return rows.map(({ reported }) => reported)
   })
 }
 
@@ -48,10 +48,10 @@ function differences(before: Catalog, after: Catalog): string[] {
  */
 const watch = `
   create schema watch;
-  create table watch.told (told text);
-  create function watch.tell() returns trigger language plpgsql security definer as $$
+  create table watch.reported (reported text);
+  create function watch.report() returns trigger language plpgsql security definer as $$
   begin
-    insert into watch.told values (lower(tg_op) || ' in ' || tg_table_schema || '.' || tg_table_name);
+    insert into watch.reported values (lower(tg_op) || ' in ' || tg_table_schema || '.' || tg_table_name);
     return null;
   end $$;
   do $$
@@ -65,7 +65,7 @@ const watch = `
       group by attrelid
     loop
       execute format('create trigger "0 watch" before delete or truncate or update of %s on %s
-        for each statement execute function watch.tell()', watched.columns, watched.name);
+        for each statement execute function watch.report()', watched.columns, watched.name);
     end loop;
   end $$;
 `

@@ -24,7 +24,7 @@ export type Verification = AsyncDisposable & {
   /** Whether transactions may be read now. */
   mayRead: boolean
   /** Stores observations, and decides all there is to decide. */
-  tell(...observations: Observation[]): Promise<void>
+  report(...observations: Observation[]): Promise<void>
   /** Puts the scan of a network where it has read all that is final. */
   stand(epoch: number, network?: NetworkName): Promise<void>
   /** One run, and the transactions that it read. */
@@ -41,7 +41,7 @@ export async function openVerification(): Promise<Verification> {
   const books = await openBooks({ readNetworks: new Set([base, arbitrum]), now })
   const verification: Verification = Object.assign(clock, {
     db: books.db,
-    async tell(...observations: Observation[]) {
+    async report(...observations: Observation[]) {
       await books.receive(...observations)
       await books.settle()
     },

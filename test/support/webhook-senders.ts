@@ -18,7 +18,7 @@ export function startSending(url: string, { WEBHOOK_SECRETS: secret = '' }: Reco
   const stopping = new AbortController()
   const sendOn = async (sender: number) => {
     for (let number = 0; !stopping.signal.aborted; number++) {
-      const id = `stranger_${sender}_${number}`
+      const id = `address_conflict_${sender}_${number}`
       const { status } = await send({ url: url + transfersPath }, signTest({ secret }, id))
       if (status === 202) acknowledged.push(id)
       await sleep(pauseMs)

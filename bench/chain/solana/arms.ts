@@ -60,10 +60,10 @@ export async function readBare({ url, chain, owners }: SolanaReading, atOnce: nu
     }
   })
   await inLanes(due, atOnce, async ({ signature, slot }) => {
-    const told = await rpc
+    const reported = await rpc
       .getTransaction(signature, { encoding: 'json', maxSupportedTransactionVersion: 0 })
       .send()
-    const after = told?.meta?.postTokenBalances?.find(({ accountIndex }) => accountIndex === 2)
+    const after = reported?.meta?.postTokenBalances?.find(({ accountIndex }) => accountIndex === 2)
     found.add(`${signature} ${after?.uiTokenAmount.amount ?? ''}`)
     const options = { transactionDetails: 'none', rewards: false } as const
     const block = async () => (await rpc.getBlock(slot, options).send())?.blockhash ?? ''

@@ -21,7 +21,7 @@ const untiedCount: Panel = {
   height: 4,
 }
 
-const told: Panel = {
+const reported: Panel = {
   title: 'ledger_imbalance open',
   kind: 'stat',
   description: 'What audits found, and nobody has dealt with yet.',
@@ -93,7 +93,7 @@ const sealAge: Panel = {
 
 export const holdRow: Row = {
   title: 'Do the books hold?',
-  panels: [booksPanel, untiedCount, told, unexplainedCount, sealBroken, sealAge],
+  panels: [booksPanel, untiedCount, reported, unexplainedCount, sealBroken, sealAge],
 }
 
 const imbalance: Panel = {

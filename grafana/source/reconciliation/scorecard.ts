@@ -1,6 +1,6 @@
 import { betterFrom, noBounds, type Panel, type Row, worseFrom } from '../build/panel.ts'
 
-const told: Panel = {
+const reported: Panel = {
   title: 'Steps that webhooks told of',
   kind: 'timeseries',
   description:
@@ -69,4 +69,4 @@ const fees: Panel = {
   height: 8,
 }
 
-export const scorecardRow: Row = { title: 'How the service does', panels: [told, delivery, settle, fees] }
+export const scorecardRow: Row = { title: 'How the service does', panels: [reported, delivery, settle, fees] }

@@ -9,7 +9,7 @@ import type { Inner } from './trace-dialects.ts'
 import { readTraces } from './traces.ts'
 import { coinEmitter } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
-import { depositTopic, isTold, readReceipt, withdrawalTopic } from './wrapping.ts'
+import { depositTopic, isReported, readReceipt, withdrawalTopic } from './wrapping.ts'
 
 type TraceReading = { transfers: ChainTransfer[]; movements: BalanceMovement[] }
 
@@ -66,10 +66,10 @@ async function receiptIn({ node }: EvmScan, block: EvmBlock, tx: TxId): Promise<
 function isPaidOtherwise({ watch }: EvmScan, receipt: RpcTransactionReceipt, { tx, from, to, value }: Inner) {
   if (receipt.logs.some(({ address }) => address.toLowerCase() === coinEmitter)) return true
   const wrapping = { tx, contract: from, address: to, value }
-  return watch.contracts.has(from) && isTold(receipt, wrapping, withdrawalTopic)
+  return watch.contracts.has(from) && isReported(receipt, wrapping, withdrawalTopic)
 }
 
 function isWrapped({ watch }: EvmScan, receipt: RpcTransactionReceipt, { tx, from, to, value }: Inner) {
   const wrapping = { tx, contract: to, address: from, value }
-  return watch.contracts.has(to) && isTold(receipt, wrapping, depositTopic)
+  return watch.contracts.has(to) && isReported(receipt, wrapping, depositTopic)
 }

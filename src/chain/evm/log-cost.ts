@@ -32,7 +32,7 @@ const latencyByDefaultMs = 100
 /** The least cost of a request: even to a nearby node, it takes quota and work on both sides. */
 const requestMsMin = 25
 const msPerLogByDefault = 0.02
-const newestShare = 0.2
+const newestWeight = 0.2
 /** An answer with this many logs weighs as much as the previous estimate of the cost per log. */
 const logsWeighed = 5000
 /** An answer with fewer logs measures the latency; one with more measures the cost per log. */
@@ -53,20 +53,20 @@ export function newLogMemory(): LogMemory {
  * same request then returns fewer logs. A strategy without a recent measurement is assumed to return no logs. It is
  * measured if that would make it cheaper.
  */
-export function chooseWay(memory: LogMemory, stretch: LogWorkload): LogQueryChoice {
-  if (stretch.queries <= 1) return { way: 'recipients', blocksMax: null }
+export function chooseWay(memory: LogMemory, range: LogWorkload): LogQueryChoice {
+  if (range.queries <= 1) return { way: 'recipients', blocksMax: null }
   shareLimit(memory)
   const { contracts, recipients } = memory.spans
   if (contracts.density === null) return { way: 'contracts', blocksMax: measuredBlocks }
   const costs = {
-    contracts: costMs(memory, 'contracts', { ...stretch, perBlock: contracts.density }),
-    recipients: costMs(memory, 'recipients', { ...stretch, perBlock: recipients.density ?? 0 }),
+    contracts: costMs(memory, 'contracts', { ...range, perBlock: contracts.density }),
+    recipients: costMs(memory, 'recipients', { ...range, perBlock: recipients.density ?? 0 }),
   }
   const way = costs.contracts <= costs.recipients ? 'contracts' : 'recipients'
   const other = way === 'contracts' ? 'recipients' : 'contracts'
   if (memory.spans[way].density === null) return { way, blocksMax: measuredBlocks }
   memory.sinceTried++
-  const mayBeCheaper = costMs(memory, other, { ...stretch, perBlock: 0 }) < costs[way]
+  const mayBeCheaper = costMs(memory, other, { ...range, perBlock: 0 }) < costs[way]
   if (memory.sinceTried < measureEvery || !mayBeCheaper) return { way, blocksMax: null }
   memory.sinceTried = 0
   return { way: other, blocksMax: measuredBlocks }
@@ -86,7 +86,7 @@ function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
  */
 export function noteCost(memory: LogMemory, ms: number, logs: number): void {
   if (logs < fewLogs) {
-    memory.latencyMs = smoothed(memory.latencyMs, ms, newestShare)
+    memory.latencyMs = smoothed(memory.latencyMs, ms, newestWeight)
     return
   }
   const perLog = Math.max(0, ms - (memory.latencyMs ?? latencyByDefaultMs)) / logs

@@ -60,7 +60,7 @@ const fullness = 0.7
 const blocksByDensityMax = 1_000_000
 
 /** The weight of the newest answer in the density. */
-const newestShare = 0.5
+const newestWeight = 0.5
 
 /** Queries before a ceiling is tried again. A node that explained its limit seldom changes it. */
 const retryAfter = { unexplained: 4, explained: 1024 }
@@ -91,7 +91,7 @@ export function nextStep(span: LogSpan, left: bigint, logsMax: number): SpanStep
 export function noteTaken(span: LogSpan, step: SpanStep, logs: number): void {
   const { blocks } = step
   const density = logs / Number(blocks)
-  span.density = span.density === null ? density : span.density + (density - span.density) * newestShare
+  span.density = span.density === null ? density : span.density + (density - span.density) * newestWeight
   if (span.search !== null) settleSearch(span, span.search, step)
   if (span.search === null && blocks > span.taken) span.taken = blocks
   const { ceiling, taken } = span

@@ -87,7 +87,7 @@ function historyLost({ watch }: EvmScan, { final, trail }: ScanCursor): Fault<'h
   return new Fault('history_lost', {
     network: watch.network,
     problem: `no block remembered between ${oldest.height} and ${final.height} is part of the chain any more`,
-    mend: `check that ${rpcSetting(watch.network)} names the right chain; if its history did change, read it again with: bin/depositd backfill --network ${watch.network} --from HEIGHT`,
+    fix: `check that ${rpcSetting(watch.network)} names the right chain; if its history did change, read it again with: bin/depositd backfill --network ${watch.network} --from HEIGHT`,
   })
 }
 

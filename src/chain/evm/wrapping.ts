@@ -35,15 +35,15 @@ export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: CoinWrap): b
 }
 
 /** True if the receipt has this event for that address and value. */
-export function isTold(receipt: RpcTransactionReceipt, wrapping: CoinWrap, event: Hex): boolean {
-  const told = receipt.logs.some(
+export function isReported(receipt: RpcTransactionReceipt, wrapping: CoinWrap, event: Hex): boolean {
+  const reported = receipt.logs.some(
     (log) =>
       isBy(log, wrapping) &&
       log.topics[0] === event &&
       addressOf(log.topics[1]) === wrapping.address &&
       log.data === numberToHex(wrapping.value, { size: 32 }),
   )
-  return told && isOfCoin(receipt, wrapping)
+  return reported && isOfCoin(receipt, wrapping)
 }
 
 const nobody = `0x${'0'.repeat(40)}` as Address

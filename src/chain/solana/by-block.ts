@@ -7,7 +7,7 @@ import { type BlockHead, listBlocks, readFull, readHead, readWhole } from './blo
 import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
 import { memoIn } from './memo.ts'
 import { refusal } from './node.ts'
-import type { SlotRange, SlotRangeReading, UnreadTransaction } from './stretch.ts'
+import type { SlotRange, SlotRangeReading, UnreadTransaction } from './slot-range.ts'
 import { changesInBlock, findTransaction } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
@@ -19,19 +19,19 @@ type BlockRead = { head: BlockHead; findings: Findings; unread: readonly UnreadT
  * which proves that no block is missing: the reading ends with the chain of parents.
  * @throws Fault `remote_failed` if not even the first block follows from the blocks read before
  */
-export async function readByBlock(scan: SolanaScan, stretch: SlotRange): Promise<SlotRangeReading> {
-  const { from, to, blocksMax } = stretch
+export async function readByBlock(scan: SolanaScan, range: SlotRange): Promise<SlotRangeReading> {
+  const { from, to, blocksMax } = range
   if (from > to) return { ...nothingFound, unread: [], reached: to }
   const listed = await listBlocks(scan, from, blocksMax + 1)
   const wanted = listed.filter((slot) => slot <= to).slice(0, blocksMax)
   const blocks = await mapBounded(wanted, scan.bounds.requestsAtOnce, (slot) => readOne(scan, slot))
-  const linked = linkedPart(stretch, blocks)
+  const linked = linkedPart(range, blocks)
   const last = linked.at(-1)?.head
   const next = linked.length === wanted.length ? listed[wanted.length] : undefined
   // If the first block after the range is a child of the last block read, the slots in between have no block.
   const child = next === undefined || next <= to ? null : await readHead(scan, next)
-  const reached = child !== null && isChildOf(child, stretch, last) ? to : last?.slot
-  if (reached === undefined) throw refusal(scan.node, `blocks from slot ${from}`, brokenLink(stretch, blocks))
+  const reached = child !== null && isChildOf(child, range, last) ? to : last?.slot
+  if (reached === undefined) throw refusal(scan.node, `blocks from slot ${from}`, brokenLink(range, blocks))
   return {
     ...joinFindings(linked.map(({ findings }) => findings)),
     unread: linked.flatMap(({ unread }) => unread),
@@ -72,11 +72,11 @@ async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null
 }
 
 /** The longest run of blocks, from the first, in which each is the parent of the next. */
-function linkedPart(stretch: SlotRange, blocks: readonly (BlockRead | null)[]): BlockRead[] {
+function linkedPart(range: SlotRange, blocks: readonly (BlockRead | null)[]): BlockRead[] {
   const linked: BlockRead[] = []
   let last: BlockHead | undefined
   for (const block of blocks) {
-    if (block === null || !isChildOf(block.head, stretch, last)) break
+    if (block === null || !isChildOf(block.head, range, last)) break
     linked.push(block)
     last = block.head
   }

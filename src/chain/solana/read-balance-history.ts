@@ -8,7 +8,7 @@ import { readFinalMark } from './final-mark.ts'
 import { refusal } from './node.ts'
 import { readAtOneSlot, tokensOf } from './read-balances.ts'
 import { type ListedSignature, listBack } from './signatures.ts'
-import { readTold, toldInBlock } from './transactions.ts'
+import { readReported, reportedInBlock } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** An owner, and the mint or the native coin. */
@@ -36,11 +36,11 @@ export async function readBalanceHistory(
   for (let turns = 0; turns < turnsMax; turns++) {
     histories.push(...(await listAccounts(scan, holder, { accounts: wanted, from, slot: height })))
     const reached = reachedWith(histories, { from, to }, scan.bounds.transactionsPerScan)
-    const told = await readSlots(scan, histories, { from, to: reached })
-    wanted = unlisted(holder, histories, told)
+    const reported = await readSlots(scan, histories, { from, to: reached })
+    wanted = unlisted(holder, histories, reported)
     if (wanted.length > 0) continue
-    const traces = histories.map((history) => traceOf(holder, history, told))
-    return { balances: balancesTold(traces, { from, to: reached < to ? reached : to - 1n }), reached }
+    const traces = histories.map((history) => traceOf(holder, history, reported))
+    return { balances: balancesReported(traces, { from, to: reached < to ? reached : to - 1n }), reached }
   }
   throw refusal(scan.node, `history of ${address}`, 'it shows ever more token accounts')
 }
@@ -99,10 +99,10 @@ async function readSlots(
     new Map(histories.flatMap((one) => one.listed.map((entry) => [entry.signature, entry]))).values(),
     ({ slot }) => slot,
   )
-  const told = await mapBounded(slots, scan.bounds.requestsAtOnce, (slot) =>
+  const reported = await mapBounded(slots, scan.bounds.requestsAtOnce, (slot) =>
     readSlot(scan, slot, listed.get(slot) ?? []),
   )
-  return new Map(slots.map((slot, place) => [slot, told[place] ?? []]))
+  return new Map(slots.map((slot, place) => [slot, reported[place] ?? []]))
 }
 
 /** Histories list the transactions of one slot in any order. If there are several, the order is read from the block. */
@@ -112,16 +112,16 @@ async function readSlot(
   [first, second]: readonly ListedSignature[],
 ): Promise<TransactionBalances[]> {
   if (first !== undefined && second === undefined) {
-    const told = await readTold(scan, first)
-    return typeof told === 'string' ? [] : [told]
+    const reported = await readReported(scan, first)
+    return typeof reported === 'string' ? [] : [reported]
   }
   const whole = await readWhole(scan, slot)
   if (whole === null)
     throw refusal(scan.node, `block ${slot}`, 'it lists transactions of it, but has no block')
   if (typeof whole === 'string') return []
-  const all = whole.transactions.map((one) => toldInBlock(scan, one))
-  const told = all.filter((one) => typeof one !== 'string')
-  return told.length === all.length ? told : []
+  const all = whole.transactions.map((one) => reportedInBlock(scan, one))
+  const reported = all.filter((one) => typeof one !== 'string')
+  return reported.length === all.length ? reported : []
 }
 
 /**
@@ -130,10 +130,10 @@ async function readSlot(
 function unlisted(
   { owner, code }: Holder,
   histories: readonly AccountHistory[],
-  told: SlotBalances,
+  reported: SlotBalances,
 ): string[] {
   const known = new Set(histories.map(({ account }) => account))
-  const found = [...told.values()]
+  const found = [...reported.values()]
     .flat()
     .flatMap(({ accounts, tokensBefore, tokensAfter }) =>
       [...tokensBefore, ...tokensAfter]
@@ -143,8 +143,8 @@ function unlisted(
   return [...new Set(found)].filter((account) => !known.has(account))
 }
 
-function traceOf(holder: Holder, { account, now }: AccountHistory, told: SlotBalances): BalanceTrace {
-  const touches = [...told].flatMap(([slot, transactions]): Touch[] => {
+function traceOf(holder: Holder, { account, now }: AccountHistory, reported: SlotBalances): BalanceTrace {
+  const touches = [...reported].flatMap(([slot, transactions]): Touch[] => {
     const amounts = transactions
       .filter(({ accounts }) => accounts.includes(account))
       .map((balances) => amountsOf(holder, account, balances))
@@ -186,7 +186,7 @@ export type BalanceTrace = { touches: readonly Touch[]; now: bigint }
  * The joint balance of several accounts, at each slot that touched one of them and the slot before. Heights at which
  * the balance of an account is unknown are left out.
  */
-export function balancesTold(
+export function balancesReported(
   traces: readonly BalanceTrace[],
   { from, to }: HeightRange,
 ): BalanceHistory['balances'] {

@@ -24,9 +24,9 @@ import { emptyMemory } from './memory.ts'
 import { openNode, refusal } from './node.ts'
 import { readBalanceHistory } from './read-balance-history.ts'
 import { readBalances } from './read-balances.ts'
-import { ownersOf, readStretch, type SlotRangeRequest } from './read-stretch.ts'
+import { ownersOf, readSlotRange, type SlotRangeRequest } from './read-slot-range.ts'
 import { firstAvailable } from './signatures.ts'
-import { provedPart, reportUnread, type SlotRangeReading } from './stretch.ts'
+import { provedPart, reportUnread, type SlotRangeReading } from './slot-range.ts'
 import { findTransaction, type TransactionEffects } from './transactions.ts'
 import { type SolanaScan, watchOf } from './watch.ts'
 
@@ -109,7 +109,7 @@ async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<R
   const final = await readFinalMark(scan)
   const last = to < final.height ? to : final.height
   if (from > last) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
-  const read = await readStretch(scan, { from, to: last, below: null, overlap: 0n })
+  const read = await readSlotRange(scan, { from, to: last, below: null, overlap: 0n })
   reportUnread(scan, from, read)
   return {
     transfers: read.transfers.map(({ stage: _stage, ...transfer }) => transfer),
@@ -257,13 +257,10 @@ function firstUnread({ node }: SolanaScan, { cursor, startHeight }: ScanRequest,
 }
 
 /** Without an earlier reading there is no overlap: nothing can have come late. */
-async function readOn(
-  scan: SolanaScan,
-  stretch: Omit<SlotRangeRequest, 'overlap'>,
-): Promise<SlotRangeReading> {
-  if (stretch.below !== null) return readStretch(scan, { ...stretch, overlap: overlapSlots })
-  if (stretch.from <= stretch.to) return readStretch(scan, { ...stretch, overlap: 0n })
-  return { ...nothingFound, unread: [], reached: stretch.to }
+async function readOn(scan: SolanaScan, range: Omit<SlotRangeRequest, 'overlap'>): Promise<SlotRangeReading> {
+  if (range.below !== null) return readSlotRange(scan, { ...range, overlap: overlapSlots })
+  if (range.from <= range.to) return readSlotRange(scan, { ...range, overlap: 0n })
+  return { ...nothingFound, unread: [], reached: range.to }
 }
 
 /** @throws Fault `remote_failed` if the final block, once read, is not the one named by its bank */

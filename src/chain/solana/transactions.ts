@@ -33,12 +33,14 @@ export async function readEffects(
  * All balances in a listed transaction.
  * @throws Fault `remote_failed` if the node lists the transaction but does not have it
  */
-export async function readTold(
+export async function readReported(
   scan: SolanaScan,
   listed: ListedSignature,
 ): Promise<TransactionBalances | Unread> {
-  const told = await requestTold(scan, { signature: listed.signature, commitment: 'finalized' })
-  return typeof told === 'string' ? told : checkedBalances(scan, requireListed(scan, listed, told))
+  const reported = await requestReported(scan, { signature: listed.signature, commitment: 'finalized' })
+  return typeof reported === 'string'
+    ? reported
+    : checkedBalances(scan, requireListed(scan, listed, reported))
 }
 
 function requireListed<Answer extends { slot: bigint }>(
@@ -70,18 +72,18 @@ export async function findTransaction(
   scan: SolanaScan,
   sought: SignatureQuery,
 ): Promise<TransactionEffects | Unread | null> {
-  const told = await requestTold(scan, sought)
-  if (typeof told === 'string' || told === null) return told
-  const balances = checkedBalances(scan, told)
+  const reported = await requestReported(scan, sought)
+  if (typeof reported === 'string' || reported === null) return reported
+  const balances = checkedBalances(scan, reported)
   if (typeof balances === 'string') return balances
-  const { slot, accounts, meta, memo } = told
+  const { slot, accounts, meta, memo } = reported
   const changes = balanceChanges(scan.watch, balances)
   return { slot, failed: meta.err !== null, changes, memo, holders: holdersOf(scan, accounts, meta) }
 }
 
 type TransactionAnswer = TransactionDetails & { slot: bigint; memo: string | null }
 
-async function requestTold(
+async function requestReported(
   scan: SolanaScan,
   sought: SignatureQuery,
 ): Promise<TransactionAnswer | Unread | null> {
@@ -121,12 +123,12 @@ export function changesInBlock(
   scan: SolanaScan,
   included: BlockWithAccounts['transactions'][number],
 ): readonly BalanceChange[] | Unread {
-  const balances = toldInBlock(scan, included)
+  const balances = reportedInBlock(scan, included)
   return typeof balances === 'string' ? balances : balanceChanges(scan.watch, balances)
 }
 
 /** All balances of a transaction in a block. */
-export function toldInBlock(
+export function reportedInBlock(
   scan: SolanaScan,
   { meta, transaction }: BlockWithAccounts['transactions'][number],
 ): TransactionBalances | Unread {

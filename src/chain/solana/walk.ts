@@ -1,6 +1,6 @@
 import type { Address } from '../../core/asset.ts'
 import type { ListedSignature } from './signatures.ts'
-import type { SlotRange } from './stretch.ts'
+import type { SlotRange } from './slot-range.ts'
 
 /** Consecutive slot ranges that were read by owner on one node. */
 export type OwnerWalk = {
@@ -22,9 +22,9 @@ export type Walks = { scan: OwnerWalk | null; range: OwnerWalk | null }
 const waitingMax = 100_000
 
 /** The walk that a range continues; null if it starts a new one. */
-export function walkOf(walks: Walks, stretch: SlotRange): OwnerWalk | null {
-  const walk = walks[kindOf(stretch)]
-  return walk?.next === stretch.from ? walk : null
+export function walkOf(walks: Walks, range: SlotRange): OwnerWalk | null {
+  const walk = walks[kindOf(range)]
+  return walk?.next === range.from ? walk : null
 }
 
 /** The transactions already listed for a range that continues a walk; null if they must be listed. */
@@ -38,8 +38,8 @@ export function waitingFor(
 }
 
 /** Stores the progress of a walk. */
-export function keepWalk(walks: Walks, stretch: SlotRange, walk: OwnerWalk): void {
-  walks[kindOf(stretch)] = { ...walk, waiting: walk.waiting.length > waitingMax ? [] : walk.waiting }
+export function keepWalk(walks: Walks, range: SlotRange, walk: OwnerWalk): void {
+  walks[kindOf(range)] = { ...walk, waiting: walk.waiting.length > waitingMax ? [] : walk.waiting }
 }
 
 function kindOf({ below }: SlotRange): keyof Walks {

@@ -34,13 +34,13 @@ export function believedAt(group: DatedGroup, rules: Rules, at: Date): DecidedDe
 /** The service id or transfer that identifies the deposit of an observation. */
 function nameOf(observation: Observation): string | null {
   if (observation.kind === 'claim') return observation.serviceId
-  return observation.kind === 'sighting' ? transferRef(observation) : null
+  return observation.kind === 'chain_transfer' ? transferRef(observation) : null
 }
 
 /** True if an earlier deposit has become the other one. */
 export function becameOf(earlier: DecidedDeposit, now: DecidedDeposit): boolean {
-  const { serviceId, deposit } = earlier.dossier
-  const isNamed = serviceId !== null && serviceId === now.dossier.serviceId
-  const isPaid = serviceId === null && deposit !== null && deposit.ref === now.dossier.deposit?.ref
+  const { serviceId, deposit } = earlier.evidence
+  const isNamed = serviceId !== null && serviceId === now.evidence.serviceId
+  const isPaid = serviceId === null && deposit !== null && deposit.ref === now.evidence.deposit?.ref
   return isNamed || isPaid
 }

@@ -41,18 +41,18 @@ export function compareDecisions(before: GroupVerdict, after: GroupVerdict): Ver
   })
 }
 
-function subjectsOf({ deposits, strays }: GroupVerdict): [string, Subject][] {
+function subjectsOf({ deposits, unmatchedDeliveries }: GroupVerdict): [string, Subject][] {
   return [
     ...deposits.map(subjectOf),
-    ...strays.map(({ leg: { ref }, mismatch: { kind } }): [string, Subject] => {
+    ...unmatchedDeliveries.map(({ leg: { ref }, mismatch: { kind } }): [string, Subject] => {
       const outcome = { ...nothing, mismatches: [kind] }
       return [`delivery ${ref}`, { id: null, serviceId: null, transfer: ref, outcome }]
     }),
   ]
 }
 
-function subjectOf({ id, dossier, verdict, journals }: DecidedDeposit): [string, Subject] {
-  const { serviceId, deposit } = dossier
+function subjectOf({ id, evidence, verdict, journals }: DecidedDeposit): [string, Subject] {
+  const { serviceId, deposit } = evidence
   const mismatches = verdict.mismatches.map(({ kind }) => kind).toSorted()
   const outcome = { state: verdict.state, mismatches, journals }
   return [

@@ -16,16 +16,16 @@ export function explainCell(
   judged: VerdictContext,
   sources: InboxRowIndex,
 ): VerdictReason {
-  const { dossier, verdict, policy } = judged
+  const { evidence, verdict, policy } = judged
   const cell = verdict.matrix[leg][source]
   const name: RequiredCell = `${leg}.${source}`
-  const legs = legsOf(leg, dossier)
-  const claim = source === 'chain' ? null : dossier[source]
+  const legs = legsOf(leg, evidence)
+  const claim = source === 'chain' ? null : evidence[source]
   return {
     what: name,
     says: `${cell.replace('_', ' ')}: ${source === 'chain' ? saidByChain(legs) : saidByService(leg, claim)}`,
     evidence: source === 'chain' ? legs.flatMap((one) => sources.ofLeg(one)) : sources.ofClaim(claim),
-    rule: ruleOf(cell, { leg, source, dossier }),
+    rule: ruleOf(cell, { leg, source, evidence }),
     policy: policy.required.includes(name) ? `${policy.line}.required: ${name}` : null,
     until: null,
   }
@@ -48,13 +48,13 @@ function saidByChain(legs: readonly ChainLeg[]): string {
 function saidByService(leg: DepositLeg, claim: Claim | null): string {
   if (claim === null) return 'nothing was received'
   const head = `${claim.serviceId} is ${claim.status}`
-  const told = claim[leg]
-  if (told === null) return `${head}, and tells of none`
-  const transaction = told.tx === null ? '' : ` by ${told.tx}`
-  return `${head}, ${told.amount ?? 'no amount'} of ${told.asset} to ${told.address} on ${told.network}${transaction}`
+  const reported = claim[leg]
+  if (reported === null) return `${head}, and tells of none`
+  const transaction = reported.tx === null ? '' : ` by ${reported.tx}`
+  return `${head}, ${reported.amount ?? 'no amount'} of ${reported.asset} to ${reported.address} on ${reported.network}${transaction}`
 }
 
-type CellContext = { leg: DepositLeg; source: EvidenceSource; dossier: DepositEvidence }
+type CellContext = { leg: DepositLeg; source: EvidenceSource; evidence: DepositEvidence }
 
 function ruleOf(cell: Cell, place: CellContext): string {
   const isChain = place.source === 'chain'
@@ -70,31 +70,31 @@ function ruleOf(cell: Cell, place: CellContext): string {
   return `${what} differs from ${otherSide(place)}`
 }
 
-function agreement({ leg, dossier }: CellContext): string {
+function agreement({ leg, evidence }: CellContext): string {
   if (leg === 'deposit') return 'asset, amount and address are the same as on chain'
-  return isCredited(dossier)
+  return isCredited(evidence)
     ? "asset and amount are the same as in the API's record"
     : 'asset and amount are what reached the approved recipient'
 }
 
-function otherSide({ leg, dossier }: CellContext): string {
+function otherSide({ leg, evidence }: CellContext): string {
   if (leg === 'deposit') return 'the other sources'
-  return isCredited(dossier) ? 'the record, or from the wallet paid' : 'what reached the approved recipient'
+  return isCredited(evidence) ? 'the record, or from the wallet paid' : 'what reached the approved recipient'
 }
 
 /** The fields of the leg that are stated differently than the chain shows them. */
-function disagreement({ leg, source, dossier }: CellContext): string[] {
-  const legs = legsOf(leg, dossier).filter(({ state }) => state !== 'orphaned')
-  const claims = source === 'chain' ? [dossier.webhook, dossier.api] : [dossier[source]]
+function disagreement({ leg, source, evidence }: CellContext): string[] {
+  const legs = legsOf(leg, evidence).filter(({ state }) => state !== 'orphaned')
+  const claims = source === 'chain' ? [evidence.webhook, evidence.api] : [evidence[source]]
   const amount = legs.reduce((sum, one) => sum + one.amount, 0n)
   const names = claims.flatMap((claim) => {
-    const told = claim?.[leg]
-    if (!told || legs.length === 0) return []
+    const reported = claim?.[leg]
+    if (!reported || legs.length === 0) return []
     return [
-      ...(legs.some((one) => one.network !== told.network) ? ['network'] : []),
-      ...(legs.some((one) => one.to !== told.address) ? ['address'] : []),
-      ...(legs.some((one) => one.asset !== told.asset) ? ['asset'] : []),
-      ...(told.amount !== null && told.amount !== amount ? ['amount'] : []),
+      ...(legs.some((one) => one.network !== reported.network) ? ['network'] : []),
+      ...(legs.some((one) => one.to !== reported.address) ? ['address'] : []),
+      ...(legs.some((one) => one.asset !== reported.asset) ? ['asset'] : []),
+      ...(reported.amount !== null && reported.amount !== amount ? ['amount'] : []),
     ]
   })
   return [...new Set(names)]

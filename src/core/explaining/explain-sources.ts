@@ -10,9 +10,9 @@ export type InboxRowIndex = {
   ofClaim(claim: Claim | null): bigint[]
   /** Every observation of the transfer in that role. */
   ofLeg(leg: ChainLeg | null): bigint[]
-  ofRuling(id: string | null): bigint[]
+  ofDecision(id: string | null): bigint[]
   /** All rows by which the deposit is judged, oldest first. */
-  ofDossier(dossier: DepositEvidence): bigint[]
+  ofEvidence(evidence: DepositEvidence): bigint[]
 }
 
 /** Claims are looked up by identity: the fold keeps the claim objects it was given. */
@@ -20,20 +20,20 @@ export function sourcesOf(stored: readonly StoredObservation[]): InboxRowIndex {
   const rowOf = new Map<Observation, bigint>(stored.map(({ inboxId, observation }) => [observation, inboxId]))
   const idsOf = (observations: readonly (Observation | null)[]) =>
     observations.map((one) => (one === null ? undefined : rowOf.get(one))).filter((id) => id !== undefined)
-  const sightings = Map.groupBy(
-    stored.flatMap(({ observation }) => (observation.kind === 'sighting' ? [observation] : [])),
+  const chainTransfers = Map.groupBy(
+    stored.flatMap(({ observation }) => (observation.kind === 'chain_transfer' ? [observation] : [])),
     legKey,
   )
   const ofLeg = (leg: ChainLeg | null) =>
-    leg === null ? [] : idsOf(sightings.get(`${leg.role} ${leg.ref}`) ?? [])
+    leg === null ? [] : idsOf(chainTransfers.get(`${leg.role} ${leg.ref}`) ?? [])
   return {
     ofClaim: (claim) => idsOf([claim]),
     ofLeg,
-    ofRuling: (id) =>
+    ofDecision: (id) =>
       stored.flatMap(({ inboxId, observation }) =>
-        observation.kind === 'ruling' && observation.id === id ? [inboxId] : [],
+        observation.kind === 'decision' && observation.id === id ? [inboxId] : [],
       ),
-    ofDossier({ webhook, api, deposit, settlements, refunds, failures }) {
+    ofEvidence({ webhook, api, deposit, settlements, refunds, failures }) {
       const ids = [
         ...idsOf([webhook, api, ...failures]),
         ...[deposit, ...settlements, ...refunds].flatMap(ofLeg),
@@ -43,6 +43,6 @@ export function sourcesOf(stored: readonly StoredObservation[]): InboxRowIndex {
   }
 }
 
-function legKey(sighting: ObservedChainTransfer): string {
-  return `${sighting.role} ${transferRef(sighting)}`
+function legKey(chainTransfer: ObservedChainTransfer): string {
+  return `${chainTransfer.role} ${transferRef(chainTransfer)}`
 }

@@ -29,7 +29,7 @@ export type VerdictReason = {
   until: Date | null
 }
 
-export type VerdictContext = { dossier: DepositEvidence; verdict: DepositVerdict; policy: Policy }
+export type VerdictContext = { evidence: DepositEvidence; verdict: DepositVerdict; policy: Policy }
 
 /** Explains the verdict on each deposit of a group. */
 export function explainAll(
@@ -39,7 +39,7 @@ export function explainAll(
 ): (DecidedDeposit & { reasons: VerdictReason[] })[] {
   const sources = sourcesOf(stored)
   return deposits.map((deposit) => {
-    const judged = { ...deposit, policy: policyOf(deposit.dossier, rules) }
+    const judged = { ...deposit, policy: policyOf(deposit.evidence, rules) }
     return { ...deposit, reasons: explain(judged, sources) }
   })
 }
@@ -59,7 +59,7 @@ export function explain(judged: VerdictContext, sources: InboxRowIndex): Verdict
   ]
 }
 
-function stateReason({ dossier, verdict, policy }: VerdictContext, sources: InboxRowIndex): VerdictReason {
+function stateReason({ evidence, verdict, policy }: VerdictContext, sources: InboxRowIndex): VerdictReason {
   const { state, finalAt, settledAt } = verdict
   const open = openCells(verdict, policy)
   const rules: Record<typeof state, string> = {
@@ -83,7 +83,7 @@ function stateReason({ dossier, verdict, policy }: VerdictContext, sources: Inbo
   return {
     what: 'state',
     says: [state, ...times].join(', '),
-    evidence: sources.ofDossier(dossier),
+    evidence: sources.ofEvidence(evidence),
     rule: rules[state],
     policy: isByCells ? policyLine(policy, 'required') : null,
     until: null,
@@ -101,15 +101,15 @@ function openCells({ matrix }: DepositVerdict, { required }: Policy): RequiredCe
 const whatOf = { deposit: 'payment', recipient: 'delivery' } as const
 
 /** How each transfer was matched to this deposit. */
-function transferReasons({ dossier }: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
-  const { deposit, settlements, refunds, links } = dossier
+function transferReasons({ evidence }: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
+  const { deposit, settlements, refunds, links } = evidence
   const legs = [...(deposit === null ? [] : [deposit]), ...settlements, ...refunds]
-  return links.map(({ transfer, role, rule, ruling }) => {
+  return links.map(({ transfer, role, rule, decision }) => {
     const leg = legs.find((one) => one.ref === transfer && one.role === role) ?? null
     return {
       what: rule === 'refund' ? rule : whatOf[role],
       says: transfer,
-      evidence: [...sources.ofLeg(leg), ...sources.ofRuling(ruling)],
+      evidence: [...sources.ofLeg(leg), ...sources.ofDecision(decision)],
       rule: linkRules[rule],
       policy: null,
       until: null,
@@ -117,7 +117,7 @@ function transferReasons({ dossier }: VerdictContext, sources: InboxRowIndex): V
   })
 }
 
-function writeOffReasons({ dossier: { writeOff } }: VerdictContext): VerdictReason[] {
+function writeOffReasons({ evidence: { writeOff } }: VerdictContext): VerdictReason[] {
   if (writeOff === null) return []
   const says = `to ${writeOff.account} at ${writeOff.at.toISOString()}`
   const rule = 'a person decided that what was paid is not expected any more'
@@ -126,7 +126,7 @@ function writeOffReasons({ dossier: { writeOff } }: VerdictContext): VerdictReas
 
 function mismatchReason(
   { kind, detail }: Mismatch,
-  { dossier, policy }: VerdictContext,
+  { evidence, policy }: VerdictContext,
   sources: InboxRowIndex,
 ): VerdictReason {
   const field = ruledBy(kind)
@@ -135,7 +135,7 @@ function mismatchReason(
   return {
     what: `mismatch ${kind}`,
     says: detailSaid(detail),
-    evidence: sources.ofDossier(dossier),
+    evidence: sources.ofEvidence(evidence),
     rule: mismatchKinds[kind].means,
     policy: field === null ? null : policyLine(policy, field, detail.asset),
     until: since === null || typeof withinMs !== 'number' ? null : new Date(since.getTime() + withinMs),
@@ -156,10 +156,10 @@ function detailSaid({ asset, paidAsset, ...said }: Mismatch['detail']): string {
 }
 
 /** Evidence that is not overdue yet. The verdict is checked again when the first of it becomes overdue. */
-function awaitedReasons({ dossier, verdict, policy }: VerdictContext): VerdictReason[] {
+function awaitedReasons({ evidence, verdict, policy }: VerdictContext): VerdictReason[] {
   const { matrix, finalAt, settledAt, recheckAt } = verdict
   if (recheckAt === null) return []
-  const known = { dossier, matrix, finalAt, settledAt, ended: hasEnded(dossier, verdict) }
+  const known = { evidence, matrix, finalAt, settledAt, ended: hasEnded(evidence, verdict) }
   return awaited(known, policy)
     .filter(({ due }) => due >= recheckAt)
     .map(({ kind, what, since, due }) => ({

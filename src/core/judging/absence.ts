@@ -29,8 +29,8 @@ const nodesWanted = 2
 /**
  * The expected locations of the payment, one per statement of the service, or the expected location of the delivery.
  */
-export function soughtLegs(dossier: DepositEvidence, leg: DepositLeg, policy: Policy): SoughtLeg[] {
-  return leg === 'deposit' ? soughtPayments(dossier, policy) : soughtDeliveries(dossier)
+export function soughtLegs(evidence: DepositEvidence, leg: DepositLeg, policy: Policy): SoughtLeg[] {
+  return leg === 'deposit' ? soughtPayments(evidence, policy) : soughtDeliveries(evidence)
 }
 
 /** If the service names no transaction, it may report the payment as late as the policy allows. */
@@ -51,10 +51,10 @@ function soughtPayments({ api, webhook, words }: DepositEvidence, policy: Policy
   })
 }
 
-function soughtDeliveries(dossier: DepositEvidence): SoughtLeg[] {
-  const { deposit } = dossier
-  const stated = claimOf(dossier)?.settlement ?? null
-  const place = approvedPlace(dossier) ?? stated
+function soughtDeliveries(evidence: DepositEvidence): SoughtLeg[] {
+  const { deposit } = evidence
+  const stated = claimOf(evidence)?.settlement ?? null
+  const place = approvedPlace(evidence) ?? stated
   if (deposit === null || deposit.finalAt === null || place === null) return []
   const { network, address } = place
   const isThere = stated?.network === network && stated.address === address
@@ -79,11 +79,11 @@ export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSe
  * @param due an earlier search does not prove that the leg is missing: it may still have arrived in time
  */
 export function judgeAbsence(
-  dossier: DepositEvidence,
+  evidence: DepositEvidence,
   legs: readonly SoughtLeg[],
   { due, policy }: { due: Date; policy: Policy },
 ): LegAbsence {
-  const found = legs.map((leg) => absenceOf(leg, searchesOf(dossier, leg), { due, policy }))
+  const found = legs.map((leg) => absenceOf(leg, searchesOf(evidence, leg), { due, policy }))
   const unread = found.find((one) => one.kind === 'not_read')
   if (unread !== undefined) return unread
   const proofs = found.flatMap((one) => (one.kind === 'proved' ? [one.proof] : []))

@@ -15,20 +15,20 @@ import { findStateDifferences } from './state-differences.ts'
 import { isTolerated } from './tolerance.ts'
 
 /** The contradictions between the sources, independent of time. */
-export function findDifferences(dossier: DepositEvidence, policy: Policy): Mismatch[] {
+export function findDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
   const found = [
-    amountDiffers(dossier),
-    assetDiffers(dossier),
-    deliveredDiffers(dossier, policy),
-    feeDiffers(dossier, policy),
-    ...findIdentityDifferences(dossier),
-    recipientDiffers(dossier),
-    addressChanged(dossier),
-    addressUnknown(dossier),
-    ownerUnknown(dossier),
-    vanishedAfterFinality(dossier),
-    transactionFailed(dossier),
-    ...findStateDifferences(dossier, policy),
+    amountDiffers(evidence),
+    assetDiffers(evidence),
+    deliveredDiffers(evidence, policy),
+    feeDiffers(evidence, policy),
+    ...findIdentityDifferences(evidence),
+    recipientDiffers(evidence),
+    addressChanged(evidence),
+    addressUnknown(evidence),
+    ownerUnknown(evidence),
+    vanishedAfterFinality(evidence),
+    transactionFailed(evidence),
+    ...findStateDifferences(evidence, policy),
   ].filter((mismatch) => mismatch !== null)
   // One mismatch per kind: both legs may have the wrong decimals.
   return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
@@ -52,10 +52,10 @@ function amountDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | n
  * An asset belongs to its network. If the networks differ, that is a mismatch of its own, and one cause is reported
  * once.
  */
-function assetDiffers(dossier: DepositEvidence): Mismatch | null {
-  const isApart = (leg: DepositLeg) => otherNetworkOf(dossier, leg) !== null
-  const paid = isApart('deposit') ? null : paidAssetDiffers(dossier)
-  return paid ?? (isApart('settlement') ? null : deliveredAssetDiffers(dossier))
+function assetDiffers(evidence: DepositEvidence): Mismatch | null {
+  const isApart = (leg: DepositLeg) => otherNetworkOf(evidence, leg) !== null
+  const paid = isApart('deposit') ? null : paidAssetDiffers(evidence)
+  return paid ?? (isApart('settlement') ? null : deliveredAssetDiffers(evidence))
 }
 
 function paidAssetDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | null {
@@ -82,9 +82,9 @@ function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): 
 }
 
 /** Only a finished delivery can be short: before that, more may come. Amounts of different assets are not compared. */
-function deliveredDiffers(dossier: DepositEvidence, policy: Policy): Mismatch | null {
-  const legs = deliveredLegs(dossier)
-  const { amount: stated = null, asset } = finishedDelivery(dossier) ?? {}
+function deliveredDiffers(evidence: DepositEvidence, policy: Policy): Mismatch | null {
+  const legs = deliveredLegs(evidence)
+  const { amount: stated = null, asset } = finishedDelivery(evidence) ?? {}
   if (asset === undefined || stated === null || legs.length === 0) return null
   const delivered = total(legs)
   const isOther = legs.some((leg) => leg.asset !== asset)
@@ -95,9 +95,9 @@ function deliveredDiffers(dossier: DepositEvidence, policy: Policy): Mismatch | 
   return { kind: delivered < stated ? 'settlement_short' : 'settlement_over', detail, loss }
 }
 
-function recipientDiffers(dossier: DepositEvidence): Mismatch | null {
-  const other = otherPlace(dossier)
-  const approved = approvedPlace(dossier)
+function recipientDiffers(evidence: DepositEvidence): Mismatch | null {
+  const other = otherPlace(evidence)
+  const approved = approvedPlace(evidence)
   if (!other || !approved) return null
   return {
     kind: 'recipient_mismatch',
@@ -105,21 +105,21 @@ function recipientDiffers(dossier: DepositEvidence): Mismatch | null {
       approved: `${approved.network}/${approved.address}`,
       stated: `${other.network}/${other.address}`,
     },
-    loss: strayedOf(dossier),
+    loss: strayedOf(evidence),
   }
 }
 
-function addressChanged({ stranger }: DepositEvidence): Mismatch | null {
-  if (stranger === null) return null
-  const { owner, network, stated, kept } = stranger
+function addressChanged({ addressConflict }: DepositEvidence): Mismatch | null {
+  if (addressConflict === null) return null
+  const { owner, network, stated, kept } = addressConflict
   const detail = { owner: ownerText(owner), network, approved: kept ?? 'none', address: stated }
   return { kind: 'address_changed', detail, loss: null }
 }
 
 /** An address that belongs to no owner. An address stated for an owner of ours is reported as changed instead. */
-function addressUnknown({ webhook, api, approval, stranger }: DepositEvidence): Mismatch | null {
+function addressUnknown({ webhook, api, approval, addressConflict }: DepositEvidence): Mismatch | null {
   const claim = api ?? webhook
-  if (approval !== null || claim === null || stranger !== null) return null
+  if (approval !== null || claim === null || addressConflict !== null) return null
   return {
     kind: 'unknown_address',
     detail: { network: claim.deposit.network, address: claim.deposit.address },
@@ -134,22 +134,22 @@ function ownerUnknown({ unknownOwner, approval }: DepositEvidence): Mismatch | n
   return { kind: 'unknown_owner', detail, loss: null }
 }
 
-function vanishedAfterFinality(dossier: DepositEvidence): Mismatch | null {
-  const { deposit } = dossier
+function vanishedAfterFinality(evidence: DepositEvidence): Mismatch | null {
+  const { deposit } = evidence
   if (deposit?.state !== 'orphaned' || deposit.finalAt === null) return null
   const detail = { transfer: deposit.ref, block: deposit.blockHash }
-  return { kind: 'orphaned_after_booking', detail, loss: paidOf(dossier) }
+  return { kind: 'orphaned_after_booking', detail, loss: paidOf(evidence) }
 }
 
 /** A deposit that the service itself calls failed contradicts nothing. */
-function transactionFailed(dossier: DepositEvidence): Mismatch | null {
-  if (claimOf(dossier)?.status === 'failed') return null
-  const failure = failureOf(dossier, 'deposit') ?? failureOf(dossier, 'recipient')
+function transactionFailed(evidence: DepositEvidence): Mismatch | null {
+  if (claimOf(evidence)?.status === 'failed') return null
+  const failure = failureOf(evidence, 'deposit') ?? failureOf(evidence, 'recipient')
   if (failure === null) return null
   const { network, tx, height, role } = failure
   const leg = role === 'deposit' ? 'deposit' : 'settlement'
   const detail = { leg, transaction: `${network}/${tx}`, height: height.toString() }
-  return { kind: 'tx_failed', detail, loss: leg === 'deposit' ? claimedOf(dossier) : owedOf(dossier) }
+  return { kind: 'tx_failed', detail, loss: leg === 'deposit' ? claimedOf(evidence) : owedOf(evidence) }
 }
 
 type SourceAmount = { asset: AssetKey; amount: bigint }
@@ -183,16 +183,16 @@ function settledOf(claim: Claim | null): SourceAmount | null {
 }
 
 /** Contradictions about which transfer belongs to which deposit, and on which network it is. */
-function findIdentityDifferences(dossier: DepositEvidence): Mismatch[] {
+function findIdentityDifferences(evidence: DepositEvidence): Mismatch[] {
   return [
-    networkDiffers(dossier, 'deposit') ?? networkDiffers(dossier, 'settlement'),
-    transactionReused(dossier),
-    matchAmbiguous(dossier),
+    networkDiffers(evidence, 'deposit') ?? networkDiffers(evidence, 'settlement'),
+    transactionReused(evidence),
+    matchAmbiguous(evidence),
   ].filter((mismatch) => mismatch !== null)
 }
 
-function networkDiffers(dossier: DepositEvidence, leg: DepositLeg): Mismatch | null {
-  const found = otherNetworkOf(dossier, leg)
+function networkDiffers(evidence: DepositEvidence, leg: DepositLeg): Mismatch | null {
+  const found = otherNetworkOf(evidence, leg)
   if (found === null) return null
   const { tx, ...named } = found
   return contradiction('network_mismatch', named, {
@@ -200,15 +200,15 @@ function networkDiffers(dossier: DepositEvidence, leg: DepositLeg): Mismatch | n
   })
 }
 
-function transactionReused(dossier: DepositEvidence): Mismatch | null {
-  const { reuse } = dossier
+function transactionReused(evidence: DepositEvidence): Mismatch | null {
+  const { reuse } = evidence
   if (reuse === null) return null
   const detail = { transfer: reuse.transfer, deposit: reuse.serviceId }
-  return { kind: 'tx_reused', detail, loss: claimedOf(dossier) }
+  return { kind: 'tx_reused', detail, loss: claimedOf(evidence) }
 }
 
-function matchAmbiguous(dossier: DepositEvidence): Mismatch | null {
-  const { ambiguity } = dossier
+function matchAmbiguous(evidence: DepositEvidence): Mismatch | null {
+  const { ambiguity } = evidence
   if (ambiguity === null) return null
   const { stated, delivered, asset, deposits, transfers } = ambiguity
   return {
@@ -220,7 +220,7 @@ function matchAmbiguous(dossier: DepositEvidence): Mismatch | null {
       transfers: listed(transfers),
       ...(asset !== null && { asset }),
     },
-    loss: sharedLack(dossier),
+    loss: sharedLack(evidence),
   }
 }
 

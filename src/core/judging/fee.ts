@@ -11,11 +11,11 @@ import { liveLeg } from './matrix.ts'
  * Compares the fee that follows from the payment and the stated delivery with the policy. Whether the stated delivery
  * arrived is checked separately.
  */
-export function feeDiffers(dossier: DepositEvidence, { fee, line }: Policy): Mismatch | null {
-  const settlement = finishedDelivery(dossier)
+export function feeDiffers(evidence: DepositEvidence, { fee, line }: Policy): Mismatch | null {
+  const settlement = finishedDelivery(evidence)
   if (settlement === null) return null
   if (fee.kind === 'fixed') return fixedDiffers(fee, settlement, line)
-  const kept = fee.kind === 'stated' ? null : keptOf(dossier, settlement, fee)
+  const kept = fee.kind === 'stated' ? null : keptOf(evidence, settlement, fee)
   if (fee.kind === 'stated' || kept === null || isInBand(kept, fee)) return null
   return {
     kind: 'fee_out_of_band',
@@ -34,9 +34,9 @@ export function feeDiffers(dossier: DepositEvidence, { fee, line }: Policy): Mis
  * The fee that the API states; otherwise the fee that the policy derives from payment and delivery, if it accepts that
  * fee.
  */
-export function feeOf(dossier: DepositEvidence, { fee }: Policy): Amount | null {
-  const settlement = statedByApi(dossier)
-  return settlement === null ? null : (settlement.fee ?? derivedFee(dossier, settlement, fee))
+export function feeOf(evidence: DepositEvidence, { fee }: Policy): Amount | null {
+  const settlement = statedByApi(evidence)
+  return settlement === null ? null : (settlement.fee ?? derivedFee(evidence, settlement, fee))
 }
 
 type Band = Extract<FeeModel, { kind: 'bps' | 'band' }>
@@ -66,9 +66,9 @@ function keptOf({ deposit }: DepositEvidence, { amount }: SettlementClaim, { uni
   return { scaled: paid - amount * units.paid, paid, detail }
 }
 
-function derivedFee(dossier: DepositEvidence, settlement: SettlementClaim, fee: FeeModel): Amount | null {
+function derivedFee(evidence: DepositEvidence, settlement: SettlementClaim, fee: FeeModel): Amount | null {
   if (fee.kind === 'stated') return null
-  return fee.kind === 'fixed' ? fee.amount : shareOf(keptOf(dossier, settlement, fee), fee)
+  return fee.kind === 'fixed' ? fee.amount : shareOf(keptOf(evidence, settlement, fee), fee)
 }
 
 /** Null if it is not a whole number of base units of the delivered asset: nothing is rounded. */

@@ -14,8 +14,8 @@ export function finishedDelivery({ api, webhook }: Pick<DepositEvidence, 'api' |
  * deposit refunded, the amount stated last is compared with the chain. A fee stated without an amount still applies.
  */
 export function statedByApi({ api, words }: Pick<DepositEvidence, 'api' | 'words'>): SettlementClaim | null {
-  const told = [api, ...words.api.toReversed()]
-  const said = told.flatMap((word) => word?.settlement ?? [])
+  const reported = [api, ...words.api.toReversed()]
+  const said = reported.flatMap((word) => word?.settlement ?? [])
   const [furthest] = said
   if (furthest === undefined || furthest.amount !== null) return furthest ?? null
   const stated = said.find(({ amount }) => amount !== null) ?? furthest
@@ -30,10 +30,10 @@ const last: ReadonlySet<ClaimStatus> = new Set(['settled', 'refunded', 'failed']
  * In base units of the delivered asset; 0 if the policy does not accept the difference. Nothing is booked from a
  * webhook's statement.
  */
-export function toleratedLack(dossier: DepositEvidence, policy: Policy): bigint {
-  const legs = deliveredLegs(dossier)
-  const { amount, asset } = statedByApi(dossier) ?? {}
-  const isOver = dossier.api !== null && last.has(dossier.api.status)
+export function toleratedLack(evidence: DepositEvidence, policy: Policy): bigint {
+  const legs = deliveredLegs(evidence)
+  const { amount, asset } = statedByApi(evidence) ?? {}
+  const isOver = evidence.api !== null && last.has(evidence.api.status)
   if (!isOver || !amount || legs.length === 0 || legs.some((leg) => leg.asset !== asset)) return 0n
   return isTolerated(total(legs), amount, policy) ? amount - total(legs) : 0n
 }

@@ -7,9 +7,9 @@ import { statedByApi } from './finished-delivery.ts'
 import { deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
 
 /** What the service still owes of a payment: the stated delivery, or else the payment, minus what arrived. */
-export function owedOf(dossier: DepositEvidence): Loss | null {
-  const due = statedDelivery(dossier) ?? liveLeg(dossier.deposit)
-  return due && lossOf(due.asset, due.amount - arrivedOf(dossier, due.asset), due.amount)
+export function owedOf(evidence: DepositEvidence): Loss | null {
+  const due = statedDelivery(evidence) ?? liveLeg(evidence.deposit)
+  return due && lossOf(due.asset, due.amount - arrivedOf(evidence, due.asset), due.amount)
 }
 
 /** The payment as the chain shows it. */
@@ -18,20 +18,20 @@ export function paidOf({ deposit }: DepositEvidence): Loss | null {
 }
 
 /** The payment as the service claims it. */
-export function claimedOf(dossier: DepositEvidence): Loss | null {
-  const paid = claimOf(dossier)?.deposit
+export function claimedOf(evidence: DepositEvidence): Loss | null {
+  const paid = claimOf(evidence)?.deposit
   return paid ? lossOf(paid.asset, paid.amount) : null
 }
 
 /** The amount that went to an address other than the approved one; until a chain shows it, the amount still owed. */
-export function strayedOf(dossier: DepositEvidence): Loss | null {
-  const gone = dossier.settlements.filter(
-    (leg) => leg.state !== 'orphaned' && isElsewhere({ ...leg, address: leg.to }, dossier),
+export function strayedOf(evidence: DepositEvidence): Loss | null {
+  const gone = evidence.settlements.filter(
+    (leg) => leg.state !== 'orphaned' && isElsewhere({ ...leg, address: leg.to }, evidence),
   )
   const [first] = gone
-  if (first === undefined) return owedOf(dossier)
+  if (first === undefined) return owedOf(evidence)
   const amount = total(gone.filter(({ asset }) => asset === first.asset))
-  const stated = statedDelivery(dossier)
+  const stated = statedDelivery(evidence)
   return lossOf(first.asset, amount, stated?.asset === first.asset ? stated.amount : amount)
 }
 
@@ -71,13 +71,13 @@ export function excessOf(
   return (scaled * 10_000n - allowed) / (10_000n * fee.units.paid)
 }
 
-function statedDelivery(dossier: DepositEvidence): { asset: AssetKey; amount: bigint } | null {
-  const stated = statedByApi(dossier) ?? dossier.webhook?.settlement
+function statedDelivery(evidence: DepositEvidence): { asset: AssetKey; amount: bigint } | null {
+  const stated = statedByApi(evidence) ?? evidence.webhook?.settlement
   return stated && stated.amount !== null ? { asset: stated.asset, amount: stated.amount } : null
 }
 
-function arrivedOf(dossier: DepositEvidence, asset: AssetKey): bigint {
-  return total(deliveredLegs(dossier).filter((leg) => leg.asset === asset))
+function arrivedOf(evidence: DepositEvidence, asset: AssetKey): bigint {
+  return total(deliveredLegs(evidence).filter((leg) => leg.asset === asset))
 }
 
 function lesser(one: bigint, other: bigint): bigint {

@@ -20,18 +20,18 @@ export type DepositLeg = 'deposit' | 'settlement'
 /** Three sources by two legs. */
 export type Matrix = Record<DepositLeg, Record<EvidenceSource, Cell>>
 
-export function matrixOf(dossier: DepositEvidence, policy: Policy): Matrix {
-  const deposit = liveLeg(dossier.deposit)
+export function matrixOf(evidence: DepositEvidence, policy: Policy): Matrix {
+  const deposit = liveLeg(evidence.deposit)
   return {
     deposit: {
-      webhook: depositCell(dossier.webhook, deposit),
-      api: depositCell(dossier.api, deposit),
-      chain: depositChainCell(dossier, deposit),
+      webhook: depositCell(evidence.webhook, deposit),
+      api: depositCell(evidence.api, deposit),
+      chain: depositChainCell(evidence, deposit),
     },
     settlement: {
-      webhook: settlementCell(dossier.webhook, dossier, policy),
-      api: settlementCell(dossier.api, dossier, policy),
-      chain: settlementChainCell(dossier),
+      webhook: settlementCell(evidence.webhook, evidence, policy),
+      api: settlementCell(evidence.api, evidence, policy),
+      chain: settlementChainCell(evidence),
     },
   }
 }
@@ -48,9 +48,9 @@ export function liveLeg(leg: ChainLeg | null): ChainLeg | null {
 }
 
 /** Final transfers to the approved recipient. */
-export function deliveredLegs(dossier: DepositEvidence): ChainLeg[] {
-  return dossier.settlements.filter(
-    (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, dossier),
+export function deliveredLegs(evidence: DepositEvidence): ChainLeg[] {
+  return evidence.settlements.filter(
+    (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, evidence),
   )
 }
 
@@ -71,13 +71,13 @@ function depositChainCell({ webhook, api }: DepositEvidence, leg: ChainLeg | nul
   return leg.state !== 'final' || (webhook === null && api === null) ? 'present' : 'agrees'
 }
 
-function settlementCell(claim: Claim | null, dossier: DepositEvidence, policy: Policy): Cell {
+function settlementCell(claim: Claim | null, evidence: DepositEvidence, policy: Policy): Cell {
   const settlement = claim?.settlement
   if (!settlement || settlement.amount === null || !isUnderWay(claim)) return 'absent'
-  if (isElsewhere(settlement, dossier)) return 'differs'
-  return isCredited(dossier)
-    ? creditCell(claim, dossier)
-    : deliveryCell(claim, deliveredLegs(dossier), policy)
+  if (isElsewhere(settlement, evidence)) return 'differs'
+  return isCredited(evidence)
+    ? creditCell(claim, evidence)
+    : deliveryCell(claim, deliveredLegs(evidence), policy)
 }
 
 function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[], policy: Policy): Cell {
@@ -101,20 +101,20 @@ export function approvedPlace({ approval }: DepositEvidence): DeliveryAddress | 
     : { network: forward.network, address: forward.recipient }
 }
 
-export function isElsewhere({ network, address }: DeliveryAddress, dossier: DepositEvidence): boolean {
-  const approved = approvedPlace(dossier)
+export function isElsewhere({ network, address }: DeliveryAddress, evidence: DepositEvidence): boolean {
+  const approved = approvedPlace(evidence)
   return approved !== null && (approved.network !== network || approved.address !== address)
 }
 
 /** A destination other than the approved one: shown by a chain, or stated while no chain shows that transaction. */
-export function otherPlace(dossier: DepositEvidence): DeliveryAddress | null {
-  const apart = otherNetworkOf(dossier, 'settlement')
+export function otherPlace(evidence: DepositEvidence): DeliveryAddress | null {
+  const apart = otherNetworkOf(evidence, 'settlement')
   const shown = apart?.chain === undefined ? null : apart.tx
-  const said = [dossier.api, dossier.webhook]
+  const said = [evidence.api, evidence.webhook]
     .flatMap((claim) => claim?.settlement ?? [])
     .filter(({ tx }) => tx === null || tx !== shown)
-  const paid = dossier.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
-  return [...paid, ...said].find((place) => isElsewhere(place, dossier)) ?? null
+  const paid = evidence.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
+  return [...paid, ...said].find((place) => isElsewhere(place, evidence)) ?? null
 }
 
 /** The API's record proves a credit; the webhook is compared with it. */
@@ -125,12 +125,12 @@ function creditCell(claim: Claim, { api }: DepositEvidence): Cell {
   return one?.asset === other?.asset && one?.amount === other?.amount ? 'agrees' : 'differs'
 }
 
-function settlementChainCell(dossier: DepositEvidence): Cell {
-  if (isCredited(dossier)) return 'not_applicable'
-  const live = dossier.settlements.filter((leg) => leg.state !== 'orphaned')
-  if (live.length === 0) return dossier.ambiguity === null ? 'absent' : 'present'
-  if (live.some((leg) => isElsewhere({ ...leg, address: leg.to }, dossier))) return 'differs'
-  return deliveredLegs(dossier).length === 0 ? 'present' : 'agrees'
+function settlementChainCell(evidence: DepositEvidence): Cell {
+  if (isCredited(evidence)) return 'not_applicable'
+  const live = evidence.settlements.filter((leg) => leg.state !== 'orphaned')
+  if (live.length === 0) return evidence.ambiguity === null ? 'absent' : 'present'
+  if (live.some((leg) => isElsewhere({ ...leg, address: leg.to }, evidence))) return 'differs'
+  return deliveredLegs(evidence).length === 0 ? 'present' : 'agrees'
 }
 
 function isUnderWay({ status }: Claim): boolean {

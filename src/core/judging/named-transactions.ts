@@ -15,22 +15,22 @@ export type NamedTransaction = {
  * Named transactions of which no chain has shown anything. Only addresses of the address book count: a chain can show
  * nothing at others.
  */
-export function unseenTransactions(dossier: DepositEvidence): NamedTransaction[] {
-  const isPaid = liveLeg(dossier.deposit) !== null
-  const isDelivered = dossier.settlements.some((leg) => liveLeg(leg) !== null)
-  const all = [...(isPaid ? [] : paymentsNamed(dossier)), ...(isDelivered ? [] : deliveriesNamed(dossier))]
-  const isKnown = (one: NamedTransaction) => dossier.failures.some((failure) => isOf(failure, one))
+export function unseenTransactions(evidence: DepositEvidence): NamedTransaction[] {
+  const isPaid = liveLeg(evidence.deposit) !== null
+  const isDelivered = evidence.settlements.some((leg) => liveLeg(leg) !== null)
+  const all = [...(isPaid ? [] : paymentsNamed(evidence)), ...(isDelivered ? [] : deliveriesNamed(evidence))]
+  const isKnown = (one: NamedTransaction) => evidence.failures.some((failure) => isOf(failure, one))
   return all.filter((one, place) => all.findIndex((other) => isSame(one, other)) === place && !isKnown(one))
 }
 
 /** A failed transaction of that leg, if no transaction that the service names has moved anything. */
 export function failureOf(
-  dossier: DepositEvidence,
+  evidence: DepositEvidence,
   role: TransactionFailure['role'],
 ): TransactionFailure | null {
-  const legs = role === 'deposit' ? [dossier.deposit] : dossier.settlements
+  const legs = role === 'deposit' ? [evidence.deposit] : evidence.settlements
   if (legs.some((leg) => liveLeg(leg) !== null)) return null
-  return dossier.failures.find((failure) => failure.role === role) ?? null
+  return evidence.failures.find((failure) => failure.role === role) ?? null
 }
 
 function paymentsNamed({ api, webhook, approval }: DepositEvidence): NamedTransaction[] {
@@ -42,9 +42,9 @@ function paymentsNamed({ api, webhook, approval }: DepositEvidence): NamedTransa
   })
 }
 
-function deliveriesNamed(dossier: DepositEvidence): NamedTransaction[] {
-  const approved = dossier.approval?.forward ? approvedPlace(dossier) : null
-  return [dossier.api, dossier.webhook].flatMap((claim): NamedTransaction[] => {
+function deliveriesNamed(evidence: DepositEvidence): NamedTransaction[] {
+  const approved = evidence.approval?.forward ? approvedPlace(evidence) : null
+  return [evidence.api, evidence.webhook].flatMap((claim): NamedTransaction[] => {
     if (!claim?.settlement || claim.settlement.tx === null || approved === null) return []
     const { network, tx, address } = claim.settlement
     const isOurs = approved.network === network && approved.address === address

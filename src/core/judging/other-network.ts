@@ -17,14 +17,14 @@ export type NetworkConflict = {
  * Null if all sources that state the leg place it on one network. A transaction id is unique within a family of
  * networks, so it names the same transaction on any of them.
  */
-export function otherNetworkOf(dossier: DepositEvidence, leg: DepositLeg): NetworkConflict | null {
-  const [webhook, api] = [dossier.webhook, dossier.api].map((claim) => claim?.[leg]?.network)
+export function otherNetworkOf(evidence: DepositEvidence, leg: DepositLeg): NetworkConflict | null {
+  const [webhook, api] = [evidence.webhook, evidence.api].map((claim) => claim?.[leg]?.network)
   const stated = [webhook, api].filter((network) => network !== undefined)
-  const live = liveLegs(dossier, leg)
+  const live = liveLegs(evidence, leg)
   // Of several deliveries, prefer one on another network than stated.
   const shown = live.find(({ network }) => stated.some((one) => one !== network)) ?? live[0]
   if (new Set([...stated, ...(shown ? [shown.network] : [])]).size < 2) return null
-  const tx = shown?.tx ?? claimOf(dossier)?.[leg]?.tx ?? null
+  const tx = shown?.tx ?? claimOf(evidence)?.[leg]?.tx ?? null
   return { tx, webhook, api, chain: shown?.network }
 }
 

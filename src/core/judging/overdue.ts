@@ -10,7 +10,7 @@ import { refusalOf } from './refusal.ts'
 import { stepsOf } from './steps.ts'
 
 export type DeadlineContext = {
-  dossier: DepositEvidence
+  evidence: DepositEvidence
   matrix: Matrix
   finalAt: Date | null
   settledAt: Date | null
@@ -57,7 +57,7 @@ export function findOverdue(known: DeadlineContext, policy: Policy, now: Date): 
   const found = awaited(known, policy).map((one) =>
     one.leg === undefined
       ? plain(one, now)
-      : onChain({ ...one, leg: one.leg }, known.dossier, { policy, now }),
+      : onChain({ ...one, leg: one.leg }, known.evidence, { policy, now }),
   )
   const mismatches = found.flatMap((one) => one.mismatches)
   return {
@@ -78,15 +78,15 @@ function plain({ kind, what, since, due, loss }: PendingEvidence, now: Date): Ov
 /** A leg that a chain does not show is missing only if its absence is proved. Otherwise its address was not read. */
 function onChain(
   awaiting: PendingEvidence & { leg: DepositLeg },
-  dossier: DepositEvidence,
+  evidence: DepositEvidence,
   { policy, now }: { policy: Policy; now: Date },
 ): OverdueFindings {
   const { kind, what, since, due, leg, loss } = awaiting
-  const sought = soughtLegs(dossier, leg, policy)
+  const sought = soughtLegs(evidence, leg, policy)
   const isDue = due <= now
-  const absence = judgeAbsence(dossier, sought, { due, policy })
+  const absence = judgeAbsence(evidence, sought, { due, policy })
   // No scan shows a payment to an address that is not in the address book.
-  const isUnwatched = leg === 'deposit' && dossier.approval === null
+  const isUnwatched = leg === 'deposit' && evidence.approval === null
   const searches = sought
     .filter(() => absence.kind !== 'proved' && (isDue || isUnwatched))
     .map((one) => ({ ...one, notBefore: isDue ? due : since }))
@@ -101,7 +101,7 @@ function onChain(
   const waitUntil = new Date(due.getTime() + searchWithinMs)
   if (waitUntil > now) return { mismatches: [], searches, recheckAt: waitUntil }
   const [first] = sought
-  const detail = first === undefined ? {} : unreadDetail(first, searchesOf(dossier, first).at(-1))
+  const detail = first === undefined ? {} : unreadDetail(first, searchesOf(evidence, first).at(-1))
   return open({ kind: 'not_covered', detail: { ...start, ...detail }, loss: null })
 }
 
@@ -115,45 +115,45 @@ export function awaited(known: DeadlineContext, policy: Policy): PendingEvidence
 }
 
 function waitsOf(asked: DeadlineContext, policy: Policy): Wait[] {
-  const { dossier, settledAt } = asked
+  const { evidence, settledAt } = asked
   // A payment that the policy refuses need not be reported or delivered.
-  const refused = settledAt === null && refusalOf(dossier, policy) !== null
+  const refused = settledAt === null && refusalOf(evidence, policy) !== null
   const known = { ...asked, ended: asked.ended || refused }
-  const told = dossier.webhookAt !== null || dossier.apiAt !== null
-  if (refused && !told) return []
-  return told
+  const reported = evidence.webhookAt !== null || evidence.apiAt !== null
+  if (refused && !reported) return []
+  return reported
     ? [
         ...webhookWaits(known, policy),
         ...paymentWaits(known, policy),
         ...deliveryWaits(known, policy),
         refundWait(known, policy),
       ]
-    : untoldWaits(known, policy)
+    : unreportedWaits(known, policy)
 }
 
 /** Every step that the API or the chain knows needs a webhook of its own. */
-function webhookWaits({ dossier, finalAt, settledAt }: DeadlineContext, policy: Policy): Wait[] {
-  const steps = stepsOf(dossier, { finalAt, settledAt }, policy.webhookStatuses)
-  return steps.map(({ status, since, isTold }) => ({
+function webhookWaits({ evidence, finalAt, settledAt }: DeadlineContext, policy: Policy): Wait[] {
+  const steps = stepsOf(evidence, { finalAt, settledAt }, policy.webhookStatuses)
+  return steps.map(({ status, since, isReported }) => ({
     kind: 'webhook_missing',
     what:
-      dossier.webhookAt === null
+      evidence.webhookAt === null
         ? 'no webhook received for this deposit'
         : `no webhook received that it is ${status}`,
-    missing: !isTold,
+    missing: !isReported,
     since,
     withinMs: policy.webhookWithinMs,
   }))
 }
 
-function untoldWaits({ dossier, finalAt }: DeadlineContext, policy: Policy): Wait[] {
+function unreportedWaits({ evidence, finalAt }: DeadlineContext, policy: Policy): Wait[] {
   const what = 'the service has not reported the payment'
-  const loss = paidOf(dossier)
+  const loss = paidOf(evidence)
   return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs, loss }]
 }
 
-function paymentWaits({ dossier, matrix, finalAt, ended }: DeadlineContext, policy: Policy): Wait[] {
-  const { webhookAt, apiAt } = dossier
+function paymentWaits({ evidence, matrix, finalAt, ended }: DeadlineContext, policy: Policy): Wait[] {
+  const { webhookAt, apiAt } = evidence
   return [
     {
       kind: 'api_missing',
@@ -165,20 +165,20 @@ function paymentWaits({ dossier, matrix, finalAt, ended }: DeadlineContext, poli
     {
       kind: 'chain_missing',
       what: 'the claimed payment is not on its chain',
-      missing: !ended && matrix.deposit.chain === 'absent' && !isPaymentToldOtherwise(dossier),
+      missing: !ended && matrix.deposit.chain === 'absent' && !isPaymentReportedDifferently(evidence),
       since: earliest([webhookAt, apiAt]),
       withinMs: policy.chainWithinMs,
-      loss: claimedOf(dossier),
+      loss: claimedOf(evidence),
       leg: 'deposit',
     },
   ]
 }
 
 function deliveryWaits(
-  { dossier, matrix, finalAt, settledAt, ended }: DeadlineContext,
+  { evidence, matrix, finalAt, settledAt, ended }: DeadlineContext,
   policy: Policy,
 ): Wait[] {
-  const where = isCredited(dossier)
+  const where = isCredited(evidence)
     ? 'the API does not say that it is credited'
     : 'nothing final has reached the recipient'
   return [
@@ -186,7 +186,7 @@ function deliveryWaits(
       kind: 'api_missing',
       what: 'the API does not say that it is settled',
       missing: !ended && isUnsaid(matrix.settlement.api),
-      since: settledAt ?? creditToldAt(dossier),
+      since: settledAt ?? creditReportedAt(evidence),
       withinMs: policy.apiWithinMs,
     },
     {
@@ -194,11 +194,11 @@ function deliveryWaits(
       what: where,
       // A delivery that went elsewhere or failed is not missing: that is a mismatch of its own, and one cause is
       // reported once.
-      missing: !ended && settledAt === null && !isToldOtherwise(dossier),
+      missing: !ended && settledAt === null && !isReportedDifferently(evidence),
       since: finalAt,
       withinMs: policy.settlementWithinMs,
-      loss: owedOf(dossier),
-      ...(!isCredited(dossier) && { leg: 'settlement' }),
+      loss: owedOf(evidence),
+      ...(!isCredited(evidence) && { leg: 'settlement' }),
     },
   ]
 }
@@ -207,28 +207,28 @@ function deliveryWaits(
  * A payment that failed or belongs to another deposit is not missing: that is a mismatch of its own, and one cause is
  * reported once.
  */
-function isPaymentToldOtherwise(dossier: DepositEvidence): boolean {
-  return dossier.reuse !== null || failureOf(dossier, 'deposit') !== null
+function isPaymentReportedDifferently(evidence: DepositEvidence): boolean {
+  return evidence.reuse !== null || failureOf(evidence, 'deposit') !== null
 }
 
 /** A delivery that went elsewhere, failed, or arrived and does not add up is not missing. */
-function isToldOtherwise(dossier: DepositEvidence): boolean {
+function isReportedDifferently(evidence: DepositEvidence): boolean {
   return (
-    otherPlace(dossier) !== null ||
-    failureOf(dossier, 'recipient') !== null ||
-    hasFailed(dossier) ||
-    dossier.ambiguity !== null
+    otherPlace(evidence) !== null ||
+    failureOf(evidence, 'recipient') !== null ||
+    hasFailed(evidence) ||
+    evidence.ambiguity !== null
   )
 }
 
-function refundWait({ dossier, finalAt, settledAt, ended }: DeadlineContext, policy: Policy): Wait {
+function refundWait({ evidence, finalAt, settledAt, ended }: DeadlineContext, policy: Policy): Wait {
   return {
     kind: 'refund_due',
     what: 'the service says that it failed, and does not say that it gave it back',
-    missing: !ended && settledAt === null && hasFailed(dossier),
-    since: finalAt && latest([finalAt, dossier.statuses.api.get('failed') ?? null]),
+    missing: !ended && settledAt === null && hasFailed(evidence),
+    since: finalAt && latest([finalAt, evidence.statuses.api.get('failed') ?? null]),
     withinMs: policy.refundWithinMs,
-    loss: paidOf(dossier),
+    loss: paidOf(evidence),
   }
 }
 
@@ -241,9 +241,9 @@ function hasFailed({ api, webhook }: DepositEvidence): boolean {
  * When a webhook reported a credit. A credit is on no chain, so that only its webhook can show one that the API fails
  * to list.
  */
-function creditToldAt({ webhook, ...dossier }: DepositEvidence): Date | null {
-  const isTold = isCredited({ webhook, ...dossier }) && webhook?.status === 'settled'
-  return isTold ? webhook.receivedAt : null
+function creditReportedAt({ webhook, ...evidence }: DepositEvidence): Date | null {
+  const isReported = isCredited({ webhook, ...evidence }) && webhook?.status === 'settled'
+  return isReported ? webhook.receivedAt : null
 }
 
 function isUnsaid(cell: Cell): boolean {

@@ -62,27 +62,27 @@ export type DepositVerdict = {
 }
 
 /** Judges one deposit from all its evidence. The same evidence, policy and time give the same verdict. */
-export function reconcile(dossier: DepositEvidence, policy: Policy, now: Date): DepositVerdict {
-  const matrix = matrixOf(dossier, policy)
-  const { deposit } = dossier
+export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date): DepositVerdict {
+  const matrix = matrixOf(evidence, policy)
+  const { deposit } = evidence
   // A later history may contain the payment without its being final yet.
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   // The recipient of a delivery is known only for an address of ours.
-  const lack = toleratedLack(dossier, policy)
-  const settledAt = finalAt && dossier.approval && settlementProvedAt(dossier, lack)
-  const state = stateOf({ dossier, matrix, policy }, { finalAt, settledAt })
-  const ended = hasEnded(dossier, { state, settledAt })
-  const refusal = settledAt === null && state !== 'refunded' ? refusalOf(dossier, policy) : null
+  const lack = toleratedLack(evidence, policy)
+  const settledAt = finalAt && evidence.approval && settlementProvedAt(evidence, lack)
+  const state = stateOf({ evidence, matrix, policy }, { finalAt, settledAt })
+  const ended = hasEnded(evidence, { state, settledAt })
+  const refusal = settledAt === null && state !== 'refunded' ? refusalOf(evidence, policy) : null
   const refused = refusal === null ? [] : [refusal]
-  const known = { dossier, matrix, finalAt, settledAt, ended }
+  const known = { evidence, matrix, finalAt, settledAt, ended }
   const overdue = findOverdue(known, policy, now)
-  const found = [...findDifferences(dossier, policy), ...refused, ...overdue.mismatches]
+  const found = [...findDifferences(evidence, policy), ...refused, ...overdue.mismatches]
   const stuck = findStuck({ ...known, state, mismatches: found }, policy, now)
   return {
     state,
     matrix,
     mismatches: [...found, ...stuck.mismatches],
-    fee: feeOf(dossier, policy),
+    fee: feeOf(evidence, policy),
     lack,
     finalAt,
     settledAt,
@@ -92,26 +92,26 @@ export function reconcile(dossier: DepositEvidence, policy: Policy, now: Date): 
 }
 
 /** The verdict on a payment that is not a deposit: nothing is due, nothing is wrong and nothing is booked. */
-export function ignore(dossier: DepositEvidence, policy: Policy): DepositVerdict {
-  const { deposit } = dossier
+export function ignore(evidence: DepositEvidence, policy: Policy): DepositVerdict {
+  const { deposit } = evidence
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   const nothing = { mismatches: [], searches: [], fee: null, lack: 0n, settledAt: null, recheckAt: null }
-  return { state: 'ignored', matrix: matrixOf(dossier, policy), finalAt, ...nothing }
+  return { state: 'ignored', matrix: matrixOf(evidence, policy), finalAt, ...nothing }
 }
 
 type ProofTimes = { finalAt: Date | null; settledAt: Date | null }
 
-type DepositStateContext = { dossier: DepositEvidence; matrix: Matrix; policy: Policy }
+type DepositStateContext = { evidence: DepositEvidence; matrix: Matrix; policy: Policy }
 
 function stateOf(
-  { dossier, matrix, policy }: DepositStateContext,
+  { evidence, matrix, policy }: DepositStateContext,
   { finalAt, settledAt }: ProofTimes,
 ): DepositState {
-  if (dossier.deposit?.state === 'orphaned') return 'orphaned'
+  if (evidence.deposit?.state === 'orphaned') return 'orphaned'
   if (finalAt === null) return 'observed'
   if (settledAt !== null)
-    return isAgreed(matrix, policy) && dossier.stranger === null ? 'reconciled' : 'settled'
-  return sideState(dossier) ?? (isUnderWay(dossier) ? 'settling' : 'confirmed')
+    return isAgreed(matrix, policy) && evidence.addressConflict === null ? 'reconciled' : 'settled'
+  return sideState(evidence) ?? (isUnderWay(evidence) ? 'settling' : 'confirmed')
 }
 
 /** States that only the service can decide. The API must report them; a webhook is not enough. */
@@ -124,9 +124,9 @@ function sideState({ api }: DepositEvidence): 'held' | 'refunded' | 'failed' | n
   return (api && side[api.status]) ?? null
 }
 
-function isUnderWay(dossier: DepositEvidence): boolean {
-  const status = claimOf(dossier)?.status
-  return status === 'settling' || status === 'settled' || dossier.settlements.length > 0
+function isUnderWay(evidence: DepositEvidence): boolean {
+  const status = claimOf(evidence)?.status
+  return status === 'settling' || status === 'settled' || evidence.settlements.length > 0
 }
 
 /**
@@ -135,25 +135,25 @@ function isUnderWay(dossier: DepositEvidence): boolean {
  * says that it is all.
  * @param lack the tolerated shortfall of the delivery against the API's amount
  */
-function settlementProvedAt(dossier: DepositEvidence, lack: bigint): Date | null {
-  if (isCredited(dossier))
-    return isCreditProved(dossier) ? (dossier.statuses.api.get('settled') ?? null) : null
-  const legs = deliveredLegs(dossier)
-  const isAll = [dossier.api, dossier.webhook].some((claim) => claim?.status === 'settled')
-  if (legs.length === 0 || !(isAll || isWhole(dossier, lack))) return null
+function settlementProvedAt(evidence: DepositEvidence, lack: bigint): Date | null {
+  if (isCredited(evidence))
+    return isCreditProved(evidence) ? (evidence.statuses.api.get('settled') ?? null) : null
+  const legs = deliveredLegs(evidence)
+  const isAll = [evidence.api, evidence.webhook].some((claim) => claim?.status === 'settled')
+  if (legs.length === 0 || !(isAll || isWhole(evidence, lack))) return null
   return new Date(Math.max(...legs.map((leg) => leg.finalAt?.getTime() ?? 0)))
 }
 
-function isWhole(dossier: DepositEvidence, lack: bigint): boolean {
-  const arrived = total(deliveredLegs(dossier))
-  const isAsListed = arrived + lack >= (statedByApi(dossier)?.amount ?? 0n)
-  return isAsListed && arrived >= (dossier.webhook?.settlement?.amount ?? 0n)
+function isWhole(evidence: DepositEvidence, lack: bigint): boolean {
+  const arrived = total(deliveredLegs(evidence))
+  const isAsListed = arrived + lack >= (statedByApi(evidence)?.amount ?? 0n)
+  return isAsListed && arrived >= (evidence.webhook?.settlement?.amount ?? 0n)
 }
 
-function isCreditProved(dossier: DepositEvidence): boolean {
-  const { settlement, status } = dossier.api ?? {}
+function isCreditProved(evidence: DepositEvidence): boolean {
+  const { settlement, status } = evidence.api ?? {}
   return (
-    !!settlement && settlement.amount !== null && status === 'settled' && !isElsewhere(settlement, dossier)
+    !!settlement && settlement.amount !== null && status === 'settled' && !isElsewhere(settlement, evidence)
   )
 }
 
@@ -172,11 +172,11 @@ function isAgreed(matrix: Matrix, { required }: Policy): boolean {
  * payment, until it is written off.
  */
 export function hasEnded(
-  dossier: DepositEvidence,
+  evidence: DepositEvidence,
   { state, settledAt }: Pick<DepositVerdict, 'state' | 'settledAt'>,
 ): boolean {
   const isOver = state === 'held' || state === 'refunded' || state === 'orphaned'
-  return isOver || isGivenUp(dossier, settledAt)
+  return isOver || isGivenUp(evidence, settledAt)
 }
 
 type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches'>
@@ -188,18 +188,18 @@ type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches
 function findStuck(judged: StuckContext, policy: Policy, now: Date) {
   const { state, mismatches } = judged
   const since = sinceWhen(judged)
-  const isTold = [...mismatches, ...awaited(judged, policy)].some(({ kind }) => tellsWhy(kind, state))
-  if (since === null || isTold) return { mismatches: [], recheckAt: null }
+  const isReported = [...mismatches, ...awaited(judged, policy)].some(({ kind }) => reportsWhy(kind, state))
+  if (since === null || isReported) return { mismatches: [], recheckAt: null }
   const due = new Date(since.getTime() + policy.stuckAfterMs)
   if (due > now) return { mismatches: [], recheckAt: due }
   const detail = { state, since: since.toISOString() }
-  const loss = state === 'held' && judged.finalAt !== null ? owedOf(judged.dossier) : null
+  const loss = state === 'held' && judged.finalAt !== null ? owedOf(judged.evidence) : null
   const stuck: Mismatch = { kind: 'stuck', detail, loss }
   return { mismatches: [stuck], recheckAt: null }
 }
 
 /** A missing webhook explains why a deposit stays settled, and no earlier state. */
-function tellsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
+function reportsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
   return kind === 'webhook_missing' ? state === 'settled' : kind !== 'clock_skew'
 }
 
@@ -207,9 +207,9 @@ function tellsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
  * Since when the deposit is in its state; null if it may stay in that state or is written off. The delivery of a
  * confirmed or settling deposit has a deadline of its own.
  */
-function sinceWhen({ dossier, state, finalAt, settledAt }: StuckContext): Date | null {
-  if (isGivenUp(dossier, settledAt)) return null
-  const { deposit, webhookAt, apiAt, statuses } = dossier
+function sinceWhen({ evidence, state, finalAt, settledAt }: StuckContext): Date | null {
+  if (isGivenUp(evidence, settledAt)) return null
+  const { deposit, webhookAt, apiAt, statuses } = evidence
   const began: Partial<Record<DepositState, Date | null>> = {
     observed: earliest([webhookAt, apiAt, deposit?.seenAt ?? null]),
     settled: settledAt,

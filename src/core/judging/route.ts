@@ -4,10 +4,10 @@ import type { DepositRoute, Policy, RoutePattern, RoutePolicy } from '../policy.
 import { approvedPlace } from './matrix.ts'
 
 /** The source and destination of a deposit: from the chain and the address book, or else from the service. */
-export function routeOf(dossier: DepositEvidence): DepositRoute {
-  const { paid, place, delivered } = legsOf(dossier)
+export function routeOf(evidence: DepositEvidence): DepositRoute {
+  const { paid, place, delivered } = legsOf(evidence)
   return {
-    owner: (dossier.approval ?? claimOf(dossier))?.owner,
+    owner: (evidence.approval ?? claimOf(evidence))?.owner,
     networkIn: paid?.network,
     networkOut: place?.network,
     assetIn: paid?.asset,
@@ -15,20 +15,20 @@ export function routeOf(dossier: DepositEvidence): DepositRoute {
   }
 }
 
-function legsOf(dossier: DepositEvidence) {
-  const claim = claimOf(dossier)
+function legsOf(evidence: DepositEvidence) {
+  const claim = claimOf(evidence)
   const stated = claim?.settlement
   return {
-    paid: dossier.deposit ?? claim?.deposit,
-    place: approvedPlace(dossier) ?? stated,
-    delivered: dossier.settlements[0] ?? stated,
+    paid: evidence.deposit ?? claim?.deposit,
+    place: approvedPlace(evidence) ?? stated,
+    delivered: evidence.settlements[0] ?? stated,
   }
 }
 
 type RoutePolicies = { policy: Policy; routes: readonly RoutePolicy[] }
 
-export function policyOf(dossier: DepositEvidence, policies: RoutePolicies): Policy {
-  return policyOfRoute(routeOf(dossier), policies)
+export function policyOf(evidence: DepositEvidence, policies: RoutePolicies): Policy {
+  return policyOfRoute(routeOf(evidence), policies)
 }
 
 /** The policy of the first route that matches, or else the default policy. */

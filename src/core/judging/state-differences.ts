@@ -6,12 +6,12 @@ import type { Policy } from '../policy.ts'
 import { deliveredLegs, total } from './matrix.ts'
 
 /** Contradictions in the sequence of statuses that the service reports. */
-export function findStateDifferences(dossier: DepositEvidence, policy: Policy): Mismatch[] {
+export function findStateDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
   return [
-    statusRegressed(dossier, 'api', policy) ?? statusRegressed(dossier, 'webhook', policy),
-    terminalReopened(dossier, 'api', policy) ?? terminalReopened(dossier, 'webhook', policy),
-    statusConflict(dossier, policy),
-    clockSkewed(dossier, 'api', policy) ?? clockSkewed(dossier, 'webhook', policy),
+    statusRegressed(evidence, 'api', policy) ?? statusRegressed(evidence, 'webhook', policy),
+    terminalReopened(evidence, 'api', policy) ?? terminalReopened(evidence, 'webhook', policy),
+    statusConflict(evidence, policy),
+    clockSkewed(evidence, 'api', policy) ?? clockSkewed(evidence, 'webhook', policy),
   ].filter((mismatch) => mismatch !== null)
 }
 
@@ -21,27 +21,31 @@ type ClaimSource = Claim['source']
  * A status earlier in the lifecycle than one reported before it. A hold may follow any status, and a released deposit
  * starts anew. A finished deposit is reported as reopened instead.
  */
-function statusRegressed(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
-  const words = timelyWords(dossier, source, policy)
+function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
+  const words = timelyWords(evidence, source, policy)
   const newest = words.at(-1)
   if (newest === undefined || !isOnTheWay(newest) || words.some(isFinished)) return null
-  const heldAt = Math.max(...holdsBefore(newest, dossier).map(timeOf))
+  const heldAt = Math.max(...holdsBefore(newest, evidence).map(timeOf))
   const before = words.filter((word) => isOnTheWay(word) && timeOf(word) > heldAt && isLater(newest, word))
   const furthest = before.find((word) => before.every((other) => rankOf(other) <= rankOf(word)))
   if (furthest === undefined || rankOf(furthest) <= rankOf(newest)) return null
-  return { kind: 'status_regressed', detail: { source, told: said(furthest), now: said(newest) }, loss: null }
+  return {
+    kind: 'status_regressed',
+    detail: { source, reported: said(furthest), now: said(newest) },
+    loss: null,
+  }
 }
 
 /** The service changed a status that it had called finished, and the chain does not confirm the change. */
-function terminalReopened(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
-  const words = timelyWords(dossier, source, policy)
+function terminalReopened(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
+  const words = timelyWords(evidence, source, policy)
   const finished = words.find(isFinished)
   const newest = words.at(-1)
   if (finished === undefined || newest === undefined || !isLater(newest, finished)) return null
-  if (mayFollow(finished, newest) || isBorneOut(newest, dossier)) return null
+  if (mayFollow(finished, newest) || isBorneOut(newest, evidence)) return null
   return {
     kind: 'terminal_reopened',
-    detail: { source, told: said(finished), now: said(newest) },
+    detail: { source, reported: said(finished), now: said(newest) },
     loss: null,
   }
 }
@@ -50,23 +54,23 @@ function terminalReopened(dossier: DepositEvidence, source: ClaimSource, policy:
  * The API and the webhooks end at statuses that exclude each other. A source that is merely behind, because it reports
  * what the other reported before, contradicts nothing.
  */
-function statusConflict(dossier: DepositEvidence, policy: Policy): Mismatch | null {
-  const webhook = wordThatHolds(dossier, 'webhook', policy)
-  const api = wordThatHolds(dossier, 'api', policy)
+function statusConflict(evidence: DepositEvidence, policy: Policy): Mismatch | null {
+  const webhook = wordThatHolds(evidence, 'webhook', policy)
+  const api = wordThatHolds(evidence, 'api', policy)
   if (webhook === null || api === null) return null
   const [older, newer] = timeOf(webhook) < timeOf(api) ? [webhook, api] : [api, webhook]
-  const isBehind = dossier.words[newer.source].some(({ status }) => status === older.status)
+  const isBehind = evidence.words[newer.source].some(({ status }) => status === older.status)
   if (isBehind || !excludes(older, newer)) return null
   return { kind: 'status_conflict', detail: { webhook: said(webhook), api: said(api) }, loss: null }
 }
 
 /** Judges the claim received last, so that correcting the clock ends the mismatch. */
 function clockSkewed(
-  dossier: DepositEvidence,
+  evidence: DepositEvidence,
   source: ClaimSource,
   { clockSkewMs }: Policy,
 ): Mismatch | null {
-  const words = dossier.words[source].toSorted(
+  const words = evidence.words[source].toSorted(
     (left, right) => Number(left.receivedAt) - Number(right.receivedAt),
   )
   const last = words.at(-1)
@@ -76,7 +80,7 @@ function clockSkewed(
     const received = last.receivedAt.toISOString()
     return { kind: 'clock_skew', detail: { source, states, received }, loss: null }
   }
-  const paidAt = paidBefore(dossier)
+  const paidAt = paidBefore(evidence)
   // A transaction that is not in a block yet may already be reported.
   if (paidAt === null || last.status === 'observed' || timeOf(last) >= paidAt.getTime() - clockSkewMs)
     return null
@@ -98,9 +102,9 @@ function isAhead({ occurredAt, receivedAt }: Claim, byMs: number): boolean {
 }
 
 /** The newest claim of a source; or the furthest, if a webhook states no time and may only be late. */
-function wordThatHolds(dossier: DepositEvidence, source: ClaimSource, policy: Policy): Claim | null {
-  const newest = timelyWords(dossier, source, policy).at(-1)
-  return newest !== undefined && statesTime(newest) ? newest : dossier[source]
+function wordThatHolds(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Claim | null {
+  const newest = timelyWords(evidence, source, policy).at(-1)
+  return newest !== undefined && statesTime(newest) ? newest : evidence[source]
 }
 
 function isLater(one: Claim, other: Claim): boolean {
@@ -142,8 +146,8 @@ function isSameDelivery({ settlement: before }: Claim, { settlement: after }: Cl
 }
 
 /** Only a chain confirms what the service says; a credit rests on the service's claim alone. */
-function isBorneOut({ status, settlement }: Claim, dossier: DepositEvidence): boolean {
-  const legs = deliveredLegs(dossier)
+function isBorneOut({ status, settlement }: Claim, evidence: DepositEvidence): boolean {
+  const legs = deliveredLegs(evidence)
   if (status !== 'settled' || settlement === null || legs.length === 0) return false
   const isThere = legs.every(({ asset, to }) => asset === settlement.asset && to === settlement.address)
   return isThere && total(legs) === settlement.amount

@@ -4,7 +4,7 @@ import { statusRank } from '../matching/fold.ts'
 import { earliest } from '../time.ts'
 
 /** A status of a deposit that the API or the chain knows, and whether a webhook reported it too. */
-export type StatusStep = { status: ClaimStatus; since: Date; isTold: boolean }
+export type StatusStep = { status: ClaimStatus; since: Date; isReported: boolean }
 
 /** When the chain showed the payment and the delivery as final. */
 type Proofs = { finalAt: Date | null; settledAt: Date | null }
@@ -23,29 +23,29 @@ export function stepsOf(
     ['confirmed', proofs.finalAt],
     ['settled', proofs.settledAt],
   ])
-  const told = webhook === null ? -1 : statusRank[webhook.status]
+  const reported = webhook === null ? -1 : statusRank[webhook.status]
   return wanted
     .flatMap((status): StatusStep[] => {
       const listedAt = statuses.api.get(status) ?? null
       const since = earliest([listedAt, proved.get(status) ?? null])
       if (since === null) return []
-      const isPassed = listedAt === null && told >= statusRank[status]
-      return [{ status, since, isTold: isPassed || statuses.webhook.has(status) }]
+      const isPassed = listedAt === null && reported >= statusRank[status]
+      return [{ status, since, isReported: isPassed || statuses.webhook.has(status) }]
     })
     .toSorted((left, right) => left.since.getTime() - right.since.getTime())
 }
 
 /** Counts the steps and those that a webhook reported, and returns since when the first one lacks a webhook. */
 export function countSteps(
-  dossier: DepositEvidence,
+  evidence: DepositEvidence,
   { state, ...proofs }: Proofs & { state: string },
   { webhookStatuses }: { webhookStatuses: readonly ClaimStatus[] },
-): { known: number; told: number; untoldSince: Date | null } {
-  const steps = state === 'ignored' ? [] : stepsOf(dossier, proofs, webhookStatuses)
-  const untold = steps.filter(({ isTold }) => !isTold)
+): { known: number; reported: number; unreportedSince: Date | null } {
+  const steps = state === 'ignored' ? [] : stepsOf(evidence, proofs, webhookStatuses)
+  const unreported = steps.filter(({ isReported }) => !isReported)
   return {
     known: steps.length,
-    told: steps.length - untold.length,
-    untoldSince: untold[0]?.since ?? null,
+    reported: steps.length - unreported.length,
+    unreportedSince: unreported[0]?.since ?? null,
   }
 }

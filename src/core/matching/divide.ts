@@ -8,21 +8,21 @@ import type {
   TransferDecision,
 } from '../evidence.ts'
 import { earliest } from '../time.ts'
+import { foldDecisions } from './decisions.ts'
 import {
   type ChainLeg,
   type ClaimHistory,
   claimOf,
   compareLegs,
+  foldChainTransfers,
   foldClaims,
   foldFailures,
   foldSearches,
-  foldSightings,
 } from './fold.ts'
 import { linkOf, type TransferLink } from './link.ts'
 import { type Deliveries, type DeliveryLeg, matchDeliveries } from './match-deliveries.ts'
 import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
 import { matchRefunds } from './match-refunds.ts'
-import { foldRulings } from './rulings.ts'
 import type { DeliveryAmbiguity } from './settle-contest.ts'
 import { type WriteOff, writeOffOf } from './write-off.ts'
 
@@ -51,7 +51,7 @@ export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
   searches: readonly LegSearch[]
   approval: Approval | null
   /** Set if the service names an owner of ours with an address that is not its own. */
-  stranger: StrangeAddress | null
+  addressConflict: StrangeAddress | null
   /** An owner that the service names and the address book does not have. */
   unknownOwner: Owner | null
   /** Set if the payment that it claims belongs to another deposit. */
@@ -65,32 +65,43 @@ export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
 export type StrangeAddress = { owner: Owner; network: NetworkName; stated: Address; kept: Address | null }
 
 /** A group's deposits, and its unmatched deliveries. */
-export type Division = { dossiers: readonly DepositEvidence[]; strays: readonly ChainLeg[] }
+export type Division = { evidences: readonly DepositEvidence[]; unmatchedDeliveries: readonly ChainLeg[] }
 
 /** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
 export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
-  const sighted = foldSightings(observations.filter((one) => one.kind === 'sighting'))
+  const sighted = foldChainTransfers(observations.filter((one) => one.kind === 'chain_transfer'))
   const legs = sighted.filter((leg) => !isReplaced(leg, sighted)).toSorted(compareLegs)
-  const stories = foldClaims(observations.filter((one) => one.kind === 'claim'))
+  const claimHistories = foldClaims(observations.filter((one) => one.kind === 'claim'))
   const failures = foldFailures(observations.filter((one) => one.kind === 'failure'))
   const searches = foldSearches(observations.filter((one) => one.kind === 'search'))
-  const ruled = observations.filter((one) => one.kind === 'ruling')
-  const rulings = foldRulings(ruled, legs)
-  const inTurn = stories.toSorted(firstToldFirst)
+  const ruled = observations.filter((one) => one.kind === 'decision')
+  const decisions = foldDecisions(ruled, legs)
+  const inTurn = claimHistories.toSorted(firstReportedFirst)
   const paid = legs.filter(({ role }) => role === 'deposit')
   const delivered = legs.filter(({ role }) => role === 'recipient')
-  const payments = matchPayments(inTurn, paid, rulings)
-  const deliveries = matchDeliveries({ stories: inTurn, reused: payments.reused }, delivered, rulings)
-  const refunds = matchRefunds({ stories: inTurn, payments: payments.of }, deliveries.strays, rulings)
+  const payments = matchPayments(inTurn, paid, decisions)
+  const deliveries = matchDeliveries(
+    { claimHistories: inTurn, reused: payments.reused },
+    delivered,
+    decisions,
+  )
+  const refunds = matchRefunds(
+    { claimHistories: inTurn, payments: payments.of },
+    deliveries.unmatchedDeliveries,
+    decisions,
+  )
   const matched = { payments, deliveries, refunds }
   const given = { ruled, approvals, failures, searches }
-  const told = stories.map((story) => toldDossier(story, matched, given))
-  const taken = new Set(told.map(({ deposit }) => deposit))
-  const untold = paid
-    .filter((leg) => !taken.has(leg) && !isBack(leg, told))
-    .map((leg) => untoldDossier(leg, given))
+  const reported = claimHistories.map((claimHistory) => reportedEvidence(claimHistory, matched, given))
+  const taken = new Set(reported.map(({ deposit }) => deposit))
+  const unreported = paid
+    .filter((leg) => !taken.has(leg) && !isBack(leg, reported))
+    .map((leg) => unreportedEvidence(leg, given))
   const back = new Set([...refunds.values()].flat())
-  return { dossiers: [...told, ...untold], strays: deliveries.strays.filter((leg) => !back.has(leg)) }
+  return {
+    evidences: [...reported, ...unreported],
+    unmatchedDeliveries: deliveries.unmatchedDeliveries.filter((leg) => !back.has(leg)),
+  }
 }
 
 type MatchResults = {
@@ -107,37 +118,38 @@ type SupportingEvidence = {
   searches: readonly LegSearch[]
 }
 
-function toldDossier(
-  story: ClaimHistory,
+function reportedEvidence(
+  claimHistory: ClaimHistory,
   { payments, deliveries, refunds: returned }: MatchResults,
   { ruled, approvals, failures, searches }: SupportingEvidence,
 ): DepositEvidence {
-  const payment = payments.of.get(story)
-  const parts = deliveries.of.get(story) ?? []
+  const payment = payments.of.get(claimHistory)
+  const parts = deliveries.of.get(claimHistory) ?? []
   const deposit = payment?.leg ?? null
   const settlements = parts.map(({ leg }) => leg)
-  const refunds = returned.get(story) ?? []
+  const refunds = returned.get(claimHistory) ?? []
   const links = [...parts.map(({ link }) => link), ...refunds.map((leg) => linkOf(leg, 'refund'))]
   return {
-    ...story,
+    ...claimHistory,
     deposit,
     settlements,
     refunds,
     links: payment ? [payment.link, ...links] : links,
-    failures: failures.filter((failure) => isNamed(failure, story)),
-    searches: searches.filter(({ serviceId }) => serviceId === story.serviceId),
-    approval: deposit === null ? claimedApproval(story, approvals) : approvalAt(placeOf(deposit), approvals),
-    stranger: strangerOf(story, approvals),
-    unknownOwner: unknownOwnerOf(story, approvals),
-    reuse: payments.reused.get(story) ?? null,
-    ambiguity: deliveries.ambiguous.get(story) ?? null,
+    failures: failures.filter((failure) => isNamed(failure, claimHistory)),
+    searches: searches.filter(({ serviceId }) => serviceId === claimHistory.serviceId),
+    approval:
+      deposit === null ? claimedApproval(claimHistory, approvals) : approvalAt(placeOf(deposit), approvals),
+    addressConflict: addressConflictOf(claimHistory, approvals),
+    unknownOwner: unknownOwnerOf(claimHistory, approvals),
+    reuse: payments.reused.get(claimHistory) ?? null,
+    ambiguity: deliveries.ambiguous.get(claimHistory) ?? null,
     writeOff: writeOffOf(ruled, deposit),
   }
 }
 
-function untoldDossier(leg: ChainLeg, { ruled, approvals }: SupportingEvidence): DepositEvidence {
+function unreportedEvidence(leg: ChainLeg, { ruled, approvals }: SupportingEvidence): DepositEvidence {
   return {
-    ...nothingTold,
+    ...nothingReported,
     deposit: leg,
     links: [linkOf(leg, 'unclaimed')],
     approval: approvalAt(placeOf(leg), approvals),
@@ -145,7 +157,7 @@ function untoldDossier(leg: ChainLeg, { ruled, approvals }: SupportingEvidence):
   }
 }
 
-const nothingTold = {
+const nothingReported = {
   serviceId: null,
   webhook: null,
   api: null,
@@ -157,7 +169,7 @@ const nothingTold = {
   refunds: [],
   failures: [],
   searches: [],
-  stranger: null,
+  addressConflict: null,
   unknownOwner: null,
   reuse: null,
   ambiguity: null,
@@ -167,11 +179,11 @@ const nothingTold = {
  * If two deposits claim one transfer, the one reported first has it. If both were reported at once, the lower id has
  * it.
  */
-function firstToldFirst(left: ClaimHistory, right: ClaimHistory): number {
-  return toldAt(left) - toldAt(right)
+function firstReportedFirst(left: ClaimHistory, right: ClaimHistory): number {
+  return reportedAt(left) - reportedAt(right)
 }
 
-function toldAt({ webhookAt, apiAt }: ClaimHistory): number {
+function reportedAt({ webhookAt, apiAt }: ClaimHistory): number {
   return earliest([webhookAt, apiAt])?.getTime() ?? 0
 }
 
@@ -193,9 +205,9 @@ function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
 }
 
 /** An early reading that was withdrawn and came back under another index is not a second payment. */
-function isBack(leg: ChainLeg, told: readonly DepositEvidence[]): boolean {
+function isBack(leg: ChainLeg, reported: readonly DepositEvidence[]): boolean {
   if (leg.state !== 'orphaned' || leg.finalAt !== null) return false
-  return told.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
+  return reported.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
 }
 
 type LegAddress = { network: NetworkName; address: Address }
@@ -208,8 +220,11 @@ function approvalAt({ network, address }: LegAddress, approvals: readonly Approv
   return approvals.find((one) => one.network === network && one.address === address) ?? null
 }
 
-function strangerOf({ api, webhook }: ClaimHistory, approvals: readonly Approval[]): StrangeAddress | null {
-  const strangers = [api, webhook].map((claim) => {
+function addressConflictOf(
+  { api, webhook }: ClaimHistory,
+  approvals: readonly Approval[],
+): StrangeAddress | null {
+  const addressConflicts = [api, webhook].map((claim) => {
     if (claim === null || claim.owner === null) return null
     const { owner, deposit } = claim
     const own = approvals.filter((one) => isOf(one, owner))
@@ -220,7 +235,7 @@ function strangerOf({ api, webhook }: ClaimHistory, approvals: readonly Approval
     if (kept[0] === undefined && !isOthers) return null
     return { owner, network: deposit.network, stated: deposit.address, kept: kept[0]?.address ?? null }
   })
-  return strangers.find((one) => one !== null) ?? null
+  return addressConflicts.find((one) => one !== null) ?? null
 }
 
 function unknownOwnerOf({ api, webhook }: ClaimHistory, approvals: readonly Approval[]): Owner | null {
@@ -236,8 +251,10 @@ function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
 /**
  * If the service places one address on two networks, returns the approval for the network on which the address is ours.
  */
-function claimedApproval(story: ClaimHistory, approvals: readonly Approval[]): Approval | null {
-  const claims = [claimOf(story), story.api, story.webhook].filter((claim) => claim !== null)
+function claimedApproval(claimHistory: ClaimHistory, approvals: readonly Approval[]): Approval | null {
+  const claims = [claimOf(claimHistory), claimHistory.api, claimHistory.webhook].filter(
+    (claim) => claim !== null,
+  )
   const places = claims
     .map(({ deposit }) => deposit)
     .filter(({ address }, _, [first]) => address === first?.address)

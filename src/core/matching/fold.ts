@@ -63,8 +63,8 @@ export function claimOf({ api, webhook }: Pick<ClaimHistory, 'webhook' | 'api'>)
  * Returns one leg per transfer, ordered by reference. An address watched in both roles gives two legs, because the
  * transfer is then the payment of one deposit and the delivery of another.
  */
-export function foldSightings(sightings: readonly ObservedChainTransfer[]): ChainLeg[] {
-  return groupBy(sightings, (one) => `${one.role} ${transferRef(one)}`).map(([, all]) => {
+export function foldChainTransfers(chainTransfers: readonly ObservedChainTransfer[]): ChainLeg[] {
+  return groupBy(chainTransfers, (one) => `${one.role} ${transferRef(one)}`).map(([, all]) => {
     const { kind: _, stage, receivedAt, ...facts } = all.reduce(further)
     const finals = all.filter((one) => one.stage === 'final')
     return {

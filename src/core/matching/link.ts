@@ -3,7 +3,7 @@ import type { ChainLeg } from './fold.ts'
 
 /** The rules that match a transfer to a deposit, strongest first, each with its text for people. */
 export const linkRules = {
-  ruling: 'a person, or a policy in a person’s place, decided that it belongs to the deposit',
+  decision: 'a person, or a policy in a person’s place, decided that it belongs to the deposit',
   'transfer named':
     'the service names the transaction and the index, and states its asset, amount and address',
   'transaction and amount': 'the service names the transaction, and states its asset, amount and address',
@@ -24,9 +24,13 @@ export type TransferLink = {
   role: ObservedChainTransfer['role']
   rule: LinkRule
   /** The id of the decision, if the rule is `ruling`. */
-  ruling: string | null
+  decision: string | null
 }
 
-export function linkOf({ ref, role }: ChainLeg, rule: LinkRule, ruling: string | null = null): TransferLink {
-  return { transfer: ref, role, rule, ruling }
+export function linkOf(
+  { ref, role }: ChainLeg,
+  rule: LinkRule,
+  decision: string | null = null,
+): TransferLink {
+  return { transfer: ref, role, rule, decision }
 }

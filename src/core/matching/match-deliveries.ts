@@ -1,20 +1,20 @@
 import type { TxId } from '../asset.ts'
 import type { ServiceId, SettlementClaim } from '../evidence.ts'
 import type { Amount } from '../money.ts'
+import type { DecidedLink, DecisionLookup } from './decisions.ts'
 import type { ChainLeg, ClaimHistory } from './fold.ts'
 import { type LinkRule, linkOf, type TransferLink } from './link.ts'
 import type { Payments } from './match-payments.ts'
-import type { DecidedLink, DecisionLookup } from './rulings.ts'
 import {
   type Basis,
   type Contest,
   type ContestOutcome,
+  claimHistoriesOf,
   contestsOf,
   type DeliveryAmbiguity,
   legsOf,
   settleContest,
   statedAmount,
-  storiesOf,
 } from './settle-contest.ts'
 
 /** A delivery of a deposit, or the deposit's share of one. */
@@ -27,7 +27,7 @@ export type Deliveries = {
   of: ReadonlyMap<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
   ambiguous: ReadonlyMap<ClaimHistory, DeliveryAmbiguity>
   /** Transfers in which no claim history has, or may have, a share. */
-  strays: readonly ChainLeg[]
+  unmatchedDeliveries: readonly ChainLeg[]
 }
 
 type Tier = { rule: LinkRule; isFit: (leg: ChainLeg, named: SettlementClaim) => boolean }
@@ -50,14 +50,14 @@ const passes = [false, true].flatMap((isGone) => tiers.map((tier) => ({ ...tier,
  * `stories`; `reused` holds those that claim another's payment.
  */
 export function matchDeliveries(
-  { stories, reused }: { stories: readonly ClaimHistory[]; reused: Payments['reused'] },
+  { claimHistories, reused }: { claimHistories: readonly ClaimHistory[]; reused: Payments['reused'] },
   legs: readonly ChainLeg[],
-  rulings: DecisionLookup,
+  decisions: DecisionLookup,
 ): Deliveries {
-  if (legs.length === 0) return { of: new Map(), ambiguous: new Map(), strays: [] }
-  const field = fieldOf(stories, legs, rulings)
+  if (legs.length === 0) return { of: new Map(), ambiguous: new Map(), unmatchedDeliveries: [] }
+  const field = fieldOf(claimHistories, legs, decisions)
   const state: DeliveryMatchState = {
-    open: new Set(stories),
+    open: new Set(claimHistories),
     free: new Set(legs),
     of: new Map(),
     ambiguous: new Map(),
@@ -68,11 +68,11 @@ export function matchDeliveries(
     if (state.free.size === 0) break
     const isHere = (leg: ChainLeg) => state.free.has(leg) && (leg.state === 'orphaned') === pass.isGone
     const contest = new Map(
-      [...state.open].map((story) => [story, fitsOf(story, { ...pass, isHere }, field)]),
+      [...state.open].map((claimHistory) => [claimHistory, fitsOf(claimHistory, { ...pass, isHere }, field)]),
     )
     for (const part of contestsOf(contest)) settle(state, part)
   }
-  return { ...state, strays: [...state.free] }
+  return { ...state, unmatchedDeliveries: [...state.free] }
 }
 
 type DeliveryMatchState = {
@@ -85,31 +85,31 @@ type DeliveryMatchState = {
 
 function settle(state: DeliveryMatchState, contest: Contest): void {
   for (const outcome of settleContest(contest, state.doubtful)) {
-    const stories = storiesOf(outcome)
-    for (const story of stories) state.open.delete(story)
+    const claimHistories = claimHistoriesOf(outcome)
+    for (const claimHistory of claimHistories) state.open.delete(claimHistory)
     for (const leg of legsOf(outcome)) state.free.delete(leg)
-    if (outcome.kind === 'given') state.of.set(outcome.story, deliveriesOf(outcome, contest))
+    if (outcome.kind === 'given') state.of.set(outcome.claimHistory, deliveriesOf(outcome, contest))
     else if (outcome.ambiguity !== null)
-      for (const story of stories) state.ambiguous.set(story, outcome.ambiguity)
+      for (const claimHistory of claimHistories) state.ambiguous.set(claimHistory, outcome.ambiguity)
   }
 }
 
-function deliveriesOf({ story, parts }: Extract<ContestOutcome, { kind: 'given' }>, contest: Contest) {
-  const stated = statedAmount(story)
+function deliveriesOf({ claimHistory, parts }: Extract<ContestOutcome, { kind: 'given' }>, contest: Contest) {
+  const stated = statedAmount(claimHistory)
   const isAll = parts.reduce((sum, { amount }) => sum + amount, 0n) === stated
   return parts.map(({ leg, amount }) => {
-    const basis = contest.get(story)?.get(leg) ?? { rule: 'transaction', ruling: null }
+    const basis = contest.get(claimHistory)?.get(leg) ?? { rule: 'transaction', decision: null }
     const isWhole = parts.length === 1 && amount === leg.amount
     const exact = isWhole ? 'transaction and amount' : 'share'
     const rule = basis.rule === 'transaction and address' && isAll ? exact : basis.rule
-    const link = linkOf(leg, rule, basis.ruling)
+    const link = linkOf(leg, rule, basis.decision)
     return { leg: { ...leg, amount: amount as Amount, whole: leg.amount }, link }
   })
 }
 
 /** Candidates by decision, and by named transaction. */
 type DeliveryCandidates = {
-  rulings: DecisionLookup
+  decisions: DecisionLookup
   ruled: ReadonlyMap<ServiceId, readonly DecidedLink[]>
   named: ReadonlyMap<ClaimHistory, readonly TransactionClaims[]>
   /** Without the transfers that a decision assigned to a deposit: those belong to that deposit alone. */
@@ -120,17 +120,17 @@ type DeliveryCandidates = {
 type TransactionClaims = readonly [TxId, readonly SettlementClaim[]]
 
 function fieldOf(
-  stories: readonly ClaimHistory[],
+  claimHistories: readonly ClaimHistory[],
   legs: readonly ChainLeg[],
-  rulings: DecisionLookup,
+  decisions: DecisionLookup,
 ): DeliveryCandidates {
-  const together = legs.flatMap((leg) => rulings.togetherWith(leg))
+  const together = legs.flatMap((leg) => decisions.togetherWith(leg))
   const reserved = new Set(together.map(({ leg }) => leg))
   const open = legs.filter((leg) => !reserved.has(leg))
   return {
-    rulings,
+    decisions,
     ruled: Map.groupBy(together, ({ serviceId }) => serviceId),
-    named: new Map(stories.map((story) => [story, namedBy(story)])),
+    named: new Map(claimHistories.map((claimHistory) => [claimHistory, namedBy(claimHistory)])),
     byTx: Map.groupBy(open, ({ tx }) => tx),
     placeOf: new Map(legs.map((leg, place) => [leg, place])),
   }
@@ -140,16 +140,17 @@ type Pass = Tier & { isHere: (leg: ChainLeg) => boolean }
 
 /** In chain order. */
 function fitsOf(
-  story: ClaimHistory,
+  claimHistory: ClaimHistory,
   { rule, isFit, isHere }: Pass,
   field: DeliveryCandidates,
 ): Map<ChainLeg, Basis> {
-  const ruled = field.ruled.get(story.serviceId) ?? []
-  const named = field.named.get(story) ?? []
+  const ruled = field.ruled.get(claimHistory.serviceId) ?? []
+  const named = field.named.get(claimHistory) ?? []
   const fits = new Map<ChainLeg, Basis>()
-  for (const { leg, ruling } of ruled) if (isHere(leg)) fits.set(leg, { rule: 'ruling', ruling: ruling.id })
-  const basis = { rule, ruling: null }
-  for (const [leg, claims] of legsNamed(named, story, field)) {
+  for (const { leg, decision } of ruled)
+    if (isHere(leg)) fits.set(leg, { rule: 'decision', decision: decision.id })
+  const basis = { rule, decision: null }
+  for (const [leg, claims] of legsNamed(named, claimHistory, field)) {
     if (isHere(leg) && claims.some((one) => isFit(leg, one))) fits.set(leg, basis)
   }
   return ruled.length + named.length > 1 ? inOrder(fits, field) : fits
@@ -158,10 +159,10 @@ function fitsOf(
 function* legsNamed(
   named: readonly TransactionClaims[],
   { serviceId }: ClaimHistory,
-  { byTx, rulings }: DeliveryCandidates,
+  { byTx, decisions }: DeliveryCandidates,
 ) {
   for (const [tx, claims] of named) {
-    for (const leg of byTx.get(tx) ?? []) if (!rulings.isApart(serviceId, leg)) yield [leg, claims] as const
+    for (const leg of byTx.get(tx) ?? []) if (!decisions.isApart(serviceId, leg)) yield [leg, claims] as const
   }
 }
 

@@ -1,9 +1,9 @@
 import type { TxId } from '../asset.ts'
 import type { Claim, ServiceId } from '../evidence.ts'
 import { earliest } from '../time.ts'
+import { type DecisionLookup, outrankedFirst } from './decisions.ts'
 import type { ChainLeg, ClaimHistory } from './fold.ts'
 import { type LinkRule, linkOf, type TransferLink } from './link.ts'
-import { type DecisionLookup, outrankedFirst } from './rulings.ts'
 
 export type PaymentMatch = { leg: ChainLeg; link: TransferLink }
 
@@ -34,29 +34,31 @@ const strongestFirst = fitsInOrder.flat()
  * @param stories in the order of precedence among those that were named at once
  */
 export function matchPayments(
-  stories: readonly ClaimHistory[],
+  claimHistories: readonly ClaimHistory[],
   legs: readonly ChainLeg[],
-  rulings: DecisionLookup,
+  decisions: DecisionLookup,
 ): Payments {
-  if (stories.length === 0 || legs.length === 0) return { of: new Map(), reused: new Map() }
-  const { of, takerOf } = matchRuled(stories, legs, rulings)
+  if (claimHistories.length === 0 || legs.length === 0) return { of: new Map(), reused: new Map() }
+  const { of, takerOf } = matchRuled(claimHistories, legs, decisions)
   const byTx = Map.groupBy(legs.toSorted(liveFirst), ({ tx }) => tx)
-  const fitting = namedFirst(stories.filter((story) => !of.has(story))).map((story) => {
-    const around = transactionsOf(story).flatMap((tx) => byTx.get(tx) ?? [])
-    return { story, fits: fitsOf(story, around, rulings) }
-  })
+  const fitting = namedFirst(claimHistories.filter((claimHistory) => !of.has(claimHistory))).map(
+    (claimHistory) => {
+      const around = transactionsOf(claimHistory).flatMap((tx) => byTx.get(tx) ?? [])
+      return { claimHistory, fits: fitsOf(claimHistory, around, decisions) }
+    },
+  )
   for (const wanted of fitsInOrder) {
-    for (const { story, fits } of fitting) {
+    for (const { claimHistory, fits } of fitting) {
       const found = fits.find(({ leg, fit }) => wanted.includes(fit) && !takerOf.has(leg))
-      if (found === undefined || of.has(story)) continue
-      takerOf.set(found.leg, story.serviceId)
-      of.set(story, { leg: found.leg, link: linkOf(found.leg, found.fit) })
+      if (found === undefined || of.has(claimHistory)) continue
+      takerOf.set(found.leg, claimHistory.serviceId)
+      of.set(claimHistory, { leg: found.leg, link: linkOf(found.leg, found.fit) })
     }
   }
   return {
     of,
     reused: findReuse(
-      fitting.filter(({ story }) => !of.has(story)),
+      fitting.filter(({ claimHistory }) => !of.has(claimHistory)),
       takerOf,
     ),
   }
@@ -66,17 +68,23 @@ export function matchPayments(
  * The highest-ranking decision on a deposit or a transfer applies. A transfer stays reserved for a deposit that is not
  * reported yet.
  */
-function matchRuled(stories: readonly ClaimHistory[], legs: readonly ChainLeg[], rulings: DecisionLookup) {
+function matchRuled(
+  claimHistories: readonly ClaimHistory[],
+  legs: readonly ChainLeg[],
+  decisions: DecisionLookup,
+) {
   const takerOf = new Map<ChainLeg, ServiceId>()
   const of = new Map<ClaimHistory, PaymentMatch>()
-  const together = legs.flatMap((leg) => rulings.togetherWith(leg))
+  const together = legs.flatMap((leg) => decisions.togetherWith(leg))
   const served = new Set<ServiceId>()
-  for (const { leg, serviceId, ruling } of together.toSorted((a, b) => outrankedFirst(b.ruling, a.ruling))) {
+  for (const { leg, serviceId, decision } of together.toSorted((a, b) =>
+    outrankedFirst(b.decision, a.decision),
+  )) {
     if (takerOf.has(leg) || served.has(serviceId)) continue
     takerOf.set(leg, serviceId)
     served.add(serviceId)
-    const story = stories.find((one) => one.serviceId === serviceId)
-    if (story !== undefined) of.set(story, { leg, link: linkOf(leg, 'ruling', ruling.id) })
+    const claimHistory = claimHistories.find((one) => one.serviceId === serviceId)
+    if (claimHistory !== undefined) of.set(claimHistory, { leg, link: linkOf(leg, 'decision', decision.id) })
   }
   return { of, takerOf }
 }
@@ -84,14 +92,14 @@ function matchRuled(stories: readonly ClaimHistory[], legs: readonly ChainLeg[],
 type Fits = readonly { leg: ChainLeg; fit: Fit }[]
 
 function findReuse(
-  unserved: readonly { story: ClaimHistory; fits: Fits }[],
+  unserved: readonly { claimHistory: ClaimHistory; fits: Fits }[],
   takerOf: ReadonlyMap<ChainLeg, ServiceId>,
 ): Map<ClaimHistory, Reuse> {
   const reused = new Map<ClaimHistory, Reuse>()
-  for (const { story, fits } of unserved) {
+  for (const { claimHistory, fits } of unserved) {
     const leg = fits.find((one) => takerOf.has(one.leg))?.leg
     const serviceId = leg && takerOf.get(leg)
-    if (leg && serviceId) reused.set(story, { transfer: leg.ref, serviceId })
+    if (leg && serviceId) reused.set(claimHistory, { transfer: leg.ref, serviceId })
   }
   return reused
 }
@@ -101,16 +109,16 @@ function transactionsOf({ api, webhook }: ClaimHistory): TxId[] {
   return [one, other === one ? null : other].filter((tx) => tx !== null)
 }
 
-function namedFirst(stories: readonly ClaimHistory[]): readonly ClaimHistory[] {
-  if (stories.length < 2) return stories
-  const timed = stories.map((story) => ({ story, since: namedAt(story) }))
-  return timed.toSorted((left, right) => left.since - right.since).map(({ story }) => story)
+function namedFirst(claimHistories: readonly ClaimHistory[]): readonly ClaimHistory[] {
+  if (claimHistories.length < 2) return claimHistories
+  const timed = claimHistories.map((claimHistory) => ({ claimHistory, since: namedAt(claimHistory) }))
+  return timed.toSorted((left, right) => left.since - right.since).map(({ claimHistory }) => claimHistory)
 }
 
 /** When the service first named the transaction that it names now: a later claim takes nothing away. */
-function namedAt(story: ClaimHistory): number {
-  const { words } = story
-  const txs = new Set<TxId | null>(transactionsOf(story))
+function namedAt(claimHistory: ClaimHistory): number {
+  const { words } = claimHistory
+  const txs = new Set<TxId | null>(transactionsOf(claimHistory))
   const naming = [...words.api, ...words.webhook].filter(({ deposit: { tx } }) => txs.has(tx))
   return earliest(naming.map(({ receivedAt }) => receivedAt))?.getTime() ?? 0
 }
@@ -119,12 +127,12 @@ function namedAt(story: ClaimHistory): number {
 function fitsOf(
   { serviceId, api, webhook }: ClaimHistory,
   around: readonly ChainLeg[],
-  rulings: DecisionLookup,
+  decisions: DecisionLookup,
 ): Fits {
   return around.flatMap((leg) => {
     const fits = [api, webhook].map((claim) => (claim === null ? null : fitOfClaim(claim, leg, around)))
     const fit = strongestFirst.find((one) => fits.includes(one))
-    return fit === undefined || rulings.isApart(serviceId, leg) ? [] : [{ leg, fit }]
+    return fit === undefined || decisions.isApart(serviceId, leg) ? [] : [{ leg, fit }]
   })
 }
 

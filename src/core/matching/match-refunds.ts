@@ -1,7 +1,7 @@
 import type { TransferRef } from '../evidence.ts'
+import type { DecisionLookup } from './decisions.ts'
 import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
 import type { Payments } from './match-payments.ts'
-import type { DecisionLookup } from './rulings.ts'
 
 /**
  * Assigns refunds to claim histories. Candidates are transfers to recipients that deliver nothing and that the service
@@ -9,22 +9,23 @@ import type { DecisionLookup } from './rulings.ts'
  * others too. A transfer that several histories name goes to the first of them in `stories`.
  */
 export function matchRefunds(
-  { stories, payments }: { stories: readonly ClaimHistory[]; payments: Payments['of'] },
+  { claimHistories, payments }: { claimHistories: readonly ClaimHistory[]; payments: Payments['of'] },
   legs: readonly ChainLeg[],
-  rulings: DecisionLookup,
+  decisions: DecisionLookup,
 ): ReadonlyMap<ClaimHistory, readonly ChainLeg[]> {
   const of = new Map<ClaimHistory, readonly ChainLeg[]>()
   if (legs.length === 0) return of
   const taken = new Set<TransferRef>()
   const inTurn = legs.toSorted(nearestFirst)
-  for (const story of stories) {
+  for (const claimHistory of claimHistories) {
     const named = inTurn.filter(
-      (leg) => !taken.has(leg.ref) && isRefund(leg, story) && !rulings.isApart(story.serviceId, leg),
+      (leg) =>
+        !taken.has(leg.ref) && isRefund(leg, claimHistory) && !decisions.isApart(claimHistory.serviceId, leg),
     )
-    const back = new Set(upTo(paidIn(story, payments), named))
+    const back = new Set(upTo(paidIn(claimHistory, payments), named))
     for (const { ref } of back) taken.add(ref)
     const inOrder = legs.filter((leg) => back.has(leg))
-    if (back.size > 0) of.set(story, inOrder)
+    if (back.size > 0) of.set(claimHistory, inOrder)
   }
   return of
 }
@@ -39,9 +40,9 @@ function isRefund(leg: ChainLeg, { words }: ClaimHistory): boolean {
 /**
  * The paid amount: as the chain shows it, or as the service states it if no payment is found or it is in another asset.
  */
-function paidIn(story: ClaimHistory, payments: Payments['of']): (leg: ChainLeg) => bigint {
-  const paid = payments.get(story)?.leg
-  const stated = claimOf(story)?.deposit.amount ?? 0n
+function paidIn(claimHistory: ClaimHistory, payments: Payments['of']): (leg: ChainLeg) => bigint {
+  const paid = payments.get(claimHistory)?.leg
+  const stated = claimOf(claimHistory)?.deposit.amount ?? 0n
   return ({ asset }) => (paid?.asset === asset ? paid.amount : stated)
 }
 

@@ -6,7 +6,7 @@ import type { TransferLink } from './link.ts'
 import { share } from './share.ts'
 
 /** Why a claim history may have a share of a delivery. */
-export type Basis = Pick<TransferLink, 'rule' | 'ruling'>
+export type Basis = Pick<TransferLink, 'rule' | 'decision'>
 
 /** Claim histories, each with the deliveries of which it may have a share. */
 export type Contest = ReadonlyMap<ClaimHistory, ReadonlyMap<ChainLeg, Basis>>
@@ -23,7 +23,7 @@ export type DeliveryAmbiguity = {
 }
 
 export type ContestOutcome =
-  | { kind: 'given'; story: ClaimHistory; parts: readonly { leg: ChainLeg; amount: bigint }[] }
+  | { kind: 'given'; claimHistory: ClaimHistory; parts: readonly { leg: ChainLeg; amount: bigint }[] }
   /** No deposit gets any of it. The ambiguity is null while further deliveries or statements may still resolve it. */
   | { kind: 'left'; contest: Contest; ambiguity: DeliveryAmbiguity | null }
 
@@ -41,14 +41,14 @@ export function contestsOf(all: Contest): Contest[] {
 export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] {
   const [first, second] = contest.keys()
   if (first === undefined) return []
-  if (second === undefined) return [{ kind: 'given', story: first, parts: takeAlone(contest, first) }]
+  if (second === undefined) return [{ kind: 'given', claimHistory: first, parts: takeAlone(contest, first) }]
   const served = shareAll(contest) ?? settleSure(contest, doubtful) ?? serveExact(contest)
   if (served.length === 0) return [{ kind: 'left', contest, ambiguity: ambiguityOf(contest) }]
-  const stories = new Set(served.flatMap(storiesOf))
+  const claimHistories = new Set(served.flatMap(claimHistoriesOf))
   const legs = new Set(served.flatMap(legsOf))
   const rest = restrict(
     contest,
-    (story) => !stories.has(story),
+    (claimHistory) => !claimHistories.has(claimHistory),
     (leg) => !legs.has(leg),
   )
   return [...served, ...contestsOf(rest).flatMap((part) => settleContest(part, doubtful))]
@@ -56,14 +56,14 @@ export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHisto
 
 /** Settles the contest without its doubtful histories; null if it has none, or has no others. */
 function settleSure(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] | null {
-  const sure = restrict(contest, (story) => !doubtful.has(story))
+  const sure = restrict(contest, (claimHistory) => !doubtful.has(claimHistory))
   if (sure.size === 0 || sure.size === contest.size) return null
   return contestsOf(sure).flatMap((part) => settleContest(part, doubtful))
 }
 
 /** The claim histories that an outcome decides. */
-export function storiesOf(outcome: ContestOutcome): ClaimHistory[] {
-  return outcome.kind === 'given' ? [outcome.story] : [...outcome.contest.keys()]
+export function claimHistoriesOf(outcome: ContestOutcome): ClaimHistory[] {
+  return outcome.kind === 'given' ? [outcome.claimHistory] : [...outcome.contest.keys()]
 }
 
 /** The transfers that an outcome decides. */
@@ -72,8 +72,8 @@ export function legsOf(outcome: ContestOutcome): ChainLeg[] {
 }
 
 /** The delivered amount that the service states; null if it states none. */
-export function statedAmount(story: ClaimHistory): bigint | null {
-  const claims = [claimOf(story), story.api, story.webhook]
+export function statedAmount(claimHistory: ClaimHistory): bigint | null {
+  const claims = [claimOf(claimHistory), claimHistory.api, claimHistory.webhook]
   return claims.map((claim) => claim?.settlement?.amount ?? null).find((amount) => amount !== null) ?? null
 }
 
@@ -83,13 +83,13 @@ type ContestAward = Extract<ContestOutcome, { kind: 'given' }>
  * All of its transfers, unless one transaction holds several of them. The history then gets the transfer of the exact
  * amount, or those that a decision assigned to it, and the others belong to other deposits.
  */
-function takeAlone(contest: Contest, story: ClaimHistory): ContestAward['parts'] {
-  const links = contest.get(story) ?? new Map<ChainLeg, Basis>()
+function takeAlone(contest: Contest, claimHistory: ClaimHistory): ContestAward['parts'] {
+  const links = contest.get(claimHistory) ?? new Map<ChainLeg, Basis>()
   const legs = [...links.keys()]
-  const wanted = statedAmount(story)
+  const wanted = statedAmount(claimHistory)
   const isAll = total(legs) === wanted
   const kept = [...Map.groupBy(legs, transactionOf).values()].flatMap((together) => {
-    const ruled = together.filter((leg) => links.get(leg)?.rule === 'ruling')
+    const ruled = together.filter((leg) => links.get(leg)?.rule === 'decision')
     const exact = together.find(({ amount }) => amount === wanted)
     if (isAll || (ruled.length === 0 && exact === undefined)) return together
     return ruled.length > 0 ? ruled : [exact].filter((leg) => leg !== undefined)
@@ -111,7 +111,7 @@ function serveExact(contest: Contest): ContestAward[] {
   const exact = restrict(
     contest,
     () => true,
-    (leg, story) => leg.amount === statedAmount(story),
+    (leg, claimHistory) => leg.amount === statedAmount(claimHistory),
   )
   return contestsOf(exact).flatMap((part) => {
     const legs = legsIn(part)
@@ -125,26 +125,26 @@ function divideShares(contest: Contest): ContestAward[] | null {
   const shares = share<ClaimHistory, ChainLeg>({
     takers: [...contest.keys()],
     sources: legsIn(contest),
-    wants: (story) => statedAmount(story) ?? 0n,
+    wants: (claimHistory) => statedAmount(claimHistory) ?? 0n,
     holds: ({ amount }) => amount,
-    sourcesOf: (story) => [...(contest.get(story)?.keys() ?? [])],
+    sourcesOf: (claimHistory) => [...(contest.get(claimHistory)?.keys() ?? [])],
   })
   if (shares === null) return null
-  return [...shares].map(([story, parts]) => ({
+  return [...shares].map(([claimHistory, parts]) => ({
     kind: 'given',
-    story,
+    claimHistory,
     parts: [...parts].map(([leg, amount]) => ({ leg, amount })),
   }))
 }
 
 /** Null while more may be delivered or stated, because the service has not finished with all of them. */
 function ambiguityOf(contest: Contest): DeliveryAmbiguity | null {
-  const stories = [...contest.keys()]
+  const claimHistories = [...contest.keys()]
   const legs = legsIn(contest)
   const [stated, delivered] = [statedOf(contest), total(legs)]
-  const isFinished = stories.every((story) => claimOf(story)?.status === 'settled')
+  const isFinished = claimHistories.every((claimHistory) => claimOf(claimHistory)?.status === 'settled')
   if (!isFinished && (stated === null || stated > delivered)) return null
-  const deposits = stories.map(({ serviceId }) => serviceId).toSorted()
+  const deposits = claimHistories.map(({ serviceId }) => serviceId).toSorted()
   const assets = new Set(legs.map(({ asset }) => asset))
   const [asset = null] = assets.size === 1 ? assets : []
   return { stated, delivered, asset, deposits, transfers: legs.map(({ ref }) => ref).toSorted() }
@@ -163,12 +163,15 @@ function legsIn(contest: Contest): ChainLeg[] {
 
 function restrict(
   contest: Contest,
-  isStory: (story: ClaimHistory) => boolean,
-  isLeg: (leg: ChainLeg, story: ClaimHistory) => boolean = () => true,
+  isClaimHistory: (claimHistory: ClaimHistory) => boolean,
+  isLeg: (leg: ChainLeg, claimHistory: ClaimHistory) => boolean = () => true,
 ): Contest {
-  const stories = [...contest].filter(([story]) => isStory(story))
+  const claimHistories = [...contest].filter(([claimHistory]) => isClaimHistory(claimHistory))
   return new Map(
-    stories.map(([story, links]) => [story, new Map([...links].filter(([leg]) => isLeg(leg, story)))]),
+    claimHistories.map(([claimHistory, links]) => [
+      claimHistory,
+      new Map([...links].filter(([leg]) => isLeg(leg, claimHistory))),
+    ]),
   )
 }
 

@@ -23,13 +23,13 @@ function isAboutWriteOff({ verdict: { kind } }: TransferDecision): boolean {
   return kind === 'write_off' || kind === 'write_off_withdrawn'
 }
 
-function isAbout(ruling: TransferDecision, { role, network, tx, index, to }: ChainLeg): boolean {
+function isAbout(decision: TransferDecision, { role, network, tx, index, to }: ChainLeg): boolean {
   return (
-    ruling.role === role &&
-    ruling.network === network &&
-    ruling.tx === tx &&
-    ruling.index === index &&
-    ruling.to === to
+    decision.role === role &&
+    decision.network === network &&
+    decision.tx === tx &&
+    decision.index === index &&
+    decision.to === to
   )
 }
 

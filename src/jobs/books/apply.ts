@@ -29,8 +29,8 @@ import {
   syncMismatches,
 } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
+import { refuseReplaced } from './activate-rules.ts'
 import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
-import { refuseReplaced } from './put-in-force.ts'
 import { clock, type DecisionTrail, type StepTimes, trailsOf } from './trail.ts'
 
 export type ApplyDeps = {
@@ -54,7 +54,7 @@ export type ApplyResult = {
   lags: readonly Lag[]
   mismatches: readonly MismatchChange[]
   /** The service's ids of the deposits that webhooks among these rows report. */
-  told: readonly ServiceId[]
+  reported: readonly ServiceId[]
   /** Networks with transactions to read by hash or transfers to search for. */
   named: readonly NetworkName[]
   /** The rows taken, the result of each decided deposit, and the times of the steps. */
@@ -83,7 +83,7 @@ export function applyPending(deps: ApplyDeps, wanted: PendingSelection = batchMa
       taken: rows.map(({ id, source }) => ({ id, source })),
       times: { ...decided.times, begunAt },
       mismatches: [...decided.mismatches, ...opened],
-      told: readable.flatMap(({ observation }) => toldOf(observation)),
+      reported: readable.flatMap(({ observation }) => reportedOf(observation)),
       lags: [
         ...decided.lags,
         ...readable.flatMap(({ row, observation }) => messageLags(row, observation, now)),
@@ -101,7 +101,12 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
     const completeUntil = await waitingSince(tx, [...(deps.failing ?? [])])
     const groups = await takeDueGroups(tx, earliest([now, completeUntil]) ?? now, groupsMax)
     if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
-    return { ...(await decideGroups(tx, { groups, now, completeUntil }, deps)), rows: 0, told: [], taken: [] }
+    return {
+      ...(await decideGroups(tx, { groups, now, completeUntil }, deps)),
+      rows: 0,
+      reported: [],
+      taken: [],
+    }
   })
 }
 
@@ -198,7 +203,7 @@ export async function decideGroups(
   tx: Transaction<Tables>,
   { groups, kept, completeUntil = null, now }: GroupDecisionInput,
   { rules, readNetworks }: Pick<ApplyDeps, 'rules' | 'readNetworks'>,
-): Promise<Omit<ApplyResult, 'rows' | 'told' | 'taken'>> {
+): Promise<Omit<ApplyResult, 'rows' | 'reported' | 'taken'>> {
   const begunAt = clock()
   if (groups.length === 0) return nothingDecided(begunAt)
   const loaded = await loadGroups(tx, groups, kept)
@@ -227,16 +232,16 @@ export async function decideGroups(
   const named = readNetworks === null ? [] : await askChains(tx, deposits, { now, readNetworks })
   reach('apply.in_transaction')
   const times = { begunAt, loadedAt, decidedAt, bookedAt: clock() }
-  const told = { lags, mismatches, named, times, trails: trailsOf(deposits, kept ?? [], loaded) }
-  return { groups: groups.length, journals: journals.length, ...told }
+  const reported = { lags, mismatches, named, times, trails: trailsOf(deposits, kept ?? [], loaded) }
+  return { groups: groups.length, journals: journals.length, ...reported }
 }
 
-function nothingDecided(at: number): Omit<ApplyResult, 'rows' | 'told' | 'taken'> {
+function nothingDecided(at: number): Omit<ApplyResult, 'rows' | 'reported' | 'taken'> {
   const times = { begunAt: at, loadedAt: at, decidedAt: at, bookedAt: at }
   return { groups: 0, journals: 0, lags: [], mismatches: [], named: [], trails: [], times }
 }
 
-function toldOf(observation: Observation): ServiceId[] {
+function reportedOf(observation: Observation): ServiceId[] {
   return observation.kind === 'claim' && observation.source === 'webhook' ? [observation.serviceId] : []
 }
 

@@ -125,7 +125,7 @@ async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal
   if (original === null)
     throw new Fault('not_found', {
       problem: `there is no journal ${id}`,
-      mend: 'take a number from "bin/depositd ledger journal list"; nothing was booked',
+      fix: 'take a number from "bin/depositd ledger journal list"; nothing was booked',
     })
   refuseReversal(original)
   return original
@@ -218,6 +218,6 @@ function digestOf(content: { date: Date; reason: string; transfers: readonly Led
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-function refused(problem: string, mend: string): Fault<'usage_bad'> {
-  return new Fault('usage_bad', { problem, mend: `${mend}; nothing was booked` })
+function refused(problem: string, fix: string): Fault<'usage_bad'> {
+  return new Fault('usage_bad', { problem, fix: `${fix}; nothing was booked` })
 }

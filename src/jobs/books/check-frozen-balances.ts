@@ -17,14 +17,14 @@ const namedMax = 3
  */
 export const checkFrozenBalances: LedgerCheck = {
   name: 'closed months',
-  run: (db, tell) =>
+  run: (db, report) =>
     db
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (tx) => {
         const closings = await closingsOf(tx)
         const checked = new Map(closings.map((closing) => [closing.id, startOf(closing)]))
-        if (closings.length > 0) tell(`closed months: adding up the books of ${closings.length}`)
+        if (closings.length > 0) report(`closed months: adding up the books of ${closings.length}`)
         let lines = 0
         for await (const rows of frozenBesideMade(tx)) {
           for (const row of rows) compare(checked.get(row.closingId), row)

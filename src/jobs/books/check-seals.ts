@@ -21,7 +21,7 @@ export type Anchors = ReadonlyMap<string, Seal>
 export function sealsCheck(anchors: Anchors): LedgerCheck {
   return {
     name: 'seals',
-    async run(db, tell) {
+    async run(db, report) {
       const findings: string[] = []
       const counted = { seals: 0, journals: 0, 'not sealed yet': 0 }
       const missing = new Map(anchors)
@@ -37,7 +37,7 @@ export function sealsCheck(anchors: Anchors): LedgerCheck {
         isAltered ||= faults.length > 0
         counted.seals++
         counted.journals += journals
-        tell(`journals read again: ${counted.journals}, of ${counted.seals} seals`)
+        report(`journals read again: ${counted.journals}, of ${counted.seals} seals`)
       }
       findings.push(...[...missing.values()].map(lineOfMissing))
       if (!isAltered) findings.push(...lineOfParting(anchors, kept))
@@ -48,8 +48,8 @@ export function sealsCheck(anchors: Anchors): LedgerCheck {
 }
 
 function lineOfMissing({ number, after, last, journals, hash }: Seal): string {
-  const stretch = `${journals} journals from ${BigInt(after) + 1n} to ${last}`
-  return `seal ${number}: it is gone; it was over ${stretch}, and published as ${hash}`
+  const range = `${journals} journals from ${BigInt(after) + 1n} to ${last}`
+  return `seal ${number}: it is gone; it was over ${range}, and published as ${hash}`
 }
 
 /**
@@ -88,17 +88,19 @@ export async function* checkSeals(db: Database<Tables>, behind: Seal | null): As
 
 /** Returns the number of journals in the range of a seal, and every difference from the sealed state. */
 async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<CheckedSeal, 'seal'>> {
-  const { journals, root, found, doubled, strays } = await readStretch(db, seal)
+  const { journals, root, found, doubled, unmatchedDeliveries } = await coverRange(db, seal)
   const others = [
     ...(doubled.length === 0 ? [] : [`there is more than one journal of the number ${listOf(doubled)}`]),
-    ...(strays.length === 0 ? [] : [`there are transfers of journals that are not there: ${listOf(strays)}`]),
+    ...(unmatchedDeliveries.length === 0
+      ? []
+      : [`there are transfers of journals that are not there: ${listOf(unmatchedDeliveries)}`]),
   ]
   if (journals > 0 && root === seal.root && journals.toString() === seal.journals)
     return { journals, faults: others }
   const named = await nameJournals(db, seal, found)
-  const isTold = named.length > 0 || doubled.length > 0
-  const untold = isTold ? [] : [`${notAsSealed(seal)}; there are ${journals}, each as it was sealed`]
-  return { journals, faults: [...named, ...untold, ...others] }
+  const isReported = named.length > 0 || doubled.length > 0
+  const unreported = isReported ? [] : [`${notAsSealed(seal)}; there are ${journals}, each as it was sealed`]
+  return { journals, faults: [...named, ...unreported, ...others] }
 }
 
 type SealRangeContents = {
@@ -107,14 +109,14 @@ type SealRangeContents = {
   found: LeafById
   /** Ids that more than one journal has. */
   doubled: bigint[]
-  strays: bigint[]
+  unmatchedDeliveries: bigint[]
 }
 
-async function readStretch(db: Database<Tables>, seal: Seal): Promise<SealRangeContents> {
+async function coverRange(db: Database<Tables>, seal: Seal): Promise<SealRangeContents> {
   const tree = createTree()
   const found = new Map<bigint, string>()
   const doubled = new Set<bigint>()
-  const strays: bigint[] = []
+  const unmatchedDeliveries: bigint[] = []
   let journals = 0
   // Nothing precedes the first seal. Reading without a lower bound also finds journals inserted there later.
   const after = seal.number === '1' ? null : seal.after
@@ -127,10 +129,10 @@ async function readStretch(db: Database<Tables>, seal: Seal): Promise<SealRangeC
       found.set(id, leaf.toString('hex'))
       journals++
     }
-    strays.push(...page.strays)
+    unmatchedDeliveries.push(...page.unmatchedDeliveries)
   }
   const root = journals === 0 ? '' : tree.root().toString('hex')
-  return { journals, root, found, doubled: [...doubled], strays }
+  return { journals, root, found, doubled: [...doubled], unmatchedDeliveries }
 }
 
 async function nameJournals(db: Database<Tables>, seal: Seal, found: LeafById): Promise<string[]> {

@@ -12,7 +12,7 @@ const faultsMax = 100
  */
 export const checkSnapshots: LedgerCheck = {
   name: 'snapshots',
-  async run(db, tell) {
+  async run(db, report) {
     const findings = (await snapshotGaps(db, faultsMax)).map(lineOfGap)
     let days = 0
     let after = '-infinity'
@@ -26,7 +26,7 @@ export const checkSnapshots: LedgerCheck = {
       }
       after = last
       days += some.length
-      tell(`snapshots: ${days} days up to ${last}`)
+      report(`snapshots: ${days} days up to ${last}`)
     }
   },
 }

@@ -7,7 +7,7 @@ import {
   transferRef,
 } from '../../core/evidence.ts'
 import { checkSecondPerson, type SecondPersonLimits } from '../../core/second-person.ts'
-import { recordRulings } from '../../store/books/rulings.ts'
+import { recordDecisions } from '../../store/books/decisions.ts'
 import { inTransaction } from '../../store/database.ts'
 import { appendEvents, type CaseEvent, lockCases, workOnCases } from '../../store/mismatches/cases.ts'
 import {
@@ -39,7 +39,7 @@ export async function decideWriteOff(
   { mismatchId, verdict }: { mismatchId: bigint; verdict: WriteOffVerdict },
   decision: DecisionAttribution,
 ): Promise<TransferDecision> {
-  const ruling = await inTransaction(deps.db, async (tx) => {
+  const transferDecision = await inTransaction(deps.db, async (tx) => {
     const [one] = await lockCases(tx, [mismatchId])
     const deposit = await lockDeposit(tx, `${one?.depositId ?? ''}`)
     const payment = await payingTransfer(tx, deposit)
@@ -54,7 +54,7 @@ export async function decideWriteOff(
       await workOnCases(tx, [mismatchId], { action: act, text: made.reason, actor: made.by })
     return made
   })
-  return apply(deps, ruling)
+  return apply(deps, transferDecision)
 }
 
 /**
@@ -74,7 +74,7 @@ export async function decideMatch(
   },
   decision: DecisionAttribution,
 ): Promise<TransferDecision> {
-  const ruling = await inTransaction(deps.db, async (tx) => {
+  const transferDecision = await inTransaction(deps.db, async (tx) => {
     const deposit = await lockDeposit(tx, about.deposit)
     if (deposit === undefined)
       throw notFound(
@@ -93,7 +93,7 @@ export async function decideMatch(
     )
     return made
   })
-  return apply(deps, ruling)
+  return apply(deps, transferDecision)
 }
 
 async function payingTransfer(tx: Transaction<Tables>, deposit: StakedDeposit | undefined) {
@@ -140,8 +140,8 @@ async function record(
   checkSecondPerson(stake, { by, approvedBy }, secondPersonAbove)
   const { role, network, tx: transaction, index, to } = stake
   const place = { role, network, tx: transaction, index, to }
-  const ruling: TransferDecision = {
-    kind: 'ruling',
+  const transferDecision: TransferDecision = {
+    kind: 'decision',
     id,
     ...place,
     verdict,
@@ -150,8 +150,8 @@ async function record(
     reason,
     receivedAt: now(),
   }
-  await recordRulings(tx, [ruling])
-  return ruling
+  await recordDecisions(tx, [transferDecision])
+  return transferDecision
 }
 
 const actions = {
@@ -161,22 +161,22 @@ const actions = {
   apart: 'split',
 } as const
 
-function eventOf(ruling: TransferDecision, mismatchId: bigint): CaseEvent {
-  const { id, by: actor, approvedBy, reason: text, verdict } = ruling
-  const after = { ruling: id, transfer: transferRef(ruling), ...verdict }
+function eventOf(transferDecision: TransferDecision, mismatchId: bigint): CaseEvent {
+  const { id, by: actor, approvedBy, reason: text, verdict } = transferDecision
+  const after = { decision: id, transfer: transferRef(transferDecision), ...verdict }
   return { mismatchId, actor, action: actions[verdict.kind], text, approvedBy, before: null, after }
 }
 
 /** If a running worker has already taken the row, that worker applies it. */
-async function apply(deps: ApplyDeps, ruling: TransferDecision): Promise<TransferDecision> {
-  await applyPending(deps, { id: await inboxIdOf(deps.db, ruling.id) })
-  return ruling
+async function apply(deps: ApplyDeps, transferDecision: TransferDecision): Promise<TransferDecision> {
+  await applyPending(deps, { id: await inboxIdOf(deps.db, transferDecision.id) })
+  return transferDecision
 }
 
-function notFound(problem: string, mend: string): Fault<'not_found'> {
-  return new Fault('not_found', { problem, mend: `${mend}; nothing was decided` })
+function notFound(problem: string, fix: string): Fault<'not_found'> {
+  return new Fault('not_found', { problem, fix: `${fix}; nothing was decided` })
 }
 
-function refused(problem: string, mend = 'look at it with "bin/depositd deposits show"'): Fault<'usage_bad'> {
-  return new Fault('usage_bad', { problem, mend: `${mend}; nothing was decided` })
+function refused(problem: string, fix = 'look at it with "bin/depositd deposits show"'): Fault<'usage_bad'> {
+  return new Fault('usage_bad', { problem, fix: `${fix}; nothing was decided` })
 }

@@ -1,6 +1,6 @@
 import { decide, type Rules } from '../../core/decide.ts'
 import { explainAll } from '../../core/explaining/explain.ts'
-import type { Explanation } from '../../presentation/told-reasons.ts'
+import type { Explanation } from '../../presentation/reasons.ts'
 import { loadEvidence } from '../../store/books/load-evidence.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'

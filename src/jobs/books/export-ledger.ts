@@ -135,14 +135,14 @@ async function requiredAccounts(
   if (owner !== null && !(await isOwner(db, owner)))
     throw new Fault('usage_bad', {
       problem: `--owner knows no channel or wallet ${JSON.stringify(owner)}`,
-      mend: 'take an id from "bin/depositd channels list" or "bin/depositd wallets list"',
+      fix: 'take an id from "bin/depositd channels list" or "bin/depositd wallets list"',
     })
   if (account === null) return null
   const accounts = await accountsUnder(db, account)
   if (accounts.length > 0) return accounts
   throw new Fault('usage_bad', {
     problem: `--account knows no account ${JSON.stringify(account)}`,
-    mend: 'take one from "bin/depositd ledger balances", or the beginning of some up to a colon',
+    fix: 'take one from "bin/depositd ledger balances", or the beginning of some up to a colon',
   })
 }
 
@@ -160,7 +160,7 @@ async function courseOf(
   if (JSON.stringify([begun.format, begun.wished]) !== JSON.stringify([wish.format, wish.selection]))
     throw new Fault('usage_bad', {
       problem: `--resume finds another export in ${wish.folder}`,
-      mend: 'give the options with which it was begun, or another folder',
+      fix: 'give the options with which it was begun, or another folder',
     })
   return {
     recordedAsOf: begun.recordedAsOf,
@@ -201,7 +201,7 @@ function assetReader(names: AssetNames): (key: string) => ExportedAsset {
     if (other !== undefined)
       throw new Fault('usage_bad', {
         problem: `${other} and ${key} would both be called ${commodity}`,
-        mend: 'give one of them another symbol in the settings',
+        fix: 'give one of them another symbol in the settings',
       })
     keyOf.set(commodity, key)
   }

@@ -7,7 +7,7 @@ import type { HeldMismatch } from '../../store/mismatches/mismatches.ts'
 /** All mismatches of these deposits and unmatched deliveries, as rows of the store. */
 export function heldMismatches(
   deposits: readonly NumberedDeposit[],
-  strays: readonly { groupId: bigint; strays: readonly UnmatchedDelivery[] }[],
+  unmatchedDeliveries: readonly { groupId: bigint; unmatchedDeliveries: readonly UnmatchedDelivery[] }[],
 ): HeldMismatch[] {
   const ofDeposits = deposits.flatMap(({ id, groupId, verdict, payment }) =>
     verdict.mismatches.map(({ kind, detail, loss }) => ({
@@ -23,7 +23,7 @@ export function heldMismatches(
       detail,
     })),
   )
-  const ofStrays = strays.flatMap(({ groupId, strays: found }) =>
+  const ofUnmatchedDeliveries = unmatchedDeliveries.flatMap(({ groupId, unmatchedDeliveries: found }) =>
     found.map(({ leg, mismatch }) => ({
       subject: `transfer/${leg.ref}`,
       kind: mismatch.kind,
@@ -37,7 +37,7 @@ export function heldMismatches(
       detail: mismatch.detail,
     })),
   )
-  return [...ofDeposits, ...ofStrays]
+  return [...ofDeposits, ...ofUnmatchedDeliveries]
 }
 
 /** A payload that does not fit the profile stays in the inbox until the profile is fixed. */

@@ -40,7 +40,7 @@ export type LedgerCheck = {
   /** A noun such as `seals`; `ledger verify` prints it. */
   name: string
   /** A long check reports its progress in lines. */
-  run: (db: Database<Tables>, tell: (line: string) => void) => Promise<LedgerOutcome>
+  run: (db: Database<Tables>, report: (line: string) => void) => Promise<LedgerOutcome>
 }
 
 /** All checks of `ledger verify`, in this order. */

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { policyName, type TransferDecision, transferRef } from '../../core/evidence.ts'
 import { type Proposal, type ProposalRules, propose } from '../../core/matching/propose.ts'
+import { recordDecisions } from '../../store/books/decisions.ts'
 import { findPairs } from '../../store/books/find-pairs.ts'
 import { lockGroups } from '../../store/books/groups.ts'
 import {
@@ -9,7 +10,6 @@ import {
   unnamedTransfers,
   withdrawNamed,
 } from '../../store/books/proposals.ts'
-import { recordRulings } from '../../store/books/rulings.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -60,19 +60,19 @@ export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Pro
         .map(({ deposit }) => deposit.serviceId),
     )
     const agreed = proposals.filter(({ isAgreed, deposit }) => isAgreed && isLocked.has(deposit.serviceId))
-    const ruled = await recordRulings(
+    const ruled = await recordDecisions(
       tx,
-      agreed.map((one) => rulingOf(one, now())),
+      agreed.map((one) => decisionOf(one, now())),
     )
     const next = page.length < pageSize ? null : (page.at(-1)?.mismatchId ?? null)
     return { next, agreed: ruled.length, mismatches: [...cleared, ...changes] }
   })
 }
 
-function rulingOf({ transfer, deposit, policy, reasons }: Proposal, now: Date): TransferDecision {
+function decisionOf({ transfer, deposit, policy, reasons }: Proposal, now: Date): TransferDecision {
   const { role, network, tx, index, to } = transfer
   return {
-    kind: 'ruling',
+    kind: 'decision',
     id: `policy/together/${role}/${deposit.serviceId}/${transferRef(transfer)}`,
     role,
     network,

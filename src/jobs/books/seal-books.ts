@@ -19,29 +19,29 @@ type Leaves = { id: string; leaf: Buffer }[]
  */
 export async function sealBooks(
   db: Database<Tables>,
-  tell: (seal: Seal) => void = () => undefined,
+  report: (seal: Seal) => void = () => undefined,
 ): Promise<Seal[]> {
   const [newest = null] = await newestSeals(db, { limit: 1 })
   const after = newest?.last ?? null
   const cut = await patiently('sealing the books', () => inTransaction(db, cutLedger))
   if (cut.lastJournal <= BigInt(after ?? 0)) return []
   const made: Seal[] = []
-  const stretch = { after, last: cut.lastJournal.toString() }
-  for await (const leaves of inBatches(db, stretch)) {
+  const range = { after, last: cut.lastJournal.toString() }
+  for await (const leaves of inBatches(db, range)) {
     const seal = sealOver(leaves, made.at(-1) ?? newest, cut)
     if (!(await insertSeal(db, seal, storedLeaves(leaves)))) break
     made.push(seal)
-    tell(seal)
+    report(seal)
   }
   return made
 }
 
 async function* inBatches(
   db: Database<Tables>,
-  stretch: { after: string | null; last: string },
+  range: { after: string | null; last: string },
 ): AsyncGenerator<Leaves> {
   let batch: Leaves = []
-  for await (const { journals } of readJournals(db, stretch)) {
+  for await (const { journals } of readJournals(db, range)) {
     for (const rows of journals) {
       batch.push({ id: rows.journal.id ?? '', leaf: leafOf(rows) })
       if (batch.length < journalsMax) continue

@@ -24,7 +24,7 @@ type TrailEvidence = { inboxId: bigint; groupId: bigint; observation: Observatio
 type TrailDeposit = Pick<NumberedDeposit, 'id' | 'groupId'> & {
   verdict: Pick<NumberedDeposit['verdict'], 'state'>
   journals: readonly Pick<NumberedDeposit['journals'][number], 'key'>[]
-  dossier: Pick<NumberedDeposit['dossier'], 'serviceId' | 'links'>
+  evidence: Pick<NumberedDeposit['evidence'], 'serviceId' | 'links'>
 }
 type TrailGroup = { id: bigint; webhooks: readonly { inboxId: bigint; serviceId: string }[] }
 
@@ -41,13 +41,13 @@ export function trailsOf(
   )
   const known = new Set(deposits.flatMap(subjectsOf))
   return deposits.map((deposit) => {
-    const { id, groupId, verdict, journals, dossier } = deposit
+    const { id, groupId, verdict, journals, evidence } = deposit
     return {
       depositId: id,
       state: verdict.state,
       journals: journals.map(({ key }) => key),
       rows: newest(ledTo(deposit, keptOf.get(groupId) ?? [], known)),
-      webhooks: newest(dossier.serviceId === null ? [] : webhooksOf.get(dossier.serviceId)),
+      webhooks: newest(evidence.serviceId === null ? [] : webhooksOf.get(evidence.serviceId)),
     }
   })
 }
@@ -70,7 +70,7 @@ function ledTo(
 }
 
 /** The subjects of evidence about this deposit. */
-function subjectsOf({ dossier: { serviceId, links } }: TrailDeposit): string[] {
+function subjectsOf({ evidence: { serviceId, links } }: TrailDeposit): string[] {
   const transfers = links.map(({ role, transfer }) => `${role} ${transfer}`)
   return serviceId === null ? transfers : [...transfers, `claim ${serviceId}`]
 }
@@ -78,7 +78,7 @@ function subjectsOf({ dossier: { serviceId, links } }: TrailDeposit): string[] {
 /** Null if the observation may affect any deposit. */
 function subjectOf(observation: Observation): string | null {
   if (observation.kind === 'claim') return `claim ${observation.serviceId}`
-  if (observation.kind === 'sighting') return `${observation.role} ${transferRef(observation)}`
+  if (observation.kind === 'chain_transfer') return `${observation.role} ${transferRef(observation)}`
   return null
 }
 

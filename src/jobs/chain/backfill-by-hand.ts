@@ -1,15 +1,15 @@
 import type { NetworkName } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
 import type { ObservedChainTransfer } from '../../core/evidence.ts'
+import { chainTransfersAfter, newestInboxId } from '../../store/chain/chain-transfers.ts'
 import { readWatchList, watchFrom } from '../../store/chain/chain-watch.ts'
-import { type CoverageRange, readStanding, withdrawCoverage } from '../../store/chain/coverage.ts'
+import { type CoverageRange, readScanPosition, withdrawCoverage } from '../../store/chain/coverage.ts'
 import { nextGap } from '../../store/chain/coverage-gaps.ts'
 import { clearTroubles } from '../../store/chain/network-mismatches.ts'
-import { newestInboxId, sightingsAfter } from '../../store/chain/sightings.ts'
 import { inTransaction } from '../../store/database.ts'
 import { releaseLeases, seizeLease } from '../../store/streams.ts'
 import { backfillStream } from './backfill.ts'
-import { type BlockRangeTask, readStretch } from './read-stretch.ts'
+import { type BlockRangeTask, coverRange } from './cover-range.ts'
 import { type NetworkReader, rescanNetwork, type ScanDeps, scanNetwork } from './scan.ts'
 import { scanStream } from './scan-position.ts'
 
@@ -41,14 +41,14 @@ const newsMax = 1000
 export async function backfillByHand(
   deps: ScanDeps,
   reader: NetworkReader,
-  { wanted, tell }: { wanted: BackfillRange; tell: (progress: BackfillProgress) => void },
+  { wanted, report }: { wanted: BackfillRange; report: (progress: BackfillProgress) => void },
 ): Promise<BackfillReport> {
   const { db, holder } = deps
   const range = await rangeOf(deps, reader.network, wanted)
   const before = await newestInboxId(db)
   try {
-    const resumed = wanted.to === null ? await resume(deps, reader, { from: range.from, tell }) : null
-    const { to, stored } = resumed ?? (await reread(deps, reader, { range, tell }))
+    const resumed = wanted.to === null ? await resume(deps, reader, { from: range.from, report }) : null
+    const { to, stored } = resumed ?? (await reread(deps, reader, { range, report }))
     const { network } = reader
     const gap = await nextGap(db, network, range.from)
     return {
@@ -58,7 +58,7 @@ export async function backfillByHand(
       to,
       complete: gap === null || gap.from > to,
       stored,
-      news: await sightingsAfter(db, { network, after: before, limit: newsMax, from: range.from, to }),
+      news: await chainTransfersAfter(db, { network, after: before, limit: newsMax, from: range.from, to }),
     }
   } finally {
     await releaseLeases(db, holder)
@@ -70,7 +70,7 @@ async function rangeOf(
   network: NetworkName,
   { from, to }: BackfillRange,
 ): Promise<CoverageRange> {
-  const standing = await readStanding(db, network)
+  const standing = await readScanPosition(db, network)
   if (standing === null) throw refuse(`${network} was never read`, 'start the daemon first')
   const range = { from, to: to ?? standing.height }
   if (to !== null && from > to) throw refuse(`--from ${from} is above --to ${to}`, 'give the lower one first')
@@ -81,11 +81,11 @@ async function rangeOf(
   return range
 }
 
-function refuse(problem: string, mend: string): Fault {
-  return new Fault('usage_bad', { problem, mend })
+function refuse(problem: string, fix: string): Fault {
+  return new Fault('usage_bad', { problem, fix })
 }
 
-type BackfillReporter = { tell: (progress: BackfillProgress) => void }
+type BackfillReporter = { report: (progress: BackfillProgress) => void }
 
 type ManualBackfillResult = { to: bigint; stored: number }
 
@@ -93,7 +93,7 @@ type ManualBackfillResult = { to: bigint; stored: number }
 async function resume(
   deps: ScanDeps,
   reader: NetworkReader,
-  { from, tell }: BackfillReporter & { from: bigint },
+  { from, report }: BackfillReporter & { from: bigint },
 ): Promise<ManualBackfillResult | null> {
   const { network } = reader
   const seize = () =>
@@ -112,7 +112,7 @@ async function resume(
   for (; scanned !== null; scanned = await scanNetwork(deps, reader)) {
     done.to = scanned.finalHeight
     done.stored += scanned.stored
-    tell({ reached: scanned.finalHeight, to: scanned.headHeight, stored: done.stored })
+    report({ reached: scanned.finalHeight, to: scanned.headHeight, stored: done.stored })
     if (!scanned.more) break
   }
   await clearTroubles(deps.db, network, ['history_lost'])
@@ -133,13 +133,13 @@ async function isHalted(deps: ScanDeps, reader: NetworkReader): Promise<boolean>
 async function reread(
   deps: ScanDeps,
   reader: NetworkReader,
-  { range, tell }: BackfillReporter & { range: CoverageRange },
+  { range, report }: BackfillReporter & { range: CoverageRange },
 ): Promise<ManualBackfillResult> {
   const { db, holder, leaseMs } = deps
   const { network } = reader
   const lease = await seizeLease(db, { stream: backfillStream(network), holder, ttlMs: leaseMs })
   const book = (await readWatchList(db, network)).filter(({ number }) => number !== null)
-  const stretch: Omit<BlockRangeTask, keyof CoverageRange> = {
+  const task: Omit<BlockRangeTask, keyof CoverageRange> = {
     addresses: book.map(({ address }) => address),
     watched: Math.max(0, ...book.map(({ number }) => number ?? 0)),
     assets: (deps.assets.get(network) ?? []).toSorted(),
@@ -148,7 +148,7 @@ async function reread(
   await inTransaction(db, (tx) => withdrawCoverage(tx, network, range))
   let [from, stored] = [range.from, 0]
   while (from <= range.to) {
-    const read = await readStretch(deps, reader, { ...stretch, from, to: range.to })
+    const read = await coverRange(deps, reader, { ...task, from, to: range.to })
     // The history changed during the reading, so its result is invalid.
     if (read === null) continue
     if (read.reached < from) {
@@ -159,8 +159,8 @@ async function reread(
     }
     stored += read.stored
     from = read.reached + 1n
-    tell({ reached: read.reached, to: range.to, stored })
+    report({ reached: read.reached, to: range.to, stored })
   }
-  await inTransaction(db, (tx) => watchFrom(tx, network, { ...range, watched: stretch.watched }))
+  await inTransaction(db, (tx) => watchFrom(tx, network, { ...range, watched: task.watched }))
   return { to: range.to, stored }
 }

@@ -4,7 +4,7 @@ import { clearTroubles, openTrouble } from '../../store/chain/network-mismatches
 import { inTransaction } from '../../store/database.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import { takeLease } from '../../store/streams.ts'
-import { type BlockRangeDeps, type BlockRangeReader, readStretch } from './read-stretch.ts'
+import { type BlockRangeDeps, type BlockRangeReader, coverRange } from './cover-range.ts'
 
 export type BackfillDeps = BlockRangeDeps & {
   holder: string
@@ -43,17 +43,17 @@ export function createBackfill(
     const { db, holder, leaseMs } = deps
     const lease = await takeLease(db, { stream: backfillStream(network), holder, ttlMs: leaseMs })
     if (lease === null) return null
-    await tellGaps(deps, network)
+    await reportGaps(deps, network)
     let stored = 0
     for (let readings = 0; readings < readingsPerRun; readings++) {
       const gap = await nextGap(db, network, places.get(network) ?? 0n)
       if (gap === null || !isReadWith(deps, network, gap.assets)) {
         places.delete(network)
-        await tellGaps(deps, network)
+        await reportGaps(deps, network)
         return { stored, more: false }
       }
       places.set(network, gap.to + 1n)
-      const read = await readStretch(deps, reader, { ...gap, lease })
+      const read = await coverRange(deps, reader, { ...gap, lease })
       stored += read?.stored ?? 0
       // Nothing is final there yet, or the history changed, if `reached` is lower. The next round starts at the bottom
       // anyway.
@@ -68,7 +68,7 @@ function isReadWith({ assets }: BackfillDeps, network: NetworkName, wanted: read
   return (assets.get(network) ?? []).toSorted().join() === wanted.join()
 }
 
-async function tellGaps({ db, now, observe }: BackfillDeps, network: NetworkName): Promise<void> {
+async function reportGaps({ db, now, observe }: BackfillDeps, network: NetworkName): Promise<void> {
   const at = now()
   const changes = await inTransaction(db, async (tx) => {
     const openSince = new Date(at.getTime() - healsWithinMs)
@@ -80,10 +80,10 @@ async function tellGaps({ db, now, observe }: BackfillDeps, network: NetworkName
   observe.mismatches(changes)
 }
 
-function detailOf({ stretches, from, to, addresses, since }: OpenGaps): Record<string, string> {
+function detailOf({ ranges, from, to, addresses, since }: OpenGaps): Record<string, string> {
   return {
     heights: `${from} to ${to}`,
-    stretches: stretches.toString(),
+    ranges: ranges.toString(),
     addresses: addresses.toString(),
     since: since.toISOString(),
   }

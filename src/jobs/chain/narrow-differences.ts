@@ -18,7 +18,7 @@ import {
 } from '../../store/chain/balance-differences.ts'
 import { knownChanges } from '../../store/chain/balance-points.ts'
 import { type ProofRun, readPast, unlessRemote } from './proof-run.ts'
-import { rereadStretches } from './reread-stretches.ts'
+import { rereadRanges } from './rescan-ranges.ts'
 
 /** Differences searched together, and how many such batches one run takes. */
 const atOnce = 50
@@ -41,7 +41,7 @@ export async function narrowDifferences(run: ProofRun): Promise<number> {
     if (due.length === 0) break
     const { readBalanceHistory: read } = run.reader
     const searched = await (read === undefined ? searchAll(run, due) : walkHistories(run, due, read))
-    const reread = await rereadStretches(run, searched)
+    const reread = await rereadRanges(run, searched)
     stored += reread.stored
     await run.save(async (tx) => {
       for (const one of reread.searched) await narrowDifference(tx, one)

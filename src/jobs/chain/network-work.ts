@@ -114,7 +114,7 @@ function createScan(deps: NetworkWorkDeps): (reader: NetworkReader) => Promise<S
   return async (reader) => {
     const { network } = reader
     const scanned = await scanNetwork(deps, reader).catch((error: unknown) =>
-      tellTrouble(deps, network, error),
+      reportTrouble(deps, network, error),
     )
     if (scanned?.rewound) deps.observe.rewound(network)
     if (scanned !== null) deps.observe.mismatches(await settleTroubles(deps, scanned))
@@ -151,7 +151,7 @@ function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promis
 }
 
 /** Opens a mismatch: a person must decide, and logs may go unread. */
-async function tellTrouble(deps: NetworkWorkDeps, network: NetworkName, error: unknown): Promise<never> {
+async function reportTrouble(deps: NetworkWorkDeps, network: NetworkName, error: unknown): Promise<never> {
   const trouble = troubleOf(network, error)
   if (trouble !== null)
     deps.observe.mismatches(await inTransaction(deps.db, (tx) => openTrouble(tx, trouble)))
@@ -164,6 +164,6 @@ function troubleOf(network: NetworkName, error: unknown): NetworkTrouble | null 
     return { network, kind: 'rpc_disagreement', detail }
   }
   if (!isFault(error, 'history_lost')) return null
-  const { problem, mend } = error.details
-  return { network, kind: 'history_lost', detail: { problem, mend } }
+  const { problem, fix } = error.details
+  return { network, kind: 'history_lost', detail: { problem, fix } }
 }

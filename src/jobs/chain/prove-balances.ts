@@ -4,7 +4,7 @@ import { addDifferences, recheckDifferences, syncUnexplained } from '../../store
 import {
   dropReadings,
   dueHoldings,
-  fillSightings,
+  fillChainTransfers,
   isExplained,
   type OpeningBalance,
   type ReadyBalanceSpan,
@@ -62,7 +62,7 @@ export async function proveBalances(
 }
 
 async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResult> {
-  await fillSightings(run.db)
+  await fillChainTransfers(run.db)
   const { read, problems } = await readDue(run, readBefore)
   const unjudged = await judgeBalances(run)
   // Differences are reported even if the search for their block fails.
@@ -175,15 +175,15 @@ async function readMovements(
 ): Promise<MovementReadResult> {
   const judged: ReadyBalanceSpan[] = []
   const problems: string[] = []
-  const stretches = Map.groupBy(ready, ({ start, end }) => `${start.height}-${end.height}`)
-  for (const same of stretches.values()) {
+  const ranges = Map.groupBy(ready, ({ start, end }) => `${start.height}-${end.height}`)
+  for (const same of ranges.values()) {
     const [first] = same
     if (first === undefined) continue
     const addresses = new Set(same.map(({ holding }) => holding.address))
-    const stretch = { from: first.start.height + 1n, to: first.end.height }
-    const movements = await unlessRemote(reader.readMovements({ ...stretch, addresses }))
+    const range = { from: first.start.height + 1n, to: first.end.height }
+    const movements = await unlessRemote(reader.readMovements({ ...range, addresses }))
     if (typeof movements === 'string') {
-      problems.push(`what was sent from ${stretch.from} to ${stretch.to}: ${movements}`)
+      problems.push(`what was sent from ${range.from} to ${range.to}: ${movements}`)
       await save((tx) => dropReadings(tx, same))
       continue
     }

@@ -6,18 +6,22 @@ import type { ObservedChainTransfer } from '../../core/evidence.ts'
 import { reach } from '../../failpoint.ts'
 import { rewindBalances } from '../../store/chain/balance-points.ts'
 import {
+  appendChainTransfers,
+  rewoundChainTransfers,
+  vanishedChainTransfers,
+} from '../../store/chain/chain-transfers.ts'
+import {
   type Enrolment,
   enrolAddresses,
   readWatchList,
   type WatchEntry,
 } from '../../store/chain/chain-watch.ts'
-import { addCoverage, saveStanding, withdrawCoverage } from '../../store/chain/coverage.ts'
+import { addCoverage, saveScanPosition, withdrawCoverage } from '../../store/chain/coverage.ts'
 import { appendMovements, withdrawMovements } from '../../store/chain/movements.ts'
-import { appendSightings, rewoundSightings, vanishedSightings } from '../../store/chain/sightings.ts'
 import { inTransaction } from '../../store/database.ts'
 import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { foundSightings } from './found-sightings.ts'
+import { foundChainTransfers } from './found-transfers.ts'
 import { decodePosition, encodePosition, type ScanPosition, scanStream } from './scan-position.ts'
 
 export type NetworkReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'heightAt'>
@@ -36,7 +40,7 @@ export type ScanDeps = {
 
 export type ScanReport = {
   network: NetworkName
-  /** New `sighting` rows, and how many of them withdraw a transfer. */
+  /** New `chain transfer` rows, and how many of them withdraw a transfer. */
   stored: number
   withdrawn: number
   /** The final history changed below the scan position. */
@@ -83,7 +87,7 @@ export async function rescanNetwork(
     if (height < from - 1n) {
       throw new Fault('usage_bad', {
         problem: `${reader.network} is final up to ${height} only`,
-        mend: `give a height up to ${height + 1n}`,
+        fix: `give a height up to ${height + 1n}`,
       })
     }
     // The resume height says nothing about when an address added meanwhile was created.
@@ -146,14 +150,14 @@ function store(deps: ScanDeps, storing: ScanCommit): Promise<Pick<ScanReport, 's
     // Must come first: a reader of block ranges waits here, and so never holds a lock that this transaction waits for.
     await keepLease(tx, lease, deps.leaseMs)
     const withdraw = (gone: readonly ObservedChainTransfer[]) =>
-      appendSightings(
+      appendChainTransfers(
         tx,
         gone.map((one) => ({ ...one, stage: 'orphaned', epoch, receivedAt: now })),
       )
     // Must precede the new transfers: they belong to the new history, and a later change may withdraw them again.
     const rewound = await withdraw(await rewoundBy(tx, network, result))
-    const found = foundSightings({ transfers: result.transfers, book, epoch, now })
-    const count = await appendSightings(tx, found)
+    const found = foundChainTransfers({ transfers: result.transfers, book, epoch, now })
+    const count = await appendChainTransfers(tx, found)
     const vanished = await withdraw(await vanishedBy(tx, network, { result, position }))
     await storeCoverage(tx, deps, storing)
     reach('scan.in_transaction')
@@ -182,7 +186,7 @@ async function storeCoverage(
   const assets = (deps.assets.get(network) ?? []).toSorted()
   const watched = await enrolAddresses(tx, network, enrolment)
   await addCoverage(tx, network, { watched, assets, proved })
-  await saveStanding(tx, network, { assets, height })
+  await saveScanPosition(tx, network, { assets, height })
 }
 
 /** Transfers stored as final that this scan shows to be gone. */
@@ -191,7 +195,7 @@ async function rewoundBy(
   network: NetworkName,
   { rewoundTo }: ScanResult,
 ): Promise<ObservedChainTransfer[]> {
-  return rewoundTo === null ? [] : rewoundSightings(tx, network, rewoundTo)
+  return rewoundTo === null ? [] : rewoundChainTransfers(tx, network, rewoundTo)
 }
 
 /** Transfers seen before finality that are not among the final ones of this scan at their height. */
@@ -201,7 +205,7 @@ function vanishedBy(
   { result, position }: { result: ScanResult; position: ScanPosition | null },
 ): Promise<ObservedChainTransfer[]> {
   const above = result.rewoundTo ?? position?.cursor.final.height ?? -1n
-  return vanishedSightings(tx, { network, above, upTo: result.cursor.final.height })
+  return vanishedChainTransfers(tx, { network, above, upTo: result.cursor.final.height })
 }
 
 function savePosition(

@@ -5,6 +5,7 @@ import type { NetworkName } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
 import { type TransactionFailure, transferRef } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
+import { appendChainTransfers } from '../../store/chain/chain-transfers.ts'
 import { readWatchList, type WatchEntry } from '../../store/chain/chain-watch.ts'
 import {
   appendFailures,
@@ -15,11 +16,10 @@ import {
   putOffTransactions,
   takeDueTransactions,
 } from '../../store/chain/named-transactions.ts'
-import { appendSightings } from '../../store/chain/sightings.ts'
 import { inTransaction } from '../../store/database.ts'
 import { readCursor } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { foundSightings } from './found-sightings.ts'
+import { foundChainTransfers } from './found-transfers.ts'
 import { decodePosition, type ScanPosition, scanStream } from './scan-position.ts'
 
 export type VerifyDeps = {
@@ -142,7 +142,7 @@ async function store(
   const found = outcomes.flatMap((one) => one.transfers)
   const transfers = [...new Map(found.map((one) => [transferRef(one), one])).values()]
   const failures = outcomes.flatMap((one) => failureOf(one, now))
-  const stored = await appendSightings(tx, foundSightings({ transfers, book, epoch, now }))
+  const stored = await appendChainTransfers(tx, foundChainTransfers({ transfers, book, epoch, now }))
   const failed = await appendFailures(tx, failures)
   await dropTransactions(
     tx,

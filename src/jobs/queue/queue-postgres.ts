@@ -41,7 +41,7 @@ export async function openPostgresQueue(asked: QueueSettings): Promise<Backend> 
   const { name, limits, report } = settings
   const pool = openPool(settings)
   const queue = await begin(pool, settings)
-  const tellMissing = (error: unknown): never => {
+  const reportMissing = (error: unknown): never => {
     if (isFault(error, 'remote_failed')) report({ kind: 'schema_unusable', error })
     throw error
   }
@@ -58,7 +58,7 @@ export async function openPostgresQueue(asked: QueueSettings): Promise<Backend> 
       return schemaWarning(schema)
     },
     async keepUp() {
-      const isMade = await prepareSchema(pool, settings).catch(tellMissing)
+      const isMade = await prepareSchema(pool, settings).catch(reportMissing)
       if (isMade) report({ kind: 'schema_made' })
       await pool.query(boundLocks, [name, limits.lockMs])
       await promoteFromFuture(queue)

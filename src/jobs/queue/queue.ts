@@ -1,5 +1,5 @@
 import { Fault } from '../../core/errors.ts'
-import { shareRuns } from '../chain/share-runs.ts'
+import { coalesceRuns } from '../chain/coalesce-runs.ts'
 import { createWatchdog } from '../watchdog.ts'
 import { within } from '../within.ts'
 import { calmly } from './queue-bullmq.ts'
@@ -56,7 +56,7 @@ export async function createQueue(asked: QueueSettings): Promise<Queue> {
   const settings = { ...asked, report: calmly(asked.report) }
   const { limits } = settings
   const backend = await openBackend(settings)
-  const addOnce = shareRuns()
+  const addOnce = coalesceRuns()
   let worker: RunningWorker | undefined
   let stopped: Promise<void> | undefined
   const stop = async () => {

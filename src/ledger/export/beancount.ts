@@ -73,6 +73,6 @@ function quoted(text: string): string {
 function tooLong({ key }: ExportedAsset): Fault {
   return new Fault('usage_bad', {
     problem: `amounts of ${key} add up to more than ${digitsMax} digits, which Beancount would round`,
-    mend: 'use --format hledger, or a shorter time',
+    fix: 'use --format hledger, or a shorter time',
   })
 }

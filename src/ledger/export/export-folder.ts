@@ -142,6 +142,6 @@ async function reopen<State>(folder: string, file: string): Promise<ExportFile<S
   return { handle: await open(path, 'a'), hash, bytes, state }
 }
 
-function refusal(problem: string, mend: string): Fault {
-  return new Fault('usage_bad', { problem, mend })
+function refusal(problem: string, fix: string): Fault {
+  return new Fault('usage_bad', { problem, fix })
 }

@@ -26,12 +26,12 @@ export function compareLeaves(sealed: LeafById, found: LeafById): string[] {
   const altered = [...sealed].filter(([id, leaf]) => found.has(id) && found.get(id) !== leaf)
   const gone = [...sealed].filter(([id]) => !found.has(id))
   const added = [...found].filter(([id]) => !sealed.has(id))
-  const told = [
+  const reported = [
     { ids: altered.map(([id]) => id), one: 'is altered', several: 'are altered' },
     { ids: gone.map(([id]) => id), one: 'is gone', several: 'are gone' },
     { ids: added.map(([id]) => id), one: 'was put in later', several: 'were put in later' },
   ]
-  return told
+  return reported
     .filter(({ ids }) => ids.length > 0)
     .map(({ ids, one, several }) =>
       ids.length === 1 ? `journal ${ids[0]} ${one}` : `journals ${listOf(ids)} ${several}`,

@@ -30,11 +30,11 @@ export const daemonEvents = {
     reason: 'Why the signature scheme refused, where it did.',
   }),
   webhooks_refused_more: event('warn', 'more webhooks were refused', {
-    untold: 'How many of the second before have no line of their own.',
+    unreported: 'How many of the second before have no line of their own.',
   }),
   webhook_not_stored: event('error', 'webhooks could not be stored', { err }),
   webhooks_not_stored_more: event('error', 'more webhooks could not be stored', {
-    untold: 'How many failures of the second before have no line of their own.',
+    unreported: 'How many failures of the second before have no line of their own.',
   }),
   quarantine_not_stored: event('error', 'quarantine could not be stored; it waits', { err }),
   webhook_settings_read: event('info', 'settings of webhooks were read', {

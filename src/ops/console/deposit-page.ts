@@ -1,4 +1,3 @@
-import { mismatchSentence } from '../../presentation/mismatch-words.ts'
 import {
   chainWord,
   claimWord,
@@ -10,9 +9,10 @@ import {
   matrixRows,
   saidOf,
   transferColumns,
-} from '../../presentation/told-deposit.ts'
-import { lossText } from '../../presentation/told-mismatch.ts'
-import { reasonColumns } from '../../presentation/told-reasons.ts'
+} from '../../presentation/deposit.ts'
+import { lossText } from '../../presentation/mismatch.ts'
+import { mismatchSentence } from '../../presentation/mismatch-words.ts'
+import { reasonColumns } from '../../presentation/reasons.ts'
 import { clip, type Html, html } from './html.ts'
 import { badge, type ConsolePage, sectionOf, stateBadge, timeOf, toneOfSeverity } from './page.ts'
 import type { ConsoleDeposit } from './reading.ts'

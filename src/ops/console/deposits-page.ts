@@ -1,5 +1,5 @@
 import { depositStates } from '../../core/judging/reconcile.ts'
-import { type DepositListRow } from '../../presentation/told-deposit.ts'
+import { type DepositListRow } from '../../presentation/deposit.ts'
 import { numberOf, oneOf, readQuery, shortText } from './asked.ts'
 import { filterForm } from './filter-form.ts'
 import { html } from './html.ts'

@@ -3,7 +3,7 @@ import {
   sealColumns,
   type TrialBalanceRow,
   trialBalanceColumns,
-} from '../../presentation/told-ledger.ts'
+} from '../../presentation/ledger.ts'
 import { type Html, html } from './html.ts'
 import { badge, type ConsolePage, partHtml, sectionOf, timeOf } from './page.ts'
 import type { LedgerReading } from './reading.ts'

@@ -1,9 +1,4 @@
-import {
-  adviceOf,
-  historyColumns,
-  type MismatchDetail,
-  mismatchFacts,
-} from '../../presentation/told-mismatch.ts'
+import { adviceOf, historyColumns, type MismatchDetail, mismatchFacts } from '../../presentation/mismatch.ts'
 import type { Fact } from '../../presentation/words.ts'
 import { type Html, type HtmlContent, html } from './html.ts'
 import { subjectLink } from './lists.ts'

@@ -1,5 +1,5 @@
 import { mismatchKinds } from '../../core/mismatch.ts'
-import { type MismatchRow } from '../../presentation/told-mismatch.ts'
+import { type MismatchRow } from '../../presentation/mismatch.ts'
 import { severities } from '../metrics/deposits.ts'
 import { numberOf, oneOf, readQuery } from './asked.ts'
 import { filterForm } from './filter-form.ts'

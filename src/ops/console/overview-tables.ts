@@ -133,7 +133,7 @@ export function stagesTable({ stages }: Live): Html {
 
 export function streamsTable({ streams }: Live, totals: MetricTotals | null): Html {
   const gapsOf = (name: string) =>
-    totals?.coverageGaps.find(({ network }) => name === `scan/${network}`)?.stretches ?? 0
+    totals?.coverageGaps.find(({ network }) => name === `scan/${network}`)?.ranges ?? 0
   const columns: ShownColumn<Live['streams'][number]>[] = [
     { title: 'STREAM', of: ({ name }) => name },
     { title: 'LAST READ', of: ({ age }) => `${duration(age)} ago`, align: 'right' },

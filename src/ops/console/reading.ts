@@ -1,7 +1,7 @@
-import type { DepositDetail, DepositListRow } from '../../presentation/told-deposit.ts'
-import type { PeriodRow, SealRow, TrialBalanceRow } from '../../presentation/told-ledger.ts'
-import type { MismatchDetail, MismatchRow } from '../../presentation/told-mismatch.ts'
-import type { Explanation } from '../../presentation/told-reasons.ts'
+import type { DepositDetail, DepositListRow } from '../../presentation/deposit.ts'
+import type { PeriodRow, SealRow, TrialBalanceRow } from '../../presentation/ledger.ts'
+import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
+import type { Explanation } from '../../presentation/reasons.ts'
 import type { ReadGauges } from '../read-gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 

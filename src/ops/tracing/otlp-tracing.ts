@@ -22,7 +22,7 @@ import {
 } from '@opentelemetry/sdk-trace'
 import { Fault, messageOf } from '../../core/errors.ts'
 import { shorten } from '../../core/shorten.ts'
-import type { AppliedTrail } from '../tell-applied.ts'
+import type { AppliedTrail } from '../report-applied.ts'
 import { traceBatch } from './trace-batch.ts'
 import type { TraceExportSettings, TraceRecorder, TracingDeps } from './tracing.ts'
 
@@ -91,7 +91,7 @@ function traceWebhook(
 function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) {
   const lookups = new Set<Promise<void>>()
   let untraced = 0
-  const tellUntraced = (): void => {
+  const reportUntraced = (): void => {
     const problem = `${untraced} batches have no spans: ${lookupsMax} others were still looked up`
     if (untraced > 0) onLost(new Fault('remote_failed', { what: 'tracing batches', problem }))
     untraced = 0
@@ -112,7 +112,7 @@ function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) 
       lookups.add(lookup)
       void lookup.finally(() => {
         lookups.delete(lookup)
-        tellUntraced()
+        reportUntraced()
       })
     },
     finish: () => Promise.all(lookups),
@@ -205,7 +205,7 @@ function openExport(
     async stop() {
       // Unsent spans are reported even if the shutdown fails.
       await provider.shutdown().catch(() => undefined)
-      lost.tellRest()
+      lost.reportRest()
     },
   }
 }
@@ -213,11 +213,11 @@ function openExport(
 /** Counts waiting, sending and dropped spans, and reports all that were lost: the library does not. */
 function countLost(onLost: (error: unknown) => void) {
   const count = { waiting: 0, underWay: 0, dropped: 0 }
-  const tell = (spans: number, cause: Error): void => {
+  const report = (spans: number, cause: Error): void => {
     if (spans > 0) onLost(faultOf(spans, cause))
   }
-  const tellDropped = (): void => {
-    tell(count.dropped, new Error(`more than ${waitingMax} waited`))
+  const reportDropped = (): void => {
+    report(count.dropped, new Error(`more than ${waitingMax} waited`))
     count.dropped = 0
   }
   return {
@@ -244,17 +244,17 @@ function countLost(onLost: (error: unknown) => void) {
           count.underWay += spans.length
           exporter.export(spans, (result) => {
             count.underWay -= spans.length
-            if (result.error !== undefined) tell(spans.length, result.error)
-            tellDropped()
+            if (result.error !== undefined) report(spans.length, result.error)
+            reportDropped()
             done(result)
           })
         },
         shutdown: () => exporter.shutdown(),
       }
     },
-    tellRest(): void {
-      tellDropped()
-      tell(count.waiting + count.underWay, new Error('the collector did not take them before the end'))
+    reportRest(): void {
+      reportDropped()
+      report(count.waiting + count.underWay, new Error('the collector did not take them before the end'))
     },
   }
 }

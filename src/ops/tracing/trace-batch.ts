@@ -1,6 +1,6 @@
 import { type Context, type Link, SpanKind, type Tracer, trace } from '@opentelemetry/api'
-import type { AppliedTrail } from '../tell-applied.ts'
-import { rowName } from '../tell-webhooks.ts'
+import type { AppliedTrail } from '../report-applied.ts'
+import { rowName } from '../report-webhooks.ts'
 
 type BatchTraceContexts = {
   /** The context of the job that applied the batch. */
@@ -43,10 +43,10 @@ export function traceBatch(
   }
   const isOwn = new Set(own.map(({ id }) => id))
   const booked = trails.filter((trail) => trail.journals.length > 0)
-  for (const [id, told] of byRow(booked, ({ webhooks }) => webhooks)) {
+  for (const [id, reported] of byRow(booked, ({ webhooks }) => webhooks)) {
     const place = isOwn.has(id) ? null : contextOf(id)
     if (place === null) continue
-    for (const trail of told) traceDeposit(tracer, trail, { times, context: place, links: toBatch })
+    for (const trail of reported) traceDeposit(tracer, trail, { times, context: place, links: toBatch })
   }
   span.end(times.bookedAt)
 }

@@ -1,5 +1,5 @@
 import type { Observer } from '../observe.ts'
-import type { AppliedTrail } from '../tell-applied.ts'
+import type { AppliedTrail } from '../report-applied.ts'
 
 export type TracedRpcRequest = {
   network: string

@@ -18,7 +18,7 @@ export function findRecord(payloads: readonly unknown[], records: readonly unkno
       .toSorted((one, other) => other.likeness - one.likeness)
     if (best !== undefined && best.likeness > 0.5) return best.path
   }
-  return paths.findLast((path) => tellsOfDeposit(columnsOf(recordsAt(payloads, path)), hints)) ?? ''
+  return paths.findLast((path) => concernsDeposit(columnsOf(recordsAt(payloads, path)), hints)) ?? ''
 }
 
 /** The records of the payloads that have one at the path. */
@@ -41,7 +41,7 @@ function likeness(columns: readonly SampleColumn[], listed: ReadonlySet<string>)
 
 const telling = ['deposit.address', 'deposit.amount', 'status'] as const
 
-function tellsOfDeposit(columns: readonly SampleColumn[], hints: Hints): boolean {
+function concernsDeposit(columns: readonly SampleColumn[], hints: Hints): boolean {
   const found = findFields(columns, hints)
   return telling.every((field) => found.has(field))
 }

@@ -82,11 +82,11 @@ function draftKind(
 ) {
   if (kind === undefined) return undefined
   const address = record.get('deposit.address')?.column.path ?? ''
-  const tellsOfDeposit = payloads.map((payload) => {
+  const concernsDeposit = payloads.map((payload) => {
     const one = valueAt(payload, path)
     return isObject(one) && typeof valueAt(one, address) === 'string'
   })
-  const { words, doubts: unsure } = kindWords(kind.column, tellsOfDeposit)
+  const { words, doubts: unsure } = kindWords(kind.column, concernsDeposit)
   doubts.note(['webhook', 'kind', 'paths'], kind.doubt)
   doubts.noteEach(['webhook', 'kind', 'words'], unsure)
   return { paths: kind.column.path, words }

@@ -94,15 +94,15 @@ function networkByContract(word: string, legs: readonly Legs[], hints: Hints): s
 
 /**
  * Meanings of event kinds: `deposit` if the event carries one.
- * @param tellsOfDeposit per sample
+ * @param concernsDeposit per sample
  */
 export function kindWords(
   column: SampleColumn,
-  tellsOfDeposit: readonly boolean[],
+  concernsDeposit: readonly boolean[],
 ): Dictionary<'deposit' | 'ignored'> {
   const result: Dictionary<'deposit' | 'ignored'> = { words: {}, doubts: {} }
   for (const word of wordsIn(column)) {
-    const isDeposit = column.leaves.some((leaf, place) => leaf?.text === word && tellsOfDeposit[place])
+    const isDeposit = column.leaves.some((leaf, place) => leaf?.text === word && concernsDeposit[place])
     result.words[word] = isDeposit ? 'deposit' : 'ignored'
     if (!isDeposit) result.doubts[word] = 'it came without a deposit'
   }

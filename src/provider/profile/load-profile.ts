@@ -19,10 +19,10 @@ function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8')
   } catch (error) {
-    const mend =
+    const fix =
       'service.profile is the name of one that comes along, or a path as seen from the settings file'
     throw new Fault('settings_bad', {
-      faults: [`profile ${basename(path)} cannot be read: ${messageOf(error)}; ${mend}`],
+      faults: [`profile ${basename(path)} cannot be read: ${messageOf(error)}; ${fix}`],
     })
   }
 }

@@ -6,7 +6,7 @@ import type { Address } from '@solana/kit'
 import type { Logger } from 'pino'
 import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import { freePort, loopback } from '../free-port.ts'
 import { sandboxSigner } from '../sandbox-signer.ts'
 import { accountMethods } from './account-methods.ts'
@@ -154,7 +154,7 @@ const callSchema = z.looseObject({
 async function serveRpc(methods: Methods, port: number, log: Logger): Promise<RpcServer> {
   const server = createServer((request, response) => {
     answerRequest(methods, request, response).catch((error: unknown) => {
-      tell(log, 'local_request_broken', { err: error })
+      logEvent(log, 'local_request_broken', { err: error })
       response.destroy()
     })
   })

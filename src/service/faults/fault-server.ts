@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import express, { type Express, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
 import { assert, isFault } from '../../core/errors.ts'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import { type ApiReply, problemReply, refusal, replyTo } from '../http/problem.ts'
 import { readJsonBody } from '../http/read-request.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -38,7 +38,7 @@ function serve(app: Express, faults: Faults, log: Logger): void {
   const change = async (request: Request, response: Response, rest: Partial<FaultSettings>) => {
     const changes = await readChanges(request, response)
     turn(faults, { ...rest, ...changes })
-    tell(log, 'faults_switched', { faults: changes })
+    logEvent(log, 'faults_switched', { faults: changes })
     return shown()
   }
   const { seed: _, ...untouched } = harmless
@@ -88,7 +88,7 @@ type FaultHandler = (request: Request, response: Response) => ApiReply | Promise
 function answer(log: Logger, work: FaultHandler) {
   return async (request: Request, response: Response): Promise<void> => {
     const reply = await replyOf(log, async () => {
-      refuseStrangers(request)
+      refuseAddressConflicts(request)
       return work(request, response)
     })
     response.status(reply.status).set({ 'content-type': 'application/json; charset=utf-8', ...reply.headers })
@@ -100,7 +100,7 @@ function answer(log: Logger, work: FaultHandler) {
  * Refuses pages of other sites. A page could reach this port through a DNS name that resolves to loopback (DNS
  * rebinding), or by a cross-site request, which carries its origin.
  */
-function refuseStrangers(request: Request): void {
+function refuseAddressConflicts(request: Request): void {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = request.headers
   const isOwnName = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(host)
   const isOwnPage = origin === undefined || origin === `http://${host}`
@@ -117,7 +117,7 @@ async function replyOf(log: Logger, work: () => Promise<ApiReply>): Promise<ApiR
   } catch (error) {
     const reply = replyTo(error)
     if (reply !== null) return reply
-    tell(log, 'fault_request_failed', { problem: describeError(error) })
+    logEvent(log, 'fault_request_failed', { problem: describeError(error) })
     return problemReply('internal', 'the request may be sent again')
   }
 }

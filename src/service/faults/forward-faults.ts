@@ -5,8 +5,8 @@ import type { Faults } from './faults.ts'
 /** Deposits that one forward pays. */
 export type ForwardGroup = readonly [ServiceDepositRow, ...ServiceDepositRow[]]
 
-/** The amount of a deposit's forward, and the extra transfers. If `isTold`, the deposit names their transaction. */
-type Payout = { amount: bigint; beside: readonly { amount: bigint; isTold: boolean }[] }
+/** The amount of a deposit's forward, and the extra transfers. If `isReported`, the deposit names their transaction. */
+type Payout = { amount: bigint; beside: readonly { amount: bigint; isReported: boolean }[] }
 
 /**
  * Groups deposits into forwards: one each, unless a fault joins several to one recipient. A deposit to be joined waits
@@ -38,8 +38,8 @@ export function payoutOf(faults: Faults, deposit: ServiceDepositRow): Payout {
   const isShort = faults.strikes('shortForwardRate', deposit)
   const amount = isShort ? shortened(quoted - part) : quoted - part
   const isDoubled = isFirst && faults.strikes('doubleForwardRate', deposit)
-  if (isFirst && part > 0n) return { amount, beside: [{ amount: part, isTold: true }] }
-  return { amount, beside: isDoubled ? [{ amount, isTold: false }] : [] }
+  if (isFirst && part > 0n) return { amount, beside: [{ amount: part, isReported: true }] }
+  return { amount, beside: isDoubled ? [{ amount, isReported: false }] : [] }
 }
 
 export function quotedOf({ to_amount: amount }: ServiceDepositRow): bigint {

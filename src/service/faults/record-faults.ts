@@ -17,7 +17,7 @@ export type FaultyRecordPage = {
     last: ServiceDepositRow | null
   }
   /** The records of the page as they are listed. */
-  tell(rows: readonly ServiceDepositRow[], networks: readonly NetworkSettings[]): DepositRecord[]
+  report(rows: readonly ServiceDepositRow[], networks: readonly NetworkSettings[]): DepositRecord[]
 }
 
 type Shift = 'repeat' | 'skip' | 'none'
@@ -37,9 +37,9 @@ export function openListing(faults: Faults, wanted: number): FaultyRecordPage {
       const page = rows.slice(0, limit)
       return { rows: page, last: rows.length > limit ? lastOf(rows, page, shift) : null }
     },
-    tell: (rows, networks) => {
-      const told = rows.flatMap((row) => tellRecords(faults, row, networks))
-      return isReordered ? told.toReversed() : told
+    report: (rows, networks) => {
+      const reported = rows.flatMap((row) => reportRecords(faults, row, networks))
+      return isReordered ? reported.toReversed() : reported
     },
   }
 }
@@ -56,18 +56,18 @@ function lastOf(
 }
 
 /** The record as it is listed, and a second one that claims its payment; empty if the deposit is not listed. */
-export function tellRecords(
+export function reportRecords(
   faults: Faults,
   row: ServiceDepositRow,
   networks: readonly NetworkSettings[],
 ): DepositRecord[] {
-  const record = tellRecord(faults, row, networks)
+  const record = reportRecord(faults, row, networks)
   if (record === null) return []
   return faults.strikes('claimAgainRate', row) ? [record, ...claimAgain(record)] : [record]
 }
 
 /** Null if the deposit is not listed. */
-function tellRecord(
+function reportRecord(
   faults: Faults,
   row: ServiceDepositRow,
   networks: readonly NetworkSettings[],
@@ -109,8 +109,10 @@ export function regress(record: DepositRecord): DepositRecord {
  * Removes the transaction, so that only address, asset, amount and time identify the payment. The fault violates the
  * type on purpose.
  */
-export function withoutTransaction<Told extends { source: { transaction: string } }>(told: Told): Told {
-  return { ...told, source: { ...told.source, transaction: null as unknown as string } }
+export function withoutTransaction<Reported extends { source: { transaction: string } }>(
+  reported: Reported,
+): Reported {
+  return { ...reported, source: { ...reported.source, transaction: null as unknown as string } }
 }
 
 /** States another amount than was paid: a tenth more, at least one base unit more. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { type TxId, toTxId } from '../../core/asset.ts'
 import type { DepositRecord } from '../deposits/record.ts'
 import { againOf } from '../faults/claim-again.ts'
-import { openListing, tellRecords } from '../faults/record-faults.ts'
+import { openListing, reportRecords } from '../faults/record-faults.ts'
 import type { ServiceDatabase, ServiceDepositRow } from '../tables.ts'
 import { readCursor, writeCursor } from './cursor.ts'
 import { depositRecord } from './deposit-schema.ts'
@@ -38,7 +38,7 @@ const listDeposits = defineRoute({
     const listing = openListing(faults, query.limit ?? listLimitDefault)
     const { rows, last } = listing.cut(await selectDeposits(db, query, listing.limit + 1))
     const nextCursor = last === null ? null : writeCursor('deposits', last.sequence)
-    return { data: listing.tell(rows, networks), next_cursor: nextCursor }
+    return { data: listing.report(rows, networks), next_cursor: nextCursor }
   },
 })
 
@@ -59,7 +59,7 @@ const retrieveDeposit = defineRoute({
       .selectAll()
       .where('id', 'in', [id, againOf(id)])
       .execute()
-    const record = rows.flatMap((row) => tellRecords(faults, row, networks)).find(isAsked)
+    const record = rows.flatMap((row) => reportRecords(faults, row, networks)).find(isAsked)
     if (record === undefined) throw noDeposit(id)
     return record
   },

@@ -1,6 +1,6 @@
 import express, { type Request, type Response } from 'express'
 import type { Logger } from 'pino'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import { strikeCall } from '../faults/call-faults.ts'
 import { describeError } from '../running/describe-error.ts'
 import type { Authenticate } from './authentication.ts'
@@ -91,7 +91,7 @@ async function replyOf(work: () => Promise<ApiReply>, log: Logger): Promise<ApiR
   } catch (error) {
     const reply = replyTo(error)
     if (reply !== null) return reply
-    tell(log, 'service_request_failed', { problem: describeError(error) })
+    logEvent(log, 'service_request_failed', { problem: describeError(error) })
     return problemReply('internal', 'the request may be sent again')
   }
 }

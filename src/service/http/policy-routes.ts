@@ -15,7 +15,7 @@ const parameters = z.strictObject({ id: idText })
 function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
   const name = kind === 'channel' ? 'channel' : 'StableWallet'
   const common = { path, origin: 'ours', parameters, status: 200, answer: policyAnswer } as const
-  const tell = (id: string, outcome: PolicyOutcome) => {
+  const report = (id: string, outcome: PolicyOutcome) => {
     if (outcome.kind === 'owner_unknown') throw refusal('not_found', `there is no ${name} ${id}`)
     if (outcome.kind === 'none') return { policy: null, updated_at: null }
     return { policy: outcome.policy, updated_at: outcome.updatedAt.toISOString() }
@@ -27,7 +27,7 @@ function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
       scope: 'read',
       summary: `Retrieve the policy of a ${name}`,
       refusals: ['not_found'],
-      run: async ({ db }, { parameters: { id } }) => tell(id, await getPolicy(db, { kind, id })),
+      run: async ({ db }, { parameters: { id } }) => report(id, await getPolicy(db, { kind, id })),
     }),
     defineRoute({
       ...common,
@@ -38,7 +38,7 @@ function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
       refusals: ['not_found', 'network_unknown', 'asset_unknown', 'address_invalid'],
       run: async ({ db, networks }, { parameters: { id }, body }) => {
         checkPolicy(networks, body)
-        return tell(id, await putPolicy(db, { kind, id }, body))
+        return report(id, await putPolicy(db, { kind, id }, body))
       },
     }),
     defineRoute({
@@ -47,7 +47,7 @@ function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
       scope: 'write',
       summary: `Delete the policy of a ${name}`,
       refusals: ['not_found'],
-      run: async ({ db }, { parameters: { id } }) => tell(id, await deletePolicy(db, { kind, id })),
+      run: async ({ db }, { parameters: { id } }) => report(id, await deletePolicy(db, { kind, id })),
     }),
   ]
 }

@@ -11,7 +11,7 @@ import { isIPv6 } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
 import { assert } from '../../core/errors.ts'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import { keepApiKey } from '../api-keys.ts'
 import type { DepositServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
@@ -30,7 +30,7 @@ export type RunningServer = { url: string; stop(): Promise<void> }
 /** Serves the API. The configured keys are accepted from then on, unless they were revoked. */
 export async function startServer(parts: ServerParts): Promise<RunningServer> {
   const { settings, log, ...api } = parts
-  if (isExposed(settings)) tell(log, 'service_without_tls', { host: settings.host })
+  if (isExposed(settings)) logEvent(log, 'service_without_tls', { host: settings.host })
   await keepGivenKeys(api.db, settings)
   const webhooks = { vault: openVault(settings.seed), allowPrivate: settings.allowPrivateWebhooks }
   const stopping = new AbortController()

@@ -21,7 +21,7 @@ import { type Asset, assetCode } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
-import { createShare, type RequestCoalescer } from '../running/sharing.ts'
+import { createRequestCoalescer, type RequestCoalescer } from '../running/sharing.ts'
 import { createBlockScanner } from './block-scan.ts'
 import {
   draftEvm,
@@ -48,7 +48,13 @@ export function openEvm(settings: NetworkSettings, keyring: Keyring): NetworkCli
     cacheTime: 0,
   })
   const liquidity = keyring.address('evm', liquidityBranch)
-  const purse: EvmWallet = { client, settings, keyring, promises: createPromises(), share: createShare() }
+  const purse: EvmWallet = {
+    client,
+    settings,
+    keyring,
+    promises: createPromises(),
+    share: createRequestCoalescer(),
+  }
   return {
     settings,
     check: () => checkEvm(client, settings),

@@ -13,7 +13,7 @@ import { type Asset, assetCode } from '../../core/asset.ts'
 import { assert, Fault, isFault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import { describeError } from '../running/describe-error.ts'
-import { createShare } from '../running/sharing.ts'
+import { createRequestCoalescer } from '../running/sharing.ts'
 import { createBlockScanner } from './block-scan.ts'
 import type { NetworkClient, SignedTransfer, SignedTransferOutcome } from './port.ts'
 import { draftSolana, type SolanaPurse } from './solana-draft.ts'
@@ -38,7 +38,7 @@ export function openSolana(settings: NetworkSettings, keyring: Keyring): Network
     settings,
     keyring,
     promises: createSolanaPromises(),
-    share: createShare(),
+    share: createRequestCoalescer(),
   }
   return {
     settings,

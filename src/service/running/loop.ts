@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import { describeError } from './describe-error.ts'
 
 export type Loop = {
@@ -32,7 +32,7 @@ export function startLoop({ name, everyMs, log }: LoopSettings, work: LoopTurn):
       return more
     } catch (error) {
       failures = Math.min(failures + 1, failuresCounted)
-      tell(log, 'service_loop_failed', { loop: name, problem: describeError(error) })
+      logEvent(log, 'service_loop_failed', { loop: name, problem: describeError(error) })
       return false
     }
   }

@@ -2,7 +2,7 @@
 export type RequestCoalescer = <Answer>(key: string, ask: () => Promise<Answer>) => Promise<Answer>
 
 /** A key must always stand for the same request. */
-export function createShare(): RequestCoalescer {
+export function createRequestCoalescer(): RequestCoalescer {
   const underWay = new Map<string, Promise<unknown>>()
   return <Answer>(key: string, ask: () => Promise<Answer>) => {
     const asked =

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { assert } from '../../core/errors.ts'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { SignedTransfer, TransferDraft, TransferOrder } from '../network/port.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -84,7 +84,7 @@ async function replaceFee(
     if (isStored) await sendTransfers(network, [signed], log)
     return isStored
   } catch (error) {
-    tell(log, 'fee_not_replaced', { transfer: transfer.id.toString(), problem: describeError(error) })
+    logEvent(log, 'fee_not_replaced', { transfer: transfer.id.toString(), problem: describeError(error) })
     return false
   }
 }

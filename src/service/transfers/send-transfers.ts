@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import type { NetworkClient } from '../network/port.ts'
 import { mapBounded } from '../running/bounded.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -17,7 +17,7 @@ export async function sendTransfers(
       await network.send(bytes)
     } catch (error) {
       const problem = describeError(error)
-      tell(log, 'transfer_not_accepted', { transaction, problem })
+      logEvent(log, 'transfer_not_accepted', { transaction, problem })
     }
   })
 }

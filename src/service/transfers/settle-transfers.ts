@@ -141,10 +141,10 @@ const revertsMax = 5
  */
 export async function saveOutcomes(
   { tx, deposits, postponed }: SaveOutcomeDeps,
-  told: readonly EndedTransfer[],
+  reported: readonly EndedTransfer[],
 ): Promise<number> {
-  await lockDeposits(tx, await depositsOf(tx, told))
-  const ended = await endTransfers(tx, told)
+  await lockDeposits(tx, await depositsOf(tx, reported))
+  const ended = await endTransfers(tx, reported)
   const undeliverable = await findUndeliverable(tx, ended)
   const alsoPaid = Map.groupBy(await findAlsoPaid(tx, ended), ({ transfer }) => transfer)
   await deposits.change(
@@ -171,25 +171,25 @@ export async function saveOutcomes(
 /** Locks all deposits before the first event is written, because writing events blocks other writers. */
 async function depositsOf(
   tx: ServiceTransaction,
-  told: readonly EndedTransfer[],
+  reported: readonly EndedTransfer[],
 ): Promise<readonly string[]> {
-  const ids = told.map(({ transfer }) => transfer.id)
+  const ids = reported.map(({ transfer }) => transfer.id)
   const swept = await tx
     .selectFrom('service.deposit')
     .select('id')
     .where(sql<boolean>`sweep_id = any(${ids})`)
     .execute()
-  const paid = told.map(({ transfer }) => transfer.deposit_id).filter((id) => id !== null)
-  const alsoPaid = await findAlsoPaid(tx, told)
+  const paid = reported.map(({ transfer }) => transfer.deposit_id).filter((id) => id !== null)
+  const alsoPaid = await findAlsoPaid(tx, reported)
   return [...paid, ...[...swept, ...alsoPaid].map(({ id }) => id)]
 }
 
 /** Deposits that name a transaction of another deposit's forward. */
 async function findAlsoPaid(
   tx: ServiceTransaction,
-  told: readonly EndedTransfer[],
+  reported: readonly EndedTransfer[],
 ): Promise<readonly { id: string; transfer: bigint }[]> {
-  const forwards = told.filter(({ transfer }) => transfer.kind === 'forward')
+  const forwards = reported.filter(({ transfer }) => transfer.kind === 'forward')
   if (forwards.length === 0) return []
   const { rows } = await sql<{ id: string; transfer: bigint }>`
     select deposit.id, transfer.id as transfer
@@ -205,9 +205,9 @@ async function findAlsoPaid(
 /** @returns the transfers that ended by this call. */
 async function endTransfers(
   tx: ServiceTransaction,
-  told: readonly EndedTransfer[],
+  reported: readonly EndedTransfer[],
 ): Promise<readonly EndedTransfer[]> {
-  const rows = told.map(({ transfer, outcome, transaction }) => ({
+  const rows = reported.map(({ transfer, outcome, transaction }) => ({
     id: transfer.id.toString(),
     outcome: outcome.kind,
     transaction: outcome.kind === 'expired' ? null : transaction,
@@ -219,7 +219,7 @@ async function endTransfers(
     where transfer.id = ended.id and transfer.outcome is null
     returning transfer.id`.execute(tx)
   const ids = new Set(updated.rows.map(({ id }) => id))
-  return told.filter(({ transfer }) => ids.has(transfer.id))
+  return reported.filter(({ transfer }) => ids.has(transfer.id))
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import type { Deposits } from '../deposits/deposits.ts'
 import type { NetworkClient, TransferDraft } from '../network/port.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -28,5 +28,5 @@ export function postpone(
   error: unknown,
 ): void {
   const failures = postponed.failed(key)
-  tell(log, 'transfer_postponed', { kind, key, failures, problem: describeError(error) })
+  logEvent(log, 'transfer_postponed', { kind, key, failures, problem: describeError(error) })
 }

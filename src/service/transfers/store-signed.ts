@@ -64,8 +64,8 @@ async function stillWanted(
       when 'refund' then exists (
         select from service.deposit
         where id = wanted.deposits ->> 0 and status = 'refunding' and ${isUnpaidDeposit})
-      when 'stray' then not exists (
-        select from service.transfer where deposit_id = wanted.deposits ->> 0 and kind = 'stray')
+      when 'extra' then not exists (
+        select from service.transfer where deposit_id = wanted.deposits ->> 0 and kind = 'extra')
       when 'withdrawal' then exists (
         select from service.withdrawal
         where sequence = wanted.withdrawal and status in ('requested', 'sending') and ${isUnpaidWithdrawal})
@@ -201,8 +201,10 @@ async function changeDeposits(
   { tx, deposits }: SignedStoreContext,
   signed: readonly SignedTransferRecord[],
 ): Promise<void> {
-  const parts = signed.flatMap((one) => (one.wanted.kind === 'stray' && one.wanted.isTold ? told(one) : []))
-  const forwards = signed.flatMap((one) => (one.wanted.kind === 'forward' ? told(one) : []))
+  const parts = signed.flatMap((one) =>
+    one.wanted.kind === 'extra' && one.wanted.isReported ? reported(one) : [],
+  )
+  const forwards = signed.flatMap((one) => (one.wanted.kind === 'forward' ? reported(one) : []))
   const refunds = signed.flatMap(({ wanted, signed: { transaction } }): DepositChange[] =>
     wanted.kind === 'refund'
       ? [{ id: wanted.depositId, status: 'refunding', refund_transaction: transaction }]
@@ -217,7 +219,7 @@ async function changeDeposits(
 }
 
 /** Also writes the address: a fault may misdirect a forward, and the deposit states the actual recipient. */
-function told({ wanted, signed: { transaction } }: SignedTransferRecord): DepositChange[] {
+function reported({ wanted, signed: { transaction } }: SignedTransferRecord): DepositChange[] {
   return paidDeposits(wanted).map((id) => ({
     id,
     status: 'forwarding',

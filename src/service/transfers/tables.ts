@@ -2,7 +2,7 @@ import type { Generated, Selectable } from 'kysely'
 import type { Address, AssetCode, NetworkName } from '../../core/asset.ts'
 
 /** `top_up`: gas for a deposit address before its sweep. `stray`: an extra payment by a fault, beside a forward. */
-export type TransferKind = 'forward' | 'refund' | 'withdrawal' | 'sweep' | 'top_up' | 'stray'
+export type TransferKind = 'forward' | 'refund' | 'withdrawal' | 'sweep' | 'top_up' | 'extra'
 export type WithdrawalStatus = 'requested' | 'sending' | 'settled' | 'failed'
 type TransferOutcome = 'landed' | 'reverted' | 'expired'
 

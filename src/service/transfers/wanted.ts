@@ -18,8 +18,8 @@ type Purpose =
   /** `alsoPays` are the other deposits that the transfer pays. */
   | { kind: 'forward'; depositId: string; alsoPays: readonly string[] }
   | { kind: 'refund'; depositId: string }
-  /** If `isTold`, the deposit names this transaction before it names that of its forward. */
-  | { kind: 'stray'; depositId: string; isTold: boolean }
+  /** If `isReported`, the deposit names this transaction before it names that of its forward. */
+  | { kind: 'extra'; depositId: string; isReported: boolean }
   | { kind: 'withdrawal'; withdrawal: bigint }
   /** Collects exactly these deposits from their address. */
   | { kind: 'sweep'; depositIds: readonly string[] }

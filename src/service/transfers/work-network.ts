@@ -263,8 +263,8 @@ function forwardsOf(looking: DueTransferDeps, [deposit, ...others]: ForwardGroup
   const forward = { ...order, amount, reference: depositId }
   const alsoPays = others.map(({ id }) => id)
   const beside = payout.beside.map((one): DueTransfer => {
-    const stray = { ...order, amount: one.amount, reference: `${depositId} again` }
-    return { kind: 'stray', depositId, isTold: one.isTold, key: depositId, order: stray }
+    const extra = { ...order, amount: one.amount, reference: `${depositId} again` }
+    return { kind: 'extra', depositId, isReported: one.isReported, key: depositId, order: extra }
   })
   return [...beside, { kind: 'forward', depositId, alsoPays, key: depositId, order: forward }]
 }

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino'
-import { tell } from '../../log/tell.ts'
+import { logEvent } from '../../log/log-event.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { Faults } from '../faults/faults.ts'
 import { describeError } from '../running/describe-error.ts'
@@ -51,7 +51,7 @@ export function openCourier(delivering: CourierDeps): Courier {
     try {
       load.heard(endpoint, (await makeAttempt(delivering, making)).kind === 'answered')
     } catch (error) {
-      tell(log, 'webhook_attempt_lost', { webhook: event, endpoint, problem: describeError(error) })
+      logEvent(log, 'webhook_attempt_lost', { webhook: event, endpoint, problem: describeError(error) })
     }
     load.end(endpoint)
     onRoom()

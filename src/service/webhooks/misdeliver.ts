@@ -72,7 +72,7 @@ const bodyEdits: readonly { knob: DepositKnob; edit: (body: string) => string }[
     edit: editing(({ data, ...event }) => ({ ...event, data: withoutTransaction(data) })),
   },
   { knob: 'skewWebhookRate', edit: editing(dateAhead) },
-  { knob: 'regressStatusRate', edit: editing(tellRegress) },
+  { knob: 'regressStatusRate', edit: editing(reportRegress) },
 ]
 
 function editing(edit: (event: Event) => Event): (body: string) => string {
@@ -95,7 +95,7 @@ function ahead(time: string): string {
   return new Date(Date.parse(time) + skewMs).toISOString()
 }
 
-function tellRegress(event: Event): Event {
+function reportRegress(event: Event): Event {
   const data = regress(event.data)
   return data === event.data ? event : { ...event, type: 'deposit.confirmed', data }
 }
@@ -140,7 +140,7 @@ async function wait(
     update service.delivery as delivery set next_at = clock_timestamp() + make_interval(secs => ${delayMs / 1000})
     from service.event
     join unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ revision }) => revision)}::integer[])
-      as told (deposit_id, revision) using (deposit_id, revision)
+      as reported (deposit_id, revision) using (deposit_id, revision)
     where event.id = delivery.event_id and delivery.attempts = 0`.execute(tx)
 }
 

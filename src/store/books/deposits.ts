@@ -47,16 +47,16 @@ export async function saveDeposits(
 }
 
 function rowOf(deposit: NumberedDeposit) {
-  const { id, groupId, dossier, verdict, payment, delivery, milestones, steps } = deposit
+  const { id, groupId, evidence, verdict, payment, delivery, milestones, steps } = deposit
   return {
     id: id.toString(),
     group_id: groupId.toString(),
-    service_id: dossier.serviceId,
+    service_id: evidence.serviceId,
     service: defaultService,
-    transfer: dossier.deposit?.ref,
+    transfer: evidence.deposit?.ref,
     state: verdict.state,
     matrix: verdict.matrix,
-    ...ownerColumns(dossier),
+    ...ownerColumns(evidence),
     ...legColumns('', payment),
     ...legColumns('settlement_', delivery),
     fee_amount: delivery?.fee?.toString(),
@@ -68,8 +68,8 @@ function rowOf(deposit: NumberedDeposit) {
     settled_at: milestones.settledAt,
     reconciled_at: milestones.reconciledAt,
     steps_known: steps.known,
-    steps_told: steps.told,
-    untold_since: steps.untoldSince,
+    steps_reported: steps.reported,
+    unreported_since: steps.unreportedSince,
   }
 }
 

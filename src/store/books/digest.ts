@@ -76,7 +76,7 @@ const ours = [
   'group_id',
   'merged_into',
   'reconciled_at',
-  'untold_since',
+  'unreported_since',
   'created_at',
   'updated_at',
 ]

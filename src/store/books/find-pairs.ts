@@ -52,7 +52,7 @@ const seenTransfer = sql`
   select e.observation ->> 'tx' as tx, e.observation ->> 'index' as index, e.observation ->> 'from' as "from",
     (e.observation ->> 'blockAt')::timestamptz as at
   from evidence e
-  where e.group_id = near.group_id and e.observation ->> 'kind' = 'sighting'
+  where e.group_id = near.group_id and e.observation ->> 'kind' = 'chain_transfer'
     and e.observation ->> 'role' = near.role and e.observation ->> 'stage' = 'final'
     and concat_ws('/', e.observation ->> 'network', e.observation ->> 'tx', e.observation ->> 'index') = near.transfer
   order by (e.observation ->> 'epoch')::int desc, e.observation ->> 'blockHash' limit 1`

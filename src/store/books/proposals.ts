@@ -114,19 +114,19 @@ function heldOf({
 /** Ends proposals that these decisions settle. A policy does not override an end by a person. */
 export async function endProposals(
   tx: Transaction<Tables>,
-  rulings: readonly TransferDecision[],
+  decisions: readonly TransferDecision[],
 ): Promise<void> {
-  const ended = rulings.flatMap((ruling) =>
-    'serviceId' in ruling.verdict
+  const ended = decisions.flatMap((decision) =>
+    'serviceId' in decision.verdict
       ? [
           {
-            service_id: ruling.verdict.serviceId,
+            service_id: decision.verdict.serviceId,
             service: defaultService,
-            role: ruling.role,
-            transfer: transferRef(ruling),
-            state: ruling.verdict.kind === 'together' ? 'accepted' : 'rejected',
-            ended_at: ruling.receivedAt,
-            is_final: !isByPolicy(ruling),
+            role: decision.role,
+            transfer: transferRef(decision),
+            state: decision.verdict.kind === 'together' ? 'accepted' : 'rejected',
+            ended_at: decision.receivedAt,
+            is_final: !isByPolicy(decision),
           },
         ]
       : [],

@@ -126,7 +126,7 @@ async function joinCrowded(tx: Transaction<Tables>, network: NetworkName): Promi
           = (c.network, c.address, c.asset, c.height)
     )
     update balance_difference d set height = joined.height, balance = joined.balance, change = joined.change,
-      searched_at = now(), problem = ${`more than ${apartMax} stretches`}
+      searched_at = now(), problem = ${`more than ${apartMax} ranges`}
     from joined where d.id = joined.id and joined.change <> 0`.execute(tx)
   await sql`
     delete from balance_difference d using balance_difference whole
@@ -137,7 +137,7 @@ async function joinCrowded(tx: Transaction<Tables>, network: NetworkName): Promi
 type BalanceMismatchRow = AssetHolding & {
   value: string
   change: string
-  stretches: string[]
+  ranges: string[]
   problem: string | null
 }
 
@@ -149,7 +149,7 @@ export async function syncUnexplained(
   const { rows } = await sql<BalanceMismatchRow>`
     select network, address, asset, sum(abs(change))::text as value, sum(change)::text as change,
       array_agg(case when height = after_height + 1 then height::text else after_height + 1 || '-' || height end
-        order by height) as stretches,
+        order by height) as ranges,
       max(problem) as problem
     from balance_difference where network = ${network} group by network, address, asset`.execute(tx)
   const held = rows.map(toMismatch)
@@ -170,7 +170,7 @@ function toMismatch({
   asset,
   value,
   change,
-  stretches,
+  ranges,
   problem,
 }: BalanceMismatchRow): HeldMismatch {
   return {
@@ -183,7 +183,7 @@ function toMismatch({
     asset,
     value: BigInt(value),
     loss: lossOf(asset, BigInt(value)),
-    detail: { address, change, blocks: stretches.join(', '), ...(problem !== null && { problem }) },
+    detail: { address, change, blocks: ranges.join(', '), ...(problem !== null && { problem }) },
   }
 }
 
@@ -213,8 +213,8 @@ export async function differingBalances(
 }
 
 /** The unexplained change in a range, by what is stored now. */
-function changeOf(stretch: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`${stretch}.balance - ${stretch}.after_balance - known_change(
-    ${stretch}.network, ${stretch}.address, ${stretch}.asset, ${stretch}.after_height, ${stretch}.height
+function changeOf(range: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`${range}.balance - ${range}.after_balance - known_change(
+    ${range}.network, ${range}.address, ${range}.asset, ${range}.after_height, ${range}.height
   )`
 }

@@ -7,17 +7,17 @@ import type { Tables } from '../tables.ts'
 const fillMax = 10_000
 
 /**
- * Fills columns of `sighting` that rows of an older version lack, from the stored text; payments are summed by them.
+ * Fills columns of `chain transfer` that rows of an older version lack, from the stored text; payments are summed by them.
  * Safe to run concurrently.
  */
-export async function fillSightings(db: Kysely<Tables>): Promise<void> {
+export async function fillChainTransfers(db: Kysely<Tables>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ found: number }>`
       with unfilled as (
         select s.inbox_id, convert_from(i.body, 'UTF8')::jsonb as body
-        from sighting s join inbox i on i.id = s.inbox_id where s.role is null limit ${fillMax}
+        from chain_transfer s join inbox i on i.id = s.inbox_id where s.role is null limit ${fillMax}
       ), filled as (
-        update sighting s set role = body ->> 'role', address = body ->> 'to', asset = body ->> 'asset',
+        update chain_transfer s set role = body ->> 'role', address = body ->> 'to', asset = body ->> 'asset',
           amount = (body ->> 'amount')::numeric
         from unfilled where s.inbox_id = unfilled.inbox_id and s.role is null
       )
@@ -219,16 +219,18 @@ export type HoldingBlockRange = { holding: AssetHolding; above: bigint; upTo: bi
 /** Change of each balance according to what is stored, in the order of the ranges. */
 export async function knownChanges(
   db: Kysely<Tables>,
-  stretches: readonly HoldingBlockRange[],
+  ranges: readonly HoldingBlockRange[],
 ): Promise<bigint[]> {
   const heights = sql`
-    ${stretches.map(({ above }) => above)}::bigint[], ${stretches.map(({ upTo }) => upTo)}::bigint[]`
+    ${ranges.map(({ above }) => above)}::bigint[], ${ranges.map(({ upTo }) => upTo)}::bigint[]`
   const { rows } = await sql<{ known: string }>`
     select known_change(network, address, asset, above, up_to) as known
     from ${holdingsTable(
-      stretches.map(({ holding }) => holding),
+      ranges.map(({ holding }) => holding),
       heights,
-    )} with ordinality as stretch (network, address, asset, above, up_to, place) order by place`.execute(db)
+    )} with ordinality as block_range (network, address, asset, above, up_to, place) order by place`.execute(
+    db,
+  )
   return rows.map(({ known }) => BigInt(known))
 }
 

@@ -26,7 +26,7 @@ export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: b
       select min(lower(heights)) as height from missing where not isempty(heights)
     ), ends as (
       select min(case when lower(heights) > low.height then lower(heights)
-          else (select upper(stretch) from unnest(heights) stretch where stretch @> low.height) end) as height
+          else (select upper(block_range) from unnest(heights) block_range where block_range @> low.height) end) as height
       from missing, low where not isempty(heights)
     )
     select low.height as from, ends.height - 1 as to, chain_network.assets,
@@ -41,10 +41,10 @@ export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: b
 }
 
 /** Per network that is read, the number of ranges that some of its addresses miss. */
-export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; stretches: number }[]> {
-  const { rows } = await sql<{ network: string; stretches: number }>`
-    select network, count(stretch)::int as stretches
-    from chain_network left join chain_gap using (network) left join lateral unnest(heights) stretch on true
+export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; ranges: number }[]> {
+  const { rows } = await sql<{ network: string; ranges: number }>`
+    select network, count(block_range)::int as ranges
+    from chain_network left join chain_gap using (network) left join lateral unnest(heights) block_range on true
     group by network order by network`.execute(db)
   return rows
 }
@@ -52,7 +52,7 @@ export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; 
 export type OpenGaps = {
   network: NetworkName
   /** Number of ranges, and the lowest and the highest missing height. */
-  stretches: number
+  ranges: number
   from: bigint
   to: bigint
   addresses: bigint
@@ -77,9 +77,9 @@ export async function noteGaps(
       select watched_from from chain_gap where network = ${network}
     )`.execute(tx)
   const { rows } = await sql<OpenGaps>`
-    select network, count(*)::int as stretches, min(lower(stretch)) as from, max(upper(stretch)) - 1 as to,
+    select network, count(*)::int as ranges, min(lower(block_range)) as from, max(upper(block_range)) - 1 as to,
       max(addresses) as addresses, min(since) as since
-    from chain_gap, unnest(heights) stretch
+    from chain_gap, unnest(heights) block_range
     where network = ${network} and since <= ${openSince} group by network`.execute(tx)
   return rows[0] ?? null
 }

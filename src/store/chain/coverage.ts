@@ -16,7 +16,7 @@ export type Coverage = {
 }
 
 /** Null if the network was never read. */
-export async function readStanding(
+export async function readScanPosition(
   db: Kysely<Tables>,
   network: NetworkName,
 ): Promise<NetworkReadState | null> {
@@ -25,7 +25,7 @@ export async function readStanding(
   return rows[0] ?? null
 }
 
-export async function saveStanding(
+export async function saveScanPosition(
   tx: Transaction<Tables>,
   network: NetworkName,
   { assets, height }: NetworkReadState,
@@ -44,9 +44,9 @@ export async function addCoverage(
   if (watched === 0 || proved.length === 0) return
   await sql`
     insert into chain_coverage (network, watched, assets, heights)
-    select ${network}, ${watched}::integer, ${assets}::text[], range_agg(int8range(stretch.low, stretch.high, '[]'))
+    select ${network}, ${watched}::integer, ${assets}::text[], range_agg(int8range(block_range.low, block_range.high, '[]'))
     from unnest(${proved.map(({ from }) => from)}::bigint[], ${proved.map(({ to }) => to)}::bigint[])
-      as stretch (low, high)
+      as block_range (low, high)
     on conflict (network, watched, assets) do update set heights = chain_coverage.heights + excluded.heights`.execute(
     tx,
   )
@@ -60,10 +60,10 @@ export async function withdrawCoverage(
   network: NetworkName,
   { from, to }: { from: bigint; to: bigint | null },
 ): Promise<void> {
-  const stretch = sql`int8multirange(int8range(${from}::bigint, ${to}::bigint, '[]'))`
+  const range = sql`int8multirange(int8range(${from}::bigint, ${to}::bigint, '[]'))`
   await sql`
-    update chain_coverage set heights = heights - ${stretch}
-    where network = ${network} and heights && ${stretch}`.execute(tx)
+    update chain_coverage set heights = heights - ${range}
+    where network = ${network} and heights && ${range}`.execute(tx)
   await sql`delete from chain_coverage where network = ${network} and isempty(heights)`.execute(tx)
 }
 

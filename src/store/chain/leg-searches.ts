@@ -17,7 +17,7 @@ type ChainReadContext = { now: Date; readNetworks: ReadonlySet<NetworkName> }
  */
 export async function askChains(
   tx: Transaction<Tables>,
-  deposits: readonly Pick<DecidedDeposit, 'dossier' | 'verdict' | 'unseen'>[],
+  deposits: readonly Pick<DecidedDeposit, 'evidence' | 'verdict' | 'unseen'>[],
   asking: ChainReadContext,
 ): Promise<NetworkName[]> {
   const unseen = deposits.flatMap((one) =>
@@ -36,10 +36,10 @@ type ServiceLegSearch = LegSearchRequest & { serviceId: ServiceId }
  */
 async function askForSearches(
   tx: Transaction<Tables>,
-  deposits: readonly Pick<DecidedDeposit, 'dossier' | 'verdict'>[],
+  deposits: readonly Pick<DecidedDeposit, 'evidence' | 'verdict'>[],
   { now, readNetworks }: ChainReadContext,
 ): Promise<NetworkName[]> {
-  const wanted = deposits.flatMap(({ dossier: { serviceId }, verdict }) =>
+  const wanted = deposits.flatMap(({ evidence: { serviceId }, verdict }) =>
     serviceId === null ? [] : verdict.searches.map((one): ServiceLegSearch => ({ ...one, serviceId })),
   )
   if (wanted.length === 0) return []
@@ -161,17 +161,17 @@ export async function readHeightsOf(
       from chain_watch watch join chain_network standing using (network)
       where network = ${network} and address = ${address}
     ), newest as (
-      select stretch from watched, unnest((
+      select block_range from watched, unnest((
         select range_agg(heights) from chain_coverage covered
         where covered.network = ${network} and covered.watched >= watched.number and covered.assets @> watched.assets
-      ) * int8multirange(int8range(watched.from_height, watched.height + 1))) stretch
-      order by stretch desc limit 1
+      ) * int8multirange(int8range(watched.from_height, watched.height + 1))) block_range
+      order by block_range desc limit 1
     )
     select (
       select min(least(book.added_at, owner.created_at)) from address_book book
         left join owner on owner.kind = book.owner_kind and owner.id = book.owner_id and owner.service = book.service
       where book.network = ${network} and book.address = ${address}
-    ) as "bookedAt", lower(stretch) as from, upper(stretch) - 1 as to
+    ) as "bookedAt", lower(block_range) as from, upper(block_range) - 1 as to
     from (values (1)) as one left join newest on true`.execute(db)
   return rows[0] ?? { bookedAt: null, from: null, to: null }
 }

@@ -61,7 +61,7 @@ export async function dropSeen(
     ), seen as (
       select * from due where exists (
         select from link_key join evidence using (group_id)
-        where link_key.key = due.key and link_key.service = ${defaultService} and observation ->> 'kind' = 'sighting'
+        where link_key.key = due.key and link_key.service = ${defaultService} and observation ->> 'kind' = 'chain_transfer'
           and observation ->> 'role' = due.role and observation ->> 'tx' = due.tx
           and observation ->> 'network' = due.network
         having bool_and(observation ->> 'stage' <> 'orphaned')

@@ -43,8 +43,8 @@ async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<vo
     select to_char(ledger_month(min(event_at)), 'YYYY-MM') as begin from ledger_transfer`.execute(db)
   const begin = rows[0]?.begin ?? null
   if (begin === null || period >= begin) return
-  const mend = `close ${begin} first: months are closed in order, and what is older is closed with it`
-  throw new Fault('usage_bad', { problem: `the books begin in ${begin}, and ${period} is before that`, mend })
+  const fix = `close ${begin} first: months are closed in order, and what is older is closed with it`
+  throw new Fault('usage_bad', { problem: `the books begin in ${begin}, and ${period} is before that`, fix })
 }
 
 /** Open severe mismatches that do not block the close of a month because they are from a later time. */
@@ -118,6 +118,6 @@ const refusalCode = 'DP001'
 
 function explainRefusal(error: unknown): never {
   if (!(error instanceof Error && 'code' in error && error.code === refusalCode)) throw error
-  const mend = 'hint' in error ? String(error.hint) : ''
-  throw new Fault('usage_bad', { problem: error.message, mend }, { cause: error })
+  const fix = 'hint' in error ? String(error.hint) : ''
+  throw new Fault('usage_bad', { problem: error.message, fix }, { cause: error })
 }

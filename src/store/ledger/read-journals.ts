@@ -133,7 +133,7 @@ async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
   if (sealed !== null) return sealed
   throw new Fault('usage_bad', {
     problem: 'this login only reads, and exports up to the last seal, of which there is none yet',
-    mend: 'have "bin/depositd ledger seal" run with the DATABASE_URL of the daemon, or wait until the daemon seals',
+    fix: 'have "bin/depositd ledger seal" run with the DATABASE_URL of the daemon, or wait until the daemon seals',
   })
 }
 

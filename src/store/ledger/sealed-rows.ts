@@ -36,7 +36,7 @@ export type SealedJournalRange = {
 export type JournalPage = {
   journals: StoredJournal[]
   /** Ids of missing journals that have legs. */
-  strays: bigint[]
+  unmatchedDeliveries: bigint[]
 }
 
 const journalsOfPage = 1000
@@ -114,6 +114,6 @@ function joined(journals: readonly SealedJournalRow[], legs: readonly LegRow[]):
   const known = new Set(journals.map(({ id }) => id))
   return {
     journals: journals.map((journal) => ({ journal, legs: legsOf.get(journal.id) ?? [] })),
-    strays: [...legsOf.keys()].filter((id) => !known.has(id)).map(BigInt),
+    unmatchedDeliveries: [...legsOf.keys()].filter((id) => !known.has(id)).map(BigInt),
   }
 }

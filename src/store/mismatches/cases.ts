@@ -80,7 +80,7 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
   if (unknown.length === 0) return rows
   throw new Fault('not_found', {
     problem: `there is no mismatch ${unknown.join(', ')}`,
-    mend: 'take a number from "bin/depositd mismatches list --all"; nothing was changed',
+    fix: 'take a number from "bin/depositd mismatches list --all"; nothing was changed',
   })
 }
 
@@ -126,8 +126,8 @@ function refuse(cases: readonly MismatchCase[], { action }: CaseAction): void {
     return reason === null ? [] : [`mismatch ${one.id} ${reason}`]
   })
   if (problems.length === 0) return
-  const mend = 'look at it with "bin/depositd mismatches show ID"; nothing was changed'
-  throw new Fault('usage_bad', { problem: problems.join(', '), mend })
+  const fix = 'look at it with "bin/depositd mismatches show ID"; nothing was changed'
+  throw new Fault('usage_bad', { problem: problems.join(', '), fix })
 }
 
 /** A comment can be added at any time; other actions need a mismatch that is not cleared. */

@@ -13,7 +13,7 @@ export async function findTransfers(db: Kysely<Tables>, ref: string): Promise<St
   const { rows } = await sql<Omit<StakedTransfer, 'amount'> & { amount: string | null }>`
     select distinct on (o ->> 'role', o ->> 'to') o ->> 'role' as role, o ->> 'network' as network, o ->> 'tx' as tx,
       o ->> 'index' as index, o ->> 'to' as to, o ->> 'amount' as amount, a.symbol, a.decimals
-    from sighting s join evidence e on e.inbox_id = s.inbox_id cross join lateral (select e.observation as o) as said
+    from chain_transfer s join evidence e on e.inbox_id = s.inbox_id cross join lateral (select e.observation as o) as said
       left join asset a on a.key = o ->> 'asset'
     where s.transfer = ${ref} order by o ->> 'role', o ->> 'to', s.inbox_id desc`.execute(db)
   return rows.map(({ amount, ...row }) => ({ ...row, amount: amount === null ? null : BigInt(amount) }))
@@ -79,12 +79,12 @@ export async function casesAbout(
 }
 
 /** The inbox row that stores a decision. */
-export async function inboxIdOf(db: Kysely<Tables>, rulingId: string): Promise<bigint> {
+export async function inboxIdOf(db: Kysely<Tables>, decisionId: string): Promise<bigint> {
   const row = await db
     .selectFrom('inbox')
     .select('id')
     .where('source', '=', 'person')
-    .where('source_key', '=', rulingId)
+    .where('source_key', '=', decisionId)
     .where('service', '=', defaultService)
     .executeTakeFirstOrThrow()
   return row.id

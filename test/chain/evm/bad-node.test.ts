@@ -234,11 +234,11 @@ test('the right chain passes the check, though one of its nodes is away', async 
 })
 
 test('every request is told to the observer, with its outcome', async () => {
-  const told: string[] = []
+  const reported: string[] = []
   const observe: ReaderOptions['observe'] = ({ network, method, outcome }) =>
-    told.push(`${network} ${method} ${outcome}`)
+    reported.push(`${network} ${method} ${outcome}`)
   await scan(start, undefined, { observe })
   await expect(scan(start, refusesByCode, { observe })).rejects.toThrow()
-  expect(told).toContain('base eth_getLogs ok')
-  expect(told.at(-1)).toBe('base eth_getLogs error')
+  expect(reported).toContain('base eth_getLogs ok')
+  expect(reported.at(-1)).toBe('base eth_getLogs error')
 })

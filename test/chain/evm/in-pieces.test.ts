@@ -8,7 +8,7 @@ type Node = {
   blocksMax: bigint
   logsMax: number
   /** Whether a refusal names what would do. */
-  tells: boolean
+  reports: boolean
   logsOf: (piece: HeightRange) => number
 }
 
@@ -21,7 +21,7 @@ async function readFrom({ range, node, span = newLogSpan(), isEnough = () => fal
     asked.atOnceMax = Math.max(asked.atOnceMax, ++asked.atOnce)
     await new Promise(setImmediate)
     asked.atOnce--
-    const { blocksMax, logsMax, tells, logsOf } = node
+    const { blocksMax, logsMax, reports, logsOf } = node
     const blocks = piece.to - piece.from + 1n
     const logs = logsOf(piece)
     if (blocks <= blocksMax && logs < logsMax) {
@@ -30,7 +30,7 @@ async function readFrom({ range, node, span = newLogSpan(), isEnough = () => fal
     }
     asked.refused++
     return blocks > blocksMax
-      ? { kind: 'blocks', blocks: tells ? blocksMax : null }
+      ? { kind: 'blocks', blocks: reports ? blocksMax : null }
       : { kind: 'results', blocks: null }
   }
   const { results, reached } = await readInPieces({
@@ -44,7 +44,7 @@ async function readFrom({ range, node, span = newLogSpan(), isEnough = () => fal
   return { results, reached, asked }
 }
 
-const quiet = { logsMax: 10_000, tells: true, logsOf: () => 0 }
+const quiet = { logsMax: 10_000, reports: true, logsOf: () => 0 }
 const manyBlocks = { from: 1n, to: 100_000n }
 
 function expectWhole(pieces: readonly HeightRange[], { from, to }: HeightRange): void {
@@ -60,7 +60,7 @@ test('whatever a node refuses, every block is read once, in order, and no query 
   const anyNode = fc.record({
     blocksMax: fc.bigInt(1n, 3000n),
     logsMax: fc.integer({ min: 2, max: 50 }),
-    tells: fc.boolean(),
+    reports: fc.boolean(),
     every: fc.bigInt(1n, 40n),
   })
   const anyRange = fc.tuple(fc.bigInt(0n, 100n), fc.bigInt(0n, 5000n))
@@ -77,15 +77,15 @@ test('whatever a node refuses, every block is read once, in order, and no query 
   )
 })
 
-describe.each([true, false])('where a refusal names the limit: %s', (tells) => {
+describe.each([true, false])('where a refusal names the limit: %s', (reports) => {
   test.each([10n, 100n, 500n, 1000n, 2000n, 3500n, 10_000n])(
     'a limit of %i blocks is found with few requests',
     async (blocksMax) => {
-      const { asked } = await readFrom({ range: manyBlocks, node: { ...quiet, blocksMax, tells } })
+      const { asked } = await readFrom({ range: manyBlocks, node: { ...quiet, blocksMax, reports } })
       const least = Math.ceil(100_000 / Number(blocksMax))
       // A limit is tried again after a thousand queries, since a plan may have changed.
-      expect(asked.refused).toBeLessThanOrEqual((tells ? 1 : 5) + least / 1000)
-      const allowed = least * 1.02 + (tells ? 1 : 8)
+      expect(asked.refused).toBeLessThanOrEqual((reports ? 1 : 5) + least / 1000)
+      const allowed = least * 1.02 + (reports ? 1 : 8)
       expect(asked.taken + asked.refused).toBeLessThanOrEqual(allowed)
     },
   )
@@ -137,7 +137,7 @@ test('a node that names a limit which it does not keep is asked for less', async
   const span = { ...newLogSpan(), ceiling }
   const { results } = await readFrom({
     range: { from: 1n, to: 1000n },
-    node: { ...node, tells: false },
+    node: { ...node, reports: false },
     span,
   })
   expectWhole(results, { from: 1n, to: 1000n })
@@ -156,7 +156,7 @@ test('where answers grow full, queries shrink before they are refused, and grow 
   const span = newLogSpan()
   const { results, asked } = await readFrom({
     range: manyBlocks,
-    node: { blocksMax: 2000n, logsMax: 10_000, tells: true, logsOf: logsIn },
+    node: { blocksMax: 2000n, logsMax: 10_000, reports: true, logsOf: logsIn },
     span,
   })
   expectWhole(results, manyBlocks)

@@ -3,7 +3,7 @@ import { chooseWay, type LogMemory, newLogMemory, noteCost } from '../../../src/
 import { noteRefused, noteTaken } from '../../../src/chain/evm/range-planner.ts'
 
 const step = { blocks: 2000n, isTrial: false }
-const stretch = { blocks: 10_000n, queries: 20, logsMax: 10_000 }
+const range = { blocks: 10_000n, queries: 20, logsMax: 10_000 }
 
 /** As a node shows itself: what it takes to ask it, what a log takes, and how many are in a block. */
 function measured({
@@ -24,7 +24,7 @@ function measured({
 }
 
 test('one query for all recipients needs no choice', () => {
-  expect(chooseWay(newLogMemory(), { ...stretch, queries: 1 })).toEqual({
+  expect(chooseWay(newLogMemory(), { ...range, queries: 1 })).toEqual({
     way: 'recipients',
     blocksMax: null,
   })
@@ -33,11 +33,11 @@ test('one query for all recipients needs no choice', () => {
 test('the contracts are measured on a short stretch first, and the recipients only where they may be cheaper', () => {
   const memory = newLogMemory()
   noteCost(memory, 50, 0)
-  expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: 200n })
+  expect(chooseWay(memory, range)).toEqual({ way: 'contracts', blocksMax: 200n })
   noteTaken(memory.spans.contracts, step, 5)
-  expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: null })
+  expect(chooseWay(memory, range)).toEqual({ way: 'contracts', blocksMax: null })
   for (let busy = 0; busy < 9; busy++) noteTaken(memory.spans.contracts, step, 2_000_000)
-  expect(chooseWay(memory, stretch)).toEqual({ way: 'recipients', blocksMax: 200n })
+  expect(chooseWay(memory, range)).toEqual({ way: 'recipients', blocksMax: 200n })
 })
 
 test('a slow answer with few logs does not make logs dear', () => {
@@ -45,7 +45,7 @@ test('a slow answer with few logs does not make logs dear', () => {
   noteTaken(memory.spans.contracts, step, 1400)
   noteCost(memory, 250, 140)
   expect(memory.msPerLog).toBeLessThan(0.1)
-  expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: null })
+  expect(chooseWay(memory, range)).toEqual({ way: 'contracts', blocksMax: null })
 })
 
 test('an answer with many logs tells what a log costs', () => {
@@ -59,7 +59,7 @@ test('a limit that one way met is known to the other', () => {
   const memory = newLogMemory()
   noteRefused(memory.spans.contracts, step, { limit: { kind: 'blocks', blocks: 10n }, logsMax: 10_000 })
   noteTaken(memory.spans.contracts, { blocks: 10n, isTrial: true }, 0)
-  chooseWay(memory, stretch)
+  chooseWay(memory, range)
   expect(memory.spans.recipients).toMatchObject({
     taken: 10n,
     ceiling: { blocks: 2000n, named: 10n },
@@ -69,28 +69,28 @@ test('a limit that one way met is known to the other', () => {
 
 test('a way that cannot be cheaper, whatever it brings, is not measured again', () => {
   const memory = measured({ latencyMs: 50, msPerLog: 0.02, perBlock: 0.2 })
-  const ways = Array.from({ length: 250 }, () => chooseWay(memory, stretch).way)
+  const ways = Array.from({ length: 250 }, () => chooseWay(memory, range).way)
   expect(new Set(ways)).toEqual(new Set(['contracts']))
 })
 
 test('where contracts are quiet they are read whole, however fast the node is', () => {
   const memory = measured({ latencyMs: 1, msPerLog: 0.02, perBlock: 0.2 })
-  expect(chooseWay(memory, stretch)).toEqual({ way: 'contracts', blocksMax: null })
+  expect(chooseWay(memory, range)).toEqual({ way: 'contracts', blocksMax: null })
 })
 
 test('where contracts are busy the recipients are named', () => {
   const memory = measured({ latencyMs: 50, msPerLog: 0.05, perBlock: 100 })
-  expect(chooseWay(memory, stretch)).toEqual({ way: 'recipients', blocksMax: null })
+  expect(chooseWay(memory, range)).toEqual({ way: 'recipients', blocksMax: null })
 })
 
 test('the same contract is read whole over few blocks, where each query costs a way to the node and back', () => {
   const memory = measured({ latencyMs: 50, msPerLog: 0.05, perBlock: 100 })
-  expect(chooseWay(memory, { ...stretch, blocks: 3n }).way).toBe('contracts')
+  expect(chooseWay(memory, { ...range, blocks: 3n }).way).toBe('contracts')
 })
 
 test('the dearer way is measured again now and then, for what is dear may change', () => {
   const memory = measured({ latencyMs: 50, msPerLog: 0.05, perBlock: 100 })
-  const ways = Array.from({ length: 250 }, () => chooseWay(memory, stretch))
+  const ways = Array.from({ length: 250 }, () => chooseWay(memory, range))
   const tried = ways.filter(({ way }) => way === 'contracts')
   expect(tried).toEqual([
     { way: 'contracts', blocksMax: 200n },

@@ -87,13 +87,13 @@ test(
       const refusal = refusalOf(random)
       Object.assign(node.behaviour, behavesWell(chain), { blocksMax, refusal })
       const reader = readerOf([node.url])
-      const told = `seed ${seed}: at most ${blocksMax} blocks, else ${JSON.stringify(refusal)}`
+      const reported = `seed ${seed}: at most ${blocksMax} blocks, else ${JSON.stringify(refusal)}`
       const first = await queriesOf(reader)
-      expect(first.found, told).toEqual(keysOf(chain.transfers))
+      expect(first.found, reported).toEqual(keysOf(chain.transfers))
       const learned = await queriesOf(reader)
-      expect(learned.found, told).toEqual(keysOf(chain.transfers))
+      expect(learned.found, reported).toEqual(keysOf(chain.transfers))
       const least = Math.ceil((blocks - 1) / blocksMax)
-      expect(learned.queries, told).toBeLessThanOrEqual(3 * least)
+      expect(learned.queries, reported).toBeLessThanOrEqual(3 * least)
       measured.push({ seed, wasted: first.queries - learned.queries, share: learned.queries / least })
     }
     const wasted = measured.map((one) => one.wasted).toSorted((one, other) => one - other)

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
-import { addresses, drain, evmSettings, sightings } from '../../support/evm-watch.ts'
+import { addresses, chainTransfers, drain, evmSettings } from '../../support/evm-watch.ts'
 import { limitsRange, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
 
@@ -58,7 +58,7 @@ test('whatever the limits, the same transfers are read, each once', async () => 
       const reader = createEvmReader(settings, { bounds })
       const { transfers } = await drain(reader, watched, { cursor: null, startHeight })
       const final = transfers.filter(({ stage }) => stage === 'final')
-      expect(sightings(final)).toHaveLength(final.length)
+      expect(chainTransfers(final)).toHaveLength(final.length)
       expect(sum(final.filter(({ index }) => index !== 'native'))).toBe(tokensSent())
       expect(final.filter(({ index }) => index === 'native')).toHaveLength(native ? 14 : 0)
     }),

@@ -26,14 +26,14 @@ function asFrame({ kind, from, to, value, failed, calls = [] }: Call): object {
 function asActions({ kind, from, to, value, failed, calls = [] }: Call, traceAddress: number[]): object[] {
   const amount = numberToHex(value)
   const error = failed === true ? { error: 'Reverted' } : {}
-  const told =
+  const reported =
     kind === 'suicide'
       ? { type: kind, action: { address: from, refundAddress: to, balance: amount } }
       : kind === 'create'
         ? { type: kind, action: { from, value: amount }, result: failed === true ? null : { address: to } }
         : { type: 'call', action: { callType: kind, from, to, value: amount } }
   const inner = calls.flatMap((call, place) => asActions(call, [...traceAddress, place]))
-  return [{ ...told, ...error, traceAddress, transactionHash: tx, blockHash: hash }, ...inner]
+  return [{ ...reported, ...error, traceAddress, transactionHash: tx, blockHash: hash }, ...inner]
 }
 
 function readBoth(root: Call) {

@@ -67,13 +67,13 @@ describe.each(['base', 'solana'] as const)('on %s', (name) => {
       if (kind === 'token') await network.fund(address, asset.key, toAmount(5_000_000n))
       const before = await network.balance(payees[name], asset.key)
       const amount = toAmount(2_000_000n)
-      const told: TxId[] = []
+      const reported: TxId[] = []
       const onSigned = async (tx: TxId) => {
         expect(await network.balance(payees[name], asset.key)).toBe(before)
-        told.push(tx)
+        reported.push(tx)
       }
       await createPayer(network)({ asset, to: payees[name], amount }, { key, feeMax, onSigned })
-      const [tx] = told
+      const [tx] = reported
       if (tx === undefined) throw new Error('no transaction was told')
       await until('the payment is in a block', () => network.landed(tx).catch(() => null))
       expect(await network.balance(payees[name], asset.key)).toBe(before + amount)
@@ -85,13 +85,13 @@ describe.each(['base', 'solana'] as const)('on %s', (name) => {
     const [asset] = network.assets.filter((one) => assetCode(one.key) !== 'native')
     if (asset === undefined) throw new Error('no such asset')
     const key = name === 'base' ? '9'.repeat(64) : await strangeKey()
-    const told: TxId[] = []
-    const onSigned = (tx: TxId) => Promise.resolve(void told.push(tx))
+    const reported: TxId[] = []
+    const onSigned = (tx: TxId) => Promise.resolve(void reported.push(tx))
     const order = { asset, to: payees[name], amount: toAmount(1n) }
     await expect(createPayer(network)(order, { key, feeMax, onSigned })).rejects.toMatchObject({
       code: 'remote_failed',
     })
-    expect(told).toEqual([])
+    expect(reported).toEqual([])
   })
 })
 
@@ -102,11 +102,11 @@ test('what a node asks for more than the fee may be is not signed', async () => 
   const { key, address } = wallets.base
   await network.fund(address, native.key, toAmount(10n ** 18n))
   const order = { asset: native, to: payees.base, amount: toAmount(1n) }
-  const told: TxId[] = []
-  const onSigned = (tx: TxId) => Promise.resolve(void told.push(tx))
+  const reported: TxId[] = []
+  const onSigned = (tx: TxId) => Promise.resolve(void reported.push(tx))
   const paying = createPayer(network)(order, { key, feeMax: toAmount(20_000n), onSigned })
   await expect(paying).rejects.toThrow('and feeMax is 0.00000000000002')
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
 })
 
 test('nothing is signed for a node of another chain', async () => {
@@ -114,14 +114,14 @@ test('nothing is signed for a node of another chain', async () => {
   const [asset] = network.assets
   if (asset === undefined) throw new Error('no such asset')
   const order = { asset, to: payees.base, amount: toAmount(1n) }
-  const told: TxId[] = []
-  const onSigned = (tx: TxId) => Promise.resolve(void told.push(tx))
+  const reported: TxId[] = []
+  const onSigned = (tx: TxId) => Promise.resolve(void reported.push(tx))
   await expect(
     createPayer(network)(order, { key: wallets.base.key, feeMax, onSigned }),
   ).rejects.toMatchObject({
     code: 'settings_bad',
   })
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
 })
 
 async function strangeKey(): Promise<string> {

@@ -18,7 +18,7 @@ function tokens(account: typeof owner, before: bigint, after: bigint): Effect {
 }
 
 /** What is told of slots 1001 to 1010, as heights and amounts. */
-async function told(code: string, bounds: Partial<ReaderBounds> = {}): Promise<[bigint, bigint][]> {
+async function reported(code: string, bounds: Partial<ReaderBounds> = {}): Promise<[bigint, bigint][]> {
   const { balances } = await read(code, bounds)
   return balances.map(({ height, amount }) => [height, amount])
 }
@@ -47,13 +47,13 @@ test('the balances of all accounts of an owner are told together, of one that is
     [1006n, 12n],
     [1007n, 9n],
   ]
-  expect(await told('usdc')).toEqual(balances)
+  expect(await reported('usdc')).toEqual(balances)
 })
 
 test('an account that was made, filled, emptied and closed in one transaction changes nothing', async () => {
   const { node } = fixture
   node.transact([tokens(another, 0n, 0n), tokens(fixture.associated, 0n, 5n)])
-  expect(await told('usdc')).toEqual([[1001n, 5n]])
+  expect(await reported('usdc')).toEqual([[1001n, 5n]])
 })
 
 test('several transactions of one slot are told in the order of the block, not of the list', async () => {
@@ -67,7 +67,7 @@ test('several transactions of one slot are told in the order of the block, not o
     const { result } = node.honestly(call) as { result: { transactions?: object[] } }
     return { result: { ...result, transactions: result.transactions?.toReversed() } }
   })
-  expect(await told('usdc')).toEqual([[1001n, 9n]])
+  expect(await reported('usdc')).toEqual([[1001n, 9n]])
 })
 
 test('coin is what the address itself holds: with rent that came back, less what failed ones cost', async () => {
@@ -83,14 +83,14 @@ test('coin is what the address itself holds: with rent that came back, less what
     [1004n, 95n],
     [1005n, 2095n],
   ]
-  expect(await told('native')).toEqual(balances)
+  expect(await reported('native')).toEqual(balances)
 })
 
 test('tokens that failed transactions name have not moved', async () => {
   const { node, associated } = fixture
   node.transact([tokens(associated, 0n, 5n)])
   node.transact([tokens(associated, 5n, 50n)], { failed: true })
-  expect(await told('usdc')).toEqual([
+  expect(await reported('usdc')).toEqual([
     [1001n, 5n],
     [1002n, 5n],
   ])
@@ -104,7 +104,7 @@ test('what was before the stretch and what came behind it shows whether its ends
   node.transact([tokens(associated, 3n, 5n)])
   node.slot = 1014n
   node.transact([tokens(associated, 6n, 8n)])
-  expect(await told('usdc')).toEqual([[1004n, 3n]])
+  expect(await reported('usdc')).toEqual([[1004n, 3n]])
 })
 
 test('a transaction of an unknown version tells no balance, and those around it do', async () => {
@@ -118,7 +118,7 @@ test('a transaction of an unknown version tells no balance, and those around it 
       ? { error: { code: -32015, message: 'Transaction version (2) is not supported' } }
       : undefined,
   )
-  expect(await told('usdc')).toEqual([[1007n, 7n]])
+  expect(await reported('usdc')).toEqual([[1007n, 7n]])
 })
 
 test('no more slots are read than one scan reads, and what was reached is told', async () => {
@@ -138,5 +138,5 @@ test('no more slots are read than one scan reads, and what was reached is told',
 test('a listed transaction that the node does not have is a fault', async () => {
   fixture.node.transact([tokens(fixture.associated, 0n, 5n)])
   fixture.node.lie(({ method }) => (method === 'getTransaction' ? { result: null } : undefined))
-  await expect(told('usdc')).rejects.toThrow('it is listed, but cannot be read')
+  await expect(reported('usdc')).rejects.toThrow('it is listed, but cannot be read')
 })

@@ -2,7 +2,7 @@ import { array, assert, bigInt, boolean, integer, property, record } from 'fast-
 import { expect, test } from 'vitest'
 import {
   type BalanceTrace,
-  balancesTold,
+  balancesReported,
   type Touch,
 } from '../../../src/chain/solana/read-balance-history.ts'
 
@@ -34,8 +34,8 @@ function traceOf(account: number, all: Changes): BalanceTrace {
   return { touches: [...touches.values()], now: held }
 }
 
-function told(all: Changes) {
-  return balancesTold(
+function reported(all: Changes) {
+  return balancesReported(
     [0, 1, 2].map((account) => traceOf(account, all)),
     { from: 1n, to: BigInt(last) },
   )
@@ -45,7 +45,7 @@ test('where nothing is hidden, balances are told around each slot, and are right
   assert(
     property(histories, (all) => {
       const open = all.map((change) => ({ ...change, hidden: false }))
-      const balances = told(open)
+      const balances = reported(open)
       for (const { height, amount } of balances) {
         expect(amount).toBe(sum(open.filter(({ slot }) => slot <= height)))
       }
@@ -60,7 +60,7 @@ test('around one hidden transaction no balance that is told is wrong', () => {
   assert(
     property(histories, integer({ min: 0, max: 24 }), (all, which) => {
       const changes = all.map((change, place) => ({ ...change, hidden: place === which }))
-      for (const { height, amount } of told(changes)) {
+      for (const { height, amount } of reported(changes)) {
         expect(amount).toBe(sum(changes.filter(({ slot }) => slot <= height)))
       }
     }),

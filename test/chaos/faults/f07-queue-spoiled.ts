@@ -60,7 +60,7 @@ async function evict({ url }: ServerProcess, world: ChaosWorld, random: Random):
   const set = (value: string) => withRedis(url, (redis) => redis.config('SET', 'maxmemory-policy', value))
   await set(policy)
   try {
-    for (const daemon of withRole(world, 'worker')) await untilTold(daemon, policy)
+    for (const daemon of withRole(world, 'worker')) await untilReported(daemon, policy)
     await holdRefused(world, policy)
   } finally {
     await set('noeviction')
@@ -68,7 +68,7 @@ async function evict({ url }: ServerProcess, world: ChaosWorld, random: Random):
   return `${policy} is told of, and refused at a start`
 }
 
-async function untilTold(daemon: Parameters<typeof readinessOf>[0] & { name: string }, policy: string) {
+async function untilReported(daemon: Parameters<typeof readinessOf>[0] & { name: string }, policy: string) {
   await until(`${daemon.name} tells of ${policy}`, async () => {
     const ready = await readinessOf(daemon)
     return ready?.warned.some((one) => one.startsWith('queue:') && one.includes(policy)) || null

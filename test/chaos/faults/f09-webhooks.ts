@@ -28,7 +28,7 @@ export const webhooks: Fault[] = [
 async function strikeAgain(world: ChaosWorld, random: Random): Promise<void> {
   const paid = await world.pay(3)
   await world.untilAtRest()
-  const before = await toldOf(world, paid)
+  const before = await reportedOf(world, paid)
   const events = await eventsOf(world, paid)
   if (events.length < paid.length) throw new Error('the service has told of nothing')
   await sendManyTimes(world, random.pick(events))
@@ -41,7 +41,7 @@ async function strikeAgain(world: ChaosWorld, random: Random): Promise<void> {
     events.map(() => 1),
   )
   await world.untilAtRest()
-  mustBeSame('what is told of the deposits', await toldOf(world, paid), before)
+  mustBeSame('what is told of the deposits', await reportedOf(world, paid), before)
   await sendOther(world, random.pick(events))
 }
 
@@ -75,15 +75,15 @@ async function sendLate(world: ChaosWorld, event: RealEvent): Promise<void> {
   const at = new Date(Date.now() - threeDaysMs)
   mustBeSame('the answer to an old signature', await sendReal(world, { ...event, at }), 401)
   const id = `${event.id}_late`
-  const told = JSON.parse(event.body) as Record<string, unknown>
-  const body = JSON.stringify({ ...told, id, created_at: at.toISOString() })
+  const reported = JSON.parse(event.body) as Record<string, unknown>
+  const body = JSON.stringify({ ...reported, id, created_at: at.toISOString() })
   mustBeSame('the answer to an event of three days ago', await sendReal(world, { id, body }), 202)
 }
 
 /** Of two bodies under one id, both are kept, and a person is told. */
 async function sendOther(world: ChaosWorld, event: RealEvent): Promise<void> {
-  const told = JSON.parse(event.body) as Record<string, unknown>
-  const body = JSON.stringify({ ...told, created_at: new Date().toISOString() })
+  const reported = JSON.parse(event.body) as Record<string, unknown>
+  const body = JSON.stringify({ ...reported, created_at: new Date().toISOString() })
   mustBeSame('the answer to another body', await sendReal(world, { id: event.id, body }), 202)
   const conflict = `select kind from mismatch where subject = $1 and cleared_at is null`
   const asked = () => ask<{ kind: string }>(world, conflict, [`webhook/${event.id}`])
@@ -113,7 +113,7 @@ async function strikeEarlyAndLate(world: ChaosWorld): Promise<void> {
 }
 
 /** State and books of the deposits of these payments. */
-function toldOf(world: ChaosWorld, paid: readonly PaidDeposit[]): Promise<object[]> {
+function reportedOf(world: ChaosWorld, paid: readonly PaidDeposit[]): Promise<object[]> {
   return ask(
     world,
     `select tx, state, matrix, amount::text, (

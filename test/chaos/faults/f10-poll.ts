@@ -42,7 +42,7 @@ async function strikeByService(world: ChaosWorld, random: Random): Promise<void>
   })
   const struck = await world.pay(8)
   const kinds = ['amount_mismatch', 'record_disappeared', 'api_missing']
-  await untilMore('records that are told to be edited or gone', () => toldOf(world, kinds))
+  await untilMore('records that are told to be edited or gone', () => reportedOf(world, kinds))
   for (const outcome of ['limited', 'failed']) {
     await untilMore(`polls that were ${outcome}`, () => pollsThatWere(world, outcome))
   }
@@ -53,7 +53,7 @@ async function strikeByService(world: ChaosWorld, random: Random): Promise<void>
     await pollsThatWere(world, 'ok'),
   )
   await untilReconciled(world, [...earlier, ...struck])
-  await untilSame('what is told of records clears', () => toldOf(world, kinds), 0)
+  await untilSame('what is told of records clears', () => reportedOf(world, kinds), 0)
 }
 
 /** A service that asks for a day is left alone for five minutes, and each process may have been asked for it. */
@@ -145,7 +145,7 @@ const expired: ServiceScript = async (response, { url }, forward) => {
   return isSaid(response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify(body)))
 }
 
-const toldOf = (world: ChaosWorld, kinds: readonly string[]) =>
+const reportedOf = (world: ChaosWorld, kinds: readonly string[]) =>
   countRows(world, 'select from mismatch where cleared_at is null and kind = any($1)', [kinds])
 
 /** Over all processes that run. */

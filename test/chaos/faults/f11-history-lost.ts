@@ -2,8 +2,8 @@ import type { Hex } from 'viem'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { type Replayable, rawOf, replaceAbove, startReplayable } from '../../support/anvil-history.ts'
 import { spawnProgram } from '../../support/embedded-program.ts'
+import { depositor } from '../../support/reported-networks.ts'
 import { type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'
-import { depositor } from '../../support/told-networks.ts'
 import type { Fault } from '../fault.ts'
 import { holdOwnBooks, statesOf, untilStateIs } from '../own-books.ts'
 import { cursorOf, type OwnGround, startOwnGround, untilRead } from '../own-ground.ts'
@@ -26,12 +26,12 @@ export const historyLost: Fault = {
     await using stack = new AsyncDisposableStack()
     const base = await startOld('base', 8453, stack)
     const arbitrum = await startOld('arbitrum', 42_161, stack)
-    const told = [base, arbitrum].map(({ name, anvil, token, proxy }) => {
+    const reported = [base, arbitrum].map(({ name, anvil, token, proxy }) => {
       return { name, chainId: anvil.chainId, urls: [proxy.url], token: token.address }
     })
-    const ground = await startOwnGround(world, told, stack)
+    const ground = await startOwnGround(world, reported, stack)
     const halting = { ground, base, arbitrum, folder: world.folder }
-    for (const { name } of told) await untilRead(ground, name, 0n)
+    for (const { name } of reported) await untilRead(ground, name, 0n)
     if (random.fraction() < 0.5) await answerAsAnother(halting, stack)
     await loseHistory(halting)
     await holdOwnBooks(ground, ...[base, arbitrum].map(watchedOf))
@@ -109,8 +109,8 @@ async function loseHistory({ ground, base, arbitrum, folder }: Halting): Promise
   mustBeSame('the cursor of what halts', await cursorOf(ground, 'base'), cursor)
   mustBeSame('what is booked of what is gone', await statesOf(ground, gone), ['confirmed deposit'])
   const alerts = 'depositd_mismatches_open{kind="history_lost",severity="severe",network="base"} 1'
-  const isTold = async () => (await shownBy(ground, '/metrics')).includes(alerts)
-  await untilSame('it is told in the metrics', isTold, true)
+  const isReported = async () => (await shownBy(ground, '/metrics')).includes(alerts)
+  await untilSame('it is told in the metrics', isReported, true)
   await readOn(ground, folder)
   await makeFinal(ground, base)
   await untilSame('what is booked of what is gone', () => statesOf(ground, gone, true), [
@@ -133,11 +133,11 @@ async function rawsUntil({ anvil }: Chain, last: Hex): Promise<Hex[]> {
 
 /** What the halted network's own advice says, by a person who has looked at the chain. */
 async function readOn({ rows, environment }: OwnGround, folder: string): Promise<void> {
-  const [halt] = await rows<{ mend: string }>(
-    `select detail ->> 'mend' as mend from mismatch where kind = 'history_lost' and cleared_at is null`,
+  const [halt] = await rows<{ fix: string }>(
+    `select detail ->> 'fix' as fix from mismatch where kind = 'history_lost' and cleared_at is null`,
   )
-  const words = /depositd (backfill --network base --from )HEIGHT/.exec(halt?.mend ?? '')?.[1]
-  if (words === undefined) throw new Error(`the halt names no way out: ${halt?.mend}`)
+  const words = /depositd (backfill --network base --from )HEIGHT/.exec(halt?.fix ?? '')?.[1]
+  if (words === undefined) throw new Error(`the halt names no way out: ${halt?.fix}`)
   const advised = [...words.trim().split(' '), String(forkHeight + 1n)]
   const command = spawnProgram(folder, advised, environment)
   mustBeSame(`the end of depositd ${advised.join(' ')}`, await command.ended, 0)

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem'
 import { rich } from '../../support/anvil.ts'
 import { rawOf, replaceAbove, signTransfer } from '../../support/anvil-history.ts'
-import { depositor } from '../../support/told-networks.ts'
+import { depositor } from '../../support/reported-networks.ts'
 import type { Fault } from '../fault.ts'
 import { untilStateIs } from '../own-books.ts'
 import { type OwnChain, type Striking, startOwnChain } from '../own-chain.ts'
@@ -102,21 +102,21 @@ const hashAt = async ({ anvil }: OwnChain, height: bigint): Promise<Hex> =>
 async function includeElsewhere(chain: OwnChain): Promise<void> {
   const { anvil, ground } = chain
   const fork = await anvil.client.getBlockNumber()
-  const [told, untold] = [await chain.pay(), await chain.pay()]
+  const [reported, unreported] = [await chain.pay(), await chain.pay()]
   await anvil.mine()
-  await chain.credit(told)
+  await chain.credit(reported)
   await chain.makeFinal()
-  await untilStateIs(ground, told, 'reconciled deposit settlement')
-  await untilStateIs(ground, untold, 'confirmed deposit')
+  await untilStateIs(ground, reported, 'reconciled deposit settlement')
+  await untilStateIs(ground, unreported, 'confirmed deposit')
   const extra = await signTransfer(chain, rich.address, 5n)
-  await replaceAbove(anvil, fork, [[], [extra, await rawOf(anvil, told), await rawOf(anvil, untold)]])
+  await replaceAbove(anvil, fork, [[], [extra, await rawOf(anvil, reported), await rawOf(anvil, unreported)]])
   await chain.mayKill()
   await chain.makeFinal()
-  await untilStateIs(ground, told, 'reconciled deposit settlement')
-  await untilStateIs(ground, untold, 'confirmed deposit')
+  await untilStateIs(ground, reported, 'reconciled deposit settlement')
+  await untilStateIs(ground, unreported, 'confirmed deposit')
   const gone = `select subject from mismatch where kind = 'orphaned_after_booking' and cleared_at is null
     and deposit_id in (select id from deposit where tx = any($1))`
-  await untilSame('what is told as gone', () => ground.rows(gone, [[told, untold]]), [])
+  await untilSame('what is told as gone', () => ground.rows(gone, [[reported, unreported]]), [])
 }
 
 /**
@@ -149,6 +149,6 @@ async function dropTwice(chain: OwnChain): Promise<void> {
 /** The place where it is now was read. */
 async function untilSeenAt({ anvil, ground }: OwnChain, tx: Hex): Promise<void> {
   const { blockHash } = await anvil.client.getTransactionReceipt({ hash: tx })
-  const seen = 'select stage from sighting where block_hash = $1'
+  const seen = 'select stage from chain_transfer where block_hash = $1'
   await untilSame(`the place of ${tx}`, () => ground.rows(seen, [blockHash]), [{ stage: 'seen' }])
 }

@@ -1,6 +1,7 @@
 import type { Hex } from 'viem'
 import { startAnvil } from '../../support/anvil.ts'
 import type { Replayable } from '../../support/anvil-history.ts'
+import { depositor } from '../../support/reported-networks.ts'
 import {
   type Contradicted,
   contradicted,
@@ -9,7 +10,6 @@ import {
   seenThrough,
 } from '../../support/rpc-lies.ts'
 import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
-import { depositor } from '../../support/told-networks.ts'
 import type { Fault } from '../fault.ts'
 import { bookedOf } from '../own-books.ts'
 import { type OwnChain, startOwnChain } from '../own-chain.ts'
@@ -71,7 +71,7 @@ async function strikeAlone(world: ChaosWorld, random: Random): Promise<void> {
   for (const lie of random.shuffled(seenThrough).slice(0, liesOnce)) {
     const read = await readUpTo(chain)
     for (const liar of liars) liar.behave(lie.script(read, elsewhere))
-    await tellLie({ ...chain, liars }, lie)
+    await reportLie({ ...chain, liars }, lie)
   }
   const troubles = `select kind, detail from mismatch where subject like 'network/%'`
   mustBeSame('what is told of networks', await ground.rows(troubles), [])
@@ -88,7 +88,7 @@ const readUpTo = async ({ ground }: OwnChain): Promise<bigint> =>
   (await cursorOf(ground, 'base'))?.height ?? 0n
 
 /** It moves nothing where nobody else can be asked, and where somebody can, reading goes on. */
-async function tellLie(stage: Stage, { name, refusal }: SeenThrough): Promise<void> {
+async function reportLie(stage: Stage, { name, refusal }: SeenThrough): Promise<void> {
   const { anvil, ground, liars } = stage
   const heard = ground.logged().length
   const txs = await payBoth(stage)
@@ -161,9 +161,9 @@ async function contradict(stage: Stage, { name, script }: Contradicted): Promise
   await untilSame(`a node that ${name} is told of`, () => disagreements(stage, 'pair'), open)
   await untilRead(ground, 'trio', (await anvil.client.getBlockNumber()) - 2n)
   await untilBooked(stage, ['trio'], txs)
-  const told = await disagreements(stage, 'trio', true)
-  if (told.every(({ booked }) => booked !== 'what the other nodes agree on')) {
-    throw new Error(`a node that ${name} was not told to be outvoted: ${JSON.stringify(told)}`)
+  const reported = await disagreements(stage, 'trio', true)
+  if (reported.every(({ booked }) => booked !== 'what the other nodes agree on')) {
+    throw new Error(`a node that ${name} was not told to be outvoted: ${JSON.stringify(reported)}`)
   }
   if (((await cursorOf(ground, 'pair'))?.height ?? 0n) >= before + 4n)
     throw new Error('two that differ were read on')

@@ -31,9 +31,9 @@ export const solanaLies: Fault = {
     const node = await startSolanaNode()
     stack.defer(() => node.stop())
     const mint = node.addMint(6)
-    const told = { name: 'solana', chainId: null, urls: [node.url], token: mint, address: owner }
+    const reported = { name: 'solana', chainId: null, urls: [node.url], token: mint, address: owner }
     const more = { startHeight: Number(firstSlot) }
-    const ground = await startOwnGround(world, [{ ...told, more }], stack)
+    const ground = await startOwnGround(world, [{ ...reported, more }], stack)
     await untilRead(ground, 'solana', firstSlot)
     const stage = stageOf({ ground, node, mint, account: await associatedAccount(mint), random })
     const refusals = solanaRefused.map((lie) => (at: Stage) => refuse(at, lie))

@@ -1,8 +1,8 @@
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { rich } from '../../support/anvil.ts'
 import { fee, placeFeeToken } from '../../support/fee-token.ts'
+import { depositor } from '../../support/reported-networks.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
-import { depositor } from '../../support/told-networks.ts'
 import type { Fault } from '../fault.ts'
 import { bookedOf } from '../own-books.ts'
 import { type OwnChain, startOwnChain } from '../own-chain.ts'
@@ -55,7 +55,7 @@ function call({ anvil }: OwnChain, address: Hex, { from, name, args }: Call): Pr
 /** What was read as final of transactions, as asset and amount. */
 async function seen({ ground }: Stage, txs: readonly Hex[]): Promise<string[]> {
   const rows = await ground.rows<{ line: string }>(
-    `select distinct concat(asset, ' ', amount) as line from sighting
+    `select distinct concat(asset, ' ', amount) as line from chain_transfer
      where split_part(transfer, '/', 2) = any($1) and stage = 'final'`,
     [txs],
   )

@@ -29,7 +29,7 @@ const rotated: Fault = {
 
     const follow = async (text: string, event: string) => {
       await writeFile(file, text)
-      await untilTold(daemon, event)
+      await untilReported(daemon, event)
     }
     await besideGenuineTraffic(targetAt(world, daemon, first), () =>
       follow(`${first}\n${second}\n`, '"change":"changed"'),
@@ -60,11 +60,11 @@ function asking({ url }: AnotherDaemon) {
 }
 
 /** Asks the process to read its settings, and waits for what it tells of that. */
-async function untilTold(daemon: AnotherDaemon, text: string): Promise<void> {
-  const tell = () => daemon.output().split(text).length
-  const before = tell()
+async function untilReported(daemon: AnotherDaemon, text: string): Promise<void> {
+  const report = () => daemon.output().split(text).length
+  const before = report()
   daemon.signal('SIGHUP')
-  await until(`the process tells ${text}`, () => (tell() > before ? true : null))
+  await until(`the process tells ${text}`, () => (report() > before ? true : null))
 }
 
 function targetAt({ environment, connect, say }: ChaosWorld, daemon: AnotherDaemon, secret: string): Target {

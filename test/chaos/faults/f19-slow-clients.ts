@@ -29,7 +29,7 @@ const slow: Fault = {
       await using dripping = await gather(intake, endless)
       for (const crowd of [headers, slowBodies, dripping]) {
         await crowd.until('all slow clients are sent away', ({ open }) => open === 0)
-        mustBeSame('answers to slow clients', Object.keys(crowd.told().answered), ['408'])
+        mustBeSame('answers to slow clients', Object.keys(crowd.reported().answered), ['408'])
       }
     })
   },
@@ -44,7 +44,7 @@ const idle: Fault = {
       await using crowd = await gather(intake, { count: crowdOf })
       await crowd.until('the crowd is cut', ({ closed }) => closed >= crowdOf - connectionsPerSource)
       await crowd.until('the rest is given up', ({ open }) => open === 0)
-      mustBeSame('connections that were made', crowd.told().opened, crowdOf)
+      mustBeSame('connections that were made', crowd.reported().opened, crowdOf)
     })
   },
 }

@@ -24,8 +24,8 @@ export const falseDeposits: Fault = {
     const paid = await world.pay(6)
     const [real, other] = paid.filter(({ network }) => network !== 'solana')
     if (real === undefined || other === undefined) throw new Error('nothing was paid on an EVM network')
-    const told = falsehoods(`${process.pid}-${Date.now()}`, real, other)
-    for (const { what, id, body } of told) {
+    const reported = falsehoods(`${process.pid}-${Date.now()}`, real, other)
+    for (const { what, id, body } of reported) {
       const answer = await send(
         { url: books.target.intake.url },
         sign({ secret: world.intake.secret }, id, body),
@@ -33,7 +33,7 @@ export const falseDeposits: Fault = {
       mustBeSame(`the answer to ${what}`, answer.status, 202)
     }
     await untilBooked(books, paid)
-    await untilNamed(books, told)
+    await untilNamed(books, reported)
     await holdBooks(books, world.paid)
     await books.hold()
   },
@@ -63,10 +63,10 @@ async function untilBooked(books: BooksBeside, paid: readonly PaidDeposit[]): Pr
 }
 
 /** Each is under a mismatch that names it. */
-async function untilNamed(books: BooksBeside, told: readonly Falsehood[]): Promise<void> {
+async function untilNamed(books: BooksBeside, reported: readonly Falsehood[]): Promise<void> {
   let unnamed: string[] = []
   const look = async () => {
-    unnamed = await mapBounded(told, 1, (one) => problemOf(books, one)).then((all) => all.flat())
+    unnamed = await mapBounded(reported, 1, (one) => problemOf(books, one)).then((all) => all.flat())
     return unnamed.length === 0 ? true : null
   }
   await until('every falsehood is named', look, namedWithinMs).catch(() => {

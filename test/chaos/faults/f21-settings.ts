@@ -60,6 +60,7 @@ async function holdNamed(world: ChaosWorld, name: string, wrong: string): Promis
   const value = world.environment[name] ?? values[name] ?? '1'
   await using daemon = await spawnDaemon(world, { environment: { ...values, [name]: null, [wrong]: value } })
   await holdEnd(`the exit status with ${wrong} in the place of ${name}`, daemon, 2)
-  const told = daemon.output()
-  if (!told.includes(name) && !told.includes(wrong)) throw new Error(`${wrong} is not named: ${told}`)
+  const reported = daemon.output()
+  if (!reported.includes(name) && !reported.includes(wrong))
+    throw new Error(`${wrong} is not named: ${reported}`)
 }

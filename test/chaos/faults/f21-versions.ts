@@ -69,7 +69,7 @@ const replaced: Fault = {
     // Both take webhooks now, into one inbox, until the older one is ended.
     paid.push(...(await world.pay(3)))
     await world.untilAtRest()
-    await tellInTurn(world, paid, [before, after])
+    await reportInTurn(world, paid, [before, after])
     await besideGenuineTraffic(targetAt(world, ground, before), () => Promise.resolve())
     await untilReconciled(ground, paid)
     await besideGenuineTraffic(targetAt(world, ground, after), async () => {
@@ -105,7 +105,7 @@ async function payKnown(world: ChaosWorld, ground: Ground): Promise<PaidDeposit[
 }
 
 /** All that the service tells of these payments, one event to the one and the next to the other. */
-async function tellInTurn(
+async function reportInTurn(
   world: ChaosWorld,
   paid: readonly PaidDeposit[],
   daemons: readonly AnotherDaemon[],

@@ -92,10 +92,11 @@ async function holdRefused(
   what: string,
 ): Promise<void> {
   await session.query('begin')
-  const told = await attempt(session, statements)
+  const reported = await attempt(session, statements)
   await session.query('rollback')
-  if (told === null) throw new Error(`${what} was not refused: ${statements}`)
-  if (!refusal.test(told)) throw new Error(`${what} was refused for another reason: ${told}: ${statements}`)
+  if (reported === null) throw new Error(`${what} was not refused: ${statements}`)
+  if (!refusal.test(reported))
+    throw new Error(`${what} was refused for another reason: ${reported}: ${statements}`)
 }
 
 async function attempt(session: Client, statements: string): Promise<string | null> {

@@ -150,8 +150,8 @@ async function holdOneHistory(client: Client): Promise<void> {
   const { rows: twice } = await client.query(
     `select posting_key from ledger_journal group by posting_key having count(*) > 1
      union all
-     select transfer || ' ' || stage from sighting
-     where transfer not in (select transfer from sighting where stage = 'orphaned')
+     select transfer || ' ' || stage from chain_transfer
+     where transfer not in (select transfer from chain_transfer where stage = 'orphaned')
      group by network, transfer, stage, block_hash having count(*) > 1`,
   )
   mustBeSame('what is there twice', twice, [])

@@ -57,8 +57,8 @@ async function fill({ intake }: ChaosWorld, { url, opsUrl }: AnotherDaemon): Pro
 }
 
 async function answeredOf(opsUrl: string): Promise<number> {
-  const told = await scrape(opsUrl)
-  return told.value('depositd_webhook_requests_total{outcome="stored"}') ?? 0
+  const reported = await scrape(opsUrl)
+  return reported.value('depositd_webhook_requests_total{outcome="stored"}') ?? 0
 }
 
 async function memoryOf({ opsUrl }: AnotherDaemon): Promise<number> {

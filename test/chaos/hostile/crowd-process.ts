@@ -17,7 +17,7 @@ export type CrowdOrder = {
   isStubborn: boolean
 }
 
-export type CrowdTold = {
+export type CrowdReported = {
   opened: number
   open: number
   closed: number
@@ -25,7 +25,7 @@ export type CrowdTold = {
 }
 
 const order = JSON.parse(process.argv[2] ?? '{}') as CrowdOrder
-const told = { opened: 0, open: 0, closed: 0, answered: {} as Record<string, number> }
+const reported = { opened: 0, open: 0, closed: 0, answered: {} as Record<string, number> }
 const openBeside = 200
 
 function open(place: number): Promise<void> {
@@ -34,19 +34,19 @@ function open(place: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   socket.on('error', () => undefined)
   socket.once('connect', () => {
-    told.opened++
-    told.open++
+    reported.opened++
+    reported.open++
     if (order.first !== '') socket.write(order.first)
     drip(socket)
-    socket.once('close', () => told.open--)
+    socket.once('close', () => reported.open--)
     resolve()
   })
   socket.on('data', (piece: Buffer) => {
     const status = /^HTTP\/1\.1 (\d+)/.exec(piece.toString('latin1'))?.[1] ?? 'none'
-    told.answered[status] = (told.answered[status] ?? 0) + 1
+    reported.answered[status] = (reported.answered[status] ?? 0) + 1
   })
   socket.once('close', () => {
-    told.closed++
+    reported.closed++
     resolve()
     if (order.isStubborn) setTimeout(() => void open(place), 1000)
   })
@@ -63,6 +63,6 @@ const places = Array.from({ length: order.count }, (_, place) => place).values()
 const lane = async () => {
   for (const place of places) await open(place)
 }
-setInterval(() => process.send?.(told), 200)
+setInterval(() => process.send?.(reported), 200)
 process.on('disconnect', () => process.exit(0))
 await Promise.all(Array.from({ length: openBeside }, lane))

@@ -2,13 +2,13 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { until } from '../../support/until.ts'
-import type { CrowdOrder, CrowdTold } from './crowd-process.ts'
+import type { CrowdOrder, CrowdReported } from './crowd-process.ts'
 import type { IntakeProcess } from './target.ts'
 
 export type Crowd = AsyncDisposable & {
-  told: () => CrowdTold
+  reported: () => CrowdReported
   /** Waits until what is told is so. */
-  until: (what: string, is: (told: CrowdTold) => boolean) => Promise<void>
+  until: (what: string, is: (reported: CrowdReported) => boolean) => Promise<void>
 }
 
 type Ordering = Partial<CrowdOrder> & { count: number }
@@ -31,19 +31,19 @@ export async function gather({ from }: IntakeProcess, ordering: Ordering): Promi
     ...ordering,
   }
   const child = fork(program, [JSON.stringify(order)])
-  let newest: CrowdTold = { opened: 0, open: 0, closed: 0, answered: {} }
-  child.on('message', (told: CrowdTold) => {
-    newest = told
+  let newest: CrowdReported = { opened: 0, open: 0, closed: 0, answered: {} }
+  child.on('message', (reported: CrowdReported) => {
+    newest = reported
   })
   const ended = once(child, 'exit')
-  const waiting = (what: string, is: (told: CrowdTold) => boolean) =>
+  const waiting = (what: string, is: (reported: CrowdReported) => boolean) =>
     until(what, () => (is(newest) ? true : null), withinMs).then(() => undefined)
   await waiting(
     'every connection of the crowd was tried',
     ({ opened, closed }) => Math.max(opened, closed) >= order.count,
   )
   return {
-    told: () => newest,
+    reported: () => newest,
     until: waiting,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL')

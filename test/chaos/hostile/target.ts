@@ -31,10 +31,11 @@ export const transfersPath = '/webhooks/transfers'
 /** The process of the world that takes webhooks; where it does is in the line of its log that tells of its start. */
 export function targetOf(world: ChaosWorld): Target {
   const process = withRole(world, 'http').at(-1)
-  const told = /"event":"daemon_started","webhooks":"([^"]+)"/.exec(process?.output() ?? '')?.[1]
-  if (process === undefined || told === undefined) throw new Error('no process says that it takes webhooks')
+  const reported = /"event":"daemon_started","webhooks":"([^"]+)"/.exec(process?.output() ?? '')?.[1]
+  if (process === undefined || reported === undefined)
+    throw new Error('no process says that it takes webhooks')
   const { environment, connect, say } = world
-  return { intake: intakeAt(process, told), secret: world.intake.secret, environment, connect, say }
+  return { intake: intakeAt(process, reported), secret: world.intake.secret, environment, connect, say }
 }
 
 export function intakeAt(

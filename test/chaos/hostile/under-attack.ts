@@ -70,7 +70,7 @@ export function holdSecrecy(
 ): void {
   const passwords = ['DATABASE_URL', 'QUEUE_URL'].map((name) => URL.parse(environment[name] ?? '')?.password)
   const secrets = [secret, secret.replace(/^whsec_/, ''), environment.SERVICE_API_KEY, ...passwords]
-  const told = secrets.filter((one) => one !== undefined && one.length >= 6 && output.includes(one))
-  if (told.length > 0) throw new Error(`${told.length} secrets are in what the process printed`)
+  const reported = secrets.filter((one) => one !== undefined && one.length >= 6 && output.includes(one))
+  if (reported.length > 0) throw new Error(`${reported.length} secrets are in what the process printed`)
   if (output.includes(attackerWord)) throw new Error('the process printed what an attacker said')
 }

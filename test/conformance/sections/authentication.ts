@@ -5,7 +5,7 @@ import {
   mustHaveTwoScopes,
   mustReadWithEither,
 } from '../calls.ts'
-import { mustTellOfTransfer } from '../events.ts'
+import { mustReportOfTransfer } from '../events.ts'
 import type { Section } from '../fact.ts'
 import { mustReadEverything } from '../receiving.ts'
 
@@ -40,7 +40,7 @@ export const authentication: readonly Section[] = [
     facts: [
       {
         says: 'The service offers webhooks to track a transfer from start to finish without polling.',
-        test: mustTellOfTransfer,
+        test: mustReportOfTransfer,
       },
     ],
     gaps: [

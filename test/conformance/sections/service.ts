@@ -1,6 +1,6 @@
 import { mustBeDedicated } from '../addresses.ts'
 import { mustAskForKey, mustBeSecure, mustTalkJson } from '../calls.ts'
-import { mustTellOfTransfer } from '../events.ts'
+import { mustReportOfTransfer } from '../events.ts'
 import { type Section, unseen } from '../fact.ts'
 import { mustForward, mustForwardAll, mustHold } from '../forwarding.ts'
 import { mustReceiveAsUsdc, mustSpendEverywhere } from '../receiving.ts'
@@ -29,7 +29,7 @@ export const service: Section = {
     { says: 'Its balance is available on all networks at the same time.', test: mustSpendEverywhere },
     {
       says: 'Progress of transfers can be followed through webhooks instead of polling.',
-      test: mustTellOfTransfer,
+      test: mustReportOfTransfer,
     },
     { says: 'All calls are made over HTTPS against {base_url}', test: mustBeSecure },
     { says: 'use JSON bodies', test: mustTalkJson },

@@ -41,9 +41,9 @@ test('each cell rests on the rows of its own source', () => {
   ])
 })
 
-type Told = { name: string; observations: readonly Observation[]; what: string; says: string }
+type Reported = { name: string; observations: readonly Observation[]; what: string; says: string }
 
-test.each<Told>([
+test.each<Reported>([
   { name: 'nothing', observations: [payment()], what: 'deposit.webhook', says: 'nothing was received' },
   { name: 'no transfer', observations: [claim()], what: 'deposit.chain', says: 'no transfer' },
   {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Address, NetworkName } from '../../../src/core/asset.ts'
 import type { Observation, ServiceId } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
+import { decision } from '../../support/decision.ts'
 import {
   arbitrum,
   at,
@@ -14,7 +15,6 @@ import {
   webhook,
 } from '../../support/evidence.ts'
 import { decided, outcome } from '../../support/outcome.ts'
-import { ruling } from '../../support/ruling.ts'
 
 const second = 'dep_2' as ServiceId
 const early = { receivedAt: at(1) }
@@ -22,7 +22,7 @@ const unsent = { status: 'confirmed', settlement: { tx: null, amount: null } } a
 
 /** Each deposit by its id, with the kinds of its mismatches that are about which transfer is whose. */
 function identity(observations: readonly Observation[]): string[] {
-  return decided([...observations]).deposits.map(({ dossier, verdict }) => {
+  return decided([...observations]).deposits.map(({ evidence, verdict }) => {
     const kinds = verdict.mismatches.filter(({ kind }) =>
       [
         'tx_reused',
@@ -34,7 +34,7 @@ function identity(observations: readonly Observation[]): string[] {
         'unknown_address',
       ].includes(kind),
     )
-    return [dossier.serviceId, ...kinds.map(({ kind }) => kind)].join(' ')
+    return [evidence.serviceId, ...kinds.map(({ kind }) => kind)].join(' ')
   })
 }
 
@@ -87,12 +87,12 @@ test.each<[string, Observation[], string[]]>([
   ['a claim of what nobody else has', [webhook(unsent)], ['dep_1 chain_missing']],
   [
     'a person says that it is the other’s',
-    [...twice, payment(), ruling('together', payment(), { serviceId: second })],
+    [...twice, payment(), decision('together', payment(), { serviceId: second })],
     ['dep_1 tx_reused', 'dep_2'],
   ],
   [
     'a person says that it is not the second’s',
-    [...twice, payment(), ruling('apart', payment(), { serviceId: second })],
+    [...twice, payment(), decision('apart', payment(), { serviceId: second })],
     ['dep_1', 'dep_2 chain_missing'],
   ],
   [
@@ -172,17 +172,17 @@ test('a delivery that is too little, and claimed twice with its payment, stays w
 
 test('a person may give it to both all the same, and then it does not add up', () => {
   const short = delivery({ amount: 99_000_000n as Amount })
-  const rulings = [second, undefined].map((serviceId) =>
-    ruling('together', short, { id: `ruling ${serviceId}`, ...(serviceId && { serviceId }) }),
+  const decisions = [second, undefined].map((serviceId) =>
+    decision('together', short, { id: `ruling ${serviceId}`, ...(serviceId && { serviceId }) }),
   )
-  const all = [webhook(), claim(), payment(), short, again(), ...rulings]
+  const all = [webhook(), claim(), payment(), short, again(), ...decisions]
   expect(outcome(all)).toBe('settling observed ambiguous_match tx_reused ambiguous_match webhook_missing')
 })
 
 test('a delivery that adds up to both is shared by them, though both claim one payment', () => {
   const both = delivery({ amount: 199_800_000n as Amount })
   const { deposits } = decided([webhook(), claim(), payment(), both, again()])
-  expect(deposits.map(({ dossier }) => dossier.settlements.map(({ amount }) => amount))).toEqual([
+  expect(deposits.map(({ evidence }) => evidence.settlements.map(({ amount }) => amount))).toEqual([
     [99_900_000n],
     [99_900_000n],
   ])
@@ -215,8 +215,8 @@ test('a mismatch names the networks, the other deposit, or the sums', () => {
   const leg = { leg: 'deposit', transaction: elsewhere.deposit.tx }
   expect(details(webhook(), elsewhere)).toEqual([{ ...leg, webhook: 'base', api: 'arbitrum' }])
   expect(details(elsewhere, payment())).toEqual([{ ...leg, api: 'arbitrum', chain: 'base' }])
-  const unnamed = [webhook, claim].map((told, place) =>
-    told({ deposit: { network: place === 0 ? base : arbitrum, tx: null } }),
+  const unnamed = [webhook, claim].map((reported, place) =>
+    reported({ deposit: { network: place === 0 ? base : arbitrum, tx: null } }),
   )
   expect(details(...unnamed)).toEqual([{ leg: 'deposit', webhook: 'base', api: 'arbitrum' }])
   const many = Array.from({ length: 12 }, (_, place) =>

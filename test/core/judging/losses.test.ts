@@ -11,7 +11,7 @@ import {
   webhook,
 } from '../../support/evidence.ts'
 import { coreRows } from '../../support/mismatch-rows/core-rows.ts'
-import { type Evidence, mismatchesOf, told } from '../../support/mismatch-rows/row.ts'
+import { type Evidence, mismatchesOf, reported } from '../../support/mismatch-rows/row.ts'
 
 const base = (amount: bigint) => amount as Amount
 
@@ -86,15 +86,23 @@ test('each way in which a mismatch opens has the loss that its kind promises', (
 })
 
 const undelivered = { status: 'settling', settlement: { tx: null } } as const
-const untold = { status: 'confirmed', settlement: { amount: null, tx: null } } as const
+const unreported = { status: 'confirmed', settlement: { amount: null, tx: null } } as const
 const inParts = { tx: txId('part'), amount: base(40_000_000n) }
 
 test.each<[string, Evidence, string]>([
-  ['what is stated, and did not come', [...told(undelivered), payment()], '99900000 of 99900000 arbitrum'],
-  ['what was paid, if no delivery is stated', [...told(untold), payment()], '100000000 of 100000000 base'],
+  [
+    'what is stated, and did not come',
+    [...reported(undelivered), payment()],
+    '99900000 of 99900000 arbitrum',
+  ],
+  [
+    'what was paid, if no delivery is stated',
+    [...reported(unreported), payment()],
+    '100000000 of 100000000 base',
+  ],
   [
     'what is stated, less the part that came',
-    [...told({ status: 'settling', settlement: { tx: txId('part') } }), payment(), delivery(inParts)],
+    [...reported({ status: 'settling', settlement: { tx: txId('part') } }), payment(), delivery(inParts)],
     '59900000 of 99900000 arbitrum',
   ],
 ])('a delivery that is missing loses %s', (_what, evidence, expected) => {
@@ -103,7 +111,9 @@ test.each<[string, Evidence, string]>([
 })
 
 test('a short delivery loses what it lacks, in the asset delivered', () => {
-  const found = mismatchesOf({ evidence: [...told(), payment(), delivery({ amount: base(89_910_001n) })] })
+  const found = mismatchesOf({
+    evidence: [...reported(), payment(), delivery({ amount: base(89_910_001n) })],
+  })
   expect(found).toEqual([
     {
       kind: 'settlement_short',
@@ -115,7 +125,9 @@ test('a short delivery loses what it lacks, in the asset delivered', () => {
 
 test('amounts of different assets are not compared', () => {
   const ether = { settlement: { asset: usdcOnBase, amount: base(5n) } }
-  const kinds = mismatchesOf({ evidence: [...told(ether), payment(), delivery()] }).map(({ kind }) => kind)
+  const kinds = mismatchesOf({ evidence: [...reported(ether), payment(), delivery()] }).map(
+    ({ kind }) => kind,
+  )
   expect(kinds).not.toContain('settlement_over')
   const other = claim({ deposit: { asset: usdcOnArbitrum, amount: base(5n) } })
   const paid = mismatchesOf({ evidence: [webhook(), other, payment(), delivery()] })

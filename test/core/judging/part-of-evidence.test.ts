@@ -49,8 +49,11 @@ function ofClaims(
   }
 }
 
-function ofSightings(role: ObservedChainTransfer['role'], changes: Partial<ObservedChainTransfer>): Change {
-  return (one) => (one.kind === 'sighting' && one.role === role ? { ...one, ...changes } : one)
+function ofChainTransfers(
+  role: ObservedChainTransfer['role'],
+  changes: Partial<ObservedChainTransfer>,
+): Change {
+  return (one) => (one.kind === 'chain_transfer' && one.role === role ? { ...one, ...changes } : one)
 }
 
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
@@ -91,12 +94,12 @@ test.each<[string, Change, string[]]>([
     ofClaims(both, { settlement: { address: elsewhere } }),
     ['recipient_mismatch'],
   ],
-  ['less is delivered', ofSightings('recipient', { amount: less }), ['settlement_short']],
-  ['more is delivered', ofSightings('recipient', { amount: more }), ['settlement_over']],
-  ['somebody else is delivered to', ofSightings('recipient', { to: elsewhere }), ['recipient_mismatch']],
+  ['less is delivered', ofChainTransfers('recipient', { amount: less }), ['settlement_short']],
+  ['more is delivered', ofChainTransfers('recipient', { amount: more }), ['settlement_over']],
+  ['somebody else is delivered to', ofChainTransfers('recipient', { to: elsewhere }), ['recipient_mismatch']],
 ])('where %s, no part of the evidence opens anything else', (_where, change, kinds) => {
-  const told = partsOf(whole.map(change)).flatMap((part) => outcome(part, soon).split(' '))
-  expect([...new Set(told)].filter((word) => word in mismatchKinds).toSorted()).toEqual(kinds)
+  const reported = partsOf(whole.map(change)).flatMap((part) => outcome(part, soon).split(' '))
+  expect([...new Set(reported)].filter((word) => word in mismatchKinds).toSorted()).toEqual(kinds)
 })
 
 /** Every one of them but the empty one. */

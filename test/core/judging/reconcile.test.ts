@@ -18,7 +18,7 @@ import { decided, late, outcome } from '../../support/outcome.ts'
 type Observations = ObservationGroup['observations']
 
 const soon = at(6)
-const stranger: Owner = { kind: 'channel', id: 'of somebody else' }
+const addressConflict: Owner = { kind: 'channel', id: 'of somebody else' }
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 const usdtOnArbitrum = 'arbitrum/0x00000000000000000000000000000000000000a2' as AssetKey
 
@@ -126,12 +126,16 @@ test.each<[string, Observations, string]>([
   [
     'the deposit address is not ours',
     [
-      claim({ owner: stranger, deposit: { address: elsewhere } }),
-      webhook({ owner: stranger, deposit: { address: elsewhere } }),
+      claim({ owner: addressConflict, deposit: { address: elsewhere } }),
+      webhook({ owner: addressConflict, deposit: { address: elsewhere } }),
     ],
     'observed unknown_address chain_missing',
   ],
-  ['an early sighting vanished', [payment({ stage: 'seen' }), payment({ stage: 'orphaned' })], 'orphaned'],
+  [
+    'an early chain_transfer vanished',
+    [payment({ stage: 'seen' }), payment({ stage: 'orphaned' })],
+    'orphaned',
+  ],
   [
     'a final payment vanished',
     [payment(), payment({ stage: 'orphaned', epoch: 1 })],
@@ -150,7 +154,7 @@ test.each<[string, Observations, string]>([
     'reconciled',
   ],
   [
-    'a vanished sighting came back under another index',
+    'a vanished chain_transfer came back under another index',
     [
       payment({ stage: 'seen', index: '7' }),
       payment({ stage: 'orphaned', index: '7' }),

@@ -18,12 +18,12 @@ function missing(observations: ObservationGroup['observations'], now = late): st
 
 test('a status that the API tells of is missed where no webhook tells of it, though one tells of a later', () => {
   const listed = [claim(said('observed', 1)), claim(said('settling', 3)), claim(said('settled', 5))]
-  const told = [webhook(said('observed', 1)), webhook(said('settled', 5))]
-  expect(missing([...listed, ...told, payment(), delivery()])).toEqual([
+  const reported = [webhook(said('observed', 1)), webhook(said('settled', 5))]
+  expect(missing([...listed, ...reported, payment(), delivery()])).toEqual([
     `no webhook received that it is settling, since ${at(3).toISOString()}`,
   ])
-  expect(missing([...listed, ...told, payment(), delivery()], at(3 + 9))).toEqual([])
-  expect(missing([...listed, ...told, webhook(said('settling', 300)), payment(), delivery()])).toEqual([])
+  expect(missing([...listed, ...reported, payment(), delivery()], at(3 + 9))).toEqual([])
+  expect(missing([...listed, ...reported, webhook(said('settling', 300)), payment(), delivery()])).toEqual([])
 })
 
 test.each<ClaimStatus>(['held', 'refunded', 'failed'])('so is that it is %s', (status) => {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { at, payment, usdcOnArbitrum } from '../../support/evidence.ts'
-import { told } from '../../support/mismatch-rows/row.ts'
+import { reported } from '../../support/mismatch-rows/row.ts'
 import { decided } from '../../support/outcome.ts'
 
-const held = [...told({ status: 'held', receivedAt: at(5) }), payment()]
+const held = [...reported({ status: 'held', receivedAt: at(5) }), payment()]
 const due = at(5 + 24 * 60)
 
 test('what may become stuck is looked at again when it does, and not after that', () => {

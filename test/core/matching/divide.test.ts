@@ -3,6 +3,7 @@ import type { Address } from '../../../src/core/asset.ts'
 import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
 import { type ServiceId, transferRef } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
+import { decision } from '../../support/decision.ts'
 import {
   at,
   channelApproval,
@@ -14,7 +15,6 @@ import {
   usdcOnBase,
   webhook,
 } from '../../support/evidence.ts'
-import { ruling } from '../../support/ruling.ts'
 
 const rules = { policy, routes: [], senders: new Set<string>() }
 const late = at(600)
@@ -32,7 +32,7 @@ test('two payments in one transaction are given to the claims that state their a
     payment({ index: '3', amount: 9n as Amount }),
     payment({ index: '4', amount: 7n as Amount }),
   ])
-  const pairs = deposits.map(({ dossier }) => [dossier.serviceId, dossier.deposit?.index])
+  const pairs = deposits.map(({ evidence }) => [evidence.serviceId, evidence.deposit?.index])
   expect(pairs).toEqual([
     ['dep_1', '4'],
     ['dep_2', '3'],
@@ -55,19 +55,19 @@ test('one payment cannot serve two deposits', () => {
 })
 
 test('a payment that was ruled to belong to a deposit nobody has told of yet is not another one’s', () => {
-  const ruled = ruling('together', payment(), { serviceId: 'dep_2' as ServiceId })
-  const [dossier] = decided([claim(), payment(), ruled]).deposits.map((one) => one.dossier)
-  expect(dossier).toMatchObject({ deposit: null, reuse: { serviceId: 'dep_2' } })
+  const ruled = decision('together', payment(), { serviceId: 'dep_2' as ServiceId })
+  const [evidence] = decided([claim(), payment(), ruled]).deposits.map((one) => one.evidence)
+  expect(evidence).toMatchObject({ deposit: null, reuse: { serviceId: 'dep_2' } })
 })
 
 test('a delivery that falls short is not taken for one to somebody else in the same transaction', () => {
   const short = delivery({ index: '1', amount: 90n as Amount })
   const others = delivery({ index: '0', amount: 99_900_000n as Amount, to: elsewhere })
   const { deposits } = decided([webhook(), claim(), payment(), others, short])
-  expect(deposits.map(({ dossier }) => dossier.settlements.map(({ index }) => index))).toEqual([['1']])
+  expect(deposits.map(({ evidence }) => evidence.settlements.map(({ index }) => index))).toEqual([['1']])
 })
 
-test('a deposit known by a sighting that came back under another index goes with its payment', () => {
+test('a deposit known by a chain_transfer that came back under another index goes with its payment', () => {
   const gone = [payment({ stage: 'seen', index: '5' }), payment({ stage: 'orphaned', index: '5' })]
   const milestones = {
     depositedAt: null,
@@ -93,11 +93,11 @@ test('a deposit known by a sighting that came back under another index goes with
 
 const gone = [payment({ index: '5' }), payment({ index: '5', stage: 'orphaned', epoch: 1 })]
 const back = payment({ index: '9', epoch: 1, blockHash: '0xother' })
-const told = claim({ deposit: { index: '5' } })
+const reported = claim({ deposit: { index: '5' } })
 
 test.each([
   ['that nobody told of', [], 2n],
-  ['that the service knows by its old index', [told], 1n],
+  ['that the service knows by its old index', [reported], 1n],
 ])(
   'a booked payment %s, and that is final again under another index, is one deposit',
   (_which, claims, id) => {
@@ -109,13 +109,13 @@ test.each([
     ).deposits
     const booked = before?.journals ?? []
     expect(booked.map(({ kind }) => kind)).toEqual(['deposit'])
-    const serviceId = before?.dossier.serviceId ?? null
+    const serviceId = before?.evidence.serviceId ?? null
     const transfer = transferRef(payment({ index: '5' }))
     const known = [{ id, serviceId, transfer, milestones: before?.milestones as never }]
     const observations = [...claims, ...gone, back]
     const after = decide({ ...group, known, booked, observations }, rules, late)
     expect(after.deposits).toMatchObject([
-      { id, absorbed: [], dossier: { serviceId, deposit: { index: '9' } } },
+      { id, absorbed: [], evidence: { serviceId, deposit: { index: '9' } } },
     ])
     expect(after.deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))).not.toContain(
       'orphaned_after_booking',

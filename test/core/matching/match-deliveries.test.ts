@@ -12,7 +12,7 @@ import {
   usdcOnBase,
   webhook,
 } from '../../support/evidence.ts'
-import { sent, sharesOf, told } from '../../support/forwards.ts'
+import { reported, sent, sharesOf } from '../../support/forwards.ts'
 import { ordersOf } from '../../support/orders.ts'
 import { decided, outcome } from '../../support/outcome.ts'
 
@@ -21,18 +21,18 @@ const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 const settling = { status: 'settling' } as const
 
 test.each<[string, Observation[], string[]]>([
-  ['1:1', [told('a', [50, 'x']), sent('x', 50)], ['a x:0 50/50']],
-  ['1:1, short', [told('a', [50, 'x']), sent('x', 49)], ['a x:0 49/49']],
+  ['1:1', [reported('a', [50, 'x']), sent('x', 50)], ['a x:0 50/50']],
+  ['1:1, short', [reported('a', [50, 'x']), sent('x', 49)], ['a x:0 49/49']],
   [
     '1:1 each of one transaction, by their amounts',
-    [told('a', [50, 'x']), told('b', [70, 'x']), sent('x', 70), sent('x', 50, { index: '1' })],
+    [reported('a', [50, 'x']), reported('b', [70, 'x']), sent('x', 70), sent('x', 50, { index: '1' })],
     ['a x:1 50/50', 'b x:0 70/70'],
   ],
   [
     '1:1 each of one transaction, of one amount, in order of index as the chain counts',
     [
-      told('a', [50, 'x']),
-      told('b', [50, 'x']),
+      reported('a', [50, 'x']),
+      reported('b', [50, 'x']),
       sent('x', 50, { index: '9' }),
       sent('x', 50, { index: '10' }),
     ],
@@ -40,77 +40,85 @@ test.each<[string, Observation[], string[]]>([
   ],
   [
     '1:1 of a transaction whose other transfer is not told of yet',
-    [told('a', [50, 'x']), sent('x', 70), sent('x', 50, { index: '1' })],
+    [reported('a', [50, 'x']), sent('x', 70), sent('x', 50, { index: '1' })],
     ['a x:1 50/50', 'stray x:0'],
   ],
   [
     '1:1 each, one short, beside an exact one',
-    [told('a', [50, 'x']), told('b', [70, 'x']), sent('x', 69), sent('x', 50, { index: '1' })],
+    [reported('a', [50, 'x']), reported('b', [70, 'x']), sent('x', 69), sent('x', 50, { index: '1' })],
     ['a x:1 50/50', 'b x:0 69/69'],
   ],
   [
     'of one amount, fewer deposits than transfers in one transaction',
-    [told('a', [5, 'x']), told('b', [5, 'x']), ...['0', '1', '2'].map((index) => sent('x', 5, { index }))],
+    [
+      reported('a', [5, 'x']),
+      reported('b', [5, 'x']),
+      ...['0', '1', '2'].map((index) => sent('x', 5, { index })),
+    ],
     ['a x:0 5/5', 'b x:1 5/5', 'stray x:2'],
   ],
   [
     'N:M of one amount, sent once more than it is told',
     [
-      told('a', [5, 'x'], settling),
-      told('a', [5, 'y']),
-      told('b', [5, 'z']),
-      told('b', [5, 'y'], settling),
+      reported('a', [5, 'x'], settling),
+      reported('a', [5, 'y']),
+      reported('b', [5, 'z']),
+      reported('b', [5, 'y'], settling),
       ...['x', 'y', 'z'].map((tx) => sent(tx, 5)),
     ],
     ['a ambiguous', 'b ambiguous'],
   ],
   [
     '1:N, told of by one revision after another',
-    [told('a', [80, 'x'], settling), told('a', [80, 'y']), sent('x', 30), sent('y', 50)],
+    [reported('a', [80, 'x'], settling), reported('a', [80, 'y']), sent('x', 30), sent('y', 50)],
     ['a x:0 30/30 y:0 50/50'],
   ],
   [
     '1:N, in one transaction',
-    [told('a', [80, 'x']), sent('x', 30), sent('x', 50, { index: '1' })],
+    [reported('a', [80, 'x']), sent('x', 30), sent('x', 50, { index: '1' })],
     ['a x:0 30/30 x:1 50/50'],
   ],
   [
     '1:N, sent twice in full',
-    [told('a', [80, 'x'], settling), told('a', [80, 'y']), sent('x', 80), sent('y', 80)],
+    [reported('a', [80, 'x'], settling), reported('a', [80, 'y']), sent('x', 80), sent('y', 80)],
     ['a x:0 80/80 y:0 80/80'],
   ],
-  ['N:1', [told('a', [30, 'x']), told('b', [50, 'x']), sent('x', 80)], ['a x:0 30/80', 'b x:0 50/80']],
+  [
+    'N:1',
+    [reported('a', [30, 'x']), reported('b', [50, 'x']), sent('x', 80)],
+    ['a x:0 30/80', 'b x:0 50/80'],
+  ],
   [
     'N:1 that does not add up',
-    [told('a', [30, 'x']), told('b', [50, 'x']), sent('x', 79)],
+    [reported('a', [30, 'x']), reported('b', [50, 'x']), sent('x', 79)],
     ['a ambiguous', 'b ambiguous'],
   ],
   [
     'N:1 of which more may come',
-    [told('a', [30, 'x'], settling), told('b', [50, 'x']), sent('x', 79)],
+    [reported('a', [30, 'x'], settling), reported('b', [50, 'x']), sent('x', 79)],
     ['a', 'b'],
   ],
   [
     'N:1 of which one amount is not stated yet',
-    [told('a', [null, 'x'], settling), told('b', [50, 'x']), sent('x', 79)],
+    [reported('a', [null, 'x'], settling), reported('b', [50, 'x']), sent('x', 79)],
     ['a', 'b'],
   ],
   [
     'N:1 of which one amount is never stated',
-    [told('a', [null, 'x']), told('b', [50, 'x']), sent('x', 79)],
+    [reported('a', [null, 'x']), reported('b', [50, 'x']), sent('x', 79)],
     ['a ambiguous', 'b ambiguous'],
   ],
   [
     'two who state the whole of one transfer',
-    [told('a', [50, 'x']), told('b', [50, 'x']), sent('x', 50)],
+    [reported('a', [50, 'x']), reported('b', [50, 'x']), sent('x', 50)],
     ['a ambiguous', 'b ambiguous'],
   ],
   [
     'N:M',
     [
-      told('a', [30, 'x']),
-      told('b', [60, 'x'], settling),
-      told('b', [60, 'y']),
+      reported('a', [30, 'x']),
+      reported('b', [60, 'x'], settling),
+      reported('b', [60, 'y']),
       sent('x', 70),
       sent('y', 20),
     ],
@@ -119,9 +127,9 @@ test.each<[string, Observation[], string[]]>([
   [
     'N:M in which order alone leaves somebody short',
     [
-      told('a', [40, 'x'], settling),
-      told('a', [40, 'y']),
-      told('b', [50, 'x']),
+      reported('a', [40, 'x'], settling),
+      reported('a', [40, 'y']),
+      reported('b', [50, 'x']),
       sent('x', 60),
       sent('y', 30),
     ],
@@ -130,9 +138,9 @@ test.each<[string, Observation[], string[]]>([
   [
     'N:M that adds up, but not for each',
     [
-      told('a', [40, 'x']),
-      told('b', [50, 'y'], settling),
-      told('b', [50, 'x']),
+      reported('a', [40, 'x']),
+      reported('b', [50, 'y'], settling),
+      reported('b', [50, 'x']),
       sent('x', 30),
       sent('y', 60),
     ],
@@ -141,9 +149,9 @@ test.each<[string, Observation[], string[]]>([
   [
     'N:M, of which a part is exact and the rest does not add up',
     [
-      told('a', [30, 'x']),
-      told('b', [60, 'x']),
-      told('c', [7, 'x']),
+      reported('a', [30, 'x']),
+      reported('b', [60, 'x']),
+      reported('c', [7, 'x']),
       sent('x', 30),
       sent('x', 60, { index: '1' }),
       sent('x', 6, { index: '2' }),
@@ -152,26 +160,31 @@ test.each<[string, Observation[], string[]]>([
   ],
   [
     'N:1 to another recipient beside 1:1',
-    [told('a', [30, 'x']), told('b', [50, 'x']), sent('x', 80), sent('x', 9, { index: '1', to: elsewhere })],
+    [
+      reported('a', [30, 'x']),
+      reported('b', [50, 'x']),
+      sent('x', 80),
+      sent('x', 9, { index: '1', to: elsewhere }),
+    ],
     ['a x:0 30/80', 'b x:0 50/80', 'stray x:1'],
   ],
   [
     'a webhook alone names a part',
     [
-      told('a', [80, 'y']),
-      told('a', [80, 'x'], { ...settling, source: 'webhook' }),
+      reported('a', [80, 'y']),
+      reported('a', [80, 'x'], { ...settling, source: 'webhook' }),
       sent('x', 30),
       sent('y', 50),
     ],
     ['a x:0 30/30 y:0 50/50'],
   ],
-  ['nothing that was sent', [told('a', [80, 'x'])], ['a']],
+  ['nothing that was sent', [reported('a', [80, 'x'])], ['a']],
   ['what nobody names', [sent('x', 80)], ['stray x:0']],
   [
     'a part that the chain took back, beside one that stands',
     [
-      told('a', [50, 'x'], settling),
-      told('a', [50, 'y']),
+      reported('a', [50, 'x'], settling),
+      reported('a', [50, 'y']),
       sent('x', 30, { stage: 'orphaned', epoch: 1 }),
       sent('y', 50),
     ],
@@ -179,12 +192,12 @@ test.each<[string, Observation[], string[]]>([
   ],
   [
     'only what the chain took back',
-    [told('a', [50, 'x']), sent('x', 50, { stage: 'orphaned', epoch: 1 })],
+    [reported('a', [50, 'x']), sent('x', 50, { stage: 'orphaned', epoch: 1 })],
     ['a x:0 50/50'],
   ],
   [
     'another asset than the one that is stated',
-    [told('a', [50, 'x']), sent('x', 50, { asset: usdcOnBase })],
+    [reported('a', [50, 'x']), sent('x', 50, { asset: usdcOnBase })],
     ['a x:0 50/50'],
   ],
 ])('%s, in every order', (_what, observations, expected) => {
@@ -199,7 +212,7 @@ const pays = (...names: string[]) =>
 const both = (one: Claim) => [one, { ...one, source: 'webhook' as const }]
 
 test('deposits that share a delivery are reconciled, and one that does not add up leaves them unsettled', () => {
-  const all = [...pays('a', 'b'), ...both(told('a', [30, 'x'])), ...both(told('b', [50, 'x']))]
+  const all = [...pays('a', 'b'), ...both(reported('a', [30, 'x'])), ...both(reported('b', [50, 'x']))]
   expect(outcome([...all, sent('x', 80)])).toBe('reconciled reconciled')
   expect(outcome([...all, sent('x', 81)])).toBe('settling settling ambiguous_match ambiguous_match')
   const [ambiguous] = decided([...all, sent('x', 81)]).deposits
@@ -211,8 +224,11 @@ test('deposits that share a delivery are reconciled, and one that does not add u
 })
 
 test('what is ambiguous is told with both sums, the deposits and the transfers', () => {
-  const { dossiers } = divide([told('a', [30, 'x']), told('b', [50, 'x']), sent('x', 81)], [channelApproval])
-  expect(dossiers.map(({ ambiguity }) => ambiguity)).toEqual(
+  const { evidences } = divide(
+    [reported('a', [30, 'x']), reported('b', [50, 'x']), sent('x', 81)],
+    [channelApproval],
+  )
+  expect(evidences.map(({ ambiguity }) => ambiguity)).toEqual(
     Array.from({ length: 2 }, () => ({
       stated: 80n,
       asset: usdcOnArbitrum,
@@ -224,8 +240,8 @@ test('what is ambiguous is told with both sums, the deposits and the transfers',
 })
 
 function rules(observations: Observation[]): string[] {
-  const { dossiers } = divide(observations, [channelApproval])
-  return dossiers.flatMap(({ links }) => links.map(({ rule }) => rule))
+  const { evidences } = divide(observations, [channelApproval])
+  return evidences.flatMap(({ links }) => links.map(({ rule }) => rule))
 }
 
 test('each delivery says by which rule it came to the deposit', () => {
@@ -235,5 +251,8 @@ test('each delivery says by which rule it came to the deposit', () => {
   expect(rules([payment()])).toEqual(['unclaimed'])
   expect(rules([webhook(), delivery({ amount: 1n as Amount })])).toEqual(['transaction and address'])
   expect(rules([webhook(), delivery({ to: elsewhere })])).toEqual(['transaction'])
-  expect(rules([told('a', [30, 'x']), told('b', [50, 'x']), sent('x', 80)])).toEqual(['share', 'share'])
+  expect(rules([reported('a', [30, 'x']), reported('b', [50, 'x']), sent('x', 80)])).toEqual([
+    'share',
+    'share',
+  ])
 })

@@ -15,9 +15,9 @@ test('of two forwards of one deposit the untold one alone is unexplained, in wha
   const orders = fc.shuffledSubarray(evidence, { minLength: evidence.length })
   fc.assert(
     fc.property(orders, (observations) => {
-      const { deposits, strays } = decide(groupOf(observations), rules, late)
+      const { deposits, unmatchedDeliveries } = decide(groupOf(observations), rules, late)
       expect(deposits.map(({ verdict }) => verdict.state)).toEqual(['reconciled'])
-      expect(strays.map(({ leg, mismatch }) => [leg.tx, mismatch.kind])).toEqual([
+      expect(unmatchedDeliveries.map(({ leg, mismatch }) => [leg.tx, mismatch.kind])).toEqual([
         [second.tx, 'settlement_unreported'],
       ])
     }),
@@ -33,11 +33,11 @@ test.each(['seen', 'final', 'orphaned'] as const)(
   'coin that the service sends to a deposit address to pay for moving deposits on is ignored when %s',
   (stage) => {
     const observations = [topUp, { ...topUp, stage, epoch: 1 }]
-    const { deposits, strays, recheckAt } = decide(groupOf(observations), sendersOnBase, late)
+    const { deposits, unmatchedDeliveries, recheckAt } = decide(groupOf(observations), sendersOnBase, late)
     expect(deposits.map(({ verdict }) => verdict.state)).toEqual(['ignored'])
     const [ignored] = deposits
     expect([ignored?.verdict.mismatches, ignored?.journals, ignored?.lags]).toEqual([[], [], []])
-    expect([strays, recheckAt]).toEqual([[], null])
+    expect([unmatchedDeliveries, recheckAt]).toEqual([[], null])
   },
 )
 
@@ -45,8 +45,8 @@ test.each<[string, Observation]>([
   ['a token of the service', { ...topUp, asset: payment().asset }],
   ['coin of somebody else', { ...topUp, from: payment().from }],
   ['coin of the service on another network', { ...topUp, network: 'mainnet' as never }],
-])('%s is a payment that has to be reported', (_what, sighting) => {
-  const [deposit] = decide(groupOf([sighting]), sendersOnBase, late).deposits
+])('%s is a payment that has to be reported', (_what, chainTransfer) => {
+  const [deposit] = decide(groupOf([chainTransfer]), sendersOnBase, late).deposits
   expect(deposit?.verdict).toMatchObject({ state: 'confirmed', mismatches: [{ kind: 'unreported' }] })
 })
 

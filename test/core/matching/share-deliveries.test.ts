@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { divide } from '../../../src/core/matching/divide.ts'
 import { runs } from '../../support/any-evidence.ts'
 import { at, channelApproval } from '../../support/evidence.ts'
-import { sent, sharesOf, told } from '../../support/forwards.ts'
+import { reported, sent, sharesOf } from '../../support/forwards.ts'
 
 const three = { amount: [30, 40, 50], sent: fc.shuffledSubarray(['x', 'y', 'z'], { minLength: 1 }) }
 
@@ -22,7 +22,7 @@ const anyTruth = fc
       })
       const status = (place: number) => (place === txs.length - 1 ? 'settled' : 'settling')
       return txs.map((tx, place) =>
-        told(`d${number}`, [amount, tx], { status: status(place), receivedAt: at(place) }),
+        reported(`d${number}`, [amount, tx], { status: status(place), receivedAt: at(place) }),
       )
     })
     return { claims, legs: [...legs].map(([tx, amount]) => sent(tx, amount)) }
@@ -31,14 +31,14 @@ const anyTruth = fc
 test('of every true history each deposit gets what is stated, and the shares of a transfer add up to it', () => {
   fc.assert(
     fc.property(anyTruth, ({ claims, legs }) => {
-      const { dossiers, strays } = divide([...claims, ...legs], [channelApproval])
+      const { evidences, unmatchedDeliveries } = divide([...claims, ...legs], [channelApproval])
       const given = new Map<string, bigint>()
-      for (const { serviceId, settlements } of dossiers) {
+      for (const { serviceId, settlements } of evidences) {
         const stated = claims.find((one) => one.serviceId === serviceId)?.settlement?.amount
         expect(settlements.reduce((sum, { amount }) => sum + amount, 0n)).toBe(stated)
         for (const { tx, amount } of settlements) given.set(tx, (given.get(tx) ?? 0n) + amount)
       }
-      expect(strays).toEqual([])
+      expect(unmatchedDeliveries).toEqual([])
       expect(given).toEqual(new Map(legs.map(({ tx, amount }) => [tx, amount])))
     }),
     runs,
@@ -54,9 +54,9 @@ test('whatever is told and sent, no more of a transfer is given than it brought,
     fc.property(anything, fc.infiniteStream(fc.nat(100)), ([{ claims, legs }, more], random) => {
       const others = more.map(({ tx, amount }, place) => sent(tx, amount, { index: `${place + 1}` }))
       const all = [...claims, ...legs, ...others]
-      const { dossiers } = divide(all, [channelApproval])
+      const { evidences } = divide(all, [channelApproval])
       const given = new Map<string, bigint>()
-      for (const { ref, amount, whole } of dossiers.flatMap(({ settlements }) => settlements)) {
+      for (const { ref, amount, whole } of evidences.flatMap(({ settlements }) => settlements)) {
         given.set(ref, (given.get(ref) ?? 0n) + amount)
         expect(given.get(ref)).toBeLessThanOrEqual(whole)
       }

@@ -20,7 +20,7 @@ const lost: DecisionOutcome = { kind: 'write_off', account: 'expenses:write_off'
 const owed: DecisionOutcome = { kind: 'write_off', account: 'assets:receivable:service' }
 const withdrawn: DecisionOutcome = { kind: 'write_off_withdrawn' }
 
-function ruling(verdict: DecisionOutcome, changes: Partial<TransferDecision> = {}): TransferDecision {
+function decision(verdict: DecisionOutcome, changes: Partial<TransferDecision> = {}): TransferDecision {
   const transfer = {
     role: 'deposit',
     network: base,
@@ -29,7 +29,7 @@ function ruling(verdict: DecisionOutcome, changes: Partial<TransferDecision> = {
     to: channelAddress,
   } as const
   const said = { by: 'erin', approvedBy: 'max', reason: 'the service is bankrupt' }
-  return { kind: 'ruling', id: 'one', ...transfer, verdict, ...said, receivedAt: at(120), ...changes }
+  return { kind: 'decision', id: 'one', ...transfer, verdict, ...said, receivedAt: at(120), ...changes }
 }
 
 const unsettled = { status: 'confirmed', settlement: { tx: null, amount: null, fee: null } } as const
@@ -57,34 +57,34 @@ function shown(journals: readonly Journal[]): string[] {
 
 test('what is written off leaves transit for the account that was named, and its delivery is not missed', () => {
   expect(decided(unpaid).kinds).toContain('settlement_missing')
-  const { journals, kinds } = decided([...unpaid, ruling(lost)])
+  const { journals, kinds } = decided([...unpaid, decision(lost)])
   expect(shown(journals)).toEqual([
     'deposit assets:in_transit:base / liabilities:deposits:channel:shop 100000000',
     'write_off expenses:write_off / assets:in_transit:base 100000000',
   ])
   expect(kinds).toEqual([])
-  expect(shown(decided([...unpaid, ruling(owed)]).journals)[1]).toBe(
+  expect(shown(decided([...unpaid, decision(owed)]).journals)[1]).toBe(
     'write_off assets:receivable:service / assets:in_transit:base 100000000',
   )
 })
 
 test.each<[string, TransferDecision[], string[]]>([
-  ['withdrawn', [ruling(lost), ruling(withdrawn, { receivedAt: at(121) })], ['deposit']],
+  ['withdrawn', [decision(lost), decision(withdrawn, { receivedAt: at(121) })], ['deposit']],
   [
     'withdrawn and decided again',
     [
-      ruling(lost),
-      ruling(withdrawn, { receivedAt: at(121) }),
-      ruling(owed, { id: 'two', receivedAt: at(122) }),
+      decision(lost),
+      decision(withdrawn, { receivedAt: at(121) }),
+      decision(owed, { id: 'two', receivedAt: at(122) }),
     ],
     ['deposit', 'write_off'],
   ],
-  ['of another transfer', [ruling(lost, { index: '1' })], ['deposit']],
-  ['of another address', [ruling(lost, { to: liquidity })], ['deposit']],
-  ['of a delivery', [ruling(lost, { role: 'recipient' })], ['deposit']],
-])('a write-off %s, in whatever order it is heard', (_what, rulings, kinds) => {
+  ['of another transfer', [decision(lost, { index: '1' })], ['deposit']],
+  ['of another address', [decision(lost, { to: liquidity })], ['deposit']],
+  ['of a delivery', [decision(lost, { role: 'recipient' })], ['deposit']],
+])('a write-off %s, in whatever order it is heard', (_what, decisions, kinds) => {
   const isMissed = kinds.length === 1
-  for (const heard of [rulings, rulings.toReversed()]) {
+  for (const heard of [decisions, decisions.toReversed()]) {
     const { journals, kinds: missed } = decided([...heard, ...unpaid])
     expect(journals.map(({ kind }) => kind)).toEqual(kinds)
     expect(missed.includes('settlement_missing')).toBe(isMissed)
@@ -104,13 +104,13 @@ test.each([
   ['confirmed', 'settlement_missing'],
   ['failed', 'refund_due'],
 ] as const)('what is written off while %s is waited for no more, however long it takes', (status, kind) => {
-  const told = [webhook({ ...unsettled, status }), claim({ ...unsettled, status }), payment()]
-  expect(kindsAfterAMonth(told)).toContain(kind)
-  expect(kindsAfterAMonth([...told, ruling(lost)])).toEqual([])
+  const reported = [webhook({ ...unsettled, status }), claim({ ...unsettled, status }), payment()]
+  expect(kindsAfterAMonth(reported)).toContain(kind)
+  expect(kindsAfterAMonth([...reported, decision(lost)])).toEqual([])
 })
 
 test('a delivery that is proved after all takes the write-off back', () => {
-  const written = [...unpaid, ruling(lost)]
+  const written = [...unpaid, decision(lost)]
   const booked = decided(written).journals
   const { journals, kinds } = decided([...written, webhook(), claim(), delivery()], booked)
   expect(journals.map(({ kind, key }) => `${kind} ${key.split('/')[0]}`)).toEqual([
@@ -121,15 +121,15 @@ test('a delivery that is proved after all takes the write-off back', () => {
 })
 
 test('a delivery that the API does not state yet leaves the write-off standing, and is asked for', () => {
-  const written = [...unpaid, ruling(lost)]
+  const written = [...unpaid, decision(lost)]
   const found = decided([...written, webhook(), delivery()], decided(written).journals)
   expect(found.journals).toEqual([])
   expect(found.kinds).toContain('api_missing')
 })
 
 test('what is not final, or not booked, is not written off', () => {
-  expect(decided([claim(unsettled), payment({ stage: 'seen' }), ruling(lost)]).journals).toEqual([])
-  const written = [...unpaid, ruling(lost)]
+  expect(decided([claim(unsettled), payment({ stage: 'seen' }), decision(lost)]).journals).toEqual([])
+  const written = [...unpaid, decision(lost)]
   const gone = decided([...written, payment({ stage: 'orphaned', epoch: 1 })], decided(written).journals)
   expect(gone.journals.map(({ kind }) => kind)).toEqual(['reversal', 'reversal'])
 })

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest'
 import type { Observation, ServiceId, TransferDecision } from '../../../src/core/evidence.ts'
 import { applyDue, applyPending } from '../../../src/jobs/books/apply.ts'
-import { recordRulings } from '../../../src/store/books/rulings.ts'
+import { recordDecisions } from '../../../src/store/books/decisions.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { countStatements } from '../../support/count-statements.ts'
 import { at, base, channelAddress, claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
 
 /** What is told of one deposit, by a name of its own. */
-function tell(name: string) {
+function report(name: string) {
   const [tx, out] = [txId(`p${name}`), txId(`f${name}`)]
   const said = { serviceId: `dep_${name}` as ServiceId, deposit: { tx }, settlement: { tx: out } }
   const apart: TransferDecision = {
-    kind: 'ruling',
-    id: `ruling_${name}`,
+    kind: 'decision',
+    id: `decision_${name}`,
     role: 'deposit',
     network: base,
     tx,
@@ -35,17 +35,17 @@ function tell(name: string) {
   }
 }
 
-type Told = ReturnType<typeof tell>
+type Reported = ReturnType<typeof report>
 type Work = {
   /** What is applied before, and what the batch that is counted is made of. */
-  before: (told: Told) => Observation[]
-  batch: (told: Told) => Observation[]
+  before: (reported: Reported) => Observation[]
+  batch: (reported: Reported) => Observation[]
   /** When the batch is applied, in minutes; soon after all of it came to be, unless it says otherwise. */
   minutes?: number
   leaves: { journals?: number; opened?: number; cleared?: number }
 }
 
-const everything = ({ webhook: event, record, payment: paid, delivery: out }: Told) => [
+const everything = ({ webhook: event, record, payment: paid, delivery: out }: Reported) => [
   event,
   record,
   paid,
@@ -54,35 +54,39 @@ const everything = ({ webhook: event, record, payment: paid, delivery: out }: To
 
 /** The work of a batch, and what it does for each deposit. */
 const works: Record<string, Work> = {
-  webhooks: { before: () => [], batch: (told) => [told.webhook], leaves: {} },
-  records: { before: () => [], batch: (told) => [told.record], leaves: {} },
-  sightings: { before: () => [], batch: (told) => [told.payment, told.delivery], leaves: {} },
+  webhooks: { before: () => [], batch: (reported) => [reported.webhook], leaves: {} },
+  records: { before: () => [], batch: (reported) => [reported.record], leaves: {} },
+  chainTransfers: {
+    before: () => [],
+    batch: (reported) => [reported.payment, reported.delivery],
+    leaves: {},
+  },
   'whole deposits': { before: () => [], batch: everything, leaves: { journals: 2 } },
   merges: {
-    before: (told) => [told.payment, told.delivery],
-    batch: (told) => [told.record],
+    before: (reported) => [reported.payment, reported.delivery],
+    batch: (reported) => [reported.record],
     leaves: { journals: 2 },
   },
   'mismatches that open': {
     before: () => [],
-    batch: (told) => [told.payment],
+    batch: (reported) => [reported.payment],
     minutes: 600,
     leaves: { journals: 1, opened: 1 },
   },
   'mismatches that clear': {
-    before: (told) => [told.record, told.payment],
-    batch: (told) => [told.webhook, told.delivery],
+    before: (reported) => [reported.record, reported.payment],
+    batch: (reported) => [reported.webhook, reported.delivery],
     minutes: 600,
     leaves: { journals: 1, cleared: 2 },
   },
-  reversals: { before: everything, batch: (told) => [told.gone], leaves: { journals: 2, opened: 1 } },
+  reversals: { before: everything, batch: (reported) => [reported.gone], leaves: { journals: 2, opened: 1 } },
   'rechecks that are due': {
-    before: (told) => [told.record, told.payment, told.delivery],
+    before: (reported) => [reported.record, reported.payment, reported.delivery],
     batch: () => [],
     minutes: 16,
     leaves: { opened: 1 },
   },
-  rulings: { before: everything, batch: (told) => [told.apart], leaves: {} },
+  decisions: { before: everything, batch: (reported) => [reported.apart], leaves: {} },
 }
 
 test.each(Object.entries(works))(
@@ -93,14 +97,14 @@ test.each(Object.entries(works))(
     const counts: number[] = []
     for (const deposits of [1, 50, 500]) {
       minutes = work.leaves.cleared === undefined ? 6 : 600
-      const told = Array.from({ length: deposits }, (_, place) => tell(`${deposits}_${place}`))
-      await receive(books, told.flatMap(work.before))
+      const reported = Array.from({ length: deposits }, (_, place) => report(`${deposits}_${place}`))
+      await receive(books, reported.flatMap(work.before))
       await books.settle()
-      await receive(books, told.flatMap(work.batch))
+      await receive(books, reported.flatMap(work.batch))
       minutes = work.minutes ?? 6
       const { db, count } = countStatements(books.db)
       const deps = { ...books.deps, db }
-      const isDue = work.batch(tell('none')).length === 0
+      const isDue = work.batch(report('none')).length === 0
       const { journals, mismatches } = await (isDue ? applyDue(deps) : applyPending(deps))
       const changed = (change: string) => mismatches.filter((one) => one.change === change).length
       expect({ journals, opened: changed('opened'), cleared: changed('cleared') }).toMatchObject(
@@ -115,7 +119,7 @@ test.each(Object.entries(works))(
 
 /** What applying copies of one webhook returns from the database, beside the inbox rows themselves. */
 async function rowsReadFor(books: Books, name: string, copies: number): Promise<number> {
-  const { webhook: event } = tell(name)
+  const { webhook: event } = report(name)
   const received = Array.from({ length: copies }, (_, place) => at(6 + place / 1000))
   await receive(
     books,
@@ -137,7 +141,7 @@ test('those of an earlier batch are read once', async () => {
   await using books = await openBooks()
   const alone = await rowsReadFor(books, 'alone', 1)
   await rowsReadFor(books, 'known', 1000)
-  const { webhook: event } = tell('known')
+  const { webhook: event } = report('known')
   await receive(books, [event])
   const { db, rows } = countStatements(books.db)
   await applyPending({ ...books.deps, db })
@@ -146,6 +150,6 @@ test('those of an earlier batch are read once', async () => {
 
 async function receive(books: Books, observations: readonly Observation[]): Promise<void> {
   await books.receive(...observations)
-  const rulings = observations.filter((one) => one.kind === 'ruling')
-  await inTransaction(books.db, (tx) => recordRulings(tx, rulings))
+  const decisions = observations.filter((one) => one.kind === 'decision')
+  await inTransaction(books.db, (tx) => recordDecisions(tx, decisions))
 }

@@ -76,7 +76,7 @@ test('sums that are kept of days that are over, and do not balance, are an imbal
     `${usdcOnBase}, in smallest units: debits less credits are 3, not 0: sums of days that are over are not what was booked`,
   ])
   expect(await imbalancesOfRunbook(books)).toEqual([{ asset: usdcOnBase, imbalance: '3' }])
-  await mendByRunbook(books)
+  await fixByRunbook(books)
   expect(await auditBooks(books.db)).toMatchObject([{ kind: 'ledger_imbalance', change: 'cleared' }])
   await snapshotBooks(books.db)
   expect(await auditBooks(books.db)).toEqual([])
@@ -95,7 +95,7 @@ async function imbalancesOfRunbook({ url }: Books): Promise<unknown[]> {
 }
 
 /** What the section tells the owner of the tables to do. */
-async function mendByRunbook({ url }: Books): Promise<void> {
+async function fixByRunbook({ url }: Books): Promise<void> {
   const [, statements = ''] = /```\n(begin;.*?)```/s.exec(section) ?? []
   const owner = new Client({ connectionString: url })
   await owner.connect()

@@ -75,7 +75,7 @@ test('workers side by side catch up alike', async () => {
 })
 
 test('what is missing all the same is told once the backlog is gone, and of no deposit twice', async () => {
-  await books.receive(...backlogOf(10), payment({ tx: txId('untold') }))
+  await books.receive(...backlogOf(10), payment({ tx: txId('unreported') }))
   await catchUp(7)
   while ((await applyDue(books.deps)).groups > 0) continue
   expect(await kindsEver()).toEqual(['unreported'])

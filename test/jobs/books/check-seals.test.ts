@@ -28,10 +28,10 @@ const published = () => new Map(seals.map((one) => [one.number, one]))
 
 test('books that nobody touched are as they were sealed, and what came since is not sealed yet', async () => {
   await bookPayments(books, 400, 2)
-  const told: string[] = []
-  const outcome = await sealsCheck(published()).run(books.db, (line) => told.push(line))
+  const reported: string[] = []
+  const outcome = await sealsCheck(published()).run(books.db, (line) => reported.push(line))
   expect(outcome).toEqual({ findings: [], counted: { seals: 3, journals: 15, 'not sealed yet': 2 } })
-  expect(told.at(-1)).toBe('journals read again: 15, of 3 seals')
+  expect(reported.at(-1)).toBe('journals read again: 15, of 3 seals')
 })
 
 const free = 'alter table ledger_journal alter column id drop identity'

@@ -27,7 +27,7 @@ const anyTurn = fc.record({
 const anyCourse = anyWorld.chain((world) =>
   fc.record({
     world: fc.constant(world),
-    told: fc
+    reported: fc
       .shuffledSubarray([...world, ...world], { minLength: world.length })
       .map((some) => [...some, ...world.filter((one) => !some.includes(one))]),
     turns: fc.array(anyTurn, { minLength: 1, maxLength: 5 }),
@@ -39,20 +39,20 @@ type Course = typeof anyCourse extends fc.Arbitrary<infer Found> ? Found : never
 
 const plain = { minute: 3000, workers: [500], crashAt: null, waitsAgain: 0 }
 
-async function converges({ world, told, turns, cuts }: Course): Promise<void> {
+async function converges({ world, reported, turns, cuts }: Course): Promise<void> {
   const atOnce = await books.run([{ ...plain, observations: world }])
   expect(atOnce).toMatchObject({ differing: [], due: 0, rebuilt: atOnce.digest })
-  const bumpy = await books.run(turnsOf(told, turns, cuts))
+  const bumpy = await books.run(turnsOf(reported, turns, cuts))
   expect(bumpy).toEqual(atOnce)
 }
 
 /** Deals the evidence out to the turns, which come in order of time; the last gets the rest. */
-function turnsOf(told: readonly Observation[], turns: Course['turns'], cuts: readonly number[]): Turn[] {
+function turnsOf(reported: readonly Observation[], turns: Course['turns'], cuts: readonly number[]): Turn[] {
   const inTime = turns.toSorted((left, right) => left.minute - right.minute)
   const places = cuts.slice(0, turns.length - 1).toSorted((left, right) => left - right)
   return inTime.map((turn, place) => ({
     ...turn,
-    observations: told.slice(place === 0 ? 0 : places[place - 1], places[place]),
+    observations: reported.slice(place === 0 ? 0 : places[place - 1], places[place]),
   }))
 }
 

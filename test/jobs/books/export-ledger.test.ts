@@ -122,17 +122,17 @@ test('to go on where nothing was begun is to begin', async () => {
 })
 
 test('pages of any size come to the same bytes, and progress ends at the last journal', async () => {
-  const told: ExportProgress[] = []
+  const reported: ExportProgress[] = []
   const folders = [await temporaryFolder(), await temporaryFolder()]
   for (const [place, size] of [1, 1000].entries())
     await exportLedger(books.db, {
       ...wish,
       folder: folders[place] ?? '',
       paging: { size, pagesPerCheckpoint: 1 },
-      onProgress: (progress) => void told.push(progress),
+      onProgress: (progress) => void reported.push(progress),
     })
   expect(contents(folders[0] ?? '')).toEqual(contents(folders[1] ?? ''))
-  const last = told.at(-1)
+  const last = reported.at(-1)
   expect(last?.at).toBe(last?.of)
-  expect(told.length).toBeGreaterThan(5)
+  expect(reported.length).toBeGreaterThan(5)
 })

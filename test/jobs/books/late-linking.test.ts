@@ -2,12 +2,12 @@ import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Observation, ServiceId, TransferDecision } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
-import { recordRulings } from '../../../src/store/books/rulings.ts'
+import { recordDecisions } from '../../../src/store/books/decisions.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
+import { decision } from '../../support/decision.ts'
 import { at, claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
-import { ruling } from '../../support/ruling.ts'
 
 let books: Books
 let db: Kysely<Tables>
@@ -23,8 +23,8 @@ async function take(...observations: Observation[]): Promise<void> {
   await books.settle()
 }
 
-async function rule(...rulings: TransferDecision[]): Promise<void> {
-  await inTransaction(db, (tx) => recordRulings(tx, rulings))
+async function rule(...decisions: TransferDecision[]): Promise<void> {
+  await inTransaction(db, (tx) => recordDecisions(tx, decisions))
   await books.settle()
 }
 
@@ -87,15 +87,15 @@ test('what was booked in suspense under its transfer is reversed there, and book
 
 test('a ruling joins what no key links, a second parts it, a third joins it again, and the books follow', async () => {
   await take(webhook(unnamed), claim(unnamed), payment(), delivery())
-  const delivered = ruling('together', delivery(), { id: 'delivered' })
-  await rule(ruling('together', payment()), delivered)
+  const delivered = decision('together', delivery(), { id: 'delivered' })
+  await rule(decision('together', payment()), delivered)
   expect(await deposits()).toEqual(['1 dep_1: reconciled', '2 into 1'])
   expect(await holdings()).toEqual(of(1, settled))
-  await rule(ruling('apart', payment(), { id: 'ruling 2', receivedAt: at(61) }))
+  await rule(decision('apart', payment(), { id: 'ruling 2', receivedAt: at(61) }))
   expect(await deposits()).toEqual(['1 dep_1: observed', '2 into 1', '3 -: confirmed'])
   expect(await holdings()).toEqual(of(3, suspended))
   expect(await openKinds()).toEqual(expect.arrayContaining(['chain_missing 1', 'unreported 3']))
-  await rule(ruling('together', payment(), { id: 'ruling 3', receivedAt: at(62) }))
+  await rule(decision('together', payment(), { id: 'ruling 3', receivedAt: at(62) }))
   expect(await deposits()).toEqual(['1 dep_1: reconciled', '2 into 1', '3 into 1'])
   expect(await holdings()).toEqual(of(1, settled))
   expect(await openKinds()).toEqual([])
@@ -108,7 +108,7 @@ test('a ruling that gives a payment to another deposit of the same owner moves w
   const owed = ['assets:in_transit:base 100000000', 'liabilities:deposits:channel:shop -100000000']
   expect(await holdings()).toEqual(of(1, owed))
   expect(await openKinds()).toContain('tx_reused 2')
-  await rule(ruling('together', payment(), { serviceId: second }))
+  await rule(decision('together', payment(), { serviceId: second }))
   expect(await holdings()).toEqual(of(2, owed))
   expect(await openKinds()).toEqual(expect.arrayContaining(['tx_reused 1']))
   expect(await openKinds()).not.toContain('tx_reused 2')
@@ -116,7 +116,7 @@ test('a ruling that gives a payment to another deposit of the same owner moves w
 
 test('later evidence does not undo what a person decided', async () => {
   await take(claim(), webhook(), payment(), delivery())
-  await rule(ruling('apart', payment()))
+  await rule(decision('apart', payment()))
   await take(webhook({ receivedAt: at(90) }), claim({ receivedAt: at(91) }), payment({ epoch: 1 }))
   expect(await deposits()).toEqual(['1 dep_1: observed', '2 -: confirmed'])
 })
@@ -125,16 +125,16 @@ function paid(name: string) {
   return payment({ tx: txId(`pay ${name}`) })
 }
 
-function told(name: string, amount: bigint) {
+function reported(name: string, amount: bigint) {
   const serviceId = name as ServiceId
   const settlement = { amount: amount as Amount, fee: null }
   return claim({ serviceId, deposit: { tx: txId(`pay ${name}`) }, settlement })
 }
 
 test('a delivery of one deposit that turns out to be of two is taken back and divided', async () => {
-  await take(paid('a'), told('a', 40_000_000n), delivery())
+  await take(paid('a'), reported('a', 40_000_000n), delivery())
   expect(await openKinds()).toContain('settlement_over 1')
-  await take(paid('b'), told('b', 59_900_000n))
+  await take(paid('b'), reported('b', 59_900_000n))
   const rows = await db.selectFrom('deposit').selectAll().orderBy('id').execute()
   expect(rows.map(({ state, settlement_amount: amount }) => [state, amount])).toEqual([
     ['reconciled', '40000000'],
@@ -144,7 +144,7 @@ test('a delivery of one deposit that turns out to be of two is taken back and di
     '1 assets:forwarded:0xff 40000000',
     '2 assets:forwarded:0xff 59900000',
   ])
-  await take(told('c', 1n))
+  await take(reported('c', 1n))
   expect((await holdings()).filter((line) => line.includes('forwarded'))).toEqual([])
   const { rows: ambiguous } =
     await sql`select detail from mismatch where kind = 'ambiguous_match' and cleared_at is null`.execute(db)

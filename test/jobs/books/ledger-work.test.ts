@@ -23,7 +23,7 @@ const neverCut = `create or replace function ledger_cut(out last_journal bigint,
 test('an audit does each of its steps, whichever of them fail, and tells of all that did', async () => {
   await tamper(world.books, 'drop function make_ledger_partitions', 'drop function ledger_turnover')
   await expect(world.work().audit()).rejects.toThrow(/make_ledger_partitions.*; .*ledger_turnover/s)
-  expect(world.told).toEqual(['address_changed cleared'])
+  expect(world.reported).toEqual(['address_changed cleared'])
 })
 
 test('seals are held against what they are over also where no new one can be made', async () => {
@@ -35,7 +35,7 @@ test('seals are held against what they are over also where no new one can be mad
     'drop function ledger_cut cascade',
   )
   await expect(seal()).rejects.toThrow(/ledger_cut/)
-  expect(world.told).toEqual(['seal_broken opened'])
+  expect(world.reported).toEqual(['seal_broken opened'])
 })
 
 test('what cannot be sealed since others write is left to the next time', async () => {
@@ -43,7 +43,7 @@ test('what cannot be sealed since others write is left to the next time', async 
   await seal()
   await tamper(world.books, 'update ledger_transfer set amount = amount + 1', neverCut)
   await seal()
-  expect(world.told).toEqual(['seal_broken opened'])
+  expect(world.reported).toEqual(['seal_broken opened'])
 })
 
 test('people who seal or export while others write all the time are told so in words', async () => {

@@ -57,7 +57,7 @@ async function store(...kept: Kept[]): Promise<void> {
   await books.settle()
 }
 
-const told = () =>
+const reported = () =>
   store(
     { source: 'webhook', body: ownEvent(webhook(), { type: 'deposit.settled', status: 'paid_out' }) },
     { source: 'api', body: ownRecord(claim(), 'paid_out') },
@@ -79,7 +79,7 @@ async function suspense(): Promise<bigint> {
 
 test('what no profile could read is applied once one can, and what was booked without it is put right', async () => {
   await books.receive(payment(), delivery())
-  await told()
+  await reported()
   expect(await openKinds()).toEqual([
     'settlement_unreported',
     'unknown_status',
@@ -96,7 +96,7 @@ test('what no profile could read is applied once one can, and what was booked wi
 
 test('a second replay finds nothing, and twenty at once apply everything once', async () => {
   await books.receive(payment(), delivery())
-  await told()
+  await reported()
   const all = await Promise.all(Array.from({ length: 20 }, () => replay()))
   expect(all.map(({ applied }) => applied).toSorted((left, right) => right - left)).toEqual([
     2,

@@ -61,15 +61,15 @@ test('a sum that is wrong is told by an audit and stands until it is right, what
   await snapshotBooks(books.db)
   for (let run = 0; run < 4; run++) expect(await audit()).toEqual([])
   await tamper(books, 'update ledger_snapshot set debit = debit + 1, credit = credit + 1 where debit > 0')
-  const told: string[] = []
+  const reported: string[] = []
   const runs = async () => {
     for (let run = 0; run < 4; run++) {
-      for (const { kind, change } of await audit()) told.push(`${kind} ${change}`)
-      for (const { kind, change } of await auditBooks(books.db)) told.push(`${kind} ${change}`)
+      for (const { kind, change } of await audit()) reported.push(`${kind} ${change}`)
+      for (const { kind, change } of await auditBooks(books.db)) reported.push(`${kind} ${change}`)
     }
   }
   await runs()
-  expect(told).toEqual(['ledger_imbalance opened'])
+  expect(reported).toEqual(['ledger_imbalance opened'])
   const { rows } = await sql<{ subject: string; found: string }>`
     select subject, detail ->> 'found' as found from open_mismatch where kind = 'ledger_imbalance'`.execute(
     books.db,
@@ -82,7 +82,7 @@ test('a sum that is wrong is told by an audit and stands until it is right, what
   ])
   await tamper(books, 'update ledger_snapshot set debit = debit - 1, credit = credit - 1 where debit > 0')
   await runs()
-  expect(told).toEqual(['ledger_imbalance opened', 'ledger_imbalance cleared'])
+  expect(reported).toEqual(['ledger_imbalance opened', 'ledger_imbalance cleared'])
 })
 
 test('days that are not added up, and sums of such days, are found by who checks the books', async () => {

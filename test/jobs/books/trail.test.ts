@@ -18,14 +18,14 @@ function deposit(serviceId: string, paid: ObservedChainTransfer): Decided {
     transfer: transferRef(paid),
     role: 'deposit',
     rule: 'transfer named',
-    ruling: null,
+    decision: null,
   }
   return {
     id: BigInt(serviceId.replace('dep_', '')),
     groupId: 1n,
     verdict: { state: 'reconciled' },
     journals: [{ key: `journal of ${serviceId}` }],
-    dossier: { serviceId: serviceId as ServiceId, links: [link] },
+    evidence: { serviceId: serviceId as ServiceId, links: [link] },
   }
 }
 type Decided = Parameters<typeof trailsOf>[0][number]

@@ -45,9 +45,9 @@ test('books that nobody touched are what the evidence says', async () => {
 })
 
 test('all of it is told as it goes on', async () => {
-  const told: BooksVerificationProgress[] = []
-  await verifyBooks(books.deps, { subjectsMax: 1, onProgress: (progress) => told.push(progress) })
-  expect(told).toEqual([
+  const reported: BooksVerificationProgress[] = []
+  await verifyBooks(books.deps, { subjectsMax: 1, onProgress: (progress) => reported.push(progress) })
+  expect(reported).toEqual([
     { stage: 'read', done: 25, of: 25 },
     { stage: 'decided', done: 7, of: 7 },
   ])

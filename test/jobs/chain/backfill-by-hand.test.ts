@@ -23,7 +23,7 @@ let token: TestToken
 let books: Books
 let reader: NetworkReader
 let deps: ScanDeps
-const told: BackfillProgress[] = []
+const reported: BackfillProgress[] = []
 
 beforeAll(async () => {
   anvil = await startAnvil()
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => anvil.stop())
 beforeEach(async () => {
   books = await openBooks()
-  told.length = 0
+  reported.length = 0
   readFrom(anvil, token)
 })
 afterEach(() => books[Symbol.asyncDispose]())
@@ -56,10 +56,10 @@ async function scanAll(): Promise<void> {
 
 const heal = () => createBackfill({ ...deps, observe: { mismatches: () => undefined } })(reader)
 
-const tell = (progress: BackfillProgress) => void told.push(progress)
+const report = (progress: BackfillProgress) => void reported.push(progress)
 
 function byHand(from: bigint, to: bigint | null = null): Promise<BackfillReport> {
-  return backfillByHand({ ...deps, holder: 'a person' }, reader, { wanted: { from, to }, tell })
+  return backfillByHand({ ...deps, holder: 'a person' }, reader, { wanted: { from, to }, report })
 }
 
 /** Pays and lets it become final; the height of its block. */
@@ -89,9 +89,9 @@ async function gaps(): Promise<string[]> {
   return rows.map(({ line }) => line)
 }
 
-async function sightings(): Promise<string[]> {
+async function chainTransfers(): Promise<string[]> {
   const { rows } = await sql<{ line: string }>`
-    select concat_ws(' ', stage, height) as line from sighting
+    select concat_ws(' ', stage, height) as line from chain_transfer
     where stage <> 'seen' order by inbox_id`.execute(books.db)
   return rows.map(({ line }) => line)
 }
@@ -123,10 +123,10 @@ test('a payment from before its address came into the book is found, and coverag
   expect(await gaps()).toEqual([])
   expect(await addWallet(new Date(Number(timestamp) * 1000))).toBe(early)
   await scanAll()
-  expect(await sightings()).toEqual([])
+  expect(await chainTransfers()).toEqual([])
   expect(await gaps()).toHaveLength(1)
   await heal()
-  expect(await sightings()).toEqual([`final ${height}`])
+  expect(await chainTransfers()).toEqual([`final ${height}`])
   expect(await gaps()).toEqual([])
   const { rows } = await sql`
     select address from accounting.coverage where missing_heights > 0`.execute(books.db)
@@ -142,17 +142,17 @@ test('what was overlooked is found by a person who has the heights read again, w
   while ((await scanNetwork(deps, blind))?.more) continue
   const { finalHeight } = (await scanNetwork(deps, blind)) ?? { finalHeight: 0n }
   readFrom(anvil, token, 2n)
-  const report = await byHand(height - 3n, height + 1n)
-  expect(report).toMatchObject({
+  const result = await byHand(height - 3n, height + 1n)
+  expect(result).toMatchObject({
     outcome: 'read',
     from: height - 3n,
     to: height + 1n,
     complete: true,
     stored: 1,
   })
-  expect(report.news).toMatchObject([{ height, to: channelAddress, amount: 7n, stage: 'final' }])
-  expect(told.map(({ reached }) => reached)).toEqual([height - 2n, height, height + 1n])
-  expect(told.at(-1)).toMatchObject({ to: height + 1n, stored: 1 })
+  expect(result.news).toMatchObject([{ height, to: channelAddress, amount: 7n, stage: 'final' }])
+  expect(reported.map(({ reached }) => reached)).toEqual([height - 2n, height, height + 1n])
+  expect(reported.at(-1)).toMatchObject({ to: height + 1n, stored: 1 })
   expect(await byHand(height)).toMatchObject({ outcome: 'read', to: finalHeight, stored: 0 })
   expect(await gaps()).toEqual([])
 })
@@ -162,7 +162,7 @@ test('a person need not wait for the daemon, and a command that was interrupted 
   await scanAll()
   await takeLease(books.db, { stream: 'backfill/base', holder: 'daemon', ttlMs: 600_000 })
   const cut: NetworkReader = { ...reader, readRange: () => Promise.reject(new Error('interrupted')) }
-  const wanted = { wanted: { from: 2n, to: 3n }, tell: () => undefined }
+  const wanted = { wanted: { from: 2n, to: 3n }, report: () => undefined }
   await expect(backfillByHand({ ...deps, holder: 'a person' }, cut, wanted)).rejects.toThrow('interrupted')
   expect(await gaps()).toEqual(['2 3 2'])
   expect(await heal()).toMatchObject({ more: false })
@@ -179,7 +179,7 @@ test('scans go on while a person has heights read again', async () => {
       return reader.readRange(request)
     },
   }
-  const wanted = { wanted: { from: 2n, to: null }, tell: () => undefined }
+  const wanted = { wanted: { from: 2n, to: null }, report: () => undefined }
   expect(await backfillByHand({ ...deps, holder: 'a person' }, watching, wanted)).toMatchObject({
     outcome: 'read',
     complete: true,
@@ -191,7 +191,7 @@ test('heights below the first one are read by hand, and are wanted from then on'
   const height = await pay(channelAddress, 9n)
   deps = { ...deps, startHeights: new Map([[base, height + 1n]]) }
   await scanAll()
-  expect(await sightings()).toEqual([])
+  expect(await chainTransfers()).toEqual([])
   expect(await byHand(height - 1n, height)).toMatchObject({ stored: 1, complete: true })
   const { rows } = await sql`select distinct from_height from chain_watch`.execute(books.db)
   expect(rows).toEqual([{ from_height: height - 1n }])
@@ -200,7 +200,7 @@ test('heights below the first one are read by hand, and are wanted from then on'
 test('a network whose history was lost is read on where a person says, on the chain as it is now', async () => {
   const lost = await pay(channelAddress, 11n)
   await scanAll()
-  expect(await sightings()).toContain(`final ${lost}`)
+  expect(await chainTransfers()).toContain(`final ${lost}`)
   const anew = await startAnvil()
   try {
     const coin = await deployToken(anew, 'TKN')
@@ -210,14 +210,14 @@ test('a network whose history was lost is read on where a person says, on the ch
     await expect(scanNetwork(deps, reader)).rejects.toMatchObject({ code: 'history_lost' })
     await takeWhatIsGivenBack()
     await expect(byHand(10_000n)).rejects.toThrow(/was read as final up to \d+ only/)
-    const report = await byHand(1n)
-    expect(report).toMatchObject({ outcome: 'resumed', from: 1n, complete: true })
-    expect(report.news.map((one) => `${one.stage} ${one.height}`)).toEqual(
+    const result = await byHand(1n)
+    expect(result).toMatchObject({ outcome: 'resumed', from: 1n, complete: true })
+    expect(result.news.map((one) => `${one.stage} ${one.height}`)).toEqual(
       expect.arrayContaining([`orphaned ${lost}`, `final ${height}`]),
     )
-    expect(told.length).toBeGreaterThan(0)
-    const gone = (await sightings()).filter((one) => one.startsWith('orphaned'))
-    expect((await sightings()).filter((one) => one.startsWith('final'))).toHaveLength(gone.length + 1)
+    expect(reported.length).toBeGreaterThan(0)
+    const gone = (await chainTransfers()).filter((one) => one.startsWith('orphaned'))
+    expect((await chainTransfers()).filter((one) => one.startsWith('final'))).toHaveLength(gone.length + 1)
     const { rows } = await sql`
       select heights = int8multirange(int8range(1, height + 1)) as whole from chain_coverage
         join chain_network using (network)`.execute(books.db)

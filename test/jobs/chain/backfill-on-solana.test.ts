@@ -47,7 +47,7 @@ const watch = (id: string, address: typeof owner) =>
 
 async function found(): Promise<string[]> {
   const { rows } = await sql<{ tx: string }>`
-    select split_part(transfer, '/', 2) as tx from sighting where stage = 'final' order by inbox_id`.execute(
+    select split_part(transfer, '/', 2) as tx from chain_transfer where stage = 'final' order by inbox_id`.execute(
     books.db,
   )
   return rows.map(({ tx }) => tx)

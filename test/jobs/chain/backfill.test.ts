@@ -5,7 +5,7 @@ import type { Address } from '../../../src/core/asset.ts'
 import { type BackfillDeps, createBackfill } from '../../../src/jobs/chain/backfill.ts'
 import { scanStream } from '../../../src/jobs/chain/scan-position.ts'
 import { enrolAddresses } from '../../../src/store/chain/chain-watch.ts'
-import { addCoverage, saveStanding, withdrawCoverage } from '../../../src/store/chain/coverage.ts'
+import { addCoverage, saveScanPosition, withdrawCoverage } from '../../../src/store/chain/coverage.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { moveCursor, seizeLease, takeLease } from '../../../src/store/streams.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -15,26 +15,28 @@ let books: Books
 let deps: BackfillDeps
 let now: Date
 const asked: RangeRequest[] = []
-const told: string[] = []
+const reported: string[] = []
 
 /** Two addresses, of which the second came later; the network is read up to 40. */
 beforeEach(async () => {
   books = await openBooks()
   now = at(0)
   asked.length = 0
-  told.length = 0
+  reported.length = 0
   deps = {
     db: books.db,
     holder: 'me',
     leaseMs: 600_000,
     assets: new Map([[base, [usdcOnBase]]]),
     now: () => now,
-    observe: { mismatches: (all) => void told.push(...all.map(({ kind, change }) => `${kind} ${change}`)) },
+    observe: {
+      mismatches: (all) => void reported.push(...all.map(({ kind, change }) => `${kind} ${change}`)),
+    },
   }
   await enrol(channelAddress, 1n)
   await cover({ from: 1n, to: 40n })
   await enrol(walletAddress, 11n)
-  await inTransaction(books.db, (tx) => saveStanding(tx, base, { assets: [usdcOnBase], height: 40n }))
+  await inTransaction(books.db, (tx) => saveScanPosition(tx, base, { assets: [usdcOnBase], height: 40n }))
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
@@ -69,9 +71,9 @@ async function gaps(): Promise<string[]> {
   return rows.map(({ line }) => line)
 }
 
-async function sightings(): Promise<string[]> {
+async function chainTransfers(): Promise<string[]> {
   const { rows } = await sql<{ line: string }>`
-    select concat_ws(' ', stage, height) as line from sighting order by inbox_id`.execute(books.db)
+    select concat_ws(' ', stage, height) as line from chain_transfer order by inbox_id`.execute(books.db)
   return rows.map(({ line }) => line)
 }
 
@@ -101,7 +103,7 @@ test('an address that came later is read, it alone, from its first height up to 
     [walletAddress],
   ])
   expect(await gaps()).toEqual([])
-  expect(await sightings()).toEqual(['final 12'])
+  expect(await chainTransfers()).toEqual(['final 12'])
   expect(await backfill(reader())).toEqual({ stored: 0, more: false })
   expect(asked).toHaveLength(3)
 })
@@ -167,23 +169,25 @@ test('a gap that stays for an hour is a mismatch, until it is closed', async () 
     await expect(backfill(failing)).rejects.toThrow('away')
     await backfill(failing)
   }
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   now = at(60)
   await expect(backfill(failing)).rejects.toThrow('away')
-  expect(told).toEqual(['coverage_gap opened'])
+  expect(reported).toEqual(['coverage_gap opened'])
   const { rows } = await sql`select subject, detail from mismatch where cleared_at is null`.execute(books.db)
   const since = at(0).toISOString()
   expect(rows).toEqual([
-    { subject: 'network/base', detail: { heights: '11 to 40', stretches: '1', addresses: '1', since } },
+    { subject: 'network/base', detail: { heights: '11 to 40', ranges: '1', addresses: '1', since } },
   ])
   await backfill(failing)
   await backfill(reader())
-  expect(told).toEqual(['coverage_gap opened', 'coverage_gap cleared'])
+  expect(reported).toEqual(['coverage_gap opened', 'coverage_gap cleared'])
 })
 
 test('an asset that the settings add is read for all addresses, from the first height on', async () => {
   const assets = [`base/0x${'0'.repeat(40)}` as typeof usdcOnBase, usdcOnBase]
-  await inTransaction(books.db, (tx) => saveStanding(tx, base, { assets: assets.toSorted(), height: 40n }))
+  await inTransaction(books.db, (tx) =>
+    saveScanPosition(tx, base, { assets: assets.toSorted(), height: 40n }),
+  )
   expect(await createBackfill(deps)(reader())).toMatchObject({ more: false })
   expect(asked, 'by a process whose settings have it').toEqual([])
   deps = { ...deps, assets: new Map([[base, assets]]) }
@@ -203,10 +207,10 @@ test('what was read while history changed is neither stored nor counted as read'
     },
   }
   await createBackfill(deps)(changing)
-  expect(await sightings()).toEqual([])
+  expect(await chainTransfers()).toEqual([])
   expect(await gaps()).toEqual(['11 40'])
   await createBackfill(deps)(reader(({ from }) => (from === 11n ? { transfers: [transfer()] } : {})))
-  expect(await sightings()).toEqual(['final 12'])
+  expect(await chainTransfers()).toEqual(['final 12'])
 })
 
 test('while somebody else reads stretches nothing is read, and who lost that right stores nothing', async () => {
@@ -220,7 +224,7 @@ test('while somebody else reads stretches nothing is read, and who lost that rig
   }
   const backfill = createBackfill(deps)
   await expect(backfill(slow)).rejects.toMatchObject({ code: 'lease_lost' })
-  expect(await sightings()).toEqual([])
+  expect(await chainTransfers()).toEqual([])
   expect(await backfill(slow)).toBeNull()
 })
 

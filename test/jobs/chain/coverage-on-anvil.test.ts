@@ -7,7 +7,7 @@ import type { Address } from '../../../src/core/asset.ts'
 import { createBackfill } from '../../../src/jobs/chain/backfill.ts'
 import { backfillByHand } from '../../../src/jobs/chain/backfill-by-hand.ts'
 import { type ScanDeps, scanNetwork } from '../../../src/jobs/chain/scan.ts'
-import { readStanding } from '../../../src/store/chain/coverage.ts'
+import { readScanPosition } from '../../../src/store/chain/coverage.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
 import { notCovered } from '../../oracle/chain-coverage.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
@@ -119,9 +119,9 @@ const takers: { [Kind in Step['kind']]: (world: World, one: Of<Kind>) => Promise
   reorg: (_world, { depth }) => anvil.reorg(depth),
   async 'by hand'(world, { length }) {
     const { deps, reader } = readerOf(world)
-    const to = (await readStanding(world.books.db, base))?.height
+    const to = (await readScanPosition(world.books.db, base))?.height
     if (to === undefined || to < BigInt(length) + 1n) return
-    const wanted = { wanted: { from: to - BigInt(length), to }, tell: () => undefined }
+    const wanted = { wanted: { from: to - BigInt(length), to }, report: () => undefined }
     await backfillByHand({ ...deps, holder: 'a person' }, reader, wanted)
   },
   assets(world, { count }) {
@@ -153,7 +153,7 @@ async function standing({ books, assetCount }: World): Promise<string[]> {
   const { rows } = await sql<{ line: string }>`
     select split_part(transfer, '/', 2) || '/' || split_part(transfer, '/', 3) || ' ' || height as line
     from (
-      select distinct on (transfer) transfer, stage, height, asset from sighting
+      select distinct on (transfer) transfer, stage, height, asset from chain_transfer
       where stage <> 'seen' order by transfer, inbox_id desc
     ) last
     where stage = 'final' and asset = any(${addresses}::text[])`.execute(books.db)

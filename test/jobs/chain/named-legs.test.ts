@@ -61,7 +61,7 @@ describe.each([
     await books.settle()
   }
 
-  /** @returns how many sightings and failures are new */
+  /** @returns how many chain transfers and failures are new */
   async function verify(): Promise<number> {
     const { stored } = await verifyTransactions({ db: books.db, now, mayRead: () => true }, reader)
     await books.settle()
@@ -69,7 +69,7 @@ describe.each([
   }
 
   /** What the service says: 100 were paid, and 99 are delivered. */
-  async function tell(status: Claim['status'], paid: TxId, delivered: TxId | null = null): Promise<void> {
+  async function report(status: Claim['status'], paid: TxId, delivered: TxId | null = null): Promise<void> {
     const network = chain.settings.name
     const asset = chain.settings.assets[0]?.key as AssetKey
     const said = {
@@ -92,7 +92,7 @@ describe.each([
   }
 
   /** State, the chain's cells of both legs, and what is open. */
-  async function told(): Promise<string[]> {
+  async function reported(): Promise<string[]> {
     const { rows } = await sql<{ text: string }>`
       select concat_ws(' ', state, matrix -> 'deposit' ->> 'chain', matrix -> 'settlement' ->> 'chain', (
         select string_agg(kind, ' ' order by kind) from mismatch where cleared_at is null
@@ -105,21 +105,21 @@ describe.each([
     await scan()
     const paid = await chain.pay(deposit, 100n)
     await chain.finalize(paid)
-    await tell('observed', paid)
-    expect(await told()).toEqual(['observed absent absent'])
+    await report('observed', paid)
+    expect(await reported()).toEqual(['observed absent absent'])
     expect(await verify()).toBe(1)
-    expect(await told()).toEqual(['observed present absent'])
+    expect(await reported()).toEqual(['observed present absent'])
     await scan()
-    expect(await told()).toEqual(['confirmed agrees absent'])
+    expect(await reported()).toEqual(['confirmed agrees absent'])
 
     const delivered = await chain.pay(recipient, 99n)
     await chain.finalize(delivered)
-    await tell('settled', paid, delivered)
-    expect(await told()).toEqual(['settling agrees absent'])
+    await report('settled', paid, delivered)
+    expect(await reported()).toEqual(['settling agrees absent'])
     expect(await verify()).toBe(1)
-    expect(await told()).toEqual(['settling agrees present'])
+    expect(await reported()).toEqual(['settling agrees present'])
     await scan()
-    expect(await told()).toEqual(['reconciled agrees agrees'])
+    expect(await reported()).toEqual(['reconciled agrees agrees'])
   })
 
   test('a delivery that nobody names is found at the recipient, and belongs to its deposit once it is named', async () => {
@@ -128,9 +128,9 @@ describe.each([
     const paid = await chain.pay(deposit, 100n)
     const delivered = await chain.pay(recipient, 99n)
     await chain.finalize(delivered)
-    await tell('settled', paid)
+    await report('settled', paid)
     await scan()
-    expect(await told()).toEqual(['settling agrees absent'])
+    expect(await reported()).toEqual(['settling agrees absent'])
     ahead = 2 * hour
     await books.settle()
     let asked = 0
@@ -140,9 +140,9 @@ describe.each([
     // Named transactions share the limit of requests: a search takes a share of it only for what is due.
     expect(asked).toBe(1)
     await books.settle()
-    expect(await told()).toEqual(['settling agrees absent settlement_missing settlement_unreported'])
-    await tell('settled', paid, delivered)
-    expect(await told()).toEqual(['reconciled agrees agrees'])
+    expect(await reported()).toEqual(['settling agrees absent settlement_missing settlement_unreported'])
+    await report('settled', paid, delivered)
+    expect(await reported()).toEqual(['reconciled agrees agrees'])
     expect(await verify()).toBe(0)
   })
 
@@ -152,9 +152,9 @@ describe.each([
     await chain.finalize(paid)
     await scan()
     await keepOwner()
-    await tell('observed', paid)
+    await report('observed', paid)
     expect(await verify()).toBe(1)
-    expect(await told()).toEqual(['confirmed agrees absent'])
+    expect(await reported()).toEqual(['confirmed agrees absent'])
   })
 
   test('a transaction that failed is told of, and nothing is booked', async () => {
@@ -163,9 +163,9 @@ describe.each([
     const failed = await chain.fail(deposit)
     await chain.finalize(failed)
     await scan()
-    await tell('observed', failed)
+    await report('observed', failed)
     expect(await verify()).toBe(1)
-    expect(await told()).toEqual(['observed absent absent tx_failed'])
+    expect(await reported()).toEqual(['observed absent absent tx_failed'])
     expect(await books.db.selectFrom('ledger_journal').selectAll().execute()).toEqual([])
   })
 
@@ -173,8 +173,8 @@ describe.each([
     await keepOwner()
     await scan()
     const sent = await chain.pay(deposit, 100n)
-    await tell('observed', `${sent.slice(0, -4)}${sent.endsWith('1111') ? '2222' : '1111'}` as TxId)
+    await report('observed', `${sent.slice(0, -4)}${sent.endsWith('1111') ? '2222' : '1111'}` as TxId)
     expect(await verify()).toBe(0)
-    expect(await told()).toEqual(['observed absent absent'])
+    expect(await reported()).toEqual(['observed absent absent'])
   })
 })

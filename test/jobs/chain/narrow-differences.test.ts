@@ -129,8 +129,8 @@ describe('a balance that changed unseen', () => {
     await chain.scanTo(200n)
     chain.rereadError = new Fault('rpc_disagreement', { network: 'base', problem: 'two nodes differ' })
     await chain.prove()
-    const told = { blocks: '163', problem: expect.stringContaining('two nodes differ') }
-    expect(await chain.unexplained()).toMatchObject([{ detail: told }])
+    const reported = { blocks: '163', problem: expect.stringContaining('two nodes differ') }
+    expect(await chain.unexplained()).toMatchObject([{ detail: reported }])
     await chain.happen({ height: 210n, change: 1n, shown: 'never' })
     await chain.scanTo(220n)
     chain.rereadError = new Error('broken')

@@ -81,16 +81,17 @@ async function unexplained(): Promise<unknown[]> {
   return rows
 }
 
-type Told = { signature?: string; transaction?: { signatures: string[] } }
+type Reported = { signature?: string; transaction?: { signatures: string[] } }
 
 function hide(signature: string, alsoInBlocks: boolean): void {
-  const isTold = (one: Told) => (one.signature ?? one.transaction?.signatures[0]) !== signature
+  const isReported = (one: Reported) => (one.signature ?? one.transaction?.signatures[0]) !== signature
   proxy.behave(async ({ method }, forward) => {
     const answer = await forward()
-    if (method === 'getSignaturesForAddress') return { result: (answer.result as Told[]).filter(isTold) }
-    const { transactions } = (answer.result ?? {}) as { transactions?: Told[] }
+    if (method === 'getSignaturesForAddress')
+      return { result: (answer.result as Reported[]).filter(isReported) }
+    const { transactions } = (answer.result ?? {}) as { transactions?: Reported[] }
     if (method !== 'getBlock' || transactions === undefined || !alsoInBlocks) return answer
-    return { result: { ...(answer.result as object), transactions: transactions.filter(isTold) } }
+    return { result: { ...(answer.result as object), transactions: transactions.filter(isReported) } }
   })
 }
 
@@ -121,7 +122,7 @@ async function payOwner(): Promise<string[]> {
 
 async function slotOf(signature: string): Promise<bigint> {
   const { rows } = await sql<{ height: bigint }>`
-    select height from sighting where transfer like ${`%${signature}%`} limit 1`.execute(books.db)
+    select height from chain_transfer where transfer like ${`%${signature}%`} limit 1`.execute(books.db)
   return rows[0]?.height ?? 0n
 }
 

@@ -19,24 +19,24 @@ afterEach(() => proof[Symbol.asyncDispose]())
 
 const unshown = 'no transaction that the node lists shows the one slot'
 
-type Told = { signature?: string; transaction?: { signatures: string[] } }
-type Listed = { result: Told[] }
-type Block = { result: { transactions?: Told[] } }
+type Reported = { signature?: string; transaction?: { signatures: string[] } }
+type Listed = { result: Reported[] }
+type Block = { result: { transactions?: Reported[] } }
 
 /** The node tells nothing of these transactions: not where it lists an address, nor, if it goes so far, in their block. */
 function hide(signatures: readonly string[], alsoInBlocks = false): void {
   const { node } = proof.fixture
-  const isTold = ({ signature, transaction }: Told) =>
+  const isReported = ({ signature, transaction }: Reported) =>
     !signatures.includes(signature ?? transaction?.signatures[0] ?? '')
   node.lie((call) => {
     const honestly = node.honestly(call)
     if (call.method === 'getSignaturesForAddress') {
-      return { result: (honestly as Listed).result.filter(isTold) }
+      return { result: (honestly as Listed).result.filter(isReported) }
     }
     if (call.method !== 'getBlock' || !alsoInBlocks) return undefined
     const { result } = honestly as Block
     const { transactions } = result
-    return transactions && { result: { ...result, transactions: transactions.filter(isTold) } }
+    return transactions && { result: { ...result, transactions: transactions.filter(isReported) } }
   })
 }
 

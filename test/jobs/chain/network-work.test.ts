@@ -9,12 +9,12 @@ import { cursor, openScriptedWork, type ScriptedWork, transfer } from '../../sup
 
 let world: ScriptedWork
 let books: Books
-let told: string[]
+let reported: string[]
 let work: ScriptedWork['work']
 
 beforeEach(async () => {
   world = await openScriptedWork()
-  ;({ books, told, work } = world)
+  ;({ books, reported, work } = world)
 })
 afterEach(() => world[Symbol.asyncDispose]())
 
@@ -23,7 +23,7 @@ test('a scan that found something has it applied, one that has more to read goes
   const { scan } = work()
   await scan('base')
   await scan('base')
-  expect(told).toEqual(['identity', 'scan', 'wake apply', 'wake backfill base', 'wake scan base', 'scan'])
+  expect(reported).toEqual(['identity', 'scan', 'wake apply', 'wake backfill base', 'wake scan base', 'scan'])
 })
 
 test('a hole that a scan leaves is read by the next backfill, and what is there applied', async () => {
@@ -34,25 +34,25 @@ test('a hole that a scan leaves is read by the next backfill, and what is there 
   await scan('base')
   await backfill('base')
   await backfill('base')
-  expect(told.filter((one) => one.startsWith('read'))).toEqual(['read 18 to 20'])
+  expect(reported.filter((one) => one.startsWith('read'))).toEqual(['read 18 to 20'])
 })
 
 test('a network that has halted is a mismatch that says how to go on, until it is read again', async () => {
-  const mend = 'depositd backfill --network base --from HEIGHT'
-  const lost = new Fault('history_lost', { network: 'base', problem: 'it is gone', mend })
+  const fix = 'depositd backfill --network base --from HEIGHT'
+  const lost = new Fault('history_lost', { network: 'base', problem: 'it is gone', fix })
   const halted = { ...world.reader, scan: () => Promise.reject(lost) }
   const halting = work({ readers: new Map([[base, halted]]) })
   await expect(halting.scan('base')).rejects.toThrow('history_lost')
   await expect(halting.scan('base')).rejects.toThrow('history_lost')
-  expect(told.filter((one) => one.startsWith('history_lost'))).toEqual(['history_lost opened'])
+  expect(reported.filter((one) => one.startsWith('history_lost'))).toEqual(['history_lost opened'])
   const { rows } = await sql`
     select subject, severity, detail from mismatch where cleared_at is null`.execute(books.db)
   expect(rows).toEqual([
-    { subject: 'network/base', severity: 'severe', detail: { problem: 'it is gone', mend } },
+    { subject: 'network/base', severity: 'severe', detail: { problem: 'it is gone', fix } },
   ])
   await work().scan('base')
-  expect(told.at(-1)).toBe('wake backfill base')
-  expect(told).toContain('history_lost cleared')
+  expect(reported.at(-1)).toBe('wake backfill base')
+  expect(reported).toContain('history_lost cleared')
 })
 
 test('what a proof of balances finds is told, and applied; an asset that does not answer is a fault of the job', async () => {
@@ -65,7 +65,7 @@ test('what a proof of balances finds is told, and applied; an asset that does no
   const proved: BalanceProofResult = { network: base, read: 2, stored: 1, changes: [opened], problems: [] }
   const { prove } = work({ prove: () => Promise.resolve(proved) })
   await prove('base')
-  expect(told).toEqual(['unexplained_balance opened', 'wake apply'])
+  expect(reported).toEqual(['unexplained_balance opened', 'wake apply'])
   const silent = work({ prove: () => Promise.resolve({ ...proved, problems: ['no answer'] }) })
   await expect(silent.prove('base')).rejects.toThrow(/balances on base.*no answer/)
 })
@@ -75,15 +75,15 @@ test('a change of history is told, and only then', async () => {
   const { scan } = work()
   await scan('base')
   await scan('base')
-  expect(told.filter((one) => one.startsWith('rewound'))).toEqual(['rewound base'])
+  expect(reported.filter((one) => one.startsWith('rewound'))).toEqual(['rewound base'])
 })
 
 test('a node that is not of its chain is asked again each time, and never read', async () => {
-  const stranger = { ...world.reader, checkIdentity: () => Promise.reject(new Error('wrong chain')) }
-  const { scan } = work({ readers: new Map([[base, stranger]]) })
+  const addressConflict = { ...world.reader, checkIdentity: () => Promise.reject(new Error('wrong chain')) }
+  const { scan } = work({ readers: new Map([[base, addressConflict]]) })
   await expect(scan('base')).rejects.toThrow('wrong chain')
   await expect(scan('base')).rejects.toThrow('wrong chain')
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
 })
 
 const readNetworks = new Set([base])
@@ -96,16 +96,16 @@ test('a transaction that the service names is read at once, and what it moved is
   const { apply, scan, verify } = work({ readNetworks, now: () => at(6) })
   await scan('base')
   await books.receive(webhook({ status: 'observed' }))
-  told.length = 0
+  reported.length = 0
   await apply()
-  expect(told).toContain('wake verify base')
-  told.length = 0
+  expect(reported).toContain('wake verify base')
+  reported.length = 0
   world.verifications = [seenPayment]
   await verify('base')
-  expect(told).toEqual([`verify ${txId('pay').slice(-4)}`, 'wake apply'])
-  told.length = 0
+  expect(reported).toEqual([`verify ${txId('pay').slice(-4)}`, 'wake apply'])
+  reported.length = 0
   await verify('base')
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
 })
 
 test('a sweep has those read whose time has come, on networks that are read', async () => {
@@ -113,9 +113,9 @@ test('a sweep has those read whose time has come, on networks that are read', as
   await scan('base')
   await books.receive(webhook())
   await apply()
-  told.length = 0
+  reported.length = 0
   await sweep()
-  expect(told.filter((one) => one.startsWith('wake'))).toEqual(['wake verify base'])
+  expect(reported.filter((one) => one.startsWith('wake'))).toEqual(['wake verify base'])
 })
 
 test('what is named on a network that nobody reads is not asked for', async () => {

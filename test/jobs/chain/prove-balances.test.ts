@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fillSightings, rewindBalances } from '../../../src/store/chain/balance-points.ts'
+import { fillChainTransfers, rewindBalances } from '../../../src/store/chain/balance-points.ts'
 import { withdrawCoverage } from '../../../src/store/chain/coverage.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -217,28 +217,28 @@ describe('a run of which another got ahead meanwhile', () => {
 })
 
 /** As an older program stored them. */
-const emptySightings = () =>
+const emptyChainTransfers = () =>
   run(
     books.url,
     `set session_replication_role = replica;
-    update sighting set role = null, address = null, asset = null, amount = null`,
+    update chain_transfer set role = null, address = null, asset = null, amount = null`,
   )
 
-test('sightings that an older program stored are filled in, by two at the same time too', async () => {
+test('chain_transfers that an older program stored are filled in, by two at the same time too', async () => {
   await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
-  await emptySightings()
+  await emptyChainTransfers()
   const filling = await inTransaction(books.db, async (tx) => {
-    await fillSightings(tx)
-    const second = fillSightings(books.db)
+    await fillChainTransfers(tx)
+    const second = fillChainTransfers(books.db)
     await untilWaiting(books.db)
     return { second }
   })
   await expect(filling.second).resolves.toBeUndefined()
 })
 
-test('sightings that an older program stored are summed as well', async () => {
+test('chain_transfers that an older program stored are summed as well', async () => {
   await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
-  await emptySightings()
+  await emptyChainTransfers()
   await chain.scanTo(110n)
   await chain.prove()
   expect(await chain.unexplained()).toEqual([])

@@ -150,8 +150,8 @@ test('coin that a contract paid is found and booked with traces of the one block
     books.db,
   )
   expect(rows).toEqual([{ amount: '8', state: 'confirmed', kind: 'deposit' }])
-  const { rows: sightings } = await sql`select height, stage from sighting`.execute(books.db)
-  expect(sightings).toEqual([{ height: paidAt, stage: 'final' }])
+  const { rows: chainTransfers } = await sql`select height, stage from chain_transfer`.execute(books.db)
+  expect(chainTransfers).toEqual([{ height: paidAt, stage: 'final' }])
   expect(await proveNow('on_difference')).toMatchObject({ stored: 0, changes: [] })
 })
 

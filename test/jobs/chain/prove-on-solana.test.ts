@@ -38,7 +38,7 @@ test('a payment that the node had left out is found by the balance, and booked',
   proof.fixture.node.lie(honest)
   expect(await proof.prove()).toMatchObject({ stored: 2, changes: [] })
   expect(await proof.unexplained()).toEqual([])
-  const { rows } = await sql`select 1 from sighting where transfer like ${`%${hidden}%`}`.execute(
+  const { rows } = await sql`select 1 from chain_transfer where transfer like ${`%${hidden}%`}`.execute(
     proof.books.db,
   )
   expect(rows).toHaveLength(1)

@@ -8,14 +8,14 @@ import { base } from '../../support/evidence.ts'
 
 let books: Books
 let work: ChainWork
-let told: string[]
+let reported: string[]
 /** What the next scan brings: so many new heights and whoever differs, or nodes that do not agree. */
 let next: { heights: bigint; dissent?: string[] } | Fault
 let height: bigint
 
 beforeEach(async () => {
   books = await openBooks()
-  told = []
+  reported = []
   height = 20n
   work = createNetworkWork({
     ...books.deps,
@@ -26,7 +26,7 @@ beforeEach(async () => {
     mayVerify: () => true,
     wake: () => Promise.resolve(),
     observe: {
-      mismatches: (all) => void told.push(...all.map(({ kind, change }) => `${kind} ${change}`)),
+      mismatches: (all) => void reported.push(...all.map(({ kind, change }) => `${kind} ${change}`)),
       rewound: () => undefined,
     },
     readers: new Map([
@@ -105,7 +105,7 @@ test('where nodes do not agree nothing moves, and the network is told of until t
   next = { heights: 1n }
   await work.scan('base')
   expect(await open()).toEqual([])
-  expect(told).toEqual(['rpc_disagreement opened', 'rpc_disagreement cleared'])
+  expect(reported).toEqual(['rpc_disagreement opened', 'rpc_disagreement cleared'])
 })
 
 test('a node that is outvoted is told of, though what the others agree on is stored', async () => {

@@ -23,8 +23,8 @@ afterEach(() => books[Symbol.asyncDispose]())
 const reader = (script: Script) => scriptedReader(asked, script)
 const scan = (script: Script): Promise<ScanReport | null> => scanNetwork(deps, reader(script))
 
-async function sightings(): Promise<string[]> {
-  const { rows } = await sql<{ stage: string }>`select stage from sighting order by inbox_id`.execute(
+async function chainTransfers(): Promise<string[]> {
+  const { rows } = await sql<{ stage: string }>`select stage from chain_transfer order by inbox_id`.execute(
     books.db,
   )
   return rows.map(({ stage }) => stage)
@@ -123,7 +123,7 @@ test('a node that cannot tell times keeps new addresses waiting, and nothing els
     heightAt: () => Promise.reject(new Error('no times')),
   }
   await expect(scanNetwork(deps, timeless)).rejects.toThrow('no times')
-  expect(await sightings()).toHaveLength(1)
+  expect(await chainTransfers()).toHaveLength(1)
   expect(await covered()).toEqual(['2 {[21,31)}'])
   expect(asked.at(-1)?.watched.has(addressOf(1))).toBe(true)
   expect(await scan(upTo(31n, 40n))).toMatchObject({ enrolled: 1 })

@@ -44,9 +44,9 @@ afterEach(() => books[Symbol.asyncDispose]())
 const reader = (script: Script) => scriptedReader(asked, script)
 const scan = (script: Script): Promise<ScanReport | null> => scanNetwork(deps, reader(script))
 
-async function sightings(): Promise<string[]> {
+async function chainTransfers(): Promise<string[]> {
   const { rows } = await sql<{ line: string }>`
-    select concat_ws(' ', stage, block_hash) as line from sighting order by inbox_id`.execute(books.db)
+    select concat_ws(' ', stage, block_hash) as line from chain_transfer order by inbox_id`.execute(books.db)
   return rows.map(({ line }) => line)
 }
 
@@ -99,7 +99,7 @@ test('of two scans of one process that overlap, the one that was overtaken store
     },
   }
   await expect(scanNetwork(deps, overtaken)).rejects.toMatchObject({ code: 'lease_lost' })
-  expect(await sightings()).toEqual([])
+  expect(await chainTransfers()).toEqual([])
   const { rows } = await sql`select heights from chain_coverage`.execute(books.db)
   expect(rows).toEqual([])
   await scan({ final: 16n })
@@ -123,8 +123,10 @@ test('a network is read completely only where nothing more is to be read', async
 })
 
 test('a transfer to an address that nobody watches is left out', async () => {
-  const stranger = '0x00000000000000000000000000000000000000dd' as Address
-  expect(await scan({ final: 20n, transfers: [readTransfer({ to: stranger })] })).toMatchObject({ stored: 0 })
+  const addressConflict = '0x00000000000000000000000000000000000000dd' as Address
+  expect(await scan({ final: 20n, transfers: [readTransfer({ to: addressConflict })] })).toMatchObject({
+    stored: 0,
+  })
 })
 
 test('a transfer to a deposit address that is also a recipient is read as both', async () => {
@@ -139,16 +141,16 @@ test('a transfer to a deposit address that is also a recipient is read as both',
   expect(rows.map(({ role }) => role)).toEqual(['deposit', 'recipient'])
 })
 
-test('an early sighting that did not become final is withdrawn', async () => {
+test('an early chain_transfer that did not become final is withdrawn', async () => {
   await scan({ final: 5n, transfers: [readTransfer({ stage: 'seen' })] })
   expect(await states()).toEqual(['observed'])
   expect(await scan({ final: 9n })).toMatchObject({ stored: 0 })
   expect(await scan({ final: 10n })).toMatchObject({ stored: 1 })
-  expect(await sightings()).toEqual(['seen 0xb10c', 'orphaned 0xb10c'])
+  expect(await chainTransfers()).toEqual(['seen 0xb10c', 'orphaned 0xb10c'])
   expect(await states()).toEqual(['orphaned'])
 })
 
-test('an early sighting that became final in another block is not withdrawn', async () => {
+test('an early chain_transfer that became final in another block is not withdrawn', async () => {
   await scan({ final: 5n, transfers: [readTransfer({ stage: 'seen' })] })
   await scan({ final: 12n, transfers: [readTransfer({ height: 11n, blockHash: '0xother' })] })
   expect(await states()).toEqual(['confirmed'])
@@ -209,7 +211,7 @@ test('a process that lost the stream while it read stores nothing', async () => 
     },
   }
   await expect(scanNetwork({ ...deps, leaseMs: 0 }, slow)).rejects.toMatchObject({ code: 'lease_lost' })
-  expect(await sightings()).toEqual([])
+  expect(await chainTransfers()).toEqual([])
 })
 
 test('a reader that fails leaves the cursor where it was, and the network to any other process', async () => {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Fault } from '../../../src/core/errors.ts'
 import type { ServiceId } from '../../../src/core/evidence.ts'
 import type { TransactionReader } from '../../../src/jobs/chain/verify-transactions.ts'
-import { appendSightings, rewoundSightings } from '../../../src/store/chain/sightings.ts'
+import { appendChainTransfers, rewoundChainTransfers } from '../../../src/store/chain/chain-transfers.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { at, base, payment, txId, webhook } from '../../support/evidence.ts'
 import { moved, openVerification, readerOf, reads, type Verification } from '../../support/verification.ts'
@@ -18,7 +18,7 @@ const early = { status: 'observed', settlement: { tx: null } } as const
 const named = txId('pay')
 
 test('what the scan has passed meanwhile, and is not final to the node, is read again', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   const first = await world.verify({ [named]: reads(moved({ stage: 'seen' })) })
   expect([first.stored, await world.waiting()]).toEqual([0, [[named, true]]])
   world.now = at(7)
@@ -26,7 +26,7 @@ test('what the scan has passed meanwhile, and is not final to the node, is read 
 })
 
 test('what is unknown is read again after ever longer pauses, and at last no more', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   const times: number[] = []
   const started = world.now.getTime()
   for (let second = 0; second < 7200; second++) {
@@ -49,7 +49,7 @@ async function verifyIfDue(): Promise<number> {
 }
 
 test('a node that does not answer fails the job, and is asked again; what others told is stored', async () => {
-  await world.tell(
+  await world.report(
     webhook(early),
     webhook({ ...early, serviceId: 'dep_2' as ServiceId, deposit: { tx: txId('two') } }),
   )
@@ -57,29 +57,29 @@ test('a node that does not answer fails the job, and is asked again; what others
   await expect(
     world.verify({ [named]: away, [txId('two')]: reads(moved({ tx: txId('two') })) }),
   ).rejects.toBe(away)
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['observed f', 'confirmed t'])
   expect(await world.waiting()).toEqual([[named, true]])
 })
 
 test('what a change of history took back is asked for again', async () => {
-  await world.tell(webhook(early), payment())
+  await world.report(webhook(early), payment())
   await inTransaction(world.db, async (tx) => {
-    const gone = await rewoundSightings(tx, base, 5n)
-    await appendSightings(
+    const gone = await rewoundChainTransfers(tx, base, 5n)
+    await appendChainTransfers(
       tx,
       gone.map((one) => ({ ...one, stage: 'orphaned' as const, epoch: 1 })),
     )
   })
   await world.stand(1)
-  await world.tell()
+  await world.report()
   expect((await world.verify({ [named]: reads(moved({ blockHash: '0xnew' })) })).asked).toEqual([named])
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['confirmed t'])
 })
 
 test('what was read while history changed is not stored, and is read again', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   const reader = readerOf({ [named]: reads(moved()) })
   const changing: TransactionReader = {
     ...reader,
@@ -93,7 +93,7 @@ test('what was read while history changed is not stored, and is read again', asy
 })
 
 test('of twenty verifications at once, one reads', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   const all = await Promise.all(Array.from({ length: 20 }, () => world.verify({ [named]: reads(moved()) })))
   expect(all.flatMap(({ asked }) => asked)).toEqual([named])
   expect(all.reduce((sum, { stored }) => sum + stored, 0)).toBe(1)
@@ -104,7 +104,7 @@ test('nodes that are away are not waited for once per transaction', async () => 
   const claims = names.map((name) =>
     webhook({ ...early, serviceId: `dep_${name}` as ServiceId, deposit: { tx: txId(name) } }),
   )
-  await world.tell(...claims)
+  await world.report(...claims)
   const asked: string[] = []
   const away = readerOf(Object.fromEntries(names.map((name) => [txId(name), new Error('away')])), asked)
   await expect(world.verify(away)).rejects.toThrow('away')
@@ -114,7 +114,7 @@ test('nodes that are away are not waited for once per transaction', async () => 
 })
 
 test('where no more may be read, what was never read is left to the scans for a while', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   world.mayRead = false
   expect((await world.verify({})).asked).toEqual([])
   world.mayRead = true
@@ -127,7 +127,7 @@ test('of many, one run reads twenty', async () => {
   const claims = Array.from({ length: 30 }, (_, place) =>
     webhook({ ...early, serviceId: `dep_${place}` as ServiceId, deposit: { tx: txId(`t${place}`) } }),
   )
-  await world.tell(...claims)
+  await world.report(...claims)
   const first = await world.verify({})
   expect([first.asked.length, first.more]).toEqual([20, true])
   expect((await world.verify({})).asked).toEqual([])

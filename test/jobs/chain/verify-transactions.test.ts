@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
 import { type ServiceId, stableWalletNetwork } from '../../../src/core/evidence.ts'
 import type { TransactionReader } from '../../../src/jobs/chain/verify-transactions.ts'
-import { appendSightings } from '../../../src/store/chain/sightings.ts'
+import { appendChainTransfers } from '../../../src/store/chain/chain-transfers.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import {
   arbitrum,
@@ -29,30 +29,30 @@ const early = { status: 'observed', settlement: { tx: null } } as const
 const named = txId('pay')
 
 test('what a named transaction moved is booked as if a scan had found it', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   expect(await world.verify({ [named]: reads(moved()) })).toEqual({ stored: 1, more: false, asked: [named] })
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['confirmed t'])
   expect(await world.waiting()).toEqual([])
-  await inTransaction(world.db, (tx) => appendSightings(tx, [payment({ receivedAt: at(7) })]))
-  await world.tell()
+  await inTransaction(world.db, (tx) => appendChainTransfers(tx, [payment({ receivedAt: at(7) })]))
+  await world.report()
   expect(await world.db.selectFrom('ledger_journal').select('kind').execute()).toEqual([{ kind: 'deposit' }])
 })
 
 test('above what the scan has read it is seen, however final the node says it is', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   await world.verify({ [named]: reads(moved({ height: 21n })) })
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['observed t'])
 })
 
 test('a transaction that failed is told at once, and is not looked for any more', async () => {
-  await world.tell(webhook(early), claim(early))
+  await world.report(webhook(early), claim(early))
   expect(await world.verify({ [named]: { kind: 'failed', height: 12n } })).toMatchObject({ stored: 1 })
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['observed f tx_failed'])
   world.now = at(600)
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['observed f tx_failed'])
   expect((await world.verify({})).asked).toEqual([])
   const detail = await world.db
@@ -64,34 +64,34 @@ test('a transaction that failed is told at once, and is not looked for any more'
 })
 
 test('a payment that came in another transaction than the one that failed clears that', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   await world.verify({ [named]: { kind: 'failed', height: 12n } })
-  await world.tell()
-  await world.tell(claim({ ...early, deposit: { tx: txId('again') } }))
+  await world.report()
+  await world.report(claim({ ...early, deposit: { tx: txId('again') } }))
   expect(await world.verify({ [txId('again')]: reads(moved({ tx: txId('again') })) })).toMatchObject({
     stored: 1,
   })
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['confirmed t'])
 })
 
 test('what a scan found first is not read', async () => {
-  await world.tell(webhook(early))
-  await world.tell(payment())
+  await world.report(webhook(early))
+  await world.report(payment())
   expect((await world.verify({})).asked).toEqual([])
   expect(await world.waiting()).toEqual([])
 })
 
 test('nothing is read before the first scan has decided where reading begins', async () => {
   await sql`update stream set cursor = null`.execute(world.db)
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   expect((await world.verify({})).asked).toEqual([])
 })
 
 test('a transaction that pays others, or nobody, is not read again; what it pays to other addresses of ours counts', async () => {
-  await world.tell(webhook(early))
+  await world.report(webhook(early))
   await world.verify({ [named]: reads(moved({ to: walletAddress })) })
-  await world.tell()
+  await world.report()
   expect(await world.waiting()).toEqual([[named, false]])
   expect(await world.deposits()).toEqual(['observed f', 'confirmed t'])
 })
@@ -105,19 +105,19 @@ test('one transaction that is named for two deposits is read once', async () => 
     deposit: { address: walletAddress },
     settlement,
   } as const
-  await world.tell(webhook(early), webhook(two))
+  await world.report(webhook(early), webhook(two))
   const other = moved({ to: walletAddress, index: '1' })
   expect(await world.verify({ [named]: reads(moved(), other) })).toEqual({
     stored: 2,
     more: false,
     asked: [named],
   })
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['confirmed t', 'confirmed t'])
 })
 
 test('a delivery is read by the transaction that the service names for it', async () => {
-  await world.tell(webhook(), claim(), payment())
+  await world.report(webhook(), claim(), payment())
   await world.stand(0, arbitrum)
   const { kind: _kind, role: _role, epoch: _epoch, receivedAt: _at, ...facts } = delivery()
   const reader: TransactionReader = {
@@ -125,12 +125,12 @@ test('a delivery is read by the transaction that the service names for it', asyn
     readTransaction: () => Promise.resolve(reads({ ...facts, stage: 'final' })),
   }
   expect(await world.verify(reader)).toMatchObject({ stored: 1 })
-  await world.tell()
+  await world.report()
   expect(await world.deposits()).toEqual(['reconciled t'])
 })
 
 test('an address that nobody has is no reason to read: nothing could be found', async () => {
   const strange = '0x00000000000000000000000000000000000000ab' as Address
-  await world.tell(webhook({ ...early, owner: null, deposit: { address: strange } }))
+  await world.report(webhook({ ...early, owner: null, deposit: { address: strange } }))
   expect(await world.waiting()).toEqual([])
 })

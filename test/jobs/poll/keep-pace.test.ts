@@ -52,7 +52,7 @@ test('where nothing is applied it is read all the same, and where nothing is new
   await work.poll()
   expect(await countPending()).toBe(400)
   // After each page.
-  expect(world.told).toEqual(Array.from({ length: 4 }, () => 'wake apply'))
+  expect(world.reported).toEqual(Array.from({ length: 4 }, () => 'wake apply'))
   await work.poll()
-  expect(world.told).toHaveLength(4)
+  expect(world.reported).toHaveLength(4)
 })

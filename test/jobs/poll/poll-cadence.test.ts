@@ -7,11 +7,11 @@ import { at, claim, payment, webhook } from '../../support/evidence.ts'
 import { ownProfile } from '../../support/profile.ts'
 
 let books: Books
-const told: string[] = []
+const reported: string[] = []
 
 beforeEach(async () => {
   books = await openBooks()
-  told.length = 0
+  reported.length = 0
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
@@ -30,7 +30,7 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
     prove: () => Promise.resolve('unread'),
     readers: new Map(),
     mayVerify: () => true,
-    wake: (job, key = '') => Promise.resolve(void told.push(`wake ${job} ${key}`.trim())),
+    wake: (job, key = '') => Promise.resolve(void reported.push(`wake ${job} ${key}`.trim())),
     observe: {
       applied: () => undefined,
       polled: () => undefined,
@@ -46,11 +46,11 @@ const record = { id: 'dep_9', time: at(0), text: '{"id":"dep_9"}' }
 const client: WorkDeps['client'] = {
   list: ownProfile.list,
   listDeposits({ since }) {
-    told.push(since === null ? 'all' : 'list')
+    reported.push(since === null ? 'all' : 'list')
     return Promise.resolve({ records: [record], next: null })
   },
   readDeposit(id) {
-    told.push(`read ${id}`)
+    reported.push(`read ${id}`)
     return Promise.resolve(id === record.id ? record : null)
   },
 }
@@ -65,19 +65,19 @@ test('a poll that stored something has it applied, one that did not lets it be',
   await poll()
   await age('1 day')
   await poll()
-  expect(told).toEqual(['list', 'wake apply', 'all', 'list'])
+  expect(reported).toEqual(['list', 'wake apply', 'all', 'list'])
 })
 
 test('while no deposit is young, the service is asked once in the quiet time', async () => {
   const { poll } = work()
   await poll()
-  told.length = 0
+  reported.length = 0
   await age('50 minutes')
   await poll()
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   await age('61 minutes')
   await poll()
-  expect(told).toEqual(['list'])
+  expect(reported).toEqual(['list'])
 })
 
 test('while a deposit is young, it is asked each time, with a pause', async () => {
@@ -85,28 +85,29 @@ test('while a deposit is young, it is asked each time, with a pause', async () =
   await books.receive(payment())
   await books.settle()
   await poll()
-  told.length = 0
+  reported.length = 0
   // Just now, however slow this machine may be.
   await age('-1 minute')
   await poll()
-  expect(told).toEqual([])
+  expect(reported).toEqual([])
   await age('2 seconds')
   await poll()
-  expect(told).toEqual(['list'])
+  expect(reported).toEqual(['list'])
   await sql`update deposit set created_at = now() - interval '2 hours'`.execute(books.db)
   await age('2 seconds')
   await poll()
-  expect(told).toEqual(['list'])
+  expect(reported).toEqual(['list'])
 })
 
-const readsWoken = () => told.filter((word) => word.startsWith('wake ') && !word.startsWith('wake verify'))
+const readsWoken = () =>
+  reported.filter((word) => word.startsWith('wake ') && !word.startsWith('wake verify'))
 
 test('deposits that webhooks told of are read alone at once; of many, the list is read', async () => {
   const { apply } = work()
   await books.receive(webhook(), claim({ serviceId: 'dep_2' as ServiceId }), payment())
   await apply()
   expect(readsWoken()).toEqual(['wake read dep_1'])
-  told.length = 0
+  reported.length = 0
   const ids = Array.from({ length: 21 }, (_, place) => `many_${place}` as ServiceId)
   await books.receive(...ids.map((serviceId) => webhook({ serviceId, deposit: { tx: null } })))
   await apply()
@@ -117,7 +118,7 @@ test('where records cannot be read alone, the list is read at once after a webho
   const { one: _, ...list } = ownProfile.list
   await books.receive(webhook())
   await work({ client: { ...client, list } }).apply()
-  expect(told).toContain('wake poll')
+  expect(reported).toContain('wake poll')
 })
 
 test('a record that is read alone is applied where it is new', async () => {
@@ -125,5 +126,5 @@ test('a record that is read alone is applied where it is new', async () => {
   await read('dep_9')
   await read('dep_9')
   await read('dep_10')
-  expect(told).toEqual(['read dep_9', 'wake apply', 'read dep_9', 'read dep_10'])
+  expect(reported).toEqual(['read dep_9', 'wake apply', 'read dep_9', 'read dep_10'])
 })

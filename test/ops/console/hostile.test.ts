@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { ConsoleDeposit, ConsoleReader } from '../../../src/ops/console/reading.ts'
-import type { MismatchDetail } from '../../../src/presentation/told-mismatch.ts'
+import type { MismatchDetail } from '../../../src/presentation/mismatch.ts'
 import { emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
 
 /** What a webhook may say, wherever a text of it is shown. */

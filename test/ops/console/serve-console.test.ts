@@ -124,14 +124,14 @@ test('a database that does not answer is said, with when to ask again', async ()
 })
 
 test('a fault of the program is for the log, and nobody who asks is told more', async () => {
-  const told: unknown[] = []
+  const reported: unknown[] = []
   const thrown = new TypeError('at postgres://somebody:hunter2@db/books')
   const reader = emptyReader({ deposits: () => Promise.reject(thrown) })
-  const failed = (...what: unknown[]) => void told.push(what)
+  const failed = (...what: unknown[]) => void reported.push(what)
   const url = await startOpsServer({ console: serveConsole(reader), failed })
   const broken = await pageAt(`${url}/deposits`)
   expect([broken.status, broken.text]).toEqual([500, 'the answer failed; the log says why\n'])
-  expect(told).toEqual([['/deposits', thrown]])
+  expect(reported).toEqual([['/deposits', thrown]])
 })
 
 /** As no client writes it that is well-behaved. */

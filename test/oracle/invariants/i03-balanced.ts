@@ -30,19 +30,19 @@ export const i3 = {
     with found as (
       select account, asset, sum(debited - credited) as balance from (${sides}) as side group by account, asset
     )
-    select account, asset, found.balance as summed, told.balance as told
-    from found full join ledger_balance as told using (account, asset)
-    where found.balance is distinct from told.balance`,
+    select account, asset, found.balance as summed, reported.balance as reported
+    from found full join ledger_balance as reported using (account, asset)
+    where found.balance is distinct from reported.balance`,
 
   'the trial balance is the sum of the rows': `
     with found as (
       select account, asset, sum(debited) as debit, sum(credited) as credit
       from (${sides}) as side group by account, asset
     )
-    select account, asset, found.debit, found.credit, told.debit_base, told.credit_base
-    from found full join accounting.trial_balance(now() + interval '1 day', now() + interval '1 day') as told
+    select account, asset, found.debit, found.credit, reported.debit_base, reported.credit_base
+    from found full join accounting.trial_balance(now() + interval '1 day', now() + interval '1 day') as reported
       using (account, asset)
-    where (found.debit, found.credit) is distinct from (told.debit_base, told.credit_base)`,
+    where (found.debit, found.credit) is distinct from (reported.debit_base, reported.credit_base)`,
 
   'snapshots are the sums of their rows': `
     with side as (

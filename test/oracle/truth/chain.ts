@@ -16,12 +16,12 @@ export type Payment = {
   amount: string
 }
 
-export type Stretch = { blocks: readonly Block[]; paid: readonly Payment[] }
+export type Range = { blocks: readonly Block[]; paid: readonly Payment[] }
 
 /** What a chain says of itself. */
 export type TrueChain = {
   /** The newest height of which the oracle wants to know, and up to where the chain says that it is final. */
   ends: () => Promise<{ head: number; final: number }>
   hashAt: (height: number) => Promise<string | null>
-  read: (from: number, to: number) => Promise<Stretch>
+  read: (from: number, to: number) => Promise<Range>
 }

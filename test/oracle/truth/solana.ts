@@ -1,11 +1,11 @@
-import { coinsTo, type Told, tokensTo } from '../solana-chain.ts'
+import { coinsTo, type Reported, tokensTo } from '../solana-chain.ts'
 import type { Payment, TrueChain, Watched } from './chain.ts'
 import { ask, askAll } from './json-rpc.ts'
 
 type TrueBlock = {
   blockhash: string
   previousBlockhash: string
-  transactions: readonly Told[]
+  transactions: readonly Reported[]
 }
 
 const final = { commitment: 'finalized' }
@@ -41,19 +41,19 @@ export function solanaChain(url: string, watched: Watched): TrueChain {
           return { height, hash: blockhash, parent_hash: previousBlockhash }
         }),
         paid: placed.flatMap((block) =>
-          block.transactions.flatMap((told) => paidBy(told, block.height, watched)),
+          block.transactions.flatMap((reported) => paidBy(reported, block.height, watched)),
         ),
       }
     },
   }
 }
 
-function paidBy(told: Told, height: number, { addresses, contracts }: Watched): Payment[] {
-  const [tx = ''] = told.transaction.signatures
+function paidBy(reported: Reported, height: number, { addresses, contracts }: Watched): Payment[] {
+  const [tx = ''] = reported.transaction.signatures
   return addresses.flatMap((address) =>
     contracts.flatMap((contract) => {
       const amount =
-        contract === 'native' ? coinsTo(told, address) : tokensTo(told, { address, mint: contract })
+        contract === 'native' ? coinsTo(reported, address) : tokensTo(reported, { address, mint: contract })
       const payment = { height, tx, index: `${contract}:${address}`, address, contract }
       return amount > 0n ? [{ ...payment, amount: amount.toString() }] : []
     }),

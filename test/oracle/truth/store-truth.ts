@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import type { NetworkOfTruth, Stretch, TrueChain, Watched } from './chain.ts'
+import type { NetworkOfTruth, Range, TrueChain, Watched } from './chain.ts'
 import { evmChain } from './evm.ts'
 import { solanaChain } from './solana.ts'
 import { readCursors, tablesOfTruth } from './tables.ts'
@@ -37,7 +37,7 @@ async function readWatched(client: Client, network: string): Promise<Watched> {
   return { network, addresses: rows[0]?.addresses ?? [], contracts: rows[0]?.contracts ?? [] }
 }
 
-const heightsOfStretch = 1000
+const heightsOfRange = 1000
 
 /** Reads on from the newest block that is still of the chain. */
 async function storeChain(client: Client, watched: Watched, chain: TrueChain): Promise<void> {
@@ -46,8 +46,8 @@ async function storeChain(client: Client, watched: Watched, chain: TrueChain): P
   const from = await firstUnread(client, watched, chain)
   await client.query('delete from hold.block where network = $1 and height >= $2', [network, from])
   await client.query('delete from hold.paid where network = $1 and height >= $2', [network, from])
-  for (let first = from; first <= head; first += heightsOfStretch) {
-    await storeStretch(client, network, await chain.read(first, Math.min(first + heightsOfStretch - 1, head)))
+  for (let first = from; first <= head; first += heightsOfRange) {
+    await storeRange(client, network, await chain.read(first, Math.min(first + heightsOfRange - 1, head)))
   }
   await client.query(
     `insert into hold.network values ($1, $2, $3, $4)
@@ -72,7 +72,7 @@ async function firstUnread(client: Client, watched: Watched, chain: TrueChain): 
   return 0
 }
 
-async function storeStretch(client: Client, network: string, { blocks, paid }: Stretch): Promise<void> {
+async function storeRange(client: Client, network: string, { blocks, paid }: Range): Promise<void> {
   await client.query(
     `insert into hold.block select $1, height, hash, parent_hash
     from jsonb_to_recordset($2::jsonb) as block (height bigint, hash text, parent_hash text)`,

@@ -24,7 +24,7 @@ export const tablesOfTruth = `
     select * from public.ledger_journal as journal
     where kind <> 'reversal' and not exists (select from public.ledger_journal where reverses = journal.id);
   create or replace view hold.last_word as
-    select distinct on (transfer) transfer, network, stage, height from public.sighting
+    select distinct on (transfer) transfer, network, stage, height from public.chain_transfer
     where role = 'deposit' and coalesce(amount, 1) > 0 order by transfer, inbox_id desc;
   -- Payments that are final on the chain, and that the daemon has read.
   create or replace view hold.final_payment as

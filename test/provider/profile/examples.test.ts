@@ -84,8 +84,8 @@ test('fireblocks: what leaves a vault and what is on no chain yet are passed ove
 
 test('layer1: every digit of an amount counts, and a record says the same as the event, at its own time', () => {
   const event = fixture('bvnk-layer1')
-  const told = read('bvnk-layer1', 'webhook', event)
-  expect(told).toMatchObject({
+  const reported = read('bvnk-layer1', 'webhook', event)
+  expect(reported).toMatchObject({
     claim: {
       owner: { kind: 'stable_wallet', id: '5d2c1b0a-9f8e-4d7c-8b6a-504132231405' },
       status: 'settled',
@@ -100,9 +100,9 @@ test('layer1: every digit of an amount counts, and a record says the same as the
     },
   })
   const listed = read('bvnk-layer1', 'api', event.data)
-  if (told.kind !== 'claim' || listed.kind !== 'claim') throw new Error('both are read')
+  if (reported.kind !== 'claim' || listed.kind !== 'claim') throw new Error('both are read')
   expect(listed.claim).toEqual({
-    ...told.claim,
+    ...reported.claim,
     source: 'api',
     occurredAt: new Date('2026-02-03T10:20:29.999Z'),
   })

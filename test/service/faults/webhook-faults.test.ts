@@ -71,29 +71,29 @@ test('a reordered deposit is told of at once, and its confirmation after what fo
   const payment = office.payment()
   const { book } = office
   // The deposits of other tests vanish on the way.
-  const told = async () =>
+  const reported = async () =>
     (await taken()).filter(({ body }) => body.includes(payment.transaction)).map(typeOf)
   await book.record([payment], 0n)
-  expect(await told()).toEqual(['deposit.detected'])
+  expect(await reported()).toEqual(['deposit.detected'])
   await book.record([{ ...payment, final: true }], payment.block)
-  expect(await told()).toEqual([])
+  expect(await reported()).toEqual([])
   await credit(payment.transaction)
   const [credited, confirmed] = (await office.deliveriesOf(receiver)).toReversed()
   expect([credited?.attempts, confirmed?.attempts]).toEqual([0, 0])
   expect(Number(confirmed?.next_at)).toBeGreaterThan(Number(credited?.next_at))
   office.advance(2)
-  expect((await told()).toSorted()).toEqual(['deposit.confirmed', 'deposit.credited'])
+  expect((await reported()).toSorted()).toEqual(['deposit.confirmed', 'deposit.credited'])
 })
 
 test('the payment of a credited deposit is claimed again by an event of its own, which verifies', async () => {
   turnOn('claimAgainRate')
   const payment = office.payment()
   const { book } = office
-  const told = async () => (await taken()).filter(({ body }) => body.includes(payment.transaction))
+  const reported = async () => (await taken()).filter(({ body }) => body.includes(payment.transaction))
   await book.record([{ ...payment, final: true }], payment.block)
-  expect((await told()).map(typeOf).toSorted()).toEqual(['deposit.confirmed', 'deposit.detected'])
+  expect((await reported()).map(typeOf).toSorted()).toEqual(['deposit.confirmed', 'deposit.detected'])
   await credit(payment.transaction)
-  const [first, second, ...more] = await told()
+  const [first, second, ...more] = await reported()
   if (first === undefined || second === undefined) throw new Error('it is told of twice')
   expect([more.length, ...[first, second].map(isBelieved)]).toEqual([0, true, true])
   expect(second.headers['webhook-id']).not.toBe(first.headers['webhook-id'])
@@ -114,14 +114,14 @@ test('what is being forwarded is confirmed again, told of and listed, and the we
   const { id = '' } = (await find()) ?? {}
   const goTo = (from: DepositStatus, change: Omit<DepositChange, 'id'>) =>
     inTransaction(book.db, (tx) => book.deposits.change(tx, [from], [{ id, ...change }]))
-  const told = async () => (await taken()).filter(({ body }) => body.includes(id)).map(typeOf)
+  const reported = async () => (await taken()).filter(({ body }) => body.includes(id)).map(typeOf)
   await goTo('confirmed', { status: 'converting', to_amount: '1', fee: '0', rate: '1' })
-  expect(await told()).toEqual(['deposit.detected', 'deposit.confirmed', 'deposit.converting'])
+  expect(await reported()).toEqual(['deposit.detected', 'deposit.confirmed', 'deposit.converting'])
   await goTo('converting', { status: 'forwarding', to_transaction: 't' })
-  expect(await told()).toEqual(['deposit.confirmed'])
+  expect(await reported()).toEqual(['deposit.confirmed'])
   expect(await find()).toMatchObject({ status: 'confirmed', destination: { transaction: 't' } })
   await goTo('forwarding', { status: 'settled', to_at: new Date(0) })
-  expect(await told()).toEqual([])
+  expect(await reported()).toEqual([])
   const settled = await find()
   expect(settled?.status).toBe('settled')
   const waiting = (await office.deliveriesOf(receiver)).at(-1)
@@ -209,8 +209,8 @@ test('misdated webhooks are an hour ahead, and verify', async () => {
   const [webhook] = await taken()
   if (webhook === undefined) throw new Error('it is sent')
   expect(isBelieved(webhook)).toBe(true)
-  const { data, created_at: told } = JSON.parse(webhook.body.toString())
-  expect(told).toBe(data.updated_at)
+  const { data, created_at: reported } = JSON.parse(webhook.body.toString())
+  expect(reported).toBe(data.updated_at)
   const [honest] = (await office.book.list('')).data
   expect(Date.parse(data.updated_at)).toBeGreaterThan(Date.parse(data.source.time) + 3_600_000)
   expect(Date.parse(data.created_at) - Date.parse(honest?.created_at ?? '')).toBe(3_600_000)

@@ -92,9 +92,9 @@ test('a transfer in a block that the chain no longer has is open', async () => {
   proxy.behave(
     changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as object), blockHash: otherHash })),
   )
-  const told = await openMainnet(proxy.url).outcome({ transaction, expiresHeight: null })
+  const reported = await openMainnet(proxy.url).outcome({ transaction, expiresHeight: null })
   await proxy.stop()
-  expect(told).toEqual({ kind: 'open', known: true })
+  expect(reported).toEqual({ kind: 'open', known: true })
 })
 
 test('drafts that are made side by side ask for the same only once', async () => {

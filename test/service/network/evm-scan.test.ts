@@ -57,18 +57,21 @@ test('a payment is told as seen, and again as final, and its block is read once'
   ])
   proxy.calls.length = 0
   await anvil.mine(2)
-  const told = await scan()
-  expect(finalsOf(told)).toEqual(payments.map((payment) => ({ ...payment, final: true })))
+  const reported = await scan()
+  expect(finalsOf(reported)).toEqual(payments.map((payment) => ({ ...payment, final: true })))
   expect(wholeBlocks()).toHaveLength(2)
 })
 
 test('10,000 addresses cost no more requests than ten', async () => {
   await token.send(address, 7n)
   await anvil.mine(3)
-  const strangers = Array.from({ length: 10_000 }, (_, place) => `0x${place.toString(16).padStart(40, '0')}`)
+  const addressConflicts = Array.from(
+    { length: 10_000 },
+    (_, place) => `0x${place.toString(16).padStart(40, '0')}`,
+  )
   const begin = position
   const requests = []
-  for (const watched of [strangers.slice(0, 10), strangers]) {
+  for (const watched of [addressConflicts.slice(0, 10), addressConflicts]) {
     network = openMainnet(proxy.url, token.address)
     position = begin
     proxy.calls.length = 0
@@ -133,10 +136,10 @@ test('a payment that a reorganisation took away is not told as final, and one in
   await anvil.reorg(1)
   const again = await send(5n)
   await anvil.mine(3)
-  const told: ScannedPayment[] = []
-  while (position.finalHeight < (before?.block ?? 0n)) told.push(...(await scan()).payments)
+  const reported: ScannedPayment[] = []
+  while (position.finalHeight < (before?.block ?? 0n)) reported.push(...(await scan()).payments)
   expect(before).toMatchObject({ transaction, final: false })
-  expect(told.every(({ transaction: one }) => one === toTxId(again))).toBe(true)
+  expect(reported.every(({ transaction: one }) => one === toTxId(again))).toBe(true)
 })
 
 test('a node that lacks a block that it lists is not believed to have no transfers in it', async () => {
@@ -182,11 +185,11 @@ test('a chain that lost more than is read again is read from what is final now',
   await anvil.client.revert({ id })
   const transaction = await send(5n)
   await anvil.mine(3)
-  const told: ScannedPayment[] = []
+  const reported: ScannedPayment[] = []
   for (let more = true; more; ) {
     const found = await scan()
-    told.push(...finalsOf(found))
+    reported.push(...finalsOf(found))
     more = found.more
   }
-  expect(told.map((payment) => payment.transaction)).toContain(transaction)
+  expect(reported.map((payment) => payment.transaction)).toContain(transaction)
 })

@@ -31,13 +31,13 @@ function forkedAt(fork: bigint): Script {
 
 /** What is told as final until the slot was read as final, by scans that may fail. */
 async function finalsThrough(slot: bigint): Promise<TxId[]> {
-  const told: TxId[] = []
+  const reported: TxId[] = []
   await until(`slot ${slot} is read as final`, async () => {
     const { payments } = await scanner.scan().catch(() => ({ payments: [] }))
-    told.push(...payments.filter(({ final }) => final).map(({ transaction }) => transaction))
+    reported.push(...payments.filter(({ final }) => final).map(({ transaction }) => transaction))
     return scanner.position.finalHeight >= slot || null
   })
-  return told
+  return reported
 }
 
 test('a payment seen in a block that the chain gave up is not told as final', async () => {

@@ -43,8 +43,8 @@ test('a payment is told as seen, and again as final, in the same block', async (
   proxy.behave(honest)
   const slot = await scanner.slotOf(signature)
   expect([seen.block, seen.blockHash]).toEqual([slot, await scanner.hashOf(slot)])
-  const told = await scanner.readThrough(slot)
-  expect(told.filter(({ final }) => final)).toEqual([{ ...seen, final: true }])
+  const reported = await scanner.readThrough(slot)
+  expect(reported.filter(({ final }) => final)).toEqual([{ ...seen, final: true }])
   expect(
     blockReads().filter((read) => read === slot),
     'its block is read once',
@@ -52,13 +52,16 @@ test('a payment is told as seen, and again as final, in the same block', async (
 })
 
 test('10,000 addresses cost no more requests than ten', async () => {
-  const strangers = Array.from({ length: 10_000 }, (_, place) => `${place}`.padStart(32, '1') as Address)
+  const addressConflicts = Array.from(
+    { length: 10_000 },
+    (_, place) => `${place}`.padStart(32, '1') as Address,
+  )
   const final = await scanner.slotOf(await scanner.pay())
   // So few blocks that one scan reads them all, however many there are by now.
   const begin = positionAt({ height: final - 40n, hash: await scanner.hashOf(final - 40n) })
   proxy.behave(({ method }, forward) => (method === 'getSlot' ? { result: Number(final) } : forward()))
   const requests = []
-  for (const watched of [strangers.slice(0, 10), strangers]) {
+  for (const watched of [addressConflicts.slice(0, 10), addressConflicts]) {
     scanner.position = begin
     proxy.calls.length = 0
     expect((await scanner.scan([...watched, scanner.address])).payments).toHaveLength(1)
@@ -94,8 +97,8 @@ test('a transaction that failed moved nothing, and every version of transactions
   const legacy = await send(rpc, { payer, instructions: [transfer(some + 1n)], version: 'legacy' })
   const wire = await signVersion1(rpc, { payer, instructions: [transfer(some + 2n)] })
   const newest = await rpc.sendTransaction(wire, { encoding: 'base64' }).send()
-  const told = await scanner.readThrough(await scanner.slotOf(newest))
-  const final = told.filter((payment) => payment.final)
+  const reported = await scanner.readThrough(await scanner.slotOf(newest))
+  const final = reported.filter((payment) => payment.final)
   expect(final.map(({ transaction, amount }) => [transaction, amount])).toEqual([
     [legacy, some + 1n],
     [newest, some + 2n],
@@ -117,6 +120,6 @@ test('what the liquidity wallet pays is no deposit', async () => {
   await untilFinal(rpc, await rpc.requestAirdrop(liquidity.address, lamports(some * 5n)).send())
   await scanner.slotOf(await scanner.pay(some, liquidity))
   const other = await scanner.pay(some * 2n)
-  const told = await scanner.readThrough(await scanner.slotOf(other))
-  expect(new Set(told.map(({ transaction }) => transaction))).toEqual(new Set([other]))
+  const reported = await scanner.readThrough(await scanner.slotOf(other))
+  expect(new Set(reported.map(({ transaction }) => transaction))).toEqual(new Set([other]))
 })

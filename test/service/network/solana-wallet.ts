@@ -42,7 +42,7 @@ export type SolanaWallet = {
   rpc: Rpc
   url: string
   /** The authority over all mints. */
-  stranger: KeyPairSigner
+  addressConflict: KeyPairSigner
   /** Runs instructions of the stranger, and waits until they are final. */
   pay(instructions: readonly Instruction[]): Promise<void>
   /** Lamports out of nothing, that are final. */
@@ -61,35 +61,35 @@ export type SolanaWallet = {
 export async function startWallet(folder: string): Promise<SolanaWallet> {
   const node: SandboxSolanaNode = await startSolana({ folder, slotMs: 50, log: pino({ level: 'silent' }) })
   const rpc = connect(node.url)
-  const stranger = await fundedSigner(rpc)
+  const addressConflict = await fundedSigner(rpc)
   const pay = async (instructions: readonly Instruction[]): Promise<void> =>
-    untilFinal(rpc, await send(rpc, { payer: stranger, instructions }))
+    untilFinal(rpc, await send(rpc, { payer: addressConflict, instructions }))
   const giveTo = async (
     make: Make,
     mint: MintMade,
     { owner, amount }: { owner: Address; amount: bigint },
   ) => {
     const { token, instructions } = await make(mint, owner as string as KitAddress)
-    const minted = { mint: mint.code, token, mintAuthority: stranger, amount }
+    const minted = { mint: mint.code, token, mintAuthority: addressConflict, amount }
     await pay([...instructions, getMintToInstruction(minted, { programAddress: mint.program })])
   }
   return {
     rpc,
     url: node.url,
-    stranger,
+    addressConflict,
     pay,
     async fund(branch, amount, keys = keyring) {
       const { address } = await keys.solanaSigner(branch)
       await untilFinal(rpc, await rpc.requestAirdrop(address, lamports(amount)).send())
     },
     async mint(extensions) {
-      const made = await mintInstructions(rpc, stranger, extensions)
+      const made = await mintInstructions(rpc, addressConflict, extensions)
       await pay(made.instructions)
       const code = made.mint.address
       return { code, asset: `solana/${code}` as AssetKey, program: made.program }
     },
-    give: (mint, owner, amount) => giveTo(usualAccount(stranger), mint, { owner, amount }),
-    giveAside: (mint, owner, amount) => giveTo(asideAccount(rpc, stranger), mint, { owner, amount }),
+    give: (mint, owner, amount) => giveTo(usualAccount(addressConflict), mint, { owner, amount }),
+    giveAside: (mint, owner, amount) => giveTo(asideAccount(rpc, addressConflict), mint, { owner, amount }),
     async held({ code: mint, program: tokenProgram }, to) {
       const owner = to as string as KitAddress
       const [token] = await findAssociatedTokenPda({ owner, mint, tokenProgram })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { createShare } from '../../../src/service/running/sharing.ts'
+import { createRequestCoalescer } from '../../../src/service/running/sharing.ts'
 
 test('who asks for the same before the answer is there gets the same answer, and it is asked for once', async () => {
-  const share = createShare()
+  const share = createRequestCoalescer()
   const gate = Promise.withResolvers<void>()
   let asked = 0
   const ask = async (): Promise<number> => {
@@ -19,7 +19,7 @@ test('who asks for the same before the answer is there gets the same answer, and
 const refuse = (): Promise<never> => Promise.reject(new Error('refused'))
 
 test('a failure is shared and not kept', async () => {
-  const share = createShare()
+  const share = createRequestCoalescer()
   const outcomes = await Promise.allSettled([share('a', refuse), share('a', refuse)])
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
   expect(await share('a', () => Promise.resolve(1))).toBe(1)

@@ -54,14 +54,14 @@ test('a double forward pays the recipient twice and states one of the two', asyn
 test('a forward in parts names one transaction after the other, and pays what it states', async () => {
   world.service.faults.set({ splitForwardRate: 1 })
   const settled = await forwarded('parts', 15_000_001n)
-  const told = await world.db
+  const reported = await world.db
     .selectFrom('service.event')
     .select('body')
     .where('deposit_id', '=', settled.id)
     .where('type', '=', 'deposit.forwarded')
     .orderBy('revision')
     .execute()
-  const records = told.map(({ body }) => (JSON.parse(body) as { data: DepositRecord }).data)
+  const records = reported.map(({ body }) => (JSON.parse(body) as { data: DepositRecord }).data)
   const parts = await Promise.all(records.map((record) => forwardsOf(world, record)))
   expect(parts.map((part) => part.map(({ value }) => value))).toEqual([[7_477_500n], [7_477_501n]])
   expect(records.map(({ destination }) => destination.amount)).toEqual(['14955001', '14955001'])
@@ -108,12 +108,12 @@ test('a late forward is signed only after the delay', async () => {
     .select('created_at')
     .where('transaction', '=', settled.destination.transaction)
   const { created_at: signedAt } = await stored.executeTakeFirstOrThrow()
-  const told = world.db
+  const reported = world.db
     .selectFrom('service.event')
     .select('body')
     .where('deposit_id', '=', settled.id)
     .where('type', '=', 'deposit.converting')
-  const { data } = JSON.parse((await told.executeTakeFirstOrThrow()).body) as { data: DepositRecord }
+  const { data } = JSON.parse((await reported.executeTakeFirstOrThrow()).body) as { data: DepositRecord }
   expect(signedAt.getTime() - Date.parse(data.updated_at)).toBeGreaterThanOrEqual(1500)
 })
 

@@ -27,10 +27,10 @@ test('an event without a deposit is a test, and a test is of no deposit', async 
   await office.happen()
   const [deposit] = (await office.book.list('')).data
   const refused = /event_type_check|which is not its state/
-  const told = { deposit_id: deposit?.id ?? '', revision: 1 }
+  const reported = { deposit_id: deposit?.id ?? '', revision: 1 }
   await expect(write(event(1, { type: 'deposit.detected' }))).rejects.toThrow(refused)
-  await expect(write(event(1, told))).rejects.toThrow(refused)
-  await expect(write(event(1, { ...told, revision: null }))).rejects.toThrow(refused)
+  await expect(write(event(1, reported))).rejects.toThrow(refused)
+  await expect(write(event(1, { ...reported, revision: null }))).rejects.toThrow(refused)
   await expect(write(event(1, { type: 'endpoint.other' }))).rejects.toThrow(refused)
   await expect(write(event(1))).resolves.toBeUndefined()
 })

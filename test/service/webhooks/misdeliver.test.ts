@@ -26,7 +26,7 @@ function turnOn(knob: DepositKnob): void {
 }
 
 /** A deposit of so many events. */
-async function tell(): Promise<void> {
+async function report(): Promise<void> {
   const payment = office.payment()
   await office.book.record([payment], 0n)
   await office.book.record([{ ...payment, final: true }], 0n)
@@ -64,7 +64,7 @@ test('an edited webhook states another amount and nothing else', async () => {
 
 test('a confirmation that nothing follows is held no longer than the delay', async () => {
   office.faults.set({ reorderWebhookRate: 1, delayMs: 60_000 })
-  await tell()
+  await report()
   office.advance(61)
   await office.deliver()
   expect(receiver.taken()).toHaveLength(2)

@@ -186,10 +186,10 @@ test.each([
 test('without allowPrivate a name that means public addresses is connected to', () => {
   const found = [{ address: '1.1.1.1', family: 4 }]
   const lookup = openPublicLookup((_name, _options, done) => done(null, found))
-  const told: unknown[][] = []
-  lookup('shop.example', { all: true }, (...answer) => told.push(answer))
-  lookup('shop.example', {}, (...answer) => told.push(answer))
-  expect(told).toEqual([
+  const reported: unknown[][] = []
+  lookup('shop.example', { all: true }, (...answer) => reported.push(answer))
+  lookup('shop.example', {}, (...answer) => reported.push(answer))
+  expect(reported).toEqual([
     [null, found],
     [null, '1.1.1.1', 4],
   ])

@@ -15,14 +15,14 @@ beforeAll(async () => {
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
-const refused = /(evidence|sighting) is append-only: update is refused/
+const refused = /(evidence|chain_transfer) is append-only: update is refused/
 
 const changes = [
   `update evidence set observation = jsonb_set(observation, '{amount}', '"1"')`,
   'update evidence set inbox_id = inbox_id + 1000',
-  'update sighting set amount = amount + 1',
-  'update sighting set role = null',
-  `update sighting set address = '0xother'`,
+  'update chain_transfer set amount = amount + 1',
+  'update chain_transfer set role = null',
+  `update chain_transfer set address = '0xother'`,
 ]
 
 test.each(changes)('what was observed stands, for the daemon and for the owner: %s', async (change) => {

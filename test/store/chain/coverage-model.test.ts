@@ -6,7 +6,7 @@ import { enrolAddresses, watchFrom } from '../../../src/store/chain/chain-watch.
 import {
   addCoverage,
   type Coverage,
-  saveStanding,
+  saveScanPosition,
   withdrawCoverage,
 } from '../../../src/store/chain/coverage.ts'
 import { nextGap } from '../../../src/store/chain/coverage-gaps.ts'
@@ -133,8 +133,8 @@ const takers: { [Kind in Step['kind']]: (world: World, one: Of<Kind>) => Promise
     // As the command does: what was read there before counts no more.
     await world.forget(from, to)
     await world.cover(world.everybody, { from, to })
-    const stretch = { from: BigInt(from), to: BigInt(to), watched: world.froms.length }
-    await world.write((tx) => watchFrom(tx, world.network, stretch))
+    const range = { from: BigInt(from), to: BigInt(to), watched: world.froms.length }
+    await world.write((tx) => watchFrom(tx, world.network, range))
     world.froms = world.froms.map((first) => (first > from && first <= to + 1 ? from : first))
   },
 }
@@ -142,7 +142,7 @@ const takers: { [Kind in Step['kind']]: (world: World, one: Of<Kind>) => Promise
 async function take(world: World, one: Step): Promise<void> {
   await (takers[one.kind] as (world: World, one: Step) => Promise<void>)(world, one)
   const standing = { height: BigInt(world.cursor), assets: world.assets }
-  await world.write((tx) => saveStanding(tx, world.network, standing))
+  await world.write((tx) => saveScanPosition(tx, world.network, standing))
 }
 
 async function missingInStore({ network }: World): Promise<string[]> {
@@ -151,7 +151,7 @@ async function missingInStore({ network }: World): Promise<string[]> {
     from chain_gap gap
       join chain_watch watch on watch.network = gap.network and watch.from_height = gap.from_height
         and watch.number between gap.watched_from and gap.watched_to,
-      unnest(gap.heights) stretch, generate_series(lower(stretch), upper(stretch) - 1) height
+      unnest(gap.heights) block_range, generate_series(lower(block_range), upper(block_range) - 1) height
     where gap.network = ${network}`.execute(books.db)
   return found.rows.map(({ line }) => line).toSorted()
 }

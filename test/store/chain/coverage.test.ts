@@ -4,8 +4,8 @@ import type { Address, AssetKey, NetworkName } from '../../../src/core/asset.ts'
 import { enrolAddresses, readWatchList, watchFrom } from '../../../src/store/chain/chain-watch.ts'
 import {
   addCoverage,
-  readStanding,
-  saveStanding,
+  readScanPosition,
+  saveScanPosition,
   withdrawCoverage,
 } from '../../../src/store/chain/coverage.ts'
 import { countGaps, nextGap, noteGaps } from '../../../src/store/chain/coverage-gaps.ts'
@@ -39,7 +39,7 @@ function enrol(network: NetworkName, count: number, fromHeight: bigint): Promise
 }
 
 const stand = (network: NetworkName, height: bigint, assets: readonly AssetKey[] = both) =>
-  write((tx) => saveStanding(tx, network, { height, assets }))
+  write((tx) => saveScanPosition(tx, network, { height, assets }))
 
 type Read = { watched: number; from: bigint; to: bigint; assets?: readonly AssetKey[] }
 
@@ -68,7 +68,7 @@ test('what is read again and again is one contiguous row that ends at the cursor
     await stand(network, to)
   }
   expect(await rows(network)).toEqual(['3 2 {[10,40)}'])
-  expect(await readStanding(books.db, network)).toEqual({ height: 39n, assets: both })
+  expect(await readScanPosition(books.db, network)).toEqual({ height: 39n, assets: both })
   expect(await gaps(network)).toEqual([])
 })
 
@@ -158,7 +158,7 @@ test('a gap has the age of its first notice, and none once it is closed', async 
   expect(await note(10, 0)).toBeNull()
   expect(await note(70, 10)).toEqual({
     network,
-    stretches: 1,
+    ranges: 1,
     from: 1n,
     to: 9n,
     addresses: 2n,
@@ -189,9 +189,9 @@ test('who looks at coverage sees each address, and each stretch that is missing'
     books.db,
   )
   expect(missing.rows).toEqual([{ from_height: 6n, to_height: 9n, addresses: 1n }])
-  expect(await countGaps(books.db)).toContainEqual({ network, stretches: 1 })
+  expect(await countGaps(books.db)).toContainEqual({ network, ranges: 1 })
   await cover(network, { watched: 2, from: 6n, to: 9n })
-  expect(await countGaps(books.db)).toContainEqual({ network, stretches: 0 })
+  expect(await countGaps(books.db)).toContainEqual({ network, ranges: 0 })
 })
 
 test('the watch list has each address with its number and when it was made', async () => {

@@ -115,11 +115,11 @@ test('as of an hour that is whole to the microsecond, what was recorded or happe
   const { rows } = await sql`
     select (select count(*)::int from accounting.trial_balance(at, at)) as at,
       (select count(*)::int from accounting.trial_balance(at - interval '1 microsecond', at)) as before,
-      (select count(*)::int from accounting.trial_balance(at, at - interval '1 microsecond')) as untold,
+      (select count(*)::int from accounting.trial_balance(at, at - interval '1 microsecond')) as unreported,
       (select count(*)::int from accounting.trial_balance('infinity', 'infinity')) as ever,
       (select count(*)::int from accounting.trial_balance('-infinity')) as never
     from (select event_at as at from ledger_transfer) as one`.execute(books.db)
-  expect(rows).toEqual([{ at: 2, before: 0, untold: 0, ever: 2, never: 0 }])
+  expect(rows).toEqual([{ at: 2, before: 0, unreported: 0, ever: 2, never: 0 }])
 })
 
 test('what is recorded today is added up tomorrow, and each day once', async () => {

@@ -190,8 +190,10 @@ test('twenty resolve one at once: one of them does', async () => {
 
 test('new evidence while it is resolved: whichever comes last holds, and history tells the order', async () => {
   const id = await opened('both')
-  const stories = Array.from({ length: 20 }, (_, place) => held('both', { detail: { amount: `${place}` } }))
-  await Promise.allSettled(stories.flatMap((one) => [hold(one), resolve(id)]))
+  const claimHistories = Array.from({ length: 20 }, (_, place) =>
+    held('both', { detail: { amount: `${place}` } }),
+  )
+  await Promise.allSettled(claimHistories.flatMap((one) => [hold(one), resolve(id)]))
   const { rows } = await sql<{ action: string; after: { detail: object } }>`
     select action, after from mismatch_event where mismatch_id = ${id} order by id`.execute(books.db)
   const row = await sql<{ detail: object; is_open: boolean }>`
@@ -211,11 +213,11 @@ test('what people decided is taken once, by whoever asks first', async () => {
   await resolve(id)
   await act([id], { action: 'reopened', text: 'too soon' })
   const taken = await Promise.all(Array.from({ length: 20 }, () => takeDecisions(books.db)))
-  const told = { kind: 'unreported', severity: 'severe', network: 'base' }
+  const reported = { kind: 'unreported', severity: 'severe', network: 'base' }
   const changes = taken.flat().toSorted((left, right) => (left.change < right.change ? -1 : 1))
   expect(changes).toEqual([
-    { ...told, change: 'reopened' },
-    { ...told, change: 'resolved' },
+    { ...reported, change: 'reopened' },
+    { ...reported, change: 'resolved' },
   ])
   expect(await takeDecisions(books.db)).toEqual([])
 })

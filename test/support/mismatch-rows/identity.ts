@@ -3,13 +3,13 @@ import type { Owner } from '../../../src/core/evidence.ts'
 import type { Approval } from '../../../src/core/matching/divide.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { arbitrum, base, claim, delivery, payment, txId, usdcOnArbitrum, webhook } from '../evidence.ts'
-import { corrected, first, type Row, ruled, second, told } from './row.ts'
+import { corrected, first, type Row, reported, ruled, second } from './row.ts'
 
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
-const stranger: Owner = { kind: 'channel', id: 'of somebody else' }
+const addressConflict: Owner = { kind: 'channel', id: 'of somebody else' }
 const forward = { network: arbitrum, recipient: elsewhere }
-const strangers: Approval = { network: base, address: elsewhere, owner: stranger, forward }
-const all = [...told(), payment(), delivery()]
+const addressConflicts: Approval = { network: base, address: elsewhere, owner: addressConflict, forward }
+const all = [...reported(), payment(), delivery()]
 const onArbitrum = { deposit: { network: arbitrum, asset: usdcOnArbitrum } }
 const other = { serviceId: second, deposit: { tx: txId('pay2') } }
 const otherPayment = payment({ tx: txId('pay2') })
@@ -19,14 +19,14 @@ export const identityRows: readonly Row[] = [
   {
     kind: 'recipient_mismatch',
     where: 'the service names another recipient',
-    opens: { evidence: [...told({ settlement: { address: elsewhere } }), payment()] },
+    opens: { evidence: [...reported({ settlement: { address: elsewhere } }), payment()] },
     without: { evidence: all },
     ends: { 'by a corrected record': { evidence: [...corrected(), delivery()] } },
   },
   {
     kind: 'recipient_mismatch',
     where: 'the delivery went to somebody else whom we watch',
-    opens: { evidence: [...told(), payment(), delivery({ to: elsewhere })] },
+    opens: { evidence: [...reported(), payment(), delivery({ to: elsewhere })] },
     without: { evidence: all },
     ends: {
       'by a person who says that it is not this one': {
@@ -37,42 +37,42 @@ export const identityRows: readonly Row[] = [
   {
     kind: 'network_mismatch',
     where: 'the service names another network than the one that has the payment',
-    opens: { evidence: [...told(onArbitrum), payment()] },
-    without: { evidence: [...told(), payment()] },
+    opens: { evidence: [...reported(onArbitrum), payment()] },
+    without: { evidence: [...reported(), payment()] },
     ends: { 'by a corrected record': { evidence: corrected() } },
   },
   {
     kind: 'network_mismatch',
     where: 'webhook and record name two networks, and no chain shows the payment yet',
     opens: { evidence: [webhook(), claim(onArbitrum)] },
-    without: { evidence: told() },
+    without: { evidence: reported() },
     ends: { 'by a corrected record': { evidence: corrected() } },
   },
   {
     kind: 'address_changed',
     where: 'the service states another address for an owner of ours',
-    opens: { evidence: told({ deposit: { address: elsewhere } }) },
-    without: { evidence: told() },
+    opens: { evidence: reported({ deposit: { address: elsewhere } }) },
+    without: { evidence: reported() },
     ends: { 'by a corrected record': { evidence: corrected() } },
   },
   {
     kind: 'unknown_address',
     where: 'neither the address nor its owner is ours',
-    opens: { evidence: told({ owner: stranger, deposit: { address: elsewhere } }) },
-    without: { evidence: told() },
+    opens: { evidence: reported({ owner: addressConflict, deposit: { address: elsewhere } }) },
+    without: { evidence: reported() },
     ends: {
-      'by the owner that is imported': { approvals: [strangers] },
+      'by the owner that is imported': { approvals: [addressConflicts] },
       'by a corrected record': { evidence: corrected() },
     },
   },
   {
     kind: 'unknown_owner',
     where: 'a payment to us is said to be for somebody whom the book does not have',
-    opens: { evidence: [...told({ owner: stranger }), payment(), delivery()] },
+    opens: { evidence: [...reported({ owner: addressConflict }), payment(), delivery()] },
     without: { evidence: all },
     ends: {
       'by a corrected record': { evidence: corrected() },
-      'by the owner that is imported': { approvals: [strangers] },
+      'by the owner that is imported': { approvals: [addressConflicts] },
     },
   },
   {
@@ -90,11 +90,11 @@ export const identityRows: readonly Row[] = [
   {
     kind: 'ambiguous_match',
     where: 'one delivery is named for two deposits, and does not add up',
-    opens: { evidence: [...told(), ...told(other), payment(), otherPayment, shared] },
+    opens: { evidence: [...reported(), ...reported(other), payment(), otherPayment, shared] },
     without: {
       evidence: [
-        ...told(),
-        ...told(other),
+        ...reported(),
+        ...reported(other),
         payment(),
         otherPayment,
         delivery({ amount: 199_800_000n as Amount }),

@@ -1,10 +1,10 @@
 import type { Amount } from '../../../src/core/money.ts'
 import { at, delivery, failure, payment, txId, usdcOnBase, webhook } from '../evidence.ts'
-import { corrected, type Row, ruled, told } from './row.ts'
+import { corrected, type Row, reported, ruled } from './row.ts'
 
 const undelivered = { settlement: { amount: null, tx: null } } as const
 const day = 24 * 60
-const failed = [...told({ ...undelivered, status: 'failed' }), payment()]
+const failed = [...reported({ ...undelivered, status: 'failed' }), payment()]
 
 /** What is wrong with a chain, or by a policy. */
 export const matterRows: readonly Row[] = [
@@ -18,8 +18,8 @@ export const matterRows: readonly Row[] = [
   {
     kind: 'tx_failed',
     where: 'the transaction that is named as the payment failed',
-    opens: { evidence: [...told(), failure()] },
-    without: { evidence: [...told(), failure(), payment()] },
+    opens: { evidence: [...reported(), failure()] },
+    without: { evidence: [...reported(), failure(), payment()] },
     ends: {
       'by a payment in another transaction': {
         evidence: [...corrected({ deposit: { tx: txId('pay2') } }), payment({ tx: txId('pay2') })],
@@ -34,8 +34,8 @@ export const matterRows: readonly Row[] = [
     without: { evidence: [payment()], policy: { minimum: 100_000_000n as Amount } },
     ends: {
       'by a policy that accepts it': { policy: { minimum: null } },
-      'by its delivery all the same': { evidence: [...told(), delivery()] },
-      'by a refund': { evidence: told({ ...undelivered, status: 'refunded' }) },
+      'by its delivery all the same': { evidence: [...reported(), delivery()] },
+      'by a refund': { evidence: reported({ ...undelivered, status: 'refunded' }) },
     },
   },
   {
@@ -45,8 +45,8 @@ export const matterRows: readonly Row[] = [
     without: { evidence: [payment({ asset: usdcOnBase })], policy: { supported: true } },
     ends: {
       'by a policy that accepts it': { policy: { supported: true } },
-      'by its delivery all the same': { evidence: [...told(), delivery()] },
-      'by a refund': { evidence: told({ ...undelivered, status: 'refunded' }) },
+      'by its delivery all the same': { evidence: [...reported(), delivery()] },
+      'by a refund': { evidence: reported({ ...undelivered, status: 'refunded' }) },
     },
   },
   {
@@ -71,7 +71,7 @@ export const matterRows: readonly Row[] = [
     where: 'what failed was paid for good',
     opens: { evidence: failed, now: at(day + 10) },
     without: {
-      evidence: [...told({ ...undelivered, status: 'failed' }), payment({ stage: 'seen' })],
+      evidence: [...reported({ ...undelivered, status: 'failed' }), payment({ stage: 'seen' })],
       now: at(day + 10),
     },
     ends: { 'by its disappearance': { evidence: [payment({ stage: 'orphaned', epoch: 1 })] } },

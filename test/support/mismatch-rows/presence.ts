@@ -11,7 +11,7 @@ import {
   webhook,
 } from '../evidence.ts'
 import { fruitless } from '../searched.ts'
-import { first, type Row, ruled, told } from './row.ts'
+import { first, type Row, reported, ruled } from './row.ts'
 
 const unnamed = { deposit: { tx: null } }
 const undelivered = { status: 'confirmed', settlement: { amount: null, tx: null } } as const
@@ -30,35 +30,35 @@ export const presenceRows: readonly Row[] = [
     kind: 'webhook_missing',
     where: 'the API and the chains know more than webhooks tell',
     opens: { evidence: [claim(), payment(), delivery()] },
-    without: { evidence: [...told(), payment(), delivery()] },
+    without: { evidence: [...reported(), payment(), delivery()] },
     ends: { 'by the webhook that was late': { evidence: [webhook({ receivedAt: at(500) })] } },
   },
   {
     kind: 'api_missing',
     where: 'the API does not list what a webhook tells of',
     opens: { evidence: [webhook(), payment(), delivery()] },
-    without: { evidence: [...told(), payment(), delivery()] },
+    without: { evidence: [...reported(), payment(), delivery()] },
     ends: { 'by the record that was late': { evidence: [claim({ receivedAt: at(500) })] } },
   },
   {
     kind: 'api_missing',
     where: 'the API does not list what is not delivered yet',
     opens: { evidence: [webhook(undelivered), payment()] },
-    without: { evidence: [...told(undelivered), payment()] },
+    without: { evidence: [...reported(undelivered), payment()] },
     ends: { 'by the record that was late': { evidence: [claim({ ...undelivered, receivedAt: at(500) })] } },
   },
   {
     kind: 'chain_missing',
     where: 'the claimed payment is on no chain',
-    opens: { evidence: told() },
-    without: { evidence: [...told(), payment()] },
+    opens: { evidence: reported() },
+    without: { evidence: [...reported(), payment()] },
     ends: { 'by the payment that was late': { evidence: [payment({ receivedAt: at(500) })] } },
   },
   {
     kind: 'chain_missing',
     where: 'nothing says which payment is claimed',
-    opens: { evidence: [...told(unnamed), payment()] },
-    without: { evidence: [...told(), payment()] },
+    opens: { evidence: [...reported(unnamed), payment()] },
+    without: { evidence: [...reported(), payment()] },
     ends: {
       'by a person who says which': { evidence: [ruled({ kind: 'together', serviceId: first })] },
       'by a record that names it': { evidence: [claim({ occurredAt: at(9) })] },
@@ -67,8 +67,8 @@ export const presenceRows: readonly Row[] = [
   {
     kind: 'not_covered',
     where: 'nobody has read where the claimed payment should be',
-    opens: { evidence: [...told(), unread] },
-    without: { evidence: told() },
+    opens: { evidence: [...reported(), unread] },
+    without: { evidence: reported() },
     ends: {
       'by the payment, once it is read': { evidence: [payment({ receivedAt: at(500) })] },
       'by a search that proves it missing': { evidence: [fruitless(sought, {})] },
@@ -84,20 +84,20 @@ export const presenceRows: readonly Row[] = [
   {
     kind: 'unreported',
     where: 'what is claimed may be another payment',
-    opens: { evidence: [payment(), ...told(unnamed)] },
-    without: { evidence: [payment(), ...told()] },
+    opens: { evidence: [payment(), ...reported(unnamed)] },
+    without: { evidence: [payment(), ...reported()] },
     ends: { 'by a person who joins them': { evidence: [ruled({ kind: 'together', serviceId: first })] } },
   },
   {
     kind: 'settlement_missing',
     where: 'nothing is delivered',
-    opens: { evidence: [...told(undelivered), payment()] },
-    without: { evidence: [...told(), payment(), delivery()] },
+    opens: { evidence: [...reported(undelivered), payment()] },
+    without: { evidence: [...reported(), payment(), delivery()] },
     ends: {
-      'by the delivery that was late': { evidence: [...told(), delivery({ receivedAt: at(500) })] },
-      'by a refund': { evidence: told({ ...undelivered, status: 'refunded' }) },
-      'by the word that it failed': { evidence: told({ ...undelivered, status: 'failed' }) },
-      'by a hold': { evidence: told({ ...undelivered, status: 'held' }) },
+      'by the delivery that was late': { evidence: [...reported(), delivery({ receivedAt: at(500) })] },
+      'by a refund': { evidence: reported({ ...undelivered, status: 'refunded' }) },
+      'by the word that it failed': { evidence: reported({ ...undelivered, status: 'failed' }) },
+      'by a hold': { evidence: reported({ ...undelivered, status: 'held' }) },
       'by a person who writes it off': {
         evidence: [ruled({ kind: 'write_off', account: 'expenses:write_off' })],
       },
@@ -110,10 +110,10 @@ export const presenceRows: readonly Row[] = [
     without: { evidence: [delivery({ from: recipient })] },
     ends: {
       'by a record that names it': { evidence: [claim({ receivedAt: at(500) })] },
-      'by a record that names it as a refund': { evidence: told(refunded) },
+      'by a record that names it as a refund': { evidence: reported(refunded) },
       'by a person who says what it delivers': {
         evidence: [
-          ...told({ settlement: { tx: null } }),
+          ...reported({ settlement: { tx: null } }),
           ruled({ kind: 'together', serviceId: first }, delivery({ from: liquidity })),
         ],
       },

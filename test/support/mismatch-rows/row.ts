@@ -49,13 +49,13 @@ export const first = 'dep_1' as ServiceId
 export const second = 'dep_2' as ServiceId
 
 /** Both voices of the service say it. */
-export function told(changes: Parameters<typeof claim>[0] = {}): Evidence {
+export function reported(changes: Parameters<typeof claim>[0] = {}): Evidence {
   return [webhook(changes), claim(changes)]
 }
 
 /** The service says it anew, later than all else. */
 export function corrected(changes: Parameters<typeof claim>[0] = {}): Evidence {
-  return told({ occurredAt: at(9), receivedAt: at(10), ...changes })
+  return reported({ occurredAt: at(9), receivedAt: at(10), ...changes })
 }
 
 /** What a person decided about a transfer. */
@@ -63,7 +63,7 @@ export function ruled(verdict: DecisionOutcome, about: ObservedChainTransfer = p
   const { role, network, tx, index, to } = about
   const said = { by: 'ana', approvedBy: null, reason: 'looked up' }
   return {
-    kind: 'ruling',
+    kind: 'decision',
     id: 'ruling 1',
     role,
     network,
@@ -94,6 +94,9 @@ export function mismatchesOf(...changes: readonly Change[]): Mismatch[] {
     routes: [],
     senders: new Set([`arbitrum/${liquidity}`]),
   }
-  const { deposits, strays } = decideSearched(group, rules, rest.now ?? late)
-  return [...deposits.flatMap(({ verdict }) => verdict.mismatches), ...strays.map((one) => one.mismatch)]
+  const { deposits, unmatchedDeliveries } = decideSearched(group, rules, rest.now ?? late)
+  return [
+    ...deposits.flatMap(({ verdict }) => verdict.mismatches),
+    ...unmatchedDeliveries.map((one) => one.mismatch),
+  ]
 }

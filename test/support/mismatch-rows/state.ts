@@ -10,14 +10,14 @@ import {
   walletApproval,
   webhook,
 } from '../evidence.ts'
-import { type Row, told } from './row.ts'
+import { type Row, reported } from './row.ts'
 
 const undelivered = { settlement: { amount: null, tx: null } } as const
-const all = [...told(), payment(), delivery()]
+const all = [...reported(), payment(), delivery()]
 const otherTx = { settlement: { tx: txId('another') } }
 const back = { ...undelivered, status: 'confirmed', occurredAt: at(20), receivedAt: at(21) } as const
 const onTheWay = { ...undelivered, status: 'settling' } as const
-const failed = [...told({ ...undelivered, status: 'failed' }), payment()]
+const failed = [...reported({ ...undelivered, status: 'failed' }), payment()]
 const early = { occurredAt: at(-30) }
 const ahead = { occurredAt: at(30), receivedAt: at(5) }
 const later = { occurredAt: at(40), receivedAt: at(41) }
@@ -32,8 +32,8 @@ export const stateRows: readonly Row[] = [
   {
     kind: 'status_regressed',
     where: 'the record goes back',
-    opens: { evidence: [...told(onTheWay), payment(), claim(back)] },
-    without: { evidence: [...told(onTheWay), payment(), claim({ ...back, occurredAt: at(2) })] },
+    opens: { evidence: [...reported(onTheWay), payment(), claim(back)] },
+    without: { evidence: [...reported(onTheWay), payment(), claim({ ...back, occurredAt: at(2) })] },
     ends: {
       'by a record that goes on': {
         evidence: [claim({ ...onTheWay, occurredAt: at(30), receivedAt: at(31) })],
@@ -47,18 +47,22 @@ export const stateRows: readonly Row[] = [
     kind: 'status_regressed',
     where: 'the record goes back, by a clock that is right',
     opens: {
-      evidence: [...told(onTheWay), payment(), claim({ ...back, occurredAt: at(200), receivedAt: at(201) })],
+      evidence: [
+        ...reported(onTheWay),
+        payment(),
+        claim({ ...back, occurredAt: at(200), receivedAt: at(201) }),
+      ],
     },
-    without: { evidence: [...told(onTheWay), payment(), claim({ ...back, occurredAt: at(200) })] },
+    without: { evidence: [...reported(onTheWay), payment(), claim({ ...back, occurredAt: at(200) })] },
     ends: { 'by one that goes on': { evidence: [claim({ occurredAt: at(300), receivedAt: at(301) })] } },
   },
   {
     kind: 'status_regressed',
     where: 'webhooks go back',
-    opens: { evidence: [...told(onTheWay), payment(), webhook(back)] },
+    opens: { evidence: [...reported(onTheWay), payment(), webhook(back)] },
     without: {
       evidence: [
-        ...told(onTheWay),
+        ...reported(onTheWay),
         payment(),
         webhook({ ...back, receivedAt: back.occurredAt, isUndated: true }),
       ],
@@ -68,8 +72,10 @@ export const stateRows: readonly Row[] = [
   {
     kind: 'status_regressed',
     where: 'webhooks go back, and are there in the very millisecond that they name',
-    opens: { evidence: [...told(onTheWay), payment(), webhook({ ...back, receivedAt: back.occurredAt })] },
-    without: { evidence: [...told(onTheWay), payment()] },
+    opens: {
+      evidence: [...reported(onTheWay), payment(), webhook({ ...back, receivedAt: back.occurredAt })],
+    },
+    without: { evidence: [...reported(onTheWay), payment()] },
     ends: { 'by one that goes on': { evidence: [webhook({ occurredAt: at(30), receivedAt: at(31) })] } },
   },
   {
@@ -134,12 +140,12 @@ export const stateRows: readonly Row[] = [
     where: 'what was settled is said to be delivered by another transaction',
     opens: {
       evidence: [...all, webhook({ ...otherTx, ...later }), claim({ ...otherTx, ...later })].filter(
-        (one) => one.kind !== 'sighting' || one.role === 'deposit',
+        (one) => one.kind !== 'chain_transfer' || one.role === 'deposit',
       ),
     },
-    without: { evidence: [...told(), payment(), ...told(later)] },
+    without: { evidence: [...reported(), payment(), ...reported(later)] },
     ends: {
-      'by a record that says as before': { evidence: told({ occurredAt: at(50), receivedAt: at(51) }) },
+      'by a record that says as before': { evidence: reported({ occurredAt: at(50), receivedAt: at(51) }) },
       'by the delivery in that transaction': { evidence: [delivery({ tx: txId('another') })] },
     },
   },
@@ -148,12 +154,14 @@ export const stateRows: readonly Row[] = [
     where: 'the credit of a wallet is changed afterwards',
     opens: {
       evidence: [
-        ...told(wallet),
+        ...reported(wallet),
         payment({ to: walletAddress }),
         claim({ ...wallet, settlement: { ...wallet?.settlement, amount: 5n as Amount }, ...later }),
       ],
     },
-    without: { evidence: [...told(wallet), payment({ to: walletAddress }), claim({ ...wallet, ...later })] },
+    without: {
+      evidence: [...reported(wallet), payment({ to: walletAddress }), claim({ ...wallet, ...later })],
+    },
     ends: {
       'by a record that says as before': {
         evidence: [claim({ ...wallet, occurredAt: at(50), receivedAt: at(51) })],
@@ -165,7 +173,7 @@ export const stateRows: readonly Row[] = [
     where: 'what had failed is settled',
     opens: { evidence: [...failed, claim({ ...undelivered, ...later })] },
     without: { evidence: [...failed, claim({ ...undelivered, status: 'refunded', ...later })] },
-    ends: { 'by its delivery': { evidence: [...told({ ...later, receivedAt: at(42) }), delivery()] } },
+    ends: { 'by its delivery': { evidence: [...reported({ ...later, receivedAt: at(42) }), delivery()] } },
   },
   {
     kind: 'clock_skew',
@@ -180,22 +188,28 @@ export const stateRows: readonly Row[] = [
   {
     kind: 'clock_skew',
     where: 'a payment was told of before it was made',
-    opens: { evidence: [...told({ occurredAt: at(-30) }), payment(), delivery()] },
-    without: { evidence: [...told({ occurredAt: at(-4) }), payment(), delivery()] },
-    ends: { 'by words with the right time': { evidence: told(later) } },
+    opens: { evidence: [...reported({ occurredAt: at(-30) }), payment(), delivery()] },
+    without: { evidence: [...reported({ occurredAt: at(-4) }), payment(), delivery()] },
+    ends: { 'by words with the right time': { evidence: reported(later) } },
   },
   {
     kind: 'clock_skew',
     where: 'what is confirmed was told of before it was made',
-    opens: { evidence: [...told({ ...undelivered, ...early, status: 'confirmed' }), payment()] },
-    without: { evidence: [...told({ ...undelivered, ...early, status: 'observed' }), payment()] },
-    ends: { 'by words with the right time': { evidence: told(later) } },
+    opens: { evidence: [...reported({ ...undelivered, ...early, status: 'confirmed' }), payment()] },
+    without: { evidence: [...reported({ ...undelivered, ...early, status: 'observed' }), payment()] },
+    ends: { 'by words with the right time': { evidence: reported(later) } },
   },
   {
     kind: 'clock_skew',
     where: 'a payment was told of before it was made, by a chain whose clock is right',
-    opens: { evidence: [...told({ occurredAt: at(3) }), payment({ blockAt: at(60), receivedAt: at(61) })] },
-    without: { evidence: [...told({ occurredAt: at(3) }), payment({ blockAt: at(60), receivedAt: at(2) })] },
-    ends: { 'by words with the right time': { evidence: told({ occurredAt: at(58), receivedAt: at(70) }) } },
+    opens: {
+      evidence: [...reported({ occurredAt: at(3) }), payment({ blockAt: at(60), receivedAt: at(61) })],
+    },
+    without: {
+      evidence: [...reported({ occurredAt: at(3) }), payment({ blockAt: at(60), receivedAt: at(2) })],
+    },
+    ends: {
+      'by words with the right time': { evidence: reported({ occurredAt: at(58), receivedAt: at(70) }) },
+    },
   },
 ]

@@ -1,10 +1,10 @@
 import type { Amount } from '../../../src/core/money.ts'
 import { plainPolicy } from '../../../src/core/policy.ts'
 import { at, claim, delivery, payment, webhook } from '../evidence.ts'
-import { corrected, type Row, ruled, told } from './row.ts'
+import { corrected, type Row, reported, ruled } from './row.ts'
 
 const undelivered = { settlement: { amount: null, tx: null } } as const
-const held = [...told({ ...undelivered, status: 'held' }), payment()]
+const held = [...reported({ ...undelivered, status: 'held' }), payment()]
 const day = 24 * 60
 const back = { ...undelivered, status: 'confirmed', occurredAt: at(20), receivedAt: at(21) } as const
 const ahead = { occurredAt: at(30), receivedAt: at(5) }
@@ -12,7 +12,7 @@ const webhookRequired = {
   required: [...plainPolicy.required, 'settlement.webhook'],
   webhookStatuses: ['confirmed'],
 } as const
-const observed = told({ ...undelivered, status: 'observed' })
+const observed = reported({ ...undelivered, status: 'observed' })
 const slow = { chainWithinMs: 72 * 3_600_000 }
 
 /** Deposits that stay where they are. */
@@ -35,7 +35,10 @@ export const stuckRows: readonly Row[] = [
     kind: 'stuck',
     where: 'it is held, and of that no webhook came, and a clock is wrong',
     opens: { evidence: [claim({ ...undelivered, ...ahead, status: 'held' }), payment()], now: at(day + 40) },
-    without: { evidence: [...told({ ...undelivered, status: 'refunded' }), payment()], now: at(day + 40) },
+    without: {
+      evidence: [...reported({ ...undelivered, status: 'refunded' }), payment()],
+      now: at(day + 40),
+    },
     ends: { 'by its delivery': { evidence: [...corrected(), delivery()] } },
   },
   {
@@ -64,7 +67,10 @@ export const stuckRows: readonly Row[] = [
     kind: 'stuck',
     where: 'it is held, and nobody expects it any more',
     opens: { evidence: held, now: at(day + 10) },
-    without: { evidence: [...told({ ...undelivered, status: 'refunded' }), payment()], now: at(day + 10) },
+    without: {
+      evidence: [...reported({ ...undelivered, status: 'refunded' }), payment()],
+      now: at(day + 10),
+    },
     ends: {
       'by a person who writes it off': {
         evidence: [ruled({ kind: 'write_off', account: 'expenses:write_off' })],

@@ -1,9 +1,9 @@
 import type { Amount } from '../../../src/core/money.ts'
 import { claim, delivery, payment, usdtOnBase, webhook } from '../evidence.ts'
-import { corrected, type Row, told } from './row.ts'
+import { corrected, type Row, reported } from './row.ts'
 
 const base = (amount: bigint) => amount as Amount
-const all = [...told(), payment(), delivery()]
+const all = [...reported(), payment(), delivery()]
 const otherAmount = claim({ deposit: { amount: base(5n) } })
 const otherDelivery = claim({ settlement: { amount: base(5n) } })
 const otherAsset = claim({ deposit: { asset: usdtOnBase } })
@@ -45,7 +45,7 @@ export const valueRows: readonly Row[] = [
   {
     kind: 'settlement_short',
     where: 'less is delivered than stated',
-    opens: { evidence: [...told(), payment(), short] },
+    opens: { evidence: [...reported(), payment(), short] },
     without: { evidence: all },
     ends: {
       'by a corrected record': { evidence: corrected({ settlement: { amount: short.amount } }) },
@@ -56,7 +56,7 @@ export const valueRows: readonly Row[] = [
   {
     kind: 'settlement_over',
     where: 'more is delivered than stated',
-    opens: { evidence: [...told(), payment(), over] },
+    opens: { evidence: [...reported(), payment(), over] },
     without: { evidence: all },
     ends: {
       'by a corrected record': { evidence: corrected({ settlement: { amount: over.amount } }) },
@@ -66,7 +66,7 @@ export const valueRows: readonly Row[] = [
   {
     kind: 'fee_out_of_band',
     where: 'the service keeps more than was agreed',
-    opens: { evidence: [...told(dearer), payment(), delivery()], policy: fixed },
+    opens: { evidence: [...reported(dearer), payment(), delivery()], policy: fixed },
     without: { evidence: all, policy: fixed },
     ends: {
       'by a corrected record': { evidence: corrected() },

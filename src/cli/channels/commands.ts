@@ -1,0 +1,51 @@
+import type { Command } from 'commander'
+import type { Owner } from '../../core/evidence.ts'
+import type { Context } from '../context.ts'
+import { listed } from '../lists.ts'
+
+/**
+ * `bin/depositd channels …` and `bin/depositd wallets …`: the owners of deposits, at the service and in the address
+ * book.
+ */
+export function describeOwners(program: Command, context: Context): void {
+  const channels = program.command('channels').description('channels: deposit addresses that forward')
+  channels
+    .command('create <id>')
+    .description('create a channel at the service and watch its addresses')
+    .requiredOption('--network <name>', 'network to forward to')
+    .requiredOption('--asset <symbol>', 'asset to deliver')
+    .requiredOption('--recipient <address>', 'address to deliver to')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) =>
+      (await import('./owners.ts')).createChannelCommand(context, { id, ...options }),
+    )
+  describeBook(channels, context, 'channel')
+  const wallets = program
+    .command('wallets')
+    .description('StableWallets: deposit addresses that are credited in USDC')
+  wallets
+    .command('create <id>')
+    .description('create a StableWallet at the service and watch its addresses')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) =>
+      (await import('./owners.ts')).createWalletCommand(context, { id, ...options }),
+    )
+  describeBook(wallets, context, 'stable_wallet')
+}
+
+function describeBook(command: Command, context: Context, kind: Owner['kind']): void {
+  listed(command.command('list'), 100, 'addresses')
+    .description('list what is kept in the address book')
+    .option('--remote', 'list what the service has, and whether the address book has the same')
+    .action(async (options) => (await import('./owners.ts')).listOwnersCommand(context, kind, options))
+  command
+    .command('import <file>')
+    .description(
+      'take what exists already into the address book, from a .csv or .json file: all of it or nothing',
+    )
+    .option('--dry-run', 'check everything and keep nothing')
+    .option('--json', 'print a JSON document')
+    .action(async (file, options) =>
+      (await import('./import-owners.ts')).importOwnersCommand(context, kind, { file, ...options }),
+    )
+}

@@ -1,0 +1,123 @@
+import { loadServiceProfile } from '../../app/service-profile.ts'
+import { contradictionsOf, type OwnerEntry, type StatedOwner } from '../../core/address-book.ts'
+import { Fault } from '../../core/errors.ts'
+import type { Owner } from '../../core/evidence.ts'
+import { createChannel, createStableWallet } from '../../jobs/provision.ts'
+import { connectOwners } from '../../provider/owners-client.ts'
+import { listOwners, type OwnerLine, readOwners } from '../../store/owners.ts'
+import { attachedSettings, type Context, withDatabase } from '../context.ts'
+import { type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
+import { wordOf } from '../options.ts'
+import { printJson, type TableColumn } from '../print.ts'
+
+type ChannelOptions = { id: string; network: string; asset: string; recipient: string; json?: boolean }
+
+export async function createChannelCommand(context: Context, options: ChannelOptions): Promise<void> {
+  const settings = attachedSettings(context)
+  const networks = settings.networks.map(({ name }) => name)
+  wordOf('network', options.network, networks)
+  const request = {
+    id: options.id,
+    forwardNetwork: options.network,
+    forwardAsset: options.asset,
+    forwardRecipient: options.recipient,
+  }
+  const client = connectOwners(settings.service, loadServiceProfile(settings))
+  const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, client }, request))
+  printEntry(context, entry, options)
+}
+
+export async function createWalletCommand(
+  context: Context,
+  options: { id: string; json?: boolean },
+): Promise<void> {
+  const settings = attachedSettings(context)
+  const client = connectOwners(settings.service, loadServiceProfile(settings))
+  const entry = await withDatabase(context, (db) =>
+    createStableWallet({ ...settings, db, client }, options.id),
+  )
+  printEntry(context, entry, options)
+}
+
+const paging: ListKeyset<OwnerBookLine> = {
+  list: 'owners',
+  keyOf: ({ id, network, address }) => [id, network, address],
+}
+
+export async function listOwnersCommand(
+  context: Context,
+  kind: Owner['kind'],
+  { remote, ...options }: ListOptions & { remote?: boolean },
+): Promise<void> {
+  const page =
+    remote === true
+      ? pageOf(await listRemote(context, kind), options, paging)
+      : await withDatabase(context, (db) =>
+          readPage<OwnerBookLine>(options, paging, ({ limit, after }) =>
+            listOwners(db, { kind, limit, after: after && { id: after[0] ?? '', network: after[1] ?? '' } }),
+          ),
+        )
+  const shown = remote === true ? [...columns, bookColumn] : columns
+  printList(context, page, { columns: shown, json: options.json, empty: 'none yet' })
+}
+
+type OwnerBookLine = OwnerLine & { book?: BookWord }
+
+/** How the address book compares to an owner that the service lists. */
+type BookWord = 'same' | 'differs' | 'unknown'
+
+async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerBookLine[]> {
+  const settings = attachedSettings(context)
+  const listed = await connectOwners(settings.service, loadServiceProfile(settings)).list(kind)
+  if (listed === null) {
+    const problem = `the service does not list its ${kind === 'channel' ? 'channels' : 'wallets'}`
+    throw new Fault('usage_bad', { problem, fix: 'leave out --remote, and import them from a file' })
+  }
+  const ids = listed.map(({ owner }) => owner.id)
+  const kept = await withDatabase(context, (db) => readOwners(db, kind, ids))
+  const book = new Map(kept.map((entry) => [entry.owner.id, entry]))
+  const bookOf = (stated: StatedOwner): BookWord => {
+    const entry = book.get(stated.owner.id)
+    if (entry === undefined) return 'unknown'
+    return contradictionsOf(entry, stated, settings.networks).length === 0 ? 'same' : 'differs'
+  }
+  return listed.flatMap((stated) => linesOf(stated, bookOf(stated)))
+}
+
+function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): OwnerBookLine[] {
+  return deposits.map(({ network, address }) => ({
+    id: owner.id,
+    network,
+    address,
+    forward_network: forward?.network ?? null,
+    forward_asset: forward?.asset ?? null,
+    forward_recipient: forward?.recipient ?? null,
+    book,
+  }))
+}
+
+const columns: TableColumn<OwnerBookLine>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'NETWORK', of: ({ network }) => network },
+  { title: 'ADDRESS', of: ({ address }) => address },
+  {
+    title: 'FORWARDS TO',
+    of: ({ forward_network: network, forward_asset: asset, forward_recipient: recipient }) =>
+      network === null ? '' : `${asset} on ${network} to ${recipient}`,
+  },
+]
+
+const bookColumn: TableColumn<OwnerBookLine> = { title: 'BOOK', of: ({ book }) => book ?? '' }
+
+function printEntry(
+  context: Context,
+  { owner, deposits, forward }: OwnerEntry,
+  { json }: { json?: boolean },
+): void {
+  if (json === true) {
+    printJson(context, { owner, deposits, forward })
+    return
+  }
+  context.stdout.write(`${owner.kind} ${owner.id} is watched from now on; deposit addresses:\n`)
+  for (const { network, address } of deposits) context.stdout.write(`  ${network.padEnd(10)} ${address}\n`)
+}

@@ -1,0 +1,130 @@
+import { readFileSync } from 'node:fs'
+import { loadServiceProfile } from '../../app/service-profile.ts'
+import { EnvironmentReader } from '../../config/environment.ts'
+import type { Settings } from '../../config/settings.ts'
+import { parseSecrets } from '../../config/webhook-settings.ts'
+import { toTxId } from '../../core/asset.ts'
+import { decide } from '../../core/decide.ts'
+import { Fault, messageOf } from '../../core/errors.ts'
+import type { BundleCheck } from '../../evidence/check.ts'
+import { makeBundle } from '../../evidence/make-bundle.ts'
+import { refuseSecrets } from '../../evidence/refuse-secrets.ts'
+import { verifyBundle } from '../../evidence/verify-bundle.ts'
+import { type Nodes, verifyChains } from '../../evidence/verify-chain.ts'
+import { verifySignatures } from '../../evidence/verify-signatures.ts'
+import { pinnedNetworks } from '../../store/assets.ts'
+import { loadEvidence } from '../../store/books/load-evidence.ts'
+import { showDeposits } from '../../store/books/show-deposit.ts'
+import type { Database } from '../../store/database.ts'
+import type { Tables } from '../../store/tables.ts'
+import { attachedSettings, type Context, withDatabase } from '../context.ts'
+import { noDeposit, onlyOne, wordOf } from '../options.ts'
+import { type News, printJson, table } from '../print.ts'
+import { version } from '../version.ts'
+import { writeOut } from '../write-out.ts'
+
+type MakeOptions = { out: string; json?: boolean }
+
+/** Writes the bundle of one deposit. Bad news if it would not verify. */
+export async function makeEvidenceCommand(
+  context: Context,
+  id: string,
+  { out, json }: MakeOptions,
+): Promise<News> {
+  const settings = attachedSettings(context)
+  loadServiceProfile(settings)
+  const profileText = readFileSync(settings.service.profilePath, 'utf8')
+  const made = await withDatabase(context, async (db) => {
+    const { id: depositId, groupId } = onlyOne(id, await showDeposits(db, toTxId(id)))
+    return makeOne(db, { depositId, groupId, settings, profileText })
+  })
+  refuseSecrets(made.text, settings)
+  writeOut(out, made.text)
+  const { checks } = verifyBundle(made.text)
+  const failed = checks.filter(({ outcome }) => outcome === 'failed')
+  if (json === true) printJson(context, { file: out, sha256: made.sha256, checks })
+  else {
+    context.stdout.write(`${out}: SHA-256 of the whole ${made.sha256}\n`)
+    if (failed.length > 0) context.stdout.write(checksText(failed))
+  }
+  return failed.length === 0 ? 'good' : 'bad'
+}
+
+type BundleRequest = { depositId: bigint; groupId: bigint; settings: Settings; profileText: string }
+
+async function makeOne(db: Database<Tables>, { depositId, groupId, settings, profileText }: BundleRequest) {
+  const evidence = await loadEvidence(db, groupId)
+  if (evidence === null) throw noDeposit(depositId.toString())
+  const at = new Date()
+  const decision = decide(evidence.group, settings, at)
+  const networks = await pinnedNetworks(db, settings.networks)
+  const pinned = { ...settings, networks }
+  return makeBundle({ depositId, evidence, decision, settings: pinned, profileText, at, version })
+}
+
+type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string; json?: boolean }
+
+/** Checks a bundle without the database. */
+export async function verifyEvidenceCommand(
+  context: Context,
+  path: string,
+  options: VerifyEvidenceOptions,
+): Promise<News> {
+  const keys = keysOf(context, options)
+  const nodes = nodesOf(options.rpc ?? [])
+  const { checks, bundle, stored } = verifyBundle(readFile(path))
+  const networks = bundle?.parts.networks.map(({ name }) => name) ?? []
+  if (bundle !== null) for (const name of nodes.keys()) wordOf('rpc', name, networks)
+  const others =
+    bundle === null
+      ? []
+      : [verifySignatures(bundle.parts, keys), ...(await verifyChains(bundle.parts, stored, nodes))]
+  const all = [...checks, ...others]
+  const verified = all.every(({ outcome }) => outcome !== 'failed')
+  if (options.json === true) printJson(context, { file: path, verified, checks: all })
+  else
+    context.stdout.write(
+      `${checksText(all)}${verified ? 'nothing is wrong with what was checked' : 'NOT VERIFIED'}\n`,
+    )
+  return verified ? 'good' : 'bad'
+}
+
+function checksText(checks: readonly BundleCheck[]): string {
+  return table(checks, [
+    { title: 'CHECK', of: ({ check }) => check },
+    { title: 'OUTCOME', of: ({ outcome }) => outcome },
+    { title: 'SAYS', of: ({ says }) => says },
+  ])
+}
+
+function keysOf({ environment }: Context, { publicKeys }: VerifyEvidenceOptions) {
+  const reader = new EnvironmentReader(environment)
+  const secrets = parseSecrets(reader.optional('WEBHOOK_SECRETS') ?? '', reader.faults)
+  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
+  return { secrets, publicKeys: publicKeys === undefined ? null : readFile(publicKeys) }
+}
+
+/** Several nodes of one network have to agree. */
+function nodesOf(words: readonly string[]): Nodes {
+  const pairs = words.map((word): [string, string] => {
+    const [, name, url] = /^([a-z0-9-]+)=(https?:\/\/.+)$/.exec(word) ?? []
+    if (name !== undefined && url !== undefined) return [name, url]
+    throw new Fault('usage_bad', {
+      problem: '--rpc is no network with the URL of a node',
+      fix: 'write it like --rpc base=https://base.example',
+    })
+  })
+  const byName = Map.groupBy(pairs, ([name]) => name)
+  return new Map([...byName].map(([name, some]) => [name, some.map(([, url]) => url)]))
+}
+
+function readFile(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Fault('usage_bad', {
+      problem: messageOf(error),
+      fix: 'give the path of a file that can be read',
+    })
+  }
+}

@@ -1,0 +1,156 @@
+import { readFileSync } from 'node:fs'
+import { parsePolicyFile } from '../../config/policy-file.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { Rules } from '../../core/decide.ts'
+import { Fault, messageOf } from '../../core/errors.ts'
+import type { VerdictChange, VerdictSummary } from '../../core/explaining/compare-decisions.ts'
+import type { Journal } from '../../core/posting.ts'
+import { rulesOf } from '../../core/rules-of.ts'
+import { tryRules } from '../../jobs/books/try-rules.ts'
+import { type AssetNames, readAssetNames } from '../../store/assets.ts'
+import { attachedSettings, type Context, withDatabase } from '../context.ts'
+import { transferDocument } from '../ledger/journal-document.ts'
+import { type News, printJson, reportProgress, type TableColumn, table } from '../print.ts'
+
+type ReconcileOptions = { policy: string; dryRun?: boolean; limit: number; json?: boolean }
+
+/** Counting millions of groups takes Postgres a while. */
+const queryTimeoutMs = 3_600_000
+
+/** A value that changes, and the number of its occurrences. */
+type Count = { what: string; before: string; after: string; count: number }
+
+/** Bad news if anything would change, so that a script can test whether a policy is neutral. */
+export async function reconcileCommand(context: Context, options: ReconcileOptions): Promise<News> {
+  if (options.dryRun !== true) {
+    throw new Fault('usage_bad', {
+      problem: 'a policy is a setting, and is put in force by no command',
+      fix: 'try it with --dry-run, then write it into the file of DEPOSITD_CONFIG and restart the daemon, which decides again what is stored',
+    })
+  }
+  const { limit } = options
+  const settings = attachedSettings(context)
+  const trial = {
+    current: rulesOf(settings),
+    proposed: readProposed(options.policy, settings),
+    now: new Date(),
+  }
+  const report = reportProgress(context)
+  const found = { groups: 0, deposits: 0, changed: 0 }
+  const counts = new Map<string, Count>()
+  const shown: VerdictChange[] = []
+  const assets = await withDatabase(
+    context,
+    async (db) => {
+      await tryRules(db, trial, ({ groups, deposits, of, changes }) => {
+        found.groups += groups
+        found.deposits += deposits
+        found.changed += changes.length
+        for (const change of changes) add(counts, change)
+        shown.push(...changes.slice(0, limit - shown.length))
+        report(`groups decided under both policies: ${found.groups} of ${of}`)
+      })
+      return readAssetNames(db)
+    },
+    queryTimeoutMs,
+  )
+  const summary = [...counts.values()]
+  if (options.json)
+    printJson(context, { ...found, summary, changes: shown.map((one) => documentOf(one, assets)) })
+  else context.stdout.write(textOf({ ...found, summary, shown }))
+  return found.changed === 0 ? 'good' : 'bad'
+}
+
+function documentOf({ before, after, ...about }: VerdictChange, assets: AssetNames): object {
+  const outcome = ({ journals, ...rest }: VerdictSummary) => ({
+    ...rest,
+    journals: journals.map(({ transfers, ...journal }) => ({
+      ...journal,
+      transfers: transfers.map((one) => transferDocument(one, assets)),
+    })),
+  })
+  return { ...about, before: outcome(before), after: outcome(after) }
+}
+
+function readProposed(path: string, settings: Settings): Rules {
+  const { policies, faults } = parsePolicyFile(readText(path), settings)
+  if (policies === null) throw new Fault('settings_bad', { faults: faults.map((one) => `${path}, ${one}`) })
+  return { ...rulesOf(settings), ...policies }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new Fault('usage_bad', {
+      problem: `--policy cannot be read: ${messageOf(error)}`,
+      fix: 'give a YAML file that holds the section "policy"',
+    })
+  }
+}
+
+function add(counts: Map<string, Count>, { before, after }: VerdictChange): void {
+  const isNew = ({ key }: Journal) => before.journals.every((one) => one.key !== key)
+  const found = [
+    ...(before.state === after.state ? [] : [['state', stateText(before), stateText(after)]]),
+    ...lost(before.mismatches, after.mismatches).map((kind) => [kind, 'open', '-']),
+    ...lost(after.mismatches, before.mismatches).map((kind) => [kind, '-', 'open']),
+    ...after.journals.filter(isNew).map(({ kind }) => ['journal', '-', kind]),
+  ]
+  for (const [what = '', from = '', to = ''] of found) {
+    const key = `${what} ${from} ${to}`
+    counts.set(key, { what, before: from, after: to, count: (counts.get(key)?.count ?? 0) + 1 })
+  }
+}
+
+function lost<Item>(from: readonly Item[], to: readonly Item[]): Item[] {
+  return from.filter((one) => !to.includes(one))
+}
+
+type ReconcileReport = {
+  groups: number
+  deposits: number
+  changed: number
+  summary: Count[]
+  shown: VerdictChange[]
+}
+
+function textOf({ deposits, changed, summary, shown }: ReconcileReport): string {
+  if (changed === 0) return `nothing would change: ${deposits} deposits decided under both policies\n`
+  const more =
+    changed > shown.length ? `and ${changed - shown.length} more; a higher --limit shows them\n` : ''
+  return [
+    table(shown, columns),
+    more,
+    '\n',
+    table(summary, summaryColumns),
+    `\n${changed} would change, of ${deposits} deposits; nothing is written\n`,
+  ].join('')
+}
+
+const columns: TableColumn<VerdictChange>[] = [
+  { title: 'DEPOSIT', of: ({ id }) => id?.toString() ?? '-', align: 'right' },
+  { title: 'SERVICE ID OR TRANSFER', of: ({ serviceId, transfer }) => serviceId ?? transfer ?? '-' },
+  { title: 'STATE', of: ({ before, after }) => step(stateText(before), stateText(after)) },
+  { title: 'MISMATCHES', of: ({ before, after }) => step(kindsText(before), kindsText(after)) },
+  { title: 'JOURNALS', of: ({ after }) => after.journals.map(({ kind }) => kind).join(', ') || '-' },
+]
+
+const summaryColumns: TableColumn<Count>[] = [
+  { title: 'WHAT', of: ({ what }) => what },
+  { title: 'BEFORE', of: ({ before }) => before },
+  { title: 'AFTER', of: ({ after }) => after },
+  { title: 'DEPOSITS', of: ({ count: times }) => times.toString(), align: 'right' },
+]
+
+function step(before: string, after: string): string {
+  return before === after ? before : `${before} -> ${after}`
+}
+
+function stateText({ state }: VerdictSummary): string {
+  return state ?? '-'
+}
+
+function kindsText({ mismatches }: VerdictSummary): string {
+  return mismatches.join(', ') || 'none'
+}

@@ -1,0 +1,205 @@
+import { toTxId } from '../../core/asset.ts'
+import { type DecidedDeposit, decide, type LegFacts, type Rules } from '../../core/decide.ts'
+import { Fault } from '../../core/errors.ts'
+import { becameOf, believedAt } from '../../core/explaining/belief.ts'
+import { explainAll, type VerdictReason } from '../../core/explaining/explain.ts'
+import { formatAmount } from '../../core/money.ts'
+import { parseTime } from '../../core/time.ts'
+import { mismatchText } from '../../presentation/deposit.ts'
+import { reasonDocument, reasonText } from '../../presentation/reasons.ts'
+import { type AssetNames, readAssetNames } from '../../store/assets.ts'
+import { type GroupEvidence, loadEvidence } from '../../store/books/load-evidence.ts'
+import { type DepositReport, showDeposits } from '../../store/books/show-deposit.ts'
+import type { Database } from '../../store/database.ts'
+import { mismatchesAt } from '../../store/mismatches/mismatches-at.ts'
+import type { Tables } from '../../store/tables.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { transferDocument } from '../ledger/journal-document.ts'
+import { mismatchDocument } from '../mismatches/mismatch-document.ts'
+import { noDeposit, onlyOne } from '../options.ts'
+import { printable, printJson } from '../print.ts'
+import { requiredRules } from '../show-settings.ts'
+import { legDocument, verdictDocument } from './belief-document.ts'
+import { indent, journalText, matrixTable, section } from './deposit-sections.ts'
+
+/** A deposit as known at a time. It holds several deposits if they were merged later. */
+type Belief = {
+  deposit: bigint
+  asOf: Date
+  /** When its first evidence was stored. */
+  knownSince: Date | null
+  believed: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: VerdictReason[] })[]
+  mismatches: DepositReport['mismatches']
+  journals: ReturnType<typeof journalsAt>
+  evidence: { inbox_id: bigint; source: string; stored_at: Date; received_at: Date }[]
+}
+
+type AsOfOptions = { asOf: string; json?: boolean }
+
+export async function showAsOfCommand(context: Context, id: string, options: AsOfOptions): Promise<void> {
+  const at = timeOf(options.asOf)
+  const rules = requiredRules(context)
+  const beliefs = await withDatabase(context, async (db) => {
+    const found = await showDeposits(db, toTxId(id))
+    const shown = options.json === true ? [onlyOne(id, found)] : found
+    const names = await readAssetNames(db)
+    return Promise.all(
+      shown.map(async (one) => ({ belief: await beliefOf(db, one, { rules, at, names }), names })),
+    )
+  })
+  if (beliefs.length === 0) throw noDeposit(id)
+  if (options.json === true) printJson(context, beliefs.map(documentOf)[0])
+  else context.stdout.write(printable(beliefs.map(({ belief, names }) => textOf(belief, names)).join('\n')))
+}
+
+function timeOf(text: string): Date {
+  const time = parseTime(text)
+  if (time !== null) return time
+  throw new Fault('usage_bad', {
+    problem: `--as-of is ${JSON.stringify(text)}`,
+    fix: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
+  })
+}
+
+type AsOfQuery = { rules: Rules; at: Date; names: AssetNames }
+
+async function beliefOf(
+  db: Database<Tables>,
+  { id, groupId }: DepositReport,
+  { rules, at, names }: AsOfQuery,
+): Promise<Belief> {
+  const evidence = await loadEvidence(db, groupId)
+  const now = evidence && decide(evidence.group, rules, at).deposits.find((one) => one.id === id)
+  if (!evidence || !now) throw noDeposit(id.toString())
+  const then = believedAt(datedGroup(evidence), rules, at).filter((one) => becameOf(one, now))
+  const believed = explainAll(then, evidence.rows, rules)
+  const rows = new Set(believed.flatMap(({ reasons }) => reasons.flatMap((one) => one.evidence)))
+  return {
+    deposit: id,
+    asOf: at,
+    knownSince: firstOf(evidence, now, rules),
+    believed: numbered(believed, evidence, id).map(({ id: number, verdict, payment, delivery, reasons }) => ({
+      id: number,
+      verdict,
+      payment,
+      delivery,
+      reasons,
+    })),
+    mismatches: await mismatchesAt(db, [...idsOf(evidence, id)], at),
+    journals: journalsAt(evidence, id, { at, names }),
+    evidence: evidence.rows
+      .filter(({ inboxId }) => rows.has(inboxId))
+      .map(({ inboxId, source, storedAt, receivedAt }) => ({
+        inbox_id: inboxId,
+        source,
+        stored_at: storedAt,
+        received_at: receivedAt,
+      })),
+  }
+}
+
+function datedGroup({ group, rows, deposits, recordedAt, addedAt }: GroupEvidence) {
+  const never = new Date(Number.NaN)
+  const madeAt = new Map(deposits.map(({ id, createdAt }) => [id, createdAt]))
+  return {
+    observations: rows.map(({ readableAt, ...row }) => ({ ...row, knownAt: readableAt })),
+    approvals: group.approvals.map((approval) => ({
+      approval,
+      knownAt: addedAt.get(`${approval.network}/${approval.address}`) ?? never,
+    })),
+    known: group.known.map((deposit) => ({ deposit, knownAt: madeAt.get(deposit.id) ?? never })),
+    booked: group.booked.map((journal) => ({ journal, knownAt: recordedAt.get(journal.key)?.at ?? never })),
+  }
+}
+
+/** When the first evidence of today's verdict was stored. */
+function firstOf({ rows }: GroupEvidence, now: DecidedDeposit, rules: Rules): Date | null {
+  const [explained] = explainAll([now], rows, rules)
+  const ids = new Set(explained?.reasons.flatMap((one) => one.evidence))
+  const times = rows.filter(({ inboxId }) => ids.has(inboxId)).map(({ readableAt }) => readableAt.getTime())
+  return times.length === 0 ? null : new Date(Math.min(...times))
+}
+
+/**
+ * The row of a merged deposit no longer holds the identifiers that matched it. If exactly one deposit is without a
+ * number, and exactly one was merged, they are the same.
+ */
+function numbered<Deposit extends { id: bigint | null }>(
+  believed: readonly Deposit[],
+  { deposits }: GroupEvidence,
+  id: bigint,
+): Deposit[] {
+  const merged = deposits.filter(({ mergedInto }) => mergedInto === id)
+  const isClear = merged.length === 1 && believed.filter((one) => one.id === null).length === 1
+  return believed.map((one) => (one.id === null && isClear ? { ...one, id: merged[0]?.id ?? null } : one))
+}
+
+function idsOf({ deposits }: GroupEvidence, id: bigint): ReadonlySet<bigint> {
+  return new Set([id, ...deposits.filter(({ mergedInto }) => mergedInto === id).map((one) => one.id)])
+}
+
+function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<AsOfQuery, 'rules'>) {
+  const ids = idsOf(evidence, id)
+  const isThen = (key: string) => {
+    const recorded = evidence.recordedAt.get(key)
+    return recorded !== undefined && recorded.at <= at && ids.has(recorded.depositId)
+  }
+  return evidence.group.booked
+    .filter(({ key }) => isThen(key))
+    .map(({ key, eventAt, transfers }) => ({
+      posting_key: key,
+      event_at: eventAt,
+      transfers: transfers.map((one) => transferDocument(one, names)),
+    }))
+}
+
+function documentOf({ belief, names }: { belief: Belief; names: AssetNames }): object {
+  const assets = Object.fromEntries(names)
+  return {
+    ...belief,
+    believed: belief.believed.map(({ id, verdict, payment, delivery, reasons }) => ({
+      id,
+      verdict: verdictDocument(verdict, { asset: delivery?.asset ?? null, assets }),
+      payment: legDocument(payment, assets),
+      delivery: legDocument(delivery, assets),
+      reasons: reasons.map((one) => reasonDocument(one, assets)),
+    })),
+    mismatches: belief.mismatches.map(mismatchDocument),
+  }
+}
+
+function textOf(belief: Belief, names: AssetNames): string {
+  const { deposit, asOf, knownSince, believed, mismatches, journals } = belief
+  const title = `deposit ${deposit} as of ${asOf.toISOString()}`
+  if (believed.length === 0)
+    return `${title}: not known yet; the first evidence of it was stored ${knownSince?.toISOString() ?? 'later'}\n`
+  const labels = Object.fromEntries(names)
+  const parts = believed.map(({ id, verdict, payment, delivery, reasons }) =>
+    [
+      `${title}: ${verdict.state}${id === deposit ? '' : ` (as deposit ${id ?? 'of a number that is not kept'}, merged since)`}\n`,
+      `  paid       ${legText(payment, names)}\n`,
+      `  delivered  ${legText(delivery, names)}\n\n`,
+      indent(matrixTable(verdict.matrix)),
+      section('why, by the settings of today', reasons.map((reason) => reasonText(reason, labels)).join('')),
+    ].join(''),
+  )
+  return [
+    ...parts,
+    section(
+      'mismatches told of then',
+      mismatches.length === 0 ? 'none\n' : mismatches.map(mismatchText).join(''),
+    ),
+    section(
+      'journals recorded by then',
+      journals.length === 0 ? 'none\n' : journals.map(journalText).join(''),
+    ),
+  ].join('')
+}
+
+function legText(leg: LegFacts | null, names: AssetNames): string {
+  if (leg === null) return '-'
+  const known = names.get(leg.asset)
+  const asset = known === undefined ? leg.asset : `${known.symbol} on ${known.network}`
+  const amount = leg.amount === null ? '-' : formatAmount(leg.amount, known?.decimals ?? 0)
+  return `${amount} ${asset} to ${leg.address}`
+}

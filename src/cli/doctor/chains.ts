@@ -1,0 +1,139 @@
+import { readDecimals } from '../../chain/decimals.ts'
+import { createReader } from '../../chain/reader.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
+import { isFault, lineOf } from '../../core/errors.ts'
+import { decodePosition, scanStream } from '../../jobs/chain/scan-position.ts'
+import { within } from '../../jobs/within.ts'
+import { pinFaults, pinnedNetworks } from '../../store/assets.ts'
+import { openDatabase } from '../../store/database.ts'
+import { readCursor } from '../../store/streams.ts'
+import type { Tables } from '../../store/tables.ts'
+import { adviceFor, type IsMade } from './advice.ts'
+import { checkMaxMs, type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from './finding.ts'
+
+/**
+ * Checks that each network's nodes serve the chain of the settings and still have the heights that were read as final.
+ */
+export async function chainFindings(
+  { networks, databaseUrl }: Settings,
+  isMade: IsMade,
+): Promise<readonly DoctorFinding[]> {
+  const found = await Promise.all(
+    networks.map((network) =>
+      network.rpcUrls.length > 0
+        ? checkChain(network, { url: databaseUrl, isMade })
+        : Promise.resolve([unread(network)]),
+    ),
+  )
+  return found.flat()
+}
+
+function rpcOf({ name }: NetworkSettings): string {
+  return `RPC_${name.toUpperCase()}`
+}
+
+function unread(network: NetworkSettings): DoctorFinding {
+  const fix = `set ${rpcOf(network)} where deposits or forwards are on it`
+  return warning(`chain ${network.name}`, { says: 'is not read', fix })
+}
+
+async function checkChain(
+  network: NetworkSettings,
+  { url, isMade }: { url: string; isMade: IsMade },
+): Promise<readonly DoctorFinding[]> {
+  const check = `chain ${network.name}`
+  const known = await recall(network, url)
+  const fix = 'write in DEPOSITD_CONFIG the decimals that amounts were kept by'
+  const pinned = known.faults.map((says) => fault(check, { says, fix }))
+  const found = await identityFindings(check, known.network, isMade)
+  const isIdentified = found.some(({ state }) => state === 'ok')
+  if (!isIdentified) return [...pinned, ...found]
+  const heights = await heightFindings(known.network, known.readUpTo)
+  return [...pinned, ...(pinned.length > 0 ? found.filter(({ state }) => state !== 'ok') : found), ...heights]
+}
+
+async function identityFindings(
+  check: string,
+  network: NetworkSettings,
+  isMade: IsMade,
+): Promise<readonly DoctorFinding[]> {
+  const asked = await Promise.all(network.rpcUrls.map((rpcUrl) => askNode(network, rpcUrl)))
+  const faults = asked.filter((one) => one.kind === 'other').map(({ says }) => says)
+  const away = asked.filter((one) => one.kind === 'away')
+  const rpc = rpcOf(network)
+  const file = isMade('DEPOSITD_CONFIG') ? ', or correct chainId and assets in DEPOSITD_CONFIG' : ''
+  const ofOther = `set ${rpc} to nodes of that chain${file}`
+  if (faults.length > 0) return [...new Set(faults)].map((says) => fault(check, { says, fix: ofOther }))
+  const node = { setting: rpc, credential: `the key in ${rpc}` }
+  const silent = (says: string) => adviceFor(says, node)
+  if (away.length === asked.length) return away.map(({ says }) => fault(check, { says, fix: silent(says) }))
+  const warnings = away.map(({ says }) =>
+    warning(check, { says: `${says}; others are asked`, fix: silent(says) }),
+  )
+  return [...warnings, ...(await decimalsFinding(check, network))]
+}
+
+/** Each request is sent once, and waits no longer than any check. */
+const bounds = { timeoutMs: requestMaxMs, triesMax: 1, quotaWaitMs: 0 }
+
+type NodeCheckResult = { kind: 'fine' | 'other' | 'away'; says: string }
+
+/** Asks one node alone. Among others, a node that does not answer would be skipped. */
+async function askNode(network: NetworkSettings, rpcUrl: string): Promise<NodeCheckResult> {
+  const { reading, ...rest } = network
+  const alone = { ...rest, rpcUrls: [rpcUrl], ...(reading && { reading: { ...reading, quorum: 1 } }) }
+  try {
+    await within(checkMaxMs, network.name, createReader(alone, { bounds }).checkIdentity())
+    return { kind: 'fine', says: '' }
+  } catch (error) {
+    return { kind: isFault(error, 'settings_bad') ? 'other' : 'away', says: lineOf(error) }
+  }
+}
+
+function decimalsFinding(check: string, network: NetworkSettings): Promise<readonly DoctorFinding[]> {
+  const fix = `correct the assets of ${network.name} in DEPOSITD_CONFIG`
+  return examined(check, fix, async () => {
+    const { unpinned = [] } = network
+    const read = unpinned.length === 0 ? [] : await readDecimals(network, unpinned)
+    const reported = read.map(
+      ({ symbol, decimals }) => `; ${symbol} has ${decimals} decimals, pinned at the start`,
+    )
+    return ok(check, `is the chain of the settings, and so are its assets${reported.join('')}`)
+  })
+}
+
+function heightFindings(
+  network: NetworkSettings,
+  readUpTo: bigint | null,
+): Promise<readonly DoctorFinding[]> {
+  const check = `final ${network.name}`
+  const fix = `put another node first in ${rpcOf(network)}: this one lags, or was restored from an old state`
+  const unreported = `try again; where it stays, name other nodes in ${rpcOf(network)}, or a plan that allows what is asked`
+  return examined(check, unreported, async () => {
+    const { at } = await createReader(network, { bounds }).readBalances({ pairs: [], at: null })
+    if (readUpTo === null) return ok(check, `at ${at.height}; nothing is read yet`)
+    if (at.height >= readUpTo) return ok(check, `at ${at.height}, and read up to ${readUpTo}`)
+    return fault(check, { says: `at ${at.height}, which is below ${readUpTo}, read as final before`, fix })
+  })
+}
+
+type StoredNetworkState = { network: NetworkSettings; faults: string[]; readUpTo: bigint | null }
+
+/**
+ * The stored state of the network. Empty before the first start, and if the database does not answer, which is a check
+ * of its own.
+ */
+async function recall(network: NetworkSettings, url: string): Promise<StoredNetworkState> {
+  const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'depositd doctor' })
+  try {
+    const [known = network] = await pinnedNetworks(db, [network])
+    const position = decodePosition(await readCursor(db, scanStream(network.name)))
+    const faults = await pinFaults(db, network.assets)
+    return { network: known, faults, readUpTo: position?.cursor.final.height ?? null }
+  } catch {
+    return { network, faults: [], readUpTo: null }
+  } finally {
+    await db.destroy()
+  }
+}

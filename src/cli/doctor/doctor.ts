@@ -1,0 +1,85 @@
+import { loadServiceProfile } from '../../app/service-profile.ts'
+import { isFault } from '../../core/errors.ts'
+import { attachedSettings, type Context } from '../context.ts'
+import { type News, printJson, reportProgress, type TableColumn, table } from '../print.ts'
+import { madeIn } from './advice.ts'
+import { balanceFindings } from './balances.ts'
+import { canaryFindings } from './canaries.ts'
+import { chainFindings } from './chains.ts'
+import { costReport } from './cost.ts'
+import { databaseFindings } from './database.ts'
+import { type DoctorFinding, fault, ok } from './finding.ts'
+import { portFindings } from './ports.ts'
+import { connectionFinding, linkFinding, secretFinding } from './secrecy.ts'
+import { queueFindings, serviceFindings } from './service.ts'
+import { webhookFindings } from './webhooks.ts'
+
+/** Checks every setting and connection and prints the findings. Bad news if there is a fault. */
+export async function doctorCommand(
+  context: Context,
+  { json, balances, cost }: { json?: boolean; balances?: boolean; cost?: boolean },
+): Promise<News> {
+  if (cost === true) return costReport(context, json === true)
+  const findings = await examine(context, balances === true)
+  const isHealthy = findings.every(({ state }) => state !== 'fault')
+  if (json === true) printJson(context, { healthy: isHealthy, checks: findings })
+  else context.stdout.write(table(findings, columns))
+  return isHealthy ? 'good' : 'bad'
+}
+
+async function examine(context: Context, balances: boolean): Promise<readonly DoctorFinding[]> {
+  try {
+    const settings = attachedSettings(context)
+    const profile = loadServiceProfile(settings)
+    const isMade = madeIn(context.environment)
+    const findings = await allAtOnce(context, {
+      database: databaseFindings(settings, isMade),
+      queue: queueFindings(settings, isMade),
+      service: serviceFindings(settings, profile),
+      chains: chainFindings(settings, isMade),
+      ports: portFindings(settings),
+      canaries: canaryFindings(settings),
+      ...(balances && { balances: balanceFindings(settings) }),
+    })
+    const webhooks = webhookFindings(settings.webhooks, new Date())
+    const secrecy = [
+      connectionFinding(settings, isMade),
+      linkFinding(settings),
+      secretFinding(context.environment),
+    ]
+    return [ok('settings', 'can be read'), ...findings, ...webhooks, ...secrecy]
+  } catch (error) {
+    if (!isFault(error, 'settings_bad')) throw error
+    const fix = 'correct it where it is set; docs/settings.md tells what each takes'
+    return error.details.faults.map((says) => fault('settings', { says, fix }))
+  }
+}
+
+type Checks = Readonly<Record<string, Promise<readonly DoctorFinding[]>>>
+
+/** Shows on standard error which checks are still running. */
+async function allAtOnce(context: Context, checks: Checks): Promise<DoctorFinding[]> {
+  const report = reportProgress(context)
+  const startedAt = performance.now()
+  const open = new Set(Object.keys(checks))
+  report(`checking ${[...open].join(', ')}`)
+  const found = await Promise.all(
+    Object.entries(checks).map(async ([name, findings]) => {
+      const done = await findings
+      open.delete(name)
+      const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
+      const rest = open.size === 0 ? '' : `; waiting for ${[...open].join(', ')}`
+      report(`${name} checked after ${seconds} s${rest}`)
+      return done
+    }),
+  )
+  if ('isTTY' in context.stderr && context.stderr.isTTY === true) context.stderr.write('\n')
+  return found.flat()
+}
+
+const columns: TableColumn<DoctorFinding>[] = [
+  { title: 'CHECK', of: (finding) => finding.check },
+  { title: 'STATE', of: ({ state }) => state },
+  { title: 'SAYS', of: ({ says }) => says },
+  { title: 'MEND', of: ({ fix }) => fix },
+]

@@ -1,0 +1,75 @@
+import { createServer } from 'node:net'
+import type { HttpBindAddress, Settings } from '../../config/settings.ts'
+import { messageOf } from '../../core/errors.ts'
+import { transfersPath } from '../../intake/server.ts'
+import { type DoctorFinding, fault, ok, warning } from './finding.ts'
+
+const answerMaxMs = 5000
+
+type Port = { name: 'HTTP' | 'OPS'; listening: HttpBindAddress; path: string; answer: string }
+
+/** Checks that each port is free, or that depositd already listens on it. */
+export async function portFindings({ http, ops }: Settings): Promise<DoctorFinding[]> {
+  if (http.port === ops.port) {
+    const says = `HTTP_PORT and OPS_PORT are both ${ops.port}`
+    return [fault('port ops', { says, fix: 'set OPS_PORT to another one' })]
+  }
+  return Promise.all([
+    portFinding({ name: 'HTTP', listening: http, path: transfersPath, answer: '{"status":"ready"}' }),
+    portFinding({ name: 'OPS', listening: ops, path: '/livez', answer: 'alive' }),
+  ])
+}
+
+async function portFinding(port: Port): Promise<DoctorFinding> {
+  const check = `port ${port.name.toLowerCase()}`
+  const { host, port: number } = port.listening
+  const where = `${host}:${number}`
+  const error = await tryToListen(port.listening)
+  if (error === null) return ok(check, `${where} is free`)
+  const code = 'code' in error ? error.code : ''
+  const found = code === 'EADDRINUSE' ? await askPort(port) : 'other'
+  if (found === 'depositd') return ok(check, `depositd answers on ${where}`)
+  const look = `ss -ltnp 'sport = :${number}'`
+  if (found === 'silent') {
+    const says = `${where} is taken, and no answer came within ${answerMaxMs / 1000} s: depositd if it is busy, or another program`
+    return warning(check, { says, fix: `see which program it is: ${look}` })
+  }
+  const fixes: Readonly<Record<string, string>> = {
+    EADDRINUSE: `stop what listens there (${look}), or set ${port.name}_PORT to another`,
+    EACCES: `set ${port.name}_PORT to one above 1023`,
+  }
+  const taken = `${where} is taken by something that is not depositd`
+  const says = code === 'EADDRINUSE' ? taken : `${where} cannot be listened on: ${messageOf(error)}`
+  const fix = fixes[String(code)] ?? `set ${port.name}_HOST to an address of this machine`
+  return fault(check, { says, fix })
+}
+
+/** Null if the port is free. */
+function tryToListen({ host, port }: HttpBindAddress): Promise<Error | null> {
+  const server = createServer()
+  return new Promise((resolve) => {
+    server.once('error', resolve)
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)))
+  })
+}
+
+/** A busy daemon accepts the connection and answers late, or with 503. */
+async function askPort({
+  listening: { host, port },
+  path,
+  answer,
+}: Port): Promise<'depositd' | 'silent' | 'other'> {
+  const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' }
+  try {
+    const response = await fetch(`http://${everywhere[host] ?? host}:${port}${path}`, {
+      redirect: 'error',
+      // A kept-alive connection to a server that has ended would look like another program.
+      headers: { connection: 'close' },
+      signal: AbortSignal.timeout(answerMaxMs),
+    })
+    if ((await response.text()).trim() === answer) return 'depositd'
+    return response.status === 503 ? 'silent' : 'other'
+  } catch (error) {
+    return error instanceof DOMException && error.name === 'TimeoutError' ? 'silent' : 'other'
+  }
+}

@@ -1,0 +1,102 @@
+import { realpathSync, statSync } from 'node:fs'
+import { type LinkTarget, linkSettings, sharedLinks } from '../../config/link-settings.ts'
+import type { Settings } from '../../config/settings.ts'
+import { isLoopback } from '../../core/loopback.ts'
+import type { ProcessEnvironment } from '../context.ts'
+import type { IsMade } from './advice.ts'
+import { type DoctorFinding, ok, warning } from './finding.ts'
+
+/**
+ * Checks whether a third party on the way to a server could read the traffic or impersonate the server. Whether Node
+ * verifies certificates at all was checked when the settings were read.
+ */
+export function connectionFinding(settings: Settings, isMade: IsMade): DoctorFinding {
+  const named = addressesOf(settings).filter(([name]) => name !== 'QUEUE_URL' || isMade(name))
+  const open = named.filter(([, address]) => isOpen(address))
+  if (open.length === 0) return ok('connections', 'all outbound connections use verified TLS')
+  const shown = open.map(([name, address]) => `${name} (${new URL(address).host})`)
+  return warning('connections', {
+    says: `not encrypted, or not verified: ${[...new Set(shown)].join(', ')}`,
+    fix: 'https://, rediss://, and sslmode=verify-full for Postgres, or a network of your own: docs/security.md#connections',
+  })
+}
+
+type OutboundAddress = readonly [setting: string, address: string]
+
+function addressesOf({
+  databaseUrl,
+  queueUrl,
+  service,
+  networks,
+  tracing,
+  canary,
+}: Settings): OutboundAddress[] {
+  return [
+    ['DATABASE_URL', databaseUrl],
+    ['QUEUE_URL', queueUrl],
+    ['SERVICE_URL', service.url],
+    ...networks.flatMap(({ name, rpcUrls }) =>
+      rpcUrls.map((address): OutboundAddress => [`RPC_${name.toUpperCase()}`, address]),
+    ),
+    ...(tracing === null ? [] : [['OTEL_EXPORTER_OTLP_ENDPOINT', tracing.url] as const]),
+    ...(canary.webhooks === null ? [] : [['canary.webhooks.url', canary.webhooks.url] as const]),
+  ]
+}
+
+/** Values of `sslmode` with which pg verifies the server's certificate and name. */
+const verifying = ['verify-full', 'verify-ca', 'require', 'prefer']
+
+function isOpen(address: string): boolean {
+  const { protocol, hostname, searchParams } = new URL(address)
+  if (protocol.startsWith('postgres')) return isOpenPostgres(hostname, searchParams)
+  return protocol !== 'https:' && protocol !== 'rediss:' && !isLoopback(hostname)
+}
+
+/** Parameters of the query override the rest of the URL, and the last of two with the same name counts. */
+function isOpenPostgres(hostname: string, asked: URLSearchParams): boolean {
+  const { host = decodeURIComponent(hostname), sslmode = '', uselibpqcompat } = Object.fromEntries(asked)
+  // The folder of a socket, or empty.
+  if (host === '' || host.startsWith('/') || isLoopback(host)) return false
+  return uselibpqcompat === 'true' ? sslmode !== 'verify-full' : !verifying.includes(sslmode)
+}
+
+/** Checks that alerts and notifications can link to pages that other people can open. */
+export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
+  const shared = sharedLinks(links)
+  const targets = Object.keys(linkSettings) as LinkTarget[]
+  const left = targets.filter((target) => shared[target] === null)
+  if (left.length === 0)
+    return ok('links', targets.map((target) => `${target}: ${shared[target]}`).join(', '))
+  const reasons = left.map((target) => {
+    const url = links[target]
+    return `${linkSettings[target]} ${url === null ? 'is not set' : `is ${url}, which only this machine can open`}`
+  })
+  return warning('links', {
+    says: `${reasons.join('; ')}: alerts carry no link to the ${left.join(', ')}`,
+    fix: `set ${left.map((target) => linkSettings[target]).join(', ')} to the address at which others open it: docs/settings.md#links`,
+  })
+}
+
+const secretFiles =
+  /^(?:DATABASE_URL|QUEUE_URL|SERVICE_API_KEY|WEBHOOK_SECRETS|OPS_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|RPC_\w+)_FILE$/
+
+/** Files here are mounted into one container only, so their mode does not matter. */
+const mounted = /^(?:\/var)?\/run\/secrets\//
+
+/** Checks whether other users of this machine can read a file with a secret. */
+export function secretFinding(environment: ProcessEnvironment): DoctorFinding {
+  const bare = Object.entries(environment).flatMap(([name, path]) =>
+    secretFiles.test(name) && path !== undefined && isBare(path) ? [{ name, path }] : [],
+  )
+  if (bare.length === 0) return ok('secrets', 'no file of theirs can be read by others')
+  return warning('secrets', {
+    says: bare.map(({ name, path }) => `${name}: ${path} can be read by other users`).join('; '),
+    fix: `chmod o= ${bare.map(({ path }) => path).join(' ')}`,
+  })
+}
+
+/** False for a missing file, which is an error of the settings. */
+function isBare(path: string): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false })
+  return stats !== undefined && (stats.mode & 0o007) !== 0 && !mounted.test(realpathSync(path))
+}

@@ -1,0 +1,68 @@
+import { join } from 'node:path'
+import { type ExportProgress, exportLedger, type Manifest } from '../../jobs/books/export-ledger.ts'
+import type { ExportFormatName } from '../../ledger/export/formats.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { momentText, monthOption, type SpanOptions, spanOf } from '../moments.ts'
+import { AsWritten, printable, printJson, reportProgress, table } from '../print.ts'
+
+type ExportOptions = SpanOptions & {
+  format: ExportFormatName
+  out: string
+  period?: string
+  account?: string
+  owner?: string
+  resume?: boolean
+  json?: boolean
+}
+
+/** A page takes far less; the first query reads all journals once. */
+const queryTimeoutMs = 3_600_000
+
+const progressEveryMs = 2000
+
+/** Writes journals to a file in a folder, with a manifest beside it. */
+export async function exportCommand(context: Context, options: ExportOptions): Promise<void> {
+  const span = spanOf(options)
+  const selection = {
+    from: span.from === null ? null : momentText(span.from),
+    before: span.until === null ? null : momentText(span.until + 1n),
+    period: options.period === undefined ? null : monthOption(options.period),
+    recordedAsOf: span.recordedUntil === null ? null : momentText(span.recordedUntil),
+    account: options.account ?? null,
+    owner: options.owner ?? null,
+  }
+  const wish = {
+    format: options.format,
+    selection,
+    folder: options.out,
+    resume: options.resume === true,
+    onProgress: progressOf(context),
+  }
+  const manifest = await withDatabase(context, (db) => exportLedger(db, wish), queryTimeoutMs)
+  if (options.json === true) printJson(context, new AsWritten(manifest))
+  else context.stdout.write(textOf(manifest, options.out))
+}
+
+function progressOf(context: Context): (progress: ExportProgress) => void {
+  const report = reportProgress(context)
+  let reportedAt = Date.now()
+  return ({ journals, at, of }) => {
+    if (Date.now() - reportedAt < progressEveryMs) return
+    reportedAt = Date.now()
+    report(`journals exported: ${journals}; looked at up to number ${at} of ${of}`)
+  }
+}
+
+function textOf({ file, journals, transfers, totals }: Manifest, folder: string): string {
+  const sums = table(totals, [
+    { title: 'ASSET', of: ({ asset }) => asset },
+    { title: 'COMMODITY', of: ({ commodity }) => commodity },
+    { title: 'TRANSFERS', of: (total) => total.transfers, align: 'right' },
+    { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
+  ])
+  return [
+    printable(`${join(folder, file.name)}: ${journals} journals, ${transfers} transfers\n`),
+    `SHA-256 ${file.sha256}\n`,
+    ...(totals.length === 0 ? [] : [sums]),
+  ].join('')
+}

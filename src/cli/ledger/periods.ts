@@ -1,0 +1,143 @@
+import { Fault } from '../../core/errors.ts'
+import { changePeriod, type PeriodChangeResult } from '../../jobs/books/close-period.ts'
+import { type Period, parsePeriod } from '../../ledger/period.ts'
+import { namesOf, periodColumns } from '../../presentation/ledger.ts'
+import {
+  listPeriodHistory,
+  listPeriods,
+  type PeriodHistoryLine,
+  type PeriodLine,
+} from '../../store/ledger/list-periods.ts'
+import type { PeriodChange } from '../../store/ledger/periods.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
+import { type Actor, actorOf, actorText, nameOf } from '../mismatches/case-options.ts'
+import { textOf } from '../options.ts'
+import { printable, printJson, type TableColumn } from '../print.ts'
+
+type PeriodOptions = { by?: string; approvedBy?: string; reason?: string; json?: boolean }
+
+/** Adding up millions of transfers takes Postgres a while. */
+const queryTimeoutMs = 3_600_000
+
+export async function closeCommand(
+  context: Context,
+  month: string,
+  { soft, force, ...options }: PeriodOptions & { soft?: boolean; force?: boolean },
+): Promise<void> {
+  if (soft === true && force === true)
+    throw refused('--force is of a close for good', 'leave --force or --soft out')
+  if (force === true) refuseForce(options)
+  const action = soft === true ? 'soft_closed' : 'closed'
+  await change(context, { month, action, forced: force === true }, options)
+}
+
+function refuseForce({ approvedBy, reason }: PeriodOptions): void {
+  const missing = [
+    ...(approvedBy === undefined ? ['who agrees with --approved-by'] : []),
+    ...(reason === undefined ? ['why with --reason'] : []),
+  ]
+  if (missing.length > 0)
+    throw refused('--force takes a second person and a reason', `say ${missing.join(', and ')}`)
+}
+
+export async function reopenCommand(context: Context, month: string, options: PeriodOptions): Promise<void> {
+  if (options.approvedBy === undefined)
+    throw refused('reopening a month takes a second person', 'name who agrees with --approved-by')
+  await change(context, { month, action: 'reopened', forced: false }, options)
+}
+
+type PeriodChangeRequest = Pick<PeriodChange, 'action' | 'forced'> & { month: string }
+
+async function change(
+  context: Context,
+  { month, ...asked }: PeriodChangeRequest,
+  options: PeriodOptions,
+): Promise<void> {
+  const { by, approvedBy, reason, json } = options
+  const actor = actorOf(by === undefined ? {} : { by })
+  const wanted: PeriodChange = {
+    ...asked,
+    period: periodOf(month),
+    by: actor.name,
+    approvedBy: approvedBy === undefined ? null : nameOf('--approved-by', approvedBy),
+    reason: reason === undefined ? null : textOf('--reason', reason),
+  }
+  if (wanted.approvedBy?.toLowerCase() === wanted.by.toLowerCase())
+    throw refused(`${wanted.approvedBy} cannot approve what ${wanted.by} does`, 'name somebody else')
+  const done = await withDatabase(context, (db) => changePeriod(db, wanted), queryTimeoutMs)
+  const { period, action } = wanted
+  const { severeOpen, severeElsewhere, ...frozen } = done
+  if (json === true)
+    printJson(context, {
+      period,
+      action,
+      ...frozen,
+      severe_open: severeOpen,
+      severe_elsewhere: severeElsewhere,
+    })
+  else context.stdout.write(printable(textOfChange(wanted, done, actor)))
+}
+
+/** @throws Fault `usage_bad` if the text is not a month */
+function periodOf(text: string): Period {
+  const period = parsePeriod(text)
+  if (period !== null) return period
+  throw refused(`${JSON.stringify(text)} is no month`, 'write it like 2026-01')
+}
+
+const words = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'open again' } as const
+
+function textOfChange({ period, action }: PeriodChange, done: PeriodChangeResult, actor: Actor): string {
+  const { severeOpen, sha256, lines, severeElsewhere } = done
+  return [
+    `${period} is ${words[action]}, ${actorText(actor)}`,
+    ...(sha256 === null ? [] : [`trial balance of ${lines} lines, sha256 ${sha256}`]),
+    ...(severeOpen === 0 ? [] : [`severe mismatches up to its end that are open: ${severeOpen}`]),
+    ...(action === 'reopened' || severeElsewhere.length === 0 ? [] : [warningOf(severeElsewhere)]),
+    '',
+  ].join('\n')
+}
+
+function warningOf(severe: PeriodChangeResult['severeElsewhere']): string {
+  const kinds = severe.map(({ kind, count }) => `${kind} ${count}`).join(', ')
+  return `WARNING: severe and open all the same, and of a later time: ${kinds}; "bin/depositd mismatches list --severity severe" shows them`
+}
+
+function refused(problem: string, fix: string): Fault<'usage_bad'> {
+  return new Fault('usage_bad', { problem, fix })
+}
+
+const paging: ListKeyset<PeriodLine> = { list: 'periods', keyOf: ({ period }) => [period] }
+const historyPaging: ListKeyset<PeriodHistoryLine> = {
+  list: 'period history',
+  keyOf: ({ id }) => [id.toString()],
+}
+
+export async function periodsCommand(
+  context: Context,
+  { history, ...options }: ListOptions & { history?: boolean },
+): Promise<void> {
+  const { json } = options
+  if (history === true) {
+    const page = await withDatabase(context, (db) =>
+      readPage(options, historyPaging, ({ limit, after }) =>
+        listPeriodHistory(db, { limit, before: idIn(after) ?? null }),
+      ),
+    )
+    printList(context, page, { columns: historyColumns, json, empty: 'no month was ever closed' })
+  } else {
+    const page = await withDatabase(context, (db) =>
+      readPage(options, paging, ({ limit, after }) => listPeriods(db, { limit, before: after?.[0] ?? null })),
+    )
+    printList(context, page, { columns: periodColumns, json, empty: 'nothing is booked yet' })
+  }
+}
+
+const historyColumns: TableColumn<PeriodHistoryLine>[] = [
+  { title: 'AT', of: ({ at }) => at.toISOString() },
+  { title: 'MONTH', of: ({ period }) => period },
+  { title: 'WHAT', of: ({ action, forced }) => `${action}${forced ? ', forced' : ''}` },
+  { title: 'BY', of: ({ actor, approved_by }) => namesOf(actor, approved_by) },
+  { title: 'WHY', of: ({ reason }) => reason ?? '' },
+]

@@ -1,0 +1,79 @@
+import { type FileHandle, open } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Fault, messageOf } from '../../core/errors.ts'
+import { importPrices, type PriceImportCounts } from '../../jobs/books/import-prices.ts'
+import { listPrices, type PriceKey, type PriceRow } from '../../store/ledger/prices.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
+import { printJson, reportProgress, type TableColumn } from '../print.ts'
+
+type ImportPricesOptions = { file: string; dryRun?: boolean; json?: boolean }
+
+/** Lines between two progress reports. */
+const progressEvery = 100_000
+
+/** Imports a file, or lists the lines with errors. */
+export async function importPricesCommand(context: Context, options: ImportPricesOptions): Promise<void> {
+  const isDryRun = options.dryRun === true
+  const report = reportProgress(context)
+  await using file = await openFile(options.file)
+  const imported = await withDatabase(context, (db) =>
+    importPrices(db, {
+      name: basename(options.file),
+      lines: linesOf(file),
+      isDryRun,
+      now: new Date(),
+      onProgress: (soFar) => {
+        if (soFar.prices % progressEvery === 0) report(lineOf(soFar, isDryRun))
+      },
+    }),
+  )
+  if (options.json === true) printJson(context, { ...imported, dryRun: isDryRun })
+  else context.stdout.write(`${lineOf(imported, isDryRun)}\n`)
+}
+
+function lineOf({ prices, added }: PriceImportCounts, isDryRun: boolean): string {
+  return `${prices} prices; ${added} ${isDryRun ? 'would be ' : ''}added, ${prices - added} known before`
+}
+
+/** Starts to read on the first request; earlier lines would be lost. */
+async function* linesOf(file: FileHandle): AsyncGenerator<string> {
+  yield* file.readLines()
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  const fix = 'give the path of a .csv file'
+  const file = await open(path).catch((error: unknown) => {
+    throw new Fault('usage_bad', { problem: messageOf(error), fix }, { cause: error })
+  })
+  if ((await file.stat()).isFile()) return file
+  await file.close()
+  throw new Fault('usage_bad', { problem: `${path} is no file`, fix })
+}
+
+const paging: ListKeyset<PriceRow> = {
+  list: 'prices',
+  keyOf: ({ at, asset, currency, source }) => [at.toISOString(), asset, currency, source],
+}
+
+export async function listPricesCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, paging, ({ limit, after }) => listPrices(db, { limit, after: priceKey(after) })),
+  )
+  printList(context, page, { columns, json: options.json, empty: 'no price was imported yet' })
+}
+
+function priceKey(key: readonly string[] | null): PriceKey | null {
+  if (key === null) return null
+  const [at = '', asset = '', currency = '', source = ''] = key
+  return { at: new Date(at), asset, currency, source }
+}
+
+const columns: TableColumn<PriceRow>[] = [
+  { title: 'AT', of: ({ at }) => at.toISOString() },
+  { title: 'PRICE', of: ({ price }) => price, align: 'right' },
+  { title: 'CURRENCY', of: ({ currency }) => currency },
+  { title: 'SYMBOL', of: ({ asset_symbol }) => asset_symbol },
+  { title: 'ASSET', of: ({ asset }) => asset },
+  { title: 'SOURCE', of: ({ source }) => source },
+]

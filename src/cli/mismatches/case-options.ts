@@ -1,0 +1,39 @@
+import { userInfo } from 'node:os'
+import { Fault } from '../../core/errors.ts'
+import { policyName } from '../../core/evidence.ts'
+import { textOf } from '../options.ts'
+
+/** The person who acts: the name from `--by`, or the user of the operating system. The name is not authenticated. */
+export type Actor = { name: string; from: 'given' | 'system' }
+
+export function actorOf({ by }: { by?: string }): Actor {
+  if (by === undefined) return { name: userInfo().username, from: 'system' }
+  return { name: nameOf('--by', by), from: 'given' }
+}
+
+/** The actor in output for people. */
+export function actorText({ name, from }: Actor): string {
+  return from === 'given' ? `by ${name}` : `by ${name}, the user of this system; --by names another`
+}
+
+const noPeople = new Set(['nobody', 'depositd', policyName])
+
+/** @throws Fault `usage_bad` if the text is not the name of a person */
+export function nameOf(what: string, text: string): string {
+  const name = textOf(what, text)
+  if (name.length <= 100 && !/\p{C}/u.test(name) && !noPeople.has(name)) return name
+  throw new Fault('usage_bad', {
+    problem: `${what} is ${JSON.stringify(name.slice(0, 100))}`,
+    fix: 'give the name of a person, of at most 100 characters',
+  })
+}
+
+/** @throws Fault `usage_bad` that names the word that is not a mismatch number */
+export function mismatchIds(words: readonly string[]): bigint[] {
+  const odd = words.filter((word) => !/^\d{1,18}$/.test(word))
+  if (odd.length === 0 && words.length > 0) return words.map((word) => BigInt(word))
+  throw new Fault('usage_bad', {
+    problem: words.length === 0 ? 'no mismatch is named' : `${odd.join(', ')} is no number of a mismatch`,
+    fix: 'take a number from "bin/depositd mismatches list"',
+  })
+}

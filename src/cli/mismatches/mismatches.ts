@@ -1,0 +1,95 @@
+import { Fault } from '../../core/errors.ts'
+import { mismatchColumns } from '../../presentation/mismatch.ts'
+import type { Database } from '../../store/database.ts'
+import { listMismatches, type MismatchFilter, type MismatchLine } from '../../store/reports.ts'
+import type { Tables } from '../../store/tables.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { checkFilters } from '../filters.ts'
+import {
+  idIn,
+  type ListKeyset,
+  type ListOptions,
+  type ListPage,
+  type PageRequest,
+  printList,
+  readPage,
+} from '../lists.ts'
+import { parseSpan } from '../options.ts'
+import type { News } from '../print.ts'
+import { causedDocument } from './mismatch-document.ts'
+
+type ListMismatchesOptions = ListOptions & {
+  kind?: string
+  severity?: string
+  network?: string
+  assigned?: string
+  olderThan?: string
+  overdue?: boolean
+  snoozed?: boolean
+  all?: boolean
+  failOn?: string
+}
+
+/** From the lowest to the highest. */
+const severities = ['info', 'warning', 'severe']
+
+const paging: ListKeyset<MismatchLine> = { list: 'mismatches', keyOf: ({ id }) => [id] }
+
+/** Bad news if a mismatch passes the filters, is open or snoozed, and has at least the severity of `--fail-on`. */
+export async function listMismatchesCommand(context: Context, options: ListMismatchesOptions): Promise<News> {
+  const filter = filterOf(options)
+  const { page, isBad } = await withDatabase(context, async (db) => {
+    await checkFilters(context, db, options)
+    const read = ({ limit, after }: PageRequest) =>
+      listMismatches(db, { ...filter, limit, after: idIn(after) })
+    return { page: await readPage(options, paging, read), isBad: await hasGrave(db, filter, options) }
+  })
+  printMismatches(context, page, options)
+  return isBad ? 'bad' : 'good'
+}
+
+/** Queries the database, because the page that is shown may be cut. */
+async function hasGrave(
+  db: Database<Tables>,
+  filter: Omit<MismatchFilter, 'limit'>,
+  { failOn, severity }: ListMismatchesOptions,
+): Promise<boolean> {
+  const grave = failOn === undefined ? [] : severities.slice(severities.indexOf(failOn))
+  const asked = grave.filter((one) => severity === undefined || one === severity)
+  const also = filter.also === 'all' ? 'snoozed' : filter.also
+  const found = await Promise.all(
+    asked.map((one) => listMismatches(db, { ...filter, also, severity: one, limit: 1 })),
+  )
+  return found.flat().length > 0
+}
+
+export function printMismatches(
+  context: Context,
+  page: ListPage<MismatchLine>,
+  { json }: { json?: boolean },
+): void {
+  const shown = { ...page, items: page.items.map(causedDocument) }
+  printList(context, shown, { columns: mismatchColumns, json, empty: 'no mismatches' })
+}
+
+function filterOf(options: ListMismatchesOptions): Omit<MismatchFilter, 'limit'> {
+  const { kind, severity, network, assigned, olderThan, overdue, snoozed, all } = options
+  return {
+    kind,
+    severity,
+    network,
+    assigned,
+    olderThanSeconds: olderThan === undefined ? 0 : secondsOf(olderThan),
+    isOverdue: overdue === true,
+    also: all === true ? 'all' : snoozed === true ? 'snoozed' : 'nothing',
+  }
+}
+
+function secondsOf(text: string): number {
+  const span = parseSpan(text)
+  if (span !== null) return span / 1000
+  throw new Fault('usage_bad', {
+    problem: `--older-than is ${JSON.stringify(text)}`,
+    fix: 'give how long, like 30m, 24h or 7d',
+  })
+}

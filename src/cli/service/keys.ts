@@ -1,0 +1,59 @@
+import { Fault } from '../../core/errors.ts'
+import { type ApiKey, createApiKey, listApiKeys, revokeApiKey } from '../../service/api-keys.ts'
+import type { ApiScope } from '../../service/tables.ts'
+import type { Context } from '../context.ts'
+import { type ListKeyset, type ListOptions, pageOf, printList } from '../lists.ts'
+import { printJson, type TableColumn } from '../print.ts'
+import { withServiceDatabase } from './place.ts'
+
+type CreateOptions = { name: string; scope: ApiScope; json?: boolean }
+
+const nameMax = 200
+
+/** Writes the key alone to standard output, for use in a shell, and its properties to standard error. */
+export async function createKeyCommand(context: Context, options: CreateOptions): Promise<void> {
+  const wanted = { name: nameOf(options.name), scope: options.scope }
+  const { key, ...created } = await withServiceDatabase(context, (db) => createApiKey(db, wanted))
+  context.stderr.write(`key ${created.id} (${created.scope}) holds from now on; it is shown this once\n`)
+  if (options.json === true) printJson(context, { ...created, key })
+  else context.stdout.write(`${key}\n`)
+}
+
+const paging: ListKeyset<ApiKey> = { list: 'keys', keyOf: ({ id }) => [id] }
+
+export async function listKeysCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = pageOf(await withServiceDatabase(context, listApiKeys), options, paging)
+  printList(context, page, { columns, json: options.json, empty: 'no keys yet' })
+}
+
+export async function revokeKeyCommand(
+  context: Context,
+  id: string,
+  { json }: { json?: boolean },
+): Promise<void> {
+  const revoked = await withServiceDatabase(context, (db) => revokeApiKey(db, id))
+  if (revoked === null) {
+    throw new Fault('not_found', {
+      problem: `there is no key ${JSON.stringify(id)}`,
+      fix: 'take an id from "bin/depositd service keys list"',
+    })
+  }
+  if (json === true) printJson(context, revoked)
+  else context.stdout.write(`key ${revoked.id} (${revoked.name}) is refused from now on\n`)
+}
+
+const columns: TableColumn<ApiKey>[] = [
+  { title: 'ID', of: ({ id }) => id },
+  { title: 'SCOPE', of: ({ scope }) => scope },
+  { title: 'NAME', of: ({ name }) => name },
+  { title: 'CREATED', of: ({ created_at: at }) => at.toISOString() },
+  { title: 'REVOKED', of: ({ revoked_at: at }) => at?.toISOString() ?? '' },
+]
+
+function nameOf(text: string): string {
+  if (/^[^\p{C}]{1,200}$/u.test(text) && text.trim() !== '') return text
+  throw new Fault('usage_bad', {
+    problem: '--name is no name',
+    fix: `give 1 to ${nameMax} signs that can be printed`,
+  })
+}

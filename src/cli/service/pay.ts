@@ -1,0 +1,134 @@
+import { type Address, type Asset, parseAddress } from '../../core/asset.ts'
+import { assert, Fault, isFault } from '../../core/errors.ts'
+import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
+import { isAddressOn, openNetwork, type SandboxNetwork } from '../../sandbox/local-networks.ts'
+import type { ServicePlace } from '../../sandbox/service-files.ts'
+import { describeError } from '../../service/running/describe-error.ts'
+import type { Context } from '../context.ts'
+import { wordOf } from '../options.ts'
+import { printJson } from '../print.ts'
+import { depositAddress } from './deposit-address.ts'
+import { runningPlace } from './place.ts'
+
+type NetworkAssetOptions = { network: string; asset: string; json?: boolean }
+type PayOptions = NetworkAssetOptions & { amount: string; to: string }
+type BalanceOptions = NetworkAssetOptions & { address: string }
+
+/** Writes the transaction alone to standard output, for use in a shell, and the progress to standard error. */
+export async function payCommand(context: Context, options: PayOptions): Promise<void> {
+  const { place, network, asset } = await openPlace(options)
+  const amount = amountOf(asset, options.amount)
+  const payee = await payeeOf(place, network, options.to)
+  const to = parseAddress(network.family, payee)
+  const what = `${options.amount} ${asset.symbol} on ${network.name} to ${payee}`
+  await refuseBeyondFaucet(network, asset, amount)
+  const transaction = await network.pay({ asset: asset.key, to, amount }).catch(refused(`paying ${what}`))
+  context.stderr.write(`sent ${what}\n`)
+  const block = await network.landed(transaction).catch(refused(`paying ${what}`))
+  context.stderr.write(`in ${network.family === 'evm' ? 'block' : 'slot'} ${block}; final soon\n`)
+  if (options.json === true) {
+    const { name } = network
+    const paid = formatAmount(amount, asset.decimals)
+    printJson(context, {
+      network: name,
+      asset_symbol: asset.symbol,
+      asset: asset.key,
+      amount: paid,
+      amount_base: amount,
+      to: payee,
+      transaction,
+      block,
+    })
+  } else context.stdout.write(`${transaction}\n`)
+}
+
+async function refuseBeyondFaucet(
+  { name, payer, balance }: SandboxNetwork,
+  { key, symbol, decimals }: Asset,
+  amount: Amount,
+): Promise<void> {
+  const held = await balance(payer, key).catch(refused(`reading ${name}`))
+  if (amount <= held) return
+  const left = `${formatAmount(held, decimals)} ${symbol}`
+  throw new Fault('usage_bad', {
+    problem: `--amount is more than the faucet on ${name} has`,
+    fix: `give less than ${left}`,
+  })
+}
+
+/** Writes only the amount, in whole units. */
+export async function balanceCommand(context: Context, options: BalanceOptions): Promise<void> {
+  const { network, asset } = await openPlace(options)
+  const address = addressOf(network, options.address)
+  const units = await network.balance(address, asset.key).catch(refused(`reading ${network.name}`))
+  const balance = formatAmount(units, asset.decimals)
+  if (options.json === true)
+    printJson(context, {
+      network: network.name,
+      asset_symbol: asset.symbol,
+      asset: asset.key,
+      address: options.address,
+      balance,
+      balance_base: units,
+    })
+  else context.stdout.write(`${balance}\n`)
+}
+
+type SandboxAsset = { place: ServicePlace; network: SandboxNetwork; asset: Asset }
+
+async function openPlace({ network: name, asset: symbol }: NetworkAssetOptions): Promise<SandboxAsset> {
+  const place = runningPlace()
+  const names = place.networks.map((one) => one.name)
+  const found = wordOf('network', name, names)
+  const url = place.networks.find((one) => one.name === found)?.url ?? ''
+  const network = await openNetwork(found, url).catch(refused(`reaching ${found}`))
+  const symbols = network.assets.map((one) => one.symbol)
+  const wanted = wordOf('asset', symbol, symbols)
+  const asset = network.assets.find((one) => one.symbol === wanted)
+  assert(asset !== undefined, 'a symbol of the list has its asset')
+  return { place, network, asset }
+}
+
+/** The given address, or the deposit address of the channel or StableWallet with the given id. */
+async function payeeOf(place: ServicePlace, network: SandboxNetwork, text: string): Promise<string> {
+  if (isAddressOn(network, text)) return text
+  const what = 'asking the service for an address'
+  const address = await depositAddress(place, network.name, text).catch(refused(what))
+  if (address !== null) return address
+  throw new Fault('usage_bad', {
+    problem: `--to is no address on ${network.name} and no id: ${JSON.stringify(text)}`,
+    fix: `give ${formOf(network)}, or the id of a channel or StableWallet`,
+  })
+}
+
+function addressOf(network: SandboxNetwork, text: string): Address {
+  if (isAddressOn(network, text)) return parseAddress(network.family, text)
+  throw new Fault('usage_bad', {
+    problem: `--address is no address on ${network.name}: ${JSON.stringify(text)}`,
+    fix: `give ${formOf(network)}`,
+  })
+}
+
+function formOf({ family }: SandboxNetwork): string {
+  return family === 'evm' ? '0x and 40 hexadecimal digits' : 'a base58 address of 32 bytes'
+}
+
+function amountOf({ symbol, decimals }: Asset, text: string): Amount {
+  try {
+    const amount = parseAmount(text, decimals)
+    if (amount > 0n) return amount
+  } catch (error) {
+    if (!isFault(error, 'amount_malformed')) throw error
+  }
+  throw new Fault('usage_bad', {
+    problem: `--amount is no amount of ${symbol}: ${JSON.stringify(text)}`,
+    fix: `give a plain decimal above 0 with at most ${decimals} digits after the point, like 12.5`,
+  })
+}
+
+function refused(what: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof Fault) throw error
+    throw new Fault('remote_failed', { what, problem: describeError(error) }, { cause: error })
+  }
+}

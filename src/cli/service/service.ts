@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { Fault, isFault, messageOf } from '../../core/errors.ts'
+import { freePort } from '../../sandbox/free-port.ts'
+import { readServicePlace } from '../../sandbox/service-files.ts'
+import { type Context, embeddedFolder } from '../context.ts'
+import { untilSignal } from '../signals.ts'
+import { version } from '../version.ts'
+import { createServiceScreen } from './screen.ts'
+
+type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
+
+/** The port that switches faults, unless it is in use or another is requested. */
+const usualAdminPort = 18_081
+
+/**
+ * Starts the deposit service with the servers of the settings. If there are no settings, starts it with all
+ * dependencies on this machine. Returns after it was stopped.
+ */
+export async function startServiceCommand(context: Context, options: StartServiceOptions): Promise<void> {
+  const asked = { ...(await readPorts(options)), faults: options.faults === true ? { seed: 'none' } : null }
+  const { serviceNamesIn } = await import('../../config/service-settings.ts')
+  const names = serviceNamesIn(context.environment)
+  if (names.length === 0) await startInSandbox(context, asked, options.json === true)
+  else await (await import('./own.ts')).startOwnService(context, { ...asked, names })
+}
+
+async function startInSandbox(context: Context, asked: ServiceStartRequest, json: boolean): Promise<void> {
+  const { parseLogLevel } = await import('../../config/settings.ts')
+  const { createLog } = await import('../../log/create-log.ts')
+  const { startServiceAlone } = await import('../../sandbox/service-alone.ts')
+  const logFile = join(embeddedFolder, 'service.log')
+  const log = createLog({ level: parseLogLevel(context.environment), file: logFile })
+  const screen = createServiceScreen(context, json)
+  screen.begin({ version, folder: embeddedFolder })
+  const signalled = untilSignal()
+  const starting = startServiceAlone({ ...asked, folder: embeddedFolder, log, onPart: screen.part })
+  void signalled.then(() => screen.stopping())
+  const alone = await starting.catch(nameRunning)
+  const { url, faultsUrl } = alone.service
+  screen.ready({ ...alone, url, faultsUrl, logFile })
+  const { openServiceDatabase } = await import('../../service/service-database.ts')
+  const place = { url: alone.databaseUrl, poolMax: 1, applicationName: 'depositd screen' }
+  const db = await openServiceDatabase(place)
+  const watching = screen.watch(db)
+  await signalled
+  await watching?.stop()
+  await db.destroy()
+  await alone.stop().catch((error: unknown) => screen.failedToStop(messageOf(error)))
+  screen.stopped()
+}
+
+type ServicePorts = { port?: number; adminPort?: number }
+
+/** The requests of the command line. */
+export type ServiceStartRequest = ServicePorts & { faults: { seed: string } | null }
+
+async function readPorts({ port, faults = false, adminPort }: StartServiceOptions): Promise<ServicePorts> {
+  if (adminPort !== undefined && !faults) {
+    throw new Fault('usage_bad', { problem: '--admin-port is for faults', fix: 'give --faults too' })
+  }
+  const asked = port === undefined ? {} : { port: await askedPort('port', port) }
+  if (!faults) return asked
+  return {
+    ...asked,
+    adminPort:
+      adminPort === undefined ? await freePort(usualAdminPort) : await askedPort('admin-port', adminPort),
+  }
+}
+
+/** A requested port is used or refused, never replaced. */
+async function askedPort(name: string, port: number): Promise<number> {
+  if ((await freePort(port)) === port) return port
+  throw new Fault('usage_bad', {
+    problem: `port ${port} is taken`,
+    fix: `give another to --${name}, or leave it out to get a free one`,
+  })
+}
+
+/** A user who starts the service twice usually wants the address of the running one. */
+function nameRunning(error: unknown): never {
+  const place = readServicePlace(embeddedFolder)
+  if (!isFault(error, 'usage_bad') || place === null) throw error
+  const { problem, fix } = error.details
+  throw new Fault(
+    'usage_bad',
+    { problem: `${problem}, with a deposit service at ${place.url}`, fix: `use that, ${fix}` },
+    { cause: error },
+  )
+}

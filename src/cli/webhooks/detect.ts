@@ -1,0 +1,121 @@
+import { EnvironmentReader } from '../../config/environment.ts'
+import { webhookSection } from '../../config/webhook-schema.ts'
+import { parseSecrets } from '../../config/webhook-settings.ts'
+import { writeYaml } from '../../config/yaml-file.ts'
+import { assert, Fault } from '../../core/errors.ts'
+import { detectScheme } from '../../intake/detect/detect-scheme.ts'
+import { toSection } from '../../intake/detect/scheme-section.ts'
+import { createScheme } from '../../intake/signature/create-scheme.ts'
+import type { Keys, WebhookDelivery } from '../../intake/signature/scheme.ts'
+import { attachedEnvironment, type Context } from '../context.ts'
+import { AsWritten, type News, printJson } from '../print.ts'
+import { readCaptures, readText } from './captures.ts'
+
+type DetectOptions = {
+  secretFile?: string
+  publicKeys?: string
+  from: string
+  json?: boolean
+}
+
+/** Fewer captures may agree by chance in more than the scheme. */
+const capturesWanted = 3
+
+/** Prints the section `webhooks` that verifies the captures; never the secret. */
+export async function detectCommand(context: Context, options: DetectOptions): Promise<News> {
+  const keys = keysOf(context, options)
+  const captures = await readCaptures(context, options.from)
+  const found = detectScheme(captures, keys)
+  if (found.kind === 'none') return reportNone(context, options, captures.length)
+  const show = (settings: typeof found.settings) => toSection(settings, options.publicKeys ?? null)
+  const section = show(found.settings)
+  prove(section, keys, { captures, inTime: found.verified.length - found.late })
+  const document = {
+    webhooks: section,
+    captures: captures.length,
+    verified: found.verified.length,
+    late: found.late,
+    alike: found.alike.map(show),
+  }
+  if (options.json === true)
+    printJson(context, {
+      ...document,
+      webhooks: new AsWritten(section),
+      alike: new AsWritten(document.alike),
+    })
+  else context.stdout.write(`${remarks(document).join('')}${writeYaml({ webhooks: section })}`)
+  return 'good'
+}
+
+function keysOf(context: Context, options: DetectOptions): Keys {
+  const { publicKeys } = options
+  const secrets = secretsOf(context, options)
+  if (secrets.length === 0 && publicKeys === undefined)
+    throw new Fault('usage_bad', {
+      problem: 'no secret is given',
+      fix: 'give --secret-file or --public-keys, or set WEBHOOK_SECRETS',
+    })
+  return { secrets, publicKeys: publicKeys === undefined ? null : readText('public-keys', publicKeys) }
+}
+
+/** The secrets of the option or, if there are no public keys, those of the daemon. */
+function secretsOf(context: Context, { secretFile, publicKeys }: DetectOptions): Keys['secrets'] {
+  const reader = new EnvironmentReader(publicKeys === undefined ? environmentOf(context) : {})
+  const text =
+    secretFile === undefined ? reader.optional('WEBHOOK_SECRETS') : readText('secret-file', secretFile)
+  const secrets = parseSecrets(text?.trim() ?? '', reader.faults)
+  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
+  return secrets
+}
+
+function environmentOf(context: Context): Context['environment'] {
+  const { WEBHOOK_SECRETS: text, WEBHOOK_SECRETS_FILE: file } = context.environment
+  return text === undefined && file === undefined ? attachedEnvironment(context) : context.environment
+}
+
+/** Parses the printed section as the daemon will, and asserts that it verifies as many captures. */
+function prove(
+  section: Record<string, unknown>,
+  keys: Keys,
+  { captures, inTime }: { captures: readonly WebhookDelivery[]; inTime: number },
+): void {
+  const scheme = createScheme(webhookSection.parse(section), keys)
+  // A header that is only kept as a hash cannot be verified again.
+  if (section.scheme === 'shared-secret') return
+  const verified = captures.filter((capture) => scheme(capture).kind === 'verified').length
+  assert(verified === inTime, 'the printed section verifies what was found')
+}
+
+type Document = {
+  captures: number
+  verified: number
+  late: number
+  alike: readonly Record<string, unknown>[]
+}
+
+function remarks({ captures, verified, late, alike }: Document): string[] {
+  const said = [
+    `Verifies ${verified} of ${captures} captured deliveries.`,
+    ...(verified < capturesWanted
+      ? [`Fewer than ${capturesWanted}: capture more, and look again, before this is relied on.`]
+      : []),
+    ...(verified < captures
+      ? ['The others were signed with another secret or in another way, or are not from the sender.']
+      : []),
+    ...(late > 0
+      ? [`${late} came more than 5m after they were signed, or by a clock that is off: see "tolerance".`]
+      : []),
+    ...alike.map((section) => `Verifies as many: ${JSON.stringify(section)}`),
+  ]
+  return said.map((line) => `# ${line}\n`)
+}
+
+function reportNone(context: Context, { from, json }: DetectOptions, captures: number): News {
+  const problem =
+    captures === 0
+      ? `there are no captured deliveries in ${from}`
+      : `none of ${captures} captured deliveries verifies by this secret in any way that is known`
+  if (json === true) printJson(context, { webhooks: null, captures, verified: 0, late: 0, alike: [] })
+  else context.stderr.write(`depositd: ${problem}\n`)
+  return 'bad'
+}

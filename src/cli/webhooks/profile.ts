@@ -1,0 +1,82 @@
+import { Fault } from '../../core/errors.ts'
+import { isJson } from '../../intake/json.ts'
+import { listingIn } from '../../provider/infer/infer-list.ts'
+import { inferProfile } from '../../provider/infer/infer-profile.ts'
+import { type ProfileTrial, tryProfile } from '../../provider/infer/try-profile.ts'
+import { writeProfile } from '../../provider/infer/write-profile.ts'
+import { parseLossless } from '../../provider/lossless-json.ts'
+import { newestSamples } from '../../store/samples.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { AsWritten, type News, printable, printJson } from '../print.ts'
+import { isPlace, readCaptures, readText, samplesMax } from './captures.ts'
+import { knownService } from './known-service.ts'
+
+type ProfileOptions = { from: string; records?: string; json?: boolean }
+
+/** Prints a profile to start from. Bad news if it cannot read all of its samples. */
+export async function profileCommand(context: Context, options: ProfileOptions): Promise<News> {
+  const captured = (await readCaptures(context, options.from)).map(({ body }) => body)
+  // The daemon does not accept a body that is not JSON. The service did not send it, and an attacker may have made it
+  // hard to read.
+  const webhooks = captured.filter(isJson).map((body) => parseLossless(body.toString()))
+  const answers = await readAnswers(context, options)
+  if (webhooks.length + answers.length === 0)
+    throw new Fault('usage_bad', {
+      problem: `there is nothing to read in ${options.from}`,
+      fix: 'give captured webhooks by --from, or records by --records',
+    })
+  const { hints, vocabulary } = await knownService(context, isPlace(options.from))
+  const draft = inferProfile({ payloads: webhooks, answers }, hints)
+  const records = answers.flatMap((answer) => listingIn(answer)?.records ?? [answer])
+  const bodies = { webhooks: webhooks.map(bodyOf), records: records.map(bodyOf) }
+  const trial = tryProfile(writeProfile(draft, []), bodies, vocabulary)
+  const notJson = captured.length - webhooks.length
+  if (options.json === true)
+    printJson(context, { ...draft, profile: new AsWritten(draft.profile), ...trial, notJson })
+  else context.stdout.write(writeProfile(draft, headingOf(trial, notJson)))
+  return trial.webhooks.unread + trial.records.unread === 0 ? 'good' : 'bad'
+}
+
+/**
+ * Records of a file, as one document or one per line. Without a file, those of the polls, if the webhooks come from the
+ * inbox.
+ */
+async function readAnswers(context: Context, { from, records }: ProfileOptions): Promise<unknown[]> {
+  if (records !== undefined) return parseAnswers(records, readText('records', records))
+  if (from !== 'inbox') return []
+  const kept = await withDatabase(context, (db) => newestSamples(db, 'api', samplesMax))
+  return kept.map(({ body }) => parseLossless(body.toString()))
+}
+
+function parseAnswers(path: string, text: string): unknown[] {
+  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  for (const documents of [[text], lines]) {
+    try {
+      return documents.map(parseLossless)
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error
+    }
+  }
+  throw new Fault('usage_bad', {
+    problem: `${path} is neither a JSON document nor lines of JSON`,
+    fix: 'save an answer of the API as it came',
+  })
+}
+
+function bodyOf(document: unknown): Buffer {
+  return Buffer.from(JSON.stringify(document))
+}
+
+function headingOf({ webhooks, records, problems }: ProfileTrial, notJson: number): string[] {
+  return [
+    `A profile to start from. It reads ${shareOf(webhooks, 'webhooks')} and ${shareOf(records, 'records')}.`,
+    'What is marked as unsure was guessed: look at each, and at every word of status.',
+    ...(notJson === 0 ? [] : [`Captured bodies that are no JSON: ${notJson}.`]),
+    ...problems.map((problem) => `Not read: ${printable(problem)}`),
+  ]
+}
+
+function shareOf({ read, ignored, unread }: ProfileTrial['webhooks'], what: string): string {
+  const share = `${read + ignored} of ${read + ignored + unread} ${what}`
+  return ignored === 0 ? share : `${share} (${ignored} passed over)`
+}

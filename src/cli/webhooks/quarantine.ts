@@ -1,0 +1,145 @@
+import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../../app/retry.ts'
+import { Fault } from '../../core/errors.ts'
+import {
+  dropQuarantined,
+  listQuarantine,
+  type QuarantinedRow,
+  type QuarantineLine,
+  readQuarantine,
+  retryAlone,
+} from '../../store/quarantine.ts'
+import { attachedSettings, type Context, withDatabase } from '../context.ts'
+import { idIn, type ListKeyset, type ListOptions, printList, readPage, wholeOf } from '../lists.ts'
+import { AsWritten, type News, printable, printJson, type TableColumn } from '../print.ts'
+
+type JsonOption = { json?: boolean }
+
+const paging: ListKeyset<QuarantineLine> = { list: 'quarantine', keyOf: ({ id }) => [id] }
+
+export async function listQuarantineCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, paging, ({ limit, after }) => listQuarantine(db, { limit, before: idIn(after) })),
+  )
+  printList(context, page, { columns, json: options.json, empty: 'nothing is in the quarantine' })
+}
+
+const columns: TableColumn<QuarantineLine>[] = [
+  { title: 'ID', of: ({ id }) => id, align: 'right' },
+  { title: 'RECEIVED', of: ({ received_at }) => received_at.toISOString() },
+  { title: 'FROM', of: ({ source }) => source },
+  { title: 'REASON', of: ({ reason }) => reason },
+  { title: 'BYTES', of: ({ bytes }) => String(bytes), align: 'right' },
+  { title: 'SENDER', of: ({ user_agent }) => user_agent },
+]
+
+/** Prints one delivery; with `json`, as one line of a file of captures. */
+export async function showQuarantineCommand(
+  context: Context,
+  id: string,
+  { json }: JsonOption,
+): Promise<void> {
+  const ids = idsOf([id])
+  const [row] = await withDatabase(context, (db) => readQuarantine(db, { ids, after: 0n, limit: 1 }))
+  if (row === undefined) throw unknown(id)
+  if (json === true) printJson(context, new AsWritten(captureOf(row)))
+  else context.stdout.write(textOf(row))
+}
+
+function captureOf({ headers, body, receivedAt, source, reason }: QuarantinedRow) {
+  return {
+    headers,
+    body_base64: body.toString('base64'),
+    received_at: receivedAt.toISOString(),
+    source,
+    reason,
+  }
+}
+
+function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRow): string {
+  const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${printable(value)}\n`)
+  return [
+    `delivery ${id}: ${reason}\n`,
+    `  received ${receivedAt.toISOString()} from ${source}, ${body.length} bytes\n\n`,
+    ...lines,
+    `\n${printable(body.toString())}\n`,
+  ].join('')
+}
+
+/** Verifies again. Bad news if any of the deliveries is still refused. */
+export async function retryQuarantineCommand(
+  context: Context,
+  words: readonly string[],
+  { json }: JsonOption,
+): Promise<News> {
+  const ids = words.length === 0 ? null : idsOf(words)
+  const settings = attachedSettings(context)
+  if (ids === null && settings.webhooks.signing.scheme === 'none') throw nothingProved()
+  const retried = await withDatabase(context, (db) =>
+    retryAlone(db, async () => {
+      const all: QuarantineRetryOutcome[] = []
+      for await (const page of retryQuarantine(db, settings, ids)) {
+        all.push(...page)
+        if (json !== true) context.stderr.write(`looked at ${all.length}\n`)
+      }
+      return all
+    }),
+  )
+  const missing = ids?.find((id) => !retried.some((one) => one.id === id))
+  if (missing !== undefined) throw unknown(String(missing))
+  if (json === true) printJson(context, wholeOf(retried))
+  else context.stdout.write(sentenceOf(retried))
+  return retried.every(({ outcome }) => isTaken(outcome)) ? 'good' : 'bad'
+}
+
+/** Without a signature, every delivery would pass, including forged ones. */
+function nothingProved(): Fault<'usage_bad'> {
+  return new Fault('usage_bad', {
+    problem: 'webhooks.scheme is none, by which every delivery would be taken in',
+    fix: 'set the scheme and its secret, or name the numbers of deliveries that you know',
+  })
+}
+
+const meanings: Record<string, string> = {
+  stored: 'taken in',
+  duplicate: 'known already, and counted as repeats',
+  conflicting: 'taken in beside another body of the same id',
+}
+
+function sentenceOf(retried: readonly QuarantineRetryOutcome[]): string {
+  const counts = Map.groupBy(retried, ({ outcome }) => outcome)
+  if (counts.size === 0) return 'nothing is in the quarantine\n'
+  return [...counts]
+    .map(([outcome, all]) => `${all.length} ${meanings[outcome] ?? `still refused: ${outcome}`}\n`)
+    .join('')
+}
+
+export async function dropQuarantineCommand(
+  context: Context,
+  words: readonly string[],
+  { all, json }: JsonOption & { all?: boolean },
+): Promise<void> {
+  if ((all === true) === words.length > 0) {
+    throw new Fault('usage_bad', {
+      problem: 'it does not say which deliveries to drop',
+      fix: 'name their numbers, or give --all',
+    })
+  }
+  const ids = all === true ? null : idsOf(words)
+  const dropped = await withDatabase(context, (db) => dropQuarantined(db, ids))
+  if (json === true) printJson(context, { dropped })
+  else context.stdout.write(`${dropped} dropped\n`)
+}
+
+function idsOf(words: readonly string[]): bigint[] {
+  return words.map((word) => {
+    if (/^[1-9]\d{0,17}$/.test(word)) return BigInt(word)
+    throw unknown(word)
+  })
+}
+
+function unknown(id: string): Fault<'not_found'> {
+  return new Fault('not_found', {
+    problem: `there is no delivery ${id} in the quarantine`,
+    fix: 'take a number from "bin/depositd webhooks quarantine list"',
+  })
+}

@@ -1,0 +1,56 @@
+import { isByPolicy, type ServiceId, type TransferDecision, transferRef } from '../evidence.ts'
+import { type ChainLeg, compareText } from './fold.ts'
+
+/** The decisions about which transfer belongs to which deposit, as far as they still apply. */
+export type DecisionLookup = {
+  /** The decisions by which the transfer belongs to deposits, highest-ranking first. */
+  togetherWith: (leg: ChainLeg) => readonly DecidedLink[]
+  isApart: (serviceId: ServiceId, leg: ChainLeg) => boolean
+}
+
+export type DecidedLink = { leg: ChainLeg; serviceId: ServiceId; decision: TransferDecision }
+
+const nothingRuled: DecisionLookup = { togetherWith: () => [], isApart: () => false }
+
+/** For one deposit and one transfer, the highest-ranking decision applies. */
+export function foldDecisions(
+  decisions: readonly TransferDecision[],
+  legs: readonly ChainLeg[],
+): DecisionLookup {
+  if (decisions.length === 0) return nothingRuled
+  const together = new Map<ChainLeg, Map<ServiceId, DecidedLink>>()
+  const apart = new Map<ChainLeg, Set<ServiceId>>()
+  for (const decision of decisions.toSorted(outrankedFirst)) {
+    const { verdict } = decision
+    const leg = legOf(decision, legs)
+    if (leg === null || !('serviceId' in verdict)) continue
+    const { kind, serviceId } = verdict
+    together.get(leg)?.delete(serviceId)
+    apart.get(leg)?.delete(serviceId)
+    if (kind === 'apart') apart.set(leg, (apart.get(leg) ?? new Set()).add(serviceId))
+    else together.set(leg, (together.get(leg) ?? new Map()).set(serviceId, { leg, serviceId, decision }))
+  }
+  return {
+    togetherWith: (leg) => [...(together.get(leg)?.values() ?? [])].toReversed(),
+    isApart: (serviceId, leg) => apart.get(leg)?.has(serviceId) ?? false,
+  }
+}
+
+/**
+ * A person's decision outranks a policy's, which may have been made without knowing of it. Of several decisions by
+ * people, or by policies, the newest applies.
+ */
+export function outrankedFirst(left: TransferDecision, right: TransferDecision): number {
+  const ranks = Number(isByPolicy(right)) - Number(isByPolicy(left))
+  return ranks || left.receivedAt.getTime() - right.receivedAt.getTime() || compareText(left.id, right.id)
+}
+
+/** A transfer that came back under another index is still the one that was decided about, if it is the only one. */
+function legOf(decision: TransferDecision, legs: readonly ChainLeg[]): ChainLeg | null {
+  const { role, network, tx, to } = decision
+  const around = legs.filter(
+    (leg) => leg.role === role && leg.network === network && leg.tx === tx && leg.to === to,
+  )
+  const named = around.find(({ ref }) => ref === transferRef(decision))
+  return named ?? (around.length === 1 ? (around[0] ?? null) : null)
+}

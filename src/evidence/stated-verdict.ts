@@ -1,0 +1,81 @@
+import {
+  type DepositIdentity,
+  decide,
+  type GroupVerdict,
+  type ObservationGroup,
+  type Rules,
+} from '../core/decide.ts'
+import { explainAll } from '../core/explaining/explain.ts'
+import type { StoredObservation } from '../core/explaining/explain-sources.ts'
+import type { Approval } from '../core/matching/divide.ts'
+import type { Journal } from '../core/posting.ts'
+import type { BundleParts } from './bundle.ts'
+import { plain } from './canonical.ts'
+
+/** A decision as a bundle presents it: the same decision always gives the same presentation. */
+export function reportDecision(
+  { deposits, unmatchedDeliveries }: GroupVerdict,
+  stored: readonly StoredObservation[],
+  rules: Rules,
+): Pick<BundleParts['verdict'], 'deposits' | 'unmatchedDeliveries'> {
+  const reported = explainAll(deposits, stored, rules).map(({ evidence, verdict, ...decided }) => ({
+    ...verdict,
+    id: decided.id,
+    absorbed: decided.absorbed,
+    serviceId: evidence.serviceId,
+    payment: decided.payment,
+    delivery: decided.delivery,
+    links: evidence.links,
+    unseen: decided.unseen,
+    /** Not booked yet, or not reversed yet. */
+    toBook: decided.journals,
+    reasons: decided.reasons,
+  }))
+  return plain({
+    deposits: reported,
+    unmatchedDeliveries: unmatchedDeliveries.map(({ leg, mismatch }) => ({ transfer: leg.ref, ...mismatch })),
+  }) as Pick<BundleParts['verdict'], 'deposits' | 'unmatchedDeliveries'>
+}
+
+/** Decides the contents of a bundle's parts anew. */
+export function decideAgain(parts: BundleParts, stored: readonly StoredObservation[]) {
+  const rules = rulesOf(parts)
+  const decision = decide(groupOf(parts, stored), rules, new Date(parts.verdict.at))
+  return reportDecision(decision, stored, rules)
+}
+
+function groupOf(parts: BundleParts, stored: readonly StoredObservation[]): ObservationGroup {
+  return {
+    observations: stored.map(({ observation }) => observation),
+    approvals: revived(parts.addressBook) as Approval[],
+    known: (revived(parts.known) as (Omit<DepositIdentity, 'id'> & { number: string })[]).map(
+      ({ number, ...known }) => ({ ...known, id: BigInt(number) }),
+    ),
+    booked: revived(parts.journals) as Journal[],
+  }
+}
+
+function rulesOf({ policy: { policy, routes, senders, contras = [] } }: BundleParts): Rules {
+  return { ...(revived({ policy, routes, contras }) as Omit<Rules, 'senders'>), senders: new Set(senders) }
+}
+
+/** Names of fields with amounts and heights, which are decimal text in a document. */
+const integerNames: ReadonlySet<string> = new Set([
+  'amount',
+  'depositId',
+  'sent',
+  'fee',
+  'height',
+  'minimum',
+  'paid',
+  'delivered',
+])
+
+/** Restores the types that the parts were made from. An altered document gives another decision, or fails. */
+function revived(part: unknown): unknown {
+  return JSON.parse(JSON.stringify(part), (name, value: unknown) => {
+    if (typeof value !== 'string') return value
+    if (integerNames.has(name) && /^-?\d+$/.test(value)) return BigInt(value)
+    return name.endsWith('At') ? new Date(value) : value
+  })
+}

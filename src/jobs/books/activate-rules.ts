@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto'
+import type { Kysely, Transaction } from 'kysely'
+import type { Rules } from '../../core/decide.ts'
+import { Fault } from '../../core/errors.ts'
+import { activeRules, keepApplied, saveActiveRules } from '../../store/books/active-rules.ts'
+import { markAllDue } from '../../store/books/groups.ts'
+import type { Tables } from '../../store/tables.ts'
+
+type RulesActivationDeps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
+
+/**
+ * Activates these rules. If other rules were active, everything stored becomes due for a new decision, including closed
+ * deposits. Safe to run twice and concurrently; does nothing if these rules are already active.
+ * @returns whether this call activated them: false if they were active already, or if other rules are active by now
+ */
+export async function activateRules({ db, rules, now }: RulesActivationDeps): Promise<boolean> {
+  const digest = digestOf(rules)
+  const before = await activeRules(db)
+  if (before?.digest === digest && before.isApplied) return false
+  // From here on no process decides by other rules, so deposits marked below stay decided by these.
+  await saveActiveRules(db, { digest, isApplied: false })
+  await markAllDue(db, now())
+  return await keepApplied(db, digest)
+}
+
+/**
+ * Call in the deciding transaction: it keeps these rules active until the transaction ends.
+ * @throws Fault `settings_bad` if other rules are active: the settings of this process are outdated
+ */
+export async function refuseReplaced(tx: Transaction<Tables>, digest: string | undefined): Promise<void> {
+  if (digest === undefined) return
+  const now = await activeRules(tx)
+  if (now === null || now.digest === digest) return
+  const fault =
+    'policy is not the one in force: a process was started with another one later; restart this one'
+  throw new Fault('settings_bad', { faults: [fault] })
+}
+
+/** SHA-256 of everything that affects verdicts. */
+export function digestOf({ policy, routes, senders, contras = [] }: Rules): string {
+  const text = JSON.stringify({ policy, routes, contras, senders: [...senders].toSorted() }, inOrder)
+  return createHash('sha256').update(text).digest('hex')
+}
+
+function inOrder(_key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return value.toString()
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}

@@ -1,0 +1,109 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import { type ObservedChainTransfer, transferRef } from '../../core/evidence.ts'
+import { decodeObservation, encodeObservation } from '../../core/observation-json.ts'
+import { appendInbox, rowKey } from '../inbox.ts'
+import type { Tables } from '../tables.ts'
+
+/** Appends chain transfers to the inbox. Skips those stored before at the same stage in the same block. */
+export async function appendChainTransfers(
+  tx: Transaction<Tables>,
+  chainTransfers: readonly ObservedChainTransfer[],
+): Promise<number> {
+  if (chainTransfers.length === 0) return 0
+  const rows = chainTransfers.map((chainTransfer) => ({
+    source: 'chain' as const,
+    sourceKey: keyOf(chainTransfer),
+    body: Buffer.from(encodeObservation(chainTransfer)),
+    headers: {},
+    receivedAt: chainTransfer.receivedAt,
+  }))
+  const added = await appendInbox(tx, rows)
+  const fresh = chainTransfers.flatMap((chainTransfer) => {
+    const inboxId = added.get(rowKey({ source: 'chain', sourceKey: keyOf(chainTransfer) }))
+    return inboxId === undefined ? [] : [{ inboxId, ...chainTransfer }]
+  })
+  await sql`
+    insert into chain_transfer
+      (inbox_id, network, transfer, stage, height, block_hash, role, address, asset, amount)
+    select * from unnest(
+      ${fresh.map(({ inboxId }) => inboxId)}::bigint[], ${fresh.map(({ network }) => network)}::text[],
+      ${fresh.map(transferRef)}::text[], ${fresh.map(({ stage }) => stage)}::text[],
+      ${fresh.map(({ height }) => height)}::bigint[], ${fresh.map(({ blockHash }) => blockHash)}::text[],
+      ${fresh.map(({ role }) => role)}::text[], ${fresh.map(({ to }) => to)}::text[],
+      ${fresh.map(({ asset }) => asset)}::text[], ${fresh.map(({ amount }) => amount)}::numeric[]
+    )`.execute(tx)
+  return fresh.length
+}
+
+export type NetworkHeightRange = { network: string; above: bigint; upTo: bigint }
+
+/**
+ * Chain transfers that were seen early in blocks that are final by now, and are not among the final ones. A chain
+ * transfer that was withdrawn and seen again can vanish again.
+ */
+export function vanishedChainTransfers(
+  tx: Transaction<Tables>,
+  { network, above, upTo }: NetworkHeightRange,
+): Promise<ObservedChainTransfer[]> {
+  return readChainTransfers(tx)`
+    s.network = ${network} and s.stage = 'seen' and s.height > ${above} and s.height <= ${upTo}
+    and not exists (
+      select 1 from chain_transfer other where other.transfer = s.transfer and (
+        other.stage = 'orphaned' and other.inbox_id > s.inbox_id
+        or other.stage = 'final' and not exists (
+          select 1 from chain_transfer gone
+          where gone.transfer = other.transfer and gone.stage = 'orphaned' and gone.inbox_id > other.inbox_id
+        )
+      )
+    )`
+}
+
+/** Final chain transfers above a height from which history has changed. */
+export function rewoundChainTransfers(
+  tx: Transaction<Tables>,
+  network: string,
+  above: bigint,
+): Promise<ObservedChainTransfer[]> {
+  return readChainTransfers(tx)`
+    s.network = ${network} and s.stage = 'final' and s.height > ${above}
+    and not exists (
+      select 1 from chain_transfer other
+      where other.transfer = s.transfer and other.stage = 'orphaned' and other.inbox_id > s.inbox_id
+    )`
+}
+
+/** Id of the newest inbox row; 0 if there is none. */
+export async function newestInboxId(db: Kysely<Tables>): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`select coalesce(max(id), 0) as id from inbox`.execute(db)
+  return rows[0]?.id ?? 0n
+}
+
+type Newer = { network: string; after: bigint; from: bigint; to: bigint; limit: number }
+
+/** Chain transfers in a height range that were stored after an inbox row. */
+export function chainTransfersAfter(
+  db: Kysely<Tables>,
+  { network, after, from, to, limit }: Newer,
+): Promise<ObservedChainTransfer[]> {
+  return readChainTransfers(db)`
+    s.inbox_id in (
+      select inbox_id from chain_transfer
+      where network = ${network} and inbox_id > ${after} and height between ${from} and ${to}
+      order by inbox_id limit ${limit}
+    )`
+}
+
+function readChainTransfers(tx: Kysely<Tables>) {
+  return async (...condition: Parameters<typeof sql>) => {
+    const { rows } = await sql<{ body: Buffer }>`
+      select i.body from chain_transfer s join inbox i on i.id = s.inbox_id
+      where ${sql(...condition)} order by i.id`.execute(tx)
+    return rows
+      .map(({ body }) => decodeObservation(body.toString()))
+      .filter((one) => one.kind === 'chain_transfer')
+  }
+}
+
+function keyOf({ role, stage, epoch, blockHash, ...transfer }: ObservedChainTransfer): string {
+  return `${transferRef(transfer)}/${role}/${stage}/${epoch}/${blockHash}`
+}

@@ -1,0 +1,116 @@
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeKey } from '../../service/fixtures.ts'
+import { type OpenApi, openApi } from '../../service/http/open-api.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { runCommand } from '../../support/command.ts'
+
+let api: OpenApi
+let books: Books
+let folder: string
+let environment: Record<string, string>
+
+beforeAll(async () => {
+  ;[api, books, folder] = await Promise.all([openApi(), openBooks(), mkdtemp(join(tmpdir(), 'depositd-'))])
+  environment = {
+    DATABASE_URL: books.url,
+    SERVICE_URL: api.url,
+    SERVICE_API_KEY: writeKey,
+    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    RPC_BASE: 'https://node.example',
+  }
+})
+afterAll(async () => {
+  await api.close()
+  await books[Symbol.asyncDispose]()
+  await rm(folder, { recursive: true })
+})
+
+const depositd = (line: string) => runCommand(line, environment)
+const rows = async (line: string) =>
+  (
+    JSON.parse((await depositd(`${line} --json`)).out) as {
+      items: { id: string; book?: string; address: string }[]
+    }
+  ).items
+
+function file(name: string, content: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+const create =
+  'channels create till --network base --asset USDC --recipient 0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'
+
+test('a channel that is created twice is listed once, as the service has it', async () => {
+  expect((await depositd(create)).status).toBe(0)
+  expect((await depositd(create)).status).toBe(0)
+  const listed = await rows('channels list')
+  expect(listed.filter(({ id }) => id === 'till')).toHaveLength(4)
+  const remote = await rows('channels list --remote')
+  expect(remote.map(({ id, book }) => `${id} ${book}`)).toEqual(Array.from({ length: 4 }, () => 'till same'))
+})
+
+test('what the service lists can be imported as it is printed', async () => {
+  await using other = await openBooks()
+  environment = { ...environment, DATABASE_URL: other.url }
+  const remote = await depositd('channels list --remote --json')
+  expect(
+    new Set((JSON.parse(remote.out) as { items: { book: string }[] }).items.map(({ book }) => book)),
+  ).toEqual(new Set(['unknown']))
+  const path = file('remote.json', remote.out)
+  const dry = await depositd(`channels import ${path} --dry-run`)
+  expect(dry.out).toBe('1 with 4 addresses; 1 would be added, 0 known before\n')
+  expect(await rows('channels list')).toHaveLength(1)
+  expect((await depositd(`channels import ${path}`)).out).toBe(
+    '1 with 4 addresses; 1 added, 0 known before\n',
+  )
+  expect(JSON.parse((await depositd(`channels import ${path} --json`)).out)).toEqual({
+    owners: 1,
+    added: 0,
+    addresses: 4,
+    dry_run: false,
+  })
+  expect((await rows('channels list --remote')).map(({ book }) => book)).toEqual([
+    'same',
+    'same',
+    'same',
+    'same',
+  ])
+  await sql`update address_book set address = '0x00000000000000000000000000000000000000f1' where owner_id = 'till' and network = 'base'`.execute(
+    other.db,
+  )
+  expect((await depositd('channels list --remote')).out).toMatch(/^till +base .* differs$/m)
+  environment = { ...environment, DATABASE_URL: books.url }
+})
+
+test('every fault of a file is named with its line, and nothing is kept', async () => {
+  const path = file(
+    'bad.csv',
+    'id,network,address\na,base,0xdead\nb,base\nc,moon,0x00000000000000000000000000000000000000c1\nd,base,0x00000000000000000000000000000000000000d1\n',
+  )
+  const { status, err, out } = await depositd(`wallets import ${path}`)
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(err.split('\n').map((line) => line.trim())).toEqual([
+    expect.stringMatching(/^depositd: bad.csv line 2: 0xdead is not 0x and 40 hexadecimal digits/),
+    'bad.csv line 3: has 2 cells, and the first line names 3',
+    'bad.csv line 4: there is no network moon; known are mainnet, base, arbitrum, solana',
+    '',
+  ])
+  expect((await rows('wallets list')).map(({ id }) => id)).toEqual(['savings'])
+})
+
+test.each([
+  ['wallets import nobody.csv', /^depositd: ENOENT.*; give the path of a file\n$/],
+  [
+    'wallets import wallets.xls',
+    /^depositd: wallets.xls is neither .csv nor .json; name the file after its form\n$/,
+  ],
+])('%s is refused in one line', async (line, error) => {
+  expect(await depositd(line)).toEqual({ status: 2, out: '', err: expect.stringMatching(error) })
+})

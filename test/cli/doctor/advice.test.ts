@@ -1,0 +1,83 @@
+import { createServer } from 'node:net'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { loopback } from '../../../src/sandbox/free-port.ts'
+import { runCommand } from '../../support/command.ts'
+import { type DoctorWorld, openDoctorWorld } from '../../support/doctor-world.ts'
+import { emptyDatabase } from '../../support/postgres.ts'
+import { startRawService } from '../../support/raw-service.ts'
+
+const stack = new AsyncDisposableStack()
+let world: DoctorWorld
+
+beforeAll(async () => {
+  const database = await emptyDatabase()
+  stack.defer(() => database.drop())
+  world = await openDoctorWorld(database.url, stack)
+})
+afterAll(() => stack.disposeAsync())
+
+const answers: [status: number, advice: RegExp][] = [
+  [401, /\| correct SERVICE_API_KEY$/],
+  [403, /\| allow SERVICE_API_KEY what is asked/],
+  [404, /\| correct the path in SERVICE_URL/],
+  [429, /\| wait, or take a plan that allows more requests$/],
+  [503, /\| that server fails: ask its operator/],
+]
+
+test.each(answers)('a service that answers %i gets the advice for that', async (status, advice) => {
+  await using service = await startRawService((_request, response) => response.writeHead(status).end('{}'))
+  const [said, ...others] = await world.says('service', { SERVICE_URL: service.url })
+  expect(others).toEqual([])
+  expect(said).toMatch(advice)
+})
+
+test('a page instead of JSON is another server, and 401 of a node is about its key', async () => {
+  await using page = await startRawService((_request, response) => response.end('<html>'))
+  await using locked = await startRawService((_request, response) => response.writeHead(401).end('no key'))
+  const [service] = await world.says('service', { SERVICE_URL: page.url })
+  expect(service).toMatch(/\| correct SERVICE_URL: something else answers there$/)
+  const [node] = await world.says('chain base', { RPC_BASE: locked.url })
+  expect(node).toMatch(/\| correct the key in RPC_BASE$/)
+})
+
+test('DNS is advised for a name that is not found, and for nothing else', async () => {
+  const advice = async (SERVICE_URL: string) => (await world.says('service', { SERVICE_URL }))[0] ?? ''
+  expect(await advice('https://service.invalid')).toMatch(
+    /\| correct the host name in SERVICE_URL, or the DNS/,
+  )
+  expect(await advice('http://127.0.0.1:1')).toMatch(/\| start that server, or correct host and port in/)
+  const tlsToPlain = (world.environment.SERVICE_URL ?? '').replace('http:', 'https:')
+  expect(await advice(tlsToPlain)).toMatch(/\| correct the certificate of that server, or the host name in/)
+})
+
+test('a port whose program takes connections and does not answer may be a busy daemon', async () => {
+  const silent = createServer()
+  await new Promise<void>((resolve) => silent.listen(Number(world.environment.OPS_PORT), loopback, resolve))
+  const [said] = await world.says('port ops')
+  silent.close()
+  expect(said).toMatch(/^warning \| 127\.0\.0\.1:\d+ is taken, and no answer .*: depositd if it is busy, or/)
+})
+
+test('a server that never answers is asked once and given up, and progress says what is waited for', async () => {
+  const asked: string[] = []
+  await using silent = await startRawService(({ method }) => void asked.push(method ?? ''))
+  const { out, err } = await world.run({ SERVICE_URL: silent.url, RPC_BASE: silent.url })
+  expect(out).toMatch(/^service +fault .* look at the load of that server/m)
+  expect(out).toMatch(/^chain base +fault .* look at the load of that server/m)
+  // The list of deposits; what the key may do; the identity of the chain.
+  expect(asked.toSorted()).toEqual(['GET', 'POST', 'POST'])
+  expect(err).toMatch(/^checking database, queue, service, chains, ports, canaries\n/)
+  expect(err).toMatch(/^database checked after \d+\.\d s; waiting for .*service/m)
+})
+
+test('no setting is blamed that was not made', async () => {
+  const { DEPOSITD_CONFIG: _, RPC_BASE: node = '', ...rest } = world.environment
+  const { out } = await runCommand('doctor', {
+    ...rest,
+    DATABASE_URL: 'postgres://x@127.0.0.1:1/x',
+    RPC_MAINNET: node,
+  })
+  expect(out).toMatch(/^chain mainnet +fault .* set RPC_MAINNET to nodes of that chain *$/m)
+  expect(out).toMatch(/^queue +fault .* fix what the check database says: QUEUE_URL is not set/m)
+  expect(out).not.toMatch(/DEPOSITD_CONFIG/)
+})

@@ -1,0 +1,87 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import type { Tables } from '../../../src/store/tables.ts'
+import type { Books } from '../../support/books.ts'
+import { runCommand } from '../../support/command.ts'
+import { openExampleBooks } from '../../support/example-books.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+
+let books: Books
+let url: string
+const login = `accountant_${process.pid}`
+
+beforeAll(async () => {
+  books = await openExampleBooks()
+  await withOwner(async (owner) => {
+    await sql.raw(`create role ${login} login password 'of her own'`).execute(owner)
+    await sql.raw(`grant depositd_accountant to ${login}`).execute(owner)
+  })
+  url = Object.assign(new URL(books.url), { username: login, password: 'of her own' }).href
+})
+afterAll(async () => {
+  await withOwner((owner) => sql.raw(`drop role ${login}`).execute(owner))
+  await books[Symbol.asyncDispose]()
+})
+
+async function withOwner(work: (owner: ReturnType<typeof openDatabase<Tables>>) => Promise<unknown>) {
+  const owner = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test owner' })
+  try {
+    await work(owner)
+  } finally {
+    await owner.destroy()
+  }
+}
+
+const asAccountant = (line: string) => runCommand(line, { DATABASE_URL: url })
+const asOwner = (line: string) => runCommand(line, { DATABASE_URL: books.url })
+
+test('before anything is sealed an accountant exports nothing, and is told why', async () => {
+  const { status, err } = await asAccountant(`ledger export --format csv --out ${await temporaryFolder()}`)
+  expect(status).toBe(2)
+  expect(err).toContain(
+    'this login only reads, and exports up to the last seal, of which there is none yet; ',
+  )
+})
+
+test('an accountant exports what is sealed, byte for byte as the owner does', async () => {
+  await sealBooks(books.db)
+  for (const options of ['', ' --owner shop', ' --account assets --period 2026-01']) {
+    const [hers, theirs] = [join(await temporaryFolder(), 'a'), join(await temporaryFolder(), 'b')]
+    const exported = await asAccountant(`ledger export --format csv --out ${hers}${options}`)
+    expect(exported).toMatchObject({ status: 0, err: '' })
+    expect(await asOwner(`ledger export --format csv --out ${theirs}${options}`)).toMatchObject({ status: 0 })
+    for (const file of ['entries.csv', 'manifest.json'])
+      expect(readFileSync(join(hers, file), 'utf8')).toBe(readFileSync(join(theirs, file), 'utf8'))
+  }
+})
+
+test.each([
+  'ledger verify',
+  'ledger seals list',
+  'ledger seals export',
+  'ledger balances',
+  'ledger trial-balance --period 2026-01',
+  'ledger statement shop --to 2026-02-01',
+  'ledger periods',
+  'ledger journal show 1',
+])('an accountant runs %s, with what the owner is told', async (line) => {
+  await sealBooks(books.db)
+  const hers = await asAccountant(line)
+  expect(hers).toMatchObject({ status: 0, err: expect.not.stringContaining('denied') })
+  expect(hers).toEqual(await asOwner(line))
+})
+
+test.each(['ledger seal', 'ledger close 2026-01 --by erin'])(
+  'what an accountant cannot run names the login that can: %s',
+  async (line) => {
+    const { status, out, err } = await asAccountant(line)
+    expect({ status, out }).toEqual({ status: 2, out: '' })
+    expect(err).toContain('permission denied for ')
+    expect(err).toContain(`${login} may not do this; run it with the DATABASE_URL of the daemon`)
+    expect(err.trimEnd().split('\n')).toHaveLength(1)
+  },
+)

@@ -1,0 +1,219 @@
+import { writeFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Books } from '../../support/books.ts'
+import { runCommand } from '../../support/command.ts'
+import { openExampleBooks } from '../../support/example-books.ts'
+
+let books: Books
+let folder: string
+let environment: Record<string, string>
+
+const settingsText = `
+networks:
+  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000b1' }] }
+  - { name: arbitrum, family: evm, chainId: 42161, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000a1' }] }
+accounts: { own: ['assets:bank:main'] }
+`
+
+beforeAll(async () => {
+  books = await openExampleBooks()
+  folder = await mkdtemp(join(tmpdir(), 'depositd-journals-'))
+  write('settings.yaml', settingsText)
+  environment = {
+    DATABASE_URL: books.url,
+    SERVICE_URL: 'https://deposits.example',
+    SERVICE_API_KEY: 'key',
+    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    RPC_BASE: 'https://node.example',
+    LOG_LEVEL: 'silent',
+    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
+  }
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await books[Symbol.asyncDispose]()
+})
+
+function write(name: string, text: string): string {
+  writeFileSync(join(folder, name), text)
+  return join(folder, name)
+}
+
+const depositd = (line: string) => runCommand(line, environment)
+const add = (text: string, options = '--by erin --approved-by max') =>
+  depositd(`ledger journal add ${write('journal.yaml', text)} ${options}`)
+
+const collected = (reference: string, amount = '"7.50"') => `
+date: 2026-01-03
+reason: The service paid what it owed
+reference: ${reference}
+lines:
+  - { debit: assets:bank:main, credit: assets:receivable:service, asset: base/USDC, amount: ${amount} }
+`
+
+const closeJanuary = () => depositd('ledger close 2026-01 --force --by erin --approved-by max --reason test')
+
+test('a journal is added, shown and reversed, and each says by whom', async () => {
+  const added = await add(collected('one'))
+  const [, id = ''] =
+    /^booked as journal (\d+), by erin, approved by max\nin the books of 2026-01\n/.exec(added.out) ?? []
+  expect(added).toMatchObject({ status: 0 })
+  expect(added.out).toContain('assets:bank:main  assets:receivable:service  7.500000  USDC')
+  const reversed = await depositd(`ledger journal reverse ${id} --by erin --approved-by max --reason twice`)
+  expect(reversed.out).toMatch(
+    /^journal \d+ is reversed by journal \d+, by erin, approved by max\nin the books of 2026-01\n/,
+  )
+  const { out } = await depositd(`ledger journal show ${id}`)
+  expect(out).toContain(`journal ${id}: manual, manual/one\nof 2026-01-03T00:00:00.000Z, recorded `)
+  expect(out).toContain('by erin, approved by max: The service paid what it owed\nreversed by journal ')
+})
+
+test('a journal of a deposit is shown as one document', async () => {
+  const { out } = await depositd('ledger journal show 1 --json')
+  expect(JSON.parse(out)).toMatchObject({
+    id: '1',
+    kind: 'deposit',
+    deposit_id: '1',
+    period: '2026-01',
+    reason: null,
+    transfers: [
+      {
+        debit: 'assets:in_transit:base',
+        asset_symbol: 'USDC',
+        amount: '100.000000',
+        amount_base: '100000000',
+      },
+    ],
+  })
+})
+
+test('a dry run shows what would be booked, and books nothing', async () => {
+  const dry = await add(collected('dry'), '--approved-by max --dry-run')
+  expect(dry.out).toMatch(/^fine, and not booked: manual\/dry, in the books of 2026-01\n/)
+  expect((await add(collected('dry'))).status).toBe(0)
+})
+
+test('what takes a journal of a closed month back says that it is late, and shows it before', async () => {
+  const { out } = await add(collected('late'))
+  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
+  await closeJanuary()
+  const reverse = `ledger journal reverse ${id} --by erin --approved-by max --reason twice`
+  const dry = await depositd(`${reverse} --dry-run`)
+  expect(dry.out).toMatch(
+    /^fine, and not booked: reversal\/manual\/late, in the books of 2026-02, late: it is of 2026-01\n/,
+  )
+  expect(dry.out).toContain('assets:receivable:service  assets:bank:main  7.500000  USDC')
+  expect((await depositd(`ledger journal show ${id}`)).out).not.toContain('reversed by')
+  const reversed = await depositd(reverse)
+  expect(reversed.out).toMatch(/approved by max\nin the books of 2026-02, late: it is of 2026-01\n/)
+  const again = await depositd(`${reverse} --dry-run`)
+  expect(again).toMatchObject({ status: 2, err: expect.stringContaining('is reversed already, by journal') })
+  await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason test')
+})
+
+test('what was reversed is not booked again under its reference, and the refusal says so', async () => {
+  const { out } = await add(collected('wrong'))
+  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
+  const reversed = await depositd(`ledger journal reverse ${id} --by erin --approved-by max --reason wrong`)
+  const [, reversal = ''] = /is reversed by journal (\d+)/.exec(reversed.out) ?? []
+  expect((await add(collected('wrong', '"8"'))).err).toBe(
+    `depositd: this was booked as journal ${id}, which is reversed by journal ${reversal}; a correction takes a reference of its own: give it a new one; nothing was booked\n`,
+  )
+})
+
+test.each<[string, () => ReturnType<typeof add>, string]>([
+  ['a second person that is not named', () => add(collected('x'), '--by erin'), '--approved-by <name>'],
+  [
+    'one person for both',
+    () => add(collected('x'), '--by erin --approved-by erin'),
+    'erin cannot approve what erin decides',
+  ],
+  [
+    'a file that is not there',
+    () => depositd('ledger journal add none.yaml --approved-by max'),
+    'the journal cannot be read',
+  ],
+  [
+    'a negative amount',
+    () => add(collected('x', '"-1"')),
+    'line 6, line 1 of the journal, amount: is negative: exchange debit and credit',
+  ],
+  [
+    'an unknown account',
+    () => add(collected('x').replace('bank:main', 'bank:mian')),
+    'there is no account assets:bank:mian',
+  ],
+  [
+    'an unknown asset',
+    () => add(collected('x').replace('base/USDC', 'base/USD')),
+    'there is no asset base/USD',
+  ],
+  [
+    'an unbalanced journal',
+    () => add(collected('x').replace('debit: assets:bank:main, ', '')),
+    'base/USDC is not balanced: debits 0.000000, credits 7.500000',
+  ],
+  ['the same reference again', () => add(collected('dry')), 'this is booked already, as journal '],
+  [
+    'the reversal of a journal of a deposit',
+    () => depositd('ledger journal reverse 1 --approved-by max --reason no'),
+    'journal 1 follows from evidence',
+  ],
+])('%s is refused in one line', async (_what, run, problem) => {
+  const { status, err } = await run()
+  expect(status).toBe(2)
+  expect(err).toContain(problem)
+  expect(err.trimEnd().split('\n')).toHaveLength(1)
+})
+
+test.each(['show one', 'show 99999', 'reverse 99999 --approved-by max --reason no'])(
+  'ledger journal %s is not found',
+  async (line) => {
+    const { status, err } = await depositd(`ledger journal ${line}`)
+    expect({ status, err }).toMatchObject({ status: 3, err: expect.stringContaining('there is no journal') })
+  },
+)
+
+test('a reversal is not reversed, in one line', async () => {
+  const { rows } = await sql<{ id: bigint }>`
+    select id from ledger_journal where kind = 'reversal' order by id limit 1`.execute(books.db)
+  const id = rows[0]?.id
+  const { status, err } = await depositd(`ledger journal reverse ${id} --approved-by max --reason no`)
+  expect(status).toBe(2)
+  expect(err).toBe(
+    `depositd: journal ${id} is a reversal, which is not reversed; add what is right as a new journal; nothing was booked\n`,
+  )
+})
+
+test('journals are listed by month, kind and person, the newest first', async () => {
+  const { out } = await add(collected('listed'), '--by Zoe --approved-by max')
+  const [, id = ''] = /^booked as journal (\d+)/.exec(out) ?? []
+  const lines = async (options: string) =>
+    (await depositd(`ledger journal list ${options}`)).out.trimEnd().split('\n')
+  const all = await lines('--limit 1000')
+  expect(all[1]).toMatch(
+    new RegExp(`^ +${id}  manual +2026-01-03T00:00:00.000Z  2026-01 +Zoe, max +The service`),
+  )
+  expect(all.at(-1)).toMatch(/^ +1 {2}deposit +2026-01-\d\dT[\d:.]+Z {2}2026-01 +1$/)
+  expect(await lines('--by zoe')).toHaveLength(2)
+  expect((await lines('--kind reversal --by erin --period 2026-02'))[1]).toMatch(
+    /reversal.* 2026-02 late .*twice$/,
+  )
+  expect(
+    (await lines('--kind deposit --limit 2')).slice(1, 3).every((line) => line.includes('  deposit  ')),
+  ).toBe(true)
+  expect(await lines('--period 2031-01')).toEqual(['no journals'])
+  const json = JSON.parse((await depositd('ledger journal list --by zoe --json')).out)
+  expect(json.items).toMatchObject([
+    { id, posting_key: 'manual/listed', period: '2026-01', made_by: 'Zoe', reversed_by: null },
+  ])
+  expect(await depositd('ledger journal list --kind bill')).toEqual({
+    status: 2,
+    out: '',
+    err: 'depositd: --kind is "bill"; use deposit, settlement, refund, write_off, withdrawal, manual, reversal\n',
+  })
+})

@@ -1,0 +1,170 @@
+import { sql } from 'kysely'
+import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Books } from '../../support/books.ts'
+import { runCommand } from '../../support/command.ts'
+import { openExampleBooks } from '../../support/example-books.ts'
+
+let books: Books
+
+/** Of January 2026; three severe mismatches are open. */
+beforeEach(async () => {
+  books = await openExampleBooks()
+  onTestFinished(() => books[Symbol.asyncDispose]())
+})
+
+const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
+
+/** Ends what is severe, so that a month closes without force. */
+async function resolveAll(): Promise<void> {
+  await sql`update mismatch set resolved_at = now(), resolved_by = 'max', resolved_reason = 'done'`.execute(
+    books.db,
+  )
+}
+
+const timeless = (text: string) =>
+  text.replaceAll(/[0-9a-f]{64}/g, 'HASH').replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+
+test('a month is closed, listed, opened again and closed anew, and its history tells of it', async () => {
+  await resolveAll()
+  const closed = await depositd('ledger close 2026-01 --by erin')
+  expect({ ...closed, out: timeless(closed.out) }).toEqual({
+    status: 0,
+    out: '2026-01 is closed, by erin\ntrial balance of 14 lines, sha256 HASH\n',
+    err: '',
+  })
+  const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason late-invoice')
+  expect(reopened.out).toBe('2026-01 is open again, by erin\n')
+  expect((await depositd('ledger close 2026-01 --soft --by erin')).out).toBe(
+    '2026-01 is soft-closed, by erin\n',
+  )
+  await depositd('ledger close 2026-01 --by max --reason monthly')
+  const list = (await depositd('ledger periods')).out.split('\n')
+  expect(list[0]).toBe(timeless(list[0] ?? ''))
+  expect(list.at(-2)).toMatch(/^2026-01 {2}closed +12 +0 +1 {2}max +[0-9a-f]{64}$/)
+  expect(list[1]).toMatch(/^\d{4}-\d\d {2}open +0 +0 +0$/)
+  expect(timeless((await depositd('ledger periods --history')).out)).toMatchInlineSnapshot(`
+    "AT                        MONTH    WHAT         BY         WHY
+    TIME  2026-01  closed       max        monthly
+    TIME  2026-01  soft_closed  erin
+    TIME  2026-01  reopened     erin, max  late-invoice
+    TIME  2026-01  closed       erin
+    "
+  `)
+})
+
+test('what is printed as JSON has all that the views have', async () => {
+  await resolveAll()
+  const closed = JSON.parse((await depositd('ledger close 2026-01 --by erin --json')).out)
+  expect(closed).toMatchObject({ period: '2026-01', action: 'closed', severe_open: 0, lines: 14 })
+  const { items } = JSON.parse((await depositd('ledger periods --json --limit 1000')).out) as {
+    items: object[]
+  }
+  expect(items.at(-1)).toMatchObject({
+    period: '2026-01',
+    state: 'closed',
+    closed_by: 'erin',
+    approved_by: null,
+    sha256: closed.sha256,
+    reopened: '0',
+  })
+  expect(JSON.parse((await depositd('ledger periods --json --limit 1')).out).items).toHaveLength(1)
+  expect(JSON.parse((await depositd('ledger periods --history --json')).out).items).toMatchObject([
+    { period: '2026-01', action: 'closed', actor: 'erin', sha256: closed.sha256 },
+  ])
+})
+
+test('severe mismatches refuse a close, and two people force it', async () => {
+  const refused = await depositd('ledger close 2026-01 --by erin')
+  expect(refused).toEqual({
+    status: 2,
+    out: '',
+    err: expect.stringMatching(
+      /^depositd: severe mismatches up to the end of 2026-01 are open: \d; end them, .* --approved-by\n$/,
+    ),
+  })
+  const forced = await depositd('ledger close 2026-01 --force --by erin --approved-by max --reason audit')
+  expect(forced.status).toBe(0)
+  expect(forced.out).toMatch(/\nsevere mismatches up to its end that are open: \d\n$/)
+  expect((await depositd('ledger periods')).out).toMatch(/erin, max +[0-9a-f]{64} forced\n$/)
+})
+
+test('a month is closed with broken seals that were noticed after it, and a warning says so', async () => {
+  await resolveAll()
+  await sql`insert into mismatch (subject, kind, severity, detail, opened_at)
+    values ('seal/1', 'seal_broken', 'severe', '{}', '2026-02-01T00:00:00Z'),
+      ('ledger/1', 'ledger_imbalance', 'severe', '{}', '2026-02-03T00:00:00Z')`.execute(books.db)
+  const warning =
+    'WARNING: severe and open all the same, and of a later time: ledger_imbalance 1, seal_broken 1; "bin/depositd mismatches list --severity severe" shows them\n'
+  const soft = await depositd('ledger close 2026-01 --soft --by erin')
+  expect(soft).toEqual({ status: 0, out: `2026-01 is soft-closed, by erin\n${warning}`, err: '' })
+  expect((await depositd('ledger close 2026-01 --by erin')).out).toMatch(
+    new RegExp(`sha256 [0-9a-f]{64}\n${warning}$`),
+  )
+  const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason x')
+  expect(reopened.out).toBe('2026-01 is open again, by erin\n')
+  const again = await depositd('ledger close 2026-01 --by erin --json')
+  expect(JSON.parse(again.out)).toMatchObject({
+    severe_open: 0,
+    severe_elsewhere: [
+      { kind: 'ledger_imbalance', count: 1 },
+      { kind: 'seal_broken', count: 1 },
+    ],
+  })
+})
+
+test.each([
+  ['ledger close 2026-13 --by erin', '"2026-13" is no month; write it like 2026-01'],
+  ['ledger close 2026-01-01 --by erin', '"2026-01-01" is no month; write it like 2026-01'],
+  ['ledger close 2999-01 --by erin', '2999-01 is not over; months are closed once they are over, in UTC'],
+  ['ledger close 2026-02 --by erin', '2026-01 is not closed yet; close it first: months are closed in order'],
+  [
+    'ledger reopen 2026-01 --by erin --reason x',
+    'reopening a month takes a second person; name who agrees with --approved-by',
+  ],
+  [
+    'ledger reopen 2026-01 --by erin --approved-by ERIN --reason x',
+    'ERIN cannot approve what erin does; name somebody else',
+  ],
+  [
+    'ledger reopen 2026-01 --by erin --approved-by max --reason x',
+    '2026-01 is open; see what is closed with "bin/depositd ledger periods"',
+  ],
+  [
+    'ledger close 2026-01 --force --by erin --reason x',
+    '--force takes a second person and a reason; say who agrees with --approved-by',
+  ],
+  [
+    'ledger close 2026-01 --force --by erin --approved-by max',
+    '--force takes a second person and a reason; say why with --reason',
+  ],
+  [
+    'ledger close 2026-01 --force --by erin',
+    '--force takes a second person and a reason; say who agrees with --approved-by, and why with --reason',
+  ],
+  [
+    'ledger close 2025-10 --by erin',
+    'the books begin in 2026-01, and 2025-10 is before that; close 2026-01 first: months are closed in order, and what is older is closed with it',
+  ],
+  [
+    'ledger close 2025-12 --soft --by erin',
+    'the books begin in 2026-01, and 2025-12 is before that; close 2026-01 first: months are closed in order, and what is older is closed with it',
+  ],
+  ['ledger close 2026-01 --force --soft', '--force is of a close for good; leave --force or --soft out'],
+  [
+    'ledger close 2026-01 --by policy',
+    '--by is "policy"; give the name of a person, of at most 100 characters',
+  ],
+  [
+    'ledger close 2026-01 --by nobody',
+    '--by is "nobody"; give the name of a person, of at most 100 characters',
+  ],
+  ['ledger close 2026-01 --by erin --reason ', '--reason is empty; say it in words; it is kept for good'],
+  ['ledger periods --limit 0', '--limit is "0"; give a whole number from 1 to 100000'],
+])('%s is refused in one line that says why', async (line, problem) => {
+  expect(await depositd(line)).toEqual({ status: 2, out: '', err: `depositd: ${problem}\n` })
+})
+
+test('before a month was closed, nothing is in the history, and the months are open', async () => {
+  expect((await depositd('ledger periods --history')).out).toBe('no month was ever closed\n')
+  expect((await depositd('ledger periods')).out).toMatch(/\n2026-01 {2}open +12 +0 +0\n$/)
+})

@@ -1,0 +1,177 @@
+import { rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { runCommand } from '../../support/command.ts'
+import { makeFolder } from '../../support/make-folder.ts'
+import { curlInstalled, depositd, type Spoken, shell } from '../../support/shell.ts'
+import { until } from '../../support/until.ts'
+import { addressOn, pay, recipient, type SandboxService, startSandbox, withinMs } from '../sandbox-service.ts'
+
+/** The deposit service on local chains, as an integrator meets it in a shell. */
+
+let folder: string
+let program: SandboxService
+
+beforeAll(async () => {
+  folder = makeFolder('depositd service ')
+  program = await startSandbox(folder)
+})
+
+afterAll(async () => {
+  await program.end('SIGINT')
+  await rm(folder, { recursive: true, force: true })
+})
+
+test('it shows every part, and where its keys are, which only their owner can read', async () => {
+  for (const part of ['postgres', 'mainnet', 'base', 'arbitrum', 'solana', 'service'])
+    expect(program.output()).toMatch(new RegExp(`^  ${part} +\\S`, 'm'))
+  for (const name of ['write', 'read']) {
+    const [, path = ''] = new RegExp(`^  ${name} +(.+-key)$`, 'm').exec(program.output()) ?? []
+    expect((await stat(path)).mode & 0o777).toBe(0o600)
+  }
+  expect(program.output()).not.toContain(await program.key('write'))
+})
+
+describe.skipIf(!curlInstalled())('with curl', () => {
+  test('the lines that it shows work when they are pasted', { timeout: withinMs }, async () => {
+    const lines = program.output().match(/^ {2}curl .+$/gm) ?? []
+    expect(lines).toHaveLength(3)
+    expect(program.output()).not.toContain('/faults')
+    const answers: unknown[] = []
+    for (const line of lines) {
+      const { status, out, err } = await shell(line, { folder: tmpdir() })
+      expect({ status, err }).toEqual({ status: 0, err: '' })
+      answers.push(JSON.parse(out))
+    }
+    expect(answers).toEqual([
+      expect.objectContaining({ id: 'shop', forward_network: 'base' }),
+      { stable_wallet: expect.objectContaining({ id: 'savings' }) },
+      { data: [], next_cursor: null },
+    ])
+    const [, words = ''] = /^ {2}bin\/depositd (.+)$/m.exec(program.output()) ?? []
+    const paid = await depositd(words.split(' '), { folder })
+    expect((await program.untilSettled(paid.out.trim())).owner.id).toBe('shop')
+  })
+})
+
+test.each([
+  ['mainnet', 'ETH', '0.01'],
+  ['solana', 'USDT', '7.5'],
+])('a payment on %s in %s from the shell is forwarded', { timeout: withinMs }, async (...payment) => {
+  const [network, asset, amount] = payment
+  const held = Number((await balance()).out)
+  const to = addressOn(network, await program.channel('shop'))
+  const { status, out, err } = await pay(folder, { network, asset, amount, to })
+  expect(status).toBe(0)
+  expect(err).toMatch(/^sent .+\nin (block|slot) \d+; final soon\n$/)
+  const settled = await program.untilSettled(out.trim())
+  expect(settled.source).toMatchObject({ network, asset, address: to })
+  const delivered = Number(settled.destination.amount) / 1e6
+  expect(delivered).toBeGreaterThan(0)
+  expect(Number((await balance()).out)).toBeCloseTo(held + delivered, 6)
+})
+
+function balance(): Promise<Spoken> {
+  const words = ['service', 'balance', '--network', 'base', '--asset', 'USDC', '--address', recipient]
+  return depositd(words, { folder })
+}
+
+test('a payment is made to a channel or a wallet by its id', { timeout: withinMs }, async () => {
+  const { addresses } = await program.channel('named')
+  const payment = { network: 'base', asset: 'USDC', amount: '2', to: 'named' }
+  const { out } = await pay(folder, payment, '--json')
+  expect(JSON.parse(out)).toMatchObject({ to: addresses.find(({ network }) => network === 'base')?.address })
+  const headers = { 'X-API-KEY': await program.key('write'), 'content-type': 'application/json' }
+  const wanted = { method: 'POST', headers, body: '{"id":"named"}' }
+  expect((await fetch(`${program.url}/v1/stable-wallets`, wanted)).status).toBe(201)
+  const { status, err } = await pay(folder, payment)
+  expect(status).toBe(2)
+  expect(err).toBe(
+    'depositd: --to means a channel and a StableWallet: "named"; give the deposit address of the one that is meant\n',
+  )
+})
+
+test('payments made at once all arrive, each as a transaction of its own', {
+  timeout: withinMs,
+}, async () => {
+  const to = addressOn('arbitrum', await program.channel('shop'))
+  const paid = await Promise.all(
+    ['0.001', '0.002', '0.003', '0.004'].map((amount) =>
+      pay(folder, { network: 'arbitrum', asset: 'ETH', amount, to }, '--json'),
+    ),
+  )
+  const documents = paid.map(({ out }) => JSON.parse(out) as { transaction: string; amount: string })
+  expect(new Set(documents.map(({ transaction }) => transaction)).size).toBe(4)
+  expect(documents).toContainEqual(
+    expect.objectContaining({
+      amount: '0.004000000000000000',
+      amount_base: '4000000000000000',
+      asset_symbol: 'ETH',
+      asset: 'arbitrum/native',
+    }),
+  )
+  for (const { transaction } of documents) await program.untilSettled(transaction)
+})
+
+const address = '0x00000000000000000000000000000000000000ff'
+test.each([
+  [
+    ['bse', 'ETH', '1', address],
+    '--network is "bse"; did you mean base? use mainnet, base, arbitrum, solana',
+  ],
+  [['base', 'SOL', '1', address], '--asset is "SOL"; use ETH, USDC, USDT'],
+  [['base', 'ETH', '1,5', address], '--amount is no amount of ETH: "1,5"; give a plain decimal above 0'],
+  [['base', 'USDC', '0', address], '--amount is no amount of USDC: "0"; give a plain decimal above 0'],
+  [['base', 'USDC', '1.0000001', address], 'with at most 6 digits after the point'],
+  [
+    ['base', 'USDC', '1', 'nobody'],
+    '--to is no address on base and no id: "nobody"; give 0x and 40 hexadecimal digits, or the id',
+  ],
+  [['solana', 'SOL', '1', address], '--to is no address on solana and no id: '],
+  [['base', 'ETH', '10000000', address], '--amount is more than the faucet on base has; give less than '],
+])('a payment of %j is wrong use, and told how to mend it', async ([network, asset, amount, to], message) => {
+  const before = process.cwd()
+  process.chdir(folder)
+  onTestFinished(() => process.chdir(before))
+  const line = `service pay --network ${network} --asset ${asset} --amount ${amount} --to ${to}`
+  const { status, out, err } = await runCommand(line, {})
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(err).toContain(`depositd: ${message.startsWith('with') ? '' : message}`)
+  expect(err).toContain(message)
+  expect(err.trim().split('\n')).toHaveLength(1)
+})
+
+test('where no service runs, a payment says how to start one', async () => {
+  const empty = makeFolder('depositd-nothing-')
+  const words = ['service', 'pay', '--network', 'base', '--asset', 'ETH', '--amount', '1', '--to', address]
+  const { status, err } = await depositd(words, { folder: empty })
+  await rm(empty, { recursive: true })
+  expect(status).toBe(4)
+  expect(err).toBe(
+    'depositd: reaching the deposit service of this folder: none is running; start one with "bin/depositd service"\n',
+  )
+})
+
+test('each step of a deposit is shown as it happens', { timeout: withinMs }, async () => {
+  await program.channel('shown')
+  const { out } = await pay(folder, { network: 'arbitrum', asset: 'USDT', amount: '4', to: 'shown' })
+  const { id } = await program.untilSettled(out.trim())
+  const lines = await until('its last step is shown', () => {
+    const shown = program.output().match(new RegExp(`^.+\\(${id}\\)$`, 'gm')) ?? []
+    return shown.some((line) => line.includes('settled')) ? shown : null
+  })
+  const steps = lines.map((line) => line.slice(10, 20).trim())
+  expect(steps).toEqual(['detected', 'confirmed', 'converting', 'forwarded', 'settled'])
+  expect(lines.at(-1)).toMatch(
+    /^\d\d:\d\d:\d\d {2}settled {5}4 USDT on arbitrum for shown, 3\.994002 USDC on base \(dep_/,
+  )
+})
+
+test('a key that is created in the same folder calls the running service', async () => {
+  const { status, out } = await depositd(['service', 'keys', 'create', '--name', 'x', '--scope', 'read'], {
+    folder,
+  })
+  expect(status).toBe(0)
+  const headers = { 'X-API-KEY': out.trim() }
+  expect((await fetch(`${program.url}/v1/proxies/deposits`, { headers })).status).toBe(200)
+})

@@ -1,0 +1,165 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { webhookSection } from '../../../src/config/webhook-schema.ts'
+import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import { keepQuarantined } from '../../../src/store/quarantine.ts'
+import type { Tables } from '../../../src/store/tables.ts'
+import type { Sender } from '../../intake/detect/sender.ts'
+import { keysOf, senders } from '../../intake/detect/senders.ts'
+import { runCommand } from '../../support/command.ts'
+import { temporaryFolderOfFile } from '../../support/folder.ts'
+import { type TestDatabase, testDatabase } from '../../support/postgres.ts'
+
+const folder = temporaryFolderOfFile()
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await testDatabase()
+})
+afterAll(() => database.drop())
+
+const depositd = (line: string, environment: Record<string, string> = {}) =>
+  runCommand(line, { DATABASE_URL: database.url, ...environment })
+
+function senderCalled(name: string): Sender {
+  const sender = senders.find((one) => one.name === name)
+  if (sender === undefined) throw new Error(`no sender ${name}`)
+  return sender
+}
+
+function file(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+function capturesOf(sender: Sender, count: number) {
+  return Array.from({ length: count }, (_, place) => {
+    const at = new Date(Date.parse('2026-11-20T10:00:00Z') + place * 1000)
+    const body = Buffer.from(`{"place":${place}}`)
+    return { headers: sender.sign({ id: `evt_${place}`, at, body }), body, receivedAt: at }
+  })
+}
+
+function captureFile(name: string, sender: Sender, count: number): string {
+  const lines = capturesOf(sender, count).map(({ headers, body, receivedAt }) =>
+    JSON.stringify({ headers, body: body.toString(), received_at: receivedAt.toISOString() }),
+  )
+  return file(name, lines.join('\n'))
+}
+
+const acme = senderCalled('HMAC-SHA512 with a prefix, over id, time in milliseconds and body, key in base64')
+const secret = acme.secret ?? ''
+
+test('from a file of captures, the section of the settings file is printed, and the secret is not', async () => {
+  const [captures, secretFile] = [captureFile('acme.jsonl', acme, 3), file('secret', `${secret}\n`)]
+  const { status, out, err } = await depositd(
+    `webhooks detect --secret-file ${secretFile} --from ${captures}`,
+  )
+  expect({ status, err }).toEqual({ status: 0, err: '' })
+  expect(out).toMatchInlineSnapshot(`
+    "# Verifies 3 of 3 captured deliveries.
+    webhooks:
+      scheme: hmac
+      header: x-acme-proof
+      prefix: sha512=
+      template: "{id}.{timestamp}.{body}"
+      id:
+        header: x-acme-id
+      timestamp:
+        header: x-acme-time
+        unit: ms
+      algorithm: sha512
+      key: base64
+    "
+  `)
+  expect(out).not.toContain(secret)
+  const scheme = createScheme(
+    webhookSection.parse((parse(out) as { webhooks: unknown }).webhooks),
+    keysOf(acme),
+  )
+  for (const capture of capturesOf(acme, 3)) expect(scheme(capture).kind).toBe('verified')
+})
+
+test('with --json it is one document; fewer than three captures are told of as such', async () => {
+  const captures = captureFile('two.jsonl', acme, 2)
+  const environment = { WEBHOOK_SECRETS: `YW5vdGhlciBzZWNyZXQ=,${secret}` }
+  const shown = await depositd(`webhooks detect --from ${captures}`, environment)
+  expect(shown.out).toContain('# Fewer than 3: capture more, and look again, before this is relied on.')
+  const { out } = await depositd(`webhooks detect --from ${captures} --json`, environment)
+  expect(JSON.parse(out)).toEqual({
+    webhooks: acme.settings,
+    captures: 2,
+    verified: 2,
+    late: 0,
+    alike: [],
+  })
+})
+
+test('a public key is named as it was given', async () => {
+  const rsa = senderCalled('RSA-SHA512, the key in a JWKS')
+  const [captures, keys] = [captureFile('rsa.jsonl', rsa, 3), file('jwks.json', rsa.publicKeys ?? '')]
+  const { status, out } = await depositd(`webhooks detect --public-keys ${keys} --from ${captures}`)
+  expect(status).toBe(0)
+  expect(parse(out)).toEqual({ webhooks: { ...rsa.settings, publicKeys: keys } })
+})
+
+test('from the quarantine, the scheme is found among what others sent', async () => {
+  const db = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test' })
+  const rows = capturesOf(acme, 4).map((capture, place) => ({
+    ...capture,
+    headers: place === 3 ? { 'x-acme-proof': 'sha512=00' } : capture.headers,
+    source: '203.0.113.9',
+    reason: 'signature_missing',
+  }))
+  await keepQuarantined(db, rows, { rowsMax: 100, bytesMax: 1_000_000 })
+  await db.destroy()
+  const { status, out } = await depositd('webhooks detect', { WEBHOOK_SECRETS: secret })
+  expect(status).toBe(0)
+  expect(out).toContain('# Verifies 3 of 4 captured deliveries.')
+  expect(parse(out)).toEqual({ webhooks: acme.settings })
+})
+
+test('where nothing verifies, the line says so, and the status is that of bad news', async () => {
+  const captures = captureFile('again.jsonl', acme, 3)
+  expect(await depositd(`webhooks detect --from ${captures}`, { WEBHOOK_SECRETS: 'other' })).toEqual({
+    status: 1,
+    out: '',
+    err: 'depositd: none of 3 captured deliveries verifies by this secret in any way that is known\n',
+  })
+  const empty = file('empty.jsonl', '')
+  expect(await depositd(`webhooks detect --from ${empty}`, { WEBHOOK_SECRETS: 'other' })).toMatchObject({
+    status: 1,
+    err: `depositd: there are no captured deliveries in ${empty}\n`,
+  })
+})
+
+test.each([
+  [
+    'webhooks detect --from none.jsonl --public-keys package.json',
+    "--from cannot be read: ENOENT: no such file or directory, open 'none.jsonl'; name a file",
+  ],
+  [
+    'webhooks detect --secret-file none',
+    "--secret-file cannot be read: ENOENT: no such file or directory, open 'none'; name a file",
+  ],
+  ['webhooks detect', 'no secret is given; give --secret-file or --public-keys, or set WEBHOOK_SECRETS'],
+  ['webhooks detect --secret a', "unknown option '--secret'"],
+])('%s is wrong use: status 2, and a line that names the mend', async (line, message) => {
+  const { status, out, err } = await depositd(line)
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(err).toContain(message)
+})
+
+test('every line of a file that is no capture is named', async () => {
+  const captures = file('bad.jsonl', 'none\n{"headers":{},"body":"{}","received_at":"now"}\n')
+  const { status, err } = await depositd(`webhooks detect --from ${captures}`, { WEBHOOK_SECRETS: 'a' })
+  expect(status).toBe(2)
+  expect(err).toBe(
+    `depositd: ${captures}, line 1: is no JSON object\n  ${captures}, line 2: received_at: is no time like ` +
+      '2026-11-20T10:00:00Z; see "Captured deliveries" in docs/webhooks.md\n',
+  )
+})

@@ -1,0 +1,173 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { parseProfile } from '../../../src/provider/profile/parse-profile.ts'
+import type { DepositRecord } from '../../../src/service/deposits/record.ts'
+import { openDatabase } from '../../../src/store/database.ts'
+import { appendInbox } from '../../../src/store/inbox.ts'
+import type { Tables } from '../../../src/store/tables.ts'
+import { eventOf, lives } from '../../provider/infer/lives.ts'
+import { mint, usdc } from '../../provider/settled-row.ts'
+import { runCommand } from '../../support/command.ts'
+import { temporaryFolderOfFile } from '../../support/folder.ts'
+import { otherEvent, otherRecord } from '../../support/other-service.ts'
+import { testDatabase } from '../../support/postgres.ts'
+
+const folder = temporaryFolderOfFile()
+
+function file(name: string, text: string): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+
+const settings = file(
+  'depositd.yaml',
+  `networks:
+  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, contract: '${usdc}', decimals: 6 },
+      { symbol: ETH, contract: native, decimals: 18 }] }
+  - { name: solana, family: solana, assets: [{ symbol: USDC, contract: ${mint}, decimals: 6 }] }
+`,
+)
+
+const [firstRecord] = lives as [DepositRecord, ...DepositRecord[]]
+const bodies = lives.map((record, place) => JSON.stringify(otherEvent(eventOf(record, place))))
+const captures = file(
+  'captures.jsonl',
+  bodies.map((body) => JSON.stringify({ headers: {}, body, received_at: '2026-01-01T02:00:00Z' })).join('\n'),
+)
+const answer = file(
+  'answer.json',
+  JSON.stringify({ items: lives.map(otherRecord).toReversed(), page: 1, pages: 3 }),
+)
+
+test('without a database, from files alone, a profile is printed that reads them, with what is unsure marked', async () => {
+  const { status, out, err } = await runCommand(`webhooks profile --from ${captures} --records ${answer}`, {
+    DEPOSITD_CONFIG: settings,
+  })
+  expect({ status, err }).toEqual({ status: 0, err: '' })
+  expect(out).toMatchInlineSnapshot(`
+    "# A profile to start from. It reads 16 of 16 webhooks and 16 of 16 records.
+    # What is marked as unsure was guessed: look at each, and at every word of status.
+
+    webhook:
+      id: notification.uuid
+      kind:
+        paths: notification.topic
+        words: { TRANSFER_CHANGED: deposit }
+      record: payload.transfer
+      occurredAt: { paths: notification.sent_ms, as: ms }
+    record:
+      id: reference
+      owner:
+        kind:
+          paths: beneficiary.class
+          words:
+            CH: channel # unsure: its deliveries are on networks
+            SW: stable_wallet # unsure: its deliveries are on no network
+        id: beneficiary.key
+      status:
+        paths: phase
+        words:
+          INCOMING: observed
+          FINAL: confirmed
+          SWAPPING: settling
+          BOOKED: settled # unsure: the word is not known; guessed by when it is told
+          PAYING_OUT: settling
+          DONE: settled
+      createdAt: { paths: opened_ms, as: ms }
+      occurredAt: { paths: changed_ms, as: ms }
+      deposit:
+        network: incoming.chain
+        address: incoming.wallet
+        asset: { paths: incoming.token, presence: nullable, otherwise: native }
+        amount: { paths: incoming.qty, as: units }
+        transaction: incoming.hash
+        index: incoming.position
+      settlement:
+        network: { paths: outgoing.chain, presence: nullable, otherwise: stable-wallet }
+        address: outgoing.wallet
+        asset: { paths: outgoing.token, presence: nullable, otherwise: native }
+        amount: { paths: outgoing.qty, as: units }
+        transaction: { paths: outgoing.hash, absent: [ '' ] }
+        fee: { paths: outgoing.commission, as: units }
+    networks: { BASE: base, SOL: solana }
+    list:
+      items: items
+      pages: page # unsure: the answer has page; the parameter may be called otherwise
+    "
+  `)
+  expect(parseProfile(out).faults).toEqual([])
+})
+
+test('from the inbox, webhooks and polled records are taken, and owners are known by the address book', async () => {
+  await using database = await testDatabase().then(({ url, drop }) => ({ url, [Symbol.asyncDispose]: drop }))
+  const db = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test' })
+  const rows = [
+    ...bodies.map((body, place) => ({ source: 'webhook' as const, sourceKey: `ntf-${place}`, body })),
+    ...lives.map((record, place) => ({
+      source: 'api' as const,
+      sourceKey: `${record.id} ${place}`,
+      body: JSON.stringify(otherRecord(record)),
+    })),
+  ]
+  await appendInbox(
+    db,
+    rows.map((row) => ({ ...row, body: Buffer.from(row.body), headers: {}, receivedAt: new Date() })),
+  )
+  await db.insertInto('owner').values({ kind: 'stable_wallet', id: 'savings' }).execute()
+  await db.destroy()
+  const environment = { DATABASE_URL: database.url, DEPOSITD_CONFIG: settings }
+  const { status, out } = await runCommand('webhooks profile --json', environment)
+  expect(status).toBe(0)
+  const document = JSON.parse(out) as { doubts: { path: string[] }[] }
+  expect(document).toMatchObject({
+    profile: { record: { owner: { kind: { words: { CH: 'channel', SW: 'stable_wallet' } } } } },
+    webhooks: { read: lives.length, ignored: 0, unread: 0 },
+    records: { read: lives.length, ignored: 0, unread: 0 },
+    not_json: 0,
+  })
+  // The address book says who SW is; of CH it says nothing.
+  expect(document.doubts.map(({ path }) => path.join('.')).filter((path) => path.includes('owner'))).toEqual([
+    'record.owner.kind.words.CH',
+  ])
+})
+
+test('what the profile does not read is told above it, and the status is that of bad news', async () => {
+  const strange = JSON.stringify(
+    otherEvent(eventOf({ ...firstRecord, owner: { type: 'channel', id: '' } }, 99)),
+  )
+  const mixed = file(
+    'mixed.jsonl',
+    [...bodies, strange, '<html>']
+      .map((body) => JSON.stringify({ headers: {}, body, received_at: '2026-01-01T02:00:00Z' }))
+      .join('\n'),
+  )
+  const { status, out } = await runCommand(`webhooks profile --from ${mixed}`, { DEPOSITD_CONFIG: settings })
+  expect(status).toBe(1)
+  expect(out.split('\n').slice(0, 4)).toEqual([
+    '# A profile to start from. It reads 16 of 17 webhooks and 0 of 0 records.',
+    '# What is marked as unsure was guessed: look at each, and at every word of status.',
+    '# Captured bodies that are no JSON: 1.',
+    '# Not read: payload.transfer.beneficiary.key: is missing',
+  ])
+})
+
+test.each([
+  [
+    '--from EMPTY',
+    'depositd: there is nothing to read in EMPTY; give captured webhooks by --from, or records by --records',
+  ],
+  [
+    '--from EMPTY --records BAD',
+    'depositd: BAD is neither a JSON document nor lines of JSON; save an answer of the API as it came',
+  ],
+])('webhooks profile %s is wrong use: status 2, and a line that names the mend', async (words, message) => {
+  const named = { EMPTY: file('empty.jsonl', ''), BAD: file('bad.json', '<html>') }
+  const put = (text: string) => text.replace('EMPTY', named.EMPTY).replace('BAD', named.BAD)
+  expect(await runCommand(`webhooks profile ${put(words)}`, { DEPOSITD_CONFIG: settings })).toEqual({
+    status: 2,
+    out: '',
+    err: `${put(message)}\n`,
+  })
+})

@@ -1,0 +1,224 @@
+import { createHmac } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createInboxWriter, writerLimits } from '../../../src/intake/inbox-writer.ts'
+import { createQuarantine, quarantineLimits } from '../../../src/intake/quarantine.ts'
+import { transfersPath } from '../../../src/intake/server.ts'
+import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
+import type { SchemeSettings } from '../../../src/intake/signature/scheme.ts'
+import { keepQuarantined } from '../../../src/store/quarantine.ts'
+import { storeWebhooks } from '../../../src/store/store-webhooks.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import { runCommand } from '../../support/command.ts'
+import { temporaryFolder } from '../../support/folder.ts'
+import { deliver, startTestIntake, type TestIntake } from '../../support/intake.ts'
+import { makeSecret, schemeSettings, signStandardWebhook } from '../../support/sign-webhook.ts'
+
+let books: Books
+beforeEach(async () => {
+  books = await openBooks()
+})
+afterEach(() => books[Symbol.asyncDispose]())
+
+const rightSecret = makeSecret()
+
+function depositd(
+  line: string,
+  webhooks: Record<string, string> = {},
+  secret: Record<string, string> = { WEBHOOK_SECRETS: rightSecret },
+) {
+  return runCommand(`webhooks quarantine ${line}`, {
+    DATABASE_URL: books.url,
+    SERVICE_URL: 'http://127.0.0.1:9',
+    SERVICE_API_KEY: 'key',
+    RPC_BASE: 'http://127.0.0.1:9',
+    ...secret,
+    ...webhooks,
+  })
+}
+
+/** Runs an endpoint in front of the database of these tests while it is being sent to. */
+async function whileListening(send: (intake: TestIntake) => Promise<void>, signing?: SchemeSettings) {
+  const quarantine = createQuarantine({
+    store: (rows) => keepQuarantined(books.db, rows, { rowsMax: 100, bytesMax: 1_000_000 }),
+    limits: quarantineLimits,
+    onDropped: () => undefined,
+    onError: () => undefined,
+  })
+  const { write } = createInboxWriter({
+    store: async (rows) => (await storeWebhooks(books.db, rows)).outcomes,
+    ...writerLimits,
+  })
+  const secrets = [{ text: 'set wrongly at first', notBefore: null, notAfter: null }]
+  const other =
+    signing === undefined
+      ? {}
+      : { signing: () => signing, verify: createScheme(signing, { secrets, publicKeys: null }) }
+  const intake = await startTestIntake({ write, quarantine: quarantine.keep, ...other })
+  await send(intake)
+  await intake.stop()
+  await quarantine.stop()
+}
+
+/** Signed by the secret that the endpoint should have had. */
+async function sendGenuine(intake: TestIntake, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const body = Buffer.from(`{"event":"${id}"}`)
+    const headers = signStandardWebhook({ secret: rightSecret, id, body, at: new Date() })
+    expect((await deliver(intake, { id, body, headers })).status).toBe(401)
+  }
+}
+
+async function inboxKeys(): Promise<string[]> {
+  const rows = await books.db.selectFrom('inbox').select('source_key').orderBy('source_key').execute()
+  return rows.map(({ source_key }) => source_key)
+}
+
+test('once the secret is corrected, retry takes in what was genuine, and what was not stays', async () => {
+  await whileListening(async (intake) => {
+    await sendGenuine(intake, ['a', 'b'])
+    await deliver(intake, { id: 'forged', headers: { 'webhook-signature': `v1,${'A'.repeat(43)}=` } })
+  })
+  expect((await depositd('list')).out).toMatch(
+    /^ID +RECEIVED +FROM +REASON +BYTES +SENDER\n 3 .* 127.0.0.1 +signature_wrong +13 +node\n/,
+  )
+  const first = await depositd('retry')
+  expect([first.status, first.out]).toEqual([1, '2 taken in\n1 still refused: signature_wrong\n'])
+  expect(await inboxKeys()).toEqual(['a', 'b'])
+  const again = await depositd('retry')
+  expect([again.status, again.out]).toEqual([1, '1 still refused: signature_wrong\n'])
+  expect(await inboxKeys()).toEqual(['a', 'b'])
+  expect((await depositd('drop --all')).out).toBe('1 dropped\n')
+  expect(await depositd('retry')).toMatchObject({ status: 0, out: 'nothing is in the quarantine\n' })
+})
+
+test('a delivery is judged by the time at which it was received, not by that of the retry', async () => {
+  await whileListening((intake) => sendGenuine(intake, ['a']))
+  await sql`
+    insert into quarantine (received_at, source, reason, headers, body, size)
+    select received_at - interval '1 hour', source, reason, headers, body, size from quarantine`.execute(
+    books.db,
+  )
+  const { out } = await depositd('retry --json')
+  expect(JSON.parse(out).items).toMatchObject([
+    { id: '1', outcome: 'stored' },
+    { id: '2', outcome: 'timestamp_too_new' },
+  ])
+})
+
+test('what came again by the way of the sender meanwhile is a repeat', async () => {
+  await whileListening(async (intake) => {
+    await sendGenuine(intake, ['a'])
+    await sendGenuine(intake, ['a'])
+  })
+  const { status, out } = await depositd('retry')
+  expect([status, out]).toEqual([0, '1 taken in\n1 known already, and counted as repeats\n'])
+  expect(await inboxKeys()).toEqual(['a'])
+})
+
+test('ten retries at once take each delivery in once, and count none as a repeat', async () => {
+  const ids = ['a', 'b', 'c', 'd', 'e']
+  await whileListening((intake) => sendGenuine(intake, ids))
+  await Promise.all(Array.from({ length: 10 }, () => depositd('retry')))
+  expect(await inboxKeys()).toEqual(ids)
+  expect((await sql`select from webhook_repeat`.execute(books.db)).rows).toEqual([])
+  expect((await depositd('list')).out).toBe('nothing is in the quarantine\n')
+})
+
+test('a bearer token is not readable in the quarantine, and is verified all the same', async () => {
+  const signing = { scheme: 'shared-secret', header: 'x-sent-by', prefix: 'Bearer ' } as const
+  await whileListening(async ({ url }) => {
+    const headers = { 'content-type': 'application/json', 'x-sent-by': 'Bearer the-right-one' }
+    await fetch(url + transfersPath, { method: 'POST', headers, body: '{"id":"evt_1"}' })
+  }, signing)
+  expect((await depositd('show 1')).out).not.toContain('the-right-one')
+  const file = join(await temporaryFolder(), 'depositd.yaml')
+  writeFileSync(file, JSON.stringify({ webhooks: signing }))
+  const { status, out } = await depositd('retry', { DEPOSITD_CONFIG: file, WEBHOOK_SECRETS: 'the-right-one' })
+  expect([status, out]).toEqual([0, '1 taken in\n'])
+  expect(await inboxKeys()).toEqual(['evt_1'])
+})
+
+test('a signature in a header that is called like a credential is verified anew once the secret is corrected', async () => {
+  const section = { scheme: 'hmac', header: 'authorization', prefix: 'HMAC ' }
+  await whileListening(async ({ url }) => {
+    const body = '{"id":"evt_1"}'
+    const mac = createHmac('sha256', 'the-right-one').update(body).digest('hex')
+    const headers = { 'content-type': 'application/json', authorization: `HMAC ${mac}` }
+    await fetch(url + transfersPath, { method: 'POST', headers, body })
+  }, schemeSettings(section))
+  const file = join(await temporaryFolder(), 'depositd.yaml')
+  writeFileSync(file, JSON.stringify({ webhooks: section }))
+  const { status, out } = await depositd('retry', { DEPOSITD_CONFIG: file, WEBHOOK_SECRETS: 'the-right-one' })
+  expect([status, out]).toEqual([0, '1 taken in\n'])
+  expect(await inboxKeys()).toEqual(['evt_1'])
+})
+
+test('show prints headers and body, and with --json a line of a file of captures', async () => {
+  await whileListening((intake) => sendGenuine(intake, ['a']))
+  const { out } = await depositd('show 1')
+  expect(out).toContain('delivery 1: signature_wrong\n')
+  expect(out).toContain('  webhook-id: a\n')
+  expect(out).toContain('\n{"event":"a"}\n')
+  const capture = JSON.parse((await depositd('show 1 --json')).out) as Record<string, string>
+  expect(Buffer.from(capture.body_base64 ?? '', 'base64').toString()).toBe('{"event":"a"}')
+  expect(capture).toMatchObject({ received_at: expect.stringMatching(/Z$/), headers: { 'webhook-id': 'a' } })
+})
+
+test('what came under another type than JSON is taken in where it is genuine', async () => {
+  await whileListening(async (intake) => {
+    const body = Buffer.from('{"event":"plain"}')
+    const signed = signStandardWebhook({ secret: rightSecret, id: 'plain', body, at: new Date() })
+    const headers = { ...signed, 'content-type': 'text/plain' }
+    expect((await deliver(intake, { id: 'plain', body, headers })).status).toBe(415)
+  })
+  expect(await depositd('retry')).toMatchObject({ status: 0, out: '1 taken in\n' })
+  expect(await inboxKeys()).toEqual(['plain'])
+})
+
+test('control characters of a stranger do not reach the terminal', async () => {
+  await whileListening(async (intake) => {
+    await deliver(intake, { id: 'x', body: '"\u001b[2J\u202e"', headers: { 'webhook-signature': 'v1,x' } })
+  })
+  const { out } = await depositd('show 1')
+  for (const character of ['\u001b', '\u202e']) expect(out).not.toContain(character)
+})
+
+test.each([
+  ['drop', 'it does not say which deliveries to drop; name their numbers, or give --all'],
+  ['drop 1 --all', 'it does not say which deliveries to drop'],
+  ['list --limit 0', '--limit is "0"'],
+])('%s is wrong use, and says what to do', async (line, said) => {
+  expect(await depositd(line)).toMatchObject({ status: 2, err: expect.stringContaining(said) })
+})
+
+test.each(['show 7', 'retry 7', 'retry x'])('%s names a delivery that is not found', async (line) => {
+  expect(await depositd(line)).toMatchObject({
+    status: 3,
+    err: expect.stringMatching(/there is no delivery \w in the quarantine/),
+  })
+})
+
+test('without a signature only what is named is taken in', async () => {
+  await whileListening((intake) => sendGenuine(intake, ['a', 'b']))
+  const unsigned = (line: string) => depositd(line, { WEBHOOK_SCHEME: 'none' }, {})
+  expect(await unsigned('retry')).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('webhooks.scheme is none, by which every delivery would be taken in'),
+  })
+  const { items } = JSON.parse((await depositd('list --json')).out)
+  const id = items[0]?.id
+  expect(await unsigned(`retry ${id}`)).toMatchObject({ status: 0, out: '1 taken in\n' })
+  expect(JSON.parse((await depositd('list --json')).out).items).toHaveLength(1)
+})
+
+test('settings that cannot be used are named, and the quarantine stays as it is', async () => {
+  await whileListening((intake) => sendGenuine(intake, ['a']))
+  expect(await depositd('retry', { WEBHOOK_SECRETS: 'whsec_short' })).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('WEBHOOK_SECRETS'),
+  })
+  expect(JSON.parse((await depositd('list --json')).out).items).toHaveLength(1)
+})
