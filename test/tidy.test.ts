@@ -111,6 +111,6 @@ test('the lock file names the packages of every platform, or "npm ci" would refu
   expect(wanted.filter((name) => !named(name))).toEqual([])
 })
 
-test('the change log tells of what is not released yet', () => {
+test('the change log has a section for unreleased changes', () => {
   expect(readFileSync(join(root, 'CHANGELOG.md'), 'utf8')).toMatch(/^## \[?Unreleased/m)
 })

@@ -99,7 +99,7 @@ function hideProblems(hide: (text: string) => string, checks: Readiness['checks'
 }
 
 /**
- * A process that takes webhooks stays ready when no worker applies them, whatever its other roles: deliveries are
+ * A process that takes webhooks stays ready when no worker applies them, even if it has other roles: deliveries are
  * stored and applied later. A proxy that took all such processes out of service would lose them.
  */
 function neededBy(roles: readonly Role[], streams: readonly string[]): ReadonlySet<string> {

@@ -23,7 +23,7 @@ export type TransferLink = {
   transfer: TransferRef
   role: ObservedChainTransfer['role']
   rule: LinkRule
-  /** The id of the decision, if the rule is `ruling`. */
+  /** The id of the decision, if the rule is `decision`. */
   decision: string | null
 }
 

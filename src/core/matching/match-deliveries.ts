@@ -47,7 +47,7 @@ const passes = [false, true].flatMap((isGone) => tiers.map((tier) => ({ ...tier,
  * Matches transfers to the claim histories that they deliver: several transfers to one history, and shares of one
  * transfer to several. All transactions that the service named over time count. Decisions and strong fits come first,
  * across all histories; a matched history takes no part in weaker passes. Histories are served in the order of
- * `stories`; `reused` holds those that claim another's payment.
+ * `claimHistories`; `reused` holds those that claim another's payment.
  */
 export function matchDeliveries(
   { claimHistories, reused }: { claimHistories: readonly ClaimHistory[]; reused: Payments['reused'] },

@@ -31,7 +31,7 @@ const strongestFirst = fitsInOrder.flat()
  * Gives each claim history at most one payment, and each payment to at most one history. Decisions come first. Exact
  * fits follow, across all histories, so that a doubtful fit cannot take another's payment. Among equal fits, the
  * transaction that was named first takes precedence.
- * @param stories in the order of precedence among those that were named at once
+ * @param claimHistories in the order of precedence among those that were named at once
  */
 export function matchPayments(
   claimHistories: readonly ClaimHistory[],

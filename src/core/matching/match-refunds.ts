@@ -6,7 +6,7 @@ import type { Payments } from './match-payments.ts'
 /**
  * Assigns refunds to claim histories. Candidates are transfers to recipients that deliver nothing and that the service
  * at any time named as the return of the payment. They add up to no more than was paid, because one transaction may pay
- * others too. A transfer that several histories name goes to the first of them in `stories`.
+ * others too. A transfer that several histories name goes to the first of them in `claimHistories`.
  */
 export function matchRefunds(
   { claimHistories, payments }: { claimHistories: readonly ClaimHistory[]; payments: Payments['of'] },
