@@ -1,7 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { decide } from '../../src/core/decide.ts'
-import { linkKeys } from '../../src/core/evidence.ts'
-import { decodeObservation } from '../../src/core/observation-json.ts'
+import { linkKeys, decodeObservation } from '../../src/core/evidence.ts'
 import type { ApplyDeps } from '../../src/jobs/books/apply.ts'
 import { numberDeposits, saveDeposits } from '../../src/store/books/deposits.ts'
 import { saveEvidence } from '../../src/store/books/evidence.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
-import { rulesOf } from '../core/rules-of.ts'
+import { rulesOf } from '../core/decide.ts'
 import { createInboxWriter, writerLimits } from '../intake/inbox-writer.ts'
 import { createLiveScheme, type LiveScheme } from '../intake/live-scheme.ts'
 import { createQuarantine, quarantineLimits } from '../intake/quarantine.ts'

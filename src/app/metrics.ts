@@ -1,6 +1,6 @@
 import { type Links, sharedLinks } from '../config/link-settings.ts'
 import type { Settings } from '../config/settings.ts'
-import { type AlertRules, callsForPeople, causesOf } from '../core/cause.ts'
+import { type AlertRules, causesOf, needsAlert } from '../core/cause.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import type { KnownLabelValues } from '../ops/metrics/label-values.ts'
 import { busiest } from '../ops/metrics/scorecard.ts'
@@ -65,7 +65,7 @@ export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules
   const causes = causesOf(cases, alerts.causeWithinMs).map(({ cases: held, ...cause }) => ({
     ...cause,
     count: held.reduce((sum, { count }) => sum + count, 0),
-    callsForPeople: callsForPeople({ ...cause, cases: held }, alerts, now),
+    callsForPeople: needsAlert({ ...cause, cases: held }, alerts, now),
   }))
   return { ...gauges, causes }
 }

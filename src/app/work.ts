@@ -1,7 +1,7 @@
 import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
+import { rulesOf } from '../core/decide.ts'
 import { assert } from '../core/errors.ts'
-import { rulesOf } from '../core/rules-of.ts'
 import { createTokenBuckets } from '../intake/token-buckets.ts'
 import { auditOwners } from '../jobs/audit-owners.ts'
 import { digestOf } from '../jobs/books/activate-rules.ts'

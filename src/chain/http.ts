@@ -1,5 +1,5 @@
 import { messageOf } from '../core/errors.ts'
-import { readRetryAfter } from '../core/retry-after.ts'
+import { readRetryAfter } from '../http/retry-after.ts'
 import type { NodeConnection } from './options.ts'
 
 /** One complete response. `retryAfterMs` is the wait that the server asks for; null if it asks for none. */

@@ -1,10 +1,10 @@
 import type { Address, AssetKey, NetworkName, TxId } from '../core/asset.ts'
+import type { BalanceMovement } from '../core/balance-proof.ts'
 import type { ChainTransfer } from '../core/evidence.ts'
-import type { BalanceMovement } from '../core/movement.ts'
 
 export type { NetworkSettings } from '../core/asset.ts'
+export type { BalanceMovement } from '../core/balance-proof.ts'
 export type { ChainTransfer } from '../core/evidence.ts'
-export type { BalanceMovement } from '../core/movement.ts'
 
 /** `seen` may still vanish; only `final` is booked. */
 export type FinalityStage = 'seen' | 'final'

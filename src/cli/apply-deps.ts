@@ -1,5 +1,5 @@
 import { loadServiceProfile } from '../app/service-profile.ts'
-import { rulesOf } from '../core/rules-of.ts'
+import { rulesOf } from '../core/decide.ts'
 import { digestOf } from '../jobs/books/activate-rules.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
 import { createClaimReader } from '../provider/read-claim.ts'

@@ -1,5 +1,4 @@
-import type { TableColumn } from '../presentation/column.ts'
-import { duration, printable } from '../presentation/printable.ts'
+import { duration, printable, type TableColumn } from '../presentation/words.ts'
 import { digitsOf } from '../provider/lossless-json.ts'
 import type { Context } from './context.ts'
 

@@ -1,6 +1,5 @@
-import type { Rules } from '../core/decide.ts'
+import { type Rules, rulesOf } from '../core/decide.ts'
 import { Fault, isFault } from '../core/errors.ts'
-import { rulesOf } from '../core/rules-of.ts'
 import { attachedSettings, type Context } from './context.ts'
 
 /** The rules that judge deposits, or why the settings do not provide them. */

@@ -1,5 +1,5 @@
 import { type AccountLabel, builtInAccounts, fitsPattern, isAccount, meet } from '../core/chart.ts'
-import type { ContraRule } from '../core/contra.ts'
+import type { ContraRule } from '../core/posting.ts'
 import type { AccountsSection } from './accounts-schema.ts'
 import { type AssetCatalog, covers, type PolicyFault, patternOfMatch, type Refuse } from './policies.ts'
 

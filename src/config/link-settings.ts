@@ -1,4 +1,3 @@
-import { isLoopback } from '../core/loopback.ts'
 import type { EnvironmentReader } from './environment.ts'
 
 /** Targets of links, and the setting that holds the URL of each. */
@@ -48,4 +47,11 @@ function shared(url: string | null): string | null {
 /** A name in `.localhost` is local by RFC 6761. The unspecified address is not one to connect to. */
 function isOfOneMachine(hostname: string): boolean {
   return isLoopback(hostname) || /\.localhost\.?$|^0\.0\.0\.0$|^\[::\]$/i.test(hostname)
+}
+
+const names = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i
+
+/** True if the host is this machine itself, so that no other machine can read or reach that traffic. */
+export function isLoopback(host: string): boolean {
+  return names.test(host)
 }

@@ -1,4 +1,4 @@
-import type { Address, AssetKey, NetworkName } from './asset.ts'
+import type { Address, AssetKey, NetworkName, TxId } from './asset.ts'
 import { assert } from './errors.ts'
 
 /** One asset held at one address. */
@@ -61,4 +61,19 @@ export function spansBetween({ start, end }: BalanceSpan, balances: readonly Bal
 /** True if the span covers one block, so that the change is in the block at its end. */
 export function isNarrow({ start, end }: BalanceSpan): boolean {
   return end.height - start.height === 1n
+}
+
+/**
+ * A change of a watched address's balance that is not a payment to it: an outgoing payment, a fee that it bore, a wrap,
+ * returned rent. `change` is signed and never zero. Movements prove balances; they are never booked.
+ */
+export type BalanceMovement = {
+  network: NetworkName
+  tx: TxId
+  index: string
+  asset: AssetKey
+  address: Address
+  change: bigint
+  height: bigint
+  blockHash: string
 }

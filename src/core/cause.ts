@@ -1,5 +1,5 @@
 import { mismatchKinds } from './mismatch.ts'
-import type { KindEntry, ResponsibleParty, Severity } from './mismatches/mismatch-entry.ts'
+import type { KindEntry, ResponsibleParty, Severity } from './mismatches/kind-entry.ts'
 import { isWithinLimit, type Limits, type Stake } from './second-person.ts'
 
 /** An open mismatch, or several alike, reduced to the properties that mismatches of one cause share. */
@@ -55,11 +55,11 @@ function split<Case extends CauseCandidate>(cases: readonly Case[], withinMs: nu
 
 function causeOf<Case extends CauseCandidate>(cases: [Case, ...Case[]]): Cause<Case> {
   const [one] = cases
-  return { ...likenessOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
+  return { ...causeKeyOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
 }
 
 /** The properties that mismatches of one cause share. */
-export function likenessOf({
+export function causeKeyOf({
   kind,
   network,
 }: Pick<CauseCandidate, 'kind' | 'network'>): Pick<Cause<never>, 'kind' | 'service' | 'network' | 'side'> {
@@ -86,7 +86,7 @@ const urgentWithinHours = 1
  * enough, and whose losses exceed the limit of an asset. An unknown loss exceeds every limit. An operator who takes a
  * case also takes the later cases of the same cause, so that a cause does not raise one alert per deposit.
  */
-export function callsForPeople(
+export function needsAlert(
   { kind, cases }: Pick<Cause<OpenCase>, 'kind' | 'cases'>,
   { lossAbove, afterMs }: AlertRules,
   now: Date,

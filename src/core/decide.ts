@@ -1,5 +1,4 @@
 import { type AssetKey, assetCode, type NetworkName, type TxId } from './asset.ts'
-import { type ContraRule, contraOf } from './contra.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
 import { deliveredLegs, liveLeg, total } from './judging/matrix.ts'
 import { type NamedTransaction, unseenTransactions } from './judging/named-transactions.ts'
@@ -11,7 +10,7 @@ import { type Approval, type DepositEvidence, divide } from './matching/divide.t
 import { type ChainLeg, claimOf } from './matching/fold.ts'
 import type { Mismatch } from './mismatch.ts'
 import type { Policy, RoutePolicy } from './policy.ts'
-import { type Journal, posting } from './posting.ts'
+import { type ContraRule, contraOf, type Journal, posting } from './posting.ts'
 import { earliest } from './time.ts'
 
 /** A deposit as the store knows it: its number, and the service id or transfer that identified it. */
@@ -265,4 +264,9 @@ function unmatchedDeliveryOf(leg: ChainLeg): UnmatchedDelivery {
   const { ref, asset, amount, to } = leg
   const detail = { transfer: ref, asset, amount: amount.toString(), recipient: to }
   return { leg, mismatch: { kind: 'settlement_unreported', detail, loss: null } }
+}
+
+/** The settings by which deposits are decided. */
+export function rulesOf({ policy, routes, senders, contras = [] }: Rules): Rules {
+  return { policy, routes, senders, contras }
 }

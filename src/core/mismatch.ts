@@ -1,7 +1,7 @@
 import type { AssetKey } from './asset.ts'
-import type { Severity } from './mismatches/mismatch-entry.ts'
-import { kindsOfMatters } from './mismatches/mismatches-of-matters.ts'
-import { kindsOfSources } from './mismatches/mismatches-of-sources.ts'
+import { kindsOfSources } from './mismatches/evidence-kinds.ts'
+import type { Severity } from './mismatches/kind-entry.ts'
+import { kindsOfMatters } from './mismatches/lifecycle-and-system-kinds.ts'
 import type { Amount } from './money.ts'
 
 export type { Severity }

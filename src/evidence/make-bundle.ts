@@ -1,7 +1,6 @@
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
-import type { GroupVerdict } from '../core/decide.ts'
-import { rulesOf } from '../core/rules-of.ts'
+import { type GroupVerdict, rulesOf } from '../core/decide.ts'
 import type { EvidenceRow, GroupEvidence } from '../store/books/load-evidence.ts'
 import { type BundleParts, sealBundle } from './bundle.ts'
 import { sha256Of } from './canonical.ts'

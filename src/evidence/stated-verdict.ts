@@ -6,7 +6,7 @@ import {
   type Rules,
 } from '../core/decide.ts'
 import { explainAll } from '../core/explaining/explain.ts'
-import type { StoredObservation } from '../core/explaining/explain-sources.ts'
+import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
 import type { Approval } from '../core/matching/divide.ts'
 import type { Journal } from '../core/posting.ts'
 import type { BundleParts } from './bundle.ts'

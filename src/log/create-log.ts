@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type DestinationStream, destination, type Logger, pino } from 'pino'
-import { Fault } from '../core/errors.ts'
-import { shorten } from '../core/shorten.ts'
+import { Fault, shorten } from '../core/errors.ts'
 import { createHidden, type SecretRedactor } from './hide-secrets.ts'
 
 export type LogSettings = {

@@ -1,5 +1,4 @@
-import type { EventDeclaration, Level } from './events/event.ts'
-import { type EventName, events } from './events/events.ts'
+import { type EventDeclaration, type EventName, events, type Level } from './events.ts'
 
 /** Destination of lines; a pino logger is one. */
 export type LineSink = Readonly<Record<Level, (fields: object, text: string) => void>>

@@ -1,7 +1,6 @@
 import type { Cell, Matrix } from '../core/judging/matrix.ts'
-import type { TableColumn } from './column.ts'
 import { type AssetLabels, mismatchSentence } from './mismatch-words.ts'
-import type { Fact } from './words.ts'
+import type { Fact, TableColumn } from './words.ts'
 
 /** One row of a list of deposits. Amounts are decimal text. */
 export type DepositListRow = {

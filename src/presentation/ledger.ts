@@ -1,4 +1,4 @@
-import type { TableColumn } from './column.ts'
+import type { TableColumn } from './words.ts'
 
 /** Amounts are decimals in units of the asset, debit balances positive. */
 export type TrialBalanceRow = {

@@ -1,9 +1,7 @@
 import { mismatchKinds } from '../core/mismatch.ts'
-import type { KindEntry } from '../core/mismatches/mismatch-entry.ts'
-import type { TableColumn } from './column.ts'
+import type { KindEntry } from '../core/mismatches/kind-entry.ts'
 import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-words.ts'
-import type { Fact } from './words.ts'
-import { wordOf, wordsOf } from './words.ts'
+import { type Fact, type TableColumn, wordOf, wordsOf } from './words.ts'
 
 /** One row of a list of mismatches. */
 export type MismatchRow = {

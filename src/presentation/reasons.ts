@@ -1,7 +1,7 @@
 import type { VerdictReason } from '../core/explaining/explain.ts'
 import type { DepositState } from '../core/judging/reconcile.ts'
-import type { TableColumn } from './column.ts'
 import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-words.ts'
+import type { TableColumn } from './words.ts'
 
 /** The reasons of a deposit's verdict, made anew from stored evidence; or why they cannot be given. */
 export type Explanation =

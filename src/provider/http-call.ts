@@ -1,5 +1,5 @@
 import { messageOf } from '../core/errors.ts'
-import { readRetryAfter } from '../core/retry-after.ts'
+import { readRetryAfter } from '../http/retry-after.ts'
 import { parseLossless } from './lossless-json.ts'
 
 export type HttpSettings = {

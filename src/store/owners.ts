@@ -6,9 +6,8 @@ import {
   type OwnerEntry,
   ownerText,
 } from '../core/address-book.ts'
-import { defaultService } from '../core/deposit-service.ts'
 import { Fault } from '../core/errors.ts'
-import type { Owner } from '../core/evidence.ts'
+import { defaultService, type Owner } from '../core/evidence.ts'
 import { searchAgain } from './chain/leg-searches.ts'
 import { inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { defaultService } from '../core/deposit-service.ts'
+import { defaultService } from '../core/evidence.ts'
 import { appendInbox } from './inbox.ts'
 import type { Tables } from './tables.ts'
 

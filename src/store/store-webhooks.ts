@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { defaultService } from '../core/deposit-service.ts'
 import { assert } from '../core/errors.ts'
+import { defaultService } from '../core/evidence.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { inTransaction } from './database.ts'
 import { appendInbox, type NewInboxRow, rowKey } from './inbox.ts'

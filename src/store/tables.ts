@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from 'kysely'
-import type { ServiceName } from '../core/deposit-service.ts'
+import type { ServiceName } from '../core/evidence.ts'
 
 /** `numeric(78, 0)`: read as decimal text, written as a `bigint` or as text. */
 type Numeric = ColumnType<string, bigint | string, bigint | string>

@@ -11,7 +11,7 @@ import {
   uuid,
 } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AlertRules, type Cause, callsForPeople, causesOf, type OpenCase } from '../../src/core/cause.ts'
+import { type AlertRules, type Cause, causesOf, needsAlert, type OpenCase } from '../../src/core/cause.ts'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
 import type { Stake } from '../../src/core/second-person.ts'
 
@@ -110,7 +110,7 @@ const short: OpenCase = {
 const hours = (count: number) => count * 60
 const calls = (changes: readonly Partial<OpenCase>[], minutes: number): boolean => {
   const open = changes.map((change) => ({ ...short, ...change }))
-  return callsForPeople({ kind: open[0]?.kind ?? '', cases: open }, rules, at(minutes))
+  return needsAlert({ kind: open[0]?.kind ?? '', cases: open }, rules, at(minutes))
 }
 
 describe('a cause calls for people', () => {

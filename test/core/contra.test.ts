@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
-import type { ContraRule } from '../../src/core/contra.ts'
 import { decide } from '../../src/core/decide.ts'
 import type { Observation } from '../../src/core/evidence.ts'
-import type { Journal } from '../../src/core/posting.ts'
+import type { ContraRule, Journal } from '../../src/core/posting.ts'
 import { groupOf } from '../support/any-evidence.ts'
 import { arbitrum, at, base, claim, delivery, payment, policy, webhook } from '../support/evidence.ts'
 

@@ -1,13 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
-import { type Claim, linkKeys } from '../../src/core/evidence.ts'
+import { type Claim, decodeObservation, encodeObservation, linkKeys } from '../../src/core/evidence.ts'
 import { completedStages, type Milestones } from '../../src/core/lag.ts'
 import { components } from '../../src/core/matching/components.ts'
 import { foldChainTransfers, foldClaims } from '../../src/core/matching/fold.ts'
 import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
 import { anyEvidence, runs } from '../support/any-evidence.ts'
 import {
   arbitrum,

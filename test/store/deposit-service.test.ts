@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { defaultService } from '../../src/core/deposit-service.ts'
+import { defaultService } from '../../src/core/evidence.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import {
   type DecisionOutcome,
+  encodeObservation,
   type Observation,
   type ServiceId,
   type TransferDecision,
   transferRef,
 } from '../../src/core/evidence.ts'
-import { encodeObservation } from '../../src/core/observation-json.ts'
 import { anyClaimHistory, anyMinute, observationsOf, serviceIdOf } from './any-claim-history.ts'
 import { anyEvidence } from './any-evidence.ts'
 import { at } from './evidence.ts'

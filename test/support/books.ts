@@ -1,7 +1,11 @@
 import { type Kysely, sql } from 'kysely'
 import { type Asset, assetNetwork } from '../../src/core/asset.ts'
-import type { Observation, ObservedChainTransfer } from '../../src/core/evidence.ts'
-import { decodeObservation, encodeObservation } from '../../src/core/observation-json.ts'
+import {
+  decodeObservation,
+  encodeObservation,
+  type Observation,
+  type ObservedChainTransfer,
+} from '../../src/core/evidence.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/books/apply.ts'
 import { pinAssets } from '../../src/store/assets.ts'
 import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'

@@ -1,6 +1,5 @@
 import { type Kysely, type KyselyPlugin, sql } from 'kysely'
-import type { Observation, ObservedChainTransfer } from '../../src/core/evidence.ts'
-import { encodeObservation } from '../../src/core/observation-json.ts'
+import { encodeObservation, type Observation, type ObservedChainTransfer } from '../../src/core/evidence.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/books/apply.ts'
 import { verifyBooks } from '../../src/jobs/books/verify-books.ts'
 import { recordDecisions } from '../../src/store/books/decisions.ts'

@@ -1,5 +1,4 @@
-import type { EventDeclaration } from '../../src/log/events/event.ts'
-import { daemonEvents, sandboxEvents, serviceEvents } from '../../src/log/events/events.ts'
+import { daemonEvents, type EventDeclaration, sandboxEvents, serviceEvents } from '../../src/log/events.ts'
 import { markdownTable } from './markdown.ts'
 
 const lists: readonly { head: string; about: string; events: Readonly<Record<string, EventDeclaration>> }[] =

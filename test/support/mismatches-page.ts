@@ -4,7 +4,7 @@ import type {
   LossRule,
   ResolutionMethod,
   ResponsibleParty,
-} from '../../src/core/mismatches/mismatch-entry.ts'
+} from '../../src/core/mismatches/kind-entry.ts'
 import { markdownTable } from './markdown.ts'
 
 const severities: Record<Severity, string> = {

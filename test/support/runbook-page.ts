@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
-import type { KindEntry } from '../../src/core/mismatches/mismatch-entry.ts'
+import type { KindEntry } from '../../src/core/mismatches/kind-entry.ts'
 import { type AlertRule, alerts } from './alert-rules.ts'
 import { endings, sides } from './mismatches-page.ts'
 

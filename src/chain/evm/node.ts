@@ -1,6 +1,5 @@
 import { BaseError, type Client, createClient, createTransport, RpcRequestError, type Transport } from 'viem'
-import { Fault, messageOf } from '../../core/errors.ts'
-import { shorten } from '../../core/shorten.ts'
+import { Fault, messageOf, shorten } from '../../core/errors.ts'
 import type { NodeHealth } from '../health.ts'
 import { ConnectionProblem } from '../http.ts'
 import {

@@ -5,8 +5,7 @@ import {
   type RpcTransport,
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED,
 } from '@solana/kit'
-import { Fault, isFault, messageOf } from '../../core/errors.ts'
-import { shorten } from '../../core/shorten.ts'
+import { Fault, isFault, messageOf, shorten } from '../../core/errors.ts'
 import type { NodeHealth } from '../health.ts'
 import { openExchange, type RpcPayload } from '../json-rpc.ts'
 import { type NodeConnection, nodeName } from '../options.ts'

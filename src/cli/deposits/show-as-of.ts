@@ -1,7 +1,7 @@
 import { toTxId } from '../../core/asset.ts'
 import { type DecidedDeposit, decide, type LegFacts, type Rules } from '../../core/decide.ts'
 import { Fault } from '../../core/errors.ts'
-import { becameOf, believedAt } from '../../core/explaining/belief.ts'
+import { becameOf, believedAt } from '../../core/explaining/decide-as-of.ts'
 import { explainAll, type VerdictReason } from '../../core/explaining/explain.ts'
 import { formatAmount } from '../../core/money.ts'
 import { parseTime } from '../../core/time.ts'
@@ -19,8 +19,8 @@ import { mismatchDocument } from '../mismatches/mismatch-document.ts'
 import { noDeposit, onlyOne } from '../options.ts'
 import { printable, printJson } from '../print.ts'
 import { requiredRules } from '../show-settings.ts'
-import { legDocument, verdictDocument } from './belief-document.ts'
 import { indent, journalText, matrixTable, section } from './deposit-sections.ts'
+import { legDocument, verdictDocument } from './verdict-document.ts'
 
 /** A deposit as known at a time. It holds several deposits if they were merged later. */
 type Belief = {

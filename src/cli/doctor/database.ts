@@ -1,5 +1,6 @@
 import { migrationsFolder } from '../../app/migrations-folder.ts'
 import type { Settings } from '../../config/settings.ts'
+import { rulesOf } from '../../core/decide.ts'
 import { lineOf } from '../../core/errors.ts'
 import {
   type ComponentHealth,
@@ -8,7 +9,6 @@ import {
   schedulerStream,
   workerStream,
 } from '../../core/health.ts'
-import { rulesOf } from '../../core/rules-of.ts'
 import { digestOf } from '../../jobs/books/activate-rules.ts'
 import { allowedAge, expectedStreams } from '../../jobs/expected-streams.ts'
 import { pollStream } from '../../jobs/poll/poll-position.ts'

@@ -1,7 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
-import { type LinkTarget, linkSettings, sharedLinks } from '../../config/link-settings.ts'
+import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/link-settings.ts'
 import type { Settings } from '../../config/settings.ts'
-import { isLoopback } from '../../core/loopback.ts'
 import type { ProcessEnvironment } from '../context.ts'
 import type { IsMade } from './advice.ts'
 import { type DoctorFinding, ok, warning } from './finding.ts'

@@ -1,4 +1,4 @@
-import { likenessOf } from '../../core/cause.ts'
+import { causeKeyOf } from '../../core/cause.ts'
 import {
   amountNamed,
   amountsOfDetail,
@@ -21,7 +21,7 @@ export function mismatchDocument<Row extends SaidMismatch>(row: Row) {
 /** Adds to `mismatchDocument` the cause that the mismatch shares with others. */
 export function causedDocument<Row extends MismatchWithNetwork>(row: Row) {
   const network = typeof row.network === 'string' ? row.network : ''
-  return { ...mismatchDocument(row), cause: likenessOf({ kind: row.kind, network }) }
+  return { ...mismatchDocument(row), cause: causeKeyOf({ kind: row.kind, network }) }
 }
 
 type MismatchHistoryLine = ShownMismatch['history'][number]

@@ -4,7 +4,7 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 import type { RequiredCell } from '../policy.ts'
 import type { VerdictContext, VerdictReason } from './explain.ts'
-import type { InboxRowIndex } from './explain-sources.ts'
+import type { InboxRowIndex } from './verdict-reason.ts'
 
 export const legCells: readonly { leg: DepositLeg; source: EvidenceSource }[] = (
   ['deposit', 'settlement'] as const

@@ -8,7 +8,7 @@ import { linkRules } from '../matching/link.ts'
 import { type Mismatch, type MismatchKind, mismatchKinds } from '../mismatch.ts'
 import type { FeeModel, Policy, RequiredCell } from '../policy.ts'
 import { explainCell, legCells } from './explain-cells.ts'
-import { type InboxRowIndex, type StoredObservation, sourcesOf } from './explain-sources.ts'
+import { type InboxRowIndex, type StoredObservation, sourcesOf } from './verdict-reason.ts'
 
 /** One reason of a verdict. */
 export type VerdictReason = {

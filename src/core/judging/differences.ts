@@ -4,7 +4,7 @@ import type { Claim } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import { type Loss, lossOf, type Mismatch, type MismatchKind } from '../mismatch.ts'
-import type { Policy } from '../policy.ts'
+import { isTolerated, type Policy } from '../policy.ts'
 import { feeDiffers } from './fee.ts'
 import { finishedDelivery } from './finished-delivery.ts'
 import { claimedOf, misnamedOf, owedOf, paidOf, sharedLack, spreadOf, strayedOf } from './losses.ts'
@@ -12,7 +12,6 @@ import { approvedPlace, type DepositLeg, deliveredLegs, liveLeg, otherPlace, tot
 import { failureOf } from './named-transactions.ts'
 import { otherNetworkOf } from './other-network.ts'
 import { findStateDifferences } from './state-differences.ts'
-import { isTolerated } from './tolerance.ts'
 
 /** The contradictions between the sources, independent of time. */
 export function findDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {

@@ -1,8 +1,7 @@
 import type { ClaimStatus, SettlementClaim } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
-import type { Policy } from '../policy.ts'
+import { isTolerated, type Policy } from '../policy.ts'
 import { deliveredLegs, total } from './matrix.ts'
-import { isTolerated } from './tolerance.ts'
 
 /** The delivery as the service states it, once it calls the deposit settled. The API's statement takes precedence. */
 export function finishedDelivery({ api, webhook }: Pick<DepositEvidence, 'api' | 'webhook'>) {

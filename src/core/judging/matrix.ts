@@ -2,9 +2,8 @@ import type { Address, NetworkName } from '../asset.ts'
 import { type Claim, stableWalletNetwork } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
-import type { Policy } from '../policy.ts'
+import { isTolerated, type Policy } from '../policy.ts'
 import { otherNetworkOf } from './other-network.ts'
-import { isTolerated } from './tolerance.ts'
 
 export type EvidenceSource = 'webhook' | 'api' | 'chain'
 

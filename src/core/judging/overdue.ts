@@ -6,7 +6,6 @@ import { judgeAbsence, type SoughtLeg, searchesOf, soughtLegs, unreadDetail } fr
 import { claimedOf, owedOf, paidOf } from './losses.ts'
 import { type Cell, type DepositLeg, isCredited, type Matrix, otherPlace } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
-import { refusalOf } from './refusal.ts'
 import { stepsOf } from './steps.ts'
 
 export type DeadlineContext = {
@@ -248,4 +247,17 @@ function creditReportedAt({ webhook, ...evidence }: DepositEvidence): Date | nul
 
 function isUnsaid(cell: Cell): boolean {
   return cell === 'absent' || cell === 'present'
+}
+
+/** Why the policy refuses a final payment. A refused payment need not be reported or delivered. */
+export function refusalOf(
+  { deposit }: DepositEvidence,
+  { supported, minimum, line }: Policy,
+): Mismatch | null {
+  if (deposit?.state !== 'final') return null
+  const paid = { asset: deposit.asset, amount: deposit.amount.toString() }
+  if (!supported) return { kind: 'unsupported_token', detail: { ...paid, policy: line }, loss: null }
+  if (minimum === null || deposit.amount >= minimum) return null
+  const detail = { ...paid, minimum: minimum.toString(), policy: line }
+  return { kind: 'below_minimum', detail, loss: null }
 }

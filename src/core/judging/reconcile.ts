@@ -1,7 +1,7 @@
 import type { ClaimStatus } from '../evidence.ts'
+import { isGivenUp } from '../matching/decisions.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
-import { isGivenUp } from '../matching/write-off.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Amount } from '../money.ts'
 import type { Policy } from '../policy.ts'
@@ -19,8 +19,7 @@ import {
   matrixOf,
   total,
 } from './matrix.ts'
-import { awaited, type DeadlineContext, findOverdue, type LegSearchRequest } from './overdue.ts'
-import { refusalOf } from './refusal.ts'
+import { awaited, type DeadlineContext, findOverdue, type LegSearchRequest, refusalOf } from './overdue.ts'
 
 /** In the order of a deposit's life. */
 export const depositStates = [

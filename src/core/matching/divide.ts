@@ -8,7 +8,7 @@ import type {
   TransferDecision,
 } from '../evidence.ts'
 import { earliest } from '../time.ts'
-import { foldDecisions } from './decisions.ts'
+import { foldDecisions, type WriteOff, writeOffOf } from './decisions.ts'
 import {
   type ChainLeg,
   type ClaimHistory,
@@ -24,7 +24,6 @@ import { type Deliveries, type DeliveryLeg, matchDeliveries } from './match-deli
 import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
 import { matchRefunds } from './match-refunds.ts'
 import type { DeliveryAmbiguity } from './settle-contest.ts'
-import { type WriteOff, writeOffOf } from './write-off.ts'
 
 /** The address book's entry for a deposit address. */
 export type Approval = {

@@ -1,6 +1,7 @@
 import {
   type Claim,
   type ClaimStatus,
+  encodeObservation,
   type LegSearch,
   type ObservedChainTransfer,
   type ServiceId,
@@ -8,7 +9,6 @@ import {
   type TransferRef,
   transferRef,
 } from '../evidence.ts'
-import { encodeObservation } from '../observation-json.ts'
 import { earliest } from '../time.ts'
 
 /** One chain transfer, folded from all its readings. */

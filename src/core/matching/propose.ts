@@ -8,9 +8,8 @@ import {
 } from '../evidence.ts'
 import { isInBand } from '../judging/fee.ts'
 import { policyOfRoute } from '../judging/route.ts'
-import { isTolerated } from '../judging/tolerance.ts'
 import type { Amount } from '../money.ts'
-import type { Policy, RoutePolicy } from '../policy.ts'
+import { isTolerated, type Policy, type RoutePolicy } from '../policy.ts'
 import { compareText } from './fold.ts'
 
 /** A final transfer that no deposit named in time. */

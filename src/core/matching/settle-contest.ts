@@ -1,9 +1,9 @@
 import type { AssetKey } from '../asset.ts'
 import type { ServiceId, TransferRef } from '../evidence.ts'
+import { share } from './allocate.ts'
 import { components } from './components.ts'
 import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
 import type { TransferLink } from './link.ts'
-import { share } from './share.ts'
 
 /** Why a claim history may have a share of a delivery. */
 export type Basis = Pick<TransferLink, 'rule' | 'decision'>

@@ -1,9 +1,14 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
 import { decide, type Rules } from '../../core/decide.ts'
-import { type Claim, linkKeys, type Observation, type ServiceId } from '../../core/evidence.ts'
+import {
+  type Claim,
+  decodeObservation,
+  linkKeys,
+  type Observation,
+  type ServiceId,
+} from '../../core/evidence.ts'
 import { type Lag, secondsBetween } from '../../core/lag.ts'
-import { decodeObservation } from '../../core/observation-json.ts'
 import { earliest } from '../../core/time.ts'
 import { reach } from '../../failpoint.ts'
 import type { ClaimReader, ClaimReading } from '../../provider/read-claim.ts'

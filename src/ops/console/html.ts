@@ -1,4 +1,4 @@
-import { printable } from '../../presentation/printable.ts'
+import { printable } from '../../presentation/words.ts'
 
 /** Trusted markup, made by `html`. A string is never taken for markup. */
 export class Html {

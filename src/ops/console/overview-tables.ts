@@ -1,5 +1,5 @@
 import { depositStates } from '../../core/judging/reconcile.ts'
-import { duration } from '../../presentation/printable.ts'
+import { duration } from '../../presentation/words.ts'
 import { shownAccounts } from '../metrics/books.ts'
 import { severities } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'

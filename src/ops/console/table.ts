@@ -1,5 +1,4 @@
-import type { TableColumn } from '../../presentation/column.ts'
-import type { Fact } from '../../presentation/words.ts'
+import type { Fact, TableColumn } from '../../presentation/words.ts'
 import { clip, type Html, type HtmlContent, html } from './html.ts'
 
 /** A column as on the command line, with the markup of its cells if they are more than text. */

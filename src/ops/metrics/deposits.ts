@@ -2,7 +2,7 @@ import type { Cell, EvidenceSource } from '../../core/judging/matrix.ts'
 import { depositStates } from '../../core/judging/reconcile.ts'
 import type { LagStage } from '../../core/lag.ts'
 import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
-import type { ResponsibleParty } from '../../core/mismatches/mismatch-entry.ts'
+import type { ResponsibleParty } from '../../core/mismatches/kind-entry.ts'
 import { counter, gauge, histogram, lagBuckets } from './declare.ts'
 import { assets, networks, type OpenSet } from './label-values.ts'
 

@@ -20,8 +20,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
-import { Fault, messageOf } from '../../core/errors.ts'
-import { shorten } from '../../core/shorten.ts'
+import { Fault, messageOf, shorten } from '../../core/errors.ts'
 import type { AppliedTrail } from '../report-applied.ts'
 import { traceBatch } from './trace-batch.ts'
 import type { TraceExportSettings, TraceRecorder, TracingDeps } from './tracing.ts'

@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { TransferDecision } from '../../core/evidence.ts'
-import { encodeObservation } from '../../core/observation-json.ts'
+import { encodeObservation, type TransferDecision } from '../../core/evidence.ts'
 import { appendInbox, rowKey } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 import { endProposals } from './proposals.ts'

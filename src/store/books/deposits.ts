@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { DecidedDeposit, LegFacts } from '../../core/decide.ts'
-import { defaultService } from '../../core/deposit-service.ts'
+import { defaultService } from '../../core/evidence.ts'
 import type { DepositEvidence } from '../../core/matching/divide.ts'
 import type { Tables } from '../tables.ts'
 

@@ -1,6 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import type { Observation } from '../../core/evidence.ts'
-import { encodeObservation } from '../../core/observation-json.ts'
+import { encodeObservation, type Observation } from '../../core/evidence.ts'
 import type { Tables } from '../tables.ts'
 
 export type LinkedObservation = { inboxId: bigint; groupId: bigint; observation: Observation }

@@ -1,7 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Address, NetworkName, TxId } from '../../core/asset.ts'
-import { defaultService } from '../../core/deposit-service.ts'
-import type { Owner, ServiceId } from '../../core/evidence.ts'
+import { defaultService, type Owner, type ServiceId } from '../../core/evidence.ts'
 import type { CandidatePair, OpenDeposit, UnnamedTransfer } from '../../core/matching/propose.ts'
 import type { Tables } from '../tables.ts'
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { defaultService } from '../../core/deposit-service.ts'
 import { assert, Fault } from '../../core/errors.ts'
+import { defaultService } from '../../core/evidence.ts'
 import { components } from '../../core/matching/components.ts'
 import type { Tables } from '../tables.ts'
 

@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { Observation } from '../../core/evidence.ts'
-import { decodeObservation } from '../../core/observation-json.ts'
+import { decodeObservation, type Observation } from '../../core/evidence.ts'
 import type { Tables } from '../tables.ts'
 import { type LoadedGroup, loadGroups } from './load-groups.ts'
 

@@ -1,6 +1,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { defaultService } from '../../core/deposit-service.ts'
-import { isByPolicy, type TransferDecision, type TransferRef, transferRef } from '../../core/evidence.ts'
+import {
+  defaultService,
+  isByPolicy,
+  type TransferDecision,
+  type TransferRef,
+  transferRef,
+} from '../../core/evidence.ts'
 import type { Proposal, ProposalAmbiguity, RuleResult, UnnamedTransfer } from '../../core/matching/propose.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import {

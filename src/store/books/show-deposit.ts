@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { defaultService } from '../../core/deposit-service.ts'
+import { defaultService } from '../../core/evidence.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
 import type { Tables } from '../tables.ts'

@@ -1,6 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { type ObservedChainTransfer, transferRef } from '../../core/evidence.ts'
-import { decodeObservation, encodeObservation } from '../../core/observation-json.ts'
+import {
+  decodeObservation,
+  encodeObservation,
+  type ObservedChainTransfer,
+  transferRef,
+} from '../../core/evidence.ts'
 import { appendInbox, rowKey } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
-import type { BalanceMovement } from '../../core/movement.ts'
+import type { BalanceMovement } from '../../core/balance-proof.ts'
 import type { Tables } from '../tables.ts'
 
 /** Stores movements. Skips those already stored for the same block. */

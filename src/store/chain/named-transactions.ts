@@ -1,9 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { NetworkName, TxId } from '../../core/asset.ts'
-import { defaultService } from '../../core/deposit-service.ts'
-import type { TransactionFailure } from '../../core/evidence.ts'
+import { defaultService, encodeObservation, type TransactionFailure } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
-import { encodeObservation } from '../../core/observation-json.ts'
 import { appendInbox } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { defaultService } from '../../core/deposit-service.ts'
+import { defaultService } from '../../core/evidence.ts'
 import type { Loss, Severity } from '../../core/mismatch.ts'
 import type { Tables } from '../tables.ts'
 

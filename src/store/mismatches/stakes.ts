@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { defaultService } from '../../core/deposit-service.ts'
-import type { TransferDecision } from '../../core/evidence.ts'
+import { defaultService, type TransferDecision } from '../../core/evidence.ts'
 import type { Stake } from '../../core/second-person.ts'
 import { depositNumber } from '../books/deposit-number.ts'
 import type { Tables } from '../tables.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { share } from '../../../src/core/matching/share.ts'
+import { share } from '../../../src/core/matching/allocate.ts'
 import { runs } from '../../support/any-evidence.ts'
 
 const amount = fc.integer({ min: 0, max: 5 }).map(BigInt)

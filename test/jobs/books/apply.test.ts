@@ -1,7 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ServiceId } from '../../../src/core/evidence.ts'
-import { decodeObservation } from '../../../src/core/observation-json.ts'
+import { decodeObservation, type ServiceId } from '../../../src/core/evidence.ts'
 import { type ApplyDeps, applyDue, applyPending } from '../../../src/jobs/books/apply.ts'
 import { appendInbox } from '../../../src/store/inbox.ts'
 import type { Tables } from '../../../src/store/tables.ts'

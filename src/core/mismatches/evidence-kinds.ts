@@ -1,4 +1,4 @@
-import type { KindEntry } from './mismatch-entry.ts'
+import type { KindEntry } from './kind-entry.ts'
 
 /** Mismatches by missing evidence, and by contradictions between the sources. */
 export const kindsOfSources = {

@@ -1,4 +1,4 @@
-import type { KindEntry } from './mismatch-entry.ts'
+import type { KindEntry } from './kind-entry.ts'
 
 /** Mismatches in the lifecycle of a deposit, with a chain, by a policy, or in the reading itself. */
 export const kindsOfMatters = {

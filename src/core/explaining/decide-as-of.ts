@@ -1,7 +1,7 @@
 import { type DecidedDeposit, decide, type ObservationGroup, type Rules } from '../decide.ts'
 import { linkKeys, type Observation, transferRef } from '../evidence.ts'
 import { components } from '../matching/components.ts'
-import type { StoredObservation } from './explain-sources.ts'
+import type { StoredObservation } from './verdict-reason.ts'
 
 /** The evidence of a group, each piece with the time since which it was known. */
 export type DatedGroup = {
