@@ -6,7 +6,7 @@ import { readText, root } from './pages.ts'
 
 type Manifest = Record<'dependencies' | 'devDependencies' | 'allowScripts', Record<string, string | boolean>>
 
-const page = withoutFences(readText('docs/dependencies.md'))
+const page = withoutFences(readText('docs/internals/dependencies.md'))
 const manifest = JSON.parse(readText('package.json')) as Manifest
 const lists = [
   { section: 'At run time', list: 'dependencies' },

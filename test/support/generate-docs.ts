@@ -12,7 +12,7 @@ export const generatedPages: readonly { file: string; text: () => string }[] = [
   { file: 'docs/metrics.md', text: metricsPage },
   { file: 'docs/logs.md', text: logsPage },
   { file: 'docs/runbook.md', text: runbookPage },
-  { file: 'docs/licences.md', text: licencesPage },
+  { file: 'docs/internals/licences.md', text: licencesPage },
 ]
 
 const root = join(import.meta.dirname, '../..')

@@ -45,7 +45,7 @@ function licenceOfParent(name: string, all: readonly (readonly [string, Locked])
   return parent?.[1].license ?? 'unknown'
 }
 
-/** Text of docs/licences.md. */
+/** Text of docs/internals/licences.md. */
 export function licencesPage(): string {
   const packages = licensedPackages()
   const names = [...new Set(packages.map(({ licence }) => licence))].toSorted()

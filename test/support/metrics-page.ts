@@ -114,7 +114,7 @@ added up over all that is stored), \`scorecard\` and \`queue\`. Those who scrape
 reading. A part that takes longer than 30 ms to read is used again for 400 times as long as that took (\`live\`, half a
 minute at most, and \`queue\`, a minute at most) or 600 times (\`totals\` and \`scorecard\`, two minutes at most), so that within
 these bounds it takes no more than such a share of one processor of Postgres; a part takes one connection, and there are three for them, through which nothing
-can be written ([benchmarks](benchmarks.md#scrape) tell what that costs). Whoever scrapes while a part is being read anew
+can be written ([benchmarks](internals/benchmarks.md#scrape) tell what that costs). Whoever scrapes while a part is being read anew
 waits for it 25 ms at most, and is then told what was read before; \`depositd_gauges_age_seconds\` says how old it is. Ages of
 what waits are told as of the scrape all the same. The 63 routes of most deposits are told apart beside \`all\`.\n`,
   `A figure that is none, like an empty one, is left out alone; \`depositd_gauges_readable\` of its part is 0 then, too. What cannot be read, or takes longer than 5 s, is left out of the answer, \`depositd_gauges_readable\` of the part is 0, and

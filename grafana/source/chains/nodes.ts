@@ -66,7 +66,7 @@ const requests: Panel = {
   kind: 'timeseries',
   description: 'Requests to nodes. Providers limit and bill them; benchmarks say what to expect.',
   runbook: 'depositdrpcfailing',
-  docs: 'benchmarks.md#chain-chain-solana',
+  docs: 'internals/benchmarks.md#chain-chain-solana',
   unit: 'reqps',
   queries: [
     {
@@ -106,7 +106,7 @@ const slowest: Panel = {
   kind: 'table',
   description: 'Of the last hour: how many requests of each method, and what one took on average.',
   runbook: 'depositdchainnotread',
-  docs: 'benchmarks.md#chain-chain-solana',
+  docs: 'internals/benchmarks.md#chain-chain-solana',
   unit: 'short',
   queries: [
     {

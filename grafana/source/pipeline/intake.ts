@@ -45,7 +45,7 @@ const answer: Panel = {
   description:
     'From a request to its answer, commit included. Some senders give up after half a second. Dots are single deliveries.',
   runbook: 'depositdwebhooksnotstored',
-  docs: 'benchmarks.md#intake',
+  docs: 'internals/benchmarks.md#intake',
   unit: 's',
   queries: [
     {

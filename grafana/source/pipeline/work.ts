@@ -6,7 +6,7 @@ const pending: Panel = {
   kind: 'timeseries',
   description: 'Observations stored and not applied yet. A burst drains within seconds.',
   runbook: 'depositdinboxnotdrained',
-  docs: 'benchmarks.md#reconcile',
+  docs: 'internals/benchmarks.md#reconcile',
   unit: 'short',
   queries: [{ expr: 'max(depositd_inbox_pending)', legend: 'pending' }],
   thresholds: noBounds,
