@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { pino } from 'pino'
-import { migrationsFolder } from '../src/app/migrations-folder.ts'
 import { startPostgres } from '../src/sandbox/postgres.ts'
 import { type Database, openDatabase } from '../src/store/database.ts'
-import { migrate } from '../src/store/migrate.ts'
+import { migrate, migrationsFolder } from '../src/store/migrate.ts'
+
 import type { Tables } from '../src/store/tables.ts'
 
 /** A server of the measurement's own, with full durability, on data that is thrown away. */

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sharedLinks } from '../config/link-settings.ts'
+import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { toTxId } from '../core/asset.ts'
 import { rulesOf } from '../core/decide.ts'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
-import { explainDeposit } from '../jobs/books/explain-deposit.ts'
+import { explainDeposit } from '../jobs/books/decide-again.ts'
 import { within } from '../jobs/within.ts'
 import { sectionNamed } from '../ops/console/markdown.ts'
 import type {
@@ -28,7 +29,6 @@ import { newestSeals } from '../store/ledger/seals.ts'
 import { showMismatch } from '../store/mismatches/show-mismatch.ts'
 import { listDeposits, listMismatches } from '../store/reports.ts'
 import type { Tables } from '../store/tables.ts'
-import { hiddenOf } from './hidden.ts'
 
 export type ConsoleDeps = {
   version: string
@@ -70,7 +70,7 @@ export function composeConsole(
     queryTimeoutMs: statementMaxMs + 1000,
   })
   const runbook = readRunbook()
-  const { reading, partOf } = readsHiding(hiddenOf(settings).hide)
+  const { reading, partOf } = readsHiding(redactorOf(settings).hide)
   const askHealth = createReadiness(readiness)
   const overview = kept(overviewKeptMs, () => readOverview(db, { read, askHealth, partOf }))
   const ledger = kept(ledgerKeptMs, () => readLedger(db, partOf))

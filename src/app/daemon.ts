@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
 import { rulesOf } from '../core/decide.ts'
+import type { Role } from '../core/health.ts'
 import { createInboxWriter, writerLimits } from '../intake/inbox-writer.ts'
 import { createLiveScheme, type LiveScheme } from '../intake/live-scheme.ts'
 import { createQuarantine, quarantineLimits } from '../intake/quarantine.ts'
 import { type Intake, intakeLimits, startIntake, transfersPath } from '../intake/server.ts'
 import { activateRules } from '../jobs/books/activate-rules.ts'
-import { throttleRuns } from '../jobs/chain/throttle-runs.ts'
+import { throttleRuns } from '../jobs/queue/limit-runs.ts'
 import { createQueue, type Queue, queueLimits } from '../jobs/queue/queue.ts'
 import { sharedTicks, startSchedule, type Tick } from '../jobs/schedule.ts'
 import { logEvent } from '../log/log-event.ts'
@@ -33,9 +34,6 @@ import { composeGauges, knownLabels, reportedBy, showLinks } from './metrics.ts'
 import { loadServiceProfile } from './service-profile.ts'
 import { composeTracing } from './tracing.ts'
 import { composeWork, ticksOf } from './work.ts'
-
-export const roles = ['http', 'worker', 'scheduler'] as const
-export type Role = (typeof roles)[number]
 
 export type Daemon = {
   /** The URL that receives webhooks, without a trailing slash; null without the role `http`. */

@@ -1,26 +1,25 @@
+import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { lineOf } from '../core/errors.ts'
 import {
   type ComponentHealth,
   judgeDatabase,
   judgeVitals,
+  type Role,
   schedulerStream,
   workerStream,
 } from '../core/health.ts'
 import type { LiveScheme } from '../intake/live-scheme.ts'
-import { expectedStreams } from '../jobs/expected-streams.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
-import { isDone, type Tick } from '../jobs/schedule.ts'
+import { expectedStreams, isDone, type Tick } from '../jobs/schedule.ts'
+
 import type { JobName } from '../jobs/work.ts'
 import type { Observer } from '../ops/observe.ts'
 import { answerMaxMs, type Problem, type Readiness } from '../ops/readiness.ts'
 import { type Database, openDatabase } from '../store/database.ts'
 import { keepBeat, readHealth } from '../store/health.ts'
-import { migrationsIn } from '../store/migrate.ts'
+import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
 import type { Tables } from '../store/tables.ts'
-import type { Role } from './daemon.ts'
-import { hiddenOf } from './hidden.ts'
-import { migrationsFolder } from './migrations-folder.ts'
 
 const beatJob = 'beat' satisfies JobName
 /** A process counts as gone after six missed beats. */
@@ -59,7 +58,7 @@ export async function composeReadiness(
   const streams = expectedStreams(settings)
   const migrations = await migrationsIn(migrationsFolder)
   const needed = neededBy(roles, [...streams.keys()])
-  const { hide } = hiddenOf(settings)
+  const { hide } = redactorOf(settings)
   return {
     checks: hideProblems(hide, [
       {

@@ -1,6 +1,7 @@
 import { type Links, sharedLinks } from '../config/link-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { type AlertRules, causesOf, needsAlert } from '../core/cause.ts'
+import type { Role } from '../core/health.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import type { KnownLabelValues } from '../ops/metrics/label-values.ts'
 import { busiest } from '../ops/metrics/scorecard.ts'
@@ -14,7 +15,6 @@ import { readGauges, type StoreGauges } from '../store/gauges.ts'
 import { readDayScorecard } from '../store/scorecard.ts'
 import type { Tables } from '../store/tables.ts'
 import { readTotals } from '../store/totals.ts'
-import type { Role } from './daemon.ts'
 
 /** Label values from the settings. Values in deliveries cannot displace them. */
 export function knownLabels({ networks, creditAsset, links }: Settings): KnownLabelValues {

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { logEvent } from '../log/log-event.ts'
 import { noTracing } from '../ops/tracing/no-tracing.ts'
@@ -6,7 +7,6 @@ import type { TraceRecorder } from '../ops/tracing/tracing.ts'
 import type { Database } from '../store/database.ts'
 import { traceparentsOf } from '../store/inbox.ts'
 import type { Tables } from '../store/tables.ts'
-import { hiddenOf } from './hidden.ts'
 
 type AppTracingDeps = { db: Database<Tables>; log: Logger; version: string }
 
@@ -21,7 +21,7 @@ export async function composeTracing(
   logEvent(log, 'tracing_started', { collector: new URL(tracing.url).host, ratio: tracing.ratio })
   return startTracing(tracing, {
     version,
-    hide: hiddenOf(settings).hide,
+    hide: redactorOf(settings).hide,
     traceparentsOf: (ids) => traceparentsOf(db, ids),
     onLost: (error) => logEvent(log, 'traces_not_sent', { err: error }),
   })

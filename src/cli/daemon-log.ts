@@ -1,6 +1,5 @@
 import type { Logger } from 'pino'
-import { hiddenOf } from '../app/hidden.ts'
-import { secretsOf } from '../config/secrets-of.ts'
+import { redactorOf, secretsOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { createLog } from '../log/create-log.ts'
 
@@ -11,7 +10,7 @@ type DaemonLog = { log: Logger; readSettings: () => Settings }
  * are reloaded later.
  */
 export function openDaemonLog(settings: Settings, readSettings: () => Settings, file?: string): DaemonLog {
-  const hidden = hiddenOf(settings)
+  const hidden = redactorOf(settings)
   return {
     log: createLog({ level: settings.logLevel, hidden, ...(file !== undefined && { file }) }),
     readSettings() {

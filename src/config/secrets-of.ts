@@ -1,3 +1,4 @@
+import { createHidden, type SecretRedactor } from '../log/hide-secrets.ts'
 import type { ServiceConfig } from './service-settings.ts'
 import type { Settings } from './settings.ts'
 
@@ -31,6 +32,13 @@ export function secretsOf({
     ...addresses.flatMap(keysIn),
     ...Object.values(tracing?.headers ?? {}),
   ].filter((secret) => secret !== '')
+}
+
+/** Redacts all secrets of the settings. */
+export function redactorOf(settings: SettingsWithSecrets): SecretRedactor {
+  const hidden = createHidden()
+  hidden.add(secretsOf(settings))
+  return hidden
 }
 
 /** All secrets in the deposit service's settings. */

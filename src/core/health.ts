@@ -1,5 +1,9 @@
 import { compareSchema } from './schema.ts'
 
+/** The roles of a process. */
+export const roles = ['http', 'worker', 'scheduler'] as const
+export type Role = (typeof roles)[number]
+
 /** The health of one component of the daemon, in words. */
 export type ComponentHealth = { part: string; state: 'fine' | 'warning' | 'fault'; says: string }
 

@@ -1,4 +1,8 @@
 import { createTask } from 'node-cron'
+import type { Settings } from '../config/settings.ts'
+import { streamAgeMaxSeconds } from '../core/health.ts'
+import { scanStream } from './chain/scan-position.ts'
+import { pollStream } from './poll/position.ts'
 
 /** A cron expression with seconds, and the work of each tick. `run` resolves to whether the work was done. */
 export type Tick = { name: string; expression: string; run: () => Promise<boolean> }
@@ -141,3 +145,23 @@ export function sharedTicks(ticks: readonly Tick[], claims: TickClaims): Tick[] 
 }
 
 function ignore(): void {}
+
+/** All streams that these settings read, with the maximum age of each in seconds. */
+export function expectedStreams({
+  networks,
+  schedule,
+  poll,
+}: Pick<Settings, 'networks' | 'schedule' | 'poll'>): Map<string, number> {
+  const read = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
+  const pollEvery = Math.max(longestPause(schedule.poll), poll.quietMs / 1000)
+  const scanMax = allowedAge(streamAgeMaxSeconds, longestPause(schedule.scan))
+  return new Map([
+    [pollStream, allowedAge(streamAgeMaxSeconds, pollEvery)],
+    ...read.map(({ name }) => [scanStream(name), scanMax] as const),
+  ])
+}
+
+/** A rare event may be missed once before it counts as overdue. */
+export function allowedAge(usual: number, everySeconds: number): number {
+  return Math.max(usual, 2 * everySeconds)
+}

@@ -5,16 +5,16 @@ import { oldestPending, pendingIds } from '../store/inbox.ts'
 import { takeDecisions } from '../store/mismatches/cases.ts'
 import type { MismatchChange } from '../store/mismatches/mismatches.ts'
 import { readClock } from '../store/streams.ts'
-import type { OwnerAudit } from './audit-owners.ts'
 import { type ApplyDeps, type ApplyResult, applyDue, applyPending, batchMax } from './books/apply.ts'
-import { createLedgerWork, type LedgerWork } from './books/ledger-work.ts'
+import { createLedgerWork, type LedgerWork, type OwnerAudit } from './books/ledger-work.ts'
+
 import { proposeMatches } from './books/propose-matches.ts'
 import { type ChainWork, createNetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
 import type { NoProof } from './chain/proof-run.ts'
 import type { BalanceProofResult } from './chain/prove-balances.ts'
-import { keepPace } from './poll/keep-pace.ts'
+import { type Cadence, isPollDue, keepPace } from './poll/pace.ts'
 import { type PollDeps, pollDeposits } from './poll/poll.ts'
-import { type Cadence, isPollDue } from './poll/poll-cadence.ts'
+
 import { nothingRead, type PollReport, readAlone } from './poll/read-records.ts'
 
 export type WorkDeps = ApplyDeps &

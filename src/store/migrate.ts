@@ -8,6 +8,8 @@ import { reach } from '../failpoint.ts'
 import { attemptsMax, gaveWay } from './database.ts'
 import { isDenied } from './denied.ts'
 
+export const migrationsFolder = join(import.meta.dirname, '../../db/migrations')
+
 /**
  * Migrates a database to the newest schema.
  * Kysely takes a lock, so any number of processes may call this at once. All migrations run in one transaction. If

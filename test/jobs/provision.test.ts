@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { auditOwners } from '../../src/jobs/audit-owners.ts'
+import { auditOwners } from '../../src/jobs/books/ledger-work.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from '../../src/jobs/provision.ts'
 import { connectOwners } from '../../src/provider/owners-client.ts'
 import { readOwners } from '../../src/store/owners.ts'

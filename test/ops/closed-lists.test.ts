@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { IntakeOutcome } from '../../src/intake/receive-transfer.ts'
-import { type QueueState, queueStates } from '../../src/jobs/queue/queue-port.ts'
+import { type QueueState, queueStates } from '../../src/jobs/queue/bullmq.ts'
 import type { JobName } from '../../src/jobs/work.ts'
 import { webhookOutcomes } from '../../src/ops/metrics/intake.ts'
 import { pollOutcomes } from '../../src/ops/metrics/poll.ts'

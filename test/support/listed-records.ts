@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { type PollPosition, readPosition } from '../../src/jobs/poll/poll-position.ts'
+import { type PollPosition, readPosition } from '../../src/jobs/poll/position.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { at } from './evidence.ts'
 import type { ListedRecord } from './listing.ts'

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg'
+import type { QueueEvent, QueueLimits } from '../../src/jobs/queue/bullmq.ts'
 import type { Queue } from '../../src/jobs/queue/queue.ts'
 import { createQueue, queueLimits } from '../../src/jobs/queue/queue.ts'
-import type { QueueEvent, QueueLimits } from '../../src/jobs/queue/queue-port.ts'
 import { emptyDatabase } from './postgres.ts'
 import { redisInstalled, startRedis } from './redis.ts'
 import { startRedisCluster } from './redis-cluster.ts'

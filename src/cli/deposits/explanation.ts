@@ -1,4 +1,4 @@
-import { explainDeposit } from '../../jobs/books/explain-deposit.ts'
+import { explainDeposit } from '../../jobs/books/decide-again.ts'
 import type { AssetLabels } from '../../presentation/mismatch-words.ts'
 import { type Explanation, reasonText } from '../../presentation/reasons.ts'
 import type { Database } from '../../store/database.ts'

@@ -1,4 +1,3 @@
-import { migrationsFolder } from '../../app/migrations-folder.ts'
 import type { Settings } from '../../config/settings.ts'
 import { rulesOf } from '../../core/decide.ts'
 import { lineOf } from '../../core/errors.ts'
@@ -10,14 +9,14 @@ import {
   workerStream,
 } from '../../core/health.ts'
 import { digestOf } from '../../jobs/books/activate-rules.ts'
-import { allowedAge, expectedStreams } from '../../jobs/expected-streams.ts'
-import { pollStream } from '../../jobs/poll/poll-position.ts'
-import { longestPause } from '../../jobs/schedule.ts'
+import { pollStream } from '../../jobs/poll/position.ts'
+import { allowedAge, expectedStreams, longestPause } from '../../jobs/schedule.ts'
 import { activeRules } from '../../store/books/active-rules.ts'
 import { type Database, openDatabase } from '../../store/database.ts'
 import { readHealth } from '../../store/health.ts'
 import { secondsUnsealed } from '../../store/ledger/seals.ts'
-import { migrationsIn } from '../../store/migrate.ts'
+import { migrationsFolder, migrationsIn } from '../../store/migrate.ts'
+
 import {
   countOpen,
   grantsToFix,

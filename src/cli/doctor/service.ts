@@ -1,13 +1,13 @@
 import type { Settings } from '../../config/settings.ts'
 import { isFault, lineOf } from '../../core/errors.ts'
+import type { QueueEvent } from '../../jobs/queue/bullmq.ts'
 import { createQueue, queueLimits } from '../../jobs/queue/queue.ts'
-import type { QueueEvent } from '../../jobs/queue/queue-port.ts'
 import {
   lookAtQueueSchema,
   type QueueSchemaLook,
   schemaProblem,
   schemaWarning,
-} from '../../jobs/queue/queue-schema.ts'
+} from '../../jobs/queue/schema.ts'
 import { createDepositClient } from '../../provider/deposit-client.ts'
 import { type KeyScope, probeScope } from '../../provider/probe-scope.ts'
 import type { Profile } from '../../provider/profile/profile-schema.ts'

@@ -8,8 +8,8 @@ import { nextGap } from '../../store/chain/coverage-gaps.ts'
 import { clearTroubles } from '../../store/chain/network-mismatches.ts'
 import { inTransaction } from '../../store/database.ts'
 import { releaseLeases, seizeLease } from '../../store/streams.ts'
-import { backfillStream } from './backfill.ts'
-import { type BlockRangeTask, coverRange } from './cover-range.ts'
+import { type BlockRangeTask, backfillStream, coverRange } from './backfill.ts'
+
 import { type NetworkReader, rescanNetwork, type ScanDeps, scanNetwork } from './scan.ts'
 import { scanStream } from './scan-position.ts'
 

@@ -1,5 +1,7 @@
-import type { BlockMark, ScanCursor } from '../../chain/port.ts'
+import type { BlockMark, ScanCursor, StagedTransfer } from '../../chain/port.ts'
 import type { NetworkName } from '../../core/asset.ts'
+import type { ObservedChainTransfer } from '../../core/evidence.ts'
+import type { WatchEntry } from '../../store/chain/chain-watch.ts'
 
 /** The stream of a network's scans. */
 export function scanStream(network: NetworkName): string {
@@ -35,4 +37,31 @@ function encodeMark({ height, hash }: BlockMark): StoredMark {
 
 function decodeMark({ height, hash }: StoredMark): BlockMark {
   return { height: BigInt(height), hash }
+}
+
+type ObservedTransferInput = {
+  transfers: readonly StagedTransfer[]
+  book: readonly WatchEntry[]
+  epoch: number
+  now: Date
+}
+
+/** Turns transfers to watched addresses into evidence, once per role of the address. */
+export function foundChainTransfers({
+  transfers,
+  book,
+  epoch,
+  now,
+}: ObservedTransferInput): ObservedChainTransfer[] {
+  const entries = Map.groupBy(book, ({ address }) => address)
+  return transfers.flatMap(({ stage, ...transfer }) =>
+    (entries.get(transfer.to) ?? []).map(({ role }) => ({
+      kind: 'chain_transfer' as const,
+      stage,
+      role,
+      epoch,
+      receivedAt: now,
+      ...transfer,
+    })),
+  )
 }

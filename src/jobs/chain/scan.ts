@@ -21,8 +21,13 @@ import { appendMovements, withdrawMovements } from '../../store/chain/movements.
 import { inTransaction } from '../../store/database.ts'
 import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { foundChainTransfers } from './found-transfers.ts'
-import { decodePosition, encodePosition, type ScanPosition, scanStream } from './scan-position.ts'
+import {
+  decodePosition,
+  encodePosition,
+  foundChainTransfers,
+  type ScanPosition,
+  scanStream,
+} from './scan-position.ts'
 
 export type NetworkReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'heightAt'>
 

@@ -19,8 +19,7 @@ import {
 import { inTransaction } from '../../store/database.ts'
 import { readCursor } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { foundChainTransfers } from './found-transfers.ts'
-import { decodePosition, type ScanPosition, scanStream } from './scan-position.ts'
+import { decodePosition, foundChainTransfers, type ScanPosition, scanStream } from './scan-position.ts'
 
 export type VerifyDeps = {
   db: Kysely<Tables>

@@ -1,11 +1,20 @@
+import { type Kysely, sql } from 'kysely'
 import { reach } from '../../failpoint.ts'
+import type { DepositPage } from '../../provider/deposit-client.ts'
 import { inTransaction } from '../../store/database.ts'
 import { countMisses, missedRecords, staleRecords } from '../../store/records.ts'
 import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
-import { type PollPosition, pollStream, positionIn, readPosition } from './poll-position.ts'
-import { readRecent } from './read-recent.ts'
-import { declareGone, nothingRead, type PollReport, type ReadDeps, readAlone } from './read-records.ts'
-import { type WalkDeps, walkPages } from './walk-pages.ts'
+import type { Tables } from '../../store/tables.ts'
+import { type PollPosition, pollStream, positionIn, readPosition, type Window } from './position.ts'
+import {
+  declareGone,
+  nothingRead,
+  type PollReport,
+  type ReadDeps,
+  readAlone,
+  type WalkDeps,
+  walkPages,
+} from './read-records.ts'
 
 export type PollDeps = ReadDeps & {
   /** Identifies this process among those that may poll. */
@@ -80,7 +89,7 @@ async function readMissed(deps: LeasedPollDeps, reading: PollReport): Promise<vo
 }
 
 /** Pages per run; the next run continues. */
-const pagesPerRun = 50
+const sweepPagesMax = 50
 const dayMs = 86_400_000
 
 /** Continues the full reading if it is due. At the end of the list, records it did not return count as missed. */
@@ -93,7 +102,7 @@ async function sweepRecords(
   const isDue = before.sweptAt === null || Math.abs(now - before.sweptAt) >= deps.sweepEveryMs
   if (before.sweep === null && !isDue) return before
   const { startedAt, mark: from } = before.sweep ?? { startedAt: now, mark: null }
-  const walk = { from, since: null, pagesMax: pagesPerRun, isEnough: () => false }
+  const walk = { from, since: null, pagesMax: sweepPagesMax, isEnough: () => false }
   // If this process's clock is behind that of the process that began, its readings must not look missed.
   const clock = () => new Date(Math.max(deps.now().getTime(), startedAt))
   const { end, mark, lastMark } = await walkPages({ ...deps, now: clock }, walk, reading)
@@ -115,4 +124,72 @@ async function settleMisses(
     await keepPlace(tx)
     await countMisses(tx, { startedAt: new Date(startedAt), listedSince })
   })
+}
+
+/** Pages per run; the next run continues. */
+const recentPagesMax = 200
+const deepEveryMs = 60_000
+
+/**
+ * Reads recent records, or continues the window of the previous run. Records that arrive or change meanwhile belong to
+ * the next window, which reaches back to the start of this one.
+ */
+export async function readRecent(
+  deps: LeasedPollDeps,
+  given: PollPosition,
+  reading: PollReport,
+): Promise<PollPosition> {
+  const window = given.window ?? (await openWindow(deps, given))
+  const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
+  if (end === 'paused') return { ...given, window: { ...window, mark } }
+  // Starts over at the beginning of the list, also if the expired mark was the end of an oldest-first list.
+  if (end === 'expired') return { ...given, tail: null, window: { ...window, mark: null } }
+  const { startedAt: readAt, deepAt } = window
+  return { ...given, readAt, deepAt, window: null, tail: lastMark }
+}
+
+function walkOf({ mark, since, readBackTo }: Window) {
+  const isEnough = ({ records }: DepositPage) =>
+    readBackTo !== null && records.some(({ time }) => time !== null && time.getTime() < readBackTo)
+  return { from: mark, since: since === null ? null : new Date(since), pagesMax: recentPagesMax, isEnough }
+}
+
+async function openWindow(deps: PollDeps, position: PollPosition): Promise<Window> {
+  const startedAt = deps.now().getTime()
+  // A time far in the future comes from a wrong clock.
+  const isDeep = Math.abs(startedAt - position.deepAt) >= deepEveryMs
+  const span = await spanOf(deps, position, { startedAt, isDeep })
+  const deepAt = isDeep ? startedAt : position.deepAt
+  const { since, order } = deps.client.list
+  const mark = since === undefined && order === 'oldest-first' ? position.tail : null
+  return { startedAt, deepAt, mark, ...span }
+}
+
+/** A list of updates is read from the last reading on. Other lists are read back to the oldest open deposit. */
+async function spanOf(
+  { db, client, overlapMs, sweepEveryMs }: PollDeps,
+  { readAt }: PollPosition,
+  { startedAt, isDeep }: { startedAt: number; isDeep: boolean },
+): Promise<Pick<Window, 'since' | 'readBackTo'>> {
+  const { since, order } = client.list
+  // A time in the future comes from a wrong clock: nothing was read up to it.
+  const readTo = Math.min(readAt ?? startedAt, startedAt)
+  if (since?.of === 'updated') return { since: readTo - overlapMs, readBackTo: null }
+  const oldest = isDeep ? await oldestOfInterest(db, startedAt) : startedAt
+  // A record that arrived since the last reading may belong to no open deposit. The full reading covers older ones.
+  const lastRead = Math.max(readTo, startedAt - sweepEveryMs)
+  const from = Math.min(oldest, lastRead) - overlapMs
+  if (since !== undefined) return { since: from, readBackTo: null }
+  return { since: null, readBackTo: order === 'newest-first' ? from : null }
+}
+
+/** Deposits open longer than this no longer extend every poll back to them. */
+const openFor = sql`interval '7 days'`
+
+async function oldestOfInterest(db: Kysely<Tables>, now: number): Promise<number> {
+  const { rows } = await sql<{ oldest: Date | null }>`
+    select min(least(deposited_at, webhook_at, api_at)) as oldest from deposit
+    where state in ('observed', 'confirmed', 'settling', 'settled', 'held') and merged_into is null
+      and created_at > now() - ${openFor}`.execute(db)
+  return Math.min(rows[0]?.oldest?.getTime() ?? now, now)
 }

@@ -1,19 +1,19 @@
 import { Fault } from '../../core/errors.ts'
-import { coalesceRuns } from '../chain/coalesce-runs.ts'
-import { createWatchdog } from '../watchdog.ts'
 import { within } from '../within.ts'
-import { calmly } from './queue-bullmq.ts'
-import type {
-  Backend,
-  QueueLimits,
-  QueueSettings,
-  QueueState,
-  RunningWorker,
-  Runs,
-  Wake,
-} from './queue-port.ts'
-import { openPostgresQueue } from './queue-postgres.ts'
-import { openRedisQueue } from './queue-redis.ts'
+import {
+  type Backend,
+  calmly,
+  type QueueLimits,
+  type QueueSettings,
+  type QueueState,
+  type RunningWorker,
+  type Runs,
+  type Wake,
+} from './bullmq.ts'
+import { coalesceRuns } from './limit-runs.ts'
+
+import { openPostgresQueue } from './postgres.ts'
+import { openRedisQueue } from './redis.ts'
 
 export type Queue = {
   /**
@@ -144,4 +144,35 @@ function countRuns(handlers: QueueJobHandlers): Runs {
     }
   }
   return { run, active: () => begun - ended, progress: () => begun + ended, idle: () => idle.promise }
+}
+
+/** The worker is replaced after this many consecutive checks that find it idle while jobs wait. */
+const suspicionsMax = 3
+
+type WatchdogTarget = {
+  /** Counts every start and end of a run. */
+  progress: () => number
+  /** True if all slots are busy. Waiting jobs are normal then. */
+  busy: () => boolean
+  waiting: () => Promise<number>
+  replace: () => void
+}
+
+/**
+ * Detects a worker that claims to run but takes no jobs, as BullMQ workers did after an outage of their server
+ * (taskforcesh/bullmq#4585). Call the returned function at regular intervals.
+ */
+export function createWatchdog({ progress, busy, waiting, replace }: WatchdogTarget): () => Promise<void> {
+  let seen = progress()
+  let suspicions = 0
+
+  return async () => {
+    const idle = progress() === seen && !busy()
+    seen = progress()
+    const neglected = idle && (await waiting()) > 0 && progress() === seen
+    suspicions = neglected ? suspicions + 1 : 0
+    if (suspicions < suspicionsMax) return
+    suspicions = 0
+    replace()
+  }
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { prepareQueueSchema } from '../../../src/jobs/queue/queue-schema.ts'
+import { prepareQueueSchema } from '../../../src/jobs/queue/schema.ts'
 import { probeScope } from '../../../src/provider/probe-scope.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { readText } from '../../docs/pages.ts'

@@ -73,7 +73,7 @@ test('sums that are kept of days that are over, and do not balance, are an imbal
   expect(await auditBooks(books.db)).toMatchObject([{ kind: 'ledger_imbalance', change: 'opened' }])
   expect(await openImbalances(books)).toMatchObject([{ value: '3', detail: { sum: '3' } }])
   expect(await findings(books)).toEqual([
-    `${usdcOnBase}, in smallest units: debits less credits are 3, not 0: sums of days that are over are not what was booked`,
+    `${usdcOnBase}, in base units: debits minus credits are 3 instead of 0: sums of completed days differ from the journals`,
   ])
   expect(await imbalancesOfRunbook(books)).toEqual([{ asset: usdcOnBase, imbalance: '3' }])
   await fixByRunbook(books)
@@ -135,7 +135,7 @@ test('a balance that the books do not explain is an imbalance of its address, un
     },
   ])
   expect(await findings(books)).toEqual([
-    `${usdcOnBase}, in smallest units: books and balances of 1 addresses differ by 9, such as of ${channelAddress}`,
+    `${usdcOnBase}, in base units: books and balances of 1 addresses differ by 9, for example at ${channelAddress}`,
   ])
   await tamper(books, `update balance_point set balance = balance + 9 where ${where}`)
   expect(await auditBooks(books.db)).toMatchObject([{ kind: 'ledger_imbalance', change: 'cleared' }])
@@ -158,11 +158,11 @@ test('a booking of a payment that was never seen is an imbalance, and so is one 
   const payment5 = `(select id from ledger_journal where deposit_id = 5 and kind = 'deposit')`
   await tamper(books, `update ledger_transfer set amount = amount + 11 where journal_id = ${payment5}`)
   expect(await findings(books)).toEqual([
-    `${usdcOnBase}, in smallest units: books and balances of 1 addresses differ by 11, such as of ${channelAddress}`,
+    `${usdcOnBase}, in base units: books and balances of 1 addresses differ by 11, for example at ${channelAddress}`,
   ])
   await tamper(books, `update ledger_transfer set amount = amount - 11 where journal_id = ${payment5}`)
   await tamper(books, `update ledger_journal set transfer = 'base/0x1/0' where id = ${payment5}`)
   expect(await findings(books)).toEqual([
-    `${usdcOnBase}, in smallest units: 75000000 are booked of payments that were never seen`,
+    `${usdcOnBase}, in base units: 75000000 are booked for payments that were never seen`,
   ])
 })

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { checkSnapshots } from '../../../src/jobs/books/check-snapshots.ts'
+import { checkSnapshots } from '../../../src/jobs/books/ledger-checks.ts'
 import { auditBooks, createSnapshotAudit, snapshotBooks } from '../../../src/jobs/books/ledger-work.ts'
 import { inTransaction, openDatabase } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
@@ -77,7 +77,7 @@ test('a sum that is wrong is told by an audit and stands until it is right, what
   expect(rows).toEqual([
     {
       subject: expect.stringMatching(/^snapshot\/\d{4}-\d\d-\d\d$/),
-      found: expect.stringContaining('made anew debit 100000000 credit 0'),
+      found: expect.stringContaining('recomputed debit 100000000 credit 0'),
     },
   ])
   await tamper(books, 'update ledger_snapshot set debit = debit - 1, credit = credit - 1 where debit > 0')
@@ -85,7 +85,7 @@ test('a sum that is wrong is told by an audit and stands until it is right, what
   expect(reported).toEqual(['ledger_imbalance opened', 'ledger_imbalance cleared'])
 })
 
-test('days that are not added up, and sums of such days, are found by who checks the books', async () => {
+test('the check finds days without a snapshot, and sums of such days', async () => {
   await books.receive(payment())
   await books.settle()
   await setBack('40 days')
@@ -97,17 +97,17 @@ test('days that are not added up, and sums of such days, are found by who checks
   const day = (place: number) => days.rows.at(place)?.day ?? ''
   await tamper(books, `delete from ledger_snapshot_day where recorded in ('${day(2)}', '${day(3)}')`)
   expect(await findings()).toEqual([
-    `recorded ${day(2)} to ${day(3)}: not added up, though the days around are`,
+    `recorded ${day(2)} to ${day(3)}: no snapshot, although the days before and after have one`,
   ])
   await tamper(books, `delete from ledger_snapshot_day where recorded < '${day(5)}'`)
   expect(await findings()).toEqual([
-    `recorded ${day(0)} to ${day(4)}: not added up, though journals begin there`,
-    `recorded ${day(0)}: there are sums of that day, which was not added up`,
+    `recorded ${day(0)} to ${day(4)}: no snapshot, although the journals begin there`,
+    `recorded ${day(0)}: the day has sums but no snapshot`,
   ])
   const month = days.rows.map((row) => row.day).findLast((one) => one.endsWith('-01')) ?? ''
   await tamper(books, `delete from ledger_snapshot_day where recorded >= '${month}'::date - 1`)
   expect(await findings()).toContain(
-    `recorded ${day(0).slice(0, 7)}: there are sums of that month, whose last day was not added up`,
+    `recorded ${day(0).slice(0, 7)}: the month has sums, but its last day has no snapshot`,
   )
 })
 

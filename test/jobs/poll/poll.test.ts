@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type PollDeps, pollDeposits } from '../../../src/jobs/poll/poll.ts'
-import { type PollPosition, readPosition } from '../../../src/jobs/poll/poll-position.ts'
+import { type PollPosition, readPosition } from '../../../src/jobs/poll/position.ts'
 import { nothingRead, type PollReport, readAlone } from '../../../src/jobs/poll/read-records.ts'
 import { takeLease } from '../../../src/store/streams.ts'
 import { type Books, openBooks } from '../../support/books.ts'

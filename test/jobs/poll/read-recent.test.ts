@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type PollDeps, pollDeposits } from '../../../src/jobs/poll/poll.ts'
-import type { PollPosition } from '../../../src/jobs/poll/poll-position.ts'
+import type { PollPosition } from '../../../src/jobs/poll/position.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at } from '../../support/evidence.ts'
 import { listedRecords, savedPosition } from '../../support/listed-records.ts'

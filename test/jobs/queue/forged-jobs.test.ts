@@ -1,6 +1,6 @@
 import { Queue } from 'bullmq'
 import { expect, onTestFinished, test } from 'vitest'
-import { queueOptions } from '../../../src/jobs/queue/queue-bullmq.ts'
+import { queueOptions } from '../../../src/jobs/queue/bullmq.ts'
 import { openTestQueue } from '../../support/queue.ts'
 import { redisInstalled, startRedis } from '../../support/redis.ts'
 

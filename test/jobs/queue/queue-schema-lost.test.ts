@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { afterEach, expect, test } from 'vitest'
-import { prepareQueueSchema } from '../../../src/jobs/queue/queue-schema.ts'
+import { prepareQueueSchema } from '../../../src/jobs/queue/schema.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
 import { dropQueueSchema, openTestQueue, type TestQueue } from '../../support/queue.ts'
 

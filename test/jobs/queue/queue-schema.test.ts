@@ -1,6 +1,6 @@
 import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
-import { prepareQueueSchema } from '../../../src/jobs/queue/queue-schema.ts'
+import { prepareQueueSchema } from '../../../src/jobs/queue/schema.ts'
 import { testDatabase } from '../../support/postgres.ts'
 import { startStallingProxy } from '../../support/stalling-proxy.ts'
 import { until } from '../../support/until.ts'

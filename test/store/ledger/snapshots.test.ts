@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { checkSnapshots } from '../../../src/jobs/books/check-snapshots.ts'
+import { checkSnapshots } from '../../../src/jobs/books/ledger-checks.ts'
 import { snapshotBooks } from '../../../src/jobs/books/ledger-work.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { cutLedger } from '../../../src/store/ledger/ground.ts'
@@ -208,6 +208,6 @@ test.each([
   const outcome = await checkSnapshots.run(books.db, () => undefined)
   expect(outcome.findings).toHaveLength(findings)
   expect(outcome.findings[0]).toMatch(
-    /^recorded \d{4}-\d\d(-\d\d)?, of \d{4}-\d\d(-\d\d)?, .+: kept .+, made anew /,
+    /^recorded \d{4}-\d\d(-\d\d)?, of \d{4}-\d\d(-\d\d)?, .+: stored .+, recomputed /,
   )
 })

@@ -4,17 +4,19 @@ import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { isDenied } from '../../store/denied.ts'
 import { within } from '../within.ts'
 import {
+  type Backend,
   CuttableWorker,
   countJobs,
   promoteFromFuture,
+  type QueueSettings,
   queueOptions,
   runningWorker,
   type WakeData,
   wakeOf,
   wakeOptions,
   workerOptions,
-} from './queue-bullmq.ts'
-import type { Backend, QueueSettings } from './queue-port.ts'
+} from './bullmq.ts'
+
 import {
   isSchemaLost,
   prepareQueueSchema,
@@ -22,7 +24,7 @@ import {
   readQueueSchema,
   schemaProblem,
   schemaWarning,
-} from './queue-schema.ts'
+} from './schema.ts'
 
 const { Queue: PostgresQueue } = withBackend(createPostgresBackend)
 

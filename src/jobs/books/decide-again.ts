@@ -1,8 +1,12 @@
 import type { Kysely } from 'kysely'
 import { decide, type Rules } from '../../core/decide.ts'
 import { compareDecisions, type VerdictChange } from '../../core/explaining/compare-decisions.ts'
+import { explainAll } from '../../core/explaining/explain.ts'
+import type { Explanation } from '../../presentation/reasons.ts'
 import { countGroups, nextGroups } from '../../store/books/derived-tables.ts'
+import { loadEvidence } from '../../store/books/load-evidence.ts'
 import { loadGroups } from '../../store/books/load-groups.ts'
+import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 
 export type RulesTrial = { current: Rules; proposed: Rules; now: Date }
@@ -42,4 +46,23 @@ export function tryRules(
       after = last
     }
   })
+}
+
+type DepositIds = { id: bigint; groupId: bigint }
+
+/** Explains the verdict on a deposit: decides again from all its evidence, under these rules. */
+export async function explainDeposit(
+  db: Database<Tables>,
+  { id, groupId }: DepositIds,
+  rules: Rules,
+): Promise<Explanation> {
+  const evidence = await loadEvidence(db, groupId)
+  const at = new Date()
+  const decided = evidence && decide(evidence.group, rules, at)
+  const found = decided && explainAll(decided.deposits, evidence.rows, rules).find((one) => one.id === id)
+  if (!found)
+    return {
+      problem: 'what is stored does not show this deposit any more; run "bin/depositd rebuild --verify"',
+    }
+  return { at, state: found.verdict.state, reasons: found.reasons }
 }

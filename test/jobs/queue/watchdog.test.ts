@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createWatchdog } from '../../src/jobs/watchdog.ts'
+import { createWatchdog } from '../../../src/jobs/queue/queue.ts'
 
 function watched() {
   const state = { progress: 0, busy: false, waiting: 0, replaced: 0 }

@@ -3,17 +3,18 @@ import { Cluster, Redis } from 'ioredis'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { within } from '../within.ts'
 import {
+  type Backend,
   CuttableWorker,
   countJobs,
   promoteFromFuture,
+  type QueueSettings,
   queueOptions,
   runningWorker,
   type WakeData,
   wakeOf,
   wakeOptions,
   workerOptions,
-} from './queue-bullmq.ts'
-import type { Backend, QueueSettings } from './queue-port.ts'
+} from './bullmq.ts'
 
 /**
  * Producers fail fast while Redis is down; workers wait for it.

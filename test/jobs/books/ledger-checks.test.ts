@@ -1,5 +1,5 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { checkFrozenBalances } from '../../../src/jobs/books/check-frozen-balances.ts'
+import { checkFrozenBalances } from '../../../src/jobs/books/ledger-checks.ts'
 import { type Months, openMonths } from '../../support/months.ts'
 
 let months: Months
@@ -14,40 +14,40 @@ test.each([
     'a frozen line',
     `update ledger_period_balance set debit = debit + 1 where debit > 0`,
     [
-      /: assets:in_transit:base in base\/\S+ is frozen with debit 6, credit 0, the journals say debit 5, credit 0$/,
-      /what is frozen does not have the SHA-256 [0-9a-f]{64}$/,
+      /: assets:in_transit:base in base\/\S+: the frozen balance is debit 6, credit 0, the journals give debit 5, credit 0$/,
+      /the frozen balances do not have the SHA-256 [0-9a-f]{64}$/,
     ],
   ],
   [
     'a frozen line that is gone',
     `delete from ledger_period_balance where debit > 0`,
-    [/is frozen with nothing, the journals say debit 5/, /what is frozen does not have/],
+    [/the frozen balance is nothing, the journals give debit 5/, /the frozen balances do not have/],
   ],
   [
     'the hash',
     `update ledger_period_event set sha256 = repeat('0', 64)`,
-    [/what is frozen does not have/, /the journals do not add up to/],
+    [/the frozen balances do not have/, /the sums of the journals do not have/],
   ],
   [
     'a transfer of the month',
     `update ledger_transfer set amount = 4`,
     [
-      /in_transit:base .* the journals say debit 4/,
-      /channel:shop .* the journals say .* credit 4/,
-      /do not add up to/,
+      /in_transit:base .* the journals give debit 4/,
+      /channel:shop .* the journals give .* credit 4/,
+      /sums of the journals do not have/,
     ],
   ],
   [
     'a journal that was slipped in',
     `insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at, period)
       select 'slipped', kind, deposit_id, transfer, event_at, period from ledger_journal`,
-    [/^2026-01 is closed, and was booked into all the same: journal \d+, 1 in all$/],
+    [/^2026-01 is closed, but 1 journals were booked into it afterwards; the first is journal \d+$/],
   ],
   [
     'a journal that was slipped in before the first closed month',
     `insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at, period)
       select 'slipped', kind, deposit_id, transfer, '2025-01-01', '2025-01-01' from ledger_journal`,
-    [/^2026-01 is closed, and was booked into all the same/],
+    [/^2026-01 is closed, but 1 journals/],
   ],
 ])('the check finds %s', async (_what, statement, expected) => {
   await months.book(months.journal('2026-01-10'))

@@ -1,6 +1,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { nothingRead, type PollReport } from '../../../src/jobs/poll/read-records.ts'
-import { type PageWalkResult, walkPages } from '../../../src/jobs/poll/walk-pages.ts'
+import {
+  nothingRead,
+  type PageWalkResult,
+  type PollReport,
+  walkPages,
+} from '../../../src/jobs/poll/read-records.ts'
+
 import type { DepositClient } from '../../../src/provider/deposit-client.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at } from '../../support/evidence.ts'

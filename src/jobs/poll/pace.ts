@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import { isMorePending } from '../../store/inbox.ts'
 import type { Tables } from '../../store/tables.ts'
-import { pollStream } from './poll-position.ts'
+import { pollStream } from './position.ts'
 
 export type Cadence = {
   /** How long after its first evidence an open deposit counts as young. */
@@ -29,4 +31,19 @@ export async function isPollDue(db: Kysely<Tables>, { youngMs, quietMs }: Cadenc
         ) then ${pauseMs}::float8 else ${quietMs}::float8 end * interval '1 millisecond'
     ) as is_due`.execute(db)
   return rows[0]?.is_due ?? true
+}
+
+/** Pending rows allowed before the next page is read. A new webhook is applied after them. */
+const pendingMax = 100
+const lookEveryMs = 20
+/** If rows are not being applied, reading continues after this time. */
+const patienceMs = 500
+
+type KeepPaceDeps = { db: Kysely<Tables>; wake: (job: 'apply') => Promise<void> }
+
+/** Applies what was read until few rows are pending, so that a webhook does not wait behind a long list. */
+export async function keepPace({ db, wake }: KeepPaceDeps, waitMaxMs = patienceMs): Promise<void> {
+  await wake('apply')
+  const until = performance.now() + waitMaxMs
+  while (performance.now() < until && (await isMorePending(db, pendingMax))) await sleep(lookEveryMs)
 }
