@@ -1,7 +1,7 @@
 import { knownNetworks } from '../config/known-networks.ts'
 import type { Settings } from '../config/settings.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
-import { loadProfile } from '../provider/profile/load-profile.ts'
+import { loadProfile } from '../provider/profile/parse-profile.ts'
 import type { Profile } from '../provider/profile/profile-schema.ts'
 
 /**

@@ -2,7 +2,7 @@ import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import { rulesOf } from '../core/decide.ts'
 import { assert } from '../core/errors.ts'
-import { createTokenBuckets } from '../intake/token-buckets.ts'
+import { createTokenBuckets } from '../http/token-buckets.ts'
 import { digestOf } from '../jobs/books/activate-rules.ts'
 import { auditOwners } from '../jobs/books/ledger-work.ts'
 import type { ProveDeps, ProvenNetwork } from '../jobs/chain/proof-run.ts'
@@ -21,7 +21,7 @@ import { loadServiceProfile } from './service-profile.ts'
 
 const leaseMs = 15_000
 /** Limits, per network, of reading transactions by id. These reads add to the scans and never replace them. */
-const verifications = { perSecond: 4, atOnce: 20, namesMax: 100 }
+const verificationLimit = { perSecond: 4, burst: 20 }
 /** A proof writes rarely, and releases its lease at the end. */
 const proofLeaseMs = 60_000
 
@@ -42,6 +42,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
   }))
   const profile = loadServiceProfile(settings)
   const rules = rulesOf(settings)
+  const verifications = createTokenBuckets(verificationLimit)
   const { url } = settings.service
   const call = createServiceCall(settings.service, observer.pollRequest)
   const { youngMs, quietMs, ...poll } = settings.poll
@@ -55,7 +56,7 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     rules,
     rulesDigest: digestOf(rules),
     readNetworks: new Set(read.map(({ name }) => name)),
-    mayVerify: createTokenBuckets(verifications),
+    mayVerify: (network, nowMs) => verifications.take(network, nowMs).allowed,
     client: createDepositClient({ url, call }, profile),
     ...poll,
     cadence: { youngMs, quietMs },

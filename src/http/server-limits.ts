@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { networkOf, plainAddress } from './client-network.ts'
+import { networkOf, plainAddress } from './client-address.ts'
 /** How large a request a port accepts, and how long it waits for one. */
 export type ServerLimits = {
   headerBytesMax: number

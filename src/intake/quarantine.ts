@@ -1,5 +1,5 @@
+import { createTokenBuckets, type RateLimit } from '../http/token-buckets.ts'
 import type { Refusal } from './signature/scheme.ts'
-import { createTokenBuckets } from './token-buckets.ts'
 
 /** A refused delivery: not authenticated, not JSON, or not declared as JSON. `source` identifies the client. */
 export type QuarantinedDelivery = {
@@ -11,12 +11,9 @@ export type QuarantinedDelivery = {
 }
 
 export type QuarantineLimits = {
-  /** Rate limits per client and in total. Deliveries above a limit get the same answer and are not stored. */
-  perSourcePerSecond: number
-  perSourceAtOnce: number
-  perSecond: number
-  atOnce: number
-  sourcesMax: number
+  /** Deliveries above a limit get the same answer and are not stored. */
+  perSource: RateLimit
+  total: RateLimit
   /** Limits of what waits for the next commit. */
   waitingMax: number
   waitingBytesMax: number
@@ -27,11 +24,8 @@ export type QuarantineLimits = {
 }
 
 export const quarantineLimits: QuarantineLimits = {
-  perSourcePerSecond: 20,
-  perSourceAtOnce: 500,
-  perSecond: 100,
-  atOnce: 2000,
-  sourcesMax: 10_000,
+  perSource: { perSecond: 20, burst: 500 },
+  total: { perSecond: 100, burst: 2000 },
   waitingMax: 2000,
   waitingBytesMax: 32 * 1024 * 1024,
   storedBytesMax: 4 * 1024 * 1024,
@@ -59,7 +53,10 @@ export type Quarantine = {
 
 /** Collects refused deliveries and stores them in batches, so that they cannot slow down genuine ones. */
 export function createQuarantine({ store, limits, onDropped, onError }: QuarantineDeps): Quarantine {
-  const isAllowed = allowDeliveries(limits)
+  const perSource = createTokenBuckets(limits.perSource)
+  const total = createTokenBuckets(limits.total)
+  const isAllowed = ({ source, receivedAt }: QuarantinedDelivery) =>
+    perSource.take(source, receivedAt.getTime()).allowed && total.take('', receivedAt.getTime()).allowed
   const waiting: QuarantinedDelivery[] = []
   let waitingBytes = 0
   let timer: NodeJS.Timeout | null = null
@@ -102,20 +99,6 @@ export function createQuarantine({ store, limits, onDropped, onError }: Quaranti
       await flushing
       if (timer !== null) clearTimeout(timer)
     },
-  }
-}
-
-function allowDeliveries(limits: QuarantineLimits): (delivery: QuarantinedDelivery) => boolean {
-  const { perSourcePerSecond, perSourceAtOnce, perSecond, atOnce, sourcesMax } = limits
-  const ofSource = createTokenBuckets({
-    perSecond: perSourcePerSecond,
-    atOnce: perSourceAtOnce,
-    namesMax: sourcesMax,
-  })
-  const ofAll = createTokenBuckets({ perSecond, atOnce, namesMax: 1 })
-  return ({ source, receivedAt }) => {
-    const now = receivedAt.getTime()
-    return ofSource(source, now) && ofAll('', now)
   }
 }
 

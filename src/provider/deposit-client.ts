@@ -1,11 +1,12 @@
 import { messageOf } from '../core/errors.ts'
-import type { HttpRequest } from './http-call.ts'
 import { digitsOf } from './lossless-json.ts'
 import { createPaging, type NextPage, type PageMark } from './page-marks.ts'
+import { compileTime } from './profile/compile-value.ts'
+import { compileField, type RecordContext, Unreadable } from './profile/find-field.ts'
 import type { ListProfile } from './profile/list-schema.ts'
 import { compilePath } from './profile/path.ts'
-import { compileRecordHead, type DepositsProfile, type PolledRecord } from './record-head.ts'
-import { failure, type ServiceAnswer, type ServiceCall } from './service-call.ts'
+import type { Profile } from './profile/profile-schema.ts'
+import { failure, type HttpRequest, type ServiceAnswer, type ServiceCall } from './service-call.ts'
 
 export type DepositPage = {
   records: readonly PolledRecord[]
@@ -171,4 +172,33 @@ function targetOf(header: string): string | null {
     if (/;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next\s*(?:;|$))/i.test(parameters)) return target
   }
   return null
+}
+
+/** The fields read before a record is mapped. Null if the record lacks one; it is stored all the same. */
+export type RecordHead = { id: string | null; time: Date | null }
+
+/** A record as listed, with its JSON text: numbers digit for digit as sent. */
+type PolledRecord = RecordHead & { text: string }
+
+type DepositsProfile = { list: ListProfile; record: Pick<Profile['record'], 'id' | 'createdAt'> }
+
+/** Compiles a reader of a record's id and of the time by which the list is ordered. */
+function compileRecordHead({ list, record }: DepositsProfile): (value: unknown) => PolledRecord {
+  const findId = compileField(record.id, '')
+  const readTime = compileTime(list.time ?? record.createdAt, '')
+  return (value) => {
+    const place = { record: value, payload: value }
+    const id = readable(place, (one) => findId(one)?.text ?? null)
+    return { id, time: readable(place, readTime), text: JSON.stringify(value) }
+  }
+}
+
+/** The claim reader reports problems once the record is applied. */
+function readable<Value>(place: RecordContext, read: (place: RecordContext) => Value | null): Value | null {
+  try {
+    return read(place)
+  } catch (error) {
+    if (error instanceof Unreadable) return null
+    throw error
+  }
 }

@@ -2,7 +2,6 @@ import type { StatedOwner } from '../core/address-book.ts'
 import { messageOf } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import { createDepositClient, type DepositPage } from './deposit-client.ts'
-import type { HttpRequest } from './http-call.ts'
 import { parseLossless } from './lossless-json.ts'
 import type { PageMark } from './page-marks.ts'
 import { compileRequired } from './profile/find-field.ts'
@@ -11,6 +10,7 @@ import type { Profile } from './profile/profile-schema.ts'
 import {
   createServiceCall,
   failure,
+  type HttpRequest,
   type ProviderSettings,
   type ServiceAnswer,
   type ServiceCall,

@@ -3,7 +3,7 @@ import type { UnreadableKind } from '../core/mismatch.ts'
 import { parseLossless } from './lossless-json.ts'
 import { compileRecord, type RecordClaim } from './profile/compile-record.ts'
 import { compileTime, compileWordField } from './profile/compile-value.ts'
-import { DigitsLost, type RecordContext, Unreadable } from './profile/find-field.ts'
+import { compileField, DigitsLost, type RecordContext, Unreadable } from './profile/find-field.ts'
 import type { Vocabulary } from './profile/known-assets.ts'
 import { compilePath } from './profile/path.ts'
 import type { Profile } from './profile/profile-schema.ts'
@@ -117,5 +117,20 @@ function catchUnreadable(read: () => ClaimReading): ClaimReading {
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
     return { kind: error.kind, path: error.path, problem: error.message }
+  }
+}
+
+/** Creates a reader of the sender's event id in a JSON webhook body. It returns null if there is no readable id. */
+export function createEventIdReader({ webhook }: Profile): (body: Buffer) => string | null {
+  if (webhook.id === undefined) return () => null
+  const find = compileField(webhook.id, '')
+  return (body) => {
+    const payload = parseLossless(body.toString())
+    try {
+      return find({ payload, record: payload })?.text ?? null
+    } catch (error) {
+      if (error instanceof Unreadable) return null
+      throw error
+    }
   }
 }

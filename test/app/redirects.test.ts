@@ -6,8 +6,7 @@ import type { NodeConnection } from '../../src/chain/options.ts'
 import { lineOf, messageOf } from '../../src/core/errors.ts'
 import { postWebhook } from '../../src/jobs/canary/send-webhook.ts'
 import { startTracing } from '../../src/ops/tracing/otlp-tracing.ts'
-import { probeScope } from '../../src/provider/probe-scope.ts'
-import { createServiceCall } from '../../src/provider/service-call.ts'
+import { createServiceCall, probeScope } from '../../src/provider/service-call.ts'
 import { startRawService } from '../support/raw-service.ts'
 
 /** The daemon calls the addresses of its settings and no other: wherever it is sent on to, it does not go. */

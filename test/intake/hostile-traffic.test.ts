@@ -159,7 +159,7 @@ test('in a flood of forgeries every genuine webhook is stored, and what is kept 
   let dropped = 0
   const quarantine = createQuarantine({
     store: async (rows) => void kept.push(...rows.map(({ source }) => source)),
-    limits: { ...quarantineLimits, perSourceAtOnce: 100, perSourcePerSecond: 1 },
+    limits: { ...quarantineLimits, perSource: { perSecond: 1, burst: 100 } },
     onDropped: () => dropped++,
     onError: () => undefined,
   })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { keptHeaders } from '../../src/intake/kept-headers.ts'
+import { keptHeaders } from '../../src/intake/admit-delivery.ts'
 import { schemeSettings, secretsOf } from '../support/sign-webhook.ts'
 
 const hashed = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`

@@ -46,8 +46,8 @@ test('deliveries are stored in their order, some time after the answer', async (
   await expect.poll(() => stored).toEqual(['a 1', 'b 2', 'a 3'])
 })
 
-test('a client that sends too many is cut off, others are not, and its allowance comes back', async () => {
-  const { keep, stop, stored, dropped } = open({ perSourceAtOnce: 2, perSourcePerSecond: 1 })
+test('a client that sends too many is cut off, others are not, and may send again later', async () => {
+  const { keep, stop, stored, dropped } = open({ perSource: { perSecond: 1, burst: 2 } })
   for (const body of ['1', '2', '3', '4']) keep(delivery('flood', body))
   keep(delivery('quiet', '5'))
   keep(delivery('flood', '6', 1))
@@ -57,7 +57,7 @@ test('a client that sends too many is cut off, others are not, and its allowance
 })
 
 test('many clients together are cut off too', async () => {
-  const { keep, stop, stored, dropped } = open({ atOnce: 3, perSecond: 1 })
+  const { keep, stop, stored, dropped } = open({ total: { perSecond: 1, burst: 3 } })
   for (let client = 0; client < 10; client++) keep(delivery(`${client}`))
   await stop()
   expect([stored.length, dropped.length]).toEqual([3, 7])

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { loadProfile } from '../../src/provider/profile/load-profile.ts'
+import { loadProfile } from '../../src/provider/profile/parse-profile.ts'
 
 /** One of the profiles that come along, by its name. */
 export const profileOf = (name: string) =>

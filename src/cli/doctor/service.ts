@@ -9,9 +9,8 @@ import {
   schemaWarning,
 } from '../../jobs/queue/schema.ts'
 import { createDepositClient } from '../../provider/deposit-client.ts'
-import { type KeyScope, probeScope } from '../../provider/probe-scope.ts'
 import type { Profile } from '../../provider/profile/profile-schema.ts'
-import { createServiceCall } from '../../provider/service-call.ts'
+import { createServiceCall, type KeyScope, probeScope } from '../../provider/service-call.ts'
 import { adviceFor, type IsMade } from './advice.ts'
 import { type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from './finding.ts'
 

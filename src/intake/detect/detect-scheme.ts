@@ -1,8 +1,8 @@
+import { createHash } from 'node:crypto'
 import { isFault } from '../../core/errors.ts'
 import { createScheme } from '../signature/create-scheme.ts'
 import type { Keys, SchemeSettings, SignatureScheme, WebhookDelivery } from '../signature/scheme.ts'
 import { anyAge, candidates } from './candidates.ts'
-import { restoreSecrets } from './restore-secrets.ts'
 
 export type Detection =
   | {
@@ -152,4 +152,64 @@ function verifiedBy(settings: SchemeSettings, deliveries: readonly WebhookDelive
 
 function withTolerance(settings: SchemeSettings, tolerance: number): SchemeSettings {
   return 'tolerance' in settings && settings.tolerance === anyAge ? { ...settings, tolerance } : settings
+}
+
+/** Prefixes that may precede a secret in a header. */
+const usualPrefixes = ['', 'Bearer ', 'bearer ', 'Token ', 'token ', 'ApiKey ', 'Basic ', 'Secret ']
+
+/**
+ * Restores a secret in a capture that contains only its hash. The quarantine stores headers that are credentials by
+ * name as `sha256:` and hexadecimal digits; only a holder of the secret can recognise it.
+ */
+export function restoreSecrets<Kept extends WebhookDelivery>(
+  delivery: Kept,
+  secrets: readonly string[],
+): Kept {
+  const known = new Map(
+    secrets.flatMap((secret) =>
+      usualPrefixes.map((prefix) => [`sha256:${hash(prefix + secret)}`, prefix + secret]),
+    ),
+  )
+  const headers = Object.entries(delivery.headers).map(([name, value]) => [
+    name,
+    typeof value === 'string' ? (known.get(value) ?? value) : value,
+  ])
+  return { ...delivery, headers: Object.fromEntries(headers) as WebhookDelivery['headers'] }
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex')
+}
+
+/**
+ * Formats settings as the section `webhooks` of the settings file, without defaults.
+ * @param publicKeysPath path of the key file, for a scheme with public keys
+ */
+export function toSection(settings: SchemeSettings, publicKeysPath: string | null): Record<string, unknown> {
+  const defaults = defaultsOf[settings.scheme]
+  const entries = Object.entries(settings)
+    .map(([name, value]): [string, unknown] => [name, shown(name, value)])
+    .filter(([name, value]) => value !== undefined && value !== defaults[name])
+  const keys = settings.scheme === 'public-key' ? { publicKeys: publicKeysPath } : {}
+  return { ...Object.fromEntries(entries), ...keys }
+}
+
+const signed = { prefix: '', template: '{body}', tolerance: '5m' }
+
+/** As in docs/webhooks.md. */
+const defaultsOf: Record<SchemeSettings['scheme'], Readonly<Record<string, unknown>>> = {
+  'standard-webhooks': { headers: 'webhook', tolerance: '5m' },
+  svix: { headers: 'svix', tolerance: '5m' },
+  stripe: { header: 'stripe-signature', tolerance: '5m' },
+  github: { header: 'x-hub-signature-256' },
+  hmac: { ...signed, algorithm: 'sha256', encoding: 'hex', key: 'utf8' },
+  'public-key': { ...signed, encoding: 'base64', signatureForm: 'der' },
+  'shared-secret': { prefix: '' },
+  none: {},
+}
+
+function shown(name: string, value: unknown): unknown {
+  if (name === 'tolerance') return `${Number(value) / 60_000}m`
+  if (name !== 'timestamp' || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value ?? {}).filter(([key, one]) => key !== 'unit' || one !== 's'))
 }

@@ -10,8 +10,7 @@ import {
 } from 'node:crypto'
 import { z } from 'zod'
 import { Fault } from '../../core/errors.ts'
-import { github } from './github.ts'
-import { createHmacScheme, hmacsOf, judgeHmacs } from './hmac.ts'
+import { createHmacScheme, github, hmacsOf, judgeHmacs, stripe } from './hmac.ts'
 import type {
   Keys,
   PublicKeySettings,
@@ -29,7 +28,6 @@ import {
   type SignedDelivery,
   signatureFinder,
 } from './signed-scheme.ts'
-import { stripe } from './stripe.ts'
 
 /**
  * Creates the verifier of a scheme and precomputes everything possible.

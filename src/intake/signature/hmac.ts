@@ -1,5 +1,12 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
-import type { HmacSettings, Secret, SignatureScheme, SignedSettings } from './scheme.ts'
+import type {
+  GithubSettings,
+  HmacSettings,
+  Secret,
+  SignatureScheme,
+  SignedSettings,
+  StripeSettings,
+} from './scheme.ts'
 import { keyForms, keysAt, parseSecrets } from './secret-keys.ts'
 import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
 
@@ -50,4 +57,40 @@ export function judgeHmacs(
     expected.some((text) => timingSafeEqual(Buffer.from(candidate, 'latin1'), Buffer.from(text, 'latin1'))),
   )
   return matches ? null : 'signature_wrong'
+}
+
+/**
+ * `t=…,v1=…` in one header, over `timestamp.body`. The secret is used as it is, including `whsec_`. Source:
+ * docs.stripe.com/webhooks/signatures.
+ */
+export function stripe({ header, tolerance }: StripeSettings): HmacSettings {
+  return {
+    scheme: 'hmac',
+    header,
+    field: 'v1',
+    prefix: '',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    key: 'utf8',
+    template: '{timestamp}.{body}',
+    timestamp: { header, field: 't', unit: 's' },
+    tolerance,
+  }
+}
+
+/**
+ * `sha256=…` over the body. Neither an id nor a time is signed, so only the body identifies a replay. Source:
+ * docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries.
+ */
+export function github({ header }: GithubSettings): HmacSettings {
+  return {
+    scheme: 'hmac',
+    header,
+    prefix: 'sha256=',
+    algorithm: 'sha256',
+    encoding: 'hex',
+    key: 'utf8',
+    template: '{body}',
+    tolerance: 0,
+  }
 }

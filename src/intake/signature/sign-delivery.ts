@@ -1,9 +1,7 @@
 import type { KeyObject } from 'node:crypto'
-import { github } from './github.ts'
-import { hmacsOf } from './hmac.ts'
+import { github, hmacsOf, stripe } from './hmac.ts'
 import type { HmacSettings, SchemeSettings, Secret, TimestampSettings } from './scheme.ts'
 import { keyForms } from './secret-keys.ts'
-import { stripe } from './stripe.ts'
 
 /** A delivery to sign. `id` is visible ASCII without punctuation, which a template could use as a separator. */
 export type UnsignedDelivery = { id: string; body: Buffer; at: Date }

@@ -5,7 +5,7 @@ import {
   readColumns,
   readPriceLine,
 } from '../../ledger/prices/price-line.ts'
-import { readCsv } from '../../provider/owners-file/csv.ts'
+import { readCsv } from '../../provider/owners-file/read-owners-file.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import { addPrices, assetNames, importAlone } from '../../store/ledger/prices.ts'
 import type { Tables } from '../../store/tables.ts'

@@ -1,21 +1,22 @@
-import { assign, type ColumnMatch } from './assign.ts'
+import { assign, type ColumnMatch, weighEnvelope } from './assign.ts'
 import { columnsOf, isObject, type SampleColumn, valueAt } from './columns.ts'
-import { type Doubt, Doubts, present, type Section } from './doubts.ts'
-import { depositsAmong, findFields, findRecord, recordsAt } from './find-record.ts'
+import { depositsAmong, draftList, findFields, findRecord, listingIn, recordsAt } from './find-record.ts'
 import type { Hints } from './hints.ts'
 import {
   amountDraft,
   assetDraft,
   type DefaultPresence,
+  type Dictionary,
   type InferredField,
+  kindWords,
   networkDraft,
+  networkWords,
+  ownerWords,
+  statusWords,
   textDraft,
   timeDraft,
 } from './infer-field.ts'
-import { draftList, listingIn } from './infer-list.ts'
-import { type Dictionary, kindWords, networkWords, ownerWords, statusWords } from './infer-words.ts'
 import { envelopeRules, type LegSide, type RecordField, twoLegs } from './rules.ts'
-import { weighEnvelope } from './weigh.ts'
 
 /** A drafted profile, and its doubtful lines. */
 export type ProfileDraft = { profile: Section; doubts: readonly Doubt[] }
@@ -223,4 +224,29 @@ function draftNetworks(fields: Fields, hints: Hints, doubts: Doubts): Section | 
   const { words, doubts: unsure } = networkWords(legs, hints)
   doubts.noteEach(['networks'], unsure)
   return Object.keys(words).length === 0 ? undefined : words
+}
+
+/** A section of a profile draft. */
+export type Section = { [key: string]: unknown }
+
+/** A line of a profile that a person should check, and why. */
+type Doubt = { path: readonly string[]; text: string }
+
+/** Collects doubts while a profile is drafted. */
+export class Doubts {
+  readonly all: Doubt[] = []
+
+  /** Does nothing if there is no doubt. */
+  note(path: readonly string[], text: string | null | undefined): void {
+    if (text !== null && text !== undefined) this.all.push({ path, text })
+  }
+
+  noteEach(path: readonly string[], texts: Readonly<Record<string, string>>): void {
+    for (const [name, text] of Object.entries(texts)) this.note([...path, name], text)
+  }
+}
+
+/** Removes keys without a value. */
+function present(section: Section): Section {
+  return Object.fromEntries(Object.entries(section).filter(([, value]) => value !== undefined))
 }

@@ -1,4 +1,4 @@
-import type { ValueFormat } from './forms.ts'
+import type { ValueFormat } from './columns.ts'
 
 export type LegSide = 'deposit' | 'settlement'
 

@@ -1,9 +1,9 @@
-import { isIPv6 } from 'node:net'
 import type { Request, Response } from 'express'
+import { networkOf, plainAddress } from '../../http/client-address.ts'
+import { createTokenBuckets, type RateLimit, type RateLimitVerdict } from '../../http/token-buckets.ts'
 import { findApiKey, hashApiKey } from '../api-keys.ts'
 import type { ApiScope, ServiceDatabase } from '../tables.ts'
 import { refusal } from './problem.ts'
-import { createRateLimiter, type RateLimit, type RateLimitVerdict } from './rate-limit.ts'
 
 /** Admits a request or throws its refusal: 401 without a valid key, 403 if its scope is insufficient, or 429. */
 export type Authenticate = (request: Request, response: Response, needed: ApiScope) => Promise<void>
@@ -19,12 +19,12 @@ export const unknownKeysLimit: RateLimit = { perSecond: 1, burst: 50 }
  * keys is refused, except for keys that were valid before, because behind a proxy all callers share one address.
  */
 export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateLimitDefault): Authenticate {
-  const perKey = createRateLimiter(limit, () => performance.now())
-  const perAddress = createRateLimiter(unknownKeysLimit, () => performance.now())
+  const perKey = createTokenBuckets(limit)
+  const perAddress = createTokenBuckets(unknownKeysLimit)
   const good = new Set<string>()
   const identify = async (presented: string, address: string) => {
     const name = hashApiKey(presented).toString('hex')
-    const guess = good.has(name) ? null : perAddress.take(address)
+    const guess = good.has(name) ? null : perAddress.take(address, performance.now())
     if (guess?.allowed === false) throw tooMany('too many unknown keys came from this address', guess)
     const key = await findApiKey(db, presented)
     if (key === null) {
@@ -32,14 +32,14 @@ export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateL
       throw unauthenticated('key_unknown', 'the key in X-API-KEY was not issued here, or was revoked')
     }
     good.add(name)
-    if (guess !== null) perAddress.giveBack(address)
+    if (guess !== null) perAddress.giveBack(address, performance.now())
     return key
   }
   return async (request, response, needed) => {
     const presented = request.get('x-api-key') ?? ''
     if (presented === '') throw unauthenticated('key_missing', 'send the API key in the X-API-KEY header')
-    const key = await identify(presented, networkOf(request.socket.remoteAddress ?? ''))
-    const verdict = perKey.take(key.id)
+    const key = await identify(presented, networkOf(plainAddress(request.socket.remoteAddress ?? '')))
+    const verdict = perKey.take(key.id, performance.now())
     response.set({
       'ratelimit-limit': String(limit.burst),
       'ratelimit-remaining': String(verdict.remaining),
@@ -59,17 +59,4 @@ function unauthenticated(code: 'key_missing' | 'key_unknown', detail: string) {
 
 function tooMany(detail: string, { retryAfterSeconds }: RateLimitVerdict) {
   return refusal('rate_limited', detail, { headers: { 'retry-after': String(retryAfterSeconds) } })
-}
-
-/** The network that one caller controls: an IPv4 address, or the /64 of an IPv6 address. */
-export function networkOf(address: string): string {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
-  if (mapped !== undefined) return mapped
-  const [bare = ''] = address.split('%')
-  if (!isIPv6(bare)) return address
-  const [head = '', tail] = bare.toLowerCase().split('::')
-  const left = head === '' ? [] : head.split(':')
-  const right = tail === undefined || tail === '' ? [] : tail.split(':')
-  const zeros = Array.from({ length: Math.max(0, 8 - left.length - right.length) }, () => '0')
-  return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`
 }

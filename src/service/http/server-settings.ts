@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { messageOf } from '../../core/errors.ts'
-import type { RateLimit } from './rate-limit.ts'
+import type { RateLimit } from '../../http/token-buckets.ts'
 
 /** PEM. */
 export type TlsSettings = { cert: string; key: string }

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { prepareQueueSchema } from '../../../src/jobs/queue/schema.ts'
-import { probeScope } from '../../../src/provider/probe-scope.ts'
+import { probeScope } from '../../../src/provider/service-call.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { readText } from '../../docs/pages.ts'
 import { readKey, writeKey } from '../../service/fixtures.ts'

@@ -1,0 +1,58 @@
+/** A token bucket of `burst` tokens, refilled at `perSecond`. */
+export type RateLimit = { perSecond: number; burst: number }
+
+export type RateLimitVerdict = {
+  allowed: boolean
+  /** How many more tokens are available immediately. */
+  remaining: number
+  /** Until the bucket is full again. */
+  resetSeconds: number
+  /** Until the next token is available; 0 if there was one. */
+  retryAfterSeconds: number
+}
+
+/** `nowMs` may be of any clock, but of one clock only. */
+export type TokenBuckets = {
+  /** Takes one token from the bucket of this name. */
+  take: (name: string, nowMs: number) => RateLimitVerdict
+  /** Returns one token. */
+  giveBack: (name: string, nowMs: number) => void
+}
+
+/** Beyond this number of buckets, the least recently used one is dropped, which fills it. */
+const namesMaxDefault = 10_000
+
+/** Token buckets by name, in bounded memory: each process counts separately, and a restart fills every bucket. */
+export function createTokenBuckets(
+  { perSecond, burst }: RateLimit,
+  namesMax = namesMaxDefault,
+): TokenBuckets {
+  const buckets = new Map<string, { left: number; atMs: number }>()
+  const leftOf = (name: string, nowMs: number): number => {
+    const bucket = buckets.get(name)
+    if (bucket === undefined) return burst
+    return Math.min(burst, bucket.left + (Math.max(0, nowMs - bucket.atMs) * perSecond) / 1000)
+  }
+  const set = (name: string, left: number, atMs: number): void => {
+    // Inserted again, so that the first entry of the map is the least recently used.
+    buckets.delete(name)
+    buckets.set(name, { left, atMs })
+    const [idlest] = buckets.keys()
+    if (buckets.size > namesMax && idlest !== undefined) buckets.delete(idlest)
+  }
+  return {
+    take(name, nowMs) {
+      const before = leftOf(name, nowMs)
+      const allowed = before >= 1
+      const left = allowed ? before - 1 : before
+      set(name, left, nowMs)
+      return {
+        allowed,
+        remaining: Math.floor(left),
+        resetSeconds: Math.ceil((burst - left) / perSecond),
+        retryAfterSeconds: allowed ? 0 : Math.ceil((1 - left) / perSecond),
+      }
+    },
+    giveBack: (name, nowMs) => set(name, Math.min(burst, leftOf(name, nowMs) + 1), nowMs),
+  }
+}
