@@ -4,10 +4,10 @@ import { readDecimals as readOnEvm } from './evm/decimals.ts'
 import { openNode as openEvmNode } from './evm/node.ts'
 import { mapBounded } from './map-bounded.ts'
 import { connections, defaultBounds, type NodeConnection, type ReaderOptions } from './options.ts'
-import type { NetworkSettings } from './port.ts'
 import { createReader } from './reader.ts'
 import { readDecimals as readOnSolana } from './solana/decimals.ts'
 import { openNode as openSolanaNode } from './solana/node.ts'
+import type { NetworkSettings } from './types.ts'
 
 /** The most decimals that the ledger can store. */
 const decimalsMax = 38

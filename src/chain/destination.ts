@@ -1,7 +1,7 @@
 import { isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
 import { type Address, assetCode, parseAddress } from '../core/asset.ts'
-import type { NetworkSettings } from './port.ts'
+import type { NetworkSettings } from './types.ts'
 
 /** The address in the spelling used for comparison, or the reason why nothing may be sent to it. */
 export type DestinationCheck = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }

@@ -1,7 +1,7 @@
 import type { NetworkName, NetworkReading } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
-import { type NodeHealth, newHealth } from './health.ts'
-import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver, UnreadObserver } from './port.ts'
+import { type NodeHealth, newHealth } from './pool.ts'
+import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver, UnreadObserver } from './types.ts'
 
 export type ReaderOptions = {
   /** Called for every request. */

@@ -1,5 +1,4 @@
 import { Fault, isFault } from '../core/errors.ts'
-import { type NodeHealth, noteFailure, noteSuccess, scoreOf } from './health.ts'
 
 export type PooledNode = {
   readonly name: string
@@ -146,4 +145,73 @@ function orderOf<Node extends PooledNode>(
   }
   const rests = (node: Node) => node.health.restUntilMs > nowMs
   return [...nodes.filter((node) => !rests(node)), ...nodes.filter(rests)]
+}
+
+/** The health of one node, as observed by this process. */
+export type NodeHealth = {
+  /** The share of recent requests that failed, from 0 to 1. */
+  failing: number
+  /** Smoothed response time in milliseconds; null until there is a measurement. */
+  latencyMs: number | null
+  /** Until this time, by `performance.now()`, the node is asked only after the others. */
+  restUntilMs: number
+  /** True if the node has proved to be of the right chain since it last failed. */
+  identified: boolean
+}
+
+/** The weight of the latest measurement. */
+const weight = 0.2
+
+export function newHealth(): NodeHealth {
+  return { failing: 0, latencyMs: null, restUntilMs: 0, identified: false }
+}
+
+export function noteLatency(health: NodeHealth, ms: number): void {
+  health.latencyMs = health.latencyMs === null ? ms : smoothed(health.latencyMs, ms)
+}
+
+/** Does not end a rest: an outvoted node still answers simple requests well. */
+export function noteSuccess(health: NodeHealth): void {
+  health.failing = smoothed(health.failing, 0)
+}
+
+/**
+ * Clears `identified`, because the address may lead to another node afterwards. The more the node fails, the longer it
+ * rests.
+ */
+export function noteFailure(health: NodeHealth, { nowMs, restMs }: { nowMs: number; restMs: number }): void {
+  health.failing = smoothed(health.failing, 1)
+  health.identified = false
+  // Measured again afterwards.
+  health.latencyMs = null
+  health.restUntilMs = nowMs + restMs * (1 + 9 * health.failing)
+}
+
+/** From 0 to 1: a node that answers at once and never fails scores 1; a second of latency halves the score. */
+export function scoreOf({ failing, latencyMs }: NodeHealth): number {
+  return (1 - failing) / (1 + (latencyMs ?? 0) / 1000)
+}
+
+function smoothed(old: number, latest: number): number {
+  return old + (latest - old) * weight
+}
+
+/**
+ * Checks the identity of every node. A node that does not answer is skipped as long as another does: it is checked
+ * again before its first read.
+ * @throws Fault `settings_bad` with all problems found; `remote_failed` if no node answers
+ */
+export async function requireIdentity<Node>(
+  nodes: readonly Node[],
+  faultsOf: (node: Node) => Promise<readonly string[]>,
+): Promise<void> {
+  const outcomes = await Promise.allSettled(nodes.map(faultsOf))
+  const faults = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
+  if (faults.length > 0) throw new Fault('settings_bad', { faults })
+  const failures = outcomes.flatMap((outcome): unknown[] =>
+    outcome.status === 'rejected' ? [outcome.reason] : [],
+  )
+  const bug = failures.find((failure) => !isFault(failure, 'remote_failed'))
+  if (bug !== undefined) throw bug
+  if (failures.length === nodes.length) throw failures[0]
 }

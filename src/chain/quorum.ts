@@ -1,6 +1,13 @@
 import { Fault, isFault } from '../core/errors.ts'
-import { agree, castVote, type NodeFinding, type Vote } from './agree.ts'
-import { agreedHeight, firstVote, type QuorumParts } from './agreed-height.ts'
+import {
+  agree,
+  agreedHeight,
+  castVote,
+  firstVote,
+  type NodeFinding,
+  type QuorumParts,
+  type Vote,
+} from './agree.ts'
 import { allFailed, isPassedOver, type PassedOver, type Pool, type PooledNode } from './pool.ts'
 import type {
   ChainTransfer,
@@ -10,7 +17,7 @@ import type {
   ScanRequest,
   ScanResult,
   TransactionReading,
-} from './port.ts'
+} from './types.ts'
 
 type NodeQuery<Node, Request, Result> = (node: Node, request: Request) => Promise<Result>
 

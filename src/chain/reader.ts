@@ -1,8 +1,8 @@
 import type { Family } from '../core/asset.ts'
 import { createEvmReader } from './evm/reader.ts'
 import type { ReaderOptions } from './options.ts'
-import type { FullChainReader, NetworkSettings } from './port.ts'
 import { createSolanaReader } from './solana/reader.ts'
+import type { FullChainReader, NetworkSettings } from './types.ts'
 
 /**
  * The reader for a network's family.

@@ -150,3 +150,53 @@ function numberIn(text: string | undefined): bigint | null {
   const number = BigInt(digits.replace(/[,._]/g, '')) * (thousands === '' ? 1n : 1000n)
   return number > 0n ? number : null
 }
+
+/** Messages of clients and providers that do not keep state of the requested age. */
+const gone = [
+  // go-ethereum and its forks, Nethermind
+  /missing trie node/i,
+  /MissingTrieNode/,
+  /\bstate (?:0x[0-9a-f]+ )?is not available/i,
+  /no state available/i,
+  // go-ethereum tracing, Besu
+  /(?:historical|world) state .*(?:un|not )available/i,
+  // OpenEthereum, Erigon, reth
+  /\bprun(?:ed|ing)\b/i,
+  // public endpoints
+  /\barchive\b/i,
+  // anvil
+  /BlockOutOfRangeError/,
+]
+
+/** True if the node has the block, but no longer its balances and code. */
+export function isPastStateGone(problem: string): boolean {
+  return gone.some((words) => words.test(problem))
+}
+
+/**
+ * Whether a node that refused to trace the first block offers traces of others. Null if the message does not show it:
+ * the node may be asked again.
+ */
+export function offerIn(problem: string): boolean | null {
+  if (isQuota(200, { code: 0, message: problem })) return null
+  if (isPastStateGone(problem) || untraceable.some((words) => words.test(problem))) return true
+  return lacking.some((words) => words.test(problem)) ? false : null
+}
+
+/** Messages of nodes that offer the method, but cannot trace the first block. */
+const untraceable = [
+  // go-ethereum and Nethermind
+  /genesis is not traceable/i,
+  // Erigon
+  /\bblock \S+ not found/i,
+]
+
+/** Messages of nodes and providers that do not offer the method, or not in the customer's plan. */
+const lacking = [
+  /code -32601/,
+  /method .*\bnot (?:found|available|supported|allowed|enabled|whitelisted)/i,
+  /method .*(?:does not exist|disabled)/i,
+  /\b(?:unsupported|unknown) method/i,
+  /\bnot (?:available|supported) (?:on|for|in|with) /i,
+  /\b(?:upgrade|plan|tier|add-?on)\b/i,
+]

@@ -1,7 +1,7 @@
 import { mapBounded } from '../chain/map-bounded.ts'
 import { defaultReading } from '../chain/options.ts'
-import type { ChainTransfer, OnDemandReader, StagedTransfer, TransactionReading } from '../chain/port.ts'
 import { createReader } from '../chain/reader.ts'
+import type { ChainTransfer, OnDemandReader, StagedTransfer, TransactionReading } from '../chain/types.ts'
 import type { Address, TxId } from '../core/asset.ts'
 import { lineOf } from '../core/errors.ts'
 import type { ObservedChainTransfer, TransactionFailure } from '../core/evidence.ts'

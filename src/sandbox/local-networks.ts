@@ -1,6 +1,6 @@
 import { createSolanaRpc, isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
-import type { NetworkSettings } from '../chain/port.ts'
+import type { NetworkSettings } from '../chain/types.ts'
 import {
   type Address,
   type Asset,
@@ -13,7 +13,7 @@ import { type EvmClient, openEvmClient } from './evm-client.ts'
 import { type EvmAccounts, evmFaucet, nodeAccounts } from './evm-faucet.ts'
 import { testTokens, tokenAddresses, tokenDecimals } from './evm-tokens.ts'
 import type { Faucet } from './faucet.ts'
-import { type SandboxSolanaRpc } from './solana-sender.ts'
+import type { SandboxSolanaRpc } from './solana-sender.ts'
 import { type SolanaSigners, solanaFaucet, solanaSigners } from './solana-tokens.ts'
 
 /** The settings of a local network, as a reader needs them, and its faucet. */

@@ -1,4 +1,4 @@
-import type { NetworkSettings } from '../chain/port.ts'
+import type { NetworkSettings } from '../chain/types.ts'
 import type { Asset } from '../core/asset.ts'
 
 /** The asset in which every StableWallet is credited, independent of the deposited asset. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { NetworkSettings } from '../chain/port.ts'
+import type { NetworkSettings } from '../chain/types.ts'
 import { type AssetCode, assetCode, type NetworkName } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { findNetwork } from './catalog.ts'

@@ -1,4 +1,4 @@
-import type { NetworkSettings } from '../chain/port.ts'
+import type { NetworkSettings } from '../chain/types.ts'
 import { assetCode } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { isApiKey } from './api-keys.ts'

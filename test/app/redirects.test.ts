@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { postJson } from '../../src/chain/http.ts'
+import { postJson } from '../../src/chain/json-rpc.ts'
 import type { NodeConnection } from '../../src/chain/options.ts'
 import { lineOf, messageOf } from '../../src/core/errors.ts'
 import { postWebhook } from '../../src/jobs/canary/send-webhook.ts'

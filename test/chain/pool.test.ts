@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { type NodeHealth, newHealth, noteLatency } from '../../src/chain/health.ts'
-import { createPool, type Pool } from '../../src/chain/pool.ts'
+import { createPool, type NodeHealth, newHealth, noteLatency, type Pool } from '../../src/chain/pool.ts'
 import { Fault } from '../../src/core/errors.ts'
 
 type Node = { name: string; host: string; health: NodeHealth }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { type NodeHealth, newHealth } from '../../src/chain/health.ts'
-import { createPool } from '../../src/chain/pool.ts'
+import { createPool, type NodeHealth, newHealth } from '../../src/chain/pool.ts'
+import { createQuorum, type Quorum } from '../../src/chain/quorum.ts'
 import type {
   ChainTransfer,
   HeightRange,
@@ -8,8 +8,7 @@ import type {
   RangeResult,
   ScanRequest,
   ScanResult,
-} from '../../src/chain/port.ts'
-import { createQuorum, type Quorum } from '../../src/chain/quorum.ts'
+} from '../../src/chain/types.ts'
 import { Fault } from '../../src/core/errors.ts'
 import { toAmount } from '../../src/core/money.ts'
 import { at, base, channelAddress, txId, usdcOnBase } from '../support/evidence.ts'

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../src/chain/evm/reader.ts'
-import type { ScanCursor, ScanResult } from '../../src/chain/port.ts'
+import type { ScanCursor, ScanResult } from '../../src/chain/types.ts'
 import { parseTxId, toTxId } from '../../src/core/asset.ts'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { type Anvil, startAnvil } from '../support/anvil.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { defaultReading } from '../../src/chain/options.ts'
-import type { NetworkSettings } from '../../src/chain/port.ts'
 import { createReader } from '../../src/chain/reader.ts'
+import type { NetworkSettings } from '../../src/chain/types.ts'
 import type { NetworkName } from '../../src/core/asset.ts'
 
 const settings: NetworkSettings = {

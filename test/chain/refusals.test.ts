@@ -116,7 +116,7 @@ const texts: readonly [string, string, string, Limit][] = [
     'query timeout exceeded',
     results(null),
   ],
-  ['our own bound', 'src/chain/http.ts', 'answer exceeds 33554432 bytes', results(null)],
+  ['our own bound', 'src/chain/json-rpc.ts', 'answer exceeds 33554432 bytes', results(null)],
 ]
 
 test.each(texts)('the limit of %s is read (%s)', (...[, , text, limit]) => {

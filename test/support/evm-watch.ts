@@ -1,4 +1,4 @@
-import type { ChainReader, NetworkSettings, ScanCursor, StagedTransfer } from '../../src/chain/port.ts'
+import type { ChainReader, NetworkSettings, ScanCursor, StagedTransfer } from '../../src/chain/types.ts'
 import { type Address, assetKey, type NetworkName, parseAddress } from '../../src/core/asset.ts'
 import type { Anvil } from './anvil.ts'
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { BalanceMovement, ChainTransfer } from '../../src/chain/port.ts'
+import type { BalanceMovement, ChainTransfer } from '../../src/chain/types.ts'
 import type { Address, AssetKey, NetworkSettings, TxId } from '../../src/core/asset.ts'
 import { Fault } from '../../src/core/errors.ts'
 import type { Amount } from '../../src/core/money.ts'

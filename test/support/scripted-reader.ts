@@ -1,4 +1,4 @@
-import type { ScanRequest, ScanResult, StagedTransfer } from '../../src/chain/port.ts'
+import type { ScanRequest, ScanResult, StagedTransfer } from '../../src/chain/types.ts'
 import type { NetworkReader } from '../../src/jobs/chain/scan.ts'
 import { base, payment } from './evidence.ts'
 

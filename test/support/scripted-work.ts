@@ -1,4 +1,4 @@
-import type { ScanResult, StagedTransfer, TransactionReading } from '../../src/chain/port.ts'
+import type { ScanResult, StagedTransfer, TransactionReading } from '../../src/chain/types.ts'
 import type { NetworkReader } from '../../src/jobs/chain/scan.ts'
 import type { SearchReader } from '../../src/jobs/chain/search-legs.ts'
 import type { TransactionReader } from '../../src/jobs/chain/verify-transactions.ts'

@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { createEvmReader } from '../../src/chain/evm/reader.ts'
-import type { HeightRange, RangeResult } from '../../src/chain/port.ts'
+import type { HeightRange, RangeResult } from '../../src/chain/types.ts'
 import type { NetworkReading } from '../../src/core/asset.ts'
 import { type Anvil, startAnvil } from './anvil.ts'
 import { addresses, evmSettings } from './evm-watch.ts'

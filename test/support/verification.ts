@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { StagedTransfer, TransactionReading } from '../../src/chain/port.ts'
+import type { StagedTransfer, TransactionReading } from '../../src/chain/types.ts'
 import type { NetworkName } from '../../src/core/asset.ts'
 import type { Observation } from '../../src/core/evidence.ts'
 import { encodePosition, scanStream } from '../../src/jobs/chain/scan-position.ts'

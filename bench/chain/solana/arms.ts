@@ -1,6 +1,6 @@
 import { address, createSolanaRpcFromTransport, type RpcTransport, type Signature } from '@solana/kit'
-import type { ScanCursor } from '../../../src/chain/port.ts'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
+import type { ScanCursor } from '../../../src/chain/types.ts'
 import { type Address, assetKey, type NetworkName } from '../../../src/core/asset.ts'
 import { heapBytes } from '../heap-bytes.ts'
 import type { Payments } from './payments.ts'

@@ -3,11 +3,11 @@ import { assetCode } from '../../core/asset.ts'
 import { isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import { allFailed, isPassedOver, type PassedOver, type Pool } from '../pool.ts'
-import type { BalanceReading, BalanceRequest, BlockMark } from '../port.ts'
+import { isPastStateGone } from '../refusals.ts'
+import type { BalanceReading, BalanceRequest, BlockMark } from '../types.ts'
 import { readHeader } from './blocks.ts'
 import { readEnds } from './finality.ts'
 import { askTogether, type EvmNode, refusal } from './node.ts'
-import { isPastStateGone } from './past-state.ts'
 import type { EvmScan } from './watch.ts'
 
 type BalancePair = BalanceRequest['pairs'][number]

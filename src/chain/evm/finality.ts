@@ -1,7 +1,7 @@
 import type { NetworkReading } from '../../core/asset.ts'
 import { isFault } from '../../core/errors.ts'
 import { defaultReading } from '../options.ts'
-import type { NetworkSettings } from '../port.ts'
+import type { NetworkSettings } from '../types.ts'
 import { type EvmBlock, readHeader } from './blocks.ts'
 import { type EvmNode, refusal } from './node.ts'
 import type { EvmScan } from './watch.ts'

@@ -1,5 +1,5 @@
-import type { HeightRange } from '../port.ts'
 import type { Limit } from '../refusals.ts'
+import type { HeightRange } from '../types.ts'
 import {
   giveUp,
   isSettled,

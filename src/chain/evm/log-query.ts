@@ -1,7 +1,7 @@
 import { type Hex, numberToHex, type RpcLog } from 'viem'
 import type { Address } from '../../core/asset.ts'
-import type { HeightRange } from '../port.ts'
 import { type Limit, limitIn } from '../refusals.ts'
+import type { HeightRange } from '../types.ts'
 import { noteCost } from './log-cost.ts'
 import { failureOf, refusal } from './node.ts'
 import type { EvmScan } from './watch.ts'

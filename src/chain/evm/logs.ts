@@ -1,6 +1,6 @@
 import type { Hex } from 'viem'
 import { mapBounded } from '../map-bounded.ts'
-import type { HeightRange } from '../port.ts'
+import type { HeightRange } from '../types.ts'
 import type { PieceReading } from './in-pieces.ts'
 import type { LogWay } from './log-cost.ts'
 import { type AnyLog, type LogFilter, readQuery } from './log-query.ts'

@@ -1,7 +1,7 @@
 import type { Hex, RpcTransactionReceipt } from 'viem'
 import type { Address, AssetKey } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { BalanceMovement, HeightRange } from '../port.ts'
+import type { BalanceMovement, HeightRange } from '../types.ts'
 import { readHeader } from './blocks.ts'
 import { requireHead } from './finality.ts'
 import { readInPieces } from './in-pieces.ts'

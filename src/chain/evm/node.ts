@@ -1,9 +1,9 @@
 import { BaseError, type Client, createClient, createTransport, RpcRequestError, type Transport } from 'viem'
 import { Fault, messageOf, shorten } from '../../core/errors.ts'
-import type { NodeHealth } from '../health.ts'
-import { ConnectionProblem } from '../http.ts'
 import {
   type Codec,
+  ConnectionProblem,
+  createTogether,
   type Exchange,
   HttpProblem,
   openExchange,
@@ -13,9 +13,9 @@ import {
 } from '../json-rpc.ts'
 import { type NodeConnection, nodeName } from '../options.ts'
 import { LeftAlone } from '../pace.ts'
-import type { OddLogObserver } from '../port.ts'
+import type { NodeHealth } from '../pool.ts'
 import type { RequestFailure } from '../refusals.ts'
-import { createTogether } from '../together.ts'
+import type { OddLogObserver } from '../types.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
 
 /** One JSON-RPC server, and what this process has learned of it. */

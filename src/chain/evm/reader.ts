@@ -2,9 +2,9 @@ import { type Hex, numberToHex, type RpcTransactionReceipt } from 'viem'
 import { getTransaction } from 'viem/actions'
 import type { Address, TxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { createPool, type Pool } from '../pool.ts'
+import { createPool, type Pool, requireIdentity } from '../pool.ts'
+import { createQuorum, nodesWithout } from '../quorum.ts'
 import type {
   ChainTransfer,
   FullChainReader,
@@ -12,8 +12,7 @@ import type {
   RangeRequest,
   RangeResult,
   TransactionReading,
-} from '../port.ts'
-import { createQuorum, nodesWithout } from '../quorum.ts'
+} from '../types.ts'
 import { readBalances } from './balances.ts'
 import { type EvmBlock, type NativePayment, paymentsOf, readHeader } from './blocks.ts'
 import { readEnds, readFinalHead } from './finality.ts'

@@ -1,5 +1,5 @@
 import { defaultReading, type ReaderBounds } from '../options.ts'
-import type { NetworkSettings } from '../port.ts'
+import type { NetworkSettings } from '../types.ts'
 
 /** The parameters that determine how many requests a network takes. */
 export type CostOf = {

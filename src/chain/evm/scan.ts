@@ -1,6 +1,6 @@
 import { Fault } from '../../core/errors.ts'
 import { rpcSetting } from '../options.ts'
-import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../port.ts'
+import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../types.ts'
 import { type EvmBlock, readHeader } from './blocks.ts'
 import { readEnds } from './finality.ts'
 import { refusal } from './node.ts'

@@ -2,11 +2,10 @@ import { type Client, numberToHex } from 'viem'
 import { type TxId, toTxId } from '../../core/asset.ts'
 import { isFault } from '../../core/errors.ts'
 import type { Pool } from '../pool.ts'
-import type { NetworkSettings } from '../port.ts'
-import { isQuota } from '../refusals.ts'
+import { offerIn } from '../refusals.ts'
+import type { NetworkSettings } from '../types.ts'
 import type { EvmBlock } from './blocks.ts'
 import { ask, type EvmNode, refusal } from './node.ts'
-import { isPastStateGone } from './past-state.ts'
 import { type Dialect, dialects, type Inner } from './trace-dialects.ts'
 
 /** The trace dialect of each node; null for none. Determined once per connection. */
@@ -90,32 +89,4 @@ async function transactionsOf(node: EvmNode, { height, hash }: EvmBlock): Promis
   )
   if (block?.hash !== hash) throw refusal(node, `block ${height}`, `it is another than ${hash}`)
   return block.transactions.map((tx) => toTxId(typeof tx === 'string' ? tx : tx.hash))
-}
-
-/** Messages of nodes that offer the method, but cannot trace the first block. */
-const untraceable = [
-  // go-ethereum and Nethermind
-  /genesis is not traceable/i,
-  // Erigon
-  /\bblock \S+ not found/i,
-]
-
-/** Messages of nodes and providers that do not offer the method, or not in the customer's plan. */
-const lacking = [
-  /code -32601/,
-  /method .*\bnot (?:found|available|supported|allowed|enabled|whitelisted)/i,
-  /method .*(?:does not exist|disabled)/i,
-  /\b(?:unsupported|unknown) method/i,
-  /\bnot (?:available|supported) (?:on|for|in|with) /i,
-  /\b(?:upgrade|plan|tier|add-?on)\b/i,
-]
-
-/**
- * Whether a node that refused to trace the first block offers traces of others. Null if the message does not show it:
- * the node may be asked again.
- */
-export function offerIn(problem: string): boolean | null {
-  if (isQuota(200, { code: 0, message: problem })) return null
-  if (isPastStateGone(problem) || untraceable.some((words) => words.test(problem))) return true
-  return lacking.some((words) => words.test(problem)) ? false : null
 }

@@ -7,7 +7,7 @@ import type {
   FinalityStage,
   HeightRange,
   StagedTransfer,
-} from '../port.ts'
+} from '../types.ts'
 import {
   type BlockLink,
   type Blocks,

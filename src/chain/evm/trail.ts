@@ -1,4 +1,4 @@
-import type { BlockMark, HeightRange } from '../port.ts'
+import type { BlockMark, HeightRange } from '../types.ts'
 
 const marksMax = 64
 

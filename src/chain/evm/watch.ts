@@ -1,7 +1,7 @@
 import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { defaultReading, type ReaderBounds } from '../options.ts'
-import type { NetworkSettings } from '../port.ts'
+import type { NetworkSettings } from '../types.ts'
 import type { Finality } from './finality.ts'
 import type { EvmNode } from './node.ts'
 import { coinEmitter } from './transfer-log.ts'

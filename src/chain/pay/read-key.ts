@@ -1,6 +1,6 @@
 import { Fault } from '../../core/errors.ts'
 import { parsePrivateKey } from '../../core/private-key.ts'
-import type { NetworkSettings } from '../port.ts'
+import type { NetworkSettings } from '../types.ts'
 
 /** @throws Fault `settings_bad`, whose message contains nothing of the key */
 export function readKey(

@@ -9,7 +9,7 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION,
   type SolanaErrorCode,
 } from '@solana/kit'
-import type { BlockMark } from '../port.ts'
+import type { BlockMark } from '../types.ts'
 import type { SlotBlock } from './memory.ts'
 import { ask, notYetTriesMax, refusal, type SolanaNodeRpc } from './node.ts'
 import type { SolanaScan } from './watch.ts'

@@ -1,7 +1,7 @@
 import { signature as toSignature } from '@solana/kit'
 import { toTxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { BlockMark } from '../port.ts'
+import type { BlockMark } from '../types.ts'
 import type { BalanceChange } from './balances.ts'
 import { type BlockHead, listBlocks, readFull, readHead, readWhole } from './blocks.ts'
 import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'

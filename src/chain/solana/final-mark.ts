@@ -1,4 +1,4 @@
-import type { BlockMark } from '../port.ts'
+import type { BlockMark } from '../types.ts'
 import { ask } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 

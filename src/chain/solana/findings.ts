@@ -1,6 +1,6 @@
 import { assetCode, type TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
-import type { BalanceMovement, FinalityStage, StagedTransfer } from '../port.ts'
+import type { BalanceMovement, FinalityStage, StagedTransfer } from '../types.ts'
 import type { BalanceChange } from './balances.ts'
 import type { SlotBlock } from './memory.ts'
 import type { SolanaWatch } from './watch.ts'

@@ -2,7 +2,7 @@ import type { Asset } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import { rpcSetting } from '../options.ts'
-import type { NetworkSettings } from '../port.ts'
+import type { NetworkSettings } from '../types.ts'
 import { readDecimals } from './decimals.ts'
 import { ask, type SolanaNode } from './node.ts'
 

@@ -6,10 +6,10 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED,
 } from '@solana/kit'
 import { Fault, isFault, messageOf, shorten } from '../../core/errors.ts'
-import type { NodeHealth } from '../health.ts'
 import { openExchange, type RpcPayload } from '../json-rpc.ts'
 import { type NodeConnection, nodeName } from '../options.ts'
-import type { UnreadObserver } from '../port.ts'
+import type { NodeHealth } from '../pool.ts'
+import type { UnreadObserver } from '../types.ts'
 
 export type SolanaNodeRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 

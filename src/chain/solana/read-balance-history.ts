@@ -1,6 +1,6 @@
 import { type Address, assetCode } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { BalanceHistory, HeightRange, HistoryRequest } from '../port.ts'
+import type { BalanceHistory, HeightRange, HistoryRequest } from '../types.ts'
 import { accountsOf } from './accounts.ts'
 import type { TransactionBalances } from './balances.ts'
 import { readWhole } from './blocks.ts'

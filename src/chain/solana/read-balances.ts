@@ -1,7 +1,7 @@
 import { getAddressDecoder, getBase64Encoder, getU64Decoder } from '@solana/kit'
 import { type Address, assetCode } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { BalanceReading, BalanceRequest } from '../port.ts'
+import type { BalanceReading, BalanceRequest } from '../types.ts'
 import { accountsOf } from './accounts.ts'
 import { awaitBlock } from './blocks.ts'
 import { readFinalMark } from './final-mark.ts'

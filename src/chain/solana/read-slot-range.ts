@@ -1,7 +1,7 @@
 import { toTxId } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { HeightRange } from '../port.ts'
+import type { HeightRange } from '../types.ts'
 import { accountsOf, readMints } from './accounts.ts'
 import { readBlock, readHead, type Unread } from './blocks.ts'
 import { readByBlock } from './by-block.ts'

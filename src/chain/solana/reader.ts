@@ -1,8 +1,8 @@
 import { isSignature, type Signature } from '@solana/kit'
 import type { Address, TxId } from '../../core/asset.ts'
-import { requireIdentity } from '../identity.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { createPool } from '../pool.ts'
+import { createPool, requireIdentity } from '../pool.ts'
+import { createQuorum, nodesWithout } from '../quorum.ts'
 import type {
   BlockMark,
   FinalityStage,
@@ -13,8 +13,7 @@ import type {
   ScanRequest,
   ScanResult,
   TransactionReading,
-} from '../port.ts'
-import { createQuorum, nodesWithout } from '../quorum.ts'
+} from '../types.ts'
 import { listBlocks, readBlock, readConfirmed, readHead, type Unread } from './blocks.ts'
 import { commonWay } from './choose-way.ts'
 import { readFinalMark } from './final-mark.ts'

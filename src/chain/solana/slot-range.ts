@@ -1,4 +1,4 @@
-import type { BlockMark, HeightRange } from '../port.ts'
+import type { BlockMark, HeightRange } from '../types.ts'
 import type { Unread } from './blocks.ts'
 import type { Findings } from './findings.ts'
 import type { SolanaScan } from './watch.ts'

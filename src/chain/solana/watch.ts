@@ -1,7 +1,7 @@
 import { address, type Address as KitAddress } from '@solana/kit'
 import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
 import type { ReaderBounds } from '../options.ts'
-import type { NetworkSettings } from '../port.ts'
+import type { NetworkSettings } from '../types.ts'
 import type { SolanaReadStrategy } from './choose-way.ts'
 import type { SolanaMemory } from './memory.ts'
 import type { SolanaNode } from './node.ts'

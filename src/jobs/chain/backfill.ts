@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { OnDemandReader, RangeResult } from '../../chain/port.ts'
+import type { OnDemandReader, RangeResult } from '../../chain/types.ts'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { appendChainTransfers } from '../../store/chain/chain-transfers.ts'

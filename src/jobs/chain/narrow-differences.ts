@@ -1,5 +1,5 @@
 import type { Transaction } from 'kysely'
-import type { BalanceMovement, ChainTransfer, HeightRange, OnDemandReader } from '../../chain/port.ts'
+import type { BalanceMovement, ChainTransfer, HeightRange, OnDemandReader } from '../../chain/types.ts'
 import type { Address } from '../../core/asset.ts'
 import {
   type BalanceSearch,

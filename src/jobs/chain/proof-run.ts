@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { BalanceReading, ChainReader, OnDemandReader } from '../../chain/port.ts'
+import type { BalanceReading, ChainReader, OnDemandReader } from '../../chain/types.ts'
 import type { NetworkName, NetworkSettings } from '../../core/asset.ts'
 import type { AssetHolding } from '../../core/balance-proof.ts'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'

@@ -1,4 +1,4 @@
-import type { BlockMark, ScanCursor, StagedTransfer } from '../../chain/port.ts'
+import type { BlockMark, ScanCursor, StagedTransfer } from '../../chain/types.ts'
 import type { NetworkName } from '../../core/asset.ts'
 import type { ObservedChainTransfer } from '../../core/evidence.ts'
 import type { WatchEntry } from '../../store/chain/chain-watch.ts'

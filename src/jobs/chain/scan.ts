@@ -1,5 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
-import type { ChainReader, OnDemandReader, ScanResult } from '../../chain/port.ts'
+import type { ChainReader, OnDemandReader, ScanResult } from '../../chain/types.ts'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import type { ObservedChainTransfer } from '../../core/evidence.ts'

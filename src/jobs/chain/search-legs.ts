@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { mapBounded } from '../../chain/map-bounded.ts'
-import type { OnDemandReader, TransactionReading } from '../../chain/port.ts'
+import type { OnDemandReader, TransactionReading } from '../../chain/types.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { LegSearch, TransactionFailure } from '../../core/evidence.ts'

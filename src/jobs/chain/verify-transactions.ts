@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import { mapBounded } from '../../chain/map-bounded.ts'
-import type { OnDemandReader, ScanCursor, StagedTransfer, TransactionReading } from '../../chain/port.ts'
+import type { OnDemandReader, ScanCursor, StagedTransfer, TransactionReading } from '../../chain/types.ts'
 import type { NetworkName } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
 import { type TransactionFailure, transferRef } from '../../core/evidence.ts'

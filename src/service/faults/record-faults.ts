@@ -1,4 +1,4 @@
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { type DepositRecord, recordWriter } from '../deposits/record.ts'
 import type { ServiceDepositRow } from '../tables.ts'
 import { claimAgain } from './claim-again.ts'

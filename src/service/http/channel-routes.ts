@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { assert } from '../../core/errors.ts'
 import { findNetwork } from '../catalog.ts'
 import { priceOf } from '../deposits/quote.ts'

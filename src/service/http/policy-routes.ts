@@ -1,7 +1,7 @@
 import { isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
 import { z } from 'zod'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { deletePolicy, getPolicy, type PolicyOutcome, putPolicy } from '../deposits/policies.ts'
 import type { OwnerPolicy } from '../deposits/policy.ts'
 import type { OwnerKind } from '../tables.ts'

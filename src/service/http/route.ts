@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import type { Deposits } from '../deposits/deposits.ts'
 import type { Prices } from '../deposits/prices.ts'
 import type { Faults } from '../faults/faults.ts'

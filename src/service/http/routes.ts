@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import type { Address } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { stableAsset } from '../catalog.ts'

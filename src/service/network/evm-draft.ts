@@ -7,7 +7,7 @@ import {
   type PublicClient,
   type TransactionSerializableEIP1559,
 } from 'viem'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { type AssetKey, assetCode, assetKey, toTxId } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import type { Keyring } from '../keyring/keyring.ts'

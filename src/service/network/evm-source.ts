@@ -1,5 +1,5 @@
 import { type Block, getAddress, type Log, type PublicClient, parseAbiItem, type Transaction } from 'viem'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { type Address, assetCode, assetKey, parseAddress, toTxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../running/bounded.ts'

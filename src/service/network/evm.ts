@@ -16,7 +16,7 @@ import {
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from 'viem'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { type Asset, assetCode } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'

@@ -1,4 +1,4 @@
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import type { Address, AssetKey, TxId } from '../../core/asset.ts'
 
 /** One payment to a deposit address, found by the service on the chain. */

@@ -12,7 +12,7 @@ import {
   signTransactionMessageWithSigners,
   address as toSolanaAddress,
 } from '@solana/kit'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { assetCode, toTxId } from '../../core/asset.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import type { RequestCoalescer } from '../running/sharing.ts'

@@ -13,7 +13,7 @@ import {
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { type Address, assetCode, assetKey, parseAddress } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import type { RequestCoalescer } from '../running/sharing.ts'

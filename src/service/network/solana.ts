@@ -8,7 +8,7 @@ import {
   type Signature,
   type SolanaRpcApi,
 } from '@solana/kit'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { type Asset, assetCode } from '../../core/asset.ts'
 import { assert, Fault, isFault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'

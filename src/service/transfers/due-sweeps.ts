@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { type Address, type AssetCode, assetCode, assetKey } from '../../core/asset.ts'
 import { parseAmount } from '../../core/money.ts'
 import { liquidityBranch } from '../keyring/keyring.ts'

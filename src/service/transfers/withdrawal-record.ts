@@ -1,4 +1,4 @@
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { stableAsset } from '../catalog.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import type { WithdrawalRow, WithdrawalStatus } from './tables.ts'

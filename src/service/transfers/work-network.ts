@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { NetworkSettings } from '../../chain/port.ts'
+import type { NetworkSettings } from '../../chain/types.ts'
 import { type Address, assetKey } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { inTransaction } from '../../store/database.ts'

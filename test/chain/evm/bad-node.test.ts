@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import type { ReaderOptions } from '../../../src/chain/options.ts'
-import type { NetworkSettings, ScanCursor, ScanResult } from '../../../src/chain/port.ts'
+import type { NetworkSettings, ScanCursor, ScanResult } from '../../../src/chain/types.ts'
 import { freePort } from '../../../src/sandbox/free-port.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, evmSettings } from '../../support/evm-watch.ts'

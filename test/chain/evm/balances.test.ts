@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import type { ReaderOptions } from '../../../src/chain/options.ts'
-import type { BalanceRequest } from '../../../src/chain/port.ts'
+import type { BalanceRequest } from '../../../src/chain/types.ts'
 import { type AssetKey, assetKey, parseAddress } from '../../../src/core/asset.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { base, evmSettings } from '../../support/evm-watch.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import type { FullChainReader } from '../../../src/chain/port.ts'
+import type { FullChainReader } from '../../../src/chain/types.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, drain, evmSettings } from '../../support/evm-watch.ts'
 import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { Finality } from '../../../src/chain/evm/finality.ts'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import { defaultReading } from '../../../src/chain/options.ts'
-import type { ChainReader, ScanCursor } from '../../../src/chain/port.ts'
+import type { ChainReader, ScanCursor } from '../../../src/chain/types.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, drain, evmSettings } from '../../support/evm-watch.ts'
 import { type Answer, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'

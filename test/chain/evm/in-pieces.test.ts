@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type PieceReading, readInPieces } from '../../../src/chain/evm/in-pieces.ts'
 import { type LogSpan, newLogSpan, nextStep, noteTaken } from '../../../src/chain/evm/range-planner.ts'
-import type { HeightRange } from '../../../src/chain/port.ts'
+import type { HeightRange } from '../../../src/chain/types.ts'
 
 type Node = {
   blocksMax: bigint

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import type { FullChainReader, OddLogObserver, ScanCursor } from '../../../src/chain/port.ts'
+import type { FullChainReader, OddLogObserver, ScanCursor } from '../../../src/chain/types.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, drain, evmSettings } from '../../support/evm-watch.ts'
 import { changes, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isPastStateGone } from '../../../src/chain/evm/past-state.ts'
+import { isPastStateGone } from '../../../src/chain/refusals.ts'
 
 test.each([
   [

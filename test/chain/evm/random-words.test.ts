@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import type { ReaderOptions } from '../../../src/chain/options.ts'
-import type { ChainReader } from '../../../src/chain/port.ts'
+import type { ChainReader } from '../../../src/chain/types.ts'
 import { assetKey } from '../../../src/core/asset.ts'
 import { base, drain } from '../../support/evm-watch.ts'
 import { type ScriptedChain, scriptedChain, seededRandom } from '../../support/scripted-evm-chain.ts'

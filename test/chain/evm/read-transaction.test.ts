@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import type { TransactionReading } from '../../../src/chain/port.ts'
+import type { TransactionReading } from '../../../src/chain/types.ts'
 import { toTxId } from '../../../src/core/asset.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { addresses, drain, evmSettings } from '../../support/evm-watch.ts'

@@ -1,7 +1,7 @@
 import { parseEther } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import type { ChainReader, ScanCursor } from '../../../src/chain/port.ts'
+import type { ChainReader, ScanCursor } from '../../../src/chain/types.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { addresses, drain, evmSettings } from '../../support/evm-watch.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'

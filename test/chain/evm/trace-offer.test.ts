@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { offerIn } from '../../../src/chain/evm/traces.ts'
+import { offerIn } from '../../../src/chain/refusals.ts'
 
 test.each([
   ['erigon#5306', 'genesis is not traceable (code -32000)'],

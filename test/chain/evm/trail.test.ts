@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { extendTrail, markHeights } from '../../../src/chain/evm/trail.ts'
-import type { BlockMark } from '../../../src/chain/port.ts'
+import type { BlockMark } from '../../../src/chain/types.ts'
 
 const mark = (height: bigint): BlockMark => ({ height, hash: `h${height}` })
 

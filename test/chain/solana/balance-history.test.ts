@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ReaderBounds } from '../../../src/chain/options.ts'
-import type { BalanceHistory } from '../../../src/chain/port.ts'
+import type { BalanceHistory } from '../../../src/chain/types.ts'
 import { assetKey } from '../../../src/core/asset.ts'
 import { type Effect, newAddress } from '../../support/solana-ledger.ts'
 import { openSolanaFixture, owner, payer, type SolanaFixture, solana } from '../../support/solana-watch.ts'

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ScanResult } from '../../../src/chain/port.ts'
+import type { ScanResult } from '../../../src/chain/types.ts'
 import { honest, type Lie } from '../../support/solana-node.ts'
 import { openSolanaFixture, pays, type SolanaFixture, watched } from '../../support/solana-watch.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ChainReader, NetworkSettings, ScanResult } from '../../../src/chain/port.ts'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
+import type { ChainReader, NetworkSettings, ScanResult } from '../../../src/chain/types.ts'
 import { changes, type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { honest, type Lie } from '../../support/solana-node.ts'
 import {

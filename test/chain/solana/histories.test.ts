@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ScanCursor } from '../../../src/chain/port.ts'
+import type { ScanCursor } from '../../../src/chain/types.ts'
 import { drain } from '../../support/evm-watch.ts'
 import { newAddress } from '../../support/solana-ledger.ts'
 import { honest } from '../../support/solana-node.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ChainTransfer, HeightRange, RangeRequest, RangeResult } from '../../../src/chain/port.ts'
+import type { ChainTransfer, HeightRange, RangeRequest, RangeResult } from '../../../src/chain/types.ts'
 import type { Address } from '../../../src/core/asset.ts'
 import { type BackfillDeps, createBackfill } from '../../../src/jobs/chain/backfill.ts'
 import { scanStream } from '../../../src/jobs/chain/scan-position.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { TransactionReading } from '../../../src/chain/port.ts'
+import type { TransactionReading } from '../../../src/chain/types.ts'
 import { Fault } from '../../../src/core/errors.ts'
 import type { BalanceProofResult } from '../../../src/jobs/chain/prove-balances.ts'
 import type { Books } from '../../support/books.ts'

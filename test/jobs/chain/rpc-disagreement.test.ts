@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ScanResult } from '../../../src/chain/port.ts'
+import type { ScanResult } from '../../../src/chain/types.ts'
 import { Fault } from '../../../src/core/errors.ts'
 import { type ChainWork, createNetworkWork } from '../../../src/jobs/chain/network-work.ts'
 import { type Books, openBooks } from '../../support/books.ts'

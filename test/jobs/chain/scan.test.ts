@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ScanRequest } from '../../../src/chain/port.ts'
+import type { ScanRequest } from '../../../src/chain/types.ts'
 import type { Address } from '../../../src/core/asset.ts'
 import {
   type NetworkReader,
