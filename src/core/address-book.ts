@@ -78,7 +78,7 @@ export function conflictsOf(wanted: OwnerEntry, kept: OwnerEntry, held: readonly
     if (other !== undefined)
       return [{ owner, network, problem: `${name} has ${other.address} on ${network}, not ${address}` }]
     const holder = held.find((one) => one.network === network && one.address === address)?.owner
-    if (holder === undefined || ownerText(holder) === ownerText(owner)) return []
+    if (holder === undefined || ownerKey(holder) === ownerKey(owner)) return []
     return [{ owner, network, problem: `${address} on ${network} belongs to ${nameOf(holder)}` }]
   })
   return [...ofRule, ...ofAddresses]
@@ -92,6 +92,6 @@ function nameOf({ kind, id }: Owner): string {
   return `${kind.replace('_', ' ')} ${id}`
 }
 
-export function ownerText({ kind, id }: Owner): string {
+export function ownerKey({ kind, id }: Owner): string {
   return `${kind}/${id}`
 }

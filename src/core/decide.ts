@@ -1,6 +1,6 @@
 import { type AssetKey, assetCode, type NetworkName, type TxId } from './asset.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
-import { deliveredLegs, liveLeg, total } from './judging/matrix.ts'
+import { deliveredLegs, liveLeg, total } from './judging/legs.ts'
 import { type NamedTransaction, unseenTransactions } from './judging/named-transactions.ts'
 import { type DepositVerdict, ignore, reconcile } from './judging/reconcile.ts'
 import { policyOf } from './judging/route.ts'
@@ -24,8 +24,8 @@ export type DepositIdentity = {
 export type ObservationGroup = {
   observations: readonly Observation[]
   approvals: readonly Approval[]
-  known: readonly DepositIdentity[]
-  booked: readonly Journal[]
+  deposits: readonly DepositIdentity[]
+  journals: readonly Journal[]
   /** The time up to which the observations are complete; null or absent if they are complete until now. */
   completeUntil?: Date | null
 }
@@ -88,8 +88,8 @@ export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupV
   const { policy, senders } = rules
   const { evidences, unmatchedDeliveries } = divide(group.observations, group.approvals)
   const free = {
-    known: shelve(group.known, ({ serviceId, transfer }) => serviceId ?? transactionOf(transfer)),
-    booked: shelve(group.booked, ({ transfer }) => transactionOf(transfer)),
+    known: shelve(group.deposits, ({ serviceId, transfer }) => serviceId ?? transactionOf(transfer)),
+    booked: shelve(group.journals, ({ transfer }) => transactionOf(transfer)),
   }
   const transfers = new Set(evidences.map(({ deposit }) => deposit?.ref))
   const deposits = evidences.map((evidence) => {

@@ -2,10 +2,9 @@ import type { AssetKey } from './asset.ts'
 import type { Brand } from './brand.ts'
 import { assert } from './errors.ts'
 import { type ClaimStatus, type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
-import { statedByApi } from './judging/finished-delivery.ts'
-import { deliveredLegs, isCredited, liveLeg, total } from './judging/matrix.ts'
+import { apiSettlement, deliveredLegs, isCredited, liveLeg, total } from './judging/legs.ts'
 import type { DepositVerdict } from './judging/reconcile.ts'
-import { fits, routeOf } from './judging/route.ts'
+import { matchesRoute, routeOf } from './judging/route.ts'
 import type { DepositEvidence } from './matching/divide.ts'
 import type { MismatchKind } from './mismatch.ts'
 import type { Amount } from './money.ts'
@@ -131,7 +130,7 @@ function settlementTarget(evidence: DepositEvidence, verdict: DepositVerdict): T
     out,
     ...delivered,
     ...feeTransfers(evidence, verdict),
-    ...lackTransfers(evidence, verdict),
+    ...toleranceTransfers(evidence, verdict),
   ]
   const eventAt = latest(deliveredLegs(evidence).map(({ blockAt }) => blockAt)) ?? creditedAt(evidence)
   return {
@@ -151,8 +150,8 @@ function creditedAt(evidence: DepositEvidence): Date | null {
  * The first time for which the API states a status. The service's clock cannot date it before the payment, or after the
  * receipt of the claim.
  */
-function firstSaidAt({ words, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
-  const saying = words.api.filter(({ status }) => status === said)
+function firstSaidAt({ claims, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
+  const saying = claims.api.filter(({ status }) => status === said)
   const first = earliest(saying.flatMap(({ occurredAt, receivedAt }) => [occurredAt, receivedAt]))
   return first && latest([first, deposit?.blockAt ?? null])
 }
@@ -186,12 +185,12 @@ function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
  * is all. If it calls a deposit refunded and never stated a delivery, it will not state one any more: the chain shows
  * the destination.
  */
-function isProved(evidence: DepositEvidence, { settledAt, lack }: DepositVerdict): boolean {
+function isProved(evidence: DepositEvidence, { settledAt, shortfall }: DepositVerdict): boolean {
   const { approval, api } = evidence
-  const stated = statedByApi(evidence)?.amount ?? null
+  const stated = apiSettlement(evidence)?.amount ?? null
   if (approval === null || settledAt === null) return false
   if (stated === null) return api?.status === 'refunded' && !isCredited(evidence)
-  return api?.status === 'settled' || total(deliveredLegs(evidence)) + lack >= stated
+  return api?.status === 'settled' || total(deliveredLegs(evidence)) + shortfall >= stated
 }
 
 function forwardTransfers(evidence: DepositEvidence): LedgerTransfer[] {
@@ -213,18 +212,20 @@ function creditTransfers({ api, approval }: DepositEvidence): LedgerTransfer[] {
 
 /** The fee, if the API states it or the policy derives it. */
 function feeTransfers(evidence: DepositEvidence, { fee }: DepositVerdict): LedgerTransfer[] {
-  const settlement = statedByApi(evidence)
+  const settlement = apiSettlement(evidence)
   if (settlement === null || fee === null) return []
   return [{ debit: accounts.serviceFees, credit: accounts.conversion, asset: settlement.asset, amount: fee }]
 }
 
 /** The shortfall or excess that the policy tolerates. The conversion account then holds the stated amount. */
-function lackTransfers(evidence: DepositEvidence, { lack }: DepositVerdict): LedgerTransfer[] {
-  const settlement = statedByApi(evidence)
+function toleranceTransfers(evidence: DepositEvidence, { shortfall }: DepositVerdict): LedgerTransfer[] {
+  const settlement = apiSettlement(evidence)
   if (settlement === null) return []
   const { tolerance, conversion } = accounts
-  const [debit, credit] = lack > 0n ? [tolerance, conversion] : [conversion, tolerance]
-  return [{ debit, credit, asset: settlement.asset, amount: (lack < 0n ? -lack : lack) as Amount }]
+  const [debit, credit] = shortfall > 0n ? [tolerance, conversion] : [conversion, tolerance]
+  return [
+    { debit, credit, asset: settlement.asset, amount: (shortfall < 0n ? -shortfall : shortfall) as Amount },
+  ]
 }
 
 /** A reversal belongs to the deposit of the original journal, so that each deposit's amount in transit adds up. */
@@ -270,7 +271,7 @@ export function contraOf(evidence: DepositEvidence, rules: readonly ContraRule[]
   const owner = evidence.approval?.owner
   if (owner === undefined) return null
   const route = routeOf(evidence)
-  const found = rules.find(({ pattern }) => fits(pattern, route))
+  const found = rules.find(({ pattern }) => matchesRoute(pattern, route))
   if (found === undefined) return accounts.deposits(owner)
   return found.account.replaceAll(/\{(kind|id)\}/g, (_all, name: 'kind' | 'id') => owner[name]) as AccountId
 }

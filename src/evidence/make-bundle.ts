@@ -38,10 +38,10 @@ export function makeBundle(input: BundleInput): { text: string; sha256: string }
       profile: { text: profileText, sha256: sha256Of(profileText) },
       networks: settings.networks.map(reportedNetwork),
       credit: settings.creditAsset,
-      known: group.known.map(({ id, ...known }) => ({ ...known, number: id })),
+      known: group.deposits.map(({ id, ...known }) => ({ ...known, number: id })),
       verdict: { at, ...reportDecision(decision, evidence.rows, rules) },
       mismatches: evidence.mismatches,
-      journals: group.booked.map((journal) => ({
+      journals: group.journals.map((journal) => ({
         ...journal,
         recordedAt: evidence.recordedAt.get(journal.key)?.at,
       })),

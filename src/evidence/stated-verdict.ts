@@ -48,10 +48,10 @@ function groupOf(parts: BundleParts, stored: readonly StoredObservation[]): Obse
   return {
     observations: stored.map(({ observation }) => observation),
     approvals: revived(parts.addressBook) as Approval[],
-    known: (revived(parts.known) as (Omit<DepositIdentity, 'id'> & { number: string })[]).map(
+    deposits: (revived(parts.known) as (Omit<DepositIdentity, 'id'> & { number: string })[]).map(
       ({ number, ...known }) => ({ ...known, id: BigInt(number) }),
     ),
-    booked: revived(parts.journals) as Journal[],
+    journals: revived(parts.journals) as Journal[],
   }
 }
 

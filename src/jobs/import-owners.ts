@@ -1,5 +1,5 @@
 import { readDestination } from '../chain/destination.ts'
-import { type OwnerEntry, ownerText } from '../core/address-book.ts'
+import { type OwnerEntry, ownerKey } from '../core/address-book.ts'
 import type { Address, NetworkName, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
@@ -45,7 +45,7 @@ export async function importOwners(
       const recipients = owners.flatMap(({ forward }) => (forward === null ? [] : [forward.recipient]))
       const circles = (await ownersAt(tx, recipients)).map(({ address, owner }) => ({
         line: lineOf(rows, (row) => isForwardedTo(row, address)),
-        problem: `${address} is a deposit address of ${ownerText(owner)}: what is forwarded there comes in again`,
+        problem: `${address} is a deposit address of ${ownerKey(owner)}: what is forwarded there comes in again`,
       }))
       undone.result = { kind: 'refused', faults: [...problems, ...circles] }
       if (undone.result.faults.length > 0) throw undone

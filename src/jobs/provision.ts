@@ -1,5 +1,5 @@
 import { readDestination } from '../chain/destination.ts'
-import { contradictionsOf, type OwnerEntry, ownerText, type StatedOwner } from '../core/address-book.ts'
+import { contradictionsOf, type OwnerEntry, ownerKey, type StatedOwner } from '../core/address-book.ts'
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
@@ -94,7 +94,7 @@ async function refuseOwnAddress({ db }: ProvisionDeps, recipient: Address): Prom
   const [held] = await ownersAt(db, [recipient])
   if (held === undefined) return
   throw new Fault('usage_bad', {
-    problem: `${recipient} is a deposit address of ${ownerText(held.owner)}`,
+    problem: `${recipient} is a deposit address of ${ownerKey(held.owner)}`,
     fix: 'forward to an address of your own',
   })
 }

@@ -1,4 +1,4 @@
-import type { VerdictReason } from '../core/explaining/explain.ts'
+import type { VerdictReason } from '../core/explaining/verdict-reason.ts'
 import type { DepositState } from '../core/judging/reconcile.ts'
 import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-words.ts'
 import type { TableColumn } from './words.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import { ownerText } from '../core/address-book.ts'
+import { ownerKey } from '../core/address-book.ts'
 import type { AssetKey, NetworkName } from '../core/asset.ts'
 import type { CanaryDepositOutcome, CanaryPlace } from '../core/canary.ts'
 import { defaultService, type Owner } from '../core/evidence.ts'
@@ -35,7 +35,7 @@ export async function switchCanaries(
   canaries: readonly { name: string; owner: Owner | null }[],
 ): Promise<void> {
   const names = canaries.map(({ name }) => name)
-  const owners = canaries.map(({ owner }) => owner && ownerText(owner))
+  const owners = canaries.map(({ owner }) => owner && ownerKey(owner))
   await sql`
     with off as (update canary set is_on = false where is_on and name <> all(${names}::text[]))
     insert into canary (name, owner) select * from unnest(${names}::text[], ${owners}::text[])
@@ -52,7 +52,7 @@ const clockSlack = '1 minute'
  */
 function depositsBefore({ name, owner }: CanaryOwner) {
   const since = sql`
-    select since from canary where name = ${name} and is_on and owner = ${ownerText(owner)}`
+    select since from canary where name = ${name} and is_on and owner = ${ownerKey(owner)}`
   return sql`select from deposit d
     where d.owner_kind = ${owner.kind} and d.owner_id = ${owner.id} and d.service = ${defaultService} and d.merged_into is null
       and least(d.created_at, d.deposited_at) < coalesce((${since}), now()) - ${sql.lit(clockSlack)}::interval`

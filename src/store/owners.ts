@@ -4,7 +4,7 @@ import {
   conflictsOf,
   type HeldAddress,
   type OwnerEntry,
-  ownerText,
+  ownerKey,
 } from '../core/address-book.ts'
 import { Fault } from '../core/errors.ts'
 import { defaultService, type Owner } from '../core/evidence.ts'
@@ -65,7 +65,7 @@ export async function keepOwners(
   const kept = new Map<string, OwnerEntry>()
   for (const kind of new Set(entries.map(({ owner }) => owner.kind))) {
     const ids = entries.filter(({ owner }) => owner.kind === kind).map(({ owner }) => owner.id)
-    for (const entry of await readOwners(tx, kind, ids)) kept.set(ownerText(entry.owner), entry)
+    for (const entry of await readOwners(tx, kind, ids)) kept.set(ownerKey(entry.owner), entry)
   }
   const deposits = entries.flatMap((entry) => entry.deposits)
   const held = await ownersAt(
@@ -74,7 +74,7 @@ export async function keepOwners(
   )
   const holders = Map.groupBy(held, ({ address }) => address)
   const conflicts = entries.flatMap((entry) => {
-    const standing = kept.get(ownerText(entry.owner))
+    const standing = kept.get(ownerKey(entry.owner))
     const around = entry.deposits.flatMap(({ address }) => holders.get(address) ?? [])
     return standing === undefined ? [] : conflictsOf(entry, standing, around)
   })

@@ -100,7 +100,7 @@ test('however evidence comes in, what is decided in the end and what is booked a
       const decided = books.settle(late)
       expect(outcome(decided)).toEqual(outcome(atOnce))
       const wanted = atOnce.flatMap(({ deposits }) => deposits.flatMap(({ journals }) => journals))
-      expect(netBooks(books.booked)).toEqual(netBooks(wanted))
+      expect(netBooks(books.journals)).toEqual(netBooks(wanted))
       expect(
         books.settle(late).flatMap(({ deposits }) => deposits.flatMap(({ journals }) => journals)),
       ).toEqual([])
@@ -130,7 +130,7 @@ test('no posting key is used twice, however evidence comes in', () => {
     fc.property(anyHistory, ({ reported }) => {
       const books = new ModelBooks(approvals, rules)
       for (const [place, one] of reported.entries()) books.apply([one], at(place * 5))
-      const keys = books.booked.map(({ key }) => key)
+      const keys = books.journals.map(({ key }) => key)
       expect(keys.length).toBe(new Set(keys).size)
     }),
     { ...runs, numRuns: Math.ceil(runs.numRuns / 10) },

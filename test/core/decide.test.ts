@@ -186,7 +186,7 @@ test('a deposit known by its service id keeps its number when its payment turns 
     seven,
     nine,
   ]
-  const { deposits } = decide({ ...groupOf(observations), known }, rules, late)
+  const { deposits } = decide({ ...groupOf(observations), deposits: known }, rules, late)
   expect(
     deposits.map(({ evidence, id, absorbed }) => [evidence.serviceId, evidence.deposit?.index, id, absorbed]),
   ).toEqual([

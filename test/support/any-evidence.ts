@@ -139,7 +139,7 @@ export function groupOf(
   observations: readonly Observation[],
   booked: readonly Journal[] = [],
 ): ObservationGroup {
-  return { observations, approvals: [channelApproval, walletApproval], known: [], booked }
+  return { observations, approvals: [channelApproval, walletApproval], deposits: [], journals: booked }
 }
 
 /** The seed is printed where a property fails; this repeats that run. */

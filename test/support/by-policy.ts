@@ -11,10 +11,10 @@ export const amount = (base: bigint) => base as Amount
 export function decided(
   observations: Observations,
   changes: Partial<Policy>,
-  booked: readonly Journal[] = [],
+  journals: readonly Journal[] = [],
 ) {
   const rules = { policy: { ...policy, ...changes }, routes: [], senders: new Set<string>() }
-  const group = { observations, approvals: [channelApproval], known: [], booked }
+  const group = { observations, approvals: [channelApproval], deposits: [], journals }
   const [deposit] = decide(group, rules, at(600)).deposits
   return deposit as DecidedDeposit
 }

@@ -17,11 +17,11 @@ export function decideAtOnce(
   { rules, now }: { rules: Rules; now: Date },
 ): GroupVerdict[] {
   return components(observations, linkKeys).map((group) =>
-    decide({ observations: group, approvals, known: [], booked: [] }, rules, now),
+    decide({ observations: group, approvals, deposits: [], journals: [] }, rules, now),
   )
 }
 
-type Kept = { keys: ReadonlySet<string>; known: DepositIdentity[]; booked: Journal[] }
+type Kept = { keys: ReadonlySet<string>; deposits: DepositIdentity[]; journals: Journal[] }
 
 /** Books as the store keeps them, without a store: evidence comes in batch by batch, and is decided at once. */
 export class ModelBooks {
@@ -36,8 +36,8 @@ export class ModelBooks {
     this.#rules = rules
   }
 
-  get booked(): Journal[] {
-    return this.#groups.flatMap(({ booked }) => booked)
+  get journals(): Journal[] {
+    return this.#groups.flatMap(({ journals }) => journals)
   }
 
   /** Takes a batch in, and decides every group that it bears on. */
@@ -58,9 +58,11 @@ export class ModelBooks {
       const keys = new Set(observations.flatMap(linkKeys))
       if (!isWanted(keys)) continue
       const before = this.#groups.filter((kept) => !kept.keys.isDisjointFrom(keys))
-      const known = before.flatMap((kept) => kept.known).toSorted((left, right) => Number(left.id - right.id))
-      const booked = before.flatMap((kept) => kept.booked)
-      const group = { observations, approvals: this.#approvals, known, booked }
+      const known = before
+        .flatMap((kept) => kept.deposits)
+        .toSorted((left, right) => Number(left.id - right.id))
+      const booked = before.flatMap((kept) => kept.journals)
+      const group = { observations, approvals: this.#approvals, deposits: known, journals: booked }
       const decision = decide(group, this.#rules, now)
       decisions.push(decision)
       const others = this.#groups.filter((kept) => !before.includes(kept))
@@ -68,7 +70,7 @@ export class ModelBooks {
       const journals = decision.deposits.flatMap((deposit, place) =>
         deposit.journals.map((one) => ({ ...one, depositId: one.depositId ?? kept[place]?.id ?? null })),
       )
-      this.#groups = [...others, { keys, known: kept, booked: [...booked, ...journals] }]
+      this.#groups = [...others, { keys, deposits: kept, journals: [...booked, ...journals] }]
     }
     return decisions
   }

@@ -11,7 +11,7 @@ export const late = at(600)
 
 export function decided(observations: Observations, now = late) {
   const approvals = [channelApproval, walletApproval]
-  return decideSearched({ observations, approvals, known: [], booked: [] }, rules, now)
+  return decideSearched({ observations, approvals, deposits: [], journals: [] }, rules, now)
 }
 
 /** The states of the deposits, then the kinds of all that is wrong. */

@@ -1,8 +1,9 @@
 import { toTxId } from '../../core/asset.ts'
 import { type DecidedDeposit, decide, type LegFacts, type Rules } from '../../core/decide.ts'
 import { Fault } from '../../core/errors.ts'
-import { becameOf, believedAt } from '../../core/explaining/decide-as-of.ts'
-import { explainAll, type VerdictReason } from '../../core/explaining/explain.ts'
+import { decideAsOf, isSameDeposit } from '../../core/explaining/decide-as-of.ts'
+import { explainAll } from '../../core/explaining/explain.ts'
+import { type VerdictReason } from '../../core/explaining/verdict-reason.ts'
 import { formatAmount } from '../../core/money.ts'
 import { parseTime } from '../../core/time.ts'
 import { mismatchText } from '../../presentation/deposit.ts'
@@ -71,7 +72,7 @@ async function beliefOf(
   const evidence = await loadEvidence(db, groupId)
   const now = evidence && decide(evidence.group, rules, at).deposits.find((one) => one.id === id)
   if (!evidence || !now) throw noDeposit(id.toString())
-  const then = believedAt(datedGroup(evidence), rules, at).filter((one) => becameOf(one, now))
+  const then = decideAsOf(datedGroup(evidence), rules, at).filter((one) => isSameDeposit(one, now))
   const believed = explainAll(then, evidence.rows, rules)
   const rows = new Set(believed.flatMap(({ reasons }) => reasons.flatMap((one) => one.evidence)))
   return {
@@ -107,8 +108,11 @@ function datedGroup({ group, rows, deposits, recordedAt, addedAt }: GroupEvidenc
       approval,
       knownAt: addedAt.get(`${approval.network}/${approval.address}`) ?? never,
     })),
-    known: group.known.map((deposit) => ({ deposit, knownAt: madeAt.get(deposit.id) ?? never })),
-    booked: group.booked.map((journal) => ({ journal, knownAt: recordedAt.get(journal.key)?.at ?? never })),
+    deposits: group.deposits.map((deposit) => ({ deposit, knownAt: madeAt.get(deposit.id) ?? never })),
+    journals: group.journals.map((journal) => ({
+      journal,
+      knownAt: recordedAt.get(journal.key)?.at ?? never,
+    })),
   }
 }
 
@@ -144,7 +148,7 @@ function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<AsO
     const recorded = evidence.recordedAt.get(key)
     return recorded !== undefined && recorded.at <= at && ids.has(recorded.depositId)
   }
-  return evidence.group.booked
+  return evidence.group.journals
     .filter(({ key }) => isThen(key))
     .map(({ key, eventAt, transfers }) => ({
       posting_key: key,

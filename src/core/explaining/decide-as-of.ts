@@ -4,41 +4,41 @@ import { components } from '../matching/components.ts'
 import type { StoredObservation } from './verdict-reason.ts'
 
 /** The evidence of a group, each piece with the time since which it was known. */
-export type DatedGroup = {
+export type DatedEvidence = {
   observations: readonly (StoredObservation & { knownAt: Date })[]
   approvals: readonly { approval: ObservationGroup['approvals'][number]; knownAt: Date }[]
-  known: readonly { deposit: ObservationGroup['known'][number]; knownAt: Date }[]
-  booked: readonly { journal: ObservationGroup['booked'][number]; knownAt: Date }[]
+  deposits: readonly { deposit: ObservationGroup['deposits'][number]; knownAt: Date }[]
+  journals: readonly { journal: ObservationGroup['journals'][number]; knownAt: Date }[]
 }
 
 /**
  * Decides the deposits as of a past time, from what was known then. One group of today may have been several then: the
  * keys that join it may have arrived later.
  */
-export function believedAt(group: DatedGroup, rules: Rules, at: Date): DecidedDeposit[] {
+export function decideAsOf(group: DatedEvidence, rules: Rules, at: Date): DecidedDeposit[] {
   const isKnown = ({ knownAt }: { knownAt: Date }) => knownAt <= at
   const observations = group.observations.filter(isKnown).map(({ observation }) => observation)
   const approvals = group.approvals.filter(isKnown).map(({ approval }) => approval)
-  const known = group.known.filter(isKnown).map(({ deposit }) => deposit)
-  const booked = group.booked.filter(isKnown).map(({ journal }) => journal)
-  return components(observations, linkKeys).flatMap((some) => {
-    const names = new Set<string | null>(some.map(nameOf))
-    const ours = {
-      known: known.filter(({ serviceId, transfer }) => names.has(serviceId ?? transfer)),
-      booked: booked.filter(({ transfer }) => names.has(transfer)),
+  const deposits = group.deposits.filter(isKnown).map(({ deposit }) => deposit)
+  const journals = group.journals.filter(isKnown).map(({ journal }) => journal)
+  return components(observations, linkKeys).flatMap((linked) => {
+    const keys = new Set<string | null>(linked.map(identityKey))
+    const own = {
+      deposits: deposits.filter(({ serviceId, transfer }) => keys.has(serviceId ?? transfer)),
+      journals: journals.filter(({ transfer }) => keys.has(transfer)),
     }
-    return decide({ observations: some, approvals, ...ours }, rules, at).deposits
+    return decide({ observations: linked, approvals, ...own }, rules, at).deposits
   })
 }
 
 /** The service id or transfer that identifies the deposit of an observation. */
-function nameOf(observation: Observation): string | null {
+function identityKey(observation: Observation): string | null {
   if (observation.kind === 'claim') return observation.serviceId
   return observation.kind === 'chain_transfer' ? transferRef(observation) : null
 }
 
 /** True if an earlier deposit has become the other one. */
-export function becameOf(earlier: DecidedDeposit, now: DecidedDeposit): boolean {
+export function isSameDeposit(earlier: DecidedDeposit, now: DecidedDeposit): boolean {
   const { serviceId, deposit } = earlier.evidence
   const isNamed = serviceId !== null && serviceId === now.evidence.serviceId
   const isPaid = serviceId === null && deposit !== null && deposit.ref === now.evidence.deposit?.ref

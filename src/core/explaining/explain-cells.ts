@@ -1,10 +1,10 @@
 import type { Claim } from '../evidence.ts'
-import { type Cell, type DepositLeg, type EvidenceSource, isCredited } from '../judging/matrix.ts'
+import { type DepositLeg, isCredited } from '../judging/legs.ts'
+import { type Cell, type EvidenceSource } from '../judging/matrix.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 import type { RequiredCell } from '../policy.ts'
-import type { VerdictContext, VerdictReason } from './explain.ts'
-import type { InboxRowIndex } from './verdict-reason.ts'
+import type { InboxRowIndex, VerdictContext, VerdictReason } from './verdict-reason.ts'
 
 export const legCells: readonly { leg: DepositLeg; source: EvidenceSource }[] = (
   ['deposit', 'settlement'] as const

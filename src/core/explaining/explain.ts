@@ -1,35 +1,15 @@
 import type { DecidedDeposit, GroupVerdict, Rules } from '../decide.ts'
-import type { Cell, DepositLeg, EvidenceSource } from '../judging/matrix.ts'
-import { awaited } from '../judging/overdue.ts'
+import type { DepositLeg } from '../judging/legs.ts'
+import type { Cell, EvidenceSource } from '../judging/matrix.ts'
+import { pendingEvidence } from '../judging/overdue.ts'
 import { type DepositVerdict, hasEnded } from '../judging/reconcile.ts'
 import { policyOf } from '../judging/route.ts'
-import type { DepositEvidence } from '../matching/divide.ts'
 import { linkRules } from '../matching/link.ts'
 import { type Mismatch, type MismatchKind, mismatchKinds } from '../mismatch.ts'
 import type { FeeModel, Policy, RequiredCell } from '../policy.ts'
 import { explainCell, legCells } from './explain-cells.ts'
-import { type InboxRowIndex, type StoredObservation, sourcesOf } from './verdict-reason.ts'
-
-/** One reason of a verdict. */
-export type VerdictReason = {
-  /**
-   * What it explains: `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or
-   * `awaited` with its kind.
-   */
-  what: string
-  /** What was stated, or is missing. */
-  says: string
-  /** Numbers of the inbox rows behind it; empty if the reason is that evidence is missing. */
-  evidence: readonly bigint[]
-  /** The rule that decided, in words. */
-  rule: string
-  /** The policy line that decided, with its value; null if no policy line did. */
-  policy: string | null
-  /** The deadline, past or future; null if nothing is awaited. */
-  until: Date | null
-}
-
-export type VerdictContext = { evidence: DepositEvidence; verdict: DepositVerdict; policy: Policy }
+import type { VerdictContext, VerdictReason } from './verdict-reason.ts'
+import { type InboxRowIndex, indexInboxRows, type StoredObservation } from './verdict-reason.ts'
 
 /** Explains the verdict on each deposit of a group. */
 export function explainAll(
@@ -37,7 +17,7 @@ export function explainAll(
   stored: readonly StoredObservation[],
   rules: Rules,
 ): (DecidedDeposit & { reasons: VerdictReason[] })[] {
-  const sources = sourcesOf(stored)
+  const sources = indexInboxRows(stored)
   return deposits.map((deposit) => {
     const judged = { ...deposit, policy: policyOf(deposit.evidence, rules) }
     return { ...deposit, reasons: explain(judged, sources) }
@@ -160,7 +140,7 @@ function awaitedReasons({ evidence, verdict, policy }: VerdictContext): VerdictR
   const { matrix, finalAt, settledAt, recheckAt } = verdict
   if (recheckAt === null) return []
   const known = { evidence, matrix, finalAt, settledAt, ended: hasEnded(evidence, verdict) }
-  return awaited(known, policy)
+  return pendingEvidence(known, policy)
     .filter(({ due }) => due >= recheckAt)
     .map(({ kind, what, since, due }) => ({
       what: `awaited ${kind}`,

@@ -1,6 +1,29 @@
 import { type Claim, type Observation, type ObservedChainTransfer, transferRef } from '../evidence.ts'
+import type { DepositVerdict } from '../judging/reconcile.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
+import type { Policy } from '../policy.ts'
+
+/** One reason of a verdict. */
+export type VerdictReason = {
+  /**
+   * What it explains: `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or
+   * `awaited` with its kind.
+   */
+  what: string
+  /** What was stated, or is missing. */
+  says: string
+  /** Numbers of the inbox rows behind it; empty if the reason is that evidence is missing. */
+  evidence: readonly bigint[]
+  /** The rule that decided, in words. */
+  rule: string
+  /** The policy line that decided, with its value; null if no policy line did. */
+  policy: string | null
+  /** The deadline, past or future; null if nothing is awaited. */
+  until: Date | null
+}
+
+export type VerdictContext = { evidence: DepositEvidence; verdict: DepositVerdict; policy: Policy }
 
 /** An observation, and the number of its inbox row. */
 export type StoredObservation = { inboxId: bigint; observation: Observation }
@@ -16,7 +39,7 @@ export type InboxRowIndex = {
 }
 
 /** Claims are looked up by identity: the fold keeps the claim objects it was given. */
-export function sourcesOf(stored: readonly StoredObservation[]): InboxRowIndex {
+export function indexInboxRows(stored: readonly StoredObservation[]): InboxRowIndex {
   const rowOf = new Map<Observation, bigint>(stored.map(({ inboxId, observation }) => [observation, inboxId]))
   const idsOf = (observations: readonly (Observation | null)[]) =>
     observations.map((one) => (one === null ? undefined : rowOf.get(one))).filter((id) => id !== undefined)

@@ -4,7 +4,7 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import type { Policy } from '../policy.ts'
 import { earliest } from '../time.ts'
-import { approvedPlace, type DepositLeg } from './matrix.ts'
+import { approvedDestination, type DepositLeg } from './legs.ts'
 
 /** A leg that no chain has shown, and its expected location. */
 export type SoughtLeg = {
@@ -34,8 +34,10 @@ export function soughtLegs(evidence: DepositEvidence, leg: DepositLeg, policy: P
 }
 
 /** If the service names no transaction, it may report the payment as late as the policy allows. */
-function soughtPayments({ api, webhook, words }: DepositEvidence, policy: Policy): SoughtLeg[] {
-  const until = earliest([...words.api, ...words.webhook].flatMap((one) => [one.occurredAt, one.receivedAt]))
+function soughtPayments({ api, webhook, claims }: DepositEvidence, policy: Policy): SoughtLeg[] {
+  const until = earliest(
+    [...claims.api, ...claims.webhook].flatMap((one) => [one.occurredAt, one.receivedAt]),
+  )
   if (until === null) return []
   const unnamedFrom = new Date(until.getTime() - policy.chainWithinMs - policy.reportWithinMs)
   const legs = [api, webhook].flatMap((claim): SoughtLeg[] => {
@@ -54,7 +56,7 @@ function soughtPayments({ api, webhook, words }: DepositEvidence, policy: Policy
 function soughtDeliveries(evidence: DepositEvidence): SoughtLeg[] {
   const { deposit } = evidence
   const stated = claimOf(evidence)?.settlement ?? null
-  const place = approvedPlace(evidence) ?? stated
+  const place = approvedDestination(evidence) ?? stated
   if (deposit === null || deposit.finalAt === null || place === null) return []
   const { network, address } = place
   const isThere = stated?.network === network && stated.address === address

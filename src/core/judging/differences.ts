@@ -1,4 +1,4 @@
-import { ownerText } from '../address-book.ts'
+import { ownerKey } from '../address-book.ts'
 import type { AssetKey } from '../asset.ts'
 import type { Claim } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
@@ -6,11 +6,26 @@ import { claimOf } from '../matching/fold.ts'
 import { type Loss, lossOf, type Mismatch, type MismatchKind } from '../mismatch.ts'
 import { isTolerated, type Policy } from '../policy.ts'
 import { feeDiffers } from './fee.ts'
-import { finishedDelivery } from './finished-delivery.ts'
-import { claimedOf, misnamedOf, owedOf, paidOf, sharedLack, spreadOf, strayedOf } from './losses.ts'
-import { approvedPlace, type DepositLeg, deliveredLegs, liveLeg, otherPlace, total } from './matrix.ts'
+import {
+  approvedDestination,
+  type DepositLeg,
+  deliveredLegs,
+  finishedDelivery,
+  liveLeg,
+  networkConflictOf,
+  total,
+  unapprovedDestination,
+} from './legs.ts'
+import {
+  claimedLoss,
+  misdirectedLoss,
+  owedLoss,
+  paidLoss,
+  sharedShortfallLoss,
+  spreadLoss,
+  wrongAssetLoss,
+} from './losses.ts'
 import { failureOf } from './named-transactions.ts'
-import { otherNetworkOf } from './other-network.ts'
 import { findStateDifferences } from './state-differences.ts'
 
 /** The contradictions between the sources, independent of time. */
@@ -52,7 +67,7 @@ function amountDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | n
  * once.
  */
 function assetDiffers(evidence: DepositEvidence): Mismatch | null {
-  const isApart = (leg: DepositLeg) => otherNetworkOf(evidence, leg) !== null
+  const isApart = (leg: DepositLeg) => networkConflictOf(evidence, leg) !== null
   const paid = isApart('deposit') ? null : paidAssetDiffers(evidence)
   return paid ?? (isApart('settlement') ? null : deliveredAssetDiffers(evidence))
 }
@@ -66,7 +81,7 @@ function paidAssetDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch 
       api: api?.deposit.asset,
       chain: shown,
     },
-    { loss: misnamedOf([api?.deposit, webhook?.deposit], shown) },
+    { loss: wrongAssetLoss([api?.deposit, webhook?.deposit], shown) },
   )
 }
 
@@ -76,7 +91,7 @@ function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): 
   const shown = settlements.filter((leg) => leg.state !== 'orphaned').map(({ asset }) => asset)
   const other = shown.find((asset) => asset !== (settlementApi ?? settlementWebhook))
   const settlementChain = other ?? shown[0]
-  const loss = misnamedOf([api?.settlement, webhook?.settlement], settlementChain)
+  const loss = wrongAssetLoss([api?.settlement, webhook?.settlement], settlementChain)
   return contradiction('asset_mismatch', { settlementWebhook, settlementApi, settlementChain }, { loss })
 }
 
@@ -95,8 +110,8 @@ function deliveredDiffers(evidence: DepositEvidence, policy: Policy): Mismatch |
 }
 
 function recipientDiffers(evidence: DepositEvidence): Mismatch | null {
-  const other = otherPlace(evidence)
-  const approved = approvedPlace(evidence)
+  const other = unapprovedDestination(evidence)
+  const approved = approvedDestination(evidence)
   if (!other || !approved) return null
   return {
     kind: 'recipient_mismatch',
@@ -104,14 +119,14 @@ function recipientDiffers(evidence: DepositEvidence): Mismatch | null {
       approved: `${approved.network}/${approved.address}`,
       stated: `${other.network}/${other.address}`,
     },
-    loss: strayedOf(evidence),
+    loss: misdirectedLoss(evidence),
   }
 }
 
 function addressChanged({ addressConflict }: DepositEvidence): Mismatch | null {
   if (addressConflict === null) return null
-  const { owner, network, stated, kept } = addressConflict
-  const detail = { owner: ownerText(owner), network, approved: kept ?? 'none', address: stated }
+  const { owner, network, stated, approved } = addressConflict
+  const detail = { owner: ownerKey(owner), network, approved: approved ?? 'none', address: stated }
   return { kind: 'address_changed', detail, loss: null }
 }
 
@@ -129,7 +144,7 @@ function addressUnknown({ webhook, api, approval, addressConflict }: DepositEvid
 /** An unknown owner stated for a known address. If neither is in the address book, the address is reported instead. */
 function ownerUnknown({ unknownOwner, approval }: DepositEvidence): Mismatch | null {
   if (unknownOwner === null || approval === null) return null
-  const detail = { stated: ownerText(unknownOwner), approved: ownerText(approval.owner) }
+  const detail = { stated: ownerKey(unknownOwner), approved: ownerKey(approval.owner) }
   return { kind: 'unknown_owner', detail, loss: null }
 }
 
@@ -137,7 +152,7 @@ function vanishedAfterFinality(evidence: DepositEvidence): Mismatch | null {
   const { deposit } = evidence
   if (deposit?.state !== 'orphaned' || deposit.finalAt === null) return null
   const detail = { transfer: deposit.ref, block: deposit.blockHash }
-  return { kind: 'orphaned_after_booking', detail, loss: paidOf(evidence) }
+  return { kind: 'orphaned_after_booking', detail, loss: paidLoss(evidence) }
 }
 
 /** A deposit that the service itself calls failed contradicts nothing. */
@@ -148,7 +163,7 @@ function transactionFailed(evidence: DepositEvidence): Mismatch | null {
   const { network, tx, height, role } = failure
   const leg = role === 'deposit' ? 'deposit' : 'settlement'
   const detail = { leg, transaction: `${network}/${tx}`, height: height.toString() }
-  return { kind: 'tx_failed', detail, loss: leg === 'deposit' ? claimedOf(evidence) : owedOf(evidence) }
+  return { kind: 'tx_failed', detail, loss: leg === 'deposit' ? claimedLoss(evidence) : owedLoss(evidence) }
 }
 
 type SourceAmount = { asset: AssetKey; amount: bigint }
@@ -167,7 +182,7 @@ function contradictionWithin(asset: AssetKey, stated: readonly [string, SourceAm
   const amounts = stated.map(([, { amount }]) => amount)
   const said = Object.fromEntries(stated.map(([source, { amount }]) => [source, amount.toString()]))
   const isUnits = isShifted(amounts)
-  const loss = isUnits ? null : spreadOf(asset, amounts)
+  const loss = isUnits ? null : spreadLoss(asset, amounts)
   return contradiction(isUnits ? 'decimals_mismatch' : 'amount_mismatch', said, { about: { asset }, loss })
 }
 
@@ -191,7 +206,7 @@ function findIdentityDifferences(evidence: DepositEvidence): Mismatch[] {
 }
 
 function networkDiffers(evidence: DepositEvidence, leg: DepositLeg): Mismatch | null {
-  const found = otherNetworkOf(evidence, leg)
+  const found = networkConflictOf(evidence, leg)
   if (found === null) return null
   const { tx, ...named } = found
   return contradiction('network_mismatch', named, {
@@ -203,7 +218,7 @@ function transactionReused(evidence: DepositEvidence): Mismatch | null {
   const { reuse } = evidence
   if (reuse === null) return null
   const detail = { transfer: reuse.transfer, deposit: reuse.serviceId }
-  return { kind: 'tx_reused', detail, loss: claimedOf(evidence) }
+  return { kind: 'tx_reused', detail, loss: claimedLoss(evidence) }
 }
 
 function matchAmbiguous(evidence: DepositEvidence): Mismatch | null {
@@ -219,7 +234,7 @@ function matchAmbiguous(evidence: DepositEvidence): Mismatch | null {
       transfers: listed(transfers),
       ...(asset !== null && { asset }),
     },
-    loss: sharedLack(evidence),
+    loss: sharedShortfallLoss(evidence),
   }
 }
 

@@ -3,9 +3,8 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { lossOf, type Mismatch } from '../mismatch.ts'
 import type { Amount } from '../money.ts'
 import type { FeeModel, Policy } from '../policy.ts'
-import { finishedDelivery, statedByApi } from './finished-delivery.ts'
-import { excessOf } from './losses.ts'
-import { liveLeg } from './matrix.ts'
+import { apiSettlement, finishedDelivery, liveLeg } from './legs.ts'
+import { feeExcess } from './losses.ts'
 
 /**
  * Compares the fee that follows from the payment and the stated delivery with the policy. Whether the stated delivery
@@ -26,7 +25,7 @@ export function feeDiffers(evidence: DepositEvidence, { fee, line }: Policy): Mi
       ...kept.detail,
       asset: settlement.asset,
     },
-    loss: lossOf(settlement.asset, excessOf(kept, fee), settlement.amount ?? 0n),
+    loss: lossOf(settlement.asset, feeExcess(kept, fee), settlement.amount ?? 0n),
   }
 }
 
@@ -35,7 +34,7 @@ export function feeDiffers(evidence: DepositEvidence, { fee, line }: Policy): Mi
  * fee.
  */
 export function feeOf(evidence: DepositEvidence, { fee }: Policy): Amount | null {
-  const settlement = statedByApi(evidence)
+  const settlement = apiSettlement(evidence)
   return settlement === null ? null : (settlement.fee ?? derivedFee(evidence, settlement, fee))
 }
 

@@ -3,33 +3,32 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import { type Loss, lossOf } from '../mismatch.ts'
 import type { FeeModel } from '../policy.ts'
-import { statedByApi } from './finished-delivery.ts'
-import { deliveredLegs, isElsewhere, liveLeg, total } from './matrix.ts'
+import { apiSettlement, deliveredLegs, isElsewhere, liveLeg, total } from './legs.ts'
 
 /** What the service still owes of a payment: the stated delivery, or else the payment, minus what arrived. */
-export function owedOf(evidence: DepositEvidence): Loss | null {
+export function owedLoss(evidence: DepositEvidence): Loss | null {
   const due = statedDelivery(evidence) ?? liveLeg(evidence.deposit)
   return due && lossOf(due.asset, due.amount - arrivedOf(evidence, due.asset), due.amount)
 }
 
 /** The payment as the chain shows it. */
-export function paidOf({ deposit }: DepositEvidence): Loss | null {
+export function paidLoss({ deposit }: DepositEvidence): Loss | null {
   return deposit && lossOf(deposit.asset, deposit.amount)
 }
 
 /** The payment as the service claims it. */
-export function claimedOf(evidence: DepositEvidence): Loss | null {
+export function claimedLoss(evidence: DepositEvidence): Loss | null {
   const paid = claimOf(evidence)?.deposit
   return paid ? lossOf(paid.asset, paid.amount) : null
 }
 
 /** The amount that went to an address other than the approved one; until a chain shows it, the amount still owed. */
-export function strayedOf(evidence: DepositEvidence): Loss | null {
+export function misdirectedLoss(evidence: DepositEvidence): Loss | null {
   const gone = evidence.settlements.filter(
     (leg) => leg.state !== 'orphaned' && isElsewhere({ ...leg, address: leg.to }, evidence),
   )
   const [first] = gone
-  if (first === undefined) return owedOf(evidence)
+  if (first === undefined) return owedLoss(evidence)
   const amount = total(gone.filter(({ asset }) => asset === first.asset))
   const stated = statedDelivery(evidence)
   return lossOf(first.asset, amount, stated?.asset === first.asset ? stated.amount : amount)
@@ -38,7 +37,7 @@ export function strayedOf(evidence: DepositEvidence): Loss | null {
 type StatedAmount = { asset: AssetKey; amount: bigint | null }
 
 /** The amount stated in an asset that the chain does not show; without a chain transfer, the first stated amount. */
-export function misnamedOf(
+export function wrongAssetLoss(
   stated: readonly (StatedAmount | null | undefined)[],
   shown?: AssetKey,
 ): Loss | null {
@@ -47,7 +46,7 @@ export function misnamedOf(
 }
 
 /** The difference between the largest and the smallest stated amount of one asset. */
-export function spreadOf(asset: AssetKey, amounts: readonly bigint[]): Loss | null {
+export function spreadLoss(asset: AssetKey, amounts: readonly bigint[]): Loss | null {
   const largest = amounts.reduce(greater)
   return lossOf(asset, largest - amounts.reduce(lesser), largest)
 }
@@ -56,14 +55,14 @@ export function spreadOf(asset: AssetKey, amounts: readonly bigint[]): Loss | nu
  * What several deposits together lack of their stated amounts. Only the first of them carries it, so that it counts
  * once.
  */
-export function sharedLack({ serviceId, ambiguity }: DepositEvidence): Loss | null {
+export function sharedShortfallLoss({ serviceId, ambiguity }: DepositEvidence): Loss | null {
   if (ambiguity === null || ambiguity.deposits[0] !== serviceId) return null
   const { stated, delivered, asset } = ambiguity
   return asset === null || stated === null ? null : lossOf(asset, stated - delivered, stated)
 }
 
 /** The fee kept beyond the allowed band, from a `FeeRatio`, in whole base units of the delivered asset. */
-export function excessOf(
+export function feeExcess(
   { scaled, paid }: { scaled: bigint; paid: bigint },
   fee: Extract<FeeModel, { kind: 'bps' | 'band' }>,
 ): bigint {
@@ -72,7 +71,7 @@ export function excessOf(
 }
 
 function statedDelivery(evidence: DepositEvidence): { asset: AssetKey; amount: bigint } | null {
-  const stated = statedByApi(evidence) ?? evidence.webhook?.settlement
+  const stated = apiSettlement(evidence) ?? evidence.webhook?.settlement
   return stated && stated.amount !== null ? { asset: stated.asset, amount: stated.amount } : null
 }
 

@@ -1,7 +1,7 @@
 import type { Address, NetworkName, TxId } from '../asset.ts'
 import type { TransactionFailure } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
-import { approvedPlace, liveLeg } from './matrix.ts'
+import { approvedDestination, liveLeg } from './legs.ts'
 
 /** A transaction that the service names for a leg of a deposit, and the address that it says was paid. */
 export type NamedTransaction = {
@@ -43,7 +43,7 @@ function paymentsNamed({ api, webhook, approval }: DepositEvidence): NamedTransa
 }
 
 function deliveriesNamed(evidence: DepositEvidence): NamedTransaction[] {
-  const approved = evidence.approval?.forward ? approvedPlace(evidence) : null
+  const approved = evidence.approval?.forward ? approvedDestination(evidence) : null
   return [evidence.api, evidence.webhook].flatMap((claim): NamedTransaction[] => {
     if (!claim?.settlement || claim.settlement.tx === null || approved === null) return []
     const { network, tx, address } = claim.settlement

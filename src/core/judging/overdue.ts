@@ -3,8 +3,9 @@ import type { Loss, Mismatch, MismatchKind } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
 import { judgeAbsence, type SoughtLeg, searchesOf, soughtLegs, unreadDetail } from './absence.ts'
-import { claimedOf, owedOf, paidOf } from './losses.ts'
-import { type Cell, type DepositLeg, isCredited, type Matrix, otherPlace } from './matrix.ts'
+import { type DepositLeg, isCredited, unapprovedDestination } from './legs.ts'
+import { claimedLoss, owedLoss, paidLoss } from './losses.ts'
+import { type Cell, type Matrix } from './matrix.ts'
 import { failureOf } from './named-transactions.ts'
 import { stepsOf } from './steps.ts'
 
@@ -53,7 +54,7 @@ type OverdueFindings = {
 
 /** Finds what is overdue, what to search for, and when to check again for evidence that may still arrive in time. */
 export function findOverdue(known: DeadlineContext, policy: Policy, now: Date): OverdueFindings {
-  const found = awaited(known, policy).map((one) =>
+  const found = pendingEvidence(known, policy).map((one) =>
     one.leg === undefined
       ? plain(one, now)
       : onChain({ ...one, leg: one.leg }, known.evidence, { policy, now }),
@@ -105,7 +106,7 @@ function onChain(
 }
 
 /** All missing evidence, overdue or not. */
-export function awaited(known: DeadlineContext, policy: Policy): PendingEvidence[] {
+export function pendingEvidence(known: DeadlineContext, policy: Policy): PendingEvidence[] {
   return waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs, leg, loss = null }) =>
     missing && since !== null
       ? [{ kind, what, since, due: new Date(since.getTime() + withinMs), loss, ...(leg && { leg }) }]
@@ -147,7 +148,7 @@ function webhookWaits({ evidence, finalAt, settledAt }: DeadlineContext, policy:
 
 function unreportedWaits({ evidence, finalAt }: DeadlineContext, policy: Policy): Wait[] {
   const what = 'the service has not reported the payment'
-  const loss = paidOf(evidence)
+  const loss = paidLoss(evidence)
   return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs, loss }]
 }
 
@@ -167,7 +168,7 @@ function paymentWaits({ evidence, matrix, finalAt, ended }: DeadlineContext, pol
       missing: !ended && matrix.deposit.chain === 'absent' && !isPaymentReportedDifferently(evidence),
       since: earliest([webhookAt, apiAt]),
       withinMs: policy.chainWithinMs,
-      loss: claimedOf(evidence),
+      loss: claimedLoss(evidence),
       leg: 'deposit',
     },
   ]
@@ -196,7 +197,7 @@ function deliveryWaits(
       missing: !ended && settledAt === null && !isReportedDifferently(evidence),
       since: finalAt,
       withinMs: policy.settlementWithinMs,
-      loss: owedOf(evidence),
+      loss: owedLoss(evidence),
       ...(!isCredited(evidence) && { leg: 'settlement' }),
     },
   ]
@@ -213,7 +214,7 @@ function isPaymentReportedDifferently(evidence: DepositEvidence): boolean {
 /** A delivery that went elsewhere, failed, or arrived and does not add up is not missing. */
 function isReportedDifferently(evidence: DepositEvidence): boolean {
   return (
-    otherPlace(evidence) !== null ||
+    unapprovedDestination(evidence) !== null ||
     failureOf(evidence, 'recipient') !== null ||
     hasFailed(evidence) ||
     evidence.ambiguity !== null
@@ -227,7 +228,7 @@ function refundWait({ evidence, finalAt, settledAt, ended }: DeadlineContext, po
     missing: !ended && settledAt === null && hasFailed(evidence),
     since: finalAt && latest([finalAt, evidence.statuses.api.get('failed') ?? null]),
     withinMs: policy.refundWithinMs,
-    loss: paidOf(evidence),
+    loss: paidLoss(evidence),
   }
 }
 

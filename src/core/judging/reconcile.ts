@@ -1,5 +1,5 @@
 import type { ClaimStatus } from '../evidence.ts'
-import { isGivenUp } from '../matching/decisions.ts'
+import { isWrittenOff } from '../matching/decisions.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import type { Mismatch } from '../mismatch.ts'
@@ -8,18 +8,16 @@ import type { Policy } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
 import { findDifferences } from './differences.ts'
 import { feeOf } from './fee.ts'
-import { statedByApi, toleratedLack } from './finished-delivery.ts'
-import { owedOf } from './losses.ts'
+import { apiSettlement, deliveredLegs, isCredited, isElsewhere, toleratedShortfall, total } from './legs.ts'
+import { owedLoss } from './losses.ts'
+import { type EvidenceSource, type Matrix, matrixOf } from './matrix.ts'
 import {
-  deliveredLegs,
-  type EvidenceSource,
-  isCredited,
-  isElsewhere,
-  type Matrix,
-  matrixOf,
-  total,
-} from './matrix.ts'
-import { awaited, type DeadlineContext, findOverdue, type LegSearchRequest, refusalOf } from './overdue.ts'
+  type DeadlineContext,
+  findOverdue,
+  type LegSearchRequest,
+  pendingEvidence,
+  refusalOf,
+} from './overdue.ts'
 
 /** In the order of a deposit's life. */
 export const depositStates = [
@@ -50,7 +48,7 @@ export type DepositVerdict = {
    * By how much the delivery is short of the stated amount within the policy's tolerance; negative if it is more. In
    * base units of the delivered asset.
    */
-  lack: bigint
+  shortfall: bigint
   /** When the payment became final, and when its delivery was proved. */
   finalAt: Date | null
   settledAt: Date | null
@@ -67,8 +65,8 @@ export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date):
   // A later history may contain the payment without its being final yet.
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   // The recipient of a delivery is known only for an address of ours.
-  const lack = toleratedLack(evidence, policy)
-  const settledAt = finalAt && evidence.approval && settlementProvedAt(evidence, lack)
+  const shortfall = toleratedShortfall(evidence, policy)
+  const settledAt = finalAt && evidence.approval && settlementProvedAt(evidence, shortfall)
   const state = stateOf({ evidence, matrix, policy }, { finalAt, settledAt })
   const ended = hasEnded(evidence, { state, settledAt })
   const refusal = settledAt === null && state !== 'refunded' ? refusalOf(evidence, policy) : null
@@ -82,7 +80,7 @@ export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date):
     matrix,
     mismatches: [...found, ...stuck.mismatches],
     fee: feeOf(evidence, policy),
-    lack,
+    shortfall,
     finalAt,
     settledAt,
     searches: overdue.searches,
@@ -94,7 +92,7 @@ export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date):
 export function ignore(evidence: DepositEvidence, policy: Policy): DepositVerdict {
   const { deposit } = evidence
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
-  const nothing = { mismatches: [], searches: [], fee: null, lack: 0n, settledAt: null, recheckAt: null }
+  const nothing = { mismatches: [], searches: [], fee: null, shortfall: 0n, settledAt: null, recheckAt: null }
   return { state: 'ignored', matrix: matrixOf(evidence, policy), finalAt, ...nothing }
 }
 
@@ -132,20 +130,20 @@ function isUnderWay(evidence: DepositEvidence): boolean {
  * When the delivery was proved. Proof is a final transfer to the recipient; for a credit, the API's own record of its
  * amount in that wallet, since the API first reported it. A part of the stated amount proves nothing until the service
  * says that it is all.
- * @param lack the tolerated shortfall of the delivery against the API's amount
+ * @param shortfall the tolerated shortfall of the delivery against the API's amount
  */
-function settlementProvedAt(evidence: DepositEvidence, lack: bigint): Date | null {
+function settlementProvedAt(evidence: DepositEvidence, shortfall: bigint): Date | null {
   if (isCredited(evidence))
     return isCreditProved(evidence) ? (evidence.statuses.api.get('settled') ?? null) : null
   const legs = deliveredLegs(evidence)
   const isAll = [evidence.api, evidence.webhook].some((claim) => claim?.status === 'settled')
-  if (legs.length === 0 || !(isAll || isWhole(evidence, lack))) return null
+  if (legs.length === 0 || !(isAll || isWhole(evidence, shortfall))) return null
   return new Date(Math.max(...legs.map((leg) => leg.finalAt?.getTime() ?? 0)))
 }
 
-function isWhole(evidence: DepositEvidence, lack: bigint): boolean {
+function isWhole(evidence: DepositEvidence, shortfall: bigint): boolean {
   const arrived = total(deliveredLegs(evidence))
-  const isAsListed = arrived + lack >= (statedByApi(evidence)?.amount ?? 0n)
+  const isAsListed = arrived + shortfall >= (apiSettlement(evidence)?.amount ?? 0n)
   return isAsListed && arrived >= (evidence.webhook?.settlement?.amount ?? 0n)
 }
 
@@ -175,7 +173,7 @@ export function hasEnded(
   { state, settledAt }: Pick<DepositVerdict, 'state' | 'settledAt'>,
 ): boolean {
   const isOver = state === 'held' || state === 'refunded' || state === 'orphaned'
-  return isOver || isGivenUp(evidence, settledAt)
+  return isOver || isWrittenOff(evidence, settledAt)
 }
 
 type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches'>
@@ -187,12 +185,14 @@ type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches
 function findStuck(judged: StuckContext, policy: Policy, now: Date) {
   const { state, mismatches } = judged
   const since = sinceWhen(judged)
-  const isReported = [...mismatches, ...awaited(judged, policy)].some(({ kind }) => reportsWhy(kind, state))
+  const isReported = [...mismatches, ...pendingEvidence(judged, policy)].some(({ kind }) =>
+    reportsWhy(kind, state),
+  )
   if (since === null || isReported) return { mismatches: [], recheckAt: null }
   const due = new Date(since.getTime() + policy.stuckAfterMs)
   if (due > now) return { mismatches: [], recheckAt: due }
   const detail = { state, since: since.toISOString() }
-  const loss = state === 'held' && judged.finalAt !== null ? owedOf(judged.evidence) : null
+  const loss = state === 'held' && judged.finalAt !== null ? owedLoss(judged.evidence) : null
   const stuck: Mismatch = { kind: 'stuck', detail, loss }
   return { mismatches: [stuck], recheckAt: null }
 }
@@ -207,7 +207,7 @@ function reportsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
  * confirmed or settling deposit has a deadline of its own.
  */
 function sinceWhen({ evidence, state, finalAt, settledAt }: StuckContext): Date | null {
-  if (isGivenUp(evidence, settledAt)) return null
+  if (isWrittenOff(evidence, settledAt)) return null
   const { deposit, webhookAt, apiAt, statuses } = evidence
   const began: Partial<Record<DepositState, Date | null>> = {
     observed: earliest([webhookAt, apiAt, deposit?.seenAt ?? null]),

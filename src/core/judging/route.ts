@@ -1,7 +1,7 @@
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import type { DepositRoute, Policy, RoutePattern, RoutePolicy } from '../policy.ts'
-import { approvedPlace } from './matrix.ts'
+import { approvedDestination } from './legs.ts'
 
 /** The source and destination of a deposit: from the chain and the address book, or else from the service. */
 export function routeOf(evidence: DepositEvidence): DepositRoute {
@@ -20,7 +20,7 @@ function legsOf(evidence: DepositEvidence) {
   const stated = claim?.settlement
   return {
     paid: evidence.deposit ?? claim?.deposit,
-    place: approvedPlace(evidence) ?? stated,
+    place: approvedDestination(evidence) ?? stated,
     delivered: evidence.settlements[0] ?? stated,
   }
 }
@@ -33,10 +33,10 @@ export function policyOf(evidence: DepositEvidence, policies: RoutePolicies): Po
 
 /** The policy of the first route that matches, or else the default policy. */
 export function policyOfRoute(route: DepositRoute, { policy, routes }: RoutePolicies): Policy {
-  return routes.find(({ pattern }) => fits(pattern, route))?.policy ?? policy
+  return routes.find(({ pattern }) => matchesRoute(pattern, route))?.policy ?? policy
 }
 
-export function fits(pattern: RoutePattern, { owner, ...route }: DepositRoute): boolean {
+export function matchesRoute(pattern: RoutePattern, { owner, ...route }: DepositRoute): boolean {
   const { ownerKind = owner?.kind, ownerId = owner?.id, ...named } = pattern
   const isOwner = ownerKind === owner?.kind && ownerId === owner?.id
   return (

@@ -3,7 +3,7 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { statusRank } from '../matching/fold.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
-import { deliveredLegs, total } from './matrix.ts'
+import { deliveredLegs, total } from './legs.ts'
 
 /** Contradictions in the sequence of statuses that the service reports. */
 export function findStateDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
@@ -22,11 +22,11 @@ type ClaimSource = Claim['source']
  * starts anew. A finished deposit is reported as reopened instead.
  */
 function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
-  const words = timelyWords(evidence, source, policy)
-  const newest = words.at(-1)
-  if (newest === undefined || !isOnTheWay(newest) || words.some(isFinished)) return null
+  const claims = timelyWords(evidence, source, policy)
+  const newest = claims.at(-1)
+  if (newest === undefined || !isOnTheWay(newest) || claims.some(isFinished)) return null
   const heldAt = Math.max(...holdsBefore(newest, evidence).map(timeOf))
-  const before = words.filter((word) => isOnTheWay(word) && timeOf(word) > heldAt && isLater(newest, word))
+  const before = claims.filter((word) => isOnTheWay(word) && timeOf(word) > heldAt && isLater(newest, word))
   const furthest = before.find((word) => before.every((other) => rankOf(other) <= rankOf(word)))
   if (furthest === undefined || rankOf(furthest) <= rankOf(newest)) return null
   return {
@@ -38,9 +38,9 @@ function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy:
 
 /** The service changed a status that it had called finished, and the chain does not confirm the change. */
 function terminalReopened(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
-  const words = timelyWords(evidence, source, policy)
-  const finished = words.find(isFinished)
-  const newest = words.at(-1)
+  const claims = timelyWords(evidence, source, policy)
+  const finished = claims.find(isFinished)
+  const newest = claims.at(-1)
   if (finished === undefined || newest === undefined || !isLater(newest, finished)) return null
   if (mayFollow(finished, newest) || isBorneOut(newest, evidence)) return null
   return {
@@ -59,7 +59,7 @@ function statusConflict(evidence: DepositEvidence, policy: Policy): Mismatch | n
   const api = wordThatHolds(evidence, 'api', policy)
   if (webhook === null || api === null) return null
   const [older, newer] = timeOf(webhook) < timeOf(api) ? [webhook, api] : [api, webhook]
-  const isBehind = evidence.words[newer.source].some(({ status }) => status === older.status)
+  const isBehind = evidence.claims[newer.source].some(({ status }) => status === older.status)
   if (isBehind || !excludes(older, newer)) return null
   return { kind: 'status_conflict', detail: { webhook: said(webhook), api: said(api) }, loss: null }
 }
@@ -70,10 +70,10 @@ function clockSkewed(
   source: ClaimSource,
   { clockSkewMs }: Policy,
 ): Mismatch | null {
-  const words = evidence.words[source].toSorted(
+  const claims = evidence.claims[source].toSorted(
     (left, right) => Number(left.receivedAt) - Number(right.receivedAt),
   )
-  const last = words.at(-1)
+  const last = claims.at(-1)
   if (last === undefined) return null
   const states = last.occurredAt.toISOString()
   if (isAhead(last, clockSkewMs)) {
@@ -93,8 +93,8 @@ function paidBefore({ deposit }: DepositEvidence): Date | null {
 }
 
 /** Without claims from a clock that is ahead: their times say nothing about the order. */
-function timelyWords({ words }: DepositEvidence, source: ClaimSource, { clockSkewMs }: Policy): Claim[] {
-  return words[source].filter((word) => !isAhead(word, clockSkewMs))
+function timelyWords({ claims }: DepositEvidence, source: ClaimSource, { clockSkewMs }: Policy): Claim[] {
+  return claims[source].filter((word) => !isAhead(word, clockSkewMs))
 }
 
 function isAhead({ occurredAt, receivedAt }: Claim, byMs: number): boolean {
@@ -117,8 +117,8 @@ function statesTime({ source, isUndated }: Claim): boolean {
   return source === 'api' || isUndated !== true
 }
 
-function holdsBefore(newest: Claim, { words }: DepositEvidence): Claim[] {
-  return [...words.api, ...words.webhook].filter(
+function holdsBefore(newest: Claim, { claims }: DepositEvidence): Claim[] {
+  return [...claims.api, ...claims.webhook].filter(
     (word) => word.status === 'held' && timeOf(word) <= timeOf(newest),
   )
 }

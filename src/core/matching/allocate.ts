@@ -16,7 +16,7 @@ export type Shares<Taker, Source> = ReadonlyMap<Taker, ReadonlyMap<Source, bigin
  * passed on among the takers. The same takers and sources in the same order give the same shares.
  * @returns null if no division gives every taker all that it wants
  */
-export function share<Taker, Source>(
+export function allocate<Taker, Source>(
   sharing: AllocationProblem<Taker, Source>,
 ): Shares<Taker, Source> | null {
   const state = begin(sharing)

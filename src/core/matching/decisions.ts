@@ -16,14 +16,14 @@ export type DecisionLookup = {
 
 export type DecidedLink = { leg: ChainLeg; serviceId: ServiceId; decision: TransferDecision }
 
-const nothingRuled: DecisionLookup = { togetherWith: () => [], isApart: () => false }
+const noDecisions: DecisionLookup = { togetherWith: () => [], isApart: () => false }
 
 /** For one deposit and one transfer, the highest-ranking decision applies. */
 export function foldDecisions(
   decisions: readonly TransferDecision[],
   legs: readonly ChainLeg[],
 ): DecisionLookup {
-  if (decisions.length === 0) return nothingRuled
+  if (decisions.length === 0) return noDecisions
   const together = new Map<ChainLeg, Map<ServiceId, DecidedLink>>()
   const apart = new Map<ChainLeg, Set<ServiceId>>()
   for (const decision of decisions.toSorted(outrankedFirst)) {
@@ -75,7 +75,7 @@ export function writeOffOf(ruled: readonly TransferDecision[], deposit: ChainLeg
 }
 
 /** True if nothing is expected of the payment any more. A delivery that is proved anyway overrides a write-off. */
-export function isGivenUp({ writeOff }: { writeOff: WriteOff | null }, settledAt: Date | null): boolean {
+export function isWrittenOff({ writeOff }: { writeOff: WriteOff | null }, settledAt: Date | null): boolean {
   return writeOff !== null && settledAt === null
 }
 

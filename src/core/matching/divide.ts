@@ -50,7 +50,7 @@ export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
   searches: readonly LegSearch[]
   approval: Approval | null
   /** Set if the service names an owner of ours with an address that is not its own. */
-  addressConflict: StrangeAddress | null
+  addressConflict: AddressConflict | null
   /** An owner that the service names and the address book does not have. */
   unknownOwner: Owner | null
   /** Set if the payment that it claims belongs to another deposit. */
@@ -61,7 +61,12 @@ export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
 }
 
 /** The stated address, and the owner's address in the address book on that network; null if it has none. */
-export type StrangeAddress = { owner: Owner; network: NetworkName; stated: Address; kept: Address | null }
+export type AddressConflict = {
+  owner: Owner
+  network: NetworkName
+  stated: Address
+  approved: Address | null
+}
 
 /** A group's deposits, and its unmatched deliveries. */
 export type Division = { evidences: readonly DepositEvidence[]; unmatchedDeliveries: readonly ChainLeg[] }
@@ -137,7 +142,7 @@ function reportedEvidence(
     failures: failures.filter((failure) => isNamed(failure, claimHistory)),
     searches: searches.filter(({ serviceId }) => serviceId === claimHistory.serviceId),
     approval:
-      deposit === null ? claimedApproval(claimHistory, approvals) : approvalAt(placeOf(deposit), approvals),
+      deposit === null ? claimedApproval(claimHistory, approvals) : approvalAt(addressOf(deposit), approvals),
     addressConflict: addressConflictOf(claimHistory, approvals),
     unknownOwner: unknownOwnerOf(claimHistory, approvals),
     reuse: payments.reused.get(claimHistory) ?? null,
@@ -151,7 +156,7 @@ function unreportedEvidence(leg: ChainLeg, { ruled, approvals }: SupportingEvide
     ...nothingReported,
     deposit: leg,
     links: [linkOf(leg, 'unclaimed')],
-    approval: approvalAt(placeOf(leg), approvals),
+    approval: approvalAt(addressOf(leg), approvals),
     writeOff: writeOffOf(ruled, leg),
   }
 }
@@ -163,7 +168,7 @@ const nothingReported = {
   webhookAt: null,
   apiAt: null,
   statuses: { webhook: new Map(), api: new Map() },
-  words: { webhook: [], api: [] },
+  claims: { webhook: [], api: [] },
   settlements: [],
   refunds: [],
   failures: [],
@@ -211,7 +216,7 @@ function isBack(leg: ChainLeg, reported: readonly DepositEvidence[]): boolean {
 
 type LegAddress = { network: NetworkName; address: Address }
 
-function placeOf({ network, to }: ChainLeg): LegAddress {
+function addressOf({ network, to }: ChainLeg): LegAddress {
   return { network, address: to }
 }
 
@@ -222,19 +227,20 @@ function approvalAt({ network, address }: LegAddress, approvals: readonly Approv
 function addressConflictOf(
   { api, webhook }: ClaimHistory,
   approvals: readonly Approval[],
-): StrangeAddress | null {
-  const addressConflicts = [api, webhook].map((claim) => {
+): AddressConflict | null {
+  const conflicts = [api, webhook].map((claim) => {
     if (claim === null || claim.owner === null) return null
     const { owner, deposit } = claim
-    const own = approvals.filter((one) => isOf(one, owner))
-    const kept = own.filter(({ network }) => network === deposit.network)
-    if (kept.some(({ address }) => address === deposit.address)) return null
+    const own = approvals.filter((approval) => isOf(approval, owner))
+    const onNetwork = own.filter(({ network }) => network === deposit.network)
+    if (onNetwork.some(({ address }) => address === deposit.address)) return null
     // If the owner has no address on that network, only an address of another owner contradicts it.
     const isOthers = own.length > 0 && approvalAt(deposit, approvals) !== null
-    if (kept[0] === undefined && !isOthers) return null
-    return { owner, network: deposit.network, stated: deposit.address, kept: kept[0]?.address ?? null }
+    if (onNetwork[0] === undefined && !isOthers) return null
+    const approved = onNetwork[0]?.address ?? null
+    return { owner, network: deposit.network, stated: deposit.address, approved }
   })
-  return addressConflicts.find((one) => one !== null) ?? null
+  return conflicts.find((conflict) => conflict !== null) ?? null
 }
 
 function unknownOwnerOf({ api, webhook }: ClaimHistory, approvals: readonly Approval[]): Owner | null {

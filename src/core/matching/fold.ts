@@ -32,7 +32,7 @@ export type ClaimHistory = {
   /** When each source first reported each status. */
   statuses: { webhook: ReadonlyMap<ClaimStatus, Date>; api: ReadonlyMap<ClaimStatus, Date> }
   /** All claims of each source, without duplicates, in the order in which the service made them. */
-  words: { webhook: readonly Claim[]; api: readonly Claim[] }
+  claims: { webhook: readonly Claim[]; api: readonly Claim[] }
 }
 
 /** Within one epoch a final reading outranks a withdrawal, which outranks an early reading. */
@@ -116,7 +116,7 @@ export function foldClaims(claims: readonly Claim[]): ClaimHistory[] {
       webhookAt: firstOf(webhooks),
       apiAt: firstOf(records),
       statuses: { webhook: firstOfEach(webhooks), api: firstOfEach(records) },
-      words: { webhook: wordsOf(webhooks), api: wordsOf(records) },
+      claims: { webhook: wordsOf(webhooks), api: wordsOf(records) },
     }
   })
 }

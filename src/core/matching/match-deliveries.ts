@@ -172,8 +172,8 @@ function inOrder(fits: Map<ChainLeg, Basis>, { placeOf }: DeliveryCandidates): M
 }
 
 /** Every delivery that the service named for the deposit over time, by its transaction. */
-function namedBy({ words }: ClaimHistory): TransactionClaims[] {
-  const named = [...words.api, ...words.webhook].flatMap(({ settlement }) => settlement ?? [])
+function namedBy({ claims }: ClaimHistory): TransactionClaims[] {
+  const named = [...claims.api, ...claims.webhook].flatMap(({ settlement }) => settlement ?? [])
   const byTx = Map.groupBy(named, ({ tx }) => tx)
   return [...byTx].flatMap(([tx, claims]) => (tx === null ? [] : [[tx, claims]]))
 }

@@ -117,9 +117,9 @@ function namedFirst(claimHistories: readonly ClaimHistory[]): readonly ClaimHist
 
 /** When the service first named the transaction that it names now: a later claim takes nothing away. */
 function namedAt(claimHistory: ClaimHistory): number {
-  const { words } = claimHistory
+  const { claims } = claimHistory
   const txs = new Set<TxId | null>(transactionsOf(claimHistory))
-  const naming = [...words.api, ...words.webhook].filter(({ deposit: { tx } }) => txs.has(tx))
+  const naming = [...claims.api, ...claims.webhook].filter(({ deposit: { tx } }) => txs.has(tx))
   return earliest(naming.map(({ receivedAt }) => receivedAt))?.getTime() ?? 0
 }
 

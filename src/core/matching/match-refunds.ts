@@ -30,8 +30,8 @@ export function matchRefunds(
   return of
 }
 
-function isRefund(leg: ChainLeg, { words }: ClaimHistory): boolean {
-  return [...words.api, ...words.webhook].some(
+function isRefund(leg: ChainLeg, { claims }: ClaimHistory): boolean {
+  return [...claims.api, ...claims.webhook].some(
     ({ deposit, refund }) =>
       refund?.tx === leg.tx && deposit.network === leg.network && deposit.asset === leg.asset,
   )

@@ -1,6 +1,6 @@
 import type { AssetKey } from '../asset.ts'
 import type { ServiceId, TransferRef } from '../evidence.ts'
-import { share } from './allocate.ts'
+import { allocate } from './allocate.ts'
 import { components } from './components.ts'
 import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
 import type { TransferLink } from './link.ts'
@@ -122,7 +122,7 @@ function serveExact(contest: Contest): ContestAward[] {
 }
 
 function divideShares(contest: Contest): ContestAward[] | null {
-  const shares = share<ClaimHistory, ChainLeg>({
+  const shares = allocate<ClaimHistory, ChainLeg>({
     takers: [...contest.keys()],
     sources: legsIn(contest),
     wants: (claimHistory) => statedAmount(claimHistory) ?? 0n,

@@ -1,5 +1,5 @@
 import { sql, type Transaction } from 'kysely'
-import { ownerText } from '../../core/address-book.ts'
+import { ownerKey } from '../../core/address-book.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
 import type { DepositIdentity } from '../../core/decide.ts'
 import { decodeObservation, defaultService, type Observation, type Owner } from '../../core/evidence.ts'
@@ -15,8 +15,8 @@ export type LoadedGroup = {
   /** Inbox rows of webhooks, in order, and the service's ids of the deposits that they report. */
   webhooks: { inboxId: bigint; serviceId: string }[]
   approvals: Approval[]
-  known: DepositIdentity[]
-  booked: Journal[]
+  deposits: DepositIdentity[]
+  journals: Journal[]
 }
 
 /**
@@ -31,13 +31,15 @@ export async function loadGroups(
   const groups = new Map(
     ids.map((id): [bigint, LoadedGroup] => [
       id,
-      { id, observations: [], webhooks: [], approvals: [], known: [], booked: [] },
+      { id, observations: [], webhooks: [], approvals: [], deposits: [], journals: [] },
     ]),
   )
   const evidence = [...(await evidenceOf(tx, ids, atHand)), ...atHand]
   for (const linked of evidence) addEvidence(groups.get(linked.groupId), linked)
-  for (const { group_id, ...known } of await depositsOf(tx, ids)) groups.get(group_id)?.known.push(known)
-  for (const { group_id, ...journal } of await journalsOf(tx, ids)) groups.get(group_id)?.booked.push(journal)
+  for (const { group_id, ...deposit } of await depositsOf(tx, ids))
+    groups.get(group_id)?.deposits.push(deposit)
+  for (const { group_id, ...journal } of await journalsOf(tx, ids))
+    groups.get(group_id)?.journals.push(journal)
   const all = [...groups.values()]
   const approvals = await approvalsOf(
     tx,
@@ -68,15 +70,15 @@ function placeOf(observation: Observation): ObservedDepositAddress {
 function keysOf(observation: Observation): string[] {
   const place = placeOf(observation)
   if (observation.kind !== 'claim') return [placeKey(place)]
-  return observation.owner === null ? [placeKey(place)] : [placeKey(place), ownerKey(observation.owner)]
+  return observation.owner === null ? [placeKey(place)] : [placeKey(place), ownerLookupKey(observation.owner)]
 }
 
 function placeKey({ network, address }: ObservedDepositAddress): string {
   return `${network}/${address}`
 }
 
-function ownerKey(owner: Owner): string {
-  return `owner ${ownerText(owner)}`
+function ownerLookupKey(owner: Owner): string {
+  return `owner ${ownerKey(owner)}`
 }
 
 async function evidenceOf(
@@ -138,7 +140,7 @@ async function approvalsOf(
   const places = distinct(observations.map(placeOf), placeKey)
   const owners = distinct(
     observations.flatMap((one) => (one.kind === 'claim' && one.owner !== null ? [one.owner] : [])),
-    ownerKey,
+    ownerLookupKey,
   )
   const { rows } = await sql<
     ObservedDepositAddress & {
@@ -163,7 +165,7 @@ async function approvalsOf(
     const forward =
       forward_network && forward_recipient ? { network: forward_network, recipient: forward_recipient } : null
     const approval: Approval = { network, address, owner: { kind, id }, forward }
-    for (const key of [placeKey(approval), ownerKey(approval.owner)])
+    for (const key of [placeKey(approval), ownerLookupKey(approval.owner)])
       approvals.set(key, [...(approvals.get(key) ?? []), approval])
   }
   return approvals

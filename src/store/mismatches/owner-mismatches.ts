@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { type Contradiction, ownerText } from '../../core/address-book.ts'
+import { type Contradiction, ownerKey } from '../../core/address-book.ts'
 import type { Owner } from '../../core/evidence.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import { inTransaction } from '../database.ts'
@@ -34,7 +34,7 @@ export function changedAddresses(
         value: null,
         loss: null,
         detail: {
-          owner: ownerText(owner),
+          owner: ownerKey(owner),
           approved: contradictions.map(({ what, approved }) => `${what} ${approved}`).join(', '),
           stated: contradictions.map(({ what, stated }) => `${what} ${stated}`).join(', '),
         },
@@ -65,5 +65,5 @@ export function syncAddressChanged(
 }
 
 function subjectOf(owner: Owner): string {
-  return `owner/${ownerText(owner)}`
+  return `owner/${ownerKey(owner)}`
 }

@@ -20,7 +20,7 @@ const rules: Rules = { policy, routes: [], senders: new Set() }
 function reasonsOf(observations: readonly Observation[], minutes = 600) {
   const approvals = [channelApproval, walletApproval]
   const stored = observations.map((observation, place) => ({ inboxId: BigInt(place + 1), observation }))
-  const { deposits } = decide({ observations, approvals, known: [], booked: [] }, rules, at(minutes))
+  const { deposits } = decide({ observations, approvals, deposits: [], journals: [] }, rules, at(minutes))
   const [explained] = explainAll(deposits, stored, rules)
   return new Map(explained?.reasons.map((reason) => [reason.what, reason]))
 }

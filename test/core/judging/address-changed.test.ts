@@ -54,7 +54,7 @@ test('an owner of ours that has no address on a network is said to have that of 
     owner: { kind: 'channel', id: 'far' },
   }
   const observations = [webhook({ owner: far.owner }), claim({ owner: far.owner }), payment(), delivery()]
-  const group = { observations, approvals: [channelApproval, far], known: [], booked: [] }
+  const group = { observations, approvals: [channelApproval, far], deposits: [], journals: [] }
   const { deposits } = decide(group, { policy, routes: [], senders: new Set() }, late)
   expect(deposits).toMatchObject([
     {

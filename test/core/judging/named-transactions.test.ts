@@ -19,7 +19,7 @@ function unseen(
   observations: ObservationGroup['observations'],
   approvals: ObservationGroup['approvals'] = [channelApproval],
 ): string[] {
-  const group = { observations, approvals, known: [], booked: [] }
+  const group = { observations, approvals, deposits: [], journals: [] }
   const { deposits } = decide(group, { policy, routes: [], senders: new Set() }, at(6))
   return deposits.flatMap((deposit) => deposit.unseen.map(({ role, tx }) => `${role} ${nameOf(tx)}`))
 }

@@ -62,7 +62,7 @@ test('only the statuses of the policy are waited for', () => {
   const approvals = [channelApproval]
   const kindsWith = (webhookStatuses: readonly ClaimStatus[]) => {
     const rules = { policy: { ...policy, webhookStatuses }, routes: [], senders: new Set<string>() }
-    const { deposits } = decide({ observations, approvals, known: [], booked: [] }, rules, late)
+    const { deposits } = decide({ observations, approvals, deposits: [], journals: [] }, rules, late)
     return deposits.flatMap(({ verdict }) => verdict.mismatches.map(({ kind }) => kind))
   }
   expect(kindsWith(['observed', 'settled'])).toEqual(['webhook_missing'])

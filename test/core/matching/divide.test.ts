@@ -21,7 +21,7 @@ const late = at(600)
 const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
 function decided(observations: ObservationGroup['observations']) {
-  return decide({ observations, approvals: [channelApproval], known: [], booked: [] }, rules, late)
+  return decide({ observations, approvals: [channelApproval], deposits: [], journals: [] }, rules, late)
 }
 
 test('two payments in one transaction are given to the claims that state their amounts', () => {
@@ -85,8 +85,8 @@ test('a deposit known by a chain_transfer that came back under another index goe
   const group = {
     observations: [webhook(), claim(), payment(), ...gone],
     approvals: [channelApproval],
-    known,
-    booked: [],
+    deposits: known,
+    journals: [],
   }
   expect(decide(group, rules, late).deposits).toMatchObject([{ id: 1n, absorbed: [2n] }])
 })
@@ -101,7 +101,7 @@ test.each([
 ])(
   'a booked payment %s, and that is final again under another index, is one deposit',
   (_which, claims, id) => {
-    const group = { approvals: [channelApproval], known: [], booked: [] }
+    const group = { approvals: [channelApproval], deposits: [], journals: [] }
     const [before] = decide(
       { ...group, observations: [...claims, payment({ index: '5' })] },
       rules,
@@ -113,7 +113,7 @@ test.each([
     const transfer = transferRef(payment({ index: '5' }))
     const known = [{ id, serviceId, transfer, milestones: before?.milestones as never }]
     const observations = [...claims, ...gone, back]
-    const after = decide({ ...group, known, booked, observations }, rules, late)
+    const after = decide({ ...group, deposits: known, journals: booked, observations }, rules, late)
     expect(after.deposits).toMatchObject([
       { id, absorbed: [], evidence: { serviceId, deposit: { index: '9' } } },
     ])
@@ -125,7 +125,11 @@ test.each([
       ['reversal', '5'],
       ['deposit', '9'],
     ])
-    const again = decide({ ...group, known, booked: [...booked, ...journals], observations }, rules, late)
+    const again = decide(
+      { ...group, deposits: known, journals: [...booked, ...journals], observations },
+      rules,
+      late,
+    )
     expect(again.deposits.flatMap((deposit) => deposit.journals)).toEqual([])
   },
 )
@@ -135,14 +139,14 @@ test('what became two deposits while a payment was on its way back becomes one a
   const known = [payment({ index: '5' }), back].map((one, place) => {
     return { id: BigInt(place + 1), serviceId: null, transfer: transferRef(one), milestones }
   })
-  const group = { approvals: [channelApproval], known, booked: [], observations: [...gone, back] }
+  const group = { approvals: [channelApproval], deposits: known, journals: [], observations: [...gone, back] }
   expect(decide(group, rules, late).deposits).toMatchObject([{ id: 1n, absorbed: [2n] }])
 })
 
 test('a booked payment that is only seen again under another index stays told of as gone', () => {
   const observations = [...gone, { ...back, stage: 'seen' as const }]
   const { deposits } = decide(
-    { observations, approvals: [channelApproval], known: [], booked: [] },
+    { observations, approvals: [channelApproval], deposits: [], journals: [] },
     rules,
     late,
   )

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { share } from '../../../src/core/matching/allocate.ts'
+import { allocate } from '../../../src/core/matching/allocate.ts'
 import { runs } from '../../support/any-evidence.ts'
 
 const amount = fc.integer({ min: 0, max: 5 }).map(BigInt)
@@ -12,7 +12,7 @@ const anyCase = fc.record({
 })
 
 function shared(wants: readonly { want: bigint; from: readonly number[] }[], holds: readonly bigint[]) {
-  return share<number, number>({
+  return allocate<number, number>({
     takers: [...wants.keys()],
     sources: [...holds.keys()],
     wants: (taker) => wants[taker]?.want ?? 0n,

@@ -86,8 +86,8 @@ export function mismatchesOf(...changes: readonly Change[]): Mismatch[] {
   const group = {
     observations: evidence ?? [],
     approvals: [channelApproval, walletApproval, ...(approvals ?? [])],
-    known: [],
-    booked: [],
+    deposits: [],
+    journals: [],
   }
   const rules = {
     policy: { ...policy, ...rest.policy },

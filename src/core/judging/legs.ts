@@ -1,0 +1,119 @@
+import type { Address, NetworkName, TxId } from '../asset.ts'
+import { type ClaimStatus, type SettlementClaim, stableWalletNetwork } from '../evidence.ts'
+import type { DepositEvidence } from '../matching/divide.ts'
+import { type ChainLeg, claimOf } from '../matching/fold.ts'
+import { isTolerated, type Policy } from '../policy.ts'
+
+/** The payment and its delivery. */
+export type DepositLeg = 'deposit' | 'settlement'
+
+/** A deposit to a StableWallet is settled by a credit in the service's own books, which is on no chain. */
+export function isCredited({ approval, api, webhook }: DepositEvidence): boolean {
+  const owner = approval?.owner ?? api?.owner ?? webhook?.owner
+  return owner?.kind === 'stable_wallet'
+}
+
+/** The transfer, unless the block that held it is gone. */
+export function liveLeg(leg: ChainLeg | null): ChainLeg | null {
+  return leg === null || leg.state === 'orphaned' ? null : leg
+}
+
+/** Final transfers to the approved recipient. */
+export function deliveredLegs(evidence: DepositEvidence): ChainLeg[] {
+  return evidence.settlements.filter(
+    (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, evidence),
+  )
+}
+
+export function total(legs: readonly ChainLeg[]): bigint {
+  return legs.reduce((sum, leg) => sum + leg.amount, 0n)
+}
+
+type Destination = { network: NetworkName; address: Address }
+
+/** The approved destination of the deposit: the forward recipient, or the StableWallet that was paid. */
+export function approvedDestination({ approval }: DepositEvidence): Destination | null {
+  if (approval === null) return null
+  const { forward, owner } = approval
+  return forward === null
+    ? { network: stableWalletNetwork, address: owner.id as Address }
+    : { network: forward.network, address: forward.recipient }
+}
+
+export function isElsewhere({ network, address }: Destination, evidence: DepositEvidence): boolean {
+  const approved = approvedDestination(evidence)
+  return approved !== null && (approved.network !== network || approved.address !== address)
+}
+
+/** A destination other than the approved one: shown by a chain, or stated while no chain shows that transaction. */
+export function unapprovedDestination(evidence: DepositEvidence): Destination | null {
+  const conflict = networkConflictOf(evidence, 'settlement')
+  const shownTx = conflict?.chain === undefined ? null : conflict.tx
+  const stated = [evidence.api, evidence.webhook]
+    .flatMap((claim) => claim?.settlement ?? [])
+    .filter(({ tx }) => tx === null || tx !== shownTx)
+  const shown = evidence.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
+  return [...shown, ...stated].find((destination) => isElsewhere(destination, evidence)) ?? null
+}
+
+/** The network on which each source places a leg, if they do not all agree. */
+type NetworkConflict = {
+  /** The transaction that the chain shows, or else the one that the service names. */
+  tx: TxId | null
+  webhook: NetworkName | undefined
+  api: NetworkName | undefined
+  /** Undefined while no chain shows it. */
+  chain: NetworkName | undefined
+}
+
+/**
+ * Null if all sources that state the leg place it on one network. A transaction id is unique within a family of
+ * networks, so it names the same transaction on any of them.
+ */
+export function networkConflictOf(evidence: DepositEvidence, leg: DepositLeg): NetworkConflict | null {
+  const [webhook, api] = [evidence.webhook, evidence.api].map((claim) => claim?.[leg]?.network)
+  const stated = [webhook, api].filter((network) => network !== undefined)
+  const legs = leg === 'settlement' ? evidence.settlements : [evidence.deposit]
+  const live = legs.flatMap((one) => liveLeg(one) ?? [])
+  // Of several deliveries, prefer one on another network than stated.
+  const shown = live.find(({ network }) => stated.some((one) => one !== network)) ?? live[0]
+  if (new Set([...stated, ...(shown ? [shown.network] : [])]).size < 2) return null
+  const tx = shown?.tx ?? claimOf(evidence)?.[leg]?.tx ?? null
+  return { tx, webhook, api, chain: shown?.network }
+}
+
+/** The delivery as the service states it, once it calls the deposit settled. The API's statement takes precedence. */
+export function finishedDelivery({ api, webhook }: Pick<DepositEvidence, 'api' | 'webhook'>) {
+  return [api, webhook].find((one) => one?.status === 'settled')?.settlement ?? null
+}
+
+/**
+ * The delivery as the API states it. If its furthest claim states no amount, for example when it goes on to call the
+ * deposit refunded, the amount stated last is compared with the chain. A fee stated without an amount still applies.
+ */
+export function apiSettlement({
+  api,
+  claims,
+}: Pick<DepositEvidence, 'api' | 'claims'>): SettlementClaim | null {
+  const settlements = [api, ...claims.api.toReversed()].flatMap((claim) => claim?.settlement ?? [])
+  const [furthest] = settlements
+  if (furthest === undefined || furthest.amount !== null) return furthest ?? null
+  const stated = settlements.find(({ amount }) => amount !== null) ?? furthest
+  return { ...stated, fee: stated.fee ?? settlements.find(({ fee }) => fee !== null)?.fee ?? null }
+}
+
+/** After these statuses the service delivers nothing more. */
+const finalStatuses: ReadonlySet<ClaimStatus> = new Set(['settled', 'refunded', 'failed'])
+
+/**
+ * The amount by which a delivery is short of the API's statement, once the API reports its end; negative if it is more.
+ * In base units of the delivered asset; 0 if the policy does not accept the difference. Nothing is booked from a
+ * webhook's statement.
+ */
+export function toleratedShortfall(evidence: DepositEvidence, policy: Policy): bigint {
+  const legs = deliveredLegs(evidence)
+  const { amount, asset } = apiSettlement(evidence) ?? {}
+  const isOver = evidence.api !== null && finalStatuses.has(evidence.api.status)
+  if (!isOver || !amount || legs.length === 0 || legs.some((leg) => leg.asset !== asset)) return 0n
+  return isTolerated(total(legs), amount, policy) ? amount - total(legs) : 0n
+}
