@@ -1,4 +1,4 @@
-import { contradictionsOf, ownerText } from '../../core/address-book.ts'
+import { contradictionsOf, ownerKey } from '../../core/address-book.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Seal } from '../../ledger/seals/seal.ts'
@@ -180,7 +180,7 @@ async function auditKind(
 ): Promise<OwnerAudit> {
   const listed = await client.list(kind)
   if (listed === null) return { compared: 0, changes: [] }
-  const statements = Map.groupBy(listed, ({ owner }) => ownerText(owner))
+  const statements = Map.groupBy(listed, ({ owner }) => ownerKey(owner))
   const kept = await readOwners(
     db,
     kind,
@@ -188,7 +188,7 @@ async function auditKind(
   )
   const compared = kept.map((entry) => ({
     owner: entry.owner,
-    contradictions: (statements.get(ownerText(entry.owner)) ?? []).flatMap((stated) =>
+    contradictions: (statements.get(ownerKey(entry.owner)) ?? []).flatMap((stated) =>
       contradictionsOf(entry, stated, networks),
     ),
   }))
