@@ -22,6 +22,14 @@ test.each([
   expect(brokenLinks('docs/settings.md', text)).toEqual(expected)
 })
 
+test('the index leads to every page of the documentation', () => {
+  const index = links(readText('docs/README.md')).map((target) =>
+    normalize(join('docs', target.split('#')[0] ?? '')),
+  )
+  const others = pages.filter((page) => page.startsWith('docs/') && page !== 'docs/README.md')
+  expect(others.filter((page) => !index.includes(page))).toEqual([])
+})
+
 function brokenLinks(page: string, text = readText(page)): string[] {
   return links(text)
     .filter((target) => !/^[a-z]+:/.test(target))
