@@ -18,10 +18,10 @@ execFileSync(
     '--no-sandbox',
     '--disable-gpu',
     '--hide-scrollbars',
-    '--window-size=1440,860',
+    '--window-size=1440,780',
     `--screenshot=${file}`,
     url,
   ],
-  { stdio: ['ignore', 'ignore', 'inherit'] },
+  { stdio: 'pipe' },
 )
 process.stdout.write(`${file}: ${Math.round(statSync(file).size / 1024)} KB of ${url}\n`)
