@@ -1,4 +1,4 @@
-import { outliveReader } from './cli/closed-pipe.ts'
+import { outliveReader } from './cli/process.ts'
 import { run } from './cli/run.ts'
 
 outliveReader(process)

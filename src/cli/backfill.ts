@@ -7,7 +7,7 @@ import type { ObservedChainTransfer } from '../core/evidence.ts'
 import { type BackfillProgress, type BackfillReport, backfillByHand } from '../jobs/chain/backfill-by-hand.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-import { wordOf } from './options.ts'
+import { choiceOf } from './options.ts'
 import { type News, printJson, reportProgress, type TableColumn, table } from './print.ts'
 
 type BackfillOptions = { network: string; from: number; to?: number; json?: boolean }
@@ -49,7 +49,7 @@ export async function backfillCommand(context: Context, options: BackfillOptions
 function networkOf({ networks }: Settings, name: string): NetworkSettings {
   const read = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
   const names = read.map((one) => one.name)
-  const named = wordOf('network', name, names)
+  const named = choiceOf('--network', name, names)
   const network = read.find((one) => one.name === named)
   assert(network !== undefined, 'a name of the list has its network')
   return network

@@ -4,7 +4,7 @@ import type { Database } from '../store/database.ts'
 import { ownerIdsKnown } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context } from './context.ts'
-import { nearest, wordOf } from './options.ts'
+import { choiceOf, nearest } from './options.ts'
 
 /** Filters with values that the settings or the database know. */
 type Filters = { network?: string | undefined; owner?: string | undefined }
@@ -20,7 +20,7 @@ export async function checkFilters(
 ): Promise<void> {
   if (network !== undefined) {
     const known = new Set([...networksOfSettings(context), ...(await networksKnown(db, network))])
-    wordOf('network', network, [...known].toSorted())
+    choiceOf('--network', network, [...known].toSorted())
   }
   if (owner !== undefined) await checkOwner(db, owner)
 }

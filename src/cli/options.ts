@@ -22,19 +22,19 @@ function wholeNumber(name: string, text: string, { min, max }: NumberRange): num
 /** An option that takes one of a few words. Every other value is refused before the command runs. */
 export function choice(flags: string, description: string, words: readonly string[]): Option {
   const option = new Option(flags, description).choices(words)
-  return option.argParser((text) => wordOf(option.name(), text, words))
+  return option.argParser((text) => choiceOf(`--${option.name()}`, text, words))
 }
 
 /**
  * Reads the value of an option that takes one of some words.
  * @throws Fault `usage_bad` that names the option, the nearest word and all words
  */
-export function wordOf<Word extends string>(name: string, text: string, words: readonly Word[]): Word {
+export function choiceOf<Word extends string>(name: string, text: string, words: readonly Word[]): Word {
   const word = words.find((one) => one === text)
   if (word !== undefined) return word
   const near = nearest(text, words)
   throw new Fault('usage_bad', {
-    problem: `--${name} is ${JSON.stringify(text.slice(0, 100))}`,
+    problem: `${name} is ${JSON.stringify(text.slice(0, 100))}`,
     fix: `${near === null ? '' : `did you mean ${near}? `}use ${words.length === 0 ? 'none: there are none' : words.join(', ')}`,
   })
 }

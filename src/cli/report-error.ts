@@ -1,8 +1,8 @@
 import { CommanderError } from 'commander'
 import { codeOf, type FaultCode, fixOf, lineOf, problemOf } from '../core/errors.ts'
-import { isReaderGone } from './closed-pipe.ts'
 import type { Context } from './context.ts'
 import { printJson } from './print.ts'
+import { isReaderGone } from './process.ts'
 
 /** Outcomes that a shell can distinguish; docs/commands.md lists them. */
 export const exitStatus = { fine: 0, badNews: 1, wrongUse: 2, notFound: 3, unavailable: 4 } as const

@@ -1,11 +1,24 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Logger } from 'pino'
+import { bringUpToDate } from '../app/database.ts'
+
+import { parsePlace } from '../config/place.ts'
+import { redactorOf, secretsOf } from '../config/secrets-of.ts'
+import type { Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
+import { createLog } from '../log/create-log.ts'
 import { logEvent } from '../log/log-event.ts'
-import { type Context, embeddedFolder, unreadFile } from './context.ts'
-import { wordOf } from './options.ts'
-import { untilSignal } from './signals.ts'
-import { version } from './version.ts'
+import {
+  attachedEnvironment,
+  type Context,
+  embeddedFolder,
+  explainUnreachable,
+  unreadFile,
+} from './context.ts'
+import { choiceOf } from './options.ts'
+import { printJson } from './print.ts'
+import { untilSignal, version } from './process.ts'
 
 type StartDaemonOptions = { roles: string; traffic: number }
 
@@ -14,7 +27,7 @@ const roleNames = ['http', 'worker', 'scheduler'] as const
 /** Starts the daemon: alone if `SERVICE_URL` is set, otherwise with all dependencies. Returns after it was stopped. */
 export async function start(context: Context, options: StartDaemonOptions): Promise<void> {
   const { environment } = context
-  const roles = options.roles.split(',').map((text) => wordOf('roles', text, roleNames))
+  const roles = options.roles.split(',').map((text) => choiceOf('--roles', text, roleNames))
   const isAlone = isSet(environment, 'SERVICE_URL')
   if (!isAlone) refuseHalfSet(environment)
   await (isAlone ? startAlone(context, roles) : startEverything(context, options.traffic))
@@ -42,7 +55,6 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const readSettings = createSettingsReader(environment, (path) => readFileSync(path, 'utf8'))
   const settings = readSettings()
   const { startDaemon } = await import('../app/daemon.ts')
-  const { openDaemonLog } = await import('./daemon-log.ts')
   const hiding = openDaemonLog(settings, readSettings)
   const { log } = hiding
   const daemon = await startDaemon(settings, { roles, version, ...hiding })
@@ -85,4 +97,35 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
   watching.stop()
   await running.stop().catch((error: unknown) => screen.say(`while stopping: ${messageOf(error)}`))
   screen.say('stopped; "npm start" goes on from here')
+}
+
+type DaemonLog = { log: Logger; readSettings: () => Settings }
+
+/**
+ * The log of a daemon, on standard output or in a file. It redacts the secrets of the settings, including those that
+ * are reloaded later.
+ */
+export function openDaemonLog(settings: Settings, readSettings: () => Settings, file?: string): DaemonLog {
+  const hidden = redactorOf(settings)
+  return {
+    log: createLog({ level: settings.logLevel, hidden, ...(file !== undefined && { file }) }),
+    readSettings() {
+      const read = readSettings()
+      hidden.add(secretsOf(read))
+      return read
+    },
+  }
+}
+
+export async function runMigrations(context: Context, { json }: { json?: boolean }): Promise<void> {
+  const place = parsePlace(attachedEnvironment(context))
+  const applied = await bringUpToDate(place).catch(explainUnreachable)
+  if (json === true) {
+    printJson(context, { applied })
+    return
+  }
+  for (const name of applied) context.stdout.write(`applied ${name}\n`)
+  context.stdout.write(
+    applied.length === 0 ? 'nothing to do: the schema is up to date\n' : 'the schema is up to date\n',
+  )
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { describeProgram } from '../../src/cli/run.ts'
+import { describeProgram } from '../../src/cli/program.ts'
 import { type NetworkName, parseAddress } from '../../src/core/asset.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { addPrices } from '../../src/store/ledger/prices.ts'
@@ -35,7 +35,7 @@ const reports = ['rebuild', 'ledger verify', 'reconcile']
 const lists = named('--limit').filter((name) => !reports.includes(name))
 
 /** They run until they are stopped, write settings, or print a format of their own. */
-const withoutJson = ['start', 'compose-setup', 'ledger seals export']
+const withoutJson = ['start', 'compose-setup', 'ledger seals export', 'completion']
 
 let books: Books
 let environment: Record<string, string>

@@ -19,7 +19,7 @@ test.each([
   ['deposits list --lmit 5', "error: unknown option '--lmit'"],
   ['deposits show', "error: missing required argument 'id'"],
   ['deposit list', 'depositd: there is no command "deposit"; did you mean deposits? use start, migrate, '],
-  ['deposits lst', 'depositd: there is no command "deposits lst"; did you mean list? use match, '],
+  ['deposits lst', 'depositd: there is no command "deposits lst"; did you mean list? use list, '],
   ['xyz', 'depositd: there is no command "xyz"; use start, migrate, '],
   ['help deposit', 'depositd: there is no command "deposit"; did you mean deposits?'],
   ['ledger help balancez', 'depositd: there is no command "ledger balancez"; did you mean balances?'],

@@ -46,6 +46,6 @@ function describeBook(command: Command, context: Context, kind: Owner['kind']): 
     .option('--dry-run', 'check everything and keep nothing')
     .option('--json', 'print a JSON document')
     .action(async (file, options) =>
-      (await import('./import-owners.ts')).importOwnersCommand(context, kind, { file, ...options }),
+      (await import('./owners.ts')).importOwnersCommand(context, kind, { file, ...options }),
     )
 }

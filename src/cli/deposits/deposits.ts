@@ -1,23 +1,33 @@
 import { toTxId } from '../../core/asset.ts'
+import type { Matrix } from '../../core/judging/matrix.ts'
+import { explainDeposit } from '../../jobs/books/decide-again.ts'
 import {
+  type DepositDetail,
   depositColumns,
   depositFacts,
   evidenceColumns,
+  journalTitle,
+  matrixColumns,
+  matrixRows,
   mismatchText,
   saidOf,
+  transferColumns,
 } from '../../presentation/deposit.ts'
-import { type Explanation, reasonDocument } from '../../presentation/reasons.ts'
+import type { AssetLabels } from '../../presentation/mismatch-words.ts'
+import { type Explanation, reasonDocument, reasonText } from '../../presentation/reasons.ts'
+import type { Fact } from '../../presentation/words.ts'
+import { listProposals, type ProposalLine } from '../../store/books/proposals.ts'
 import { type DepositReport, showDeposits } from '../../store/books/show-deposit.ts'
+import type { Database } from '../../store/database.ts'
 import { type DepositLine, listDeposits } from '../../store/reports.ts'
+import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'
+import { mismatchDocument } from '../documents.ts'
 import { checkFilters } from '../filters.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
-import { mismatchDocument } from '../mismatches/mismatch-document.ts'
 import { noDeposit, onlyOne } from '../options.ts'
-import { printable, printJson, table } from '../print.ts'
-import { knownRules } from '../show-settings.ts'
-import { factsText, indent, journalText, matrixTable, section } from './deposit-sections.ts'
-import { explainShown, explanationText } from './explanation.ts'
+import { printable, printJson, type TableColumn, table } from '../print.ts'
+import { knownRules, type RulesOrProblem } from '../rules.ts'
 
 type DepositFilters = { state?: string; network?: string; owner?: string }
 
@@ -79,4 +89,70 @@ function textOf({ explanation, ...shown }: DepositWithExplanation): string {
     section('evidence', table(evidence, evidenceColumns)),
     section('journals', journals.length === 0 ? 'none\n' : journals.map(journalText).join('')),
   ].join('')
+}
+
+/** Explains the verdict of a deposit, if the settings give the rules. */
+export async function explainShown(
+  db: Database<Tables>,
+  shown: { id: bigint; groupId: bigint },
+  known: RulesOrProblem,
+): Promise<Explanation> {
+  if ('problem' in known) return { problem: `the settings cannot be read: ${known.problem}` }
+  return explainDeposit(db, shown, known.rules)
+}
+
+export function explanationText(explanation: Explanation, assets: AssetLabels): string {
+  return 'problem' in explanation
+    ? `not told: ${explanation.problem}\n`
+    : explanation.reasons.map((reason) => reasonText(reason, assets)).join('')
+}
+
+const proposalPaging: ListKeyset<ProposalLine> = { list: 'proposals', keyOf: ({ id }) => [id] }
+
+export async function listProposalsCommand(context: Context, options: ListOptions): Promise<void> {
+  const page = await withDatabase(context, (db) =>
+    readPage(options, proposalPaging, ({ limit, after }) => listProposals(db, { limit, after: idIn(after) })),
+  )
+  printList(context, page, { columns: proposalColumns, json: options.json, empty: 'nothing is proposed' })
+}
+
+const proposalColumns: TableColumn<ProposalLine>[] = [
+  { title: 'DEPOSIT', of: ({ deposit }) => deposit, align: 'right' },
+  { title: 'SERVICE ID', of: ({ service_id }) => service_id },
+  { title: 'AS', of: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },
+  { title: 'TRANSFER', of: ({ transfer }) => transfer },
+  { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
+  { title: 'ASSET', of: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
+  { title: 'SCORE', of: ({ score }) => String(score), align: 'right' },
+  { title: 'REASONS', of: ({ reasons }) => reasons.map(ruleText).join(', ') },
+]
+
+/** A person has to judge the rules that are not fulfilled, so these show what was compared. */
+function ruleText({ rule, fulfilled, compares }: ProposalLine['reasons'][number]): string {
+  return fulfilled ? rule : `not ${rule} (${compares})`
+}
+
+export function matrixTable(matrix: Matrix): string {
+  return table(matrixRows(matrix), matrixColumns)
+}
+
+export function journalText(journal: DepositDetail['journals'][number]): string {
+  return `${journalTitle(journal)}\n${indent(table(journal.transfers, transferColumns))}`
+}
+
+/** Each name before its first line, padded to the longest name. */
+export function factsText(facts: readonly Fact[], width: number): string {
+  return facts
+    .flatMap(({ name, lines }) =>
+      lines.map((line, place) => `  ${(place === 0 ? name : '').padEnd(width)} ${line}\n`),
+    )
+    .join('')
+}
+
+export function section(title: string, text: string): string {
+  return `\n  ${title}\n${indent(indent(text))}`
+}
+
+export function indent(text: string): string {
+  return text.replaceAll(/^(?=.)/gm, '  ')
 }

@@ -18,9 +18,9 @@ import { showDeposits } from '../../store/books/show-deposit.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
-import { noDeposit, onlyOne, wordOf } from '../options.ts'
+import { choiceOf, noDeposit, onlyOne } from '../options.ts'
 import { type News, printJson, table } from '../print.ts'
-import { version } from '../version.ts'
+import { version } from '../process.ts'
 import { writeOut } from '../write-out.ts'
 
 type MakeOptions = { out: string; json?: boolean }
@@ -74,7 +74,7 @@ export async function verifyEvidenceCommand(
   const nodes = nodesOf(options.rpc ?? [])
   const { checks, bundle, stored } = verifyBundle(readFile(path))
   const networks = bundle?.parts.networks.map(({ name }) => name) ?? []
-  if (bundle !== null) for (const name of nodes.keys()) wordOf('rpc', name, networks)
+  if (bundle !== null) for (const name of nodes.keys()) choiceOf('--rpc', name, networks)
   const others =
     bundle === null
       ? []

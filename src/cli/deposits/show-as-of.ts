@@ -15,13 +15,11 @@ import type { Database } from '../../store/database.ts'
 import { mismatchesAt } from '../../store/mismatches/mismatches-at.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'
-import { transferDocument } from '../ledger/journal-document.ts'
-import { mismatchDocument } from '../mismatches/mismatch-document.ts'
+import { legDocument, mismatchDocument, transferDocument, verdictDocument } from '../documents.ts'
 import { noDeposit, onlyOne } from '../options.ts'
 import { printable, printJson } from '../print.ts'
-import { requiredRules } from '../show-settings.ts'
-import { indent, journalText, matrixTable, section } from './deposit-sections.ts'
-import { legDocument, verdictDocument } from './verdict-document.ts'
+import { requiredRules } from '../rules.ts'
+import { indent, journalText, matrixTable, section } from './deposits.ts'
 
 /** A deposit as known at a time. It holds several deposits if they were merged later. */
 type Belief = {

@@ -9,8 +9,17 @@ import { pinFaults, pinnedNetworks } from '../../store/assets.ts'
 import { openDatabase } from '../../store/database.ts'
 import { readCursor } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { adviceFor, type IsMade } from './advice.ts'
-import { checkMaxMs, type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from './finding.ts'
+import {
+  adviceFor,
+  checkMaxMs,
+  type DoctorFinding,
+  examined,
+  fault,
+  type IsMade,
+  ok,
+  requestMaxMs,
+  warning,
+} from './finding.ts'
 
 /**
  * Checks that each network's nodes serve the chain of the settings and still have the heights that were read as final.

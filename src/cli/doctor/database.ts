@@ -27,8 +27,17 @@ import {
   type ServerFacts,
 } from '../../store/server-facts.ts'
 import type { Tables } from '../../store/tables.ts'
-import { adviceFor, databaseAsked, type IsMade } from './advice.ts'
-import { type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from './finding.ts'
+import {
+  adviceFor,
+  type DoctorFinding,
+  databaseAsked,
+  examined,
+  fault,
+  type IsMade,
+  ok,
+  requestMaxMs,
+  warning,
+} from './finding.ts'
 
 const versionMin = 180_000
 /** Webhooks with a timestamp that is minutes off are refused, and deadlines and ages use both clocks. */

@@ -1,5 +1,6 @@
 import { lineOf } from '../../core/errors.ts'
 import { within } from '../../jobs/within.ts'
+import { embeddedFolder, type ProcessEnvironment } from '../context.ts'
 
 /** The result of one check. `mend` says what to run or to set, and is empty if all is well. */
 export type DoctorFinding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string; fix: string }
@@ -35,4 +36,83 @@ export async function examined(
     const says = lineOf(error)
     return [fault(check, { says, fix: typeof advice === 'string' ? advice : advice(says) })]
   }
+}
+
+/** Names of the settings of a server that is checked: the one with its address, and the one with its credential. */
+export type ServerSettingNames = { setting: string; credential: string }
+
+/** Whether the user made a setting; embedded mode and defaults make others. */
+export type IsMade = (name: string) => boolean
+
+export function madeIn(environment: ProcessEnvironment): IsMade {
+  return (name) => environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
+}
+
+type FailureClass =
+  | 'dns'
+  | 'refused'
+  | 'tls'
+  | 'timeout'
+  | 'login'
+  | 'forbidden'
+  | 'path'
+  | 'limited'
+  | 'broken'
+  | 'content'
+
+/** The status of an HTTP response, as the clients of the service and of nodes report it. */
+const answered = /(?:^(?:GET|POST) \S+: (\d{3})\b|\(HTTP (\d{3})\))/
+
+const classOfStatus: Readonly<Record<number, FailureClass>> = {
+  401: 'login',
+  403: 'forbidden',
+  404: 'path',
+  408: 'timeout',
+  429: 'limited',
+}
+
+/** The order matters: the text of a refused certificate also names hosts. */
+const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
+  [/certificate|altnames|SSL|TLS|wrong version number/, 'tls'],
+  [/ENOTFOUND|EAI_AGAIN/, 'dns'],
+  // Node's fetch refuses some ports with these words.
+  [/ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|bad port/, 'refused'],
+  [/timeout|no (?:whole )?answer within|ETIMEDOUT/i, 'timeout'],
+  [/password authentication failed|WRONGPASS|NOAUTH|role ".*" does not exist/, 'login'],
+  [/database ".*" does not exist/, 'path'],
+  [/no JSON|redirect|neither a result nor an error|lists no|not a list/, 'content'],
+]
+
+/** The fix for a server that did not answer as expected, by the class of the problem. */
+export function adviceFor(problem: string, { setting, credential }: ServerSettingNames): string {
+  const texts: Readonly<Record<FailureClass, string>> = {
+    dns: `correct the host name in ${setting}, or the DNS of this machine`,
+    refused: `start that server, or correct host and port in ${setting}; a firewall may be in between`,
+    tls: `correct the certificate of that server, or the host name in ${setting}; for an authority of your own set NODE_EXTRA_CA_CERTS`,
+    timeout: `look at the load of that server and at the way there (firewall, proxy), and try again`,
+    login: `correct ${credential}`,
+    forbidden: `allow ${credential} what is asked, or the address of this machine if that server has a list`,
+    path: `correct the path in ${setting}: that server answers, and does not have what it names`,
+    limited: 'wait, or take a plan that allows more requests',
+    broken: `that server fails: ask its operator, and try again`,
+    content: `correct ${setting}: something else answers there`,
+  }
+  const found = classOf(problem)
+  return found === null ? `see what is said; correct ${setting} if it names another server` : texts[found]
+}
+
+function classOf(problem: string): FailureClass | null {
+  const [, call, node] = answered.exec(problem) ?? []
+  const status = Number(call ?? node ?? 0)
+  if (status >= 500) return 'broken'
+  if (status >= 400) return classOfStatus[status] ?? 'content'
+  return classOfText.find(([pattern]) => pattern.test(problem))?.[1] ?? null
+}
+
+/** The setting that names the database, or the file of embedded mode, which starts it. */
+export function databaseAsked(isMade: IsMade): ServerSettingNames {
+  if (isMade('DATABASE_URL'))
+    return { setting: 'DATABASE_URL', credential: 'the user and password in DATABASE_URL' }
+  const file = `${embeddedFolder}/embedded.env`
+  return { setting: `${file}, which "bin/depositd start" makes and serves`, credential: file }
 }

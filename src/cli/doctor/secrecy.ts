@@ -2,7 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/link-settings.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { ProcessEnvironment } from '../context.ts'
-import type { IsMade } from './advice.ts'
+import type { IsMade } from './finding.ts'
 import { type DoctorFinding, ok, warning } from './finding.ts'
 
 /**

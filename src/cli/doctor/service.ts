@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/settings.ts'
 import { isFault, lineOf } from '../../core/errors.ts'
-import type { QueueEvent } from '../../jobs/queue/bullmq.ts'
+import { type QueueEvent } from '../../jobs/queue/bullmq.ts'
 import { createQueue, queueLimits } from '../../jobs/queue/queue.ts'
 import {
   lookAtQueueSchema,
@@ -11,8 +11,16 @@ import {
 import { createDepositClient } from '../../provider/deposit-client.ts'
 import type { Profile } from '../../provider/profile/profile-schema.ts'
 import { createServiceCall, type KeyScope, probeScope } from '../../provider/service-call.ts'
-import { adviceFor, type IsMade } from './advice.ts'
-import { type DoctorFinding, examined, fault, ok, requestMaxMs, warning } from './finding.ts'
+import {
+  adviceFor,
+  type DoctorFinding,
+  examined,
+  fault,
+  type IsMade,
+  ok,
+  requestMaxMs,
+  warning,
+} from './finding.ts'
 
 const keepAll =
   'at the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'

@@ -2,8 +2,8 @@ import { join } from 'node:path'
 import { type ExportProgress, exportLedger, type Manifest } from '../../jobs/books/export-ledger.ts'
 import type { ExportFormatName } from '../../ledger/export/formats.ts'
 import { type Context, withDatabase } from '../context.ts'
-import { momentText, monthOption, type SpanOptions, spanOf } from '../moments.ts'
 import { AsWritten, printable, printJson, reportProgress, table } from '../print.ts'
+import { momentText, monthOption, type SpanOptions, spanOf } from './moments.ts'
 
 type ExportOptions = SpanOptions & {
   format: ExportFormatName

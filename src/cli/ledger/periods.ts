@@ -9,9 +9,9 @@ import {
   type PeriodLine,
 } from '../../store/ledger/list-periods.ts'
 import type { PeriodChange } from '../../store/ledger/periods.ts'
+import { type Actor, actorOf, actorText, nameOf } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
-import { type Actor, actorOf, actorText, nameOf } from '../mismatches/case-options.ts'
 import { textOf } from '../options.ts'
 import { printable, printJson, type TableColumn } from '../print.ts'
 

@@ -1,16 +1,23 @@
 import { once } from 'node:events'
+import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
 import { Fault, messageOf } from '../../core/errors.ts'
+import { type Anchors, sealsCheck } from '../../jobs/books/check-seals.ts'
+import { type LedgerOutcome, ledgerChecks } from '../../jobs/books/ledger-checks.ts'
 import { sealBooks } from '../../jobs/books/seal-books.ts'
-import { anchorLine } from '../../ledger/seals/anchors.ts'
+import { anchorLine, readAnchor } from '../../ledger/seals/anchors.ts'
+import { makeProof, type Proof } from '../../ledger/seals/proof.ts'
 import type { Seal } from '../../ledger/seals/seal.ts'
 import { sealColumns } from '../../presentation/ledger.ts'
 import type { Database } from '../../store/database.ts'
-import { newestSeals, sealsAfter } from '../../store/ledger/seals.ts'
+import { journalNamed, readJournals, type StoredJournal } from '../../store/ledger/sealed-rows.ts'
+import { newestSeals, sealOfJournal, sealsAfter } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
-import { printJson, reportProgress } from '../print.ts'
+import { type News, printable, printJson, reportProgress } from '../print.ts'
+import { writeOut } from '../write-out.ts'
 
 /** Seals all journals that are not sealed yet. */
 export async function sealCommand(context: Context, { json }: { json?: boolean }): Promise<void> {
@@ -38,7 +45,7 @@ const paging: ListKeyset<Seal> = { list: 'seals', keyOf: ({ number }) => [number
 /** Writes one line per seal, from the first to the last. */
 export async function exportSealsCommand(context: Context, { out }: { out?: string }): Promise<void> {
   if (out === undefined) {
-    await withDatabase(context, (db) => writeSeals(db, (text) => writeOut(context, text)))
+    await withDatabase(context, (db) => writeSeals(db, (text) => writeText(context, text)))
     return
   }
   const file = await open(out, 'w').catch(explainUnwritable)
@@ -52,7 +59,7 @@ export async function exportSealsCommand(context: Context, { out }: { out?: stri
   }
 }
 
-async function writeOut({ stdout }: Context, text: string): Promise<void> {
+async function writeText({ stdout }: Context, text: string): Promise<void> {
   if (!stdout.write(text)) await once(stdout, 'drain')
 }
 
@@ -73,4 +80,119 @@ async function writeSeals(db: Database<Tables>, write: (text: string) => Promise
     after = last.number
     count += seals.length
   }
+}
+
+type VerifyLedgerOptions = { against?: string; limit: number; json?: boolean }
+
+type LedgerCheckResult = LedgerOutcome & { check: string }
+
+/** A check may add up every booking before it returns a row. */
+const queryTimeoutMs = 3_600_000
+
+/** Runs every check of the books, one after another. Bad news if a check finds anything. */
+export async function verifyLedgerCommand(context: Context, options: VerifyLedgerOptions): Promise<News> {
+  const anchors = options.against === undefined ? new Map<string, Seal>() : await readAnchors(options.against)
+  const report = reportProgress(context)
+  const checks = [sealsCheck(anchors), ...ledgerChecks]
+  const reported = await withDatabase(
+    context,
+    async (db) => {
+      const all: LedgerCheckResult[] = []
+      for (const { name, run } of checks) all.push({ check: name, ...(await run(db, report)) })
+      return all
+    },
+    queryTimeoutMs,
+  )
+  const isFine = reported.every(({ findings }) => findings.length === 0)
+  if (options.json === true) printJson(context, { fine: isFine, anchors: anchors.size, checks: reported })
+  else context.stdout.write(printable(`${textOf(reported, options.limit)}\n`))
+  return isFine ? 'good' : 'bad'
+}
+
+function textOf(reported: readonly LedgerCheckResult[], findingsMax: number): string {
+  const wrong = reported.reduce((sum, { findings }) => sum + findings.length, 0)
+  const verdict =
+    wrong === 0
+      ? `nothing is wrong with the books: ${reported.length} checks`
+      : `SOMETHING IS WRONG WITH THE BOOKS: ${wrong} findings`
+  return [...reported.flatMap((one) => linesOf(one, findingsMax)), verdict].join('\n')
+}
+
+function linesOf({ check, counted, findings }: LedgerCheckResult, findingsMax: number): string[] {
+  const counts = Object.entries(counted).map(([name, count]) => `${count} ${name}`)
+  const more = findings.length - findingsMax
+  return [
+    `${check}: ${counts.join(', ')}`,
+    ...findings.slice(0, findingsMax).map((finding) => `  ${finding}`),
+    ...(more > 0 ? [`  and ${more} more; a higher --limit shows them`] : []),
+  ]
+}
+
+/** Reads the output of "ledger seals export". */
+async function readAnchors(path: string): Promise<Anchors> {
+  const anchors = new Map<string, Seal>()
+  try {
+    let place = 0
+    for await (const line of createInterface({ input: createReadStream(path) })) {
+      place++
+      const anchor = readAnchor(line)
+      if ('fault' in anchor) throw badAnchors(`line ${place} of ${path}: ${anchor.fault}`)
+      anchors.set(anchor.number, anchor)
+    }
+  } catch (error) {
+    throw error instanceof Fault ? error : badAnchors(messageOf(error))
+  }
+  if (anchors.size === 0) throw badAnchors(`${path} is empty`)
+  return anchors
+}
+
+function badAnchors(problem: string): Fault {
+  return new Fault('usage_bad', {
+    problem,
+    fix: 'give the path of a file that "bin/depositd ledger seals export" wrote',
+  })
+}
+
+type ProveOptions = { out: string; json?: boolean }
+
+/** Writes the proof that a journal is part of its seal. Bad news if it is not, or no longer. */
+export async function proveJournalCommand(
+  context: Context,
+  name: string,
+  { out, json }: ProveOptions,
+): Promise<News> {
+  const { seal, proof } = await withDatabase(context, (db) => prove(db, name))
+  if (proof === null) {
+    if (json === true) printJson(context, { proved: false, file: null, seal: { number: seal } })
+    else
+      context.stdout.write(
+        `NOT PROVED: seal ${seal} is broken; "bin/depositd ledger verify" tells what is wrong\n`,
+      )
+    return 'bad'
+  }
+  writeOut(out, `${JSON.stringify(proof, null, 2)}\n`)
+  if (json === true) printJson(context, { proved: true, file: out, seal: proof.seal })
+  else context.stdout.write(`${out}: it is sealed by seal ${seal}, ${proof.seal.hash}\n`)
+  return 'good'
+}
+
+async function prove(db: Database<Tables>, name: string): Promise<{ seal: string; proof: Proof | null }> {
+  const id = await journalNamed(db, name)
+  if (id === null) {
+    throw new Fault('not_found', {
+      problem: `there is no journal ${name}`,
+      fix: 'give its number or its posting key, as accounting.journal has them',
+    })
+  }
+  const seal = await sealOfJournal(db, id)
+  if (seal === null) {
+    throw new Fault('usage_bad', {
+      problem: `journal ${name} is not sealed yet`,
+      fix: 'run "bin/depositd ledger seal", or wait for the next one',
+    })
+  }
+  const journals: StoredJournal[] = []
+  const after = seal.number === '1' ? null : seal.after
+  for await (const page of readJournals(db, { after, last: seal.last })) journals.push(...page.journals)
+  return { seal: seal.number, proof: makeProof(seal, journals, id.toString()) }
 }

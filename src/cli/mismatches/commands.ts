@@ -36,7 +36,7 @@ export function describeMismatches(program: Command, context: Context, report: (
     .description('all about one mismatch: what to do next, and what was done')
     .option('--json', 'print a JSON document')
     .action(async (id, options) =>
-      (await import('./show-mismatch.ts')).showMismatchCommand(context, id, options),
+      (await import('./mismatches.ts')).showMismatchCommand(context, id, options),
     )
   describeNotes(mismatches, context)
   describeEnds(mismatches, context)
@@ -74,7 +74,7 @@ function describeEnds(mismatches: Command, context: Context): void {
 }
 
 function describeWriteOff(mismatches: Command, context: Context): void {
-  decision(mismatches.command('write-off <id>'))
+  decisionOptions(mismatches.command('write-off <id>'))
     .description('no longer expect the delivery of the payment that a mismatch is about, and resolve it')
     .addOption(
       choice(
@@ -84,31 +84,11 @@ function describeWriteOff(mismatches: Command, context: Context): void {
       ),
     )
     .option('--withdraw', 'take the write-off back')
-    .action(async (id, options) => (await import('./decide-money.ts')).writeOffCommand(context, id, options))
-}
-
-/** `bin/depositd deposits match` and `split`: decide which chain transfer belongs to which deposit. */
-export function describeMatches(deposits: Command, context: Context): void {
-  const kinds = { match: 'together', split: 'apart' } as const
-  const means = {
-    match: 'say that a transfer is the payment, or a delivery, of a deposit',
-    split: 'say that a transfer is neither the payment nor a delivery of a deposit',
-  }
-  for (const name of ['match', 'split'] as const) {
-    decision(deposits.command(`${name} <deposit>`))
-      .description(means[name])
-      .requiredOption('--transfer <reference>', 'network/transaction/index')
-      .addOption(
-        choice('--role <role>', 'if a transfer is a payment and a delivery', ['deposit', 'recipient']),
-      )
-      .action(async (deposit, options) =>
-        (await import('./decide-money.ts')).matchCommand(context, deposit, { ...options, kind: kinds[name] }),
-      )
-  }
+    .action(async (id, options) => (await import('./case-work.ts')).writeOffCommand(context, id, options))
 }
 
 /** Options of a decision about money. */
-function decision(command: Command): Command {
+export function decisionOptions(command: Command): Command {
   return byWhom(command)
     .requiredOption('--reason <text>', 'why; it is kept for good')
     .option('--approved-by <name>', 'the second person, where the settings ask for one')

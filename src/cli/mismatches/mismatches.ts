@@ -1,9 +1,21 @@
 import { Fault } from '../../core/errors.ts'
-import { mismatchColumns } from '../../presentation/mismatch.ts'
+import {
+  type Advice,
+  adviceOf,
+  historyColumns,
+  type MismatchDetail,
+  mismatchColumns,
+  mismatchFacts,
+} from '../../presentation/mismatch.ts'
+import { wordOf } from '../../presentation/words.ts'
 import type { Database } from '../../store/database.ts'
+import { type ShownMismatch, showMismatch } from '../../store/mismatches/show-mismatch.ts'
 import { listMismatches, type MismatchFilter, type MismatchLine } from '../../store/reports.ts'
 import type { Tables } from '../../store/tables.ts'
+import { mismatchIds } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
+import { factsText } from '../deposits/deposits.ts'
+import { causedDocument, historyDocument } from '../documents.ts'
 import { checkFilters } from '../filters.ts'
 import {
   idIn,
@@ -15,8 +27,7 @@ import {
   readPage,
 } from '../lists.ts'
 import { parseSpan } from '../options.ts'
-import type { News } from '../print.ts'
-import { causedDocument } from './mismatch-document.ts'
+import { type News, printable, printJson, table } from '../print.ts'
 
 type ListMismatchesOptions = ListOptions & {
   kind?: string
@@ -92,4 +103,37 @@ function secondsOf(text: string): number {
     problem: `--older-than is ${JSON.stringify(text)}`,
     fix: 'give how long, like 30m, 24h or 7d',
   })
+}
+
+export async function showMismatchCommand(
+  context: Context,
+  word: string,
+  { json }: { json?: boolean },
+): Promise<void> {
+  const [id = 0n] = mismatchIds([word])
+  const shown = await withDatabase(context, (db) => showMismatch(db, id))
+  if (shown === null) {
+    throw new Fault('not_found', {
+      problem: `there is no mismatch ${id}`,
+      fix: 'take a number from "bin/depositd mismatches list --all"',
+    })
+  }
+  const advice = adviceOf(shown)
+  if (json === true) printJson(context, { ...shownDocument(shown), ...advice })
+  else context.stdout.write(printable(textOf(shown, advice)))
+}
+
+function shownDocument({ mismatch, deposit, history }: ShownMismatch): object {
+  return {
+    mismatch: causedDocument(mismatch),
+    deposit,
+    history: history.map((line) => historyDocument(line, mismatch)),
+  }
+}
+
+function textOf(shown: MismatchDetail, advice: Advice): string {
+  const { mismatch, history } = shown
+  const past = table(history, historyColumns(mismatch)).replaceAll(/^(?=.)/gm, '    ')
+  const title = `mismatch ${wordOf(mismatch.id)}: ${mismatch.kind} (${mismatch.severity}), ${mismatch.status}`
+  return `${title}\n${factsText(mismatchFacts(shown, advice), 9)}\n  history\n${past}`
 }

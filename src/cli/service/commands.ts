@@ -19,7 +19,7 @@ export function describeService(program: Command, context: Context): void {
     .action(async (options, { args: [word] }: Command) => {
       const names = service.commands.map((command) => command.name())
       if (word !== undefined) throw noCommand('service ', word, names)
-      await (await import('./service.ts')).startServiceCommand(context, options)
+      await (await import('./start.ts')).startServiceCommand(context, options)
     })
   describeKeys(service, context)
   service

@@ -4,7 +4,7 @@ import type { ApiScope } from '../../service/tables.ts'
 import type { Context } from '../context.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList } from '../lists.ts'
 import { printJson, type TableColumn } from '../print.ts'
-import { withServiceDatabase } from './place.ts'
+import { withServiceDatabase } from './running-service.ts'
 
 type CreateOptions = { name: string; scope: ApiScope; json?: boolean }
 

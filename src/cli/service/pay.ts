@@ -5,10 +5,9 @@ import { isAddressOn, openNetwork, type SandboxNetwork } from '../../sandbox/loc
 import type { ServicePlace } from '../../sandbox/service-files.ts'
 import { describeError } from '../../service/running/describe-error.ts'
 import type { Context } from '../context.ts'
-import { wordOf } from '../options.ts'
+import { choiceOf } from '../options.ts'
 import { printJson } from '../print.ts'
-import { depositAddress } from './deposit-address.ts'
-import { runningPlace } from './place.ts'
+import { depositAddress, runningPlace } from './running-service.ts'
 
 type NetworkAssetOptions = { network: string; asset: string; json?: boolean }
 type PayOptions = NetworkAssetOptions & { amount: string; to: string }
@@ -79,11 +78,11 @@ type SandboxAsset = { place: ServicePlace; network: SandboxNetwork; asset: Asset
 async function openPlace({ network: name, asset: symbol }: NetworkAssetOptions): Promise<SandboxAsset> {
   const place = runningPlace()
   const names = place.networks.map((one) => one.name)
-  const found = wordOf('network', name, names)
+  const found = choiceOf('--network', name, names)
   const url = place.networks.find((one) => one.name === found)?.url ?? ''
   const network = await openNetwork(found, url).catch(refused(`reaching ${found}`))
   const symbols = network.assets.map((one) => one.symbol)
-  const wanted = wordOf('asset', symbol, symbols)
+  const wanted = choiceOf('--asset', symbol, symbols)
   const asset = network.assets.find((one) => one.symbol === wanted)
   assert(asset !== undefined, 'a symbol of the list has its asset')
   return { place, network, asset }

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { madeIn } from '../../../src/cli/doctor/advice.ts'
+import { madeIn } from '../../../src/cli/doctor/finding.ts'
 import { connectionFinding, secretFinding } from '../../../src/cli/doctor/secrecy.ts'
 import { parseSettings } from '../../../src/config/settings.ts'
 import { runCommand } from '../../support/command.ts'

@@ -3,8 +3,7 @@ import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { freePort } from '../../sandbox/free-port.ts'
 import { readServicePlace } from '../../sandbox/service-files.ts'
 import { type Context, embeddedFolder } from '../context.ts'
-import { untilSignal } from '../signals.ts'
-import { version } from '../version.ts'
+import { untilSignal, version } from '../process.ts'
 import { createServiceScreen } from './screen.ts'
 
 type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
@@ -21,7 +20,7 @@ export async function startServiceCommand(context: Context, options: StartServic
   const { serviceNamesIn } = await import('../../config/service-settings.ts')
   const names = serviceNamesIn(context.environment)
   if (names.length === 0) await startInSandbox(context, asked, options.json === true)
-  else await (await import('./own.ts')).startOwnService(context, { ...asked, names })
+  else await (await import('./start-configured.ts')).startOwnService(context, { ...asked, names })
 }
 
 async function startInSandbox(context: Context, asked: ServiceStartRequest, json: boolean): Promise<void> {

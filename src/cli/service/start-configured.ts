@@ -13,9 +13,8 @@ import { liquidityAddresses } from '../../service/keyring/keyring.ts'
 import { startService } from '../../service/service.ts'
 import { type DepositServiceSettings, findFaults } from '../../service/settings.ts'
 import type { Context } from '../context.ts'
-import { untilSignal } from '../signals.ts'
-import { version } from '../version.ts'
-import type { ServiceStartRequest } from './service.ts'
+import { untilSignal, version } from '../process.ts'
+import type { ServiceStartRequest } from './start.ts'
 
 /** Starts the deposit service with the database and the nodes of the settings; returns after it was stopped. */
 export async function startOwnService(

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 
 /** Marks errors of the output streams, because connections to servers fail with the same errors. */
@@ -25,4 +27,30 @@ function noteGone(error: Error): void {
 /** Whether the error only says that the reader of the output is gone. */
 export function isReaderGone(error: unknown): boolean {
   return error instanceof Error && ofReaders.has(error)
+}
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+type Signal = (typeof signals)[number]
+
+/** One key press may arrive twice, from the terminal and from npm; only a later one is urgent. */
+const urgentAfterMs = 1500
+
+/** Resolves at the first request to stop. A later one ends the process at once. */
+export function untilSignal(asked: readonly Signal[] = signals): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  let askedAt = 0
+  for (const signal of asked) {
+    process.on(signal, () => {
+      if (askedAt !== 0 && Date.now() - askedAt > urgentAfterMs) process.exit(130)
+      if (askedAt === 0) askedAt = Date.now()
+      resolve(signal)
+    })
+  }
+  return promise
+}
+
+export const { version } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+) as {
+  version: string
 }

@@ -1,5 +1,5 @@
-import { Fault } from '../core/errors.ts'
-import { parseTime } from '../core/time.ts'
+import { Fault } from '../../core/errors.ts'
+import { parseTime } from '../../core/time.ts'
 
 /** Options of commands that read the books of a time span. */
 export type SpanOptions = { from?: string; to?: string; asOf?: string; recordedAsOf?: string }

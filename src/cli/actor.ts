@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os'
-import { Fault } from '../../core/errors.ts'
-import { policyName } from '../../core/evidence.ts'
-import { textOf } from '../options.ts'
+import { Fault } from '../core/errors.ts'
+import { policyName } from '../core/evidence.ts'
+import { textOf } from './options.ts'
 
 /** The person who acts: the name from `--by`, or the user of the operating system. The name is not authenticated. */
 export type Actor = { name: string; from: 'given' | 'system' }

@@ -1,0 +1,163 @@
+import { Argument, type Command, type Option } from 'commander'
+import type { Context } from './context.ts'
+import { choiceOf } from './options.ts'
+
+const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
+type Shell = keyof typeof scripts
+const shells = Object.keys(scripts) as Shell[]
+
+/** `bin/depositd completion`: prints a script that completes commands, options, and options with a fixed set of values. */
+export function describeCompletion(program: Command, { stdout }: Context): void {
+  program
+    .command('completion')
+    .description('print a completion script for a shell; see docs/commands.md')
+    .addArgument(
+      new Argument('<shell>', 'the shell')
+        .choices(shells)
+        .argParser((text) => choiceOf('the shell', text, shells)),
+    )
+    .action((shell: Shell) => void stdout.write(scripts[shell](levelsOf(program))))
+}
+
+/** One command or group: its words after the program's name, and what may follow them. */
+type Level = {
+  path: string
+  commands: readonly Command[]
+  options: readonly Option[]
+  values: readonly string[]
+}
+
+function levelsOf(command: Command, path = ''): Level[] {
+  const help = command.createHelp()
+  const commands = help.visibleCommands(command).filter((child) => child.name() !== 'help')
+  const values = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? [])
+  const level = { path, commands, options: help.visibleOptions(command), values }
+  return [level, ...commands.flatMap((child) => levelsOf(child, `${path} ${child.name()}`.trim()))]
+}
+
+/** The option as it is typed, in every spelling. */
+function flagsOf({ short, long }: Option): string[] {
+  return [short, long].filter((flag) => flag !== undefined)
+}
+
+function takesValue({ required, optional }: Option): boolean {
+  return required || optional
+}
+
+/** Every option that takes a value, with the word that precedes the value, and its values if they are a fixed set. */
+function valuesOf(levels: readonly Level[]): { after: string; values: readonly string[] }[] {
+  return levels.flatMap(({ path, options }) =>
+    options
+      .filter(takesValue)
+      .flatMap((option) =>
+        flagsOf(option).map((flag) => ({ after: `${path} ${flag}`, values: option.argChoices ?? [] })),
+      ),
+  )
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
+/** The words of all commands, as a pattern of `case`. */
+function pathPattern(levels: readonly Level[]): string {
+  return levels
+    .slice(1)
+    .map(({ path }) => quoted(path))
+    .join('|')
+}
+
+function bashScript(levels: readonly Level[]): string {
+  const words = ({ commands, options, values }: Level) =>
+    [...commands.map((command) => command.name()), ...values, ...options.flatMap(flagsOf)].join(' ')
+  return `# Completion of depositd for bash: source <(bin/depositd completion bash)
+_depositd() {
+  local word path= current=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} words=
+  # Bash splits --option=value at the equals sign.
+  if [[ $current == '=' ]]; then current=; elif [[ $previous == '=' ]]; then previous=\${COMP_WORDS[COMP_CWORD-2]}; fi
+  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
+    case "\${path:+$path }$word" in
+      ${pathPattern(levels)}) path="\${path:+$path }$word" ;;
+    esac
+  done
+  case "$path $previous" in
+${valuesOf(levels)
+  .map(({ after, values }) => `    ${quoted(after)}) words=${quoted(values.join(' '))} ;;\n`)
+  .join('')}    *) case "$path" in
+${levels.map((level) => `      ${quoted(level.path)}) words=${quoted(words(level))} ;;\n`).join('')}    esac ;;
+  esac
+  COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _depositd depositd
+`
+}
+
+function zshScript(levels: readonly Level[]): string {
+  const item = (name: string, description: string) => quoted(`${name}:${description}`)
+  const items = ({ commands, options, values }: Level) =>
+    [
+      ...commands.map((command) => item(command.name(), command.description())),
+      ...values.map((value) => item(value, '')),
+      ...options.flatMap((option) => flagsOf(option).map((flag) => item(flag, option.description))),
+    ].join(' ')
+  return `#compdef depositd
+# Completion of depositd for zsh: source <(bin/depositd completion zsh), after compinit
+_depositd() {
+  local word place=
+  local -a items
+  for word in \${words[2,CURRENT-1]}; do
+    case "\${place:+$place }$word" in
+      ${pathPattern(levels)}) place="\${place:+$place }$word" ;;
+    esac
+  done
+  case "$place \${words[CURRENT-1]}" in
+${valuesOf(levels)
+  .map(({ after, values }) =>
+    values.length === 0
+      ? `    ${quoted(after)}) _files; return ;;\n`
+      : `    ${quoted(after)}) compadd -- ${values.join(' ')}; return ;;\n`,
+  )
+  .join('')}  esac
+  case "$place" in
+${levels.map((level) => `    ${quoted(level.path)}) items=(${items(level)}) ;;\n`).join('')}  esac
+  _describe -o depositd items || _files
+}
+compdef _depositd depositd
+`
+}
+
+function fishScript(levels: readonly Level[]): string {
+  const lines = levels.flatMap(({ path, commands, options, values }) => {
+    const at = `complete -c depositd -n '__depositd_at "${path}"'`
+    return [
+      ...commands.map((command) => `${at} -f -a ${command.name()} -d ${fishQuoted(command.description())}`),
+      ...values.map((value) => `${at} -f -a ${value}`),
+      ...options.map((option) => `${at} ${fishOption(option)} -d ${fishQuoted(option.description)}`),
+    ]
+  })
+  return `# Completion of depositd for fish: bin/depositd completion fish | source
+set -g __depositd_paths ${levels
+    .slice(1)
+    .map(({ path }) => fishQuoted(path))
+    .join(' ')}
+function __depositd_at
+    set -l place
+    for word in (commandline -opc)[2..]
+        contains -- (string join ' ' -- $place $word) $__depositd_paths; and set -a place $word
+    end
+    test "$place" = "$argv"
+end
+${lines.join('\n')}
+`
+}
+
+function fishOption(option: Option): string {
+  const { short, long, argChoices } = option
+  const flags = [...(short ? [`-s ${short.slice(1)}`] : []), ...(long ? [`-l ${long.slice(2)}`] : [])]
+  if (argChoices !== undefined) return `${flags.join(' ')} -x -a ${fishQuoted(argChoices.join(' '))}`
+  return `${flags.join(' ')}${takesValue(option) ? ' -r' : ''}`
+}
+
+function fishQuoted(text: string): string {
+  return `'${text.replaceAll(/[\\']/g, String.raw`\$&`)}'`
+}

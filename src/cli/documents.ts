@@ -1,0 +1,148 @@
+import { causeKeyOf } from '../core/cause.ts'
+import type { LegFacts } from '../core/decide.ts'
+import type { DepositVerdict } from '../core/judging/reconcile.ts'
+import type { Mismatch } from '../core/mismatch.ts'
+import { formatAmount } from '../core/money.ts'
+import type { LedgerTransfer } from '../core/posting.ts'
+import type { JournalPreview } from '../jobs/books/book-by-hand.ts'
+import {
+  type AmountAsset,
+  type AssetLabels,
+  amountNamed,
+  amountsOfDetail,
+  mismatchSentence,
+  reportedAmount,
+  type SaidMismatch,
+} from '../presentation/mismatch-words.ts'
+import type { AssetNames } from '../store/assets.ts'
+import type { BookedJournal } from '../store/ledger/manual-journals.ts'
+import type { ShownMismatch } from '../store/mismatches/show-mismatch.ts'
+
+type MismatchWithNetwork = SaidMismatch & { network?: unknown }
+
+/**
+ * A mismatch as `--json` prints it: the stored detail, a sentence about it, and the amounts of the detail in units and
+ * in base units.
+ */
+export function mismatchDocument<Row extends SaidMismatch>(row: Row) {
+  return { ...row, says: mismatchSentence(row), amounts: amountsOfDetail(row) }
+}
+
+/** Adds to `mismatchDocument` the cause that the mismatch shares with others. */
+export function causedDocument<Row extends MismatchWithNetwork>(row: Row) {
+  const network = typeof row.network === 'string' ? row.network : ''
+  return { ...mismatchDocument(row), cause: causeKeyOf({ kind: row.kind, network }) }
+}
+
+type MismatchHistoryLine = ShownMismatch['history'][number]
+
+/** A line of the mismatch's history, with amounts in the form of the mismatch itself. */
+export function historyDocument(line: MismatchHistoryLine, mismatch: ShownMismatch['mismatch']): object {
+  const stood = (state: MismatchHistoryLine['before']) =>
+    state === null ? null : standingDocument(state, mismatch)
+  return { ...line, before: stood(line.before), after: stood(line.after) }
+}
+
+/** As stored: amounts in base units, in the asset of the mismatch and in that of the loss. */
+type StoredMismatchState = {
+  detail?: Readonly<Record<string, string>>
+  value: string | null
+  loss: string | null
+  loss_asset: string | null
+}
+
+/** Changes by people have no amounts. Changes of evidence affect the detail, the value and the loss. */
+function standingDocument(
+  state: NonNullable<MismatchHistoryLine['before']>,
+  { kind, asset, assets }: ShownMismatch['mismatch'],
+): object {
+  const { detail, value, loss, loss_asset: lossAsset, ...rest } = state as StoredMismatchState
+  if (detail === undefined) return state
+  const said = { kind, detail, loss_asset: lossAsset, assets }
+  return {
+    ...rest,
+    detail,
+    says: mismatchSentence(said),
+    amounts: amountsOfDetail(said),
+    ...(value === null || asset === null ? {} : reportedAmount(asset, BigInt(value), assets)),
+    ...amountNamed('loss', loss === null ? null : BigInt(loss), { asset: lossAsset, assets }),
+  }
+}
+
+/** A journal as `--json` prints it: with the names of the accounting views and months like 2026-01. */
+export function journalDocument(journal: BookedJournal | JournalPreview, assets: AssetNames): object {
+  const { key, eventAt, period } = journal
+  return {
+    ...('id' in journal ? { id: journal.id, kind: journal.kind } : {}),
+    posting_key: key,
+    event_at: eventAt,
+    period: period.slice(0, 7),
+    belongs_to: eventAt.toISOString().slice(0, 7),
+    ...('id' in journal ? bookedPart(journal) : {}),
+    transfers: journal.transfers.map((transfer) => transferDocument(transfer, assets)),
+  }
+}
+
+function bookedPart({ recordedAt, depositId, reverses, reversedBy, byHand }: BookedJournal): object {
+  return {
+    recorded_at: recordedAt,
+    deposit_id: depositId,
+    reverses,
+    reversed_by: reversedBy,
+    reason: byHand?.reason ?? null,
+    made_by: byHand?.by ?? null,
+    approved_by: byHand?.approvedBy ?? null,
+  }
+}
+
+export function transferDocument({ debit, credit, asset, amount }: LedgerTransfer, assets: AssetNames) {
+  const { symbol, network, decimals } = assets.get(asset) ?? { symbol: '', network: '', decimals: 0 }
+  return {
+    debit,
+    credit,
+    asset_symbol: symbol,
+    asset,
+    network,
+    amount: formatAmount(amount, decimals),
+    amount_base: amount,
+  }
+}
+
+/** A verdict as `--json` prints it: every amount in units of its asset and in base units. */
+export function verdictDocument(
+  { fee, lack, mismatches, ...verdict }: DepositVerdict,
+  { asset, assets }: AmountAsset,
+): object {
+  return {
+    ...verdict,
+    ...amountNamed('fee', fee, { asset, assets }),
+    ...amountNamed('lack', lack, { asset, assets }),
+    mismatches: mismatches.map((one) => judgedDocument(one, assets)),
+  }
+}
+
+export function legDocument(leg: LegFacts | null, assets: AssetLabels): object | null {
+  if (leg === null) return null
+  const { network, address, tx, asset, amount, fee = null } = leg
+  const reported = reportedAmount(asset, amount ?? 0n, assets)
+  return {
+    network,
+    address,
+    tx,
+    ...(amount === null ? { ...reported, amount, amount_base: amount } : reported),
+    ...amountNamed('fee', fee, { asset, assets }),
+  }
+}
+
+function judgedDocument({ kind, detail, loss }: Mismatch, assets: AssetLabels): object {
+  const asset = loss?.asset ?? null
+  const said = { kind, detail, loss_asset: asset, assets }
+  return {
+    kind,
+    detail,
+    says: mismatchSentence(said),
+    amounts: amountsOfDetail(said),
+    ...amountNamed('loss', loss?.amount ?? null, { asset, assets }),
+    ...amountNamed('loss_of', loss?.whole ?? null, { asset, assets }),
+  }
+}

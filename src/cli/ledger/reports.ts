@@ -1,0 +1,164 @@
+import { Fault } from '../../core/errors.ts'
+import { trialBalanceColumns } from '../../presentation/ledger.ts'
+import type { Database } from '../../store/database.ts'
+import {
+  readStatement,
+  type StatedLine,
+  type StatementLine,
+  type TrialBalanceLine,
+  trialBalance,
+} from '../../store/ledger/balances.ts'
+import {
+  type AccountBalanceLine,
+  type BalanceTotal,
+  listBalances,
+  totalBalances,
+} from '../../store/reports.ts'
+import type { Tables } from '../../store/tables.ts'
+import { type Context, withDatabase } from '../context.ts'
+import { goOnLine, type ListKeyset, type ListOptions, pageOf, readPage } from '../lists.ts'
+import { type News, printJson, type TableColumn, table } from '../print.ts'
+import { type BooksOptions, booksOf, momentText, type SpanOptions, spanOf } from './moments.ts'
+
+type BalancesOptions = BooksOptions & ListOptions
+type LedgerBalances = { balances: AccountBalanceLine[]; totals: BalanceTotal[] }
+
+/** Prints the balance of each account, and for each asset the sum over all accounts. Bad news unless all sums are 0. */
+export async function balancesCommand(context: Context, options: BalancesOptions): Promise<News> {
+  const { balances, totals } = await withDatabase(context, (db) => read(db, options))
+  const isBalanced = totals.every(({ total }) => /^-?0(\.0+)?$/.test(total))
+  const page = pageOf(balances, options, balancePaging)
+  if (options.json === true) printJson(context, { ...page, totals, balanced: isBalanced })
+  else if (balances.length === 0) context.stdout.write('nothing is booked yet\n')
+  else {
+    const sums = totals.map(({ total, total_base: base, ...asset }) => ({
+      ...asset,
+      account: '= sum',
+      balance: total,
+      balance_base: base,
+    }))
+    const rows = totals.flatMap(({ asset }) => [...page.items, ...sums].filter((row) => row.asset === asset))
+    context.stdout.write(`${table(rows, balanceColumns)}${goOnLine(context, page)}`)
+    context.stdout.write(isBalanced ? 'balanced: every asset sums to zero\n' : 'NOT BALANCED\n')
+  }
+  return isBalanced ? 'good' : 'bad'
+}
+
+const balancePaging: ListKeyset<AccountBalanceLine> = {
+  list: 'balances',
+  keyOf: ({ asset, account }) => [asset, account],
+}
+
+/** The current balances add up every row; those of other times use snapshots, if there are any. */
+async function read(db: Database<Tables>, options: BalancesOptions): Promise<LedgerBalances> {
+  const { period, asOf, recordedAsOf } = options
+  if (period === undefined && asOf === undefined && recordedAsOf === undefined) {
+    const [balances, totals] = await Promise.all([listBalances(db), totalBalances(db)])
+    return { balances, totals }
+  }
+  const { lines, totals } = await trialBalance(db, booksOf(options))
+  return {
+    balances: lines.map(({ account, asset, asset_symbol, ...line }) => ({
+      account,
+      asset,
+      asset_symbol,
+      balance: line.balance,
+      balance_base: line.balance_base,
+    })),
+    totals: totals.map(({ asset, asset_symbol, balance, balance_base }) => ({
+      asset,
+      asset_symbol,
+      total: balance,
+      total_base: balance_base,
+    })),
+  }
+}
+
+const balanceColumns: TableColumn<AccountBalanceLine>[] = [
+  { title: 'ACCOUNT', of: ({ account }) => account },
+  { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
+  { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },
+  { title: 'ASSET', of: ({ asset }) => asset },
+]
+
+type TrialBalanceOptions = BooksOptions & ListOptions
+
+const trialBalancePaging: ListKeyset<TrialBalanceLine> = {
+  list: 'trial balance',
+  keyOf: ({ asset, account }) => [asset, account],
+}
+
+/** Days without a snapshot, with millions of transfers, have to be added up. */
+const queryTimeoutMs = 600_000
+
+/** Prints the debits and credits of each account. Bad news if the two differ for an asset. */
+export async function trialBalanceCommand(context: Context, options: TrialBalanceOptions): Promise<News> {
+  const moments = booksOf(options)
+  const { lines, totals } = await withDatabase(context, (db) => trialBalance(db, moments), queryTimeoutMs)
+  const isBalanced = totals.every(({ debit, credit }) => debit === credit)
+  const page = pageOf(lines, options, trialBalancePaging)
+  if (options.json === true)
+    printJson(context, {
+      ...page,
+      period: moments.period,
+      as_of: moments.asOf,
+      recorded_as_of: moments.recordedAsOf,
+      totals,
+      balanced: isBalanced,
+    })
+  else if (lines.length === 0) context.stdout.write('nothing is booked by then\n')
+  else {
+    const rows = totals.flatMap(({ asset }) =>
+      [...page.items, ...totals].filter((row) => row.asset === asset),
+    )
+    context.stdout.write(`${table(rows, trialBalanceColumns)}${goOnLine(context, page)}`)
+    context.stdout.write(
+      isBalanced ? 'balanced: of every asset as much is debited as credited\n' : 'NOT BALANCED\n',
+    )
+  }
+  return isBalanced ? 'good' : 'bad'
+}
+
+type StatementOptions = SpanOptions & ListOptions
+
+const statementPaging: ListKeyset<StatedLine> = { list: 'statement', keyOf: ({ key }) => key }
+
+/** Begin of a statement without `--from`. */
+const everFrom = '1970-01-01T00:00:00Z'
+
+/** Prints the opening balances of an owner's accounts, the changes, and the closing balances. */
+export async function statementCommand(
+  context: Context,
+  owner: string,
+  options: StatementOptions,
+): Promise<void> {
+  const { from, until } = spanOf(options)
+  const wish = {
+    owner,
+    from: from === null ? everFrom : momentText(from),
+    before: until === null ? new Date().toISOString() : momentText(until + 1n),
+  }
+  const stated = await withDatabase(context, (db) =>
+    readPage(options, statementPaging, (request) => readStatement(db, { ...wish, ...request })),
+  )
+  if (stated.items.length === 0 && options.after === undefined)
+    throw new Fault('not_found', {
+      problem: `nothing was ever booked of ${JSON.stringify(owner)}`,
+      fix: 'give the id of a channel or wallet, like shop or channel:shop, or an account of "bin/depositd ledger balances"',
+    })
+  const page = { items: stated.items.map(({ key: _key, ...line }) => line), next: stated.next }
+  if (options.json === true) printJson(context, { ...page, ...wish })
+  else context.stdout.write(`${table(page.items, statementColumns)}${goOnLine(context, page)}`)
+}
+
+const statementColumns: TableColumn<StatementLine>[] = [
+  { title: 'AT', of: ({ event_at: at }) => at.toISOString() },
+  { title: 'WHAT', of: ({ line, kind }) => kind ?? line },
+  { title: 'JOURNAL', of: ({ journal_id: id }) => id?.toString() ?? '', align: 'right' },
+  { title: 'DEPOSIT', of: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
+  { title: 'AMOUNT', of: ({ amount }) => amount ?? '', align: 'right' },
+  { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
+  { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },
+  { title: 'ASSET', of: ({ asset }) => asset },
+  { title: 'ACCOUNT', of: ({ account }) => account },
+]
