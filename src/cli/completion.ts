@@ -93,12 +93,11 @@ complete -o default -F _depositd depositd
 }
 
 function zshScript(levels: readonly Level[]): string {
-  const item = (name: string, description: string) => quoted(`${name}:${description}`)
   const items = ({ commands, options, values }: Level) =>
     [
-      ...commands.map((command) => item(command.name(), command.description())),
-      ...values.map((value) => item(value, '')),
-      ...options.flatMap((option) => flagsOf(option).map((flag) => item(flag, option.description))),
+      ...commands.map((command) => zshItem(command.name(), command.description())),
+      ...values.map((value) => zshItem(value, '')),
+      ...options.flatMap((option) => flagsOf(option).map((flag) => zshItem(flag, option.description))),
     ].join(' ')
   return `#compdef depositd
 # Completion of depositd for zsh: source <(bin/depositd completion zsh), after compinit
@@ -124,6 +123,10 @@ ${levels.map((level) => `    ${quoted(level.path)}) items=(${items(level)}) ;;\n
 }
 compdef _depositd depositd
 `
+}
+
+function zshItem(name: string, description: string): string {
+  return quoted(`${name}:${description}`)
 }
 
 function fishScript(levels: readonly Level[]): string {

@@ -77,7 +77,6 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
   if (unread !== null) screen.say(unread)
   const signalled = untilSignal()
   const { startEmbedded } = await import('../app/embedded.ts')
-  const { createLog } = await import('../log/create-log.ts')
   const { createHidden } = await import('../log/hide-secrets.ts')
   const hidden = createHidden()
   const starting = startEmbedded({

@@ -10,7 +10,9 @@ const leftOut = [...dockerfile.matchAll(/^ +node_modules\/(\S+) \\$/gm)].map(([,
 describe('the image', () => {
   it('leaves out nothing that the daemon alone loads', () => {
     const roots = [
-      ...readdirSync(pathOf('src/cli')).map((name) => pathOf(`src/cli/${name}`)),
+      ...readdirSync(pathOf('src/cli'), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => pathOf(`src/cli/${name}`)),
       pathOf('src/main.ts'),
     ]
     const onlyLocal = ['src/app/embedded.ts', 'src/sandbox/service-alone.ts', 'src/sandbox/local-networks.ts']

@@ -30,8 +30,16 @@ export function describeDeposits(program: Command, context: Context, report: (ne
   listed(deposits.command('proposals'), 50)
     .description('list chain transfers that no source links to a deposit, with the deposits that they fit')
     .action(async (options) => (await import('./deposits.ts')).listProposalsCommand(context, options))
+  deposits
+    .command('evidence <id>')
+    .description('write all evidence of one deposit to a file that anyone can verify')
+    .requiredOption('--out <file>', 'the file to write')
+    .option('--json', 'print a JSON document')
+    .action(async (id, options) =>
+      report(await (await import('./evidence.ts')).makeEvidenceCommand(context, id, options)),
+    )
   describeMatches(deposits, context)
-  describeEvidence(program, deposits, context, report)
+  describeEvidence(program, context, report)
 }
 
 /** Decisions which chain transfer belongs to which deposit. */
@@ -55,21 +63,8 @@ function describeMatches(deposits: Command, context: Context): void {
       )
 }
 
-/** Evidence of a deposit in a file that can be verified elsewhere. */
-function describeEvidence(
-  program: Command,
-  deposits: Command,
-  context: Context,
-  report: (news: News) => void,
-): void {
-  deposits
-    .command('evidence <id>')
-    .description('write all evidence of one deposit to a file that anyone can verify')
-    .requiredOption('--out <file>', 'the file to write')
-    .option('--json', 'print a JSON document')
-    .action(async (id, options) =>
-      report(await (await import('./evidence.ts')).makeEvidenceCommand(context, id, options)),
-    )
+/** `bin/depositd evidence`: verifies a file that `deposits evidence` wrote. */
+function describeEvidence(program: Command, context: Context, report: (news: News) => void): void {
   program
     .command('evidence')
     .description('files written by "deposits evidence"')

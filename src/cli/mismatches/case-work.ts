@@ -32,13 +32,13 @@ export function assignCommand(context: Context, words: readonly string[], option
     })
   }
   const to = name === 'nobody' ? null : nameOf('the name', name)
-  return work(context, words.slice(0, -1), { ...options, act: { action: 'assigned', to } })
+  return workOn(context, words.slice(0, -1), { ...options, act: { action: 'assigned', to } })
 }
 
 /** The last word is the comment. */
 export function commentCommand(context: Context, words: readonly string[], options: CaseOptions) {
   const text = textOf('the comment', words.at(-1) ?? '')
-  return work(context, words.slice(0, -1), { ...options, act: { action: 'commented', text } })
+  return workOn(context, words.slice(0, -1), { ...options, act: { action: 'commented', text } })
 }
 
 export function snoozeCommand(
@@ -46,7 +46,10 @@ export function snoozeCommand(
   ids: readonly string[],
   { until, ...options }: CaseOptions & { until: string },
 ) {
-  return work(context, ids, { ...options, act: { action: 'snoozed', until: comingTime(until, new Date()) } })
+  return workOn(context, ids, {
+    ...options,
+    act: { action: 'snoozed', until: comingTime(until, new Date()) },
+  })
 }
 
 type CaseReasonOptions = CaseOptions & { reason: string }
@@ -56,7 +59,7 @@ export function resolveCommand(
   ids: readonly string[],
   { reason, ...options }: CaseReasonOptions,
 ) {
-  return work(context, ids, { ...options, act: { action: 'resolved', text: textOf('--reason', reason) } })
+  return workOn(context, ids, { ...options, act: { action: 'resolved', text: textOf('--reason', reason) } })
 }
 
 export function reopenCommand(
@@ -64,11 +67,11 @@ export function reopenCommand(
   ids: readonly string[],
   { reason, ...options }: CaseReasonOptions,
 ) {
-  return work(context, ids, { ...options, act: { action: 'reopened', text: textOf('--reason', reason) } })
+  return workOn(context, ids, { ...options, act: { action: 'reopened', text: textOf('--reason', reason) } })
 }
 
 /** Applies the action to all mismatches or none, and prints them as they are afterwards. */
-async function work(
+async function workOn(
   context: Context,
   words: readonly string[],
   { act, json, ...options }: CaseOptions & { act: CaseAction },
