@@ -110,13 +110,13 @@ export function transferDocument({ debit, credit, asset, amount }: LedgerTransfe
 
 /** A verdict as `--json` prints it: every amount in units of its asset and in base units. */
 export function verdictDocument(
-  { fee, lack, mismatches, ...verdict }: DepositVerdict,
+  { fee, shortfall, mismatches, ...verdict }: DepositVerdict,
   { asset, assets }: AmountAsset,
 ): object {
   return {
     ...verdict,
     ...amountNamed('fee', fee, { asset, assets }),
-    ...amountNamed('lack', lack, { asset, assets }),
+    ...amountNamed('shortfall', shortfall, { asset, assets }),
     mismatches: mismatches.map((one) => judgedDocument(one, assets)),
   }
 }
