@@ -123,7 +123,7 @@ function startWork(queue: Queue, jobs: Parameters<Queue['work']>[0], { jobFailed
 }
 
 function troubleOf(log: Logger): (error: unknown) => void {
-  return (err) => logEvent(log, 'schedule_trouble', { err })
+  return (err) => logEvent(log, 'schedule_failed', { err })
 }
 
 function shareTicks(db: Database<Tables>, ticks: readonly Tick[]): Tick[] {
@@ -150,7 +150,7 @@ async function applySettings(
     await keepValuation(db, settings.valuation)
     return activateRules({ db, rules: rulesOf(settings), now: () => new Date() })
   }, observer.serverAwaited)
-  if (isNew) logEvent(log, 'policy_new')
+  if (isNew) logEvent(log, 'policy_changed')
 }
 
 /** Long enough to cost nothing, short enough for an operator who waits for the change. */

@@ -63,7 +63,7 @@ export function causeKeyOf({
   kind,
   network,
 }: Pick<CauseCandidate, 'kind' | 'network'>): Pick<Cause<never>, 'kind' | 'service' | 'network' | 'side'> {
-  return { kind, service, network, side: entryOf(kind).off }
+  return { kind, service, network, side: entryOf(kind).responsible }
 }
 
 /** An open case: whether it is assigned or snoozed, and the amount at risk. */
@@ -129,7 +129,7 @@ function plus(sum: Stake | null, loss: Stake | null): Stake | null {
 }
 
 /** The database may hold a kind of an older version that is no longer in the table. */
-function entryOf(kind: string): Pick<KindEntry, 'off' | 'severity' | 'actWithinHours'> {
+function entryOf(kind: string): Pick<KindEntry, 'responsible' | 'severity' | 'actWithinHours'> {
   const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
-  return entries[kind] ?? { off: 'unknown', severity: 'warning', actWithinHours: 24 }
+  return entries[kind] ?? { responsible: 'unknown', severity: 'warning', actWithinHours: 24 }
 }

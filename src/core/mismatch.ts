@@ -1,13 +1,13 @@
 import type { AssetKey } from './asset.ts'
-import { kindsOfSources } from './mismatches/evidence-kinds.ts'
+import { evidenceKinds } from './mismatches/evidence-kinds.ts'
 import type { Severity } from './mismatches/kind-entry.ts'
-import { kindsOfMatters } from './mismatches/lifecycle-and-system-kinds.ts'
+import { lifecycleAndSystemKinds } from './mismatches/lifecycle-and-system-kinds.ts'
 import type { Amount } from './money.ts'
 
 export type { Severity }
 
 /** Every kind of mismatch. Documentation, metrics and the command line read this one table. */
-export const mismatchKinds = { ...kindsOfSources, ...kindsOfMatters }
+export const mismatchKinds = { ...evidenceKinds, ...lifecycleAndSystemKinds }
 
 export type MismatchKind = keyof typeof mismatchKinds
 

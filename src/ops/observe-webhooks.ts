@@ -29,7 +29,10 @@ const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting', 'canary'])
 
 /** @param now milliseconds */
 export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): WebhookObserver {
-  const mayReport = limitLines((unreported) => logEvent(log, 'webhooks_refused_more', { unreported }), now)
+  const mayReport = limitLines(
+    (suppressed) => logEvent(log, 'webhook_refusals_suppressed', { suppressed }),
+    now,
+  )
   return {
     webhook({ outcome, seconds, reason, event, traceId }) {
       metrics.webhooks.inc({ outcome })

@@ -98,7 +98,7 @@ function observeChains(metrics: Metrics, log: Logger): ChainObserver {
     },
     oddLog({ network, reason, contract, tx }) {
       metrics.chainLogsPassedOver.inc({ network, reason })
-      logEvent(log, 'odd_log', { network, reason, contract, tx })
+      logEvent(log, 'transfer_log_malformed', { network, reason, contract, tx })
     },
     unread({ network, reason, slot, tx }) {
       logEvent(log, 'transaction_unread', { network, reason, slot: slot.toString(), tx })
@@ -155,7 +155,7 @@ export function observeJobs(metrics: Metrics, log: Logger, now = () => performan
         return
       }
       const failures = problems.noted(`queue ${kind} ${lineOf(error)}`)
-      if (failures !== null) logEvent(log, 'queue_trouble', { kind, failures, err: error })
+      if (failures !== null) logEvent(log, 'queue_failed', { kind, failures, err: error })
     },
   }
 }

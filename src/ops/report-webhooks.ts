@@ -26,7 +26,10 @@ export function reportStored(
  * @param now milliseconds
  */
 export function reportNotStored(log: Logger, now = Date.now): (error: unknown) => void {
-  const mayReport = limitLines((unreported) => logEvent(log, 'webhooks_not_stored_more', { unreported }), now)
+  const mayReport = limitLines(
+    (suppressed) => logEvent(log, 'store_failures_suppressed', { suppressed }),
+    now,
+  )
   let last: unknown
   return (error) => {
     if (error === last) return

@@ -141,7 +141,7 @@ function showMismatches(metrics: Metrics, { mismatches }: Live): void {
  * A kind without open mismatches has a 0 under an empty network, so that an alert sees the first one as an increase.
  */
 function showCauses(metrics: Metrics, { causes }: Live): void {
-  for (const [kind, { severity, off: side }] of Object.entries(mismatchKinds)) {
+  for (const [kind, { severity, responsible: side }] of Object.entries(mismatchKinds)) {
     if (causes.some((cause) => cause.kind === kind)) continue
     const none = { kind, service: 'default', network: '', side, severity }
     metrics.causesOpen.set(none, 0)

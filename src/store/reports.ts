@@ -188,7 +188,7 @@ function where<Value>(
 }
 
 const unmeasured = Object.entries(mismatchKinds)
-  .filter(([, { loss }]) => loss.rule === 'unmeasured')
+  .filter(([, { loss }]) => loss === 'unmeasured')
   .map(([kind]) => kind)
 
 /**

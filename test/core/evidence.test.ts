@@ -207,32 +207,30 @@ test('each stage is measured once, when both of its ends are known', () => {
   expect(completed(null, { ...open, depositedAt: null, finalAt: at(3) })).toEqual([])
 })
 
-test('what ends before it began took no time', () => {
+test('a stage that seems to end before it began takes no time', () => {
   expect(completedStages(null, { ...open, chainAt: at(-1) }, base)).toEqual([
     { stage: 'chain_detection', network: base, seconds: 0 },
   ])
 })
 
-test('every kind of mismatch says how grave it is, who is off, what ends it, what it means and what to do', () => {
+test('every kind of mismatch has a severity, a responsible party, an ending, a meaning and a next step', () => {
   for (const [kind, entry] of Object.entries(mismatchKinds)) {
     expect(kind).toMatch(/^[a-z_]+$/)
     expect(entry).toEqual({
       severity: expect.stringMatching(/^(info|warning|severe)$/),
       family: expect.stringMatching(/^(presence|value|identity|state|chain|coverage|policy|system)$/),
-      off: expect.stringMatching(/^(webhook|api|service|payer|chain|settings|books|unknown)$/),
+      responsible: expect.stringMatching(/^(webhook|api|service|payer|chain|settings|books|unknown)$/),
       ends: { by: expect.stringMatching(/^(evidence|replay|person)$/), byWaiting: expect.any(Boolean) },
       actWithinHours: expect.any(Number),
-      loss: {
-        rule: expect.stringMatching(/^(measured|none|unmeasured)$/),
-        means: expect.stringMatching(/^[A-Z].{10,}\.$/),
-      },
+      loss: expect.stringMatching(/^(measured|none|unmeasured)$/),
+      lossMeans: expect.stringMatching(/^[A-Z].{10,}\.$/),
       means: expect.stringMatching(/^[A-Z].{20,}\.$/),
       next: expect.stringMatching(/^[A-Z].{15,}\.$/),
     })
   }
 })
 
-test('the graver a kind of mismatch is, the sooner somebody is to act', () => {
+test('more severe kinds of mismatch have shorter times to act', () => {
   expect(Math.min(...hoursOf('severe'))).toBeGreaterThan(0)
   expect(Math.max(...hoursOf('severe'))).toBeLessThanOrEqual(Math.min(...hoursOf('warning')))
   expect(Math.max(...hoursOf('warning'))).toBeLessThanOrEqual(Math.min(...hoursOf('info')))

@@ -28,7 +28,7 @@ test('no kind is said to be ended by a person alone that ends in another way, to
 })
 
 test.each(coreRows)('$kind, where $where: carries a loss only if its kind has one', ({ kind, opens }) => {
-  const { rule } = mismatchKinds[kind].loss
+  const rule = mismatchKinds[kind].loss
   const losses = mismatchesOf(opens).filter((one) => one.kind === kind && one.loss !== null)
   expect(rule === 'measured' || losses.length === 0).toBe(true)
 })

@@ -12,7 +12,7 @@ function memoryLog(level = 'debug') {
 test('a line has the name, level and text of its event, and the fields', () => {
   const { lines, log } = memoryLog()
   logEvent(log, 'webhook_refused', { outcome: 'bad_signature', reason: 'signature_wrong' })
-  logEvent(log, 'policy_new')
+  logEvent(log, 'policy_changed')
   expect(lines).toMatchObject([
     {
       event: 'webhook_refused',
@@ -21,13 +21,13 @@ test('a line has the name, level and text of its event, and the fields', () => {
       reason: 'signature_wrong',
       msg: 'webhook refused',
     },
-    { event: 'policy_new', level: 30 },
+    { event: 'policy_changed', level: 30 },
   ])
 })
 
 test('the level of the log decides what is written', () => {
   const { lines, log } = memoryLog('warn')
-  logEvent(log, 'policy_new')
+  logEvent(log, 'policy_changed')
   logEvent(log, 'webhooks_unsigned')
   expect(lines).toMatchObject([{ event: 'webhooks_unsigned' }])
 })

@@ -89,7 +89,7 @@ test('each network has its line, and trouble of the queue is logged in the same 
   }
   expect(lines().map(({ event, key }) => [event, key])).toEqual([
     ['job_failed', 'base'],
-    ['queue_trouble', undefined],
+    ['queue_failed', undefined],
     ['job_failed', 'arbitrum'],
   ])
 })

@@ -26,7 +26,7 @@ test('while the database is away there are a few lines a second, and how many mo
   clock.seconds++
   notStored(new Error('refused'))
   expect(lines.slice(10)).toMatchObject([
-    { event: 'webhooks_not_stored_more', unreported: 990 },
+    { event: 'store_failures_suppressed', suppressed: 990 },
     { event: 'webhook_not_stored' },
   ])
 })

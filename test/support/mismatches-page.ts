@@ -8,71 +8,72 @@ import type {
 import { markdownTable } from './markdown.ts'
 
 const severities: Record<Severity, string> = {
-  severe: 'money may be lost, owed wrongly or sent to the wrong place',
-  warning: 'the sources differ, and no money is known to be lost',
-  info: 'worth knowing',
+  severe: 'Money may be lost, owed by mistake, or sent to the wrong address.',
+  warning: 'The sources differ. No money is known to be lost.',
+  info: 'For information. No urgent action.',
 }
 
-export const sides: Record<ResponsibleParty, string> = {
+export const responsibleParties: Record<ResponsibleParty, string> = {
   webhook: "the service's webhooks",
   api: "the service's API",
   service: 'the service',
   payer: 'the payer',
-  chain: 'a chain, or its nodes',
-  settings: 'what was set up here: mapping profile, policy or address book',
+  chain: 'a chain or its nodes',
+  settings: 'the mapping profile, the policy or the address book',
   books: 'the books',
-  unknown: 'not known until somebody looks',
+  unknown: 'unknown until an operator investigates',
 }
 
 export const endings: Record<ResolutionMethod, string> = {
-  evidence: 'by itself, when further evidence puts it right',
-  replay: 'by [`bin/depositd replay`](mapping.md#replay), once the payload can be read',
-  person: 'by a person alone',
+  evidence: 'automatically, once the evidence is corrected',
+  replay: 'with [`bin/depositd replay`](mapping.md#replay), once the payload can be read',
+  person: 'only when an operator resolves it',
 }
 
 const lossRules: Record<LossRule, string> = {
-  measured: 'an amount, unless it is zero',
-  none: 'no money is lost by it alone',
-  unmeasured: 'it may be anything: listed before all others of its severity',
+  measured: 'an amount of one asset; empty if it is zero',
+  none: 'this mismatch alone loses no money',
+  unmeasured: 'any amount is possible; listed before all other mismatches of its severity',
 }
 
 const families: Record<KindEntry['family'], string> = {
-  presence: 'A source that should speak of a step does not.',
+  presence: 'A source does not report a step that it should report.',
   value: 'The sources state different amounts or assets.',
-  identity: 'An address is not the one that it should be, or is not known.',
-  state: 'The course of a deposit, as the service tells it, is not one that can be.',
-  chain: 'A chain took back what it had called final, or what is read of it does not add up.',
-  coverage: 'The service speaks of what was not read, so that nothing is known of it.',
-  policy: 'A payment or delivery is outside of what the settings accept for its route.',
-  system: 'A payload cannot be read, or the books are not as they must be.',
+  identity: 'An address or an owner is wrong or unknown, or a transfer cannot be assigned to one deposit.',
+  state: 'The service reports statuses or times that contradict each other, or a deposit does not progress.',
+  chain: 'A chain changed its final history, or the data read from it is incomplete or contradictory.',
+  coverage: 'The service refers to blocks or addresses that depositd has not read.',
+  policy: 'A payment or delivery is outside of what the policy of its route accepts.',
+  system: 'A payload cannot be read, a record is gone, or the books are inconsistent.',
 }
 
 /** `docs/mismatches.md`: every kind of mismatch, from the table that the program itself uses. */
 export function mismatchesPage(): string {
   return [
-    '<!-- Made from src/core/mismatch.ts by test/support/generate-docs.ts. Change it there. -->\n',
+    '<!-- Generated from src/core/mismatches/ by test/support/generate-docs.ts. Change it there. -->\n',
     '# Mismatches\n',
-    `A mismatch is something wrong with one deposit, one transfer, one payload, one channel or wallet, one network, or
-the books of one asset. It opens when the evidence, or the time that has passed, shows it, and ends as its kind says. It
-opens anew where it comes back. "Act within" counts from its opening: by then somebody should have done something.
-Deadlines are settings: see [policy](settings.md#policy). How to look and how to mend is in the
-[runbook](runbook.md#mismatches).\n`,
-    `List them with \`bin/depositd mismatches list\`, or read the view \`accounting.mismatches\`. A person can resolve any of
-them, with a reason: [case work](case-work.md).\n`,
+    `A mismatch is a problem with one deposit, transfer, payload, channel, wallet or network, or with the books of one
+asset. It opens when the evidence, or the time that has passed, shows the problem. It clears as described for its kind,
+and opens again if the problem returns. "Act within" is the time from opening until an operator should have acted.
+Deadlines are settings: see [policy](settings.md#policy). The [runbook](runbook.md#mismatches) describes how to
+investigate and resolve each kind.\n`,
+    `List mismatches with \`bin/depositd mismatches list\`, or query the view \`accounting.mismatches\`. An operator can
+resolve any mismatch by giving a reason: see [case work](case-work.md).\n`,
     '## Severities\n',
     markdownTable(['Severity', 'Meaning'], Object.entries(severities).map(coded)),
     '## Losses\n',
-    `Each mismatch carries its loss: an amount of one asset, beside the amount of the deposit that it is about. A delivery
-that falls short by 1 USDC is a loss of 1 USDC, whatever was paid. The loss is what the service owes, or claims without
-proof, if the mismatch is what it looks like; each kind below says how it is measured.\n`,
+    `Each mismatch carries its loss: an amount of one asset, separate from the amount of the deposit. A delivery that is
+short by 1 USDC is a loss of 1 USDC, regardless of the amount that was paid. The loss is the amount that the service
+owes, or claims without proof, if the mismatch is what it appears to be. Each kind below describes how it is measured.\n`,
     markdownTable(['Loss', 'Meaning'], Object.entries(lossRules).map(coded)),
-    `Mismatches are listed by severity, then by loss: by its value if the asset has a [price](accounting.md#values-in-a-currency), else by
-its share of what was owed, such as 10 % of a delivery. Amounts of different assets are never compared. A price counts
-if it was in force when the mismatch opened. Sums are per asset, or in the currency of the prices. Several mismatches of
-one transfer mostly show one loss, so that sums count the largest of each asset, once: \`accounting.value_at_risk\`,
-\`accounting.mismatch_ageing\` and the metric \`depositd_mismatch_value\`.\n`,
+    `Mismatches are sorted by severity, then by loss: by its value if the asset has a
+[price](accounting.md#values-in-a-currency), otherwise by its share of the amount owed, such as 10 % of a delivery.
+Amounts of different assets are never compared. A price counts if it was valid when the mismatch opened. Sums are per
+asset, or in the currency of the prices. Several mismatches about one transfer usually show the same loss, so sums count
+only the largest loss of each asset: \`accounting.value_at_risk\`, \`accounting.mismatch_ageing\` and the metric
+\`depositd_mismatch_value\`.\n`,
     '## Kinds\n',
-    markdownTable(['Kind', 'Severity', 'Who is off', 'Loss', 'Ends', 'Act within'], kinds.map(summaryOf)),
+    markdownTable(['Kind', 'Severity', 'Caused by', 'Loss', 'Ends', 'Act within'], kinds.map(summaryOf)),
     ...Object.entries(families).map(([family, means]) => familySection(family, means)),
   ].join('\n')
 }
@@ -81,9 +82,9 @@ type Kind = [string, KindEntry]
 
 const kinds: readonly Kind[] = Object.entries(mismatchKinds)
 
-function summaryOf([kind, { severity, off, loss, ends, actWithinHours }]: Kind): string[] {
-  const how = ends.byWaiting ? `${ends.by}, also late` : ends.by
-  return [`[\`${kind}\`](#${kind})`, severity, off, loss.rule, how, `${actWithinHours} h`]
+function summaryOf([kind, { severity, responsible, loss, ends, actWithinHours }]: Kind): string[] {
+  const ending = ends.byWaiting ? `${ends.by}, may only be late` : ends.by
+  return [`[\`${kind}\`](#${kind})`, severity, responsible, loss, ending, `${actWithinHours} h`]
 }
 
 function familySection(family: string, means: string): string {
@@ -91,16 +92,17 @@ function familySection(family: string, means: string): string {
   return `## ${family.charAt(0).toUpperCase()}${family.slice(1)}\n\n${means}\n${sections.join('')}`
 }
 
-function kindSection([kind, { severity, off, loss, ends, actWithinHours, means, next }]: Kind): string {
-  const waiting = ends.byWaiting ? '; what is missing may only be late' : ''
+function kindSection([kind, entry]: Kind): string {
+  const { severity, responsible, loss, lossMeans, ends, actWithinHours, means, next } = entry
+  const waiting = ends.byWaiting ? '; the missing evidence may only be late' : ''
   return `
 ### ${kind}
 
 ${means}
 
 - Severity: ${severity}
-- Who is off: ${sides[off]}
-- Loss: ${loss.rule}. ${loss.means}
+- Caused by: ${responsibleParties[responsible]}
+- Loss: ${loss}. ${lossMeans}
 - Ends: ${endings[ends.by]}${waiting}
 - Act within: ${actWithinHours} h
 - What to do: ${next}

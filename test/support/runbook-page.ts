@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
 import type { KindEntry } from '../../src/core/mismatches/kind-entry.ts'
 import { type AlertRule, alerts } from './alert-rules.ts'
-import { endings, sides } from './mismatches-page.ts'
+import { endings, responsibleParties } from './mismatches-page.ts'
 
 const file = join(import.meta.dirname, '../../docs/runbook.md')
 
@@ -48,7 +48,7 @@ function alertLine({ labels, annotations, for: lasting }: AlertRule): string {
   return `*Severity: ${labels.severity}. Fires ${when}. ${annotations.impact} Dashboard: ${dashboard}.*`
 }
 
-function kindLine({ severity, off, ends, actWithinHours }: KindEntry): string {
+function kindLine({ severity, responsible, ends, actWithinHours }: KindEntry): string {
   const waiting = ends.byWaiting ? '; the missing evidence may only be late' : ''
-  return `*Severity: ${severity}. Caused by: ${sides[off]}. Ends ${endings[ends.by]}${waiting}. Act within ${actWithinHours} h.*`
+  return `*Severity: ${severity}. Caused by: ${responsibleParties[responsible]}. Ends ${endings[ends.by]}${waiting}. Act within ${actWithinHours} h.*`
 }

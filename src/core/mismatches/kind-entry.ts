@@ -14,30 +14,25 @@ export type ResponsibleParty =
   | 'books'
   | 'unknown'
 
-/**
- * What ends a mismatch of a kind: further evidence; `bin/depositd replay` once the payload can be read; or only a
- * person, because no further evidence can correct it.
- */
+/** What ends a mismatch: further evidence; a replay, once the payload can be read; or only a person. */
 export type ResolutionMethod = 'evidence' | 'replay' | 'person'
 
-/**
- * Whether a mismatch of a kind carries a loss: an amount of an asset; never one; or one that cannot be measured, and
- * that therefore ranks before all that can.
- */
+/** A loss that cannot be measured ranks before all measured losses. */
 export type LossRule = 'measured' | 'none' | 'unmeasured'
 
 /** How one kind of mismatch is treated and explained. */
 export type KindEntry = {
   severity: Severity
   family: 'presence' | 'value' | 'identity' | 'state' | 'chain' | 'coverage' | 'policy' | 'system'
-  off: ResponsibleParty
-  /** `byWaiting`: what ends it may only be late. For the other kinds, a person has to fix something. */
+  responsible: ResponsibleParty
+  /** `byWaiting`: the missing evidence may only be late. For other kinds, a person has to fix something. */
   ends: { by: ResolutionMethod; byWaiting: boolean }
   /** Within how many hours of its opening a person should act. */
   actWithinHours: number
-  /** The possible loss, and the reason for it, for people. */
-  loss: { rule: LossRule; means: string }
-  /** Its meaning, for people. */
+  loss: LossRule
+  /** The loss, for people: how it is measured, or why there is none. */
+  lossMeans: string
+  /** The meaning of the mismatch, for people. */
   means: string
   /** What to do next. */
   next: string
