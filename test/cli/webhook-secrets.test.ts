@@ -112,7 +112,7 @@ test('the scheme none is asked for by name, and shown wherever one looks', async
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(url, { method: 'POST', body: '{"id":"unsigned"}', headers })
   expect(answer.status).toBe(202)
-  expect(program.output()).toContain('webhooks are taken without a signature')
+  expect(program.output()).toContain('webhooks are accepted without a signature')
   expect(await textOf(`${ops}/metrics`)).toContain('depositd_webhooks_unsigned 1')
   expect(JSON.parse(await textOf(`${ops}/readyz`))).toMatchObject({
     warnings: expect.arrayContaining([
