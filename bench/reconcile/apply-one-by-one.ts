@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import { decide } from '../../src/core/decide.ts'
-import { linkKeys, decodeObservation } from '../../src/core/evidence.ts'
+import { decodeObservation, linkKeys } from '../../src/core/evidence.ts'
 import type { ApplyDeps } from '../../src/jobs/books/apply.ts'
 import { numberDeposits, saveDeposits } from '../../src/store/books/deposits.ts'
 import { saveEvidence } from '../../src/store/books/evidence.ts'

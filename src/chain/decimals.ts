@@ -1,11 +1,11 @@
 import type { Asset, AssetKey, AssetLabel, Family } from '../core/asset.ts'
 import { Fault, isFault } from '../core/errors.ts'
-import { readDecimals as readOnEvm } from './evm/decimals.ts'
+import { readDecimals as readOnEvm } from './evm/identity.ts'
 import { openNode as openEvmNode } from './evm/node.ts'
 import { mapBounded } from './map-bounded.ts'
 import { connections, defaultBounds, type NodeConnection, type ReaderOptions } from './options.ts'
 import { createReader } from './reader.ts'
-import { readDecimals as readOnSolana } from './solana/decimals.ts'
+import { readDecimals as readOnSolana } from './solana/accounts.ts'
 import { openNode as openSolanaNode } from './solana/node.ts'
 import type { NetworkSettings } from './types.ts'
 

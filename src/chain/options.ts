@@ -15,7 +15,7 @@ export type ReaderOptions = {
   /** Overrides of `defaultBounds`. */
   bounds?: Partial<ReaderBounds>
   /** Solana: forces this reading strategy, even if it costs more. By default the cheaper one is chosen. */
-  solanaWay?: 'by_owner' | 'by_block'
+  solanaStrategy?: 'by_owner' | 'by_block'
 }
 
 export type ReaderBounds = {

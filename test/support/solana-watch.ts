@@ -28,16 +28,16 @@ export type SolanaFixture = {
 }
 
 /** The ways in which a scan can read; tests of what is found hold for each. */
-export const solanaWays = ['by_owner', 'by_block'] as const
+export const solanaStrategies = ['by_owner', 'by_block'] as const
 
 export async function openSolanaFixture(
-  solanaWay: NonNullable<ReaderOptions['solanaWay']> = 'by_owner',
+  solanaStrategy: NonNullable<ReaderOptions['solanaStrategy']> = 'by_owner',
 ): Promise<SolanaFixture> {
   const node = await startSolanaNode()
   const usdc = node.addMint(6)
   const settings = (decimals = 6) => settingsFor(node.url, { usdc, decimals })
   const reader = (bounds: Partial<ReaderBounds> = {}) =>
-    createSolanaReader(settings(), { bounds: { quotaWaitMs: 0, ...bounds }, solanaWay })
+    createSolanaReader(settings(), { bounds: { quotaWaitMs: 0, ...bounds }, solanaStrategy })
   const { cursor: start } = await drain(reader(), watched, { cursor: null })
   const found: SolanaFixture['found'] = async (cursor = start, bounds = {}) => {
     const { transfers } = await drain(reader(bounds), watched, { cursor })

@@ -2,100 +2,16 @@ import type { Hex, Block as ViemBlock } from 'viem'
 import { getBlock } from 'viem/actions'
 import type { Address, TxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { BlockMark, HeightRange } from '../types.ts'
-import { type BlockCache, createBlockCache } from './block-cache.ts'
-import { ask, askTogether, type EvmNode, refusal } from './node.ts'
+import type { HeightRange } from '../types.ts'
+import { type EvmBlock, type Headers, type NativePayment, type NativeSpending, toBlock } from './headers.ts'
+import { ask, type EvmNode } from './node.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
 
-/**
- * A payment of the native coin by a transaction itself. Its receipt decides whether it happened. A `mint`, which a
- * rollup credits to the sender of a deposit from the parent chain, stands even if the transaction fails.
- */
-export type NativePayment = {
-  tx: TxId
-  index: 'native' | 'mint'
-  from: Address | null
-  to: Address
-  value: bigint
-}
-
-/** A transaction sent by a watched address, which pays the fee, and the value if the transaction succeeds. */
-export type NativeSpending = { tx: TxId; from: Address; to: Address | null; value: bigint }
-
-/** The data kept of a block: a few hundred bytes, regardless of the block's size. */
-export type EvmBlock = {
-  height: bigint
-  hash: Hex
-  parentHash: Hex
-  at: Date
-  bloom: Hex
-  transactions: number
-  payments: readonly NativePayment[]
-  spendings: readonly NativeSpending[]
-}
-
 export type Blocks = ReadonlyMap<bigint, EvmBlock>
-
-/** Reads the header at a height or tag. @throws Fault `remote_failed` */
-export async function readHeader(
-  node: EvmNode,
-  at: bigint | 'latest' | 'finalized' | 'safe',
-): Promise<EvmBlock> {
-  const place = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
-  const block = await ask(node, `block ${at}`, (client) => getBlock(client, place))
-  return toBlock(node, block, { wanted: at, payments: [], spendings: [] })
-}
 
 /** True if blocks must be read with all their transactions, because payments of the native coin write no log. */
 export function readsWhole({ native, recipients }: EvmWatch): boolean {
   return native !== null && recipients.size > 0
-}
-
-/** Headers that are requested one by one and sent in full batches, if the node accepts batches. */
-export type Headers = {
-  read(height: bigint): Promise<EvmBlock>
-  /** Sends the requests that wait for a full batch. */
-  flush(): void
-  /** The number of headers that were requested but not read yet. */
-  waiting(): number
-}
-
-/**
- * Passes on somewhat more requests than the node may have in flight. The others wait here, because the time that a
- * request spends in the node's queue counts against its deadline.
- */
-export function createHeaders({ node, bounds }: EvmScan): Headers {
-  const { requestsPerBatch, requestsAtOnce } = bounds
-  const underWayMax = requestsPerBatch * requestsAtOnce * 2
-  const waiting: (() => void)[] = []
-  let underWay = 0
-  let flushing = false
-  const pump = () => {
-    const least = flushing ? 1 : requestsPerBatch
-    while (waiting.length >= least && underWay + requestsPerBatch <= underWayMax) {
-      const batch = waiting.splice(0, requestsPerBatch)
-      underWay += batch.length
-      for (const start of batch) start()
-    }
-    if (waiting.length === 0) flushing = false
-  }
-  return {
-    async read(height) {
-      await new Promise<void>((start) => {
-        waiting.push(start)
-        pump()
-      })
-      return readHeaderTogether(node, height).finally(() => {
-        underWay--
-        pump()
-      })
-    },
-    flush() {
-      flushing = true
-      pump()
-    },
-    waiting: () => waiting.length + underWay,
-  }
 }
 
 /** Caches by node. Only scans use them: other readings watch other addresses. */
@@ -130,13 +46,6 @@ export async function readBlocks(
     readWholes(scan, [...whole], { cache, isFinal }),
   ])
   return new Map(blocks.flat().map((block) => [block.height, block]))
-}
-
-async function readHeaderTogether(node: EvmNode, height: bigint): Promise<EvmBlock> {
-  const block = await askTogether(node, `block ${height}`, (client) =>
-    getBlock(client, { blockNumber: height }),
-  )
-  return toBlock(node, block, { wanted: height, payments: [], spendings: [] })
 }
 
 function everyHeight({ from, to }: HeightRange): bigint[] {
@@ -229,44 +138,56 @@ function lowerCase(address: string): Address {
   return address.toLowerCase() as Address
 }
 
-function toBlock(
-  node: EvmNode,
-  block: ViemBlock<bigint, boolean, 'latest' | 'finalized' | 'safe'>,
-  { wanted, ...found }: { wanted: bigint | string } & Pick<EvmBlock, 'payments' | 'spendings'>,
-): EvmBlock {
-  const { number, hash, parentHash, timestamp, logsBloom } = block
-  if (typeof number !== 'bigint' || hash === null || (typeof wanted === 'bigint' && number !== wanted)) {
-    throw refusal(node, `block ${wanted}`, `it answered with block ${number}`)
-  }
+/** The fields of a block that the cache needs; other fields are returned unchanged. */
+type CacheableBlock = { height: bigint; hash: Hex; parentHash: Hex }
+
+/**
+ * Blocks that one node returned before they were final, so that they are not fetched again once they are. The hash
+ * decides: a block is returned only as the parent of a block that is known to be in the chain.
+ */
+export type BlockCache<Block extends CacheableBlock> = {
+  /** Drops blocks that may concern an address that was not watched when they were read. */
+  watch(recipients: ReadonlySet<Address>): void
+  has(height: bigint): boolean
+  /** Null if the block at that height is not cached, or is another one. */
+  find(height: bigint, hash: Hex): Block | null
+  /** `parties` are all senders and recipients in the block, watched or not. */
+  keep(block: Block, parties: readonly Address[]): void
+  drop(height: bigint): void
+}
+
+/** Arbitrum makes about 5,000 blocks until one is final. A block takes a few kilobytes. */
+const blocksMax = 8000
+
+export function createBlockCache<Block extends CacheableBlock>(): BlockCache<Block> {
+  const kept = new Map<bigint, { block: Block; parties: Uint32Array }>()
+  let watched: ReadonlySet<Address> = new Set()
   return {
-    height: number,
-    hash,
-    parentHash,
-    at: new Date(Number(timestamp) * 1000),
-    bloom: logsBloom ?? '0x',
-    transactions: block.transactions.length,
-    ...found,
+    watch(recipients) {
+      const added = [...recipients].filter((one) => !watched.has(one)).map(shortOf)
+      const isNarrower = watched.size + added.length > recipients.size
+      watched = recipients
+      if (isNarrower) kept.clear()
+      if (added.length === 0) return
+      for (const [height, { parties }] of kept)
+        if (added.some((one) => parties.includes(one))) kept.delete(height)
+    },
+    has: (height) => kept.has(height),
+    find(height, hash) {
+      const block = kept.get(height)?.block
+      return block?.hash === hash ? block : null
+    },
+    keep(block, parties) {
+      kept.delete(block.height)
+      kept.set(block.height, { block, parties: Uint32Array.from(parties, shortOf) })
+      const [oldest] = kept.keys()
+      if (kept.size > blocksMax && oldest !== undefined) kept.delete(oldest)
+    },
+    drop: (height) => void kept.delete(height),
   }
 }
 
-/** The fields of a block that identify its history. */
-export type BlockLink = Pick<EvmBlock, 'hash' | 'parentHash'>
-
-/** Refuses blocks of two histories in one range: a transfer could be missed between them. */
-export function checkLinks(
-  node: EvmNode,
-  links: ReadonlyMap<bigint, BlockLink>,
-  previous: BlockMark | null,
-): void {
-  for (const [height, { parentHash }] of links) {
-    const below =
-      links.get(height - 1n)?.hash ?? (previous?.height === height - 1n ? previous.hash : undefined)
-    if (below !== undefined && below !== parentHash) {
-      throw refusal(
-        node,
-        `block ${height}`,
-        `its parent is ${parentHash}, but block ${height - 1n} is ${below}`,
-      )
-    }
-  }
+/** The first four bytes. One address in four billion collides with another. */
+function shortOf(address: Address): number {
+  return Number(address.slice(0, 10))
 }

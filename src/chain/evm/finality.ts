@@ -1,12 +1,9 @@
-import type { NetworkReading } from '../../core/asset.ts'
 import { isFault } from '../../core/errors.ts'
 import { defaultReading } from '../options.ts'
 import type { NetworkSettings } from '../types.ts'
-import { type EvmBlock, readHeader } from './blocks.ts'
+import { type EvmBlock, readHeader } from './headers.ts'
 import { type EvmNode, refusal } from './node.ts'
 import type { EvmScan } from './watch.ts'
-
-export type Finality = NetworkReading['finality']
 
 /** The newest block, and the newest final block: null while the node has none, as after its start. */
 export type ChainHeads = { head: EvmBlock; final: EvmBlock | null }

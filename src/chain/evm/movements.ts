@@ -2,14 +2,14 @@ import type { Hex, RpcTransactionReceipt } from 'viem'
 import type { Address, AssetKey } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { BalanceMovement, HeightRange } from '../types.ts'
-import { readHeader } from './blocks.ts'
 import { requireHead } from './finality.ts'
+import { readHeader } from './headers.ts'
 import { readInPieces } from './in-pieces.ts'
-import { type AnyLog, readQuery } from './log-query.ts'
+import { type AnyLog, readQuery } from './logs.ts'
 import { type EvmNode, refusal } from './node.ts'
+import { type CoinWrap, depositTopic, isOfCoin, readReceipt, withdrawalTopic } from './receipts.ts'
 import { addressOf, type LogPosition, movedBy, oddLog, topicOf, transferTopic } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
-import { type CoinWrap, depositTopic, isOfCoin, readReceipt, withdrawalTopic } from './wrapping.ts'
 
 /**
  * Tokens that the watched addresses sent in a final range, and coins that they wrapped or unwrapped, for which the

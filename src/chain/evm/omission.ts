@@ -1,7 +1,9 @@
 import { type Hex, hexToBytes, keccak256, numberToHex, type RpcLog } from 'viem'
 import { mapBounded } from '../map-bounded.ts'
-import type { Blocks, EvmBlock } from './blocks.ts'
+import type { Blocks } from './blocks.ts'
+import type { EvmBlock } from './headers.ts'
 import { ask, refusal } from './node.ts'
+import { readReceipt } from './receipts.ts'
 import {
   emittersOf,
   isTransfer,
@@ -12,7 +14,6 @@ import {
   transferTopic,
 } from './transfer-log.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
-import { readReceipt } from './wrapping.ts'
 
 type LogAnswer = {
   logs: readonly TransferLog[]

@@ -8,18 +8,9 @@ import type {
   HeightRange,
   StagedTransfer,
 } from '../types.ts'
-import {
-  type BlockLink,
-  type Blocks,
-  checkLinks,
-  createHeaders,
-  type EvmBlock,
-  type Headers,
-  openCache,
-  readBlocks,
-  readsWhole,
-} from './blocks.ts'
+import { type Blocks, openCache, readBlocks, readsWhole } from './blocks.ts'
 import { requireHead } from './finality.ts'
+import { type BlockLink, checkLinks, createHeaders, type EvmBlock, type Headers } from './headers.ts'
 import { type PieceReading, readInPieces } from './in-pieces.ts'
 import { chooseWay, type LogWay } from './log-cost.ts'
 import { type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'

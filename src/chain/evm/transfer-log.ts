@@ -1,15 +1,9 @@
 import { type Hex, pad, type RpcLog } from 'viem'
 import type { Address, AssetKey, TxId } from '../../core/asset.ts'
-import type { EvmWatch } from './watch.ts'
+import { coinEmitter, type EvmWatch } from './watch.ts'
 
 /** `Transfer(address,address,uint256)` */
 export const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
-
-/**
- * On chains with EIP-7708, this address writes a Transfer log for each movement of the native coin. Its logs concern
- * the coin, never a token.
- */
-export const coinEmitter = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
 
 /** A Transfer log of an allow-listed contract, or of the native coin, to a watched address. */
 export type TransferLog = TransferArgs & LogPosition & { asset: AssetKey }

@@ -1,10 +1,14 @@
-import { type Address, type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
+import {
+  type Address,
+  type AssetKey,
+  assetCode,
+  type NetworkName,
+  type NetworkReading,
+} from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { defaultReading, type ReaderBounds } from '../options.ts'
 import type { NetworkSettings } from '../types.ts'
-import type { Finality } from './finality.ts'
 import type { EvmNode } from './node.ts'
-import { coinEmitter } from './transfer-log.ts'
 
 /** The watched transfers of one network: of these assets, to these addresses. */
 export type EvmWatch = {
@@ -39,3 +43,11 @@ export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Addre
   const traced = traces === 'always'
   return { network: settings.name, contracts, native, recipients, finality, traced }
 }
+
+/**
+ * On chains with EIP-7708, this address writes a Transfer log for each movement of the native coin. Its logs concern
+ * the coin, never a token.
+ */
+export const coinEmitter = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
+
+export type Finality = NetworkReading['finality']

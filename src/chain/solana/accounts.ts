@@ -1,8 +1,8 @@
-import { findAssociatedTokenPda } from '@solana-program/token'
-import type { Address } from '../../core/asset.ts'
-import { readMint } from './mints.ts'
-import { ask, refusal } from './node.ts'
-import { type SolanaScan, toKit } from './watch.ts'
+import { getBase64Encoder, type Address as KitAddress } from '@solana/kit'
+import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
+import { type Address, type AssetKey, assetCode, nativeDecimals } from '../../core/asset.ts'
+import { ask, refusal, type SolanaNode, toKit } from './node.ts'
+import type { SolanaScan } from './watch.ts'
 
 /**
  * The addresses whose histories list an owner's transfers: the owner's address, and each of the owner's accounts of a
@@ -22,7 +22,7 @@ export async function accountsOf(scan: SolanaScan, owner: Address, slot: bigint)
 }
 
 /** Reads the token program of each mint once, so that owners read in parallel do not each request it. */
-export async function readMints(scan: SolanaScan): Promise<void> {
+export async function readPrograms(scan: SolanaScan): Promise<void> {
   if (scan.watch.owners.size === 0) return
   for (const mint of scan.watch.mints.keys()) await programOf(scan, mint)
 }
@@ -38,10 +38,10 @@ async function associatedAccounts(scan: SolanaScan, owner: Address): Promise<str
 }
 
 async function programOf({ node, memory }: SolanaScan, mint: Address) {
-  const known = memory.mints.get(mint) ?? (await readMint(node, mint))
-  if (known === null) throw refusal(node, `mint ${mint}`, 'it knows no such mint')
-  memory.mints.set(mint, known)
-  return known.program
+  const program = memory.programs.get(mint) ?? (await readMint(node, mint))?.program
+  if (program === undefined) throw refusal(node, `mint ${mint}`, 'it does not know this mint')
+  memory.programs.set(mint, program)
+  return program
 }
 
 type TokenAccountQuery = { owner: Address; mint: Address; slot: bigint }
@@ -61,4 +61,35 @@ async function listAccounts(
       .send(),
   )
   return value.map(({ pubkey }) => pubkey)
+}
+
+/** Token-2022. Its mints and accounts start with the layout of the Token program; extensions follow. */
+export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as KitAddress
+
+/** Offset of the decimals in a mint account: after the optional authority (36 bytes) and the supply (8 bytes). */
+const decimalsOffset = 44
+
+/** Null if the address is not a mint of either token program. */
+export async function readMint(
+  node: SolanaNode,
+  mint: Address,
+): Promise<{ program: KitAddress; decimals: number } | null> {
+  const { value } = await ask(node, `mint ${mint}`, (rpc) =>
+    rpc.getAccountInfo(toKit(mint), { commitment: 'finalized', encoding: 'base64' }).send(),
+  )
+  const program = value?.owner
+  if (program === undefined || !isTokenProgram(program)) return null
+  const decimals = getBase64Encoder().encode(value?.data[0] ?? '')[decimalsOffset]
+  return decimals === undefined ? null : { program, decimals }
+}
+
+export function isTokenProgram(program: KitAddress): boolean {
+  return program === TOKEN_PROGRAM_ADDRESS || program === token2022Program
+}
+
+/** The decimals that a node reports for an asset; null if its address is not a mint. */
+export async function readDecimals(node: SolanaNode, key: AssetKey): Promise<number | null> {
+  const code = assetCode(key)
+  if (code === 'native') return nativeDecimals.solana
+  return (await readMint(node, code))?.decimals ?? null
 }

@@ -1,97 +1,117 @@
-import type { Address, AssetKey } from '../../core/asset.ts'
-import { assert } from '../../core/errors.ts'
-import type { SolanaWatch } from './watch.ts'
+import { getAddressDecoder, getBase64Encoder, getU64Decoder } from '@solana/kit'
+import { type Address, assetCode } from '../../core/asset.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { BalanceReading, BalanceRequest } from '../types.ts'
+import { accountsOf, isTokenProgram } from './accounts.ts'
+import { awaitBlock, readFinalMark } from './blocks.ts'
+import { ask, refusal, toKit } from './node.ts'
+import type { SolanaScan } from './watch.ts'
 
-/** The effect of one transaction on one owner's balance of one asset. At least one of the two amounts is not zero. */
-export type BalanceChange = {
-  asset: AssetKey
-  owner: Address
-  /**
-   * The net amount received from others, negative if paid to others, without the fee and without rent that only moved.
-   */
-  paid: bigint
-  /** The change of the balance, for any reason. */
-  held: bigint
+/** An account at a slot: its lamports, and its tokens if it is a token account. */
+type SolanaAccountHolding = {
+  lamports: bigint
+  token: { mint: string; owner: string; amount: bigint } | null
 }
+type Holdings = ReadonlyMap<string, SolanaAccountHolding>
 
-/** The parts of a transaction that show what it moved, regardless of the instructions. */
-export type TransactionBalances = {
-  failed: boolean
-  /** Every account of the transaction, including those from lookup tables, in the order of the balances. */
-  accounts: readonly string[]
-  fee: bigint
-  lamportsBefore: readonly bigint[]
-  lamportsAfter: readonly bigint[]
-  tokensBefore: readonly TokenHolding[]
-  tokensAfter: readonly TokenHolding[]
-}
+/** The limit of the protocol. */
+const accountsPerRequest = 100
 
-/** Old transactions do not name the owner. */
-export type TokenHolding = { account: number; mint: string; owner: string | undefined; amount: bigint }
-
-type WatchedAssets = Pick<SolanaWatch, 'mints' | 'native'>
-
-/** The changes of the watched assets, for all owners. A failed transaction costs its fee and moves nothing. */
-export function balanceChanges(watch: WatchedAssets, balances: TransactionBalances): BalanceChange[] {
-  const { native } = watch
-  const coins = (): BalanceChange[] => (native === null ? [] : coinChanges(native, balances))
-  if (balances.failed) return coins().map((change) => ({ ...change, paid: 0n }))
-  return [...tokenChanges(watch, balances), ...coins()]
-}
-
-type Sums = Map<string, bigint>
-
-function tokenChanges({ mints }: WatchedAssets, balances: TransactionBalances): BalanceChange[] {
-  return [...mints].flatMap(([mint, asset]) =>
-    [...tokenSums(balances, mint)]
-      .filter(([, amount]) => amount !== 0n)
-      .map(([owner, amount]) => ({ asset, owner: owner as Address, paid: amount, held: amount })),
-  )
-}
-
-/** Sums an owner's accounts, so that a move between them is no change. */
-function tokenSums({ tokensBefore, tokensAfter }: TransactionBalances, mint: string): Sums {
-  const sums: Sums = new Map()
-  for (const holding of tokensAfter) if (holding.mint === mint) add(sums, ownerOf(holding), holding.amount)
-  for (const holding of tokensBefore) if (holding.mint === mint) add(sums, ownerOf(holding), -holding.amount)
-  return sums
-}
-
-function ownerOf({ owner, mint }: TokenHolding): string {
-  assert(owner !== undefined, `a balance of ${mint} names its owner`)
-  return owner
-}
-
-function coinChanges(asset: AssetKey, balances: TransactionBalances): BalanceChange[] {
-  const held: Sums = new Map()
-  for (const [place, account] of balances.accounts.entries()) add(held, account, coinChange(balances, place))
-  const paid = coinsPaid(balances, held)
-  return [...held]
-    .map(([owner, change]) => ({ asset, owner: owner as Address, paid: paid.get(owner) ?? 0n, held: change }))
-    .filter((change) => change.paid !== 0n || change.held !== 0n)
-}
+/** A new final slot comes about every 400 ms: requests sent together mostly hit the same one. */
+const triesMax = 8
 
 /**
- * Counts the coin of each account separately. Rent paid into a token account does not belong to its owner. Rent that an
- * owner gets back from one of its token accounts is no payment and is subtracted. The fee is not a payment either.
+ * Reads the current final balances of owners; nodes keep no earlier balances. Tokens are summed over all of an owner's
+ * accounts of the mint.
+ * @throws Fault `remote_failed`, also if the answers repeatedly come from different slots
  */
-function coinsPaid(balances: TransactionBalances, held: Sums): Sums {
-  const { accounts, fee, tokensBefore } = balances
-  const sums: Sums = new Map(held)
-  add(sums, accounts[0] ?? '', fee)
-  for (const { account, owner } of tokensBefore) {
-    const change = coinChange(balances, account)
-    if (owner === undefined || (sums.get(owner) ?? 0n) <= 0n || change >= 0n) continue
-    add(sums, owner, change)
-    add(sums, accounts[account] ?? '', -change)
+export async function readBalances(
+  scan: SolanaScan,
+  pairs: BalanceRequest['pairs'],
+): Promise<BalanceReading> {
+  const final = await readFinalMark(scan)
+  const owners = new Map(pairs.map(({ address }) => [address, new Set<string>([address])]))
+  const holders = [
+    ...new Set(pairs.filter(({ asset }) => assetCode(asset) !== 'native').map(({ address }) => address)),
+  ]
+  await mapBounded(holders, scan.bounds.requestsAtOnce, async (owner) => {
+    owners.set(owner, new Set([owner, ...(await accountsOf(scan, owner, final.height))]))
+  })
+  const accounts = [...new Set([...owners.values()].flatMap((own) => [...own]))]
+  const { slot, holdings } = await readAtOneSlot(scan, accounts, final.height)
+  const { hash } = await awaitBlock(scan, slot)
+  const balances = pairs.map(({ address, asset }) => {
+    const code = assetCode(asset)
+    if (code === 'native') return holdings.get(address)?.lamports ?? 0n
+    return tokensOf(address, { mint: code, accounts: owners.get(address) ?? new Set(), holdings })
+  })
+  return { at: { height: slot, hash }, balances }
+}
+
+/** An owner's accounts of a mint, and their holdings. */
+type MintHoldings = { mint: Address; accounts: ReadonlySet<string>; holdings: Holdings }
+
+export function tokensOf(owner: Address, { mint, accounts, holdings }: MintHoldings): bigint {
+  const amounts = [...accounts].map((account) => {
+    const token = holdings.get(account)?.token
+    return token?.mint === mint && token.owner === owner ? token.amount : 0n
+  })
+  return amounts.reduce((sum, amount) => sum + amount, 0n)
+}
+
+/** The holdings of accounts, all at the same final slot. */
+export async function readAtOneSlot(
+  scan: SolanaScan,
+  accounts: readonly string[],
+  notBefore: bigint,
+): Promise<{ slot: bigint; holdings: Holdings }> {
+  const parts = Array.from({ length: Math.ceil(accounts.length / accountsPerRequest) }, (_, place) =>
+    accounts.slice(place * accountsPerRequest, (place + 1) * accountsPerRequest),
+  )
+  let slot = notBefore
+  for (let tries = 0; tries < triesMax; tries++) {
+    const read = await mapBounded(parts, scan.bounds.requestsAtOnce, (part) => readAccounts(scan, part, slot))
+    const slots = new Set(read.map((part) => part.slot))
+    const newest = read.reduce((most, part) => (part.slot > most ? part.slot : most), slot)
+    if (slots.size <= 1) return { slot: newest, holdings: new Map(read.flatMap(({ held }) => held)) }
+    slot = newest
   }
-  return sums
+  throw refusal(scan.node, `${accounts.length} accounts`, `no ${triesMax} readings were of one slot`)
 }
 
-function coinChange({ lamportsBefore, lamportsAfter }: TransactionBalances, place: number): bigint {
-  return (lamportsAfter[place] ?? 0n) - (lamportsBefore[place] ?? 0n)
+async function readAccounts({ node }: SolanaScan, accounts: readonly string[], minContextSlot: bigint) {
+  const { context, value } = await ask(node, `${accounts.length} accounts`, (rpc) =>
+    rpc
+      .getMultipleAccounts(
+        accounts.map((account) => toKit(account as Address)),
+        { commitment: 'finalized', encoding: 'base64', dataSlice: tokenPart, minContextSlot },
+      )
+      .send(),
+  )
+  if (value.length !== accounts.length) throw refusal(node, `${accounts.length} accounts`, 'it left some out')
+  const held = accounts.flatMap((account, place): [string, SolanaAccountHolding][] => {
+    const found = value[place]
+    if (found === null || found === undefined) return []
+    return [
+      [
+        account,
+        { lamports: found.lamports, token: isTokenProgram(found.owner) ? readToken(found.data[0]) : null },
+      ],
+    ]
+  })
+  return { slot: context.slot, held }
 }
 
-function add(sums: Sums, owner: string, amount: bigint): void {
-  sums.set(owner, (sums.get(owner) ?? 0n) + amount)
+/** Accounts of both token programs start with the mint, the owner and the amount. */
+const tokenPart = { offset: 0, length: 72 }
+
+function readToken(base64: string): SolanaAccountHolding['token'] {
+  const bytes = getBase64Encoder().encode(base64)
+  if (bytes.length < tokenPart.length) return null
+  const decoder = getAddressDecoder()
+  return {
+    mint: decoder.decode(bytes, 0),
+    owner: decoder.decode(bytes, 32),
+    amount: getU64Decoder().decode(bytes, 64),
+  }
 }

@@ -10,9 +10,8 @@ import {
   type SolanaErrorCode,
 } from '@solana/kit'
 import type { BlockMark } from '../types.ts'
-import type { SlotBlock } from './memory.ts'
 import { ask, notYetTriesMax, refusal, type SolanaNodeRpc } from './node.ts'
-import type { SolanaScan } from './watch.ts'
+import type { SlotBlock, SolanaScan } from './watch.ts'
 
 /** The block of a final slot, without its transactions. */
 export type BlockHead = SlotBlock & { slot: bigint; parent: BlockMark }
@@ -154,4 +153,12 @@ function toHead({ memory }: SolanaScan, slot: bigint, block: BlockHeadAnswer): B
 /** From Unix seconds. */
 function toDate(blockTime: bigint): Date {
   return new Date(Number(blockTime) * 1000)
+}
+
+/** Slot and hash from one answer of one bank: the block itself may become readable a moment later. */
+export async function readFinalMark({ node }: Pick<SolanaScan, 'node'>): Promise<BlockMark> {
+  const { context, value } = await ask(node, 'final slot', (rpc) =>
+    rpc.getLatestBlockhash({ commitment: 'finalized' }).send(),
+  )
+  return { height: context.slot, hash: value.blockhash }
 }

@@ -2,13 +2,19 @@ import { signature as toSignature } from '@solana/kit'
 import { toTxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { BlockMark } from '../types.ts'
-import type { BalanceChange } from './balances.ts'
+import type { BalanceChange } from './balance-changes.ts'
 import { type BlockHead, listBlocks, readFull, readHead, readWhole } from './blocks.ts'
-import { type Findings, findingsOf, joinFindings, nothingFound } from './findings.ts'
-import { memoIn } from './memo.ts'
+import {
+  type Findings,
+  findingsOf,
+  joinFindings,
+  nothingFound,
+  type SlotRange,
+  type SlotRangeReading,
+  type UnreadTransaction,
+} from './findings.ts'
 import { refusal } from './node.ts'
-import type { SlotRange, SlotRangeReading, UnreadTransaction } from './slot-range.ts'
-import { changesInBlock, findTransaction } from './transactions.ts'
+import { changesInBlock, findTransaction, memoIn } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** One block, its findings for the watched owners, and its unreadable transactions. */

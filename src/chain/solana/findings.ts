@@ -1,9 +1,9 @@
 import { assetCode, type TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
-import type { BalanceMovement, FinalityStage, StagedTransfer } from '../types.ts'
-import type { BalanceChange } from './balances.ts'
-import type { SlotBlock } from './memory.ts'
-import type { SolanaWatch } from './watch.ts'
+import type { BalanceMovement, BlockMark, FinalityStage, HeightRange, StagedTransfer } from '../types.ts'
+import type { BalanceChange } from './balance-changes.ts'
+import type { Unread } from './blocks.ts'
+import type { SlotBlock, SolanaScan, SolanaWatch } from './watch.ts'
 
 /** Transfers and movements of the watched owners. */
 export type Findings = { transfers: readonly StagedTransfer[]; movements: readonly BalanceMovement[] }
@@ -72,4 +72,41 @@ function payerOf(
   const receivers = ofAsset.filter((change) => change.paid > 0n)
   const isMore = receivers.length === 1 && -payer.paid > paid
   return { from: payer.owner, ...(isMore ? { sent: toAmount(-payer.paid) } : {}) }
+}
+
+/** Final slots to read, both ends included. */
+export type SlotRange = HeightRange & {
+  /** The block read before `from`, if its hash is known. */
+  below: BlockMark | null
+  /** By owner: this many slots below `from` are listed again. */
+  overlap: bigint
+  /** By block: the most blocks to read. */
+  blocksMax: number
+}
+
+/** The findings up to slot `reached`. */
+export type SlotRangeReading = Findings & {
+  /** Transactions that cannot be read: their slots are not proved. */
+  unread: readonly UnreadTransaction[]
+  reached: bigint
+}
+
+/** `tx` is null if only its block is known. */
+export type UnreadTransaction = { slot: bigint; tx: string | null; reason: Unread }
+
+/** Reports unreadable transactions. Those below the range were reported before. */
+export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: SlotRangeReading): void {
+  for (const one of unread) if (one.slot >= from) node.reportUnread(one)
+}
+
+/** The slots that were read completely, as ranges. */
+export function provedPart(from: bigint, { unread, reached }: SlotRangeReading): HeightRange[] {
+  const holes = [...new Set(unread.map(({ slot }) => slot))]
+    .filter((slot) => slot >= from)
+    .toSorted((left, right) => (left < right ? -1 : 1))
+  const starts = [from, ...holes.map((slot) => slot + 1n)]
+  const ends = [...holes.map((slot) => slot - 1n), reached]
+  return starts
+    .map((start, place) => ({ from: start, to: ends[place] ?? reached }))
+    .filter((range) => range.from <= range.to)
 }

@@ -3,7 +3,7 @@ import { Fault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import { rpcSetting } from '../options.ts'
 import type { NetworkSettings } from '../types.ts'
-import { readDecimals } from './decimals.ts'
+import { readDecimals } from './accounts.ts'
 import { ask, type SolanaNode } from './node.ts'
 
 /** The genesis hash of the cluster: from the settings, or from the first node that answered; null until then. */

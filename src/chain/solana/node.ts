@@ -1,10 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import {
+  address,
   createSolanaRpcFromTransport,
   isSolanaError,
+  type Address as KitAddress,
   type RpcTransport,
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED,
 } from '@solana/kit'
+import type { Address } from '../../core/asset.ts'
 import { Fault, isFault, messageOf, shorten } from '../../core/errors.ts'
 import { openExchange, type RpcPayload } from '../json-rpc.ts'
 import { type NodeConnection, nodeName } from '../options.ts'
@@ -124,3 +127,8 @@ function exactNumbers(_key: string, value: unknown): unknown {
 }
 
 type RawJsonFactory = { rawJSON(text: string): unknown }
+
+/** Casts a checked address to the library's type. */
+export function toKit(checked: Address): KitAddress {
+  return address(checked)
+}

@@ -14,20 +14,16 @@ import type {
   ScanResult,
   TransactionReading,
 } from '../types.ts'
-import { listBlocks, readBlock, readConfirmed, readHead, type Unread } from './blocks.ts'
-import { commonWay } from './choose-way.ts'
-import { readFinalMark } from './final-mark.ts'
-import { findingsOf, nothingFound } from './findings.ts'
+import { readBalanceHistory } from './balance-history.ts'
+import { readBalances } from './balances.ts'
+import { listBlocks, readBlock, readConfirmed, readFinalMark, readHead, type Unread } from './blocks.ts'
+import { findingsOf, nothingFound, provedPart, reportUnread, type SlotRangeReading } from './findings.ts'
 import { identityFaults, requireCluster } from './identity.ts'
-import { emptyMemory } from './memory.ts'
 import { openNode, refusal } from './node.ts'
-import { readBalanceHistory } from './read-balance-history.ts'
-import { readBalances } from './read-balances.ts'
-import { ownersOf, readSlotRange, type SlotRangeRequest } from './read-slot-range.ts'
+import { commonStrategy, ownersOf, readSlotRange, type SlotRangeRequest } from './read-slot-range.ts'
 import { firstAvailable } from './signatures.ts'
-import { provedPart, reportUnread, type SlotRangeReading } from './slot-range.ts'
 import { findTransaction, type TransactionEffects } from './transactions.ts'
-import { type SolanaScan, watchOf } from './watch.ts'
+import { emptyMemory, type SolanaScan, watchOf } from './watch.ts'
 
 const nobody: ReadonlySet<Address> = new Set()
 
@@ -47,7 +43,7 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     finalHeight: async (node) => (await readFinalMark({ node })).height,
   })
   const comparable = (scan: SolanaScan): SolanaScan =>
-    wanted === 1 ? scan : { ...scan, way: scan.way ?? commonWay(ownersOf(scan.watch)) }
+    wanted === 1 ? scan : { ...scan, strategy: scan.strategy ?? commonStrategy(ownersOf(scan.watch)) }
   const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: SolanaScan) => Promise<Result>) =>
     pool.onFirst((node) => read(scanOf(node, watched)))
   return {
@@ -57,7 +53,7 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     readRange: (request) =>
       quorum.readRange(request, (node, asked) => {
         const scan = scanOf(node, asked.watched)
-        return readRange(asked.byBlock === true ? { ...scan, way: 'by_block' } : scan, asked)
+        return readRange(asked.byBlock === true ? { ...scan, strategy: 'by_block' } : scan, asked)
       }),
     readTransaction: (tx, watched) =>
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
@@ -77,7 +73,6 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
 
 function openParts(settings: NetworkSettings, options: ReaderOptions) {
   const bounds = { ...defaultBounds, ...options.bounds }
-  const way = options.solanaWay ?? null
   const nodes = connections(settings, options).map((connection) => ({
     ...openNode(connection),
     memory: emptyMemory(),
@@ -94,7 +89,7 @@ function openParts(settings: NetworkSettings, options: ReaderOptions) {
     watch: watchOf(settings, watched),
     bounds,
     memory: node.memory,
-    way,
+    strategy: options.solanaStrategy ?? null,
   })
   return { nodes, pool, cluster, bounds, scanOf }
 }

@@ -1,10 +1,7 @@
 import { isSolanaError, type Signature, SOLANA_ERROR__JSON_RPC__METHOD_NOT_FOUND } from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
-import { ask, refusal, type SolanaNodeRpc } from './node.ts'
-import { type SolanaScan, toKit } from './watch.ts'
-
-/** A transaction in the history of an address. */
-export type ListedSignature = { signature: Signature; slot: bigint }
+import { ask, refusal, type SolanaNodeRpc, toKit } from './node.ts'
+import type { ListedSignature, SolanaScan } from './watch.ts'
 
 type SignatureRange = {
   account: string

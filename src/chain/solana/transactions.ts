@@ -1,16 +1,19 @@
-import { MAX_SUPPORTED_TRANSACTION_VERSION, type Signature } from '@solana/kit'
+import {
+  type Base58EncodedBytes,
+  getBase58Encoder,
+  MAX_SUPPORTED_TRANSACTION_VERSION,
+  type Signature,
+} from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
 import {
   type BalanceChange,
   balanceChanges,
   type TokenHolding,
   type TransactionBalances,
-} from './balances.ts'
+} from './balance-changes.ts'
 import { type readWhole, type Unread, unlessUnsupported } from './blocks.ts'
-import { memoIn } from './memo.ts'
 import { ask, refusal, type SolanaNodeRpc } from './node.ts'
-import type { ListedSignature } from './signatures.ts'
-import type { SolanaScan } from './watch.ts'
+import type { Effects, ListedSignature, SolanaScan } from './watch.ts'
 
 /**
  * The effects of a listed transaction.
@@ -52,14 +55,6 @@ function requireListed<Answer extends { slot: bigint }>(
   if (answer === null) throw refusal(node, what, 'it is listed, but cannot be read')
   if (answer.slot !== slot) throw refusal(node, what, `it is in slot ${answer.slot}, not ${slot}`)
   return answer
-}
-
-/** The balance changes and the memo of a transaction. */
-export type Effects = {
-  changes: readonly BalanceChange[]
-  memo: string | null
-  /** The accounts of watched mints in the transaction, with their owners. */
-  holders: readonly { account: string; owner: Address }[]
 }
 
 /** A transaction that was requested by its signature. */
@@ -182,4 +177,52 @@ type MetaTokenBalance = NonNullable<BlockTransactionMeta['preTokenBalances']>[nu
 
 function toHolding({ accountIndex, mint, owner, uiTokenAmount }: MetaTokenBalance): TokenHolding {
   return { account: accountIndex, mint, owner, amount: BigInt(uiTokenAmount.amount) }
+}
+
+/** The two releases of the memo program. */
+const memoPrograms: ReadonlySet<string> = new Set([
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
+])
+
+const charactersMax = 256
+
+type Instruction = Readonly<{ programIdIndex: number; data: Base58EncodedBytes }>
+
+/** A complete transaction, as a node returns it. */
+type FullTransaction = {
+  transaction: {
+    message: { accountKeys: readonly string[]; instructions: readonly Instruction[] }
+  }
+  meta: { innerInstructions?: readonly { instructions: readonly Instruction[] }[] | null } | null
+}
+
+/** Programs never come from lookup tables, so the transaction's own accounts suffice. */
+export function memoIn({ transaction, meta }: FullTransaction): string | null {
+  const { accountKeys, instructions } = transaction.message
+  const inner = (meta?.innerInstructions ?? []).flatMap((called) => called.instructions)
+  return memoOf({ accounts: accountKeys, outer: instructions, inner })
+}
+
+/** The parts of a transaction that contain memos. */
+type Instructions = {
+  accounts: readonly string[]
+  outer: readonly Instruction[]
+  /** Instructions called by programs. */
+  inner: readonly Instruction[]
+}
+
+/**
+ * The memos of a transaction, including those written by programs, joined by spaces; null if there are none. Memos are
+ * untrusted text: they are cut to 256 characters, and invisible characters are removed.
+ */
+export function memoOf({ accounts, outer, inner }: Instructions): string | null {
+  const texts = [...outer, ...inner]
+    .filter(({ programIdIndex }) => memoPrograms.has(accounts[programIdIndex] ?? ''))
+    .map(({ data }) => new TextDecoder().decode(Uint8Array.from(getBase58Encoder().encode(data))))
+  const text = texts
+    .map((one) => one.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ''))
+    .filter((one) => one !== '')
+    .join(' ')
+  return text === '' ? null : Array.from(text).slice(0, charactersMax).join('')
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createHeaders } from '../../../src/chain/evm/blocks.ts'
+import { createHeaders } from '../../../src/chain/evm/headers.ts'
 import { openNode } from '../../../src/chain/evm/node.ts'
 import { watchOf } from '../../../src/chain/evm/watch.ts'
 import { connections, defaultBounds } from '../../../src/chain/options.ts'

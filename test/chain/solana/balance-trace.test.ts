@@ -1,10 +1,6 @@
 import { array, assert, bigInt, boolean, integer, property, record } from 'fast-check'
 import { expect, test } from 'vitest'
-import {
-  type BalanceTrace,
-  balancesReported,
-  type Touch,
-} from '../../../src/chain/solana/read-balance-history.ts'
+import { type BalanceTrace, balancesReported, type Touch } from '../../../src/chain/solana/balance-history.ts'
 
 const last = 60
 /** What transactions did to one of three accounts, in their order; nobody tells of those that are hidden. */

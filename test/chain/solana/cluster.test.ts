@@ -7,7 +7,7 @@ import {
   openSolanaFixture,
   pays,
   type SolanaFixture,
-  solanaWays,
+  solanaStrategies,
   watched,
 } from '../../support/solana-watch.ts'
 
@@ -27,9 +27,12 @@ afterEach(async () => {
 
 function reader(
   changed: Partial<NetworkSettings> = {},
-  solanaWay: (typeof solanaWays)[number] = 'by_owner',
+  solanaStrategy: (typeof solanaStrategies)[number] = 'by_owner',
 ): ChainReader {
-  return createSolanaReader({ ...fixture.settings(), ...changed }, { bounds: { quotaWaitMs: 0 }, solanaWay })
+  return createSolanaReader(
+    { ...fixture.settings(), ...changed },
+    { bounds: { quotaWaitMs: 0 }, solanaStrategy },
+  )
 }
 
 const genesis =
@@ -76,14 +79,14 @@ type Listed = { signature: string }[]
 const hidesBlocks = changes('getBlock', (block) => ({ ...(block as object), transactions: [] }))
 const hidesAll = changes('getSignaturesForAddress', () => [] satisfies Listed)
 
-test.each(solanaWays)('with a quorum two nodes must find the same (%s)', async (way) => {
+test.each(solanaStrategies)('with a quorum two nodes must find the same (%s)', async (strategy) => {
   const agreed = (count: number) =>
     reader(
       {
         rpcUrls: nodes.slice(0, count).map(({ url }) => url),
         reading: { quorum: 2, finality: { kind: 'tag', tag: 'finalized' }, traces: 'never' },
       },
-      way,
+      strategy,
     )
   const scan = (count: number): Promise<ScanResult> =>
     agreed(count).scan({ cursor: fixture.start, startHeight: null, watched })
@@ -92,7 +95,7 @@ test.each(solanaWays)('with a quorum two nodes must find the same (%s)', async (
   expect([transfers.map(({ amount }) => amount), dissent]).toEqual([[5n], []])
   expect(cursor.final.height).toBe(fixture.node.slot)
 
-  nodes[1]?.behave(way === 'by_owner' ? hidesAll : hidesBlocks)
+  nodes[1]?.behave(strategy === 'by_owner' ? hidesAll : hidesBlocks)
   await expect(scan(2)).rejects.toMatchObject({ code: 'rpc_disagreement' })
   const settled = await scan(3)
   expect(settled.transfers.map(({ amount }) => amount)).toEqual([5n])

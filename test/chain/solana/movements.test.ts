@@ -6,14 +6,14 @@ import {
   payer,
   type SolanaFixture,
   solana,
-  solanaWays,
+  solanaStrategies,
   watched,
 } from '../../support/solana-watch.ts'
 
-describe.each(solanaWays)('%s', (way) => {
+describe.each(solanaStrategies)('%s', (strategy) => {
   let fixture: SolanaFixture
   beforeEach(async () => {
-    fixture = await openSolanaFixture(way)
+    fixture = await openSolanaFixture(strategy)
   })
   afterEach(() => fixture.node.stop())
 

@@ -3,14 +3,14 @@ import {
   openSolanaFixture,
   pays,
   type SolanaFixture,
-  solanaWays,
+  solanaStrategies,
   watched,
 } from '../../support/solana-watch.ts'
 
-describe.each(solanaWays)('%s', (way) => {
+describe.each(solanaStrategies)('%s', (strategy) => {
   let fixture: SolanaFixture
   beforeEach(async () => {
-    fixture = await openSolanaFixture(way)
+    fixture = await openSolanaFixture(strategy)
   })
   afterEach(() => fixture.node.stop())
 

@@ -82,9 +82,9 @@ async function checkFinalMint(): Promise<true | null> {
   }
 }
 
-describe.each(['by_owner', 'by_block'] as const)('%s', (solanaWay) => {
+describe.each(['by_owner', 'by_block'] as const)('%s', (solanaStrategy) => {
   beforeAll(() => {
-    reader = createSolanaReader(settings, { bounds: { signaturesPerPage: 3 }, solanaWay })
+    reader = createSolanaReader(settings, { bounds: { signaturesPerPage: 3 }, solanaStrategy })
   })
 
   test('tokens to a new associated account and to another account are found, their rent is not', async () => {

@@ -87,8 +87,8 @@ test('of a token with a transfer fee, what arrived is told with what was sent an
     assets: [{ key: asset, network, symbol: 'FEE', decimals: 6 }],
   } as const
   const address = owner.address as string as Address
-  for (const solanaWay of ['by_owner', 'by_block'] as const) {
-    const reader = createSolanaReader(settings, { solanaWay })
+  for (const solanaStrategy of ['by_owner', 'by_block'] as const) {
+    const reader = createSolanaReader(settings, { solanaStrategy })
     const { at, balances } = await reader.readBalances({ pairs: [{ address, asset }], at: null })
     const range = { from: at.height - 60n, to: at.height, watched: new Set([address]) }
     const { transfers } = await reader.readRange(range)

@@ -8,7 +8,7 @@ import {
   pays,
   type SolanaFixture,
   solana,
-  solanaWays,
+  solanaStrategies,
   watched,
 } from '../../support/solana-watch.ts'
 
@@ -31,11 +31,11 @@ function withoutOwner({ usdc, associated: account }: SolanaFixture, before: bigi
   return [{ account, token: { mint: usdc, owner: undefined as never, before, after } }]
 }
 
-describe.each(solanaWays)('%s', (way) => {
+describe.each(solanaStrategies)('%s', (strategy) => {
   let fixture: SolanaFixture
   let unread: object[]
   beforeEach(async () => {
-    fixture = await openSolanaFixture(way)
+    fixture = await openSolanaFixture(strategy)
     unread = []
   })
   afterEach(() => fixture.node.stop())
@@ -43,7 +43,7 @@ describe.each(solanaWays)('%s', (way) => {
   const pay = (amount: bigint) => fixture.node.transact(pays(fixture.associated, amount, fixture.usdc))
   const openReader = () =>
     createSolanaReader(fixture.settings(), {
-      solanaWay: way,
+      solanaStrategy: strategy,
       bounds: { quotaWaitMs: 0 },
       observeUnread: (one) => unread.push(one),
     })
@@ -60,7 +60,7 @@ describe.each(solanaWays)('%s', (way) => {
     expect(transfers.map(({ tx }) => tx)).toEqual([before, after])
     expect(proved).toEqual(around)
     expect(cursor.final.height).toBe(1003n)
-    const tx = way === 'by_block' ? null : unknown
+    const tx = strategy === 'by_block' ? null : unknown
     expect(unread).toEqual([{ network: solana, reason: 'version', slot: 1002n, tx }])
   })
 

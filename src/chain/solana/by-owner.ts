@@ -1,0 +1,162 @@
+import { type Address, toTxId } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
+import { mapBounded } from '../map-bounded.ts'
+import type { HeightRange } from '../types.ts'
+import { accountsOf, readPrograms } from './accounts.ts'
+import { readBlock, readHead, type Unread } from './blocks.ts'
+import { findingsOf, joinFindings, type SlotRange, type SlotRangeReading } from './findings.ts'
+import { refusal } from './node.ts'
+import { listSignatures, requireHistory } from './signatures.ts'
+import { readEffects } from './transactions.ts'
+import type { Effects, ListedSignature, OwnerWalk, SolanaScan } from './watch.ts'
+
+/**
+ * Lists the history of every owner and of its token accounts, and reads each transaction once. If there is more than
+ * one scan reads, it reads up to the last slot that fits completely.
+ * @throws Fault `remote_failed` if the node's answers are not credible
+ */
+export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<SlotRangeReading> {
+  const { bounds, memory, watch } = scan
+  const kind = range.below === null ? 'range' : 'scan'
+  const previous = memory.walks[kind]
+  const walk = previous?.next === range.from ? previous : null
+  const listed = waitingFor(walk, range, watch.owners) ?? (await listKnown(scan, range))
+  const since = walk?.since ?? range.from - range.overlap
+  const entries = new Map<string, ListedSignature>(listed.waiting.map((entry) => [entry.signature, entry]))
+  for (;;) {
+    const oldestFirst = [...entries.values()].toSorted((left, right) => Number(left.slot - right.slot))
+    const { due, through } = cutToBound(oldestFirst, range.from, bounds.transactionsPerScan)
+    const effects = await mapBounded(due, bounds.requestsAtOnce, (entry) => readEffects(scan, entry))
+    const accounts = newAccounts(scan, effects)
+    for (const entry of await listAll(scan, accounts, { from: since, to: listed.to })) {
+      entries.set(entry.signature, entry)
+    }
+    if (accounts.length > 0) continue
+    const reached = through ?? listed.to
+    const left = oldestFirst.filter(({ slot }) => slot > reached)
+    const waiting = left.length > waitingMax ? [] : left
+    memory.walks[kind] = { since, next: reached + 1n, waiting, to: listed.to, owners: watch.owners }
+    return { ...(await findingsIn(scan, due, effects)), reached }
+  }
+}
+
+/** Above this, the waiting transactions are dropped and listed again. */
+const waitingMax = 100_000
+
+/** The transactions already listed for a range that continues a walk; null if they must be listed. */
+function waitingFor(
+  walk: OwnerWalk | null,
+  { to }: SlotRange,
+  owners: ReadonlySet<Address>,
+): Pick<OwnerWalk, 'waiting' | 'to'> | null {
+  if (walk === null || walk.waiting.length === 0 || walk.to > to) return null
+  return owners.size === walk.owners.size && owners.isSubsetOf(walk.owners) ? walk : null
+}
+
+/** The transactions of all known accounts of the owners. */
+async function listKnown(
+  scan: SolanaScan,
+  range: SlotRange,
+): Promise<{ waiting: ListedSignature[]; to: bigint }> {
+  const { from, to, overlap } = range
+  await requireSameHistory(scan, range)
+  const accounts = await knownAccounts(scan, range)
+  return { waiting: await listAll(scan, accounts, { from: from - overlap, to }), to }
+}
+
+/** Proves nothing if the node does not have the old block. When reading by block, the chain of parents is the check. */
+async function requireSameHistory(scan: SolanaScan, { below }: SlotRange): Promise<void> {
+  const head = below === null ? null : await readHead(scan, below.height)
+  if (below === null || head === null || head.hash === below.hash) return
+  throw refusal(
+    scan.node,
+    `block ${below.height}`,
+    `it is ${head.hash}, and was read as final as ${below.hash}`,
+  )
+}
+
+async function knownAccounts(scan: SolanaScan, { from, to, overlap }: SlotRange): Promise<string[]> {
+  await requireHistory(scan, from - overlap)
+  const { requestsAtOnce } = scan.bounds
+  await readPrograms(scan)
+  const accounts = await mapBounded([...scan.watch.owners], requestsAtOnce, (owner) =>
+    accountsOf(scan, owner, to),
+  )
+  return [...new Set(accounts.flat())]
+}
+
+/** The transactions of the accounts. A transaction that touched several of them is listed several times. */
+async function listAll(
+  scan: SolanaScan,
+  accounts: readonly string[],
+  { from, to }: HeightRange,
+): Promise<ListedSignature[]> {
+  const { owners, native } = scan.watch
+  const lists = await mapBounded(accounts, scan.bounds.requestsAtOnce, (account) => {
+    // Only owners pay fees; their token accounts never do.
+    const failed = native !== null && owners.has(account as Address)
+    return listSignatures(scan, { account, floor: from, slot: to, failed })
+  })
+  return lists.flat()
+}
+
+/**
+ * Accounts of watched owners that appear only in the transactions just read. An account that was created, filled,
+ * emptied and closed between two scans is never listed among the existing ones. Its history is read back to the start
+ * of the walk of scans, because its transfers may belong to an earlier scan.
+ */
+function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects | Unread)[]): string[] {
+  const found: string[] = []
+  for (const { account, owner } of effects.flatMap((one) => (typeof one === 'string' ? [] : one.holders))) {
+    const known = memory.accounts.get(owner)
+    if (!watch.owners.has(owner) || known === undefined || known.has(account)) continue
+    memory.accounts.set(owner, new Set([...known, account]))
+    found.push(account)
+  }
+  return found
+}
+
+/** Cuts the transactions to whole slots; `through` is null if nothing was cut. */
+function cutToBound(
+  listed: readonly ListedSignature[],
+  from: bigint,
+  max: number,
+): { due: readonly ListedSignature[]; through: bigint | null } {
+  const last = listed.filter(({ slot }) => slot >= from)[max - 1]
+  const due = last === undefined ? listed : listed.filter(({ slot }) => slot <= last.slot)
+  return last === undefined || due.length === listed.length
+    ? { due: listed, through: null }
+    : { due, through: last.slot }
+}
+
+/** Requests each block once, even if it holds several of the transactions. */
+async function findingsIn(
+  scan: SolanaScan,
+  entries: readonly ListedSignature[],
+  effectsOf: readonly (Effects | Unread)[],
+): Promise<Omit<SlotRangeReading, 'reached'>> {
+  const { owners } = scan.watch
+  const read = entries.flatMap((entry, index) => {
+    const effects = effectsOf[index]
+    return effects === undefined ? [] : [{ entry, effects }]
+  })
+  const touching = read.flatMap(({ entry, effects }) =>
+    typeof effects !== 'string' && effects.changes.some(({ owner }) => owners.has(owner))
+      ? [{ entry, effects }]
+      : [],
+  )
+  const slots = [...new Set(touching.map(({ entry }) => entry.slot))]
+  const blocks = await mapBounded(slots, scan.bounds.requestsAtOnce, (slot) => readBlock(scan, slot))
+  const blockOf = new Map(slots.map((slot, index) => [slot, blocks[index]]))
+  const parts = touching.map(({ entry: { signature, slot }, effects }) => {
+    const block = blockOf.get(slot)
+    assert(block !== undefined, 'the block of each transaction was read')
+    return findingsOf(scan.watch, { tx: toTxId(signature), slot, block, ...effects })
+  })
+  return {
+    ...joinFindings(parts),
+    unread: read.flatMap(({ entry: { signature, slot }, effects }) =>
+      typeof effects === 'string' ? [{ slot, tx: signature, reason: effects }] : [],
+    ),
+  }
+}
