@@ -1,6 +1,6 @@
 import { createSolanaRpc, isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
-import type { NetworkSettings } from '../chain/types.ts'
+import type { NetworkSettings } from '../core/asset.ts'
 import {
   type Address,
   type Asset,

@@ -1,5 +1,4 @@
-import type { NetworkSettings } from '../chain/types.ts'
-import type { Asset } from '../core/asset.ts'
+import type { Asset, NetworkSettings } from '../core/asset.ts'
 
 /** The asset in which every StableWallet is credited, independent of the deposited asset. */
 export const stableAsset = { symbol: 'USDC', decimals: 6 } as const

@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { NetworkSettings } from '../chain/types.ts'
-import type { Address } from '../core/asset.ts'
+import type { Address, NetworkSettings } from '../core/asset.ts'
 import { type Keyring, liquidityBranch, showAddress } from './keyring/keyring.ts'
 import type { OwnerKind, ServiceDatabase, ServiceOwnerRow } from './tables.ts'
 

@@ -1,16 +1,22 @@
-import type { NetworkSettings } from '../chain/types.ts'
-import { assetCode } from '../core/asset.ts'
-import { Fault } from '../core/errors.ts'
+import { isIP } from 'node:net'
+import { createSecureContext } from 'node:tls'
+import { assetCode, type NetworkSettings } from '../core/asset.ts'
+import { Fault, messageOf } from '../core/errors.ts'
+import { parseAmount } from '../core/money.ts'
+import type { RateLimit } from '../http/token-buckets.ts'
 import { isApiKey } from './api-keys.ts'
 import { findQuoteFaults, type QuoteSettings } from './deposits/prices.ts'
 import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
-import { type ApiServerSettings, findServerFaults } from './http/server-settings.ts'
 import type { ApiScope } from './tables.ts'
-import { findSweepFaults, type SweepSettings } from './transfers/due-sweeps.ts'
-import { findWebhookFaults, type ServiceWebhookSettings } from './webhooks/webhook-settings.ts'
+import type { WebhookEndpoint } from './webhooks/endpoints.ts'
+import { isWebhookSecret } from './webhooks/signing-key.ts'
+import { findUrlFault, isPrivateUrl, urlForm } from './webhooks/webhook-url.ts'
 
 /** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
 export type ConfiguredApiKey = { key: string; scope: ApiScope }
+
+/** `minimums['base/USDC']` is the least balance of an address that is swept, in whole units of the asset. */
+export type SweepSettings = { minimums: Readonly<Record<string, string>> }
 
 export type DepositServiceSettings = ApiServerSettings &
   ServiceWebhookSettings & {
@@ -95,10 +101,133 @@ function paymentFaults({ networks, quotes, sweep, replaceAfterMs }: DepositServi
   ]
 }
 
+/** Reports every minimum whose asset is not in the networks, or whose value is not an amount of it. */
+function findSweepFaults({ minimums }: SweepSettings, networks: readonly NetworkSettings[]): string[] {
+  const decimals = new Map<string, number>(
+    networks.flatMap(({ name, assets }) =>
+      assets.map((asset) => [`${name}/${asset.symbol}`, asset.decimals] as const),
+    ),
+  )
+  return Object.entries(minimums)
+    .filter(([name, amount]) => {
+      const known = decimals.get(name)
+      return known === undefined || !isAmount(amount, known)
+    })
+    .map(
+      ([name, amount]) =>
+        `sweep minimum ${name} = ${amount} is not an asset like base/USDC and an amount of it`,
+    )
+}
+
+function isAmount(text: string, decimals: number): boolean {
+  try {
+    return parseAmount(text, decimals) >= 0n
+  } catch {
+    return false
+  }
+}
+
 function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
 }
 
 function repeated(names: readonly string[]): string[] {
   return [...new Set(names.filter((name, place) => names.indexOf(name) !== place))]
+}
+
+export type ServiceWebhookSettings = {
+  /** Endpoints in addition to those registered through the API. */
+  webhooks: readonly WebhookEndpoint[]
+  /**
+   * Whether webhooks may go to private addresses. If others than the operator can register endpoints, this lets them
+   * reach the operator's internal network.
+   */
+  allowPrivateWebhooks: boolean
+}
+
+/** Reports webhooks by their position, because a rejected URL may contain a password. */
+export function findWebhookFaults({ webhooks, allowPrivateWebhooks }: ServiceWebhookSettings): string[] {
+  const urls = webhooks.map(({ url }) => url).filter((url) => findUrlFault(url) === null)
+  return [
+    ...webhooks.flatMap((webhook, place) => endpointFaults(webhook, place + 1)),
+    ...(new Set(urls.map(urlForm)).size === urls.length ? [] : ['a webhook is named twice']),
+    ...(allowPrivateWebhooks || !urls.some(isPrivateUrl)
+      ? []
+      : ['the address of a webhook is private, and allowPrivateWebhooks is off']),
+  ]
+}
+
+function endpointFaults({ url, secret }: WebhookEndpoint, number: number): string[] {
+  const urlFault = findUrlFault(url)
+  return [
+    ...(urlFault === null ? [] : [`the address of webhook ${number} ${urlFault}`]),
+    ...(isWebhookSecret(secret)
+      ? []
+      : [`the secret of webhook ${number} is not whsec_ or whsk_ and base64 of the right length`]),
+  ]
+}
+
+/** PEM. */
+export type TlsSettings = { cert: string; key: string }
+
+/** Limits against slow callers and too many connections. */
+export type ConnectionLimits = {
+  /** Until the headers are complete, and until a TLS handshake is complete. */
+  headersMs: number
+  /** Until the body is complete. */
+  requestMs: number
+  /** Until an idle connection is closed. */
+  idleMs: number
+  connectionsMax: number
+}
+
+export type ApiServerSettings = {
+  /** 0 picks a free port. */
+  port: number
+  /** The listen address; loopback by default. */
+  host?: string
+  /** With a certificate and its key, the server speaks only HTTPS. */
+  tls?: TlsSettings
+  /** Per key. */
+  rateLimit?: RateLimit
+  limits?: Partial<ConnectionLimits>
+}
+
+export const loopback = '127.0.0.1'
+
+export const connectionLimits: ConnectionLimits = {
+  headersMs: 10_000,
+  requestMs: 30_000,
+  idleMs: 60_000,
+  connectionsMax: 1000,
+}
+
+/** Every problem of the settings, without any content of the private key. */
+export function findServerFaults({ host = loopback, tls, rateLimit, limits }: ApiServerSettings): string[] {
+  const counts = Object.entries({ ...connectionLimits, ...limits })
+  return [
+    ...(isIP(host) === 0 ? [`host ${host} is not an IP address`] : []),
+    ...(tls === undefined ? [] : certificateFaults(tls)),
+    ...Object.entries(rateLimit ?? {})
+      .filter(([, value]) => !(Number.isFinite(value) && value > 0))
+      .map(([name]) => `rateLimit.${name} is not above 0`),
+    ...(rateLimit !== undefined && rateLimit.burst < 1 ? ['rateLimit.burst allows no request'] : []),
+    ...counts
+      .filter(([, value]) => !(Number.isInteger(value) && value > 0))
+      .map(([name]) => `limits.${name} is not a whole number above 0`),
+  ]
+}
+
+/** True if API keys and deposits would cross a network unencrypted. */
+export function isExposed({ host = loopback, tls }: ApiServerSettings): boolean {
+  return tls === undefined && !/^(?:127\.|::1$)/.test(host)
+}
+
+function certificateFaults(tls: TlsSettings): string[] {
+  try {
+    createSecureContext(tls)
+    return []
+  } catch (error) {
+    return [`tls is not a certificate and its key in PEM: ${messageOf(error).slice(0, 100)}`]
+  }
 }

@@ -1,7 +1,6 @@
 import type { Generated, Kysely, Selectable, Transaction } from 'kysely'
-import type { Address, NetworkName } from '../core/asset.ts'
-import type { TransferTables } from './transfers/tables.ts'
-import type { WebhookTables } from './webhooks/tables.ts'
+import type { Address, AssetCode, NetworkName } from '../core/asset.ts'
+import type { SigningKeyScheme } from './webhooks/signing-key.ts'
 
 export type ApiScope = 'read' | 'write'
 export type OwnerKind = 'channel' | 'stable_wallet'
@@ -130,4 +129,136 @@ type ApiKeyTable = {
   scope: ApiScope
   created_at: Generated<Date>
   revoked_at: Date | null
+}
+
+/** `top_up`: gas for a deposit address before its sweep. `stray`: an extra payment by a fault, beside a forward. */
+export type TransferKind = 'forward' | 'refund' | 'withdrawal' | 'sweep' | 'top_up' | 'extra'
+export type WithdrawalStatus = 'requested' | 'sending' | 'settled' | 'failed'
+type TransferOutcome = 'landed' | 'reverted' | 'expired'
+
+export type TransferTables = {
+  'service.transfer': TransferTable
+  'service.signing': SigningTable
+  'service.withdrawal': WithdrawalTable
+}
+
+export type ServiceTransferRow = Selectable<TransferTable>
+export type SigningRow = Selectable<SigningTable>
+export type WithdrawalRow = Selectable<WithdrawalTable>
+
+/** `amount` is the amount that arrives: of the newest version, and once ended, of the version that landed. */
+type TransferTable = {
+  id: Generated<bigint>
+  kind: TransferKind
+  deposit_id: string | null
+  withdrawal: bigint | null
+  attempt: Generated<number>
+  network: NetworkName
+  branch: number
+  nonce: bigint | null
+  asset: AssetCode
+  to_address: Address
+  amount: string
+  outcome: TransferOutcome | null
+  transaction: string | null
+  created_at: Generated<Date>
+}
+
+type SigningTable = {
+  transaction: string
+  transfer_id: bigint
+  version: Generated<number>
+  amount: string
+  bytes: Buffer
+  expires_height: bigint | null
+  created_at: Generated<Date>
+}
+
+/** `amount` is in base units of the balance, which has 6 decimals on every network. */
+type WithdrawalTable = {
+  sequence: Generated<bigint>
+  owner_kind: Generated<'stable_wallet'>
+  wallet_id: string
+  id: string
+  network: NetworkName
+  recipient: Address
+  asset: AssetCode
+  amount: string
+  status: Generated<WithdrawalStatus>
+  transaction: string | null
+  settled_at: Date | null
+  created_at: Generated<Date>
+  updated_at: Generated<Date>
+}
+
+export type WebhookTables = {
+  'service.event': EventTable
+  'service.webhook_endpoint': EndpointTable
+  'service.webhook_secret': SecretTable
+  'service.delivery': DeliveryTable
+  'service.delivery_attempt': AttemptTable
+}
+
+export type EndpointRow = Selectable<EndpointTable>
+export type SecretRow = Selectable<SecretTable>
+export type DeliveryRow = Selectable<DeliveryTable>
+export type AttemptRow = Selectable<AttemptTable>
+
+/** `deposit_id` and `revision` are null only for the test of an endpoint. */
+type EventTable = {
+  id: string
+  sequence: Generated<bigint>
+  type: string
+  deposit_id: string | null
+  revision: number | null
+  body: string
+  created_at: Date
+}
+
+type EndpointTable = {
+  id: string
+  sequence: Generated<bigint>
+  url: string
+  types: string[] | null
+  configured: boolean
+  status: Generated<'active' | 'disabled' | 'deleted'>
+  disabled_because: 'gone' | 'requested' | null
+  resume_at: Date | null
+  created_at: Generated<Date>
+}
+
+type SecretTable = {
+  endpoint_id: string
+  version: number
+  scheme: SigningKeyScheme
+  sealed: Buffer
+  public_key: string | null
+  created_at: Generated<Date>
+  expires_at: Date | null
+}
+
+/** `cancelled`: the endpoint was disabled or deleted before the delivery ended. */
+export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
+
+type DeliveryTable = {
+  event_id: string
+  endpoint_id: string
+  sequence: Generated<bigint>
+  status: Generated<DeliveryStatus>
+  attempts: Generated<number>
+  tries: Generated<number>
+  next_at: Generated<Date | null>
+  created_at: Generated<Date>
+  ended_at: Date | null
+}
+
+type AttemptTable = {
+  event_id: string
+  endpoint_id: string
+  number: number
+  started_at: Date
+  duration_ms: number | null
+  status_code: number | null
+  problem: string | null
+  answer: string | null
 }

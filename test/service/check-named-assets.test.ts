@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { NetworkSettings } from '../../src/chain/types.ts'
+import type { NetworkSettings } from '../../src/core/asset.ts'
 import { type Address, assetCode, type NetworkName } from '../../src/core/asset.ts'
 import { checkNamedAssets, startService } from '../../src/service/service.ts'
 import { type Book, openBook } from './book.ts'

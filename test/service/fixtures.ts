@@ -1,4 +1,4 @@
-import type { NetworkSettings } from '../../src/chain/types.ts'
+import type { NetworkSettings } from '../../src/core/asset.ts'
 import { type AssetCode, assetKey, type NetworkName, parseAddress } from '../../src/core/asset.ts'
 import type { DepositServiceSettings } from '../../src/service/settings.ts'
 import { checkExchange } from './contract.ts'

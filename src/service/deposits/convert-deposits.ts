@@ -1,16 +1,14 @@
 import { sql } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
 import { inTransaction } from '../../store/database.ts'
+import { termsOf, withhold } from '../faults/deposit-faults.ts'
 import type { Faults } from '../faults/faults.ts'
-import { termsOf } from '../faults/quote-faults.ts'
-import { withhold } from '../faults/withhold-refund.ts'
 import type { ServiceDatabase, ServiceDepositRow } from '../tables.ts'
+import { refundOf } from './deposit-actions.ts'
 import { type DepositBook, type DepositChange, lockDeposits } from './deposits.ts'
-import { lockPolicies } from './policies.ts'
-import { decidePolicy, type OwnerPolicy } from './policy.ts'
+import { decidePolicy, lockPolicies, type OwnerPolicy } from './policy.ts'
 import type { Prices } from './prices.ts'
 import { type PriceTable, type Quote, quote, type Terms } from './quote.ts'
-import { refundOf } from './refund-deposit.ts'
 
 export type ConversionDeps = DepositBook & { terms: Terms; prices: Prices; faults: Faults }
 

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { NetworkSettings } from '../../chain/types.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
 import { type Address, type AssetCode, assetCode, type NetworkName } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { inTransaction } from '../../store/database.ts'

@@ -1,4 +1,4 @@
-import type { NetworkSettings } from '../../chain/types.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import type { DepositReason, DepositStatus, OwnerKind, ServiceDepositRow } from '../tables.ts'
 

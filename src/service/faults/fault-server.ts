@@ -5,7 +5,7 @@ import { assert, isFault } from '../../core/errors.ts'
 import { logEvent } from '../../log/log-event.ts'
 import { type ApiReply, problemReply, refusal, replyTo } from '../http/problem.ts'
 import { readJsonBody } from '../http/read-request.ts'
-import { describeError } from '../running/describe-error.ts'
+import { describeError } from '../running/requests.ts'
 import { faultKnobs, faultTable } from './fault-table.ts'
 import { type FaultSettings, type Faults, harmless } from './faults.ts'
 

@@ -1,7 +1,6 @@
-import type { NetworkSettings } from '../../chain/types.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
 import { type DepositRecord, recordWriter } from '../deposits/record.ts'
-import type { ServiceDepositRow } from '../tables.ts'
-import { claimAgain } from './claim-again.ts'
+import type { DepositStatus, ServiceDepositRow } from '../tables.ts'
 import type { DepositKnob } from './fault-table.ts'
 import type { Faults } from './faults.ts'
 
@@ -121,4 +120,21 @@ export function misstate(record: DepositRecord): DepositRecord {
   const tenth = paid / 10n
   const stated = paid + (tenth > 0n ? tenth : 1n)
   return { ...record, source: { ...record.source, amount: stated.toString() } }
+}
+
+const finished: readonly DepositStatus[] = ['settled', 'credited']
+
+/** The second deposit that claims the payment of a settled one. It differs only in its id. */
+export function claimAgain(record: DepositRecord): DepositRecord[] {
+  return finished.includes(record.status) ? [{ ...record, id: againOf(record.id) }] : []
+}
+
+/**
+ * The id of the second claim: the bytes of the first id, reversed. Applied twice it yields the first id, so nothing has
+ * to be stored.
+ */
+export function againOf(id: string): string {
+  const start = id.indexOf('_') + 1
+  const bytes = Buffer.from(id.slice(start), 'hex')
+  return id.slice(0, start) + Buffer.from(bytes.toReversed()).toString('hex')
 }

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import type { NetworkSettings } from '../../chain/types.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { findNetwork } from '../catalog.ts'
 import { priceOf } from '../deposits/quote.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import { depositAddresses, findOwner, listOwners, type NewOwner } from '../owners.ts'
 import type { ServiceOwnerRow } from '../tables.ts'
-import { refusal } from './problem.ts'
-import { readPage } from './read-page.ts'
+import { pageOf, pageQuery, readPage } from './pages.ts'
+import { notFound, refusal } from './problem.ts'
 import { type Api, defineRoute } from './route.ts'
-import { depositAddressSchema, idText, pageOf, pageQuery } from './schemas.ts'
+import { depositAddressSchema, idText } from './schemas.ts'
 import { type RequestValue, readAsset, readNetwork, readRecipient, refuseOwnAddress } from './stated.ts'
 
 const word = z.string().min(1).max(128)
@@ -155,7 +155,7 @@ const retrieveChannel = defineRoute({
   refusals: ['not_found'],
   run: async ({ db, networks }, { parameters: { id } }) => {
     const owner = await findOwner(db, 'channel', id)
-    if (owner === undefined) throw refusal('not_found', `there is no channel ${id}`)
+    if (owner === undefined) throw notFound('channel', id)
     return showChannel(owner, networks)
   },
 })

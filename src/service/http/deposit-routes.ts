@@ -1,15 +1,17 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { type TxId, toTxId } from '../../core/asset.ts'
-import type { DepositRecord } from '../deposits/record.ts'
-import { againOf } from '../faults/claim-again.ts'
-import { openListing, reportRecords } from '../faults/record-faults.ts'
-import type { ServiceDatabase, ServiceDepositRow } from '../tables.ts'
-import { readCursor, writeCursor } from './cursor.ts'
-import { depositRecord } from './deposit-schema.ts'
-import { depositId, noDeposit } from './find-deposit.ts'
-import { defineRoute } from './route.ts'
-import { idText, listLimitDefault, pageOf, pageQuery, timeText } from './schemas.ts'
+import { type Address, type TxId, toTxId } from '../../core/asset.ts'
+import { refundDeposit, releaseDeposit } from '../deposits/deposit-actions.ts'
+import { recordWriter } from '../deposits/record.ts'
+import { againOf, openListing, reportRecords } from '../faults/record-faults.ts'
+import type { DepositStatus, ServiceDatabase, ServiceDepositRow } from '../tables.ts'
+import { listLimitDefault, pageOf, pageQuery, readCursor, writeCursor } from './pages.ts'
+import { notFound, refusal } from './problem.ts'
+import { type Api, defineRoute } from './route.ts'
+import { depositRecord, idText, timeText } from './schemas.ts'
+import { readNetwork, readRecipient, refuseOwnAddress } from './stated.ts'
+
+const depositId = z.strictObject({ id: z.string().max(64) })
 
 const depositsQuery = pageQuery.extend({
   owner: idText.optional(),
@@ -53,34 +55,35 @@ const retrieveDeposit = defineRoute({
   answer: depositRecord,
   refusals: ['not_found'],
   run: async ({ db, networks, faults }, { parameters: { id } }) => {
-    const isAsked = (record: DepositRecord) => record.id === id
     const rows = await db
       .selectFrom('service.deposit')
       .selectAll()
       .where('id', 'in', [id, againOf(id)])
       .execute()
-    const record = rows.flatMap((row) => reportRecords(faults, row, networks)).find(isAsked)
-    if (record === undefined) throw noDeposit(id)
+    const records = rows.flatMap((row) => reportRecords(faults, row, networks))
+    const record = records.find((reported) => reported.id === id)
+    if (record === undefined) throw notFound('deposit', id)
     return record
   },
 })
 
-export const depositRoutes = [listDeposits, retrieveDeposit]
-
 function selectDeposits(
   db: ServiceDatabase,
-  wanted: DepositsQuery,
+  query: DepositsQuery,
   limit: number,
 ): Promise<readonly ServiceDepositRow[]> {
-  const before = readCursor('deposits', wanted.cursor)
+  const { owner, network, status, since, until, updated_since: updatedSince, transaction } = query
+  const before = readCursor('deposits', query.cursor)
   const conditions = [
-    ...(before === null ? [] : [sql<boolean>`sequence < ${before}`]),
-    ...(wanted.owner === undefined ? [] : [sql<boolean>`owner_id = ${wanted.owner}`]),
-    ...(wanted.network === undefined ? [] : [sql<boolean>`network = ${wanted.network}`]),
-    ...(wanted.status === undefined ? [] : [sql<boolean>`status = ${wanted.status}`]),
-    ...timeConditions(wanted),
-    ...(wanted.transaction === undefined ? [] : [ofTransaction(toTxId(wanted.transaction))]),
-  ]
+    before !== null && sql<boolean>`sequence < ${before}`,
+    owner !== undefined && sql<boolean>`owner_id = ${owner}`,
+    network !== undefined && sql<boolean>`network = ${network}`,
+    status !== undefined && sql<boolean>`status = ${status}`,
+    since !== undefined && sql<boolean>`created_at >= ${new Date(since)}`,
+    until !== undefined && sql<boolean>`created_at < ${new Date(until)}`,
+    updatedSince !== undefined && sql<boolean>`updated_at >= ${new Date(updatedSince)}`,
+    transaction !== undefined && ofTransaction(toTxId(transaction)),
+  ].filter((condition) => condition !== false)
   return db
     .selectFrom('service.deposit')
     .selectAll()
@@ -90,16 +93,75 @@ function selectDeposits(
     .execute()
 }
 
-function timeConditions({ since, until, updated_since: updatedSince }: DepositsQuery) {
-  return [
-    ...(since === undefined ? [] : [sql<boolean>`created_at >= ${new Date(since)}`]),
-    ...(until === undefined ? [] : [sql<boolean>`created_at < ${new Date(until)}`]),
-    ...(updatedSince === undefined ? [] : [sql<boolean>`updated_at >= ${new Date(updatedSince)}`]),
-  ]
-}
-
 /** Matches the payment, the forward or the refund of a deposit. */
 function ofTransaction(transaction: TxId) {
   return sql<boolean>`
     (transaction = ${transaction} or to_transaction = ${transaction} or refund_transaction = ${transaction})`
+}
+
+const release = defineRoute({
+  method: 'post',
+  path: '/v1/proxies/deposits/{id}/release',
+  scope: 'write',
+  summary: 'Release a held deposit, regardless of its policy',
+  origin: 'ours',
+  parameters: depositId,
+  status: 200,
+  answer: depositRecord,
+  refusals: ['not_found', 'state_conflict'],
+  run: async ({ db, deposits, networks }, { parameters: { id } }) => {
+    const outcome = await releaseDeposit({ db, deposits }, id)
+    if (outcome.kind === 'not_found') throw notFound('deposit', id)
+    if (outcome.kind === 'wrong_state') throw wrongState(outcome.status, 'only held deposits can be released')
+    return recordWriter(networks)(outcome.deposit)
+  },
+})
+
+const refundRequest = z
+  .strictObject({ address: z.string().min(1).max(128).optional() })
+  .meta({ id: 'RefundRequest', description: 'Without an address, the refund goes to the sender.' })
+
+const refund = defineRoute({
+  method: 'post',
+  path: '/v1/proxies/deposits/{id}/refund',
+  scope: 'write',
+  summary: 'Refund a deposit, in full and on its own network',
+  origin: 'ours',
+  parameters: depositId,
+  body: refundRequest.optional(),
+  status: 200,
+  answer: depositRecord,
+  refusals: ['not_found', 'network_unknown', 'address_invalid', 'state_conflict', 'sender_unknown'],
+  run: async (api, { parameters: { id }, body }) => {
+    const to = body?.address === undefined ? null : await readReceiver(api, id, body.address)
+    const outcome = await refundDeposit({ db: api.db, deposits: api.deposits }, { id, to })
+    if (outcome.kind === 'not_found') throw notFound('deposit', id)
+    if (outcome.kind === 'wrong_state') {
+      throw wrongState(outcome.status, 'only confirmed or held deposits can be refunded')
+    }
+    if (outcome.kind === 'sender_unknown') {
+      throw refusal('sender_unknown', 'the chain does not show the sender; state a refund address')
+    }
+    return recordWriter(api.networks)(outcome.deposit)
+  },
+})
+
+export const depositRoutes = [listDeposits, retrieveDeposit, release, refund]
+
+/** Parses a refund address for the network of the deposit. Rejects addresses of this service. */
+async function readReceiver({ db, networks, owners }: Api, id: string, text: string): Promise<Address> {
+  const deposit = await db
+    .selectFrom('service.deposit')
+    .select('network')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  if (deposit === undefined) throw notFound('deposit', id)
+  const stated = { text, place: '/address' }
+  const address = readRecipient(readNetwork(networks, { text: deposit.network, place: '' }), stated)
+  if (await owners.isOwnAddress(address)) throw refuseOwnAddress(stated)
+  return address
+}
+
+function wrongState(status: DepositStatus, rule: string) {
+  return refusal('state_conflict', `the deposit is ${status}; ${rule}`)
 }

@@ -1,9 +1,14 @@
 import { isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
 import { z } from 'zod'
-import type { NetworkSettings } from '../../chain/types.ts'
-import { deletePolicy, getPolicy, type PolicyOutcome, putPolicy } from '../deposits/policies.ts'
-import type { OwnerPolicy } from '../deposits/policy.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
+import {
+  deletePolicy,
+  getPolicy,
+  type OwnerPolicy,
+  type PolicyOutcome,
+  putPolicy,
+} from '../deposits/policy.ts'
 import type { OwnerKind } from '../tables.ts'
 import { refusal } from './problem.ts'
 import { type ApiRoute, defineRoute } from './route.ts'

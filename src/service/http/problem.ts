@@ -82,6 +82,10 @@ export function refusal(
   return new Fault('request_refused', { status: statusOf(code), reason: code, problem: detail, ...parts })
 }
 
+export function notFound(what: string, id: string): Fault<'request_refused'> {
+  return refusal('not_found', `${what} ${id} does not exist`)
+}
+
 /** The RFC 9457 problem document of a refusal; null for internal errors. */
 export function replyTo(error: unknown): ApiReply | null {
   const refused = isFault(error, 'request_refused') ? error : translateParserError(error)

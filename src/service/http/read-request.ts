@@ -1,7 +1,8 @@
 import express, { type Request, type Response } from 'express'
-import type { RequestFault } from '../../core/errors.ts'
+import { type JSONPath, visit } from 'jsonc-parser'
+import type { z } from 'zod'
+import { messageOf, type RequestFault } from '../../core/errors.ts'
 import { refusal } from './problem.ts'
-import { isPlainText, parseStrictJson } from './strict-json.ts'
 
 export const bodyMax = 16 * 1024
 
@@ -72,4 +73,135 @@ function refuseParameters(names: readonly string[], detail: string): void {
     .map((name) => ({ parameter: name.toWellFormed().slice(0, 200), detail }))
   const described = errors.map(({ parameter }) => `${parameter} ${detail}`).join('; ')
   throw refusal('request_invalid', described.slice(0, 1000), { errors })
+}
+
+type RequestLocation = 'body' | 'parameter'
+
+const faultsMax = 20
+
+/** Parses input at the edge and reports all errors at once, each with its location. */
+export function parseRequest<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+  place: RequestLocation,
+): z.output<Schema> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const faults = result.error.issues.flatMap((issue) => faultsOf(issue, place)).slice(0, faultsMax)
+  throw refusal('request_invalid', faults.map(describeFault).join('; ').slice(0, 1000), { errors: faults })
+}
+
+function faultsOf(issue: z.core.$ZodIssue, place: RequestLocation): RequestFault[] {
+  if (issue.code === 'invalid_union') return faultsOfNearest(issue, place)
+  if (issue.code !== 'unrecognized_keys') return [faultAt(issue.path, place, issue.message)]
+  const detail = place === 'body' ? 'is not a field of this request' : 'is not a parameter of this call'
+  return issue.keys.map((key) => faultAt([...issue.path, key], place, detail))
+}
+
+/** Reports the errors of the union member with the fewest, because it is the likeliest to be meant. */
+function faultsOfNearest(issue: z.core.$ZodIssueInvalidUnion, place: RequestLocation): RequestFault[] {
+  const [nearest] = issue.errors.toSorted((left, right) => left.length - right.length)
+  if (nearest === undefined) return [faultAt(issue.path, place, issue.message)]
+  return nearest.flatMap((inner) => faultsOf({ ...inner, path: [...issue.path, ...inner.path] }, place))
+}
+
+function faultAt(path: readonly PropertyKey[], place: RequestLocation, message: string): RequestFault {
+  const detail = message.endsWith('received undefined') ? 'is missing' : message.slice(0, 200)
+  return place === 'body'
+    ? { pointer: pointerOf(path), detail }
+    : { parameter: path.map(String).join('.').slice(0, 200), detail }
+}
+
+/** A JSON pointer (RFC 6901). */
+export function pointerOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`)
+    .join('')
+    .slice(0, 200)
+}
+
+/** `/forward_network: is missing`; an error of the whole body has no location. */
+function describeFault({ pointer, parameter, detail }: RequestFault): string {
+  const place = pointer ?? parameter ?? ''
+  return place === '' ? detail : `${place}: ${detail}`
+}
+
+/** More than twice the depth of any request of this API. */
+export const depthMax = 16
+
+/**
+ * Parses one JSON document in UTF-8. Rejects input on which JSON parsers disagree: a repeated key in one object, and
+ * invalid text (NUL, half of a surrogate pair).
+ * @throws Fault `request_refused`
+ */
+export function parseStrictJson(bytes: Uint8Array): unknown {
+  const text = decode(bytes)
+  const value = parse(text)
+  inspect(text)
+  return value
+}
+
+/** True if Postgres can store the text and UTF-8 can encode it. */
+export function isPlainText(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    throw refusal('body_malformed', 'the body is not UTF-8')
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw refusal('body_malformed', messageOf(error).slice(0, 200))
+  }
+}
+
+/** Walks valid JSON. Throws, and so stops, at the maximum depth. */
+function inspect(text: string): void {
+  const open: Set<string>[] = []
+  const enter = (path: () => JSONPath): void => {
+    if (open.push(new Set()) > depthMax) throw tooDeep(path())
+  }
+  const leave = (): void => {
+    open.pop()
+  }
+  visit(text, {
+    onObjectBegin: (...[, , , , path]) => enter(path),
+    onObjectEnd: leave,
+    onArrayBegin: (...[, , , , path]) => enter(path),
+    onArrayEnd: leave,
+    onObjectProperty: (...[key, , , , , path]) => {
+      const keys = open.at(-1)
+      if (keys?.has(key) === true) throw repeated([...path(), key])
+      keys?.add(key)
+      checkText(key, () => [...path(), key])
+    },
+    onLiteralValue: (...[value, , , , , path]) => {
+      if (typeof value === 'string') checkText(value, path)
+    },
+  })
+}
+
+function checkText(text: string, path: () => JSONPath): void {
+  if (isPlainText(text)) return
+  const fault = { pointer: pointerOf(path()), detail: 'holds NUL or half of a surrogate pair' }
+  throw refusal('request_invalid', `${fault.pointer}: ${fault.detail}`, { errors: [fault] })
+}
+
+function repeated(path: JSONPath) {
+  const fault = { pointer: pointerOf(path), detail: 'stands twice in its object' }
+  return refusal('key_repeated', `${fault.pointer} ${fault.detail}`, { errors: [fault] })
+}
+
+function tooDeep(path: JSONPath) {
+  const fault = { pointer: pointerOf(path), detail: `lies deeper than ${depthMax} levels` }
+  return refusal('body_too_deep', `${fault.pointer} ${fault.detail}`, { errors: [fault] })
 }

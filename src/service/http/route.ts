@@ -1,13 +1,13 @@
 import { z } from 'zod'
-import type { NetworkSettings } from '../../chain/types.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
 import type { Deposits } from '../deposits/deposits.ts'
 import type { Prices } from '../deposits/prices.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Owners } from '../owners.ts'
 import type { ApiScope, ServiceDatabase } from '../tables.ts'
-import type { SecretVault } from '../webhooks/secret-vault.ts'
-import { parseRequest } from './parse.ts'
+import type { SecretVault } from '../webhooks/secrets.ts'
 import type { ProblemCode } from './problem.ts'
+import { parseRequest } from './read-request.ts'
 
 /** Dependencies of the operations. */
 export type Api = {

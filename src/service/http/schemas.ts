@@ -1,33 +1,10 @@
 import { z } from 'zod'
+import type { DepositRecord } from '../deposits/record.ts'
 
 /** Chosen by the caller. Limited to characters that are safe in a path, a log line and a spreadsheet. */
 export const idText = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
   error: 'must be 1 to 128 letters, digits or . _ : @ -, and begin with a letter or digit',
 })
-
-/** A positive integer in a query. */
-export function countText(max: number) {
-  const error = `must be a whole number from 1 to ${max}`
-  return z
-    .string()
-    .regex(/^[1-9]\d{0,5}$/, { error })
-    .transform(Number)
-    .pipe(z.int().min(1).max(max, { error }))
-}
-
-export const listLimitDefault = 50
-export const listLimitMax = 500
-
-/** The query of every list. `cursor` is decoded by the list that issued it. */
-export const pageQuery = z.strictObject({
-  limit: countText(listLimitMax).optional(),
-  cursor: z.string().min(1).max(200).optional(),
-})
-
-/** A page of a list. `next_cursor` is the `cursor` of the next page, and null on the last. */
-export function pageOf<Item extends z.ZodType>(item: Item) {
-  return z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })
-}
 
 /** An integer in base units of an asset. It is a string because JSON numbers lose precision. */
 export const baseUnits = z.string().regex(/^(?:0|[1-9]\d*)$/)
@@ -40,3 +17,75 @@ export const timeText = z.iso
 export const depositAddressSchema = z
   .strictObject({ network: z.string(), address: z.string() })
   .meta({ id: 'DepositAddress' })
+
+const time = z.iso.datetime()
+const decimals = z.int().min(0)
+
+/** A deposit as the API returns it; see `DepositRecord` for the fields. */
+export const depositRecord = z
+  .strictObject({
+    id: z.string(),
+    owner: z.strictObject({ type: z.enum(['channel', 'stable_wallet']), id: idText }),
+    status: z.enum([
+      'detected',
+      'confirmed',
+      'converting',
+      'forwarding',
+      'settled',
+      'credited',
+      'held',
+      'refunding',
+      'refunded',
+      'failed',
+    ]),
+    reason: z
+      .enum([
+        'vanished',
+        'too_small',
+        'policy_hold',
+        'below_minimum',
+        'asset_denied',
+        'sender_denied',
+        'sender_unknown',
+        'requested',
+        'undeliverable',
+        'price_missing',
+      ])
+      .nullable(),
+    source: z.strictObject({
+      network: z.string(),
+      address: z.string(),
+      asset: z.string(),
+      contract: z.string().nullable(),
+      decimals,
+      amount: baseUnits,
+      transaction: z.string(),
+      index: z.string(),
+      sender: z.string().nullable(),
+      block: baseUnits,
+      time,
+    }),
+    destination: z.strictObject({
+      network: z.string().nullable(),
+      address: z.string(),
+      asset: z.string(),
+      contract: z.string().nullable(),
+      decimals,
+      amount: baseUnits.nullable(),
+      transaction: z.string().nullable(),
+      time: time.nullable(),
+    }),
+    fee: z.strictObject({ asset: z.string(), amount: baseUnits }).nullable(),
+    rate: z.string().nullable(),
+    refund: z
+      .strictObject({
+        address: z.string(),
+        amount: baseUnits,
+        transaction: z.string().nullable(),
+        time: time.nullable(),
+      })
+      .nullable(),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: 'Deposit' }) satisfies z.ZodType<DepositRecord>

@@ -13,15 +13,20 @@ import type { Logger } from 'pino'
 import { assert } from '../../core/errors.ts'
 import { logEvent } from '../../log/log-event.ts'
 import { keepApiKey } from '../api-keys.ts'
-import type { DepositServiceSettings } from '../settings.ts'
+import {
+  type ApiServerSettings,
+  connectionLimits,
+  type DepositServiceSettings,
+  isExposed,
+  loopback,
+} from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
-import { openVault } from '../webhooks/secret-vault.ts'
+import { openVault } from '../webhooks/secrets.ts'
 import { openAuthentication } from './authentication.ts'
 import { createHandler } from './handler.ts'
 import { type ProblemCode, problemReply } from './problem.ts'
 import type { Api } from './route.ts'
 import { routes } from './routes.ts'
-import { type ApiServerSettings, connectionLimits, isExposed, loopback } from './server-settings.ts'
 
 type ServerParts = { settings: DepositServiceSettings; log: Logger } & Omit<Api, 'networks' | 'webhooks'>
 

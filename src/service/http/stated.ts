@@ -1,6 +1,5 @@
 import { readDestination } from '../../chain/destination.ts'
-import type { NetworkSettings } from '../../chain/types.ts'
-import type { Address, Asset } from '../../core/asset.ts'
+import type { Address, Asset, NetworkSettings } from '../../core/asset.ts'
 import { findAsset, findNetwork } from '../catalog.ts'
 import { type ProblemCode, refusal } from './problem.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { inTransaction } from '../../store/database.ts'
-import { listDeliveries } from '../webhooks/deliveries.ts'
+import type { EndpointRow } from '../tables.ts'
 import {
   enableEndpoint,
   endEndpoint,
@@ -8,94 +8,45 @@ import {
   findEndpoint,
   listEndpoints,
   lockEndpoint,
+  overlapDefaultSeconds,
   registerEndpoint,
 } from '../webhooks/endpoints.ts'
-import { sendTest } from '../webhooks/events.ts'
-import { overlapDefaultSeconds } from '../webhooks/keep-endpoints.ts'
 import { rotateSecret, signingSecrets } from '../webhooks/secrets.ts'
 import { makeSecret, readSecret, type SigningKeyScheme } from '../webhooks/signing-key.ts'
-import type { EndpointRow } from '../webhooks/tables.ts'
 import { isPrivateUrl, urlForm } from '../webhooks/webhook-url.ts'
-import { refusal } from './problem.ts'
-import { readPage } from './read-page.ts'
+import { pageOf, pageQuery, readPage } from './pages.ts'
+import { notFound, refusal } from './problem.ts'
 import { type Api, defineRoute } from './route.ts'
-import { pageOf, pageQuery } from './schemas.ts'
 import {
-  deliverySchema,
   endpointRequest,
   endpointSchema,
   endpointWithSecret,
-  eventSchema,
   rotationRequest,
-  showDelivery,
   showEndpoint,
-  showEvent,
 } from './webhook-schemas.ts'
 
 const root = '/v1/webhook-endpoints'
 const idParameter = z.strictObject({ id: z.string().max(64) })
 
 /** Includes deleted endpoints, because their history is kept. */
-async function find(db: Api['db'], id: string): Promise<EndpointRow> {
-  return (await findEndpoint(db, id)) ?? refuseUnknown(id)
-}
-
-function refuseUnknown(id: string): never {
-  throw refusal('not_found', `there is no webhook endpoint ${id}`)
+export async function requireEndpoint(db: Api['db'], id: string): Promise<EndpointRow> {
+  const endpoint = await findEndpoint(db, id)
+  if (endpoint === undefined) throw notFound('webhook endpoint', id)
+  return endpoint
 }
 
 function refuseDeleted({ id, status }: EndpointRow): void {
-  if (status === 'deleted') throw refusal('endpoint_inactive', `${id} was deleted; register it anew`)
+  if (status === 'deleted') throw refusal('endpoint_inactive', `${id} was deleted; register its URL again`)
 }
 
 function refuseConfigured({ id, configured }: EndpointRow): void {
-  if (configured) throw refusal('endpoint_configured', `${id} is changed where the service is set up`)
+  if (configured)
+    throw refusal('endpoint_configured', `${id} comes from the settings of the service; change it there`)
 }
 
 async function show(db: Api['db'], endpoint: EndpointRow): Promise<z.output<typeof endpointSchema>> {
   return showEndpoint(endpoint, await signingSecrets(db, [endpoint.id], new Date()))
 }
-
-const testEndpoint = defineRoute({
-  method: 'post',
-  path: `${root}/{id}/test`,
-  scope: 'write',
-  summary: 'Send a test event to a webhook endpoint',
-  origin: 'ours',
-  parameters: idParameter,
-  status: 201,
-  answer: eventSchema,
-  refusals: ['not_found', 'endpoint_inactive'],
-  run: async ({ db }, { parameters: { id } }) => {
-    await find(db, id)
-    const event = await sendTest(db, id, new Date())
-    if (event === null) throw refusal('endpoint_inactive', `${id} is sent nothing; enable it first`)
-    return showEvent(event)
-  },
-})
-
-const deliveries = defineRoute({
-  method: 'get',
-  path: `${root}/{id}/deliveries`,
-  scope: 'read',
-  summary: 'List the deliveries to a webhook endpoint, the newest first',
-  origin: 'ours',
-  parameters: idParameter,
-  query: pageQuery.extend({ status: deliverySchema.shape.status.optional() }),
-  status: 200,
-  answer: pageOf(deliverySchema),
-  refusals: ['not_found', 'cursor_invalid'],
-  run: async ({ db }, { parameters: { id }, query }) => {
-    await find(db, id)
-    const filter = { endpointId: id, status: query.status }
-    const { page, next_cursor } = await readPage('deliveries', query, (reading) =>
-      listDeliveries(db, filter, reading),
-    )
-    return { data: page.map(showDelivery), next_cursor }
-  },
-})
-
-const webhookDeliveryRoutes = [testEndpoint, deliveries]
 
 const createEndpoint = defineRoute({
   method: 'post',
@@ -110,14 +61,18 @@ const createEndpoint = defineRoute({
   run: async ({ db, webhooks }, { body }) => {
     const url = urlForm(body.url)
     if (!webhooks.allowPrivate && isPrivateUrl(url)) {
-      throw refusal('url_refused', 'webhooks go to addresses of the public internet only')
+      throw refusal('url_refused', `${url} is not a public address`)
     }
     const secret = secretOf(body, 'v1')
-    const wanted = { url, types: body.types ?? null, secret, configured: false }
-    const endpoint = await registerEndpoint({ db, vault: webhooks.vault }, wanted)
+    const requested = { url, types: body.types ?? null, secret, configured: false }
+    const endpoint = await registerEndpoint({ db, vault: webhooks.vault }, requested)
     if (endpoint === 'url_taken')
-      throw refusal('url_taken', `${url} is registered; delete that endpoint first`)
-    if (endpoint === 'too_many') throw refusal('limit_reached', `there are ${endpointsMax} webhook endpoints`)
+      throw refusal('url_taken', `${url} is already registered; delete that endpoint first`)
+    if (endpoint === 'too_many')
+      throw refusal(
+        'limit_reached',
+        `the limit of ${endpointsMax} webhook endpoints is reached; delete one first`,
+      )
     return { ...(await show(db, endpoint)), secret }
   },
 })
@@ -133,7 +88,7 @@ const listAll = defineRoute({
   answer: pageOf(endpointSchema),
   refusals: ['cursor_invalid'],
   run: async ({ db }, { query }) => {
-    const { page, next_cursor } = await readPage('endpoints', query, (reading) => listEndpoints(db, reading))
+    const { page, next_cursor } = await readPage('endpoints', query, (range) => listEndpoints(db, range))
     const ids = page.map(({ id }) => id)
     const secrets = await signingSecrets(db, ids, new Date())
     return { data: page.map((endpoint) => showEndpoint(endpoint, secrets)), next_cursor }
@@ -150,7 +105,7 @@ const getOne = defineRoute({
   status: 200,
   answer: endpointSchema,
   refusals: ['not_found'],
-  run: async ({ db }, { parameters }) => show(db, await find(db, parameters.id)),
+  run: async ({ db }, { parameters }) => show(db, await requireEndpoint(db, parameters.id)),
 })
 
 /** Idempotent: deleting a deleted endpoint changes nothing. */
@@ -164,7 +119,7 @@ const deleteEndpoint = defineRoute({
   status: 204,
   refusals: ['not_found', 'endpoint_configured'],
   run: async ({ db }, { parameters: { id } }) => {
-    refuseConfigured(await find(db, id))
+    refuseConfigured(await requireEndpoint(db, id))
     await inTransaction(db, (tx) => endEndpoint(tx, id, { status: 'deleted' }))
     return undefined
   },
@@ -181,10 +136,10 @@ const disable = defineRoute({
   answer: endpointSchema,
   refusals: ['not_found', 'endpoint_inactive'],
   run: async ({ db }, { parameters: { id } }) => {
-    refuseDeleted(await find(db, id))
+    refuseDeleted(await requireEndpoint(db, id))
     const ending = { status: 'disabled', disabled_because: 'requested' } as const
     await inTransaction(db, (tx) => endEndpoint(tx, id, ending))
-    return show(db, await find(db, id))
+    return show(db, await requireEndpoint(db, id))
   },
 })
 
@@ -199,9 +154,9 @@ const enable = defineRoute({
   answer: endpointSchema,
   refusals: ['not_found', 'endpoint_inactive'],
   run: async ({ db }, { parameters: { id } }) => {
-    refuseDeleted(await find(db, id))
+    refuseDeleted(await requireEndpoint(db, id))
     await enableEndpoint(db, id)
-    return show(db, await find(db, id))
+    return show(db, await requireEndpoint(db, id))
   },
 })
 
@@ -221,7 +176,8 @@ const rotate = defineRoute({
     const [newest] = await signingSecrets(db, [id], at)
     const secret = secretOf(body, newest?.scheme ?? 'v1')
     const endpoint = await inTransaction(db, async (tx) => {
-      const locked = (await lockEndpoint(tx, id)) ?? refuseUnknown(id)
+      const locked = await lockEndpoint(tx, id)
+      if (locked === undefined) throw notFound('webhook endpoint', id)
       refuseDeleted(locked)
       refuseConfigured(locked)
       const overlapSeconds = body.overlap_seconds ?? overlapDefaultSeconds
@@ -232,26 +188,17 @@ const rotate = defineRoute({
   },
 })
 
-export const webhookRoutes = [
-  createEndpoint,
-  listAll,
-  getOne,
-  deleteEndpoint,
-  disable,
-  enable,
-  rotate,
-  ...webhookDeliveryRoutes,
-]
+export const webhookRoutes = [createEndpoint, listAll, getOne, deleteEndpoint, disable, enable, rotate]
 
 function secretOf(
   request: { secret?: string | undefined; scheme?: SigningKeyScheme | undefined },
-  usual: SigningKeyScheme,
+  defaultScheme: SigningKeyScheme,
 ): string {
   const { secret, scheme } = request
-  if (secret === undefined) return makeSecret(scheme ?? usual)
+  if (secret === undefined) return makeSecret(scheme ?? defaultScheme)
   const own = readSecret(secret)?.scheme
   if (scheme !== undefined && own !== scheme) {
-    throw refusal('fields_contradict', `scheme is ${scheme}, but the secret is one of ${String(own)}`)
+    throw refusal('fields_contradict', `scheme is ${scheme}, but the secret is for ${String(own)}`)
   }
   return secret
 }

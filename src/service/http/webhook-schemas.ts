@@ -1,11 +1,11 @@
 import { z } from 'zod'
+import type { EndpointRow, SecretRow } from '../tables.ts'
 import type { LoggedDelivery } from '../webhooks/deliveries.ts'
 import type { NewEvent } from '../webhooks/events.ts'
 import { depositEvents } from '../webhooks/outbox.ts'
 import { isWebhookSecret } from '../webhooks/signing-key.ts'
-import type { EndpointRow, SecretRow } from '../webhooks/tables.ts'
 import { findUrlFault } from '../webhooks/webhook-url.ts'
-import { depositRecord } from './deposit-schema.ts'
+import { depositRecord } from './schemas.ts'
 
 const time = z.iso.datetime()
 const scheme = z.enum(['v1', 'v1a'])

@@ -1,18 +1,95 @@
 import { z } from 'zod'
+import type { NetworkSettings } from '../../core/asset.ts'
+import { assert } from '../../core/errors.ts'
 import { stableAsset } from '../catalog.ts'
-import { findOwner } from '../owners.ts'
-import { type WithdrawalRecord, withdrawalWriter } from '../transfers/withdrawal-record.ts'
+import { depositAddresses, findOwner, listOwners } from '../owners.ts'
+import type { ServiceOwnerRow } from '../tables.ts'
 import {
   createWithdrawal,
   getWithdrawal,
   listWithdrawals,
   type WithdrawalOutcome,
+  type WithdrawalRecord,
+  walletBalance,
+  withdrawalWriter,
 } from '../transfers/withdrawals.ts'
-import { refusal } from './problem.ts'
-import { readPage } from './read-page.ts'
+import { pageOf, pageQuery, readPage } from './pages.ts'
+import { notFound, refusal } from './problem.ts'
 import { defineRoute } from './route.ts'
-import { baseUnits, idText, pageOf, pageQuery, timeText } from './schemas.ts'
+import { baseUnits, depositAddressSchema, idText, timeText } from './schemas.ts'
 import { readNetwork, readRecipient, refuseOwnAddress } from './stated.ts'
+
+const stableWalletRequest = z.strictObject({ id: idText }).meta({ id: 'StableWalletRequest' })
+
+const fields = z.strictObject({ id: idText, deposit_addresses: z.array(depositAddressSchema) })
+const wrapped = z.strictObject({ stable_wallet: fields.meta({ id: 'StableWallet' }) })
+
+const balance = z
+  .strictObject({ asset: z.string(), decimals: z.int(), amount: baseUnits })
+  .meta({ id: 'Balance', description: 'Base units of the asset. It can be withdrawn on every network.' })
+const wrappedWithBalance = z.strictObject({
+  stable_wallet: fields.extend({ balance }).meta({ id: 'StableWalletWithBalance' }),
+})
+
+/** Idempotent: the same request returns the same response. */
+const createStableWallet = defineRoute({
+  method: 'post',
+  path: '/v1/stable-wallets',
+  scope: 'write',
+  summary: 'Create a StableWallet',
+  origin: 'page',
+  body: stableWalletRequest,
+  status: 201,
+  answer: wrapped,
+  refusals: [],
+  run: async ({ owners, networks }, { body }) => {
+    const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
+    const kept = await owners.keep({ kind: 'stable_wallet', id: body.id, ...rule })
+    assert(kept.kind === 'kept', 'a StableWallet has no recipient')
+    return { stable_wallet: showWallet(kept.owner, networks) }
+  },
+})
+
+const retrieveStableWallet = defineRoute({
+  method: 'get',
+  path: '/v1/stable-wallets/{id}',
+  scope: 'read',
+  summary: 'Retrieve a StableWallet, with its balance',
+  origin: 'ours',
+  parameters: z.strictObject({ id: idText }),
+  status: 200,
+  answer: wrappedWithBalance,
+  refusals: ['not_found'],
+  run: async ({ db, networks }, { parameters: { id } }) => {
+    const [owner, held] = await Promise.all([findOwner(db, 'stable_wallet', id), walletBalance(db, id)])
+    if (owner === undefined) throw notFound('StableWallet', id)
+    const { symbol, decimals } = stableAsset
+    const shown = { asset: symbol, decimals, amount: held.toString() }
+    return { stable_wallet: { ...showWallet(owner, networks), balance: shown } }
+  },
+})
+
+const listStableWallets = defineRoute({
+  method: 'get',
+  path: '/v1/stable-wallets',
+  scope: 'read',
+  summary: 'List StableWallets, the newest first',
+  origin: 'ours',
+  query: pageQuery,
+  status: 200,
+  answer: pageOf(wrapped),
+  refusals: ['cursor_invalid'],
+  run: async ({ db, networks }, { query }) => {
+    const { page, next_cursor } = await readPage('stable-wallets', query, (range) =>
+      listOwners(db, 'stable_wallet', range),
+    )
+    return { data: page.map((owner) => ({ stable_wallet: showWallet(owner, networks) })), next_cursor }
+  },
+})
+
+function showWallet(owner: ServiceOwnerRow, networks: readonly NetworkSettings[]) {
+  return { id: owner.id, deposit_addresses: depositAddresses(owner, networks) }
+}
 
 const path = '/v1/stable-wallets/{id}/withdrawals'
 const ofWallet = z.strictObject({ id: idText })
@@ -94,7 +171,8 @@ const list = defineRoute({
     const { page, next_cursor } = await readPage('withdrawals', query, ({ below: before, limit }) =>
       listWithdrawals(db, id, { before, limit }),
     )
-    if (page.length === 0 && (await findOwner(db, 'stable_wallet', id)) === undefined) throw noWallet(id)
+    if (page.length === 0 && (await findOwner(db, 'stable_wallet', id)) === undefined)
+      throw notFound('StableWallet', id)
     return { data: page.map(withdrawalWriter(networks)), next_cursor }
   },
 })
@@ -111,10 +189,12 @@ const retrieve = defineRoute({
   refusals: ['not_found'],
   run: async ({ db, networks }, { parameters: { id: wallet, withdrawal: id } }) => {
     const row = await getWithdrawal(db, { wallet, id })
-    if (row === null) throw refusal('not_found', `StableWallet ${wallet} has no withdrawal ${id}`)
+    if (row === null) throw notFound('withdrawal', id)
     return withdrawalWriter(networks)(row)
   },
 })
+
+export const walletRoutes = [createStableWallet, listStableWallets, retrieveStableWallet]
 
 export const withdrawalRoutes = [create, list, retrieve]
 
@@ -122,7 +202,7 @@ type WithdrawalRefusal = Exclude<WithdrawalOutcome, { withdrawal: unknown }>
 
 function refuse(outcome: WithdrawalRefusal, wallet: string) {
   const { symbol } = stableAsset
-  if (outcome.kind === 'wallet_unknown') return noWallet(wallet)
+  if (outcome.kind === 'wallet_unknown') return notFound('StableWallet', wallet)
   if (outcome.kind === 'conflict') {
     return refuseField('id_conflict', 'id', 'is taken by another withdrawal of this StableWallet')
   }
@@ -142,8 +222,4 @@ function refuseField(
   detail: string,
 ) {
   return refusal(code, `${field} ${detail}`, { errors: [{ pointer: `/${field}`, detail }] })
-}
-
-function noWallet(id: string) {
-  return refusal('not_found', `there is no StableWallet ${id}`)
 }

@@ -1,6 +1,6 @@
 import type { Address, NetworkName } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import { mapBounded } from '../running/bounded.ts'
+import { mapBounded } from '../running/requests.ts'
 import type { NetworkReadPosition, Scan, ScannedPayment } from './port.ts'
 
 export type BlockStage = 'final' | 'seen'

@@ -7,14 +7,12 @@ import {
   type PublicClient,
   type TransactionSerializableEIP1559,
 } from 'viem'
-import type { NetworkSettings } from '../../chain/types.ts'
-import { type AssetKey, assetCode, assetKey, toTxId } from '../../core/asset.ts'
+import { type AssetKey, assetCode, assetKey, type NetworkSettings, toTxId } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import type { RequestCoalescer } from '../running/sharing.ts'
+import type { RequestCoalescer } from '../running/requests.ts'
 import { ampleFees, type Fees, leastFee, type Market, readMarket, readRollupFee } from './evm-fees.ts'
-import { type Funds, readFunds } from './evm-funds.ts'
-import type { Promises } from './evm-promises.ts'
+import { type Funds, type Promises, readFunds } from './evm-funds.ts'
 import type { SignedTransfer, TransferDraft, TransferOrder } from './port.ts'
 
 export type EvmWallet = {

@@ -1,8 +1,14 @@
 import { type Block, getAddress, type Log, type PublicClient, parseAbiItem, type Transaction } from 'viem'
-import type { NetworkSettings } from '../../chain/types.ts'
-import { type Address, assetCode, assetKey, parseAddress, toTxId } from '../../core/asset.ts'
+import {
+  type Address,
+  assetCode,
+  assetKey,
+  type NetworkSettings,
+  parseAddress,
+  toTxId,
+} from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import { mapBounded } from '../running/bounded.ts'
+import { mapBounded } from '../running/requests.ts'
 import { type BlockSource, type BlockStage, positionAt, type ReadBlock } from './block-scan.ts'
 import type { NetworkReadPosition, ScannedPayment } from './port.ts'
 

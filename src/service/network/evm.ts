@@ -16,12 +16,10 @@ import {
   type TransactionReceipt,
   TransactionReceiptNotFoundError,
 } from 'viem'
-import type { NetworkSettings } from '../../chain/types.ts'
-import { type Asset, assetCode } from '../../core/asset.ts'
+import { type Asset, assetCode, type NetworkSettings } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
-import { describeError } from '../running/describe-error.ts'
-import { createRequestCoalescer, type RequestCoalescer } from '../running/sharing.ts'
+import { createRequestCoalescer, describeError, type RequestCoalescer } from '../running/requests.ts'
 import { createBlockScanner } from './block-scan.ts'
 import {
   draftEvm,
@@ -33,8 +31,7 @@ import {
   type TransactionWithoutNonce,
 } from './evm-draft.ts'
 import { bumped, type Fees, isGood, leastFee, raisedFees, readMarket, readRollupFee } from './evm-fees.ts'
-import { readBalance, readFunds } from './evm-funds.ts'
-import { createPromises, readTokenTransfer } from './evm-promises.ts'
+import { createPromises, readBalance, readFunds, readTokenTransfer } from './evm-funds.ts'
 import { evmSource, startEvm } from './evm-source.ts'
 import type { NetworkClient, SignedTransferOutcome, TransferDraft, TransferOrder } from './port.ts'
 

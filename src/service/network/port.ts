@@ -1,5 +1,4 @@
-import type { NetworkSettings } from '../../chain/types.ts'
-import type { Address, AssetKey, TxId } from '../../core/asset.ts'
+import type { Address, AssetKey, NetworkSettings, TxId } from '../../core/asset.ts'
 
 /** One payment to a deposit address, found by the service on the chain. */
 export type ScannedPayment = {

@@ -12,12 +12,11 @@ import {
   signTransactionMessageWithSigners,
   address as toSolanaAddress,
 } from '@solana/kit'
-import type { NetworkSettings } from '../../chain/types.ts'
-import { assetCode, toTxId } from '../../core/asset.ts'
+import { assetCode, type NetworkSettings, toTxId } from '../../core/asset.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
-import type { RequestCoalescer } from '../running/sharing.ts'
+import type { RequestCoalescer } from '../running/requests.ts'
 import type { TransferDraft, TransferOrder } from './port.ts'
-import type { SolanaNetworkRpc } from './solana.ts'
+import type { SolanaNetworkRpc } from './solana-accounts.ts'
 import {
   lamportsKey,
   type Plan,
@@ -29,7 +28,7 @@ import {
   type Signers,
   shortOf,
 } from './solana-plan.ts'
-import type { ReservedFunds, SolanaPromises } from './solana-promises.ts'
+import type { ReservedFunds, SolanaPromises } from './solana-reservations.ts'
 
 export type SolanaPurse = {
   rpc: SolanaNetworkRpc

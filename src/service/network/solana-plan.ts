@@ -13,16 +13,24 @@ import {
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token'
-import type { NetworkSettings } from '../../chain/types.ts'
-import { type Address, assetCode, assetKey, parseAddress } from '../../core/asset.ts'
+import { type Address, assetCode, assetKey, type NetworkSettings, parseAddress } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import type { RequestCoalescer } from '../running/sharing.ts'
+import type { RequestCoalescer } from '../running/requests.ts'
 import type { TransferOrder } from './port.ts'
-import type { SolanaNetworkRpc } from './solana.ts'
-import { lamportsOf, sumOf, type TokenAccount, tokenAccountsOf } from './solana-holdings.ts'
-import { type MintTransferRules, readMint, token2022Program } from './solana-mints.ts'
-import type { HolderAsset, ReservedFunds, Take } from './solana-promises.ts'
-import { feeOn, sentFor, type TransferFee } from './transfer-fee.ts'
+import type { SolanaNetworkRpc } from './solana-accounts.ts'
+import {
+  feeOn,
+  lamportsOf,
+  type MintTransferRules,
+  readMint,
+  sentFor,
+  sumOf,
+  type TokenAccount,
+  type TransferFee,
+  token2022Program,
+  tokenAccountsOf,
+} from './solana-accounts.ts'
+import type { HolderAsset, ReservedFunds, Take } from './solana-reservations.ts'
 
 /** The liquidity wallet always pays the fee and the rent. */
 export type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }

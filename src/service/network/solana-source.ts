@@ -3,12 +3,12 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_LONG_TERM_STORAGE_SLOT_SKIPPED,
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_SLOT_SKIPPED,
 } from '@solana/kit'
-import type { NetworkSettings } from '../../chain/types.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
 import { type Address, type AssetCode, assetKey, parseAddress, toTxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { type BlockSource, type BlockStage, positionAt, type ReadBlock } from './block-scan.ts'
 import type { NetworkReadPosition } from './port.ts'
-import type { SolanaNetworkRpc } from './solana.ts'
+import type { SolanaNetworkRpc } from './solana-accounts.ts'
 
 type SolanaSourceContext = { rpc: SolanaNetworkRpc; settings: NetworkSettings; liquidity: Address }
 type SolanaBlockPayment = ReadBlock['payments'][number]

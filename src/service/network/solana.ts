@@ -3,26 +3,19 @@ import {
   createSolanaRpcFromTransport,
   getBase64Decoder,
   isSolanaError,
-  type Rpc,
   type RpcTransport,
   type Signature,
-  type SolanaRpcApi,
 } from '@solana/kit'
-import type { NetworkSettings } from '../../chain/types.ts'
-import { type Asset, assetCode } from '../../core/asset.ts'
+import { type Asset, assetCode, type NetworkSettings } from '../../core/asset.ts'
 import { assert, Fault, isFault } from '../../core/errors.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
-import { describeError } from '../running/describe-error.ts'
-import { createRequestCoalescer } from '../running/sharing.ts'
+import { createRequestCoalescer, describeError } from '../running/requests.ts'
 import { createBlockScanner } from './block-scan.ts'
 import type { NetworkClient, SignedTransfer, SignedTransferOutcome } from './port.ts'
+import { readMint, readSolanaBalance, type SolanaNetworkRpc } from './solana-accounts.ts'
 import { draftSolana, type SolanaPurse } from './solana-draft.ts'
-import { readSolanaBalance } from './solana-holdings.ts'
-import { readMint } from './solana-mints.ts'
-import { createSolanaPromises } from './solana-promises.ts'
+import { createSolanaPromises } from './solana-reservations.ts'
 import { solanaSource, startSolana } from './solana-source.ts'
-
-export type SolanaNetworkRpc = Rpc<SolanaRpcApi>
 
 const timeoutMs = 10_000
 

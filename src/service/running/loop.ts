@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { logEvent } from '../../log/log-event.ts'
-import { describeError } from './describe-error.ts'
+import { describeError } from './requests.ts'
 
 export type Loop = {
   /** Starts the next turn immediately. */
@@ -64,5 +64,36 @@ function createPause() {
       clearTimeout(timer)
       ended = Promise.withResolvers<void>()
     },
+  }
+}
+
+/** Backs off failed items, so that they do not block the others. */
+export type RetryBackoff = {
+  /** The items that must not be retried yet. */
+  waiting(): string[]
+  /** Postpones an item without counting a failure. */
+  putOff(id: string, pauseMs: number): void
+  /** Records a failure. Returns the number of consecutive failures. */
+  failed(id: string): number
+  done(id: string): void
+}
+
+const backoffMinMs = 2000
+const backoffMaxMs = 300_000
+
+export function createPostponed(now: () => number): RetryBackoff {
+  const entries = new Map<string, { failures: number; dueAt: number }>()
+  const putOff = (id: string, pauseMs: number, failures: number): void => {
+    entries.set(id, { failures, dueAt: now() + pauseMs })
+  }
+  return {
+    waiting: () => [...entries].filter(([, { dueAt }]) => dueAt > now()).map(([id]) => id),
+    putOff: (id, pauseMs) => putOff(id, pauseMs, 0),
+    failed: (id) => {
+      const failures = (entries.get(id)?.failures ?? 0) + 1
+      putOff(id, Math.min(backoffMaxMs, backoffMinMs * 2 ** Math.min(failures - 1, 20)), failures)
+      return failures
+    },
+    done: (id) => entries.delete(id),
   }
 }

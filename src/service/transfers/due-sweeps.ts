@@ -1,16 +1,12 @@
 import { sql } from 'kysely'
-import type { NetworkSettings } from '../../chain/types.ts'
 import { type Address, type AssetCode, assetCode, assetKey } from '../../core/asset.ts'
 import { parseAmount } from '../../core/money.ts'
 import { liquidityBranch } from '../keyring/keyring.ts'
 import type { NetworkClient, TransferOrder } from '../network/port.ts'
 import { newId } from '../new-id.ts'
-import { mapBounded } from '../running/bounded.ts'
-import { postpone } from './signing.ts'
-import { type DueTransfer, type DueTransferDeps, sweepKey, topUpKey } from './wanted.ts'
-
-/** `minimums['base/USDC']` is the least balance of an address that is swept, in whole units of the asset. */
-export type SweepSettings = { minimums: Readonly<Record<string, string>> }
+import { mapBounded } from '../running/requests.ts'
+import type { SweepSettings } from '../settings.ts'
+import { type DueTransfer, type DueTransferDeps, postpone, sweepKey, topUpKey } from './due-transfer.ts'
 
 /** The final, unswept deposits of one asset at one deposit address. */
 type Pile = { branch: number; address: Address; code: AssetCode; amount: string; deposits: string[] }
@@ -27,24 +23,6 @@ export async function dueSweeps(looking: DueTransferDeps, sweep: SweepSettings):
   const piles = await findPiles(looking, sweep)
   const wanted = await mapBounded(piles, requestsAtOnce, (pile) => sweepOf(looking, pile))
   return wanted.filter((one) => one !== null)
-}
-
-/** Reports every minimum whose asset is not in the networks, or whose value is not an amount of it. */
-export function findSweepFaults({ minimums }: SweepSettings, networks: readonly NetworkSettings[]): string[] {
-  const decimals = new Map<string, number>(
-    networks.flatMap(({ name, assets }) =>
-      assets.map((asset) => [`${name}/${asset.symbol}`, asset.decimals] as const),
-    ),
-  )
-  return Object.entries(minimums)
-    .filter(([name, amount]) => {
-      const known = decimals.get(name)
-      return known === undefined || !isAmount(amount, known)
-    })
-    .map(
-      ([name, amount]) =>
-        `sweep minimum ${name} = ${amount} is not an asset like base/USDC and an amount of it`,
-    )
 }
 
 /** Tokens come first: their transfers are paid with the native coin at the same address. */
@@ -129,12 +107,4 @@ async function sweepable(network: NetworkClient, { branch, code, amount }: Pile)
   if (code !== 'native') return recorded
   const balance = await network.balance(branch, assetKey(network.settings.name, code))
   return balance < recorded ? balance : recorded
-}
-
-function isAmount(text: string, decimals: number): boolean {
-  try {
-    return parseAmount(text, decimals) >= 0n
-  } catch {
-    return false
-  }
 }

@@ -3,12 +3,10 @@ import { assert } from '../../core/errors.ts'
 import { logEvent } from '../../log/log-event.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { SignedTransfer, TransferDraft, TransferOrder } from '../network/port.ts'
-import { describeError } from '../running/describe-error.ts'
-import type { ServiceTransaction } from '../tables.ts'
-import { sendTransfers } from './send-transfers.ts'
+import { describeError } from '../running/requests.ts'
+import type { ServiceTransaction, ServiceTransferRow } from '../tables.ts'
+import { sendTransfers, type TransferSigningDeps } from './due-transfer.ts'
 import { forgottenTransfers, type OpenTransfer, withVersions } from './settle-transfers.ts'
-import type { TransferSigningDeps } from './signing.ts'
-import type { ServiceTransferRow } from './tables.ts'
 
 const batchMax = 50
 

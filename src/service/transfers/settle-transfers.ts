@@ -4,13 +4,10 @@ import { inTransaction } from '../../store/database.ts'
 import { type DepositChange, type Deposits, lockDeposits } from '../deposits/deposits.ts'
 import { liquidityBranch } from '../keyring/keyring.ts'
 import type { NetworkClient, SignedTransferOutcome } from '../network/port.ts'
-import { mapBounded } from '../running/bounded.ts'
-import type { RetryBackoff } from '../running/postponed.ts'
-import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
-import { sendTransfers } from './send-transfers.ts'
-import type { TransferSigningDeps } from './signing.ts'
-import type { ServiceTransferRow, SigningRow } from './tables.ts'
-import { keyOf } from './wanted.ts'
+import type { RetryBackoff } from '../running/loop.ts'
+import { mapBounded } from '../running/requests.ts'
+import type { ServiceDatabase, ServiceTransaction, ServiceTransferRow, SigningRow } from '../tables.ts'
+import { keyOf, sendTransfers, type TransferSigningDeps } from './due-transfer.ts'
 
 /** `versions` holds the newest first. */
 export type OpenTransfer = { transfer: ServiceTransferRow; versions: readonly SigningRow[] }

@@ -1,13 +1,12 @@
 import type { Logger } from 'pino'
 import type { Prices, QuoteSettings } from '../deposits/prices.ts'
-import { reopenDeposits } from '../faults/reopen-deposits.ts'
+import { reopenDeposits } from '../faults/deposit-faults.ts'
 import type { NetworkClient } from '../network/port.ts'
-import { type Loop, startLoop } from '../running/loop.ts'
-import { createPostponed } from '../running/postponed.ts'
-import type { DepositServiceSettings } from '../settings.ts'
-import type { SweepSettings } from './due-sweeps.ts'
+import { createPostponed, type Loop, startLoop } from '../running/loop.ts'
+import type { DepositServiceSettings, SweepSettings } from '../settings.ts'
+
+import type { TransferSigningDeps } from './due-transfer.ts'
 import { settleTransfers } from './settle-transfers.ts'
-import type { TransferSigningDeps } from './signing.ts'
 import { type NetworkLoopDeps, sweepNetwork, workNetwork } from './work-network.ts'
 
 type StartTransfersDeps = Omit<NetworkLoopDeps, 'network' | 'postponed' | 'resumed'> & {

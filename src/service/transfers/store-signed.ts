@@ -4,8 +4,16 @@ import { assert, isFault } from '../../core/errors.ts'
 import { type DepositChange, lockDeposits } from '../deposits/deposits.ts'
 import type { SignedTransfer } from '../network/port.ts'
 import type { ServiceTransaction } from '../tables.ts'
-import { type ChainNonces, type DraftedTransfer, postpone, type TransferSigningDeps } from './signing.ts'
-import { type DueTransfer, isUnpaidDeposit, isUnpaidWithdrawal, paidDeposits } from './wanted.ts'
+import {
+  type ChainNonces,
+  type DraftedTransfer,
+  type DueTransfer,
+  isUnpaidDeposit,
+  isUnpaidWithdrawal,
+  paidDeposits,
+  postpone,
+  type TransferSigningDeps,
+} from './due-transfer.ts'
 
 export type SignedStoreContext = TransferSigningDeps & { tx: ServiceTransaction }
 

@@ -1,38 +1,39 @@
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { NetworkSettings } from '../../chain/types.ts'
-import { type Address, assetKey } from '../../core/asset.ts'
+import { type Address, assetKey, type NetworkSettings } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { inTransaction } from '../../store/database.ts'
 import { convertDeposits } from '../deposits/convert-deposits.ts'
 import type { Deposits } from '../deposits/deposits.ts'
 import type { Prices } from '../deposits/prices.ts'
 import { recordScan } from '../deposits/record-scan.ts'
+import { type ForwardGroup, joinForwards, payoutOf, quotedOf } from '../faults/deposit-faults.ts'
 import type { Faults } from '../faults/faults.ts'
-import { type ForwardGroup, joinForwards, payoutOf, quotedOf } from '../faults/forward-faults.ts'
 import { type Keyring, liquidityBranch } from '../keyring/keyring.ts'
 import type { NetworkClient } from '../network/port.ts'
 import { newId } from '../new-id.ts'
 import { watchedAddresses } from '../owners.ts'
-import { mapBounded } from '../running/bounded.ts'
-import type { RetryBackoff } from '../running/postponed.ts'
-import type { DepositServiceSettings } from '../settings.ts'
+import type { RetryBackoff } from '../running/loop.ts'
+import { mapBounded } from '../running/requests.ts'
+import type { DepositServiceSettings, SweepSettings } from '../settings.ts'
 import { readPosition } from '../streams.ts'
-import type { ServiceDatabase, ServiceDepositRow } from '../tables.ts'
-import { dueSweeps, type SweepSettings, sweepsMax } from './due-sweeps.ts'
-import { replaceFees } from './replace-fees.ts'
-import { sendTransfers } from './send-transfers.ts'
-import { settleTransfers } from './settle-transfers.ts'
-import { type ChainNonces, type DraftedTransfer, postpone, type TransferSigningDeps } from './signing.ts'
-import { storeSigned } from './store-signed.ts'
-import type { WithdrawalRow } from './tables.ts'
+import type { ServiceDatabase, ServiceDepositRow, WithdrawalRow } from '../tables.ts'
+import { dueSweeps, sweepsMax } from './due-sweeps.ts'
 import {
+  type ChainNonces,
+  type DraftedTransfer,
   type DueTransfer,
   type DueTransferDeps,
   isUnpaidDeposit,
   isUnpaidWithdrawal,
   paymentsMax,
-} from './wanted.ts'
+  postpone,
+  sendTransfers,
+  type TransferSigningDeps,
+} from './due-transfer.ts'
+import { replaceFees } from './replace-fees.ts'
+import { settleTransfers } from './settle-transfers.ts'
+import { storeSigned } from './store-signed.ts'
 import { inNetworkUnits } from './withdrawals.ts'
 
 export type NetworkLoopDeps = {

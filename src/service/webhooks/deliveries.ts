@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
-import type { ServiceDatabase } from '../tables.ts'
-import type { AttemptRow, DeliveryRow, DeliveryStatus } from './tables.ts'
+import type { AttemptRow, DeliveryRow, DeliveryStatus, ServiceDatabase } from '../tables.ts'
 
 /** A delivery with its newest attempts, newest first. */
 export type LoggedDelivery = DeliveryRow & { type: string; log: readonly AttemptRow[] }
@@ -59,5 +58,72 @@ async function attemptsOf(
     ) as wanted (event_id, endpoint_id, newest) using (event_id, endpoint_id)
     where attempt.number > newest - ${attemptsShown}
     order by attempt.number desc`.execute(db)
+  return rows
+}
+
+/** A delivery whose next attempt was taken, with the data for the attempt. */
+export type DueDelivery = {
+  event_id: string
+  endpoint_id: string
+  /** The number of this attempt; `tries` counts from the last request for the delivery. */
+  attempts: number
+  tries: number
+  url: string
+  body: string
+  /** The payment that the event reports; null for the test of an endpoint. */
+  deposit: { network: string; transaction: string; index: string } | null
+}
+
+export type DeliveryCapacity = {
+  /** For all endpoints together. */
+  total: number
+  /** For each endpoint that is not in `own`. */
+  perEndpoint: number
+  own: ReadonlyMap<string, number>
+}
+
+/** Longer than two timeouts. An attempt that a crash interrupted is repeated after this time. */
+const leaseSeconds = 45
+
+/**
+ * Takes the due deliveries exclusively for this process, longest due first, and opens their entries in the delivery
+ * log.
+ */
+export async function takeDue(
+  db: ServiceDatabase,
+  { total, perEndpoint, own }: DeliveryCapacity,
+  now: Date,
+): Promise<readonly DueDelivery[]> {
+  const { rows } = await sql<DueDelivery>`
+    with due as (
+      select pending.event_id, pending.endpoint_id, pending.next_at
+      from service.webhook_endpoint as endpoint
+      left join unnest(${[...own.keys()]}::text[], ${[...own.values()]}::integer[]) as room (id, places)
+        on room.id = endpoint.id
+      cross join lateral (
+        select event_id, endpoint_id, next_at, sequence from service.delivery
+        where endpoint_id = endpoint.id and next_at <= ${now}
+        order by next_at, sequence
+        limit coalesce(room.places, ${perEndpoint}::integer) for update skip locked
+      ) as pending
+      where endpoint.status = 'active' and (endpoint.resume_at <= ${now}) is not false
+      order by pending.next_at, pending.sequence limit ${total}
+    ), taken as (
+      update service.delivery as delivery set attempts = attempts + 1, tries = tries + 1,
+        next_at = ${now}::timestamptz + make_interval(secs => ${leaseSeconds})
+      from due where (delivery.event_id, delivery.endpoint_id) = (due.event_id, due.endpoint_id)
+      returning delivery.event_id, delivery.endpoint_id, delivery.attempts, delivery.tries, due.next_at as due_at
+    ), logged as (
+      insert into service.delivery_attempt (event_id, endpoint_id, number, started_at)
+      select event_id, endpoint_id, attempts, ${now}::timestamptz from taken
+    )
+    select taken.event_id, taken.endpoint_id, taken.attempts, taken.tries, endpoint.url, event.body,
+      case when deposit.id is not null then
+        jsonb_build_object('network', network, 'transaction', transaction, 'index', index) end as deposit
+    from taken
+    join service.webhook_endpoint as endpoint on endpoint.id = taken.endpoint_id
+    join service.event on event.id = taken.event_id
+    left join service.deposit on deposit.id = event.deposit_id
+    order by due_at, event.sequence`.execute(db)
   return rows
 }

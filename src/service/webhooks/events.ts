@@ -2,9 +2,14 @@ import { type Selectable, sql } from 'kysely'
 import { inTransaction } from '../../store/database.ts'
 import { inPieces } from '../in-pieces.ts'
 import { newId } from '../new-id.ts'
-import type { ServiceDatabase, ServiceTransaction } from '../tables.ts'
+import type {
+  DeliveryRow,
+  EndpointRow,
+  ServiceDatabase,
+  ServiceTransaction,
+  WebhookTables,
+} from '../tables.ts'
 import { lockEndpoint } from './endpoints.ts'
-import type { DeliveryRow, EndpointRow, WebhookTables } from './tables.ts'
 
 export type EventRow = Selectable<WebhookTables['service.event']>
 

@@ -1,9 +1,9 @@
 import type { ShowRecord } from '../deposits/record.ts'
 import type { Faults } from '../faults/faults.ts'
+import { postpone } from '../faults/webhook-faults.ts'
 import { newId } from '../new-id.ts'
 import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
 import { type NewEvent, queueForAll, writeEvents } from './events.ts'
-import { postpone } from './misdeliver.ts'
 
 /** Writes the event of each status change and its deliveries, in the transaction of the change. */
 export type Outbox = (tx: ServiceTransaction, rows: readonly ServiceDepositRow[]) => Promise<void>

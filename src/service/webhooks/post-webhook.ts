@@ -8,8 +8,7 @@ import {
 } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
-import { isPublicAddress } from './public-address.ts'
-import { isPrivateUrl } from './webhook-url.ts'
+import { isPrivateUrl, isPublicAddress } from './webhook-url.ts'
 
 /** Why there was no answer. */
 export type DeliveryProblem =

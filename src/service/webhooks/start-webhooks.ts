@@ -4,9 +4,9 @@ import { type Loop, startLoop } from '../running/loop.ts'
 import type { DepositServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { openCourier } from './deliver-webhooks.ts'
-import { keepEndpoints } from './keep-endpoints.ts'
+import { keepEndpoints } from './endpoints.ts'
 import { openPoster } from './post-webhook.ts'
-import type { SecretVault } from './secret-vault.ts'
+import type { SecretVault } from './secrets.ts'
 
 type WebhookLoopDeps = {
   db: ServiceDatabase

@@ -1,5 +1,4 @@
-import { isIP } from 'node:net'
-import { isPublicAddress } from './public-address.ts'
+import { BlockList, isIP } from 'node:net'
 
 const lengthMax = 2000
 
@@ -27,4 +26,49 @@ export function isPrivateUrl(url: string): boolean {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
   if (isIP(host) !== 0) return !isPublicAddress(host)
   return /(?:^|\.)(?:localhost|local|internal)\.?$/.test(host)
+}
+
+/** Address blocks without public hosts. Source: the IANA special-purpose address registries. */
+const special = new BlockList()
+const ipv4: readonly [string, number][] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+]
+for (const [net, prefix] of ipv4) special.addSubnet(net, prefix, 'ipv4')
+
+/**
+ * In IPv6 only the global unicast block is public, except for subnets that embed IPv4 addresses or are reserved for
+ * documentation.
+ */
+const globalUnicast = new BlockList()
+globalUnicast.addSubnet('2000::', 3, 'ipv6')
+const ipv6: readonly [string, number][] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]
+for (const [net, prefix] of ipv6) special.addSubnet(net, prefix, 'ipv6')
+
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !special.check(address, 'ipv4')
+    case 6:
+      return globalUnicast.check(address, 'ipv6') && !special.check(address, 'ipv6')
+    default:
+      return false
+  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { termsOf } from '../../../src/service/faults/deposit-faults.ts'
 import { createFaults } from '../../../src/service/faults/faults.ts'
-import { termsOf } from '../../../src/service/faults/quote-faults.ts'
 import type { ServiceDepositRow } from '../../../src/service/tables.ts'
 
 const deposit = { network: 'base', transaction: '0x1', index: 'native' } as ServiceDepositRow

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { reopenDeposits } from '../../../src/service/faults/reopen-deposits.ts'
+import { reopenDeposits } from '../../../src/service/faults/deposit-faults.ts'
 import { openHandMade } from '../transfers/hand-made-network.ts'
 
 let world: Awaited<ReturnType<typeof openHandMade>>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isExposed } from '../../../src/service/http/server-settings.ts'
+import { isExposed } from '../../../src/service/settings.ts'
 
 const tls = { cert: '', key: '' }
 

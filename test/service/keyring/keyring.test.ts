@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { liquidityAddresses, openKeyring, showAddress } from '../../../src/service/keyring/keyring.ts'
-import { seedBytes } from '../../../src/service/keyring/seed.ts'
+import {
+  liquidityAddresses,
+  openKeyring,
+  seedBytes,
+  showAddress,
+} from '../../../src/service/keyring/keyring.ts'
 import { deriveEd25519, ed25519PublicKey } from '../../../src/service/keyring/slip10.ts'
 
 const zooless =

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { feeOn, sentFor } from '../../../src/service/network/transfer-fee.ts'
+import { feeOn, sentFor } from '../../../src/service/network/solana-accounts.ts'
 
 test.each([
   [0n, 100n, 1_000_000n, 0n],

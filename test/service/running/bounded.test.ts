@@ -1,6 +1,6 @@
 import { setImmediate as pause } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { mapBounded } from '../../../src/service/running/bounded.ts'
+import { mapBounded } from '../../../src/service/running/requests.ts'
 
 test('the results keep the order of the items, however long each takes', async () => {
   const items = Array.from({ length: 20 }, (_, place) => place)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createPostponed } from '../../../src/service/running/postponed.ts'
+import { createPostponed } from '../../../src/service/running/loop.ts'
 
 test('what fails waits ever longer, up to a bound, until it succeeds', () => {
   let time = 0

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createRequestCoalescer } from '../../../src/service/running/sharing.ts'
+import { createRequestCoalescer } from '../../../src/service/running/requests.ts'
 
 test('who asks for the same before the answer is there gets the same answer, and it is asked for once', async () => {
   const share = createRequestCoalescer()

@@ -7,7 +7,7 @@ import type {
   SignedTransferOutcome,
   TransferOrder,
 } from '../../../src/service/network/port.ts'
-import { createPostponed } from '../../../src/service/running/postponed.ts'
+import { createPostponed } from '../../../src/service/running/loop.ts'
 import { settleTransfers } from '../../../src/service/transfers/settle-transfers.ts'
 import { dueForwards, dueRefunds, signTransfers } from '../../../src/service/transfers/work-network.ts'
 import { type Book, openBook } from '../book.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPostponed } from '../../../src/service/running/postponed.ts'
+import { createPostponed } from '../../../src/service/running/loop.ts'
 import { createResumption } from '../../../src/service/transfers/start-transfers.ts'
 import { sweepNetwork, workNetwork } from '../../../src/service/transfers/work-network.ts'
 import { serviceSettings } from '../fixtures.ts'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { refundDeposit } from '../../../src/service/deposits/refund-deposit.ts'
-import { releaseDeposit } from '../../../src/service/deposits/release-deposit.ts'
+import { refundDeposit, releaseDeposit } from '../../../src/service/deposits/deposit-actions.ts'
 import { openHandMade, recipient } from './hand-made-network.ts'
 
 let world: Awaited<ReturnType<typeof openHandMade>>

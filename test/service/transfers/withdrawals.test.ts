@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address, NetworkName } from '../../../src/core/asset.ts'
 import { convertDeposits } from '../../../src/service/deposits/convert-deposits.ts'
-import { withdrawalWriter } from '../../../src/service/transfers/withdrawal-record.ts'
 import {
   createWithdrawal,
   getWithdrawal,
@@ -9,6 +8,7 @@ import {
   listWithdrawals,
   type NewWithdrawal,
   walletBalance,
+  withdrawalWriter,
 } from '../../../src/service/transfers/withdrawals.ts'
 import { type Book, openBook } from '../book.ts'
 import { networkSettings, unreachableNetworks } from '../fixtures.ts'

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { registerEndpoint } from '../../../src/service/webhooks/endpoints.ts'
-import { keepEndpoints } from '../../../src/service/webhooks/keep-endpoints.ts'
+import { keepEndpoints, registerEndpoint } from '../../../src/service/webhooks/endpoints.ts'
 import { openSecret, signingSecrets } from '../../../src/service/webhooks/secrets.ts'
 import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
 import { call, writeKey } from '../fixtures.ts'

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest'
-import { isPublicAddress } from '../../../src/service/webhooks/public-address.ts'
-import { findUrlFault, isPrivateUrl, urlForm } from '../../../src/service/webhooks/webhook-url.ts'
+import {
+  findUrlFault,
+  isPrivateUrl,
+  isPublicAddress,
+  urlForm,
+} from '../../../src/service/webhooks/webhook-url.ts'
 
 test.each([
   '0.0.0.0',

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openPoster } from '../../../src/service/webhooks/post-webhook.ts'
-import { openVault } from '../../../src/service/webhooks/secret-vault.ts'
+import { openVault } from '../../../src/service/webhooks/secrets.ts'
 import { openCalls, root } from './calls.ts'
 import { type Office, openOffice } from './office.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openVault } from '../../../src/service/webhooks/secret-vault.ts'
+import { openVault } from '../../../src/service/webhooks/secrets.ts'
 import { seed } from '../fixtures.ts'
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'

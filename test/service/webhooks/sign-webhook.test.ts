@@ -1,6 +1,6 @@
 import { createPublicKey, verify } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { signedHeaders } from '../../../src/service/webhooks/misdeliver.ts'
+import { signedHeaders } from '../../../src/service/faults/webhook-faults.ts'
 import { makeSecret, readSecret, type SigningKey } from '../../../src/service/webhooks/signing-key.ts'
 
 /** The message of the published Standard Webhooks test vectors. */

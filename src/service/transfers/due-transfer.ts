@@ -1,11 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
+import { logEvent } from '../../log/log-event.ts'
+import type { Deposits } from '../deposits/deposits.ts'
 import type { Faults } from '../faults/faults.ts'
 import type { Keyring } from '../keyring/keyring.ts'
-import type { NetworkClient, TransferOrder } from '../network/port.ts'
-import type { RetryBackoff } from '../running/postponed.ts'
-import type { ServiceDatabase } from '../tables.ts'
-import type { ServiceTransferRow } from './tables.ts'
+import type { NetworkClient, TransferDraft, TransferOrder } from '../network/port.ts'
+import type { RetryBackoff } from '../running/loop.ts'
+import { describeError, mapBounded } from '../running/requests.ts'
+import type { ServiceDatabase, ServiceTransferRow } from '../tables.ts'
 
 /** A transfer to sign now, and its purpose. */
 export type DueTransfer = Purpose & {
@@ -75,4 +77,46 @@ export function topUpKey(address: string): string {
 
 export function sweepKey(branch: number, code: string): string {
   return `sweep/${branch}/${code}`
+}
+
+/** Dependencies for signing and following the transfers of a network. */
+export type TransferSigningDeps = {
+  db: ServiceDatabase
+  deposits: Deposits
+  network: NetworkClient
+  postponed: RetryBackoff
+  log: Logger
+}
+
+export type DraftedTransfer = { wanted: DueTransfer; draft: TransferDraft }
+
+/** By branch: the nonce that the chain expects next; null if the network has no nonces. */
+export type ChainNonces = ReadonlyMap<number, bigint | null>
+
+/** Postpones a transfer with growing delays, so that it does not block the others. */
+export function postpone(
+  { postponed, log }: Pick<TransferSigningDeps, 'postponed' | 'log'>,
+  { kind, key }: Pick<DueTransfer, 'kind' | 'key'>,
+  error: unknown,
+): void {
+  const failures = postponed.failed(key)
+  logEvent(log, 'transfer_postponed', { kind, key, failures, problem: describeError(error) })
+}
+
+const requestsAtOnce = 8
+
+/** Sends stored bytes. If the node rejects them, they are sent again when their outcome is next checked. */
+export async function sendTransfers(
+  network: NetworkClient,
+  signed: readonly { transaction: string; bytes: Uint8Array }[],
+  log: Logger,
+): Promise<void> {
+  await mapBounded(signed, requestsAtOnce, async ({ transaction, bytes }) => {
+    try {
+      await network.send(bytes)
+    } catch (error) {
+      const problem = describeError(error)
+      logEvent(log, 'transfer_not_accepted', { transaction, problem })
+    }
+  })
 }

@@ -1,8 +1,63 @@
-import { getBase64Encoder, type Address as KitAddress, address as toSolanaAddress } from '@solana/kit'
+import {
+  getBase64Encoder,
+  type Address as KitAddress,
+  type Rpc,
+  type SolanaRpcApi,
+  address as toSolanaAddress,
+} from '@solana/kit'
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
-import type { Address } from '../../core/asset.ts'
-import type { SolanaNetworkRpc } from './solana.ts'
-import type { TransferFee } from './transfer-fee.ts'
+import type { Address, AssetCode } from '../../core/asset.ts'
+
+export type SolanaNetworkRpc = Rpc<SolanaRpcApi>
+
+/** An account that holds tokens of one mint. */
+export type TokenAccount = { account: KitAddress; amount: bigint }
+
+type HolderAtSlot = { holder: Address; slot?: bigint }
+
+export async function lamportsOf(
+  rpc: SolanaNetworkRpc,
+  { holder, slot = 0n }: HolderAtSlot,
+): Promise<bigint> {
+  const config = { commitment: 'confirmed', minContextSlot: slot } as const
+  return (await rpc.getBalance(toSolanaAddress(holder), config).send()).value
+}
+
+const amountOffset = 64
+const stateOffset = 108
+const usableState = 1
+
+/** The accounts whose tokens the holder can move, largest first. Anyone can create further accounts for a holder. */
+export async function tokenAccountsOf(
+  rpc: SolanaNetworkRpc,
+  mint: Address,
+  { holder, slot = 0n }: HolderAtSlot,
+): Promise<readonly TokenAccount[]> {
+  const config = { commitment: 'confirmed', encoding: 'base64', minContextSlot: slot } as const
+  const { value } = await rpc
+    .getTokenAccountsByOwner(toSolanaAddress(holder), { mint: toSolanaAddress(mint) }, config)
+    .send()
+  return value
+    .map(({ pubkey, account }) => ({
+      account: pubkey,
+      data: Buffer.from(getBase64Encoder().encode(account.data[0])),
+    }))
+    .filter(({ data }) => data[stateOffset] === usableState)
+    .map(({ account, data }) => ({ account, amount: data.readBigUInt64LE(amountOffset) }))
+    .toSorted((left, right) => (left.amount > right.amount ? -1 : 1))
+}
+
+export async function readSolanaBalance(
+  rpc: SolanaNetworkRpc,
+  holder: Address,
+  code: AssetCode,
+): Promise<bigint> {
+  return code === 'native' ? lamportsOf(rpc, { holder }) : sumOf(await tokenAccountsOf(rpc, code, { holder }))
+}
+
+export function sumOf(accounts: readonly TokenAccount[]): bigint {
+  return accounts.reduce((sum, { amount }) => sum + amount, 0n)
+}
 
 export const token2022Program = toSolanaAddress('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 
@@ -29,7 +84,7 @@ export async function readMint(rpc: SolanaNetworkRpc, code: Address): Promise<Mi
   return {
     program,
     decimals: data.readUInt8(decimalsOffset),
-    feeIn: feeOf(extensions.get(extensionKinds.transferFee)),
+    feeIn: feesOf(extensions.get(extensionKinds.transferFee)),
     obstacle: obstacleIn(extensions),
   }
 }
@@ -58,7 +113,7 @@ function readExtensions(data: Buffer): ReadonlyMap<number, Buffer> {
 const olderOffset = 72
 const newerOffset = 90
 
-function feeOf(extension: Buffer | undefined): MintTransferRules['feeIn'] {
+function feesOf(extension: Buffer | undefined): MintTransferRules['feeIn'] {
   if (extension === undefined) return null
   const [older, newer] = [readFee(extension, olderOffset), readFee(extension, newerOffset)]
   return (epoch) => (epoch >= newer.epoch ? newer : older)
@@ -77,4 +132,24 @@ function obstacleIn(extensions: ReadonlyMap<number, Buffer>): string | null {
   // The program called at each transfer follows its authority; all zeros means none.
   const hook = extensions.get(extensionKinds.transferHook)?.subarray(32, 64)
   return hook?.some((byte) => byte !== 0) === true ? 'a program of its own has a say in each transfer' : null
+}
+
+/** The fee that a token withholds from each transfer: a share of it, rounded up, at most `most`. */
+export type TransferFee = { basisPoints: bigint; most: bigint }
+
+const whole = 10_000n
+
+export function feeOn({ basisPoints, most }: TransferFee, sent: bigint): bigint {
+  const fee = (sent * basisPoints + whole - 1n) / whole
+  return fee < most ? fee : most
+}
+
+/** The least amount to send so that exactly `arriving` arrives. */
+export function sentFor({ basisPoints, most }: TransferFee, arriving: bigint): bigint {
+  const kept = whole - basisPoints
+  if (arriving === 0n) return 0n
+  const capped = arriving + most
+  if (kept === 0n) return capped
+  const sent = (arriving * whole + kept - 1n) / kept
+  return sent < capped ? sent : capped
 }

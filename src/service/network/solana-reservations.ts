@@ -1,6 +1,6 @@
 import { signature as toSignature } from '@solana/kit'
 import type { Address, AssetKey } from '../../core/asset.ts'
-import type { SolanaNetworkRpc } from './solana.ts'
+import type { SolanaNetworkRpc } from './solana-accounts.ts'
 
 /** One address and one of the assets it holds. */
 export type HolderAsset = { holder: Address; asset: AssetKey }

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Address } from '../../core/asset.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { DepositReason, DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
-import { isUnpaidDeposit } from '../transfers/wanted.ts'
+import { isUnpaidDeposit } from '../transfers/due-transfer.ts'
 import type { DepositBook, DepositChange } from './deposits.ts'
 import { knownSender } from './policy.ts'
 
@@ -53,4 +53,24 @@ export function refundOf(
   reason: DepositReason,
 ): DepositChange {
   return { id, status: 'refunding', reason, refund_address: to, refund_amount: amount }
+}
+
+export type ReleaseOutcome =
+  | { kind: 'released'; deposit: ServiceDepositRow }
+  | { kind: 'not_found' }
+  | { kind: 'wrong_state'; status: DepositStatus }
+
+/** Releases a held deposit. No policy stops it again. */
+export function releaseDeposit({ db, deposits }: DepositBook, id: string): Promise<ReleaseOutcome> {
+  return inTransaction(db, async (tx): Promise<ReleaseOutcome> => {
+    const change = { id, status: 'confirmed', released_at: new Date() } as const
+    const [deposit] = await deposits.change(tx, ['held'], [change])
+    if (deposit !== undefined) return { kind: 'released', deposit }
+    const found = await tx
+      .selectFrom('service.deposit')
+      .select('status')
+      .where('id', '=', id)
+      .executeTakeFirst()
+    return found === undefined ? { kind: 'not_found' } : { kind: 'wrong_state', status: found.status }
+  })
 }

@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import type { DepositRecord } from '../deposits/record.ts'
-import { againOf, claimAgain } from '../faults/claim-again.ts'
-import type { DepositKnob } from '../faults/fault-table.ts'
-import type { Faults } from '../faults/faults.ts'
-import { regress, withoutTransaction } from '../faults/record-faults.ts'
 import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
-import type { EndpointAnswer } from './post-webhook.ts'
-import { makeSecret, readSecret, type SigningKey } from './signing-key.ts'
-import type { DueDelivery } from './take-due.ts'
+import type { DueDelivery } from '../webhooks/deliveries.ts'
+import type { EndpointAnswer } from '../webhooks/post-webhook.ts'
+import { makeSecret, readSecret, type SigningKey } from '../webhooks/signing-key.ts'
+import type { DepositKnob } from './fault-table.ts'
+import type { Faults } from './faults.ts'
+import { againOf, claimAgain, regress, withoutTransaction } from './record-faults.ts'
 
 export type Letter = {
   message: WebhookMessage
