@@ -180,7 +180,7 @@ function inspect(text: string): void {
     onArrayEnd: leave,
     onObjectProperty: (...[key, , , , , path]) => {
       const keys = open.at(-1)
-      if (keys?.has(key) === true) throw repeated([...path(), key])
+      if (keys?.has(key) === true) throw repeatedKey([...path(), key])
       keys?.add(key)
       checkText(key, () => [...path(), key])
     },
@@ -196,7 +196,7 @@ function checkText(text: string, path: () => JSONPath): void {
   throw refusal('request_invalid', `${fault.pointer}: ${fault.detail}`, { errors: [fault] })
 }
 
-function repeated(path: JSONPath) {
+function repeatedKey(path: JSONPath) {
   const fault = { pointer: pointerOf(path), detail: 'stands twice in its object' }
   return refusal('key_repeated', `${fault.pointer} ${fault.detail}`, { errors: [fault] })
 }
