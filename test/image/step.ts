@@ -3,8 +3,8 @@ import { readText } from '../docs/pages.ts'
 /** Thrown when this machine cannot run a step. */
 export class CannotRun extends Error {}
 
-/** Steps that may be left out, also in CI: the rows of that table in docs/operations.md. */
-const mayBeLeftOut = [...readText('docs/operations.md').matchAll(/^\| `([\w -]+)` \| not run: /gm)].map(
+/** Steps that may be left out, also in CI: the rows of that table in docs/internals/ci.md. */
+const mayBeLeftOut = [...readText('docs/internals/ci.md').matchAll(/^\| `([\w -]+)` \| not run: /gm)].map(
   ([, name = '']) => name,
 )
 
@@ -27,7 +27,7 @@ export async function step<Result>(
     }
     const isListed = mayBeLeftOut.includes(name)
     say(
-      `left out  ${name}: ${error.message}${isListed ? '' : '; docs/operations.md does not list this step'}`,
+      `left out  ${name}: ${error.message}${isListed ? '' : '; docs/internals/ci.md does not list this step'}`,
     )
     if (!isListed && process.env.CI === 'true') process.exitCode = 1
     return null
