@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
 import type { KindEntry } from '../../src/core/mismatches/kind-entry.ts'
 import { type AlertRule, alerts } from './alert-rules.ts'
-import { endings, responsibleParties } from './mismatches-page.ts'
+import { responsibleParties } from './mismatches-page.ts'
 
 const file = join(import.meta.dirname, '../../docs/runbook.md')
 
@@ -45,10 +45,13 @@ function bodyOf(section: string): [string, string] {
 function alertLine({ labels, annotations, for: lasting }: AlertRule): string {
   const when = lasting === undefined ? 'immediately' : `after ${lasting}`
   const [, dashboard = ''] = /\/d\/([\w-]+)/.exec(annotations.dashboard) ?? []
-  return `*Severity: ${labels.severity}. Fires ${when}. ${annotations.impact} Dashboard: ${dashboard}.*`
+  return `*${capitalized(labels.severity)}. Fires ${when}. ${annotations.impact} Dashboard: ${dashboard}.*`
 }
 
-function kindLine({ severity, responsible, ends, actWithinHours }: KindEntry): string {
-  const waiting = ends.byWaiting ? '; the missing evidence may only be late' : ''
-  return `*Severity: ${severity}. Caused by: ${responsibleParties[responsible]}. Ends ${endings[ends.by]}${waiting}. Act within ${actWithinHours} h.*`
+function kindLine({ severity, responsible, actWithinHours }: KindEntry): string {
+  return `*${capitalized(severity)}. Caused by: ${responsibleParties[responsible]}. Act within ${actWithinHours} h.*`
+}
+
+function capitalized(word: string): string {
+  return word.charAt(0).toUpperCase() + word.slice(1)
 }
