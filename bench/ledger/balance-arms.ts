@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { cutLedger } from '../../src/store/ledger/ground.ts'
-import { makeSnapshot } from '../../src/store/ledger/snapshots.ts'
+import { cutLedger, makeSnapshot } from '../../src/store/ledger/maintenance.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { asset, storeDeposit } from './made-journals.ts'
 

@@ -3,7 +3,7 @@ import type { AssetKey } from '../../src/core/asset.ts'
 import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { accounts } from '../../src/core/posting.ts'
-import type { NumberedDepositJournal } from '../../src/store/books/ledger.ts'
+import type { NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
 import type { Tables } from '../../src/store/tables.ts'
 
 export const asset = 'base/0x00000000000000000000000000000000000000a1' as AssetKey

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { bookJournals, type NumberedDepositJournal } from '../../src/store/books/ledger.ts'
+import { bookJournals, type NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 

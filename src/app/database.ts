@@ -9,13 +9,18 @@ import { prepareQueueSchema } from '../jobs/queue/schema.ts'
 import type { Observer } from '../ops/observe.ts'
 import { pinAssets } from '../store/assets.ts'
 import { type Database, openDatabase, standbyFault } from '../store/database.ts'
-import { isDenied } from '../store/denied.ts'
-import { keepAccountLabels } from '../store/ledger/account-labels.ts'
-import { makePartitions } from '../store/ledger/ground.ts'
-import { type MigrationAccess, readMigrationAccess } from '../store/may-migrate.ts'
-import { migrate, migrationsFolder, migrationsIn, refuseUnusable } from '../store/migrate.ts'
+import { isDenied, untilReached } from '../store/database-errors.ts'
+import { keepAccountLabels } from '../store/ledger/accounts.ts'
+import { makePartitions } from '../store/ledger/maintenance.ts'
+import {
+  type MigrationAccess,
+  migrate,
+  migrationsFolder,
+  migrationsIn,
+  readMigrationAccess,
+  refuseUnusable,
+} from '../store/migrate.ts'
 import type { Tables } from '../store/tables.ts'
-import { untilReached } from '../store/unreachable.ts'
 
 /** A migration may rewrite years of bookings. */
 const migrationMaxMs = 3_600_000

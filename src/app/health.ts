@@ -17,8 +17,8 @@ import type { JobName } from '../jobs/work.ts'
 import type { Observer } from '../ops/observe.ts'
 import { answerMaxMs, type Problem, type Readiness } from '../ops/readiness.ts'
 import { type Database, openDatabase } from '../store/database.ts'
-import { keepBeat, readHealth } from '../store/health.ts'
 import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
+import { keepBeat, readHealth } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
 
 const beatJob = 'beat' satisfies JobName

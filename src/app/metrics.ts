@@ -11,10 +11,9 @@ import type { Observer } from '../ops/observe.ts'
 import { createGaugesReader, type GaugesReader } from '../ops/read-gauges.ts'
 import type { Live } from '../ops/reading.ts'
 import { openDatabase } from '../store/database.ts'
-import { readGauges, type StoreGauges } from '../store/gauges.ts'
+import { readGauges, readTotals, type StoreGauges } from '../store/gauges.ts'
 import { readDayScorecard } from '../store/scorecard.ts'
 import type { Tables } from '../store/tables.ts'
-import { readTotals } from '../store/totals.ts'
 
 /** Label values from the settings. Values in deliveries cannot displace them. */
 export function knownLabels({ networks, creditAsset, links }: Settings): KnownLabelValues {

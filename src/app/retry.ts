@@ -6,8 +6,8 @@ import { createScheme } from '../intake/signature/create-scheme.ts'
 import { createEventIdReader } from '../provider/read-claim.ts'
 import type { Database } from '../store/database.ts'
 import { dropQuarantined, type QuarantinedRow, readQuarantine } from '../store/quarantine.ts'
-import { storeWebhooks } from '../store/store-webhooks.ts'
 import type { Tables } from '../store/tables.ts'
+import { storeWebhooks } from '../store/webhooks.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
 /** The outcome of one delivery: its result in the inbox, or the reason why it stays in the quarantine. */

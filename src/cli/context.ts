@@ -4,12 +4,10 @@ import { parseDatabaseUrl } from '../config/place.ts'
 import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { readSettings } from '../sandbox/settings-files.ts'
-import { awaitSchema } from '../store/await-schema.ts'
 import { type Database, openDatabase, pingDatabase, standbyFault } from '../store/database.ts'
-import { isDenied } from '../store/denied.ts'
-import { migrationsFolder } from '../store/migrate.ts'
+import { isDenied, isUnreachable } from '../store/database-errors.ts'
+import { awaitSchema, migrationsFolder } from '../store/migrate.ts'
 import type { Tables } from '../store/tables.ts'
-import { isUnreachable } from '../store/unreachable.ts'
 
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 

@@ -15,8 +15,8 @@ import {
   type SaidMismatch,
 } from '../presentation/mismatch-words.ts'
 import type { AssetNames } from '../store/assets.ts'
-import type { BookedJournal } from '../store/ledger/manual-journals.ts'
-import type { ShownMismatch } from '../store/mismatches/show-mismatch.ts'
+import type { BookedJournal } from '../store/ledger/journals.ts'
+import type { ShownMismatch } from '../store/mismatches/show-mismatches.ts'
 
 type MismatchWithNetwork = SaidMismatch & { network?: unknown }
 

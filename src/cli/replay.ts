@@ -9,7 +9,7 @@ import {
   verifyBooks,
 } from '../jobs/books/verify-books.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
-import type { UnappliedPayloadFilter } from '../store/mismatches/kept.ts'
+import type { UnappliedPayloadFilter } from '../store/inbox.ts'
 import type { Context } from './context.ts'
 import { choiceOf } from './options.ts'
 import { type News, printable, printJson, reportProgress } from './print.ts'

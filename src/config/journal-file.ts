@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isReason } from '../ledger/journals/draft-journal.ts'
+import { isReason } from '../ledger/draft-journal.ts'
 import { parseYaml } from './yaml-file.ts'
 
 const text = z.string({ error: 'is no text: write it in quotes' })

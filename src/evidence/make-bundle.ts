@@ -1,10 +1,10 @@
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import { type GroupVerdict, rulesOf } from '../core/decide.ts'
+import { Fault } from '../core/errors.ts'
 import type { EvidenceRow, GroupEvidence } from '../store/books/load-evidence.ts'
-import { type BundleParts, sealBundle } from './bundle.ts'
-import { sha256Of } from './canonical.ts'
-import { reportDecision } from './stated-verdict.ts'
+import { type BundleParts, sealBundle, sha256Of } from './bundle.ts'
+import { reportDecision } from './decide-bundle.ts'
 
 export type BundleInput = {
   depositId: bigint
@@ -74,4 +74,40 @@ function reportedRow({ inboxId, sourceKey, body, observation, ...row }: Evidence
 
 function reportedNetwork({ name, family, chainId, genesisHash, assets, reading }: NetworkSettings) {
   return { name, family, chainId, genesisHash, assets, reading }
+}
+
+/** A shorter secret also occurs in unrelated texts. */
+const secretLengthMin = 8
+
+/**
+ * A bundle is made without any secret of ours, but an external sender may have put one into a payload.
+ * @throws Fault `usage_bad` if the document contains a secret; it names the setting, and never its value
+ */
+export function refuseSecrets(document: string, settings: Settings): void {
+  const bodies = [...document.matchAll(/"body": "([^"]+)"/g)].map(([, body = '']) =>
+    Buffer.from(body, 'base64').toString(),
+  )
+  const texts = [document, ...bodies]
+  const held = secretsOf(settings).find(
+    ({ text }) =>
+      text.length >= secretLengthMin &&
+      texts.some((one) => one.includes(text) || one.includes(JSON.stringify(text).slice(1, -1))),
+  )
+  if (held === undefined) return
+  throw new Fault('usage_bad', {
+    problem: `a payload of this deposit holds the value of ${held.name}`,
+    fix: 'replace that secret, since who sent the payload knows it; then make the bundle again',
+  })
+}
+
+function secretsOf({ service, webhooks, networks, databaseUrl, queueUrl }: Settings) {
+  return [
+    { name: 'SERVICE_API_KEY', text: service.apiKey },
+    ...webhooks.keys.secrets.map(({ text }) => ({ name: 'WEBHOOK_SECRETS', text })),
+    ...networks.flatMap(({ name, rpcUrls }) =>
+      rpcUrls.map((text) => ({ name: `RPC_${name.toUpperCase()}`, text })),
+    ),
+    { name: 'DATABASE_URL', text: databaseUrl },
+    { name: 'QUEUE_URL', text: queueUrl },
+  ]
 }

@@ -1,14 +1,14 @@
 import { defaultReading } from '../chain/options.ts'
 import type { Asset, NetworkSettings } from '../core/asset.ts'
-import { Fault } from '../core/errors.ts'
+import { Fault, lineOf } from '../core/errors.ts'
 import { decodeObservation } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
+import { createScheme } from '../intake/signature/create-scheme.ts'
+import type { Keys, SchemeSettings } from '../intake/signature/scheme.ts'
 import { parseProfile } from '../provider/profile/parse-profile.ts'
 import { type ClaimReader, createClaimReader } from '../provider/read-claim.ts'
-import { type Bundle, type BundleParts, hashesOf, parseBundle } from './bundle.ts'
-import { canonicalText, sha256Of } from './canonical.ts'
-import { type BundleCheck, checked, judged, type Problems } from './check.ts'
-import { decideAgain } from './stated-verdict.ts'
+import { type Bundle, type BundleParts, canonicalText, hashesOf, parseBundle, sha256Of } from './bundle.ts'
+import { decideAgain } from './decide-bundle.ts'
 
 /** The contents of a document after it was read again; `bundle` is null if the document is not a bundle. */
 export type BundleVerification = {
@@ -189,4 +189,61 @@ function checkJournals({ verdict, journals }: BundleParts): Problems {
 function takesBack(reversal: BundleJournal, original: BundleJournal | undefined): boolean {
   const swapped = original?.transfers?.map((one) => ({ ...one, debit: one.credit, credit: one.debit }))
   return swapped !== undefined && canonicalText(swapped) === canonicalText(reversal.transfers)
+}
+
+const signatureCheck = 'signatures'
+
+/**
+ * Verifies every webhook with the auditor's own secrets or public keys: those of the bundle's maker would prove
+ * nothing.
+ */
+export function verifySignatures({ evidence, webhooks }: BundleParts, keys: Keys): BundleCheck {
+  const rows = evidence.filter(({ source }) => source === 'webhook')
+  const signing = webhooks as SchemeSettings
+  const given = keys.secrets.length > 0 || keys.publicKeys !== null
+  if (rows.length === 0) return notDone(signatureCheck, 'there are no webhooks')
+  if (!given) return notDone(signatureCheck, 'give WEBHOOK_SECRETS, or --public-keys, to verify the webhooks')
+  if (signing.scheme === 'none')
+    return judged(signatureCheck, ['keys are given, and by this bundle no webhook is signed'], '')
+  if (signing.scheme === 'shared-secret')
+    return notDone(signatureCheck, 'of a shared secret only a hash is kept, and it proves nothing of a body')
+  return checked(signatureCheck, `${rows.length} webhooks are signed by a key that was given`, () => {
+    const verify = createScheme(signing, keys)
+    return rows.flatMap(({ inbox, headers, body, receivedAt }) => {
+      const verdict = verify({ headers, body: bytesOf(body), receivedAt: new Date(receivedAt) })
+      return verdict.kind === 'verified' ? [] : [`row ${inbox}: ${verdict.reason}`]
+    })
+  })
+}
+
+/** The result of one check of a bundle. `not done` proves nothing, and is not a failure. */
+export type BundleCheck = { check: string; outcome: 'passed' | 'failed' | 'not done'; says: string }
+
+/** The problems that a check found; empty if it passed. */
+type Problems = readonly string[]
+
+export function judged(check: string, problems: Problems, proved: string): BundleCheck {
+  return problems.length === 0
+    ? { check, outcome: 'passed', says: proved }
+    : { check, outcome: 'failed', says: joinProblems(problems) }
+}
+
+export function notDone(check: string, says: string): BundleCheck {
+  return { check, outcome: 'not done', says }
+}
+
+/** A document may contain anything, so an error thrown during a check is a problem of the document. */
+function checked(check: string, proved: string, find: () => Problems): BundleCheck {
+  try {
+    return judged(check, find(), proved)
+  } catch (error) {
+    return judged(check, [lineOf(error)], proved)
+  }
+}
+
+const reportedMax = 5
+
+function joinProblems(problems: Problems): string {
+  const more = problems.length - reportedMax
+  return [...problems.slice(0, reportedMax), ...(more > 0 ? [`and ${more} more`] : [])].join('; ')
 }

@@ -7,10 +7,8 @@ import { lineOf } from '../core/errors.ts'
 import type { ObservedChainTransfer, TransactionFailure } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
 import { type ChainLeg, foldChainTransfers, foldFailures } from '../core/matching/fold.ts'
-import type { BundleParts } from './bundle.ts'
-import { canonicalText } from './canonical.ts'
-import { type BundleCheck, judged, notDone } from './check.ts'
-import { networkOf } from './verify-bundle.ts'
+import { type BundleParts, canonicalText } from './bundle.ts'
+import { type BundleCheck, judged, networkOf, notDone } from './verify-bundle.ts'
 
 const readAtOnce = 4
 

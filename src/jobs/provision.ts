@@ -5,7 +5,7 @@ import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import type { NewChannel, OwnersClient } from '../provider/owners-client.ts'
 import type { Database } from '../store/database.ts'
-import { changedAddresses, openAddressChanged } from '../store/mismatches/owner-mismatches.ts'
+import { changedAddresses, openAddressChanged } from '../store/mismatches/mismatches.ts'
 import { ownersAt, readOwners, saveOwner } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
 

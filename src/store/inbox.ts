@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { defaultService } from '../core/evidence.ts'
+import { type UnreadableKind } from '../core/mismatch.ts'
 import { prepared } from './database.ts'
-import { type PackedRows, packRows } from './pack-rows.ts'
 import type { Tables } from './tables.ts'
 
 /** A message of a source, exactly as it arrived. The key is unique among all messages of the source. */
@@ -155,4 +155,72 @@ export async function traceparentsOf(
     select id, headers->>'traceparent' as traceparent from inbox
     where id = any(${ids}::bigint[]) and headers ? 'traceparent'`.execute(db)
   return new Map(rows.map(({ id, traceparent }) => [id, traceparent]))
+}
+
+/** Columns of the rows as JSON, and the bytes of all bodies. */
+type PackedRows = { heads: string; bodies: Buffer }
+
+/**
+ * Packs any number of rows into two parameters. Bodies are sent as bytes, since the text of an array doubles them.
+ * @param headOf receives the position of the row's body among all bytes, counted from 1 as in Postgres
+ */
+export function packRows<Row extends { body: Buffer }>(
+  rows: readonly Row[],
+  headOf: (row: Row, first: number) => object,
+): PackedRows {
+  let first = 1
+  const heads = rows.map((row) => {
+    const head = headOf(row, first)
+    first += row.body.length
+    return head
+  })
+  return { heads: JSON.stringify(heads), bodies: Buffer.concat(rows.map(({ body }) => body)) }
+}
+
+/** A webhook or a record as stored. */
+export type Sample = { headers: Record<string, string>; body: Buffer; receivedAt: Date }
+
+/** The newest messages of a source, oldest first. */
+export async function newestSamples(
+  db: Kysely<Tables>,
+  source: 'webhook' | 'api',
+  limit: number,
+): Promise<Sample[]> {
+  const { rows } = await sql<Sample>`
+    select headers, body, received_at as "receivedAt" from inbox
+    where source = ${source} order by id desc limit ${limit}`.execute(db)
+  return rows.toReversed()
+}
+
+/** Selects payloads that are stored and not applied. */
+export type UnappliedPayloadFilter = {
+  /** Those with uncleared mismatches of these kinds; or all, including those that the profile skipped. */
+  kinds: readonly UnreadableKind[] | 'all'
+  /** Received at or after this; null for no limit. */
+  since: Date | null
+}
+
+/**
+ * Takes the next payloads after an inbox row, in order, and locks their uncleared mismatches until the transaction
+ * ends.
+ */
+export async function takeKept(
+  tx: Transaction<Tables>,
+  { kinds, since }: UnappliedPayloadFilter,
+  { after, rowsMax, bytesMax }: BatchLimits & { after: bigint },
+): Promise<PendingRow[]> {
+  const next = sql`inbox.id > ${after} and received_at >= ${since ?? '-infinity'}::timestamptz`
+  const ids =
+    kinds === 'all'
+      ? sql`
+          select id from inbox
+          where ${next} and source in ('webhook', 'api')
+            and not exists (select from evidence where inbox_id = inbox.id)
+            and not exists (select from inbox_pending where inbox_id = inbox.id)
+          order by id limit ${rowsMax}`
+      : sql`
+          select inbox.id from mismatch join inbox on inbox.id = substring(subject from '^inbox/(\\d+)$')::bigint
+          where ${next} and kind = any(${kinds}::text[]) and cleared_at is null
+          order by inbox.id limit ${rowsMax} for update of mismatch`
+  return readWithin(tx, ids, bytesMax)
 }

@@ -171,3 +171,22 @@ export async function listOwners(
     order by o.id, b.network limit ${limit}`.execute(db)
   return rows
 }
+
+/** The address book as sets. Addresses are in the spelling used for comparisons. */
+export type AddressBookSets = {
+  depositAddresses: ReadonlySet<string>
+  recipients: ReadonlySet<string>
+  owners: ReadonlyMap<string, 'channel' | 'stable_wallet'>
+}
+
+export async function knownPlaces(db: Kysely<Tables>): Promise<AddressBookSets> {
+  const places = await db.selectFrom('address_book').select(['role', 'address']).distinct().execute()
+  const owners = await db.selectFrom('owner').select(['kind', 'id']).execute()
+  const at = (role: 'deposit' | 'recipient') =>
+    new Set(places.filter((place) => place.role === role).map(({ address }) => address))
+  return {
+    depositAddresses: at('deposit'),
+    recipients: at('recipient'),
+    owners: new Map(owners.map(({ id, kind }) => [id, kind])),
+  }
+}

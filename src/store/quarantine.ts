@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { inTransaction } from './database.ts'
-import { packRows } from './pack-rows.ts'
+import { packRows, type Sample } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
 /** A delivery that failed verification. `source` identifies the client. Credentials in the headers are hashed. */
@@ -123,4 +123,21 @@ export function retryAlone<Result>(db: Kysely<Tables>, work: () => Promise<Resul
       await sql`select pg_advisory_unlock(hashtext('quarantine retry'))`.execute(connection)
     }
   })
+}
+
+/**
+ * The newest deliveries that failed verification, in turns by client, so that no client hides the others; oldest first.
+ */
+export async function newestQuarantined(
+  db: Kysely<Tables>,
+  limit: number,
+): Promise<(Sample & { source: string })[]> {
+  const { rows } = await sql<Sample & { source: string }>`
+    select headers, body, received_at as "receivedAt", source from quarantine
+    where id in (
+      select id from (
+        select id, row_number() over (partition by source order by id desc) as turn from quarantine
+      ) as turns order by turn, id desc limit ${limit}
+    ) order by id`.execute(db)
+  return rows
 }

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import { Client, escapeIdentifier } from 'pg'
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { openDatabase } from '../../src/store/database.ts'
-import { makePartitions } from '../../src/store/ledger/ground.ts'
+import { makePartitions } from '../../src/store/ledger/maintenance.ts'
 import { migrate, migrationsFolder } from '../../src/store/migrate.ts'
 
 import type { Tables } from '../../src/store/tables.ts'

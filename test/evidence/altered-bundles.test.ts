@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { documentText, sha256Of } from '../../src/evidence/canonical.ts'
+import { documentText, sha256Of } from '../../src/evidence/bundle.ts'
 import { verifyBundle } from '../../src/evidence/verify-bundle.ts'
 import {
   type Document,

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
-import { canonicalText, documentText } from '../../src/evidence/canonical.ts'
+import { canonicalText, documentText } from '../../src/evidence/bundle.ts'
 
 const value = {
   zeta: 1n,

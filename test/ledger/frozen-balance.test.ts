@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { addUp, type FrozenBalanceLine, hashBalance } from '../../src/ledger/frozen-balance.ts'
-import { type Period, parsePeriod } from '../../src/ledger/period.ts'
+import {
+  addUp,
+  type FrozenBalanceLine,
+  hashBalance,
+  type Period,
+  parsePeriod,
+} from '../../src/ledger/period.ts'
 
 const january = '2026-01' as Period
 

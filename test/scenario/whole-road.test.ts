@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { showDeposits } from '../../src/store/books/show-deposit.ts'
+import { showDeposits } from '../../src/store/books/show-deposits.ts'
 import { notCovered } from '../oracle/chain-coverage.ts'
 import { allReconciled } from '../support/all-reconciled.ts'
 import { runCommand } from '../support/command.ts'

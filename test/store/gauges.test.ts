@@ -1,12 +1,16 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
-import { readGauges, type StoreGauges } from '../../src/store/gauges.ts'
+import {
+  readGauges,
+  readTotals,
+  type StoreGauges,
+  type StoreTotals,
+  summarise,
+} from '../../src/store/gauges.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
-import { summarise } from '../../src/store/reports.ts'
 import { moveCursor, takeLease } from '../../src/store/streams.ts'
 import type { Tables } from '../../src/store/tables.ts'
-import { readTotals, type StoreTotals } from '../../src/store/totals.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import {
   at,

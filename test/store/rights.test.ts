@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { prepareQueueSchema } from '../../src/jobs/queue/schema.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
-import { makePartitions } from '../../src/store/ledger/ground.ts'
+import { makePartitions } from '../../src/store/ledger/maintenance.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type TestDatabase, testDatabase } from '../support/postgres.ts'
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { keepQuarantined, type QuarantineRow } from '../../src/store/quarantine.ts'
-import { newestQuarantined } from '../../src/store/samples.ts'
+import { keepQuarantined, newestQuarantined, type QuarantineRow } from '../../src/store/quarantine.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, test } from 'vitest'
 import { openDatabase } from '../../src/store/database.ts'
-import { type NewWebhook, storeWebhooks } from '../../src/store/store-webhooks.ts'
 import type { Tables } from '../../src/store/tables.ts'
+import { type NewWebhook, storeWebhooks } from '../../src/store/webhooks.ts'
 import { openBooks } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
 

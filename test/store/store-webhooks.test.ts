@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type NewWebhook, storeWebhooks, type WebhookStoreOutcome } from '../../src/store/store-webhooks.ts'
+import { type NewWebhook, storeWebhooks, type WebhookStoreOutcome } from '../../src/store/webhooks.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at } from '../support/evidence.ts'
 

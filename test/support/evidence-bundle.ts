@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { canonicalText, documentText, sha256Of } from '../../src/evidence/canonical.ts'
+import { canonicalText, documentText, sha256Of } from '../../src/evidence/bundle.ts'
 import { at, claim, delivery, payment, txId, webhook } from './evidence.ts'
 import type { EvidenceWorld } from './evidence-world.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Address, AssetKey } from '../../src/core/asset.ts'
 import type { Claim, Observation, ObservedChainTransfer, ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { appendMovements } from '../../src/store/chain/movements.ts'
+import { appendMovements } from '../../src/store/chain/chain-transfers.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { type Books, openBooks } from './books.ts'
 import {

@@ -1,5 +1,5 @@
 import { type DepositKnob, type End, faultTable } from '../../src/service/faults/fault-table.ts'
-import { showDeposits } from '../../src/store/books/show-deposit.ts'
+import { showDeposits } from '../../src/store/books/show-deposits.ts'
 import { runCommand } from './command.ts'
 import { shownOf } from './reported-faults.ts'
 import { depositKnobs, type StruckPayment } from './struck-payments.ts'

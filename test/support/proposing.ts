@@ -8,7 +8,7 @@ import type {
   TransferDecision,
 } from '../../src/core/evidence.ts'
 import { type ProposedPage, proposeMatches } from '../../src/jobs/books/propose-matches.ts'
-import { recordDecisions } from '../../src/store/books/decisions.ts'
+import { recordDecisions } from '../../src/store/books/proposals.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { type Books, late, openBooks } from './books.ts'
 import { claim, delivery, payment, txId } from './evidence.ts'

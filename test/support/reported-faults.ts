@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { faultTable } from '../../src/service/faults/fault-table.ts'
-import { type DepositReport, showDeposits } from '../../src/store/books/show-deposit.ts'
+import { type DepositReport, showDeposits } from '../../src/store/books/show-deposits.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import type { Wish } from './struck-payments.ts'

@@ -11,21 +11,21 @@ import {
 import { digestOf } from '../../jobs/books/activate-rules.ts'
 import { pollStream } from '../../jobs/poll/position.ts'
 import { allowedAge, expectedStreams, longestPause } from '../../jobs/schedule.ts'
-import { activeRules } from '../../store/books/active-rules.ts'
 import { type Database, openDatabase } from '../../store/database.ts'
-import { readHealth } from '../../store/health.ts'
 import { secondsUnsealed } from '../../store/ledger/seals.ts'
 import { migrationsFolder, migrationsIn } from '../../store/migrate.ts'
-
 import {
   countOpen,
   grantsToFix,
   lackOfRights,
   mayChangeBooks,
   monthsWithoutPartition,
+  readHealth,
   readServerFacts,
   type ServerFacts,
 } from '../../store/server-facts.ts'
+import { activeRules } from '../../store/streams.ts'
+
 import type { Tables } from '../../store/tables.ts'
 import {
   adviceFor,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { formatNames } from '../../ledger/export/formats.ts'
-import type { LedgerJournalKind } from '../../store/ledger/list-journals.ts'
+import type { LedgerJournalKind } from '../../store/ledger/journals.ts'
 import type { Context } from '../context.ts'
 import { limited, listed } from '../lists.ts'
 import { choice } from '../options.ts'

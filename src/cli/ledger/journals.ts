@@ -11,8 +11,7 @@ import {
   reverseJournal,
 } from '../../jobs/books/book-by-hand.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
-import { type JournalLine, type LedgerJournalKind, listJournals } from '../../store/ledger/list-journals.ts'
-import { type BookedJournal, readJournal } from '../../store/ledger/manual-journals.ts'
+import { type JournalLine, type LedgerJournalKind, listJournals, type BookedJournal, readJournal } from '../../store/ledger/journals.ts'
 import { actorOf, actorText, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { journalDocument } from '../documents.ts'

@@ -11,7 +11,7 @@ import {
 } from '../../jobs/books/decide-money.ts'
 import { inTransaction } from '../../store/database.ts'
 import { type CaseAction, workOnCases } from '../../store/mismatches/cases.ts'
-import { listMismatches } from '../../store/reports.ts'
+import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
 import { type Actor, actorOf, actorText, mismatchIds, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { wholeOf } from '../lists.ts'

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { Fault, messageOf } from '../../core/errors.ts'
 import { parseCaptures } from '../../intake/detect/capture.ts'
 import type { CapturedDelivery } from '../../intake/detect/detect-scheme.ts'
-import { newestQuarantined, newestSamples } from '../../store/samples.ts'
+import { newestSamples } from '../../store/inbox.ts'
+import { newestQuarantined } from '../../store/quarantine.ts'
 import { type Context, withDatabase } from '../context.ts'
 
 /** Enough samples to separate the rule from coincidence. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
 import type { Rules } from '../../core/decide.ts'
 import { Fault } from '../../core/errors.ts'
-import { activeRules, keepApplied, saveActiveRules } from '../../store/books/active-rules.ts'
 import { markAllDue } from '../../store/books/groups.ts'
+import { activeRules, keepApplied, saveActiveRules } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 
 type RulesActivationDeps = { db: Kysely<Tables>; rules: Rules; now: () => Date }

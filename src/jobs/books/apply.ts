@@ -13,10 +13,8 @@ import { earliest } from '../../core/time.ts'
 import { reach } from '../../failpoint.ts'
 import type { ClaimReader, ClaimReading } from '../../provider/read-claim.ts'
 import { numberDeposits, saveDeposits } from '../../store/books/deposits.ts'
-import { type LinkedObservation, saveEvidence } from '../../store/books/evidence.ts'
+import { type LinkedObservation, loadGroups, saveEvidence } from '../../store/books/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
-import { bookJournals } from '../../store/books/ledger.ts'
-import { loadGroups } from '../../store/books/load-groups.ts'
 import { askChains } from '../../store/chain/leg-searches.ts'
 import { inTransaction } from '../../store/database.ts'
 import {
@@ -27,6 +25,7 @@ import {
   takePending,
   waitingSince,
 } from '../../store/inbox.ts'
+import { bookJournals } from '../../store/ledger/journals.ts'
 import {
   type HeldMismatch,
   type MismatchChange,

@@ -3,19 +3,19 @@ import type { Kysely, Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import type { LedgerTransfer } from '../../core/posting.ts'
 import { checkSecondPerson } from '../../core/second-person.ts'
-import { type DraftLine, draftTransfers, isReason } from '../../ledger/journals/draft-journal.ts'
+import { type DraftLine, draftTransfers, isReason } from '../../ledger/draft-journal.ts'
 import { readAssetNames } from '../../store/assets.ts'
 import { inTransaction } from '../../store/database.ts'
+import { openedAccounts } from '../../store/ledger/accounts.ts'
 import {
   adjustmentPeriod,
   type BookedJournal,
   type ByHand,
   bookByHand,
   idOfKey,
-  openedAccounts,
   readJournal,
   reversalPeriod,
-} from '../../store/ledger/manual-journals.ts'
+} from '../../store/ledger/journals.ts'
 import type { Tables } from '../../store/tables.ts'
 
 /** A journal as a person wrote it. */

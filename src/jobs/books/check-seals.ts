@@ -1,16 +1,14 @@
 import {
   compareLeaves,
+  createTree,
   isOfRoot,
   type LeafById,
   listOf,
   readLeaves,
-} from '../../ledger/seals/compare-leaves.ts'
-import { leafOf } from '../../ledger/seals/encode.ts'
-import { createTree } from '../../ledger/seals/merkle-tree.ts'
-import { faultOfSeal, type Seal } from '../../ledger/seals/seal.ts'
+} from '../../ledger/merkle-tree.ts'
+import { faultOfSeal, leafOf, type Seal } from '../../ledger/seal.ts'
 import type { Database } from '../../store/database.ts'
-import { readJournals } from '../../store/ledger/sealed-rows.ts'
-import { countUnsealed, leavesOfSeal, sealsAfter } from '../../store/ledger/seals.ts'
+import { countUnsealed, leavesOfSeal, readSealedJournals, sealsAfter } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { LedgerCheck } from './ledger-checks.ts'
 
@@ -120,7 +118,7 @@ async function coverRange(db: Database<Tables>, seal: Seal): Promise<SealRangeCo
   let journals = 0
   // Nothing precedes the first seal. Reading without a lower bound also finds journals inserted there later.
   const after = seal.number === '1' ? null : seal.after
-  for await (const page of readJournals(db, { after, last: seal.last })) {
+  for await (const page of readSealedJournals(db, { after, last: seal.last })) {
     for (const rows of page.journals) {
       const leaf = leafOf(rows)
       const id = BigInt(rows.journal.id ?? 0)

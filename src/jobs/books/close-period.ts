@@ -1,7 +1,7 @@
 import { assert } from '../../core/errors.ts'
-import { addUp, type FrozenBalanceLine, hashBalance } from '../../ledger/frozen-balance.ts'
+import { addUp, type FrozenBalanceLine, hashBalance } from '../../ledger/period.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
-import { cutLedger, patiently } from '../../store/ledger/ground.ts'
+import { cutLedger, patiently } from '../../store/ledger/maintenance.ts'
 import {
   freezeBalance,
   type PeriodChange,

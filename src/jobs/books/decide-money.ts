@@ -7,17 +7,20 @@ import {
   transferRef,
 } from '../../core/evidence.ts'
 import { checkSecondPerson, type SecondPersonLimits } from '../../core/second-person.ts'
-import { recordDecisions } from '../../store/books/decisions.ts'
+import { recordDecisions } from '../../store/books/proposals.ts'
 import { inTransaction } from '../../store/database.ts'
-import { appendEvents, type CaseEvent, lockCases, workOnCases } from '../../store/mismatches/cases.ts'
 import {
+  appendEvents,
+  type CaseEvent,
   casesAbout,
   findTransfers,
   inboxIdOf,
+  lockCases,
   lockDeposit,
   type StakedDeposit,
   type StakedTransfer,
-} from '../../store/mismatches/stakes.ts'
+  workOnCases,
+} from '../../store/mismatches/cases.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, applyPending } from './apply.ts'
 

@@ -1,24 +1,24 @@
 import { assert, Fault } from '../../core/errors.ts'
-import { commodityOf } from '../../ledger/export/commodity.ts'
 import { ExportFolder } from '../../ledger/export/export-folder.ts'
-import type {
-  ExportedAsset,
-  ExportedJournal,
-  ExportedTransfer,
+import {
+  type AssetTotal,
+  type ExportedAsset,
+  type ExportedJournal,
+  type ExportedTransfer,
+  Tally,
+  type TallyState,
 } from '../../ledger/export/exported-journal.ts'
 import { type ExportFormatName, formatOf } from '../../ledger/export/formats.ts'
-import { type AssetTotal, Tally, type TallyState } from '../../ledger/export/tally.ts'
+import { commodityOf } from '../../ledger/export/plain-text.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import type { Database } from '../../store/database.ts'
+import { accountsUnder, isOwner, readAccountLabels } from '../../store/ledger/accounts.ts'
 import {
-  accountsUnder,
-  isOwner,
   type LedgerJournalRow,
   type LedgerTransferRow,
-  readAccountLabels,
   readExtent,
   readJournals,
-} from '../../store/ledger/read-journals.ts'
+} from '../../store/ledger/export-journals.ts'
 import type { Tables } from '../../store/tables.ts'
 
 /** Filters of an export. Times are ISO 8601 with a zone. Null means no filter. */

@@ -1,15 +1,20 @@
-import { type FrozenBalanceLine, hashBalance } from '../../ledger/frozen-balance.ts'
+import { type FrozenBalanceLine, hashBalance } from '../../ledger/period.ts'
 import { countControlled, findImbalances, type Imbalance } from '../../store/books/books-audit.ts'
 import type { Database } from '../../store/database.ts'
+import {
+  type SnapshotFault,
+  type SnapshotGap,
+  snapshotDays,
+  snapshotFaults,
+  snapshotGaps,
+} from '../../store/ledger/maintenance.ts'
 import {
   closingsOf,
   type FrozenBesideMade,
   findIntruders,
   frozenBesideMade,
   type PeriodClose,
-} from '../../store/ledger/frozen-balances.ts'
-import { type SnapshotGap, snapshotGaps } from '../../store/ledger/snapshot-gaps.ts'
-import { type SnapshotFault, snapshotDays, snapshotFaults } from '../../store/ledger/snapshots.ts'
+} from '../../store/ledger/periods.ts'
 import type { Tables } from '../../store/tables.ts'
 
 /** Result of a check: one line per problem, and how much was checked. */

@@ -1,15 +1,30 @@
 import { contradictionsOf, ownerKey } from '../../core/address-book.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { Seal } from '../../ledger/seals/seal.ts'
+import type { Seal } from '../../ledger/seal.ts'
 import type { OwnersClient } from '../../provider/owners-client.ts'
-import { findImbalances, syncImbalances } from '../../store/books/books-audit.ts'
+import {
+  type BooksCheckResult,
+  findImbalances,
+  syncChecked,
+  syncImbalances,
+} from '../../store/books/books-audit.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
-import { type BooksCheckResult, syncChecked } from '../../store/ledger/checked-mismatches.ts'
-import { cutLedger, isBusy, makePartitions, patiently } from '../../store/ledger/ground.ts'
-import { isSnapshotDue, makeSnapshot, snapshotDays, snapshotFaults } from '../../store/ledger/snapshots.ts'
-import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
-import { changedAddresses, syncAddressChanged } from '../../store/mismatches/owner-mismatches.ts'
+import {
+  cutLedger,
+  isBusy,
+  isSnapshotDue,
+  makePartitions,
+  makeSnapshot,
+  patiently,
+  snapshotDays,
+  snapshotFaults,
+} from '../../store/ledger/maintenance.ts'
+import {
+  changedAddresses,
+  type MismatchChange,
+  syncAddressChanged,
+} from '../../store/mismatches/mismatches.ts'
 import { readOwners } from '../../store/owners.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type CheckedSeal, checkSeals } from './check-seals.ts'

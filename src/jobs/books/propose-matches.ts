@@ -1,10 +1,10 @@
 import type { Kysely } from 'kysely'
 import { policyName, type TransferDecision, transferRef } from '../../core/evidence.ts'
 import { type Proposal, type ProposalRules, propose } from '../../core/matching/propose.ts'
-import { recordDecisions } from '../../store/books/decisions.ts'
 import { findPairs } from '../../store/books/find-pairs.ts'
 import { lockGroups } from '../../store/books/groups.ts'
 import {
+  recordDecisions,
   syncAmbiguities,
   syncProposals,
   unnamedTransfers,

@@ -1,5 +1,6 @@
 import { inTransaction } from '../../store/database.ts'
-import { syncUnreadable, takeKept, type UnappliedPayloadFilter } from '../../store/mismatches/kept.ts'
+import { takeKept, type UnappliedPayloadFilter } from '../../store/inbox.ts'
+import { syncUnreadable } from '../../store/mismatches/mismatches.ts'
 import { type ApplyDeps, applyRows, batchMax } from './apply.ts'
 
 /** Results of replaying payloads that were stored but not applied. */

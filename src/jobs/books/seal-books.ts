@@ -1,10 +1,8 @@
-import { leafOf } from '../../ledger/seals/encode.ts'
-import { rootOf } from '../../ledger/seals/merkle-tree.ts'
-import { noHash, type Seal, withHash } from '../../ledger/seals/seal.ts'
+import { rootOf } from '../../ledger/merkle-tree.ts'
+import { leafOf, noHash, type Seal, withHash } from '../../ledger/seal.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
-import { cutLedger, type ExactCut, patiently } from '../../store/ledger/ground.ts'
-import { readJournals } from '../../store/ledger/sealed-rows.ts'
-import { insertSeal, newestSeals } from '../../store/ledger/seals.ts'
+import { cutLedger, type ExactCut, patiently } from '../../store/ledger/maintenance.ts'
+import { insertSeal, newestSeals, readSealedJournals } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 
 /** Maximum journals per seal. Bounds the search in a broken seal and the length of a proof. */
@@ -41,7 +39,7 @@ async function* inBatches(
   range: { after: string | null; last: string },
 ): AsyncGenerator<Leaves> {
   let batch: Leaves = []
-  for await (const { journals } of readJournals(db, range)) {
+  for await (const { journals } of readSealedJournals(db, range)) {
     for (const rows of journals) {
       batch.push({ id: rows.journal.id ?? '', leaf: leafOf(rows) })
       if (batch.length < journalsMax) continue

@@ -1,13 +1,15 @@
 import type { Transaction } from 'kysely'
 import {
   analyzeDerivedTables,
+  type BooksComparison,
+  compareBooks,
   countApplied,
   countGroups,
+  hashHoldings,
   hideDerivedTables,
   nextApplied,
   nextGroups,
-} from '../../store/books/derived-tables.ts'
-import { type BooksComparison, compareBooks, hashHoldings } from '../../store/books/digest.ts'
+} from '../../store/books/rebuild.ts'
 import { openMismatches } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, batchMax, decideGroups, keepRows } from './apply.ts'

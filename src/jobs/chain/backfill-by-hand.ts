@@ -3,10 +3,14 @@ import { Fault, isFault } from '../../core/errors.ts'
 import type { ObservedChainTransfer } from '../../core/evidence.ts'
 import { chainTransfersAfter, newestInboxId } from '../../store/chain/chain-transfers.ts'
 import { readWatchList, watchFrom } from '../../store/chain/chain-watch.ts'
-import { type CoverageRange, readScanPosition, withdrawCoverage } from '../../store/chain/coverage.ts'
-import { nextGap } from '../../store/chain/coverage-gaps.ts'
-import { clearTroubles } from '../../store/chain/network-mismatches.ts'
+import {
+  type CoverageRange,
+  nextGap,
+  readScanPosition,
+  withdrawCoverage,
+} from '../../store/chain/coverage.ts'
 import { inTransaction } from '../../store/database.ts'
+import { clearTroubles } from '../../store/mismatches/mismatches.ts'
 import { releaseLeases, seizeLease } from '../../store/streams.ts'
 import { type BlockRangeTask, backfillStream, coverRange } from './backfill.ts'
 

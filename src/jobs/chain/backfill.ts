@@ -2,15 +2,18 @@ import type { Kysely } from 'kysely'
 import type { OnDemandReader, RangeResult } from '../../chain/types.ts'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
-import { appendChainTransfers } from '../../store/chain/chain-transfers.ts'
+import { appendChainTransfers, appendMovements } from '../../store/chain/chain-transfers.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
-import { addCoverage, type CoverageRange } from '../../store/chain/coverage.ts'
-import { nextGap, noteGaps, type OpenGaps } from '../../store/chain/coverage-gaps.ts'
+import {
+  addCoverage,
+  type CoverageRange,
+  nextGap,
+  noteGaps,
+  type OpenGaps,
+} from '../../store/chain/coverage.ts'
 import { searchAgain } from '../../store/chain/leg-searches.ts'
-import { appendMovements } from '../../store/chain/movements.ts'
-import { clearTroubles, openTrouble } from '../../store/chain/network-mismatches.ts'
 import { inTransaction } from '../../store/database.ts'
-import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
+import { clearTroubles, type MismatchChange, openTrouble } from '../../store/mismatches/mismatches.ts'
 import { keepLease, type Lease, readCursor, takeLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import { decodePosition, foundChainTransfers, scanStream } from './scan-position.ts'

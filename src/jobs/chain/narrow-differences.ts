@@ -19,9 +19,8 @@ import {
   type StoredDifference,
 } from '../../store/chain/balance-differences.ts'
 import { knownChanges } from '../../store/chain/balance-points.ts'
-import { appendChainTransfers } from '../../store/chain/chain-transfers.ts'
+import { appendChainTransfers, appendMovements } from '../../store/chain/chain-transfers.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
-import { appendMovements } from '../../store/chain/movements.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type ProofRun, readPast, unlessRemote } from './proof-run.ts'
 import { foundChainTransfers } from './scan-position.ts'

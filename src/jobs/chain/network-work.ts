@@ -1,8 +1,12 @@
 import type { NetworkName } from '../../core/asset.ts'
 import { assert, isFault } from '../../core/errors.ts'
-import { clearTroubles, type NetworkTrouble, openTrouble } from '../../store/chain/network-mismatches.ts'
 import { inTransaction } from '../../store/database.ts'
-import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
+import {
+  clearTroubles,
+  type MismatchChange,
+  type NetworkTrouble,
+  openTrouble,
+} from '../../store/mismatches/mismatches.ts'
 import { type BackfillDeps, createBackfill } from './backfill.ts'
 import { type NetworkReader, type ScanDeps, type ScanReport, scanNetwork } from './scan.ts'
 import { type SearchReader, searchLegs } from './search-legs.ts'

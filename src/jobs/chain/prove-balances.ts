@@ -13,7 +13,7 @@ import {
   setOpenings,
   settleReadings,
 } from '../../store/chain/balance-points.ts'
-import { appendMovements } from '../../store/chain/movements.ts'
+import { appendMovements } from '../../store/chain/chain-transfers.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import { narrowDifferences } from './narrow-differences.ts'
 import {

@@ -7,8 +7,10 @@ import { reach } from '../../failpoint.ts'
 import { rewindBalances } from '../../store/chain/balance-points.ts'
 import {
   appendChainTransfers,
+  appendMovements,
   rewoundChainTransfers,
   vanishedChainTransfers,
+  withdrawMovements,
 } from '../../store/chain/chain-transfers.ts'
 import {
   type Enrolment,
@@ -17,7 +19,6 @@ import {
   type WatchEntry,
 } from '../../store/chain/chain-watch.ts'
 import { addCoverage, saveScanPosition, withdrawCoverage } from '../../store/chain/coverage.ts'
-import { appendMovements, withdrawMovements } from '../../store/chain/movements.ts'
 import { inTransaction } from '../../store/database.ts'
 import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'

@@ -1,7 +1,7 @@
 import { createPostgresBackend, DEFAULT_SCHEMA, type PgPool, withBackend } from 'bullmq'
 import { Pool } from 'pg'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
-import { isDenied } from '../../store/denied.ts'
+import { isDenied } from '../../store/database-errors.ts'
 import { within } from '../within.ts'
 import {
   type Backend,

@@ -1,3 +1,4 @@
+import { formatAmount } from '../../core/money.ts'
 /** An asset as an export writes it. */
 export type ExportedAsset = {
   /** `network/contract`, `network/mint` or `network/native`. */
@@ -60,4 +61,93 @@ export function monthOf({ eventAt }: ExportedJournal): string {
 /** One line of text: no character in it ends the line or controls a terminal. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
+}
+
+/** The counts so far, as the checkpoint of an interrupted export stores them. */
+export type TallyState = {
+  journals: string
+  transfers: string
+  accounts: string[]
+  assets: { key: string; transfers: string; amountBase: string }[]
+}
+
+type AssetTally = { asset: ExportedAsset; transfers: bigint; amount: bigint }
+
+/** The totals of an asset in the manifest: the debited amount, which equals the credited amount. */
+export type AssetTotal = {
+  asset: string
+  symbol: string
+  commodity: string
+  transfers: string
+  amount: string
+  amount_base: string
+}
+
+/** Counts what an export contains. It stores accounts and assets, but no journals. */
+export class Tally {
+  #journals = 0n
+  #transfers = 0n
+  readonly #accounts = new Set<string>()
+  readonly #assets = new Map<string, AssetTally>()
+
+  add({ transfers }: ExportedJournal): void {
+    this.#journals += 1n
+    for (const { debit, credit, asset, amount } of transfers) {
+      this.#transfers += 1n
+      this.#accounts.add(debit).add(credit)
+      const before = this.#assets.get(asset.key) ?? { asset, transfers: 0n, amount: 0n }
+      this.#assets.set(asset.key, {
+        asset,
+        transfers: before.transfers + 1n,
+        amount: before.amount + amount,
+      })
+    }
+  }
+
+  used(): ExportContents {
+    return { accounts: [...this.#accounts].toSorted(), assets: this.#inOrder() }
+  }
+
+  counts(): { journals: string; transfers: string } {
+    return { journals: this.#journals.toString(), transfers: this.#transfers.toString() }
+  }
+
+  totals(): AssetTotal[] {
+    return this.#inOrder().map(({ asset, transfers, amount }) => ({
+      asset: asset.key,
+      symbol: asset.symbol,
+      commodity: asset.commodity,
+      transfers: transfers.toString(),
+      amount: formatAmount(amount, asset.decimals),
+      amount_base: amount.toString(),
+    }))
+  }
+
+  state(): TallyState {
+    const assets = this.#inOrder().map(({ asset, transfers, amount }) => ({
+      key: asset.key,
+      transfers: transfers.toString(),
+      amountBase: amount.toString(),
+    }))
+    return { ...this.counts(), accounts: [...this.#accounts].toSorted(), assets }
+  }
+
+  /** Continues an interrupted export. */
+  static from(state: TallyState, assetOf: (key: string) => ExportedAsset): Tally {
+    const tally = new Tally()
+    tally.#journals = BigInt(state.journals)
+    tally.#transfers = BigInt(state.transfers)
+    for (const account of state.accounts) tally.#accounts.add(account)
+    for (const { key, transfers, amountBase } of state.assets)
+      tally.#assets.set(key, {
+        asset: assetOf(key),
+        transfers: BigInt(transfers),
+        amount: BigInt(amountBase),
+      })
+    return tally
+  }
+
+  #inOrder(): AssetTally[] {
+    return [...this.#assets.values()].toSorted((one, other) => (one.asset.key < other.asset.key ? -1 : 1))
+  }
 }

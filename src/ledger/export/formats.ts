@@ -1,71 +1,27 @@
 import { formatAmount } from '../../core/money.ts'
-import { hledgerAccount } from './account-name.ts'
-import { beancount } from './beancount.ts'
-import { csvLine } from './csv-cell.ts'
 import {
   dayOf,
-  type ExportContents,
   type ExportedJournal,
   type ExportedTransfer,
   type ExportFormat,
   monthOf,
-  oneLine,
 } from './exported-journal.ts'
-import { type Chart, journalCsv } from './journal-csv.ts'
+import { beancount, hledger } from './plain-text.ts'
 
-/** A journal that "hledger check --strict" accepts. Declarations come at its end, when all of them are known. */
-const hledger: ExportFormat = {
-  file: 'books.journal',
-  head: 'decimal-mark .\n\n',
-  journal: (journal) =>
-    [
-      `${dayOf(journal)} (${journal.id}) ${journal.kind}`,
-      ...tagsOf(journal).map((tag) => `    ; ${tag}`),
-      ...journal.transfers.flatMap(postingsOf),
-      '\n',
-    ].join('\n'),
-  tail: declarations,
-}
-
-function tagsOf(journal: ExportedJournal): string[] {
-  return [
-    `posting-key:${plain(journal.postingKey)}`,
-    `event-at:${journal.eventAt}`,
-    `recorded-at:${journal.recordedAt}`,
-    `period:${journal.period}`,
-    ...(journal.depositId === null ? [] : [`deposit:${journal.depositId}`]),
-    ...(journal.reverses === null ? [] : [`reverses:${journal.reverses}`]),
-    ...(journal.reason === null ? [] : [`reason:${plain(journal.reason)}`]),
-  ]
-}
-
-function postingsOf({ debit, credit, asset, amount }: ExportedTransfer): string[] {
-  const posting = (account: string, signed: bigint) =>
-    `    ${hledgerAccount(account)}  ${formatAmount(signed, asset.decimals)} "${asset.commodity}"`
-  return [posting(debit, amount), posting(credit, -amount)]
-}
-
-function declarations({ accounts, assets }: ExportContents): string {
-  const commodities = assets.map(({ asset: { commodity, decimals, key, symbol } }) => {
-    const places = decimals === 0 ? '1000.' : `1000.${'0'.repeat(decimals)}`
-    return `; ${plain(symbol)}, ${plain(key)}\ncommodity ${places} "${commodity}"\n`
-  })
-  const named = accounts.map((account) => {
-    const name = hledgerAccount(account)
-    return name === account ? `account ${name}\n` : `account ${name}  ; account:${plain(account)}\n`
-  })
-  return [...commodities, ...named].join('')
+/** A line of comma-separated values, quoted by RFC 4180, with a line feed at its end. */
+export function csvLine(cells: readonly string[]): string {
+  return `${cells.map(csvCell).join(',')}\n`
 }
 
 /**
- * hledger decodes a file by the locale of its user, so characters outside ASCII are escaped as in JSON. A comma is
- * escaped too, because it would end a tag.
+ * A spreadsheet runs a cell that begins like a formula, even after blanks, and some of these texts come from external
+ * senders. A leading apostrophe makes the cell text. A cell that begins with an apostrophe gets another one, so that
+ * removing the first one restores the text. Numbers are left unchanged.
  */
-function plain(text: string): string {
-  return oneLine(text).replaceAll(
-    /[^ -~]|,/g,
-    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+function csvCell(text: string): string {
+  const isNumber = /^-?\d+(\.\d+)?$/.test(text)
+  const safe = !isNumber && /^[\s\p{C}'=+\-@\uff1d\uff0b\uff0d\uff20]/u.test(text) ? `'${text}` : text
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 export const formatNames = ['csv', 'jsonl', 'hledger', 'beancount', 'journal-csv'] as const
@@ -166,4 +122,75 @@ function linesOf(journal: ExportedJournal, { leg, debit, credit, asset, amount }
       journal.reason ?? '',
     ])
   return side(debit, amount) + side(credit, -amount)
+}
+
+/** The code and name of an account in other books, if the settings give them. */
+type Chart = (account: string) => { code: string | null; name: string | null }
+
+/** The columns of Xero's template for manual journals, then those of QuickBooks Online's import. */
+const importColumns = [
+  '*Narration',
+  '*Date',
+  'Description',
+  '*AccountCode',
+  '*TaxRate',
+  '*Amount',
+  'JournalNo',
+  'JournalDate',
+  'AccountName',
+  'Debits',
+  'Credits',
+  'Currency',
+]
+
+/**
+ * One file that Xero and QuickBooks both import. They allow one currency per journal, so a journal with several assets
+ * becomes one for each, which balances by itself. Its date is in the month whose books contain it.
+ */
+function journalCsv(chart: Chart): ExportFormat {
+  return {
+    file: 'journal-import.csv',
+    head: csvLine(importColumns),
+    journal: (journal) => {
+      const byAsset = [...Map.groupBy(journal.transfers, ({ asset }) => asset.key).values()]
+      return byAsset.map((transfers, place) => importLines(journal, { chart, transfers, place })).join('')
+    },
+    tail: () => '',
+  }
+}
+
+type SingleAssetJournal = { chart: Chart; transfers: readonly ExportedTransfer[]; place: number }
+
+function importLines(journal: ExportedJournal, { chart, transfers, place }: SingleAssetJournal): string {
+  const number = `${journal.id}-${place + 1}`
+  const [year, month, day] = bookedOn(journal).split('-')
+  const narration = `${number} ${journal.kind}`
+  const lateness = monthOf(journal) === journal.period ? '' : `, belongs to ${monthOf(journal)}`
+  const description = `${journal.reason ?? journal.postingKey}${lateness}`
+  const side = (account: string, { asset, amount }: ExportedTransfer, isDebit: boolean) => {
+    const { code, name } = chart(account)
+    const plain = formatAmount(amount, asset.decimals)
+    return csvLine([
+      narration,
+      `${day}/${month}/${year}`,
+      description,
+      code ?? '',
+      'Tax Exempt',
+      isDebit ? plain : `-${plain}`,
+      number,
+      `${year}-${month}-${day}`,
+      name ?? account,
+      isDebit ? plain : '',
+      isDebit ? '' : plain,
+      asset.commodity,
+    ])
+  }
+  return transfers
+    .map((transfer) => side(transfer.debit, transfer, true) + side(transfer.credit, transfer, false))
+    .join('')
+}
+
+/** A journal that arrives after its month was closed is dated on the first day of the month whose books contain it. */
+function bookedOn(journal: ExportedJournal): string {
+  return monthOf(journal) === journal.period ? dayOf(journal) : `${journal.period}-01`
 }

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type AssetKey, assetNetwork } from '../../core/asset.ts'
-import { lossOf, mismatchKinds } from '../../core/mismatch.ts'
+import { lossOf, type MismatchKind, mismatchKinds } from '../../core/mismatch.ts'
 import {
   endMismatches,
   type HeldMismatch,
@@ -73,7 +73,7 @@ export async function countControlled(db: Kysely<Tables>): Promise<Record<'asset
   return rows[0] ?? { assets: 0, addresses: 0 }
 }
 
-const kind = 'ledger_imbalance'
+const ledgerImbalance = 'ledger_imbalance'
 
 /** Makes the open mismatches about the books match these imbalances. */
 export async function syncImbalances(
@@ -83,7 +83,7 @@ export async function syncImbalances(
   const held = imbalances.map(toMismatch)
   const cleared = await endMismatches(
     tx,
-    sql`kind = ${kind} and subject like 'books/%' and ${isNoneOf(held)}`,
+    sql`kind = ${ledgerImbalance} and subject like 'books/%' and ${isNoneOf(held)}`,
   )
   return [...cleared, ...(await openMismatches(tx, held))]
 }
@@ -93,8 +93,8 @@ function toMismatch(imbalance: Imbalance): HeldMismatch {
   const off = (sum < 0n ? -sum : sum) + left + untied
   return {
     subject: `books/${asset}`,
-    kind,
-    severity: mismatchKinds[kind].severity,
+    kind: ledgerImbalance,
+    severity: mismatchKinds[ledgerImbalance].severity,
     depositId: null,
     groupId: null,
     network: assetNetwork(asset),
@@ -123,8 +123,36 @@ export async function untiedUnits(
 ): Promise<{ control: string; asset: string; units: number }[]> {
   const { rows } = await sql<{ control: string; asset: string; units: number }>`
     select control, a.key as asset, accounting.in_units(coalesce(amount::numeric, 0), a.decimals)::float8 as units
-    from asset a left join mismatch m on m.asset = a.key and m.kind = ${kind} and m.cleared_at is null and m.resolved_at is null
+    from asset a left join mismatch m on m.asset = a.key and m.kind = ${ledgerImbalance} and m.cleared_at is null and m.resolved_at is null
       cross join lateral (values ('in_transit', m.detail ->> 'left'), ('tie_out', m.detail ->> 'untied')) as found (control, amount)
     order by a.key, control`.execute(db)
   return rows
+}
+
+/** A part of the books that was checked against its source, and the errors found. */
+export type BooksCheckResult = {
+  subject: string
+  detail: Readonly<Record<string, string>>
+  faults: readonly string[]
+}
+
+/** Makes the open mismatches of this kind about these subjects match the errors found. */
+export async function syncChecked(
+  tx: Transaction<Tables>,
+  kind: MismatchKind,
+  checked: readonly BooksCheckResult[],
+): Promise<MismatchChange[]> {
+  const held = checked.filter(({ faults }) => faults.length > 0).map((one) => checkMismatch(kind, one))
+  const subjects = checked.map(({ subject }) => subject)
+  const cleared = await endMismatches(
+    tx,
+    sql`kind = ${kind} and subject = any(${subjects}::text[]) and ${isNoneOf(held)}`,
+  )
+  return [...cleared, ...(await openMismatches(tx, held))]
+}
+
+function checkMismatch(kind: MismatchKind, { subject, detail, faults }: BooksCheckResult): HeldMismatch {
+  const none = { depositId: null, groupId: null, network: null, asset: null, value: null, loss: null }
+  const found = { ...detail, found: faults.join('; ') }
+  return { subject, kind, severity: mismatchKinds[kind].severity, ...none, detail: found }
 }

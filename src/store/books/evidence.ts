@@ -1,5 +1,17 @@
 import { sql, type Transaction } from 'kysely'
-import { encodeObservation, type Observation } from '../../core/evidence.ts'
+import { ownerKey } from '../../core/address-book.ts'
+import type { Address, NetworkName } from '../../core/asset.ts'
+import type { DepositIdentity } from '../../core/decide.ts'
+import {
+  decodeObservation,
+  defaultService,
+  encodeObservation,
+  type Observation,
+  type Owner,
+} from '../../core/evidence.ts'
+import type { Milestones } from '../../core/lag.ts'
+import type { Approval } from '../../core/matching/divide.ts'
+import type { Journal, LedgerTransfer } from '../../core/posting.ts'
 import type { Tables } from '../tables.ts'
 
 export type LinkedObservation = { inboxId: bigint; groupId: bigint; observation: Observation }
@@ -17,4 +29,171 @@ export async function saveEvidence(
       jsonb_array_elements(${`[${observations.join(',')}]`}::jsonb)
     ) as linked (inbox_id, group_id, observation)
     on conflict (inbox_id) do update set group_id = excluded.group_id`.execute(tx)
+}
+
+export type LoadedGroup = {
+  id: bigint
+  observations: Observation[]
+  /** Inbox rows of webhooks, in order, and the service's ids of the deposits that they report. */
+  webhooks: { inboxId: bigint; serviceId: string }[]
+  approvals: Approval[]
+  deposits: DepositIdentity[]
+  journals: Journal[]
+}
+
+/**
+ * Reads everything stored about the groups, in four statements, however many groups there are.
+ * @param atHand evidence of these groups that was just stored and is not read again
+ */
+export async function loadGroups(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  atHand: readonly LinkedObservation[] = [],
+): Promise<LoadedGroup[]> {
+  const groups = new Map(
+    ids.map((id): [bigint, LoadedGroup] => [
+      id,
+      { id, observations: [], webhooks: [], approvals: [], deposits: [], journals: [] },
+    ]),
+  )
+  const evidence = [...(await evidenceOf(tx, ids, atHand)), ...atHand]
+  for (const linked of evidence) addEvidence(groups.get(linked.groupId), linked)
+  for (const { group_id, ...deposit } of await depositsOf(tx, ids))
+    groups.get(group_id)?.deposits.push(deposit)
+  for (const { group_id, ...journal } of await journalsOf(tx, ids))
+    groups.get(group_id)?.journals.push(journal)
+  const all = [...groups.values()]
+  const approvals = await approvalsOf(
+    tx,
+    all.flatMap(({ observations }) => observations),
+  )
+  for (const group of all) {
+    const keys = new Set(group.observations.flatMap(keysOf))
+    group.approvals.push(...new Set([...keys].flatMap((key) => approvals.get(key) ?? [])))
+  }
+  return all
+}
+
+function addEvidence(group: LoadedGroup | undefined, { inboxId, observation }: LinkedObservation): void {
+  group?.observations.push(observation)
+  if (observation.kind === 'claim' && observation.source === 'webhook')
+    group?.webhooks.push({ inboxId, serviceId: observation.serviceId })
+}
+
+type ObservedDepositAddress = { network: NetworkName; address: Address }
+
+/** The deposit address of an observation. */
+function placeOf(observation: Observation): ObservedDepositAddress {
+  if (observation.kind === 'claim') return observation.deposit
+  return { network: observation.network, address: observation.to }
+}
+
+/** Keys to look up in the address book: the address, and the owner that a claim names. */
+function keysOf(observation: Observation): string[] {
+  const place = placeOf(observation)
+  if (observation.kind !== 'claim') return [placeKey(place)]
+  return observation.owner === null ? [placeKey(place)] : [placeKey(place), ownerLookupKey(observation.owner)]
+}
+
+function placeKey({ network, address }: ObservedDepositAddress): string {
+  return `${network}/${address}`
+}
+
+function ownerLookupKey(owner: Owner): string {
+  return `owner ${ownerKey(owner)}`
+}
+
+async function evidenceOf(
+  tx: Transaction<Tables>,
+  ids: readonly bigint[],
+  atHand: readonly LinkedObservation[],
+): Promise<LinkedObservation[]> {
+  const { rows } = await sql<{ inbox_id: bigint; group_id: bigint; text: string }>`
+    select inbox_id, group_id, observation::text as text from evidence
+    where group_id = any(${ids}::bigint[]) and inbox_id <> all(${atHand.map(({ inboxId }) => inboxId)}::bigint[])
+    order by inbox_id`.execute(tx)
+  return rows.map(({ inbox_id, group_id, text }) => ({
+    inboxId: inbox_id,
+    groupId: group_id,
+    observation: decodeObservation(text),
+  }))
+}
+
+type DepositIdentityRow = Omit<DepositIdentity, 'milestones'> & Milestones & { group_id: bigint }
+
+async function depositsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
+  const { rows } = await sql<DepositIdentityRow>`
+    select group_id, id, service_id as "serviceId", transfer, deposited_at as "depositedAt",
+      webhook_at as "webhookAt", api_at as "apiAt", chain_at as "chainAt", final_at as "finalAt",
+      settled_at as "settledAt", reconciled_at as "reconciledAt"
+    from deposit where group_id = any(${ids}::bigint[]) and merged_into is null order by id`.execute(tx)
+  return rows.map(({ group_id, id, serviceId, transfer, ...milestones }) => ({
+    group_id,
+    id,
+    serviceId,
+    transfer,
+    milestones,
+  }))
+}
+
+type BookedRow = Omit<Journal, 'transfers'> & {
+  group_id: bigint
+  transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[]
+}
+
+async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
+  const { rows } = await sql<BookedRow>`
+    select d.group_id, j.posting_key as key, j.kind, j.transfer, j.deposit_id as "depositId",
+      j.event_at as "eventAt", (select posting_key from ledger_journal r where r.id = j.reverses) as reverses,
+      (select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset,
+        'amount', t.amount::text) order by t.leg) from ledger_transfer t where t.journal_id = j.id) as transfers
+    from deposit d join ledger_journal j on j.deposit_id = d.id
+    where d.group_id = any(${ids}::bigint[]) order by j.id`.execute(tx)
+  return rows.map(({ transfers, ...journal }) => ({
+    ...journal,
+    transfers: transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as LedgerTransfer['amount'] })),
+  }))
+}
+
+async function approvalsOf(
+  tx: Transaction<Tables>,
+  observations: readonly Observation[],
+): Promise<Map<string, Approval[]>> {
+  const places = distinct(observations.map(placeOf), placeKey)
+  const owners = distinct(
+    observations.flatMap((one) => (one.kind === 'claim' && one.owner !== null ? [one.owner] : [])),
+    ownerLookupKey,
+  )
+  const { rows } = await sql<
+    ObservedDepositAddress & {
+      kind: Owner['kind']
+      id: string
+      forward_network: NetworkName | null
+      forward_recipient: Address | null
+    }
+  >`
+    select b.network, b.address, o.kind, o.id, o.forward_network, o.forward_recipient
+    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id and o.service = b.service
+    where b.role = 'deposit' and (b.network, b.address) in (
+      select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
+      union
+      select network, address from address_book where service = ${defaultService} and (owner_kind, owner_id) in (
+        select * from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
+      )
+    )
+    order by b.network, b.address`.execute(tx)
+  const approvals = new Map<string, Approval[]>()
+  for (const { network, address, kind, id, forward_network, forward_recipient } of rows) {
+    const forward =
+      forward_network && forward_recipient ? { network: forward_network, recipient: forward_recipient } : null
+    const approval: Approval = { network, address, owner: { kind, id }, forward }
+    for (const key of [placeKey(approval), ownerLookupKey(approval.owner)])
+      approvals.set(key, [...(approvals.get(key) ?? []), approval])
+  }
+  return approvals
+}
+
+/** Many observations of one group have few distinct addresses and owners. */
+function distinct<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [keyOf(item), item])).values()]
 }

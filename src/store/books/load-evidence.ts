@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { decodeObservation, type Observation } from '../../core/evidence.ts'
 import type { Tables } from '../tables.ts'
-import { type LoadedGroup, loadGroups } from './load-groups.ts'
+import { type LoadedGroup, loadGroups } from './evidence.ts'
 
 /** How often identical copies of a webhook arrived, and the newest arrival times. */
 export type Copies = { count: bigint; firstAt: Date; lastAt: Date; newestAt: Date[] }

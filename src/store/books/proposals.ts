@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import {
   defaultService,
+  encodeObservation,
   isByPolicy,
   type TransferDecision,
   type TransferRef,
@@ -8,6 +9,7 @@ import {
 } from '../../core/evidence.ts'
 import type { Proposal, ProposalAmbiguity, RuleResult, UnnamedTransfer } from '../../core/matching/propose.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
+import { appendInbox, rowKey } from '../inbox.ts'
 import {
   endMismatches,
   type HeldMismatch,
@@ -185,4 +187,27 @@ export async function listProposals(
       > (select -score, proposed_at, id from proposal where id = ${after ?? null}::bigint))
     order by p.score desc, p.proposed_at, p.id limit ${limit}`.execute(db)
   return rows
+}
+
+/**
+ * Stores decisions of a person, or of a policy on a person's behalf, and ends the proposals about them. A decision is
+ * evidence like any other: applying it does the rest.
+ * @returns the decisions that were not stored before; an id that is already stored changes nothing
+ */
+export async function recordDecisions(
+  tx: Transaction<Tables>,
+  decisions: readonly TransferDecision[],
+): Promise<readonly TransferDecision[]> {
+  if (decisions.length === 0) return []
+  const rows = decisions.map((decision) => ({
+    source: 'person' as const,
+    sourceKey: decision.id,
+    body: Buffer.from(encodeObservation(decision)),
+    headers: {},
+    receivedAt: decision.receivedAt,
+  }))
+  const added = await appendInbox(tx, rows)
+  const kept = decisions.filter(({ id }) => added.has(rowKey({ source: 'person', sourceKey: id })))
+  await endProposals(tx, kept)
+  return kept
 }

@@ -1,6 +1,15 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { defaultService } from '../../core/evidence.ts'
-import type { Loss, Severity } from '../../core/mismatch.ts'
+import { type Contradiction, ownerKey } from '../../core/address-book.ts'
+import type { NetworkName } from '../../core/asset.ts'
+import { defaultService, type Owner } from '../../core/evidence.ts'
+import {
+  type Loss,
+  type MismatchKind,
+  mismatchKinds,
+  type Severity,
+  unreadableKinds,
+} from '../../core/mismatch.ts'
+import { inTransaction } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 /** A mismatch that the current evidence shows. */
@@ -124,4 +133,100 @@ function rowOf({ depositId, groupId, value, loss, ...rest }: HeldMismatch) {
     loss_amount: loss?.amount.toString(),
     loss_whole: loss?.whole.toString(),
   }
+}
+
+export type NetworkTrouble = {
+  network: NetworkName
+  kind: MismatchKind
+  detail: Readonly<Record<string, string>>
+}
+
+/** Opens a mismatch about a whole network. An open one takes the newer detail. */
+export function openTrouble(
+  tx: Transaction<Tables>,
+  { network, kind, detail }: NetworkTrouble,
+): Promise<MismatchChange[]> {
+  const { severity } = mismatchKinds[kind]
+  const none = { depositId: null, groupId: null, asset: null, value: null, loss: null }
+  return openMismatches(tx, [{ subject: networkSubject(network), kind, severity, network, detail, ...none }])
+}
+
+/** Clears mismatches about a whole network whose cause is over. */
+export function clearTroubles(
+  db: Kysely<Tables>,
+  network: NetworkName,
+  kinds: readonly MismatchKind[],
+): Promise<MismatchChange[]> {
+  return endMismatches(db, sql`subject = ${networkSubject(network)} and kind = any(${kinds}::text[])`)
+}
+
+function networkSubject(network: NetworkName): string {
+  return `network/${network}`
+}
+
+const addressChanged = 'address_changed'
+
+/** Mismatches about owners for whom the service states other addresses than approved. */
+export function changedAddresses(
+  owners: readonly { owner: Owner; contradictions: readonly Contradiction[] }[],
+): HeldMismatch[] {
+  return owners.flatMap(({ owner, contradictions }): HeldMismatch[] => {
+    const [first] = contradictions
+    if (first === undefined) return []
+    return [
+      {
+        subject: ownerSubject(owner),
+        kind: addressChanged,
+        severity: mismatchKinds[addressChanged].severity,
+        depositId: null,
+        groupId: null,
+        // From the address book, since it is a label of metrics and the service may state any text.
+        network: first.approved.split(' ')[0] ?? null,
+        asset: null,
+        value: null,
+        loss: null,
+        detail: {
+          owner: ownerKey(owner),
+          approved: contradictions.map(({ what, approved }) => `${what} ${approved}`).join(', '),
+          stated: contradictions.map(({ what, stated }) => `${what} ${stated}`).join(', '),
+        },
+      },
+    ]
+  })
+}
+
+/** Opens mismatches about owners. Others that are open stay. */
+export function openAddressChanged(
+  db: Kysely<Tables>,
+  held: readonly HeldMismatch[],
+): Promise<MismatchChange[]> {
+  return inTransaction(db, (tx) => openMismatches(tx, held))
+}
+
+/** Makes the mismatches about these owners match the given ones. */
+export function syncAddressChanged(
+  db: Kysely<Tables>,
+  owners: readonly Owner[],
+  held: readonly HeldMismatch[],
+): Promise<MismatchChange[]> {
+  return inTransaction(db, async (tx) => {
+    const about = sql`kind = ${addressChanged} and subject = any(${owners.map(ownerSubject)}::text[])`
+    const cleared = await endMismatches(tx, sql`${about} and ${isNoneOf(held)}`)
+    return [...cleared, ...(await openMismatches(tx, held))]
+  })
+}
+
+function ownerSubject(owner: Owner): string {
+  return `owner/${ownerKey(owner)}`
+}
+
+/** Makes the open mismatches about these payloads match the given ones. */
+export async function syncUnreadable(
+  tx: Transaction<Tables>,
+  inboxIds: readonly bigint[],
+  held: readonly HeldMismatch[],
+): Promise<MismatchChange[]> {
+  const about = sql`subject = any(${inboxIds.map((id) => `inbox/${id}`)}::text[]) and kind = any(${unreadableKinds}::text[])`
+  const cleared = await endMismatches(tx, sql`${about} and ${isNoneOf(held)}`)
+  return [...cleared, ...(await openMismatches(tx, held))]
 }

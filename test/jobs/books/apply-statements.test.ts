@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Observation, ServiceId, TransferDecision } from '../../../src/core/evidence.ts'
 import { applyDue, applyPending } from '../../../src/jobs/books/apply.ts'
-import { recordDecisions } from '../../../src/store/books/decisions.ts'
+import { recordDecisions } from '../../../src/store/books/proposals.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { countStatements } from '../../support/count-statements.ts'

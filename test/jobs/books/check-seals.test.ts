@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Anchors, sealsCheck } from '../../../src/jobs/books/check-seals.ts'
-import type { Seal } from '../../../src/ledger/seals/seal.ts'
+import type { Seal } from '../../../src/ledger/seal.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { bookPayments, seal } from '../../support/sealed-books.ts'
 import { tamper } from '../../support/tamper.ts'

@@ -8,7 +8,7 @@ import {
 } from '../../../src/jobs/books/verify-books.ts'
 import type { Profile } from '../../../src/provider/profile/profile-schema.ts'
 import { createClaimReader } from '../../../src/provider/read-claim.ts'
-import { digestBooks } from '../../../src/store/books/digest.ts'
+import { digestBooks } from '../../../src/store/books/rebuild.ts'
 import { inTransaction, openDatabase } from '../../../src/store/database.ts'
 import { appendInbox } from '../../../src/store/inbox.ts'
 import type { Tables } from '../../../src/store/tables.ts'

@@ -2,16 +2,14 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { array, assert, constantFrom, oneof, property, string, stringMatching, tuple } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { beancountAccount, hledgerAccount } from '../../../src/ledger/export/account-name.ts'
-import { commodityOf } from '../../../src/ledger/export/commodity.ts'
-import { csvLine } from '../../../src/ledger/export/csv-cell.ts'
-import type {
-  ExportedAsset,
-  ExportedJournal,
-  ExportFormat,
+import {
+  type ExportedAsset,
+  type ExportedJournal,
+  type ExportFormat,
+  Tally,
 } from '../../../src/ledger/export/exported-journal.ts'
-import { formatNames, formatOf } from '../../../src/ledger/export/formats.ts'
-import { Tally } from '../../../src/ledger/export/tally.ts'
+import { csvLine, formatNames, formatOf } from '../../../src/ledger/export/formats.ts'
+import { beancountAccount, commodityOf, hledgerAccount } from '../../../src/ledger/export/plain-text.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import {
   beancountBalances,

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type DraftLine, draftTransfers } from '../../../src/ledger/journals/draft-journal.ts'
+import { type DraftLine, draftTransfers } from '../../../src/ledger/draft-journal.ts'
 import { runs } from '../../support/any-evidence.ts'
 
 const books = {

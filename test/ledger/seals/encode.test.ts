@@ -3,6 +3,7 @@ import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   encodePairs,
+  hashSeal,
   type JournalRows,
   journalFields,
   journalPairs,
@@ -10,8 +11,9 @@ import {
   leafOf,
   legFields,
   type Pairs,
-} from '../../../src/ledger/seals/encode.ts'
-import { hashSeal, type Seal, withHash } from '../../../src/ledger/seals/seal.ts'
+  type Seal,
+  withHash,
+} from '../../../src/ledger/seal.ts'
 
 const time = '2026-01-01T10:00:00.000000Z'
 const copies = { event_at: time, recorded_at: time, period: '2026-01-01' }

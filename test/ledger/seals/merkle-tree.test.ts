@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { hashOf } from '../../../src/ledger/seals/encode.ts'
-import { createTree, inclusionPath, rootOf } from '../../../src/ledger/seals/merkle-tree.ts'
+import { createTree, inclusionPath, rootOf } from '../../../src/ledger/merkle-tree.ts'
+import { hashOf } from '../../../src/ledger/seal.ts'
 
 /** The leaves that implementations of Certificate Transparency are tested with, and the roots over the first of them. */
 const published = [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { faultOfSeal, noHash, withHash } from '../../../src/ledger/seals/seal.ts'
+import { faultOfSeal, noHash, withHash } from '../../../src/ledger/seal.ts'
 
 const own = { journals: '5', root: 'a'.repeat(64), sealedAt: '2026-01-01T10:00:00.000000Z' }
 const first = withHash({ ...own, number: '1', after: '0', last: '5', previous: noHash })

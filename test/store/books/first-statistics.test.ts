@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { loadGroups } from '../../../src/store/books/evidence.ts'
 import { linkGroups } from '../../../src/store/books/groups.ts'
-import { loadGroups } from '../../../src/store/books/load-groups.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'

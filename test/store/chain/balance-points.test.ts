@@ -8,7 +8,7 @@ import {
   rewindBalances,
   saveReadings,
 } from '../../../src/store/chain/balance-points.ts'
-import { appendMovements } from '../../../src/store/chain/movements.ts'
+import { appendMovements } from '../../../src/store/chain/chain-transfers.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import {

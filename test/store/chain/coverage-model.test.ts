@@ -6,10 +6,10 @@ import { enrolAddresses, watchFrom } from '../../../src/store/chain/chain-watch.
 import {
   addCoverage,
   type Coverage,
+  nextGap,
   saveScanPosition,
   withdrawCoverage,
 } from '../../../src/store/chain/coverage.ts'
-import { nextGap } from '../../../src/store/chain/coverage-gaps.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'

@@ -4,11 +4,13 @@ import type { Address, AssetKey, NetworkName } from '../../../src/core/asset.ts'
 import { enrolAddresses, readWatchList, watchFrom } from '../../../src/store/chain/chain-watch.ts'
 import {
   addCoverage,
+  countGaps,
+  nextGap,
+  noteGaps,
   readScanPosition,
   saveScanPosition,
   withdrawCoverage,
 } from '../../../src/store/chain/coverage.ts'
-import { countGaps, nextGap, noteGaps } from '../../../src/store/chain/coverage-gaps.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
 import type { Tables } from '../../../src/store/tables.ts'

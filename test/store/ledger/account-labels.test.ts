@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openDatabase } from '../../../src/store/database.ts'
-import { keepAccountLabels } from '../../../src/store/ledger/account-labels.ts'
+import { keepAccountLabels } from '../../../src/store/ledger/accounts.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import type { Books } from '../../support/books.ts'
 import { openExampleBooks } from '../../support/example-books.ts'

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { cutLedger } from '../../../src/store/ledger/ground.ts'
+import { cutLedger } from '../../../src/store/ledger/maintenance.ts'
 import { type Books, makeDeposit, openBooks } from '../../support/books.ts'
 import { usdcOnBase } from '../../support/evidence.ts'
 import { until } from '../../support/until.ts'

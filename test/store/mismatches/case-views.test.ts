@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
-import { readGauges } from '../../../src/store/gauges.ts'
-import { listDeposits, summarise } from '../../../src/store/reports.ts'
+import { listDeposits } from '../../../src/store/books/show-deposits.ts'
+import { readGauges, summarise } from '../../../src/store/gauges.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { claim, payment, txId, usdcOnBase } from '../../support/evidence.ts'
 

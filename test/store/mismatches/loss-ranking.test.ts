@@ -5,7 +5,7 @@ import { lossOf } from '../../../src/core/mismatch.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { keepValuation } from '../../../src/store/ledger/prices.ts'
 import { type HeldMismatch, openMismatches } from '../../../src/store/mismatches/mismatches.ts'
-import { listMismatches } from '../../../src/store/reports.ts'
+import { listMismatches } from '../../../src/store/mismatches/show-mismatches.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { usdcOnArbitrum, usdcOnBase } from '../../support/evidence.ts'
 

@@ -1,8 +1,8 @@
-import type { AssetKey } from '../../core/asset.ts'
-import { isAccount } from '../../core/chart.ts'
-import { isFault } from '../../core/errors.ts'
-import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
-import type { AccountId, LedgerTransfer } from '../../core/posting.ts'
+import type { AssetKey } from '../core/asset.ts'
+import { isAccount } from '../core/chart.ts'
+import { isFault } from '../core/errors.ts'
+import { type Amount, formatAmount, parseAmount } from '../core/money.ts'
+import type { AccountId, LedgerTransfer } from '../core/posting.ts'
 
 /** True if the text can be stored and shown as the reason of a booking, on one line. */
 export function isReason(text: string): boolean {

@@ -38,3 +38,10 @@ export async function untilReached<Result>(
     }
   }
 }
+
+const insufficientPrivilege = '42501'
+
+/** Whether Postgres refused a statement because the user lacks a privilege. */
+export function isDenied(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error && error.code === insufficientPrivilege
+}

@@ -9,8 +9,7 @@ import { explainAll } from '../core/explaining/explain.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
 import type { Approval } from '../core/matching/divide.ts'
 import type { Journal } from '../core/posting.ts'
-import type { BundleParts } from './bundle.ts'
-import { plain } from './canonical.ts'
+import { type BundleParts, plain } from './bundle.ts'
 
 /** A decision as a bundle presents it: the same decision always gives the same presentation. */
 export function reportDecision(

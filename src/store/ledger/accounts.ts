@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
+import type { AccountLabel } from '../../core/chart.ts'
 import type { Tables } from '../tables.ts'
 
 /** Cutoff times, as text that Postgres can parse; null for no cutoff. */
@@ -109,4 +110,77 @@ export async function readStatement(
       > (${account}::text, ${asset}::text, ${part}::int, ${eventAt}::timestamptz, ${journalId}::bigint, ${repeat}::bigint)
     order by place limit ${limit}`.execute(db)
   return rows
+}
+
+/** In units of the asset, and with `_base` in its smallest units. */
+export type AccountBalanceLine = {
+  account: string
+  asset: string
+  asset_symbol: string
+  balance: string
+  balance_base: string
+}
+
+export async function listBalances(db: Kysely<Tables>): Promise<AccountBalanceLine[]> {
+  const { rows } = await sql<AccountBalanceLine>`
+    select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
+    from accounting.balances
+    order by asset, account`.execute(db)
+  return rows
+}
+
+export type BalanceTotal = { asset: string; asset_symbol: string; total: string; total_base: string }
+
+/** The sum of all accounts of each asset: zero, as every ledger transfer has two sides. */
+export async function totalBalances(db: Kysely<Tables>): Promise<BalanceTotal[]> {
+  const { rows } = await sql<BalanceTotal>`
+    select asset, min(asset_symbol) as asset_symbol, sum(balance)::text as total, sum(balance_base)::text as total_base
+    from accounting.balances
+    group by asset order by asset`.execute(db)
+  return rows
+}
+
+/** Replaces the codes and names of accounts by those of the settings. Safe to run concurrently. */
+export async function keepAccountLabels(db: Kysely<Tables>, labels: readonly AccountLabel[]): Promise<void> {
+  const [patterns, codes, names] = [
+    labels.map(({ pattern }) => pattern),
+    labels.map(({ code }) => code),
+    labels.map(({ name }) => name),
+  ]
+  await sql`select keep_account_labels(${patterns}::text[], ${codes}::text[], ${names}::text[])`.execute(db)
+}
+
+/** An account and all accounts below it: `assets:in_transit` matches those of every network. Empty if none exists. */
+export async function accountsUnder(db: Kysely<Tables>, account: string): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select distinct id from ledger_account
+    where id = ${account} or starts_with(id, ${`${account}:`}) order by id`.execute(db)
+  return rows.map(({ id }) => id)
+}
+
+export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from owner where ${id} in (id, kind || ':' || id) limit 1`.execute(db)
+  return rows.length > 0
+}
+
+/** Codes and names of accounts in other books, if the settings define them. */
+export type AccountLabels = ReadonlyMap<string, { code: string | null; name: string | null }>
+
+export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabels> {
+  const { rows } = await sql<{ account: string; code: string | null; name: string | null }>`
+    select account, code, name from accounting.accounts where num_nonnulls(code, name) > 0`.execute(db)
+  return new Map(rows.map(({ account, ...label }) => [account, label]))
+}
+
+/** The given accounts that have bookings. */
+export async function openedAccounts(db: Kysely<Tables>, accounts: readonly string[]): Promise<Set<string>> {
+  if (accounts.length === 0) return new Set()
+  const rows = await db
+    .selectFrom('ledger_account')
+    .select('id')
+    .distinct()
+    .where('id', 'in', [...accounts])
+    .execute()
+  return new Set(rows.map(({ id }) => id))
 }

@@ -1,4 +1,4 @@
-import { parseTime } from '../../core/time.ts'
+import { parseTime } from '../core/time.ts'
 
 /** The price of one unit of an asset at a time, as a line of a file states it. */
 export type PriceLine = {

@@ -2,8 +2,8 @@ import { type Kysely, sql } from 'kysely'
 import { defaultService } from '../../core/evidence.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
+import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
-import { depositNumber } from './deposit-number.ts'
 
 export type DepositReport = {
   id: bigint
@@ -134,4 +134,65 @@ async function showDeposit(
     journals: journals.rows,
     assets: Object.fromEntries(assets),
   }
+}
+
+/** The reference as our number of a deposit; null if it cannot be one. */
+export function depositNumber(reference: string): bigint | null {
+  return /^[1-9]\d{0,17}$/.test(reference) ? BigInt(reference) : null
+}
+
+/** Reports on the books, as rows for a table or a JSON document. Amounts are decimal text. */
+
+export type DepositLine = {
+  id: string
+  state: string
+  owner: string
+  network: string
+  asset_symbol: string
+  asset: string | null
+  amount: string
+  amount_base: string | null
+  /** The delivered amount as text; empty if nothing was delivered. */
+  settlement: string
+  settlement_network: string | null
+  settlement_asset_symbol: string | null
+  settlement_asset: string | null
+  settlement_amount: string | null
+  settlement_amount_base: string | null
+  deposited_at: Date | null
+  mismatches: string
+}
+
+export type Filter = {
+  limit: number
+  state?: string | undefined
+  network?: string | undefined
+  owner?: string | undefined
+  /** Only lower ids: the page after one that ended with this id. */
+  before?: bigint | undefined
+}
+
+export async function listDeposits(
+  db: Kysely<Tables>,
+  { limit, state, network, owner, before }: Filter,
+): Promise<DepositLine[]> {
+  const asked = [
+    state === undefined ? sql`d.state <> 'ignored'` : sql`d.state = ${state}`,
+    ...whereSet(network, (name) => sql`d.network = ${name}`),
+    ...whereSet(owner, (id) => sql`d.owner_id = ${id} and d.owner_kind in ('channel', 'stable_wallet')`),
+    ...whereSet(before, (id) => sql`d.id < ${id}`),
+  ]
+  const { rows } = await sql<DepositLine>`
+    select d.id::text as id, d.state, coalesce(d.owner_id, '?') as owner, coalesce(d.network, '?') as network,
+      coalesce(d.asset_symbol, '?') as asset_symbol, d.asset, coalesce(d.amount::text, '?') as amount,
+      d.amount_base::text as amount_base, d.settlement_network, d.settlement_asset_symbol, d.settlement_asset,
+      d.settlement_amount::text as settlement_amount, d.settlement_amount_base::text as settlement_amount_base,
+      case when d.settlement_amount is null then ''
+        else concat_ws(' ', d.settlement_amount::text, d.settlement_asset_symbol, 'on ' || d.settlement_network) end as settlement,
+      d.deposited_at,
+      (select coalesce(string_agg(m.kind, ', ' order by m.kind), '') from open_mismatch m
+        where m.deposit_id = d.id) as mismatches
+    from deposit_report d
+    where ${sql.join(asked, sql` and `)} order by d.id desc limit ${limit}`.execute(db)
+  return rows
 }

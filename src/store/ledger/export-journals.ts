@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import type { Tables } from '../tables.ts'
-import { cutLedger, patiently } from './ground.ts'
+import { cutLedger, patiently } from './maintenance.ts'
 
 /** Filters for journals. Times are ISO 8601 with a zone; null for no filter. */
 export type JournalSelection = {
@@ -135,27 +135,4 @@ async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
     problem: 'this login only reads, and exports up to the last seal, of which there is none yet',
     fix: 'have "bin/depositd ledger seal" run with the DATABASE_URL of the daemon, or wait until the daemon seals',
   })
-}
-
-/** An account and all accounts below it: `assets:in_transit` matches those of every network. Empty if none exists. */
-export async function accountsUnder(db: Kysely<Tables>, account: string): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    select distinct id from ledger_account
-    where id = ${account} or starts_with(id, ${`${account}:`}) order by id`.execute(db)
-  return rows.map(({ id }) => id)
-}
-
-export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> {
-  const { rows } = await sql`
-    select from owner where ${id} in (id, kind || ':' || id) limit 1`.execute(db)
-  return rows.length > 0
-}
-
-/** Codes and names of accounts in other books, if the settings define them. */
-export type AccountLabels = ReadonlyMap<string, { code: string | null; name: string | null }>
-
-export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabels> {
-  const { rows } = await sql<{ account: string; code: string | null; name: string | null }>`
-    select account, code, name from accounting.accounts where num_nonnulls(code, name) > 0`.execute(db)
-  return new Map(rows.map(({ account, ...label }) => [account, label]))
 }

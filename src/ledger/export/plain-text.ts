@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto'
+import { Fault } from '../../core/errors.ts'
+import { formatAmount } from '../../core/money.ts'
+import {
+  dayOf,
+  type ExportContents,
+  type ExportedAsset,
+  type ExportedJournal,
+  type ExportedTransfer,
+  type ExportFormat,
+  oneLine,
+} from './exported-journal.ts'
+
+/** Before any possible booking: Beancount requires a day for the declaration of an account or commodity. */
+const dayOne = '1970-01-01'
+
+/**
+ * A file that "bean-check" accepts. Beancount reads directives in the order of their days, regardless of their
+ * position.
+ */
+export const beancount: ExportFormat = {
+  file: 'books.beancount',
+  head: 'option "title" "depositd"\n\n',
+  journal: (journal) =>
+    [
+      `${dayOf(journal)} * ${quoted(journal.kind)}`,
+      ...metadataOf(journal).map(([name, value]) => `  ${name}: ${quoted(value)}`),
+      ...journal.transfers.flatMap(beancountPostings),
+      '\n',
+    ].join('\n'),
+  tail: beancountDeclarations,
+}
+
+function metadataOf(journal: ExportedJournal): [string, string][] {
+  const all: [string, string | bigint | null][] = [
+    ['journal', journal.id],
+    ['posting_key', journal.postingKey],
+    ['event_at', journal.eventAt],
+    ['recorded_at', journal.recordedAt],
+    ['period', journal.period],
+    ['deposit', journal.depositId],
+    ['reverses', journal.reverses],
+    ['reason', journal.reason],
+  ]
+  return all.flatMap(([name, value]) => (value === null ? [] : [[name, value.toString()]]))
+}
+
+function beancountPostings({ debit, credit, asset, amount }: ExportedTransfer): string[] {
+  const posting = (account: string, signed: bigint) =>
+    `  ${beancountAccount(account)}  ${formatAmount(signed, asset.decimals)} ${asset.commodity}`
+  return [posting(debit, amount), posting(credit, -amount)]
+}
+
+/** Beancount calculates with this many digits and silently rounds the rest. */
+const digitsMax = 28
+
+function beancountDeclarations({ accounts, assets }: ExportContents): string {
+  for (const { asset, amount } of assets) if (amount >= 10n ** BigInt(digitsMax)) throw tooLong(asset)
+  const commodities = assets.map(
+    ({ asset: { commodity, key, symbol } }) =>
+      `${dayOne} commodity ${commodity}\n  asset: ${quoted(key)}\n  symbol: ${quoted(symbol)}\n`,
+  )
+  const opened = accounts.map(
+    (account) => `${dayOne} open ${beancountAccount(account)}\n  account: ${quoted(account)}\n`,
+  )
+  return [...commodities, ...opened].join('')
+}
+
+function quoted(text: string): string {
+  return `"${oneLine(text).replaceAll(/["\\]/g, String.raw`\$&`)}"`
+}
+
+function tooLong({ key }: ExportedAsset): Fault {
+  return new Fault('usage_bad', {
+    problem: `amounts of ${key} add up to more than ${digitsMax} digits, which Beancount would round`,
+    fix: 'use --format hledger, or a shorter time',
+  })
+}
+
+/**
+ * The name of an account in hledger, which accepts most names unchanged. A part that it could misread, such as an
+ * owner's id with blanks, is reduced to safe characters and distinguished by a digest. No two accounts get the same
+ * name.
+ */
+export function hledgerAccount(account: string): string {
+  return account
+    .split(':')
+    .map((part) => (/^[A-Za-z0-9][A-Za-z0-9_.@+/-]*$/.test(part) ? part : `${safe(part)}~${digestOf(part)}`))
+    .join(':')
+}
+
+/**
+ * The name of an account in Beancount. Its parts begin with a capital letter or a digit and contain letters, digits and
+ * dashes: `Assets:In-transit:Base`. A part that is not all lower-case letters, digits and underscores ends in `X` and a
+ * digest. No two accounts get the same name, because no other part has a capital letter after its first character.
+ */
+export function beancountAccount(account: string): string {
+  return account
+    .split(':')
+    .map((part) => {
+      const isPlain = /^[a-z0-9][a-z0-9_]*$/.test(part)
+      return capitalised(isPlain ? part.replaceAll('_', '-') : `${safe(part)}-X${digestOf(part)}`)
+    })
+    .join(':')
+}
+
+function safe(part: string): string {
+  const cut = part
+    .replaceAll(/[^A-Za-z0-9]+/g, '-')
+    .replace(/^-/, '')
+    .slice(0, 40)
+  return cut === '' ? 'x' : cut
+}
+
+function digestOf(part: string): string {
+  return createHash('sha256').update(part).digest('hex').slice(0, 10).toUpperCase()
+}
+
+function capitalised(part: string): string {
+  return part.slice(0, 1).toUpperCase() + part.slice(1)
+}
+
+/**
+ * The name of an asset in hledger and Beancount: its symbol, its network, and seven digits of the SHA-256 of its key,
+ * as in `USDC.BASE.1A2B3C4`. It depends on the asset alone, so that another token with the same symbol changes no name
+ * that was exported before. Beancount allows 24 characters: capital letters, digits and dots, beginning with a letter.
+ */
+export function commodityOf({ key, symbol }: { key: string; symbol: string }): string {
+  const network = key.slice(0, key.indexOf('/'))
+  const digest = createHash('sha256').update(key).digest('hex').slice(0, 7).toUpperCase()
+  const label = capitals(symbol)
+  const first = (/^[A-Z]/.test(label) ? label : `X${label}`).slice(0, 8)
+  const second = capitals(network).slice(0, 15 - first.length)
+  return [first, second, digest].filter((part) => part !== '').join('.')
+}
+
+function capitals(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]/g, '')
+}
+
+/** A journal that "hledger check --strict" accepts. Declarations come at its end, when all of them are known. */
+export const hledger: ExportFormat = {
+  file: 'books.journal',
+  head: 'decimal-mark .\n\n',
+  journal: (journal) =>
+    [
+      `${dayOf(journal)} (${journal.id}) ${journal.kind}`,
+      ...tagsOf(journal).map((tag) => `    ; ${tag}`),
+      ...journal.transfers.flatMap(hledgerPostings),
+      '\n',
+    ].join('\n'),
+  tail: hledgerDeclarations,
+}
+
+function tagsOf(journal: ExportedJournal): string[] {
+  return [
+    `posting-key:${hledgerText(journal.postingKey)}`,
+    `event-at:${journal.eventAt}`,
+    `recorded-at:${journal.recordedAt}`,
+    `period:${journal.period}`,
+    ...(journal.depositId === null ? [] : [`deposit:${journal.depositId}`]),
+    ...(journal.reverses === null ? [] : [`reverses:${journal.reverses}`]),
+    ...(journal.reason === null ? [] : [`reason:${hledgerText(journal.reason)}`]),
+  ]
+}
+
+function hledgerPostings({ debit, credit, asset, amount }: ExportedTransfer): string[] {
+  const posting = (account: string, signed: bigint) =>
+    `    ${hledgerAccount(account)}  ${formatAmount(signed, asset.decimals)} "${asset.commodity}"`
+  return [posting(debit, amount), posting(credit, -amount)]
+}
+
+function hledgerDeclarations({ accounts, assets }: ExportContents): string {
+  const commodities = assets.map(({ asset: { commodity, decimals, key, symbol } }) => {
+    const places = decimals === 0 ? '1000.' : `1000.${'0'.repeat(decimals)}`
+    return `; ${hledgerText(symbol)}, ${hledgerText(key)}\ncommodity ${places} "${commodity}"\n`
+  })
+  const named = accounts.map((account) => {
+    const name = hledgerAccount(account)
+    return name === account ? `account ${name}\n` : `account ${name}  ; account:${hledgerText(account)}\n`
+  })
+  return [...commodities, ...named].join('')
+}
+
+/**
+ * hledger decodes a file by the locale of its user, so characters outside ASCII are escaped as in JSON. A comma is
+ * escaped too, because it would end a tag.
+ */
+function hledgerText(text: string): string {
+  return oneLine(text).replaceAll(
+    /[^ -~]|,/g,
+    (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
+}

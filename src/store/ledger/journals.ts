@@ -1,0 +1,231 @@
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import type { Journal, LedgerTransfer } from '../../core/posting.ts'
+import type { Tables } from '../tables.ts'
+
+export type NumberedDepositJournal = Journal & { depositId: bigint }
+
+/** A journal booked by a person belongs to no deposit and no payment. */
+export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
+  kind: 'manual' | 'reversal'
+  depositId: null
+  transfer: null
+}
+
+/**
+ * Books all journals or none. Postgres rejects the transaction if a posting key is already booked, so nothing is booked
+ * twice. Manual journals are adjustments, and are also booked into a soft-closed month.
+ */
+export async function bookJournals(
+  tx: Transaction<Tables>,
+  journals: readonly (NumberedDepositJournal | ManualJournal)[],
+): Promise<void> {
+  if (journals.length === 0) return
+  await openAccounts(tx, journals)
+  await insertJournals(tx, journals)
+}
+
+async function openAccounts(
+  tx: Transaction<Tables>,
+  journals: readonly Pick<Journal, 'transfers'>[],
+): Promise<void> {
+  const sides = journals.flatMap(({ transfers }) =>
+    transfers.flatMap(({ debit, credit, asset }) => [
+      { id: debit, asset },
+      { id: credit, asset },
+    ]),
+  )
+  // The order makes two bookings that open the same accounts wait for each other instead of deadlocking.
+  await sql`
+    insert into ledger_account (id, asset)
+    select distinct id, asset
+    from unnest(${sides.map(({ id }) => id)}::text[], ${sides.map(({ asset }) => asset)}::text[]) as side (id, asset)
+    order by id, asset
+    on conflict (id, asset) do nothing`.execute(tx)
+}
+
+/** Transfers take the times and the period of their journal inside Postgres; these never pass through the process. */
+async function insertJournals(
+  tx: Transaction<Tables>,
+  journals: readonly (NumberedDepositJournal | ManualJournal)[],
+): Promise<void> {
+  const lines = journals.flatMap(({ key, transfers }) =>
+    transfers.map((transfer, place) => ({ ...transfer, key, leg: place + 1 })),
+  )
+  await sql`
+    with journal as (
+      insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
+      select new.key, new.kind, new.deposit_id, new.transfer, original.id, new.event_at,
+        ledger_period_for(
+          greatest(new.event_at, original.period::timestamp at time zone 'UTC'),
+          new.deposit_id is null and new.kind in ('manual', 'reversal')
+        )
+      from unnest(
+        ${journals.map(({ key }) => key)}::text[], ${journals.map(({ kind }) => kind)}::text[],
+        ${journals.map(({ depositId }) => depositId)}::bigint[], ${journals.map(({ transfer }) => transfer)}::text[],
+        ${journals.map(({ reverses }) => reverses)}::text[], ${journals.map(({ eventAt }) => eventAt)}::timestamptz[]
+      ) with ordinality as new (key, kind, deposit_id, transfer, reverses, event_at, place)
+        left join ledger_journal original on original.posting_key = new.reverses
+      order by new.place
+      returning id, posting_key, event_at, recorded_at, period
+    )
+    insert into ledger_transfer
+      (journal_id, leg, debit, credit, asset, amount, event_at, recorded_at, period)
+    select journal.id, line.leg, line.debit, line.credit, line.asset, line.amount,
+      journal.event_at, journal.recorded_at, journal.period
+    from unnest(
+      ${lines.map(({ key }) => key)}::text[], ${lines.map(({ leg }) => leg)}::smallint[],
+      ${lines.map(({ debit }) => debit)}::text[], ${lines.map(({ credit }) => credit)}::text[],
+      ${lines.map(({ asset }) => asset)}::text[], ${lines.map(({ amount }) => amount.toString())}::numeric[]
+    ) with ordinality as line (key, leg, debit, credit, asset, amount, place)
+      join journal on journal.posting_key = line.key
+    order by line.place`.execute(tx)
+}
+
+/** Reason for a manual booking, its maker, and its approver. */
+export type ByHand = { reason: string; by: string; approvedBy: string }
+
+/** A journal as stored in the books. */
+export type BookedJournal = {
+  id: bigint
+  key: string
+  kind: Tables['ledger_journal']['kind']
+  depositId: bigint | null
+  reverses: bigint | null
+  reversedBy: bigint | null
+  eventAt: Date
+  recordedAt: Date
+  /** First day of the month in whose books the journal is. */
+  period: string
+  /** Null if the journal follows from evidence. */
+  byHand: ByHand | null
+  transfers: readonly LedgerTransfer[]
+}
+
+/**
+ * Books a manual journal with its reason, maker and approver.
+ * @returns its id
+ */
+export async function bookByHand(
+  tx: Transaction<Tables>,
+  journal: Omit<ManualJournal, 'depositId' | 'transfer'>,
+  { reason, by, approvedBy }: ByHand,
+): Promise<bigint> {
+  await bookJournals(tx, [{ ...journal, depositId: null, transfer: null }])
+  const { rows } = await sql<{ id: bigint }>`
+    insert into manual_journal (journal_id, reason, made_by, approved_by)
+    select id, ${reason}, ${by}, ${approvedBy} from ledger_journal where posting_key = ${journal.key}
+    returning journal_id as id`.execute(tx)
+  return rows[0]?.id ?? 0n
+}
+
+type BookedJournalRow = Omit<BookedJournal, 'transfers'> & {
+  transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[]
+}
+
+export async function readJournal(db: Kysely<Tables>, id: bigint): Promise<BookedJournal | null> {
+  const { rows } = await sql<BookedJournalRow>`
+    select j.id, j.posting_key as key, j.kind, j.deposit_id as "depositId", j.reverses, r.id as "reversedBy",
+      j.event_at as "eventAt", j.recorded_at as "recordedAt", j.period,
+      case when m.journal_id is not null then
+        jsonb_build_object('reason', m.reason, 'by', m.made_by, 'approvedBy', m.approved_by) end as "byHand",
+      (select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset,
+        'amount', t.amount::text) order by t.leg) from ledger_transfer t where t.journal_id = j.id) as transfers
+    from ledger_journal j
+      left join ledger_journal r on r.reverses = j.id
+      left join manual_journal m on m.journal_id = j.id
+    where j.id = ${id}`.execute(db)
+  const [row] = rows
+  if (row === undefined) return null
+  const transfers = row.transfers.map((one) => ({
+    ...one,
+    amount: BigInt(one.amount) as LedgerTransfer['amount'],
+  }))
+  return { ...row, transfers }
+}
+
+export async function idOfKey(db: Kysely<Tables>, key: string): Promise<bigint | null> {
+  const row = await db
+    .selectFrom('ledger_journal')
+    .select('id')
+    .where('posting_key', '=', key)
+    .executeTakeFirst()
+  return row?.id ?? null
+}
+
+/** Month in whose books a manual journal of this time is booked, and the month it belongs to. */
+export async function adjustmentPeriod(
+  db: Kysely<Tables>,
+  at: Date,
+): Promise<{ period: string; belongsTo: string }> {
+  const { rows } = await sql<{ period: string; belongsTo: string }>`
+    select ledger_period_for(${at}::timestamptz, true) as period, ledger_month(${at}::timestamptz) as "belongsTo"`.execute(
+    db,
+  )
+  return rows[0] ?? { period: '', belongsTo: '' }
+}
+
+/** Month in whose books a reversal of the journal is booked: never before the month of the journal. */
+export async function reversalPeriod(
+  db: Kysely<Tables>,
+  { eventAt, period }: Pick<BookedJournal, 'eventAt' | 'period'>,
+): Promise<string> {
+  const monthOfJournal = new Date(`${period}T00:00:00Z`)
+  return (await adjustmentPeriod(db, eventAt > monthOfJournal ? eventAt : monthOfJournal)).period
+}
+
+/** Filters for the list of journals; null for no filter. */
+type JournalFilter = {
+  /** In the books of this month: `2026-01`. */
+  period: string | null
+  kind: LedgerJournalKind | null
+  /** Manually booked by this person. */
+  by: string | null
+  /** With a lower id. */
+  before: bigint | null
+}
+
+export type LedgerJournalKind = Tables['ledger_journal']['kind']
+
+/** A journal with the columns of `accounting.journal` and, if a person booked it, of `accounting.manual_journals`. */
+export type JournalLine = {
+  id: bigint
+  posting_key: string
+  kind: LedgerJournalKind
+  deposit_id: bigint | null
+  reverses: bigint | null
+  reversed_by: bigint | null
+  event_at: Date
+  recorded_at: Date
+  period: string
+  belongs_to: string
+  made_by: string | null
+  approved_by: string | null
+  reason: string | null
+}
+
+/** The newest first. */
+export async function listJournals(
+  db: Kysely<Tables>,
+  filter: JournalFilter,
+  limit: number,
+): Promise<JournalLine[]> {
+  const { rows } = await sql<JournalLine>`
+    select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, r.id as reversed_by, j.event_at,
+      j.recorded_at, to_char(j.period, 'YYYY-MM') as period, to_char(ledger_month(j.event_at), 'YYYY-MM') as belongs_to,
+      m.made_by, m.approved_by, m.reason
+    from ledger_journal j
+      left join ledger_journal r on r.reverses = j.id
+      left join manual_journal m on m.journal_id = j.id
+    where ${sql.join([sql`true`, ...conditionsOf(filter)], sql` and `)}
+    order by j.id desc limit ${limit}`.execute(db)
+  return rows
+}
+
+function conditionsOf({ period, kind, by, before }: JournalFilter): RawBuilder<unknown>[] {
+  return [
+    ...(period === null ? [] : [sql`j.period = to_date(${period}, 'YYYY-MM')`]),
+    ...(kind === null ? [] : [sql`j.kind = ${kind}`]),
+    ...(before === null ? [] : [sql`j.id < ${before}`]),
+    ...(by === null ? [] : [sql`lower(m.made_by) = lower(${by})`]),
+  ]
+}
