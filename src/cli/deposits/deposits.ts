@@ -17,7 +17,12 @@ import type { AssetLabels } from '../../presentation/mismatch-words.ts'
 import { type Explanation, reasonDocument, reasonText } from '../../presentation/reasons.ts'
 import type { Fact } from '../../presentation/words.ts'
 import { listProposals, type ProposalLine } from '../../store/books/proposals.ts'
-import { type DepositReport, showDeposits, type DepositLine, listDeposits } from '../../store/books/show-deposits.ts'
+import {
+  type DepositLine,
+  type DepositReport,
+  listDeposits,
+  showDeposits,
+} from '../../store/books/show-deposits.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'

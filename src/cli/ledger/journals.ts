@@ -11,7 +11,13 @@ import {
   reverseJournal,
 } from '../../jobs/books/book-by-hand.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
-import { type JournalLine, type LedgerJournalKind, listJournals, type BookedJournal, readJournal } from '../../store/ledger/journals.ts'
+import {
+  type BookedJournal,
+  type JournalLine,
+  type LedgerJournalKind,
+  listJournals,
+  readJournal,
+} from '../../store/ledger/journals.ts'
 import { actorOf, actorText, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { journalDocument } from '../documents.ts'

@@ -2,7 +2,13 @@ import { Fault } from '../../core/errors.ts'
 import { changePeriod, type PeriodChangeResult } from '../../jobs/books/close-period.ts'
 import { type Period, parsePeriod } from '../../ledger/period.ts'
 import { namesOf, periodColumns } from '../../presentation/ledger.ts'
-import { listPeriodHistory, listPeriods, type PeriodHistoryLine, type PeriodLine, type PeriodChange } from '../../store/ledger/periods.ts'
+import {
+  listPeriodHistory,
+  listPeriods,
+  type PeriodChange,
+  type PeriodHistoryLine,
+  type PeriodLine,
+} from '../../store/ledger/periods.ts'
 import { type Actor, actorOf, actorText, nameOf } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'

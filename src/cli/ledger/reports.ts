@@ -1,7 +1,17 @@
 import { Fault } from '../../core/errors.ts'
 import { trialBalanceColumns } from '../../presentation/ledger.ts'
 import type { Database } from '../../store/database.ts'
-import { readStatement, type StatedLine, type StatementLine, type TrialBalanceLine, trialBalance, type AccountBalanceLine, type BalanceTotal, listBalances, totalBalances } from '../../store/ledger/accounts.ts'
+import {
+  type AccountBalanceLine,
+  type BalanceTotal,
+  listBalances,
+  readStatement,
+  type StatedLine,
+  type StatementLine,
+  type TrialBalanceLine,
+  totalBalances,
+  trialBalance,
+} from '../../store/ledger/accounts.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { goOnLine, type ListKeyset, type ListOptions, pageOf, readPage } from '../lists.ts'

@@ -6,12 +6,18 @@ import { Fault, messageOf } from '../../core/errors.ts'
 import { type Anchors, sealsCheck } from '../../jobs/books/check-seals.ts'
 import { type LedgerOutcome, ledgerChecks } from '../../jobs/books/ledger-checks.ts'
 import { sealBooks } from '../../jobs/books/seal-books.ts'
-import { anchorLine, readAnchor, type Seal } from '../../ledger/seal.ts'
 import { makeProof, type Proof } from '../../ledger/merkle-tree.ts'
-import { journalNamed, type StoredJournal, newestSeals, sealOfJournal, sealsAfter } from '../../store/ledger/seals.ts'
-import { readJournals } from '../../store/ledger/export-journals.ts'
+import { anchorLine, readAnchor, type Seal } from '../../ledger/seal.ts'
 import { sealColumns } from '../../presentation/ledger.ts'
 import type { Database } from '../../store/database.ts'
+import {
+  journalNamed,
+  newestSeals,
+  readSealedJournals,
+  type StoredJournal,
+  sealOfJournal,
+  sealsAfter,
+} from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
@@ -192,6 +198,6 @@ async function prove(db: Database<Tables>, name: string): Promise<{ seal: string
   }
   const journals: StoredJournal[] = []
   const after = seal.number === '1' ? null : seal.after
-  for await (const page of readJournals(db, { after, last: seal.last })) journals.push(...page.journals)
+  for await (const page of readSealedJournals(db, { after, last: seal.last })) journals.push(...page.journals)
   return { seal: seal.number, proof: makeProof(seal, journals, id.toString()) }
 }

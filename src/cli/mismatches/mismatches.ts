@@ -9,7 +9,13 @@ import {
 } from '../../presentation/mismatch.ts'
 import { wordOf } from '../../presentation/words.ts'
 import type { Database } from '../../store/database.ts'
-import { type ShownMismatch, showMismatch, listMismatches, type MismatchFilter, type MismatchLine } from '../../store/mismatches/show-mismatches.ts'
+import {
+  listMismatches,
+  type MismatchFilter,
+  type MismatchLine,
+  type ShownMismatch,
+  showMismatch,
+} from '../../store/mismatches/show-mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
 import { mismatchIds } from '../actor.ts'
 import { type Context, withDatabase } from '../context.ts'
