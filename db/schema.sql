@@ -58,28 +58,10 @@ table public.balance_point (
 );
 table public.canary (
   is_on boolean not null default true,
-  name text not null,
-  owner text,
+  is_only boolean not null default true,
   since timestamp with time zone not null default now(),
   started_at timestamp with time zone,
   succeeded_at timestamp with time zone
-);
-table public.canary_deposit (
-  address text not null,
-  amount numeric(78,0) not null,
-  asset text not null,
-  id bigint not null generated as identity,
-  network text not null,
-  outcome text,
-  reconciled_at timestamp with time zone,
-  started_at timestamp with time zone not null default now(),
-  tx text
-);
-table public.canary_owner (
-  id text not null,
-  kind text not null,
-  service text not null default 'default'::text,
-  since timestamp with time zone not null default now()
 );
 table public.canary_webhook (
   received_at timestamp with time zone,
@@ -447,15 +429,8 @@ constraint balance_point_opening_height_check on balance_point: CHECK ((opening_
 constraint balance_point_opening_is_check on balance_point: CHECK ((opening_is = ANY (ARRAY['assumed'::text, 'read'::text, 'left'::text])));
 constraint balance_point_pkey on balance_point: PRIMARY KEY (network, address, asset);
 constraint balance_point_reading_check on balance_point: CHECK ((reading >= (0)::numeric));
-constraint canary_deposit_amount_check on canary_deposit: CHECK ((amount > (0)::numeric));
-constraint canary_deposit_asset_fkey on canary_deposit: FOREIGN KEY (asset) REFERENCES asset(key);
-constraint canary_deposit_network_tx_key on canary_deposit: UNIQUE (network, tx);
-constraint canary_deposit_outcome_check on canary_deposit: CHECK ((outcome = ANY (ARRAY['reconciled'::text, 'late'::text, 'unpaid'::text])));
-constraint canary_deposit_pkey on canary_deposit: PRIMARY KEY (id);
-constraint canary_name_check on canary: CHECK (((name = 'webhook'::text) OR (name ~~ 'deposit/%'::text)));
-constraint canary_owner_kind_check on canary_owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
-constraint canary_owner_pkey on canary_owner: PRIMARY KEY (kind, id, service);
-constraint canary_pkey on canary: PRIMARY KEY (name);
+constraint canary_is_only_check on canary: CHECK (is_only);
+constraint canary_pkey on canary: PRIMARY KEY (is_only);
 constraint canary_webhook_pkey on canary_webhook: PRIMARY KEY (token_sha256);
 constraint canary_webhook_token_sha256_check on canary_webhook: CHECK ((length(token_sha256) = 32));
 constraint chain_coverage_pkey on chain_coverage: PRIMARY KEY (network, watched, assets);
@@ -644,7 +619,6 @@ constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
 
 CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id, service) WHERE (owner_id IS NOT NULL);
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
-CREATE INDEX canary_deposit_open ON public.canary_deposit USING btree (network, started_at) WHERE (reconciled_at IS NULL);
 CREATE INDEX chain_movement_address ON public.chain_movement USING btree (network, address, asset, height);
 CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network, height);
 CREATE INDEX chain_transfer_height ON public.chain_transfer USING btree (network, height);
@@ -692,10 +666,7 @@ CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
 CREATE UNIQUE INDEX balance_difference_network_address_asset_after_height_key ON public.balance_difference USING btree (network, address, asset, after_height);
 CREATE UNIQUE INDEX balance_difference_pkey ON public.balance_difference USING btree (id);
 CREATE UNIQUE INDEX balance_point_pkey ON public.balance_point USING btree (network, address, asset);
-CREATE UNIQUE INDEX canary_deposit_network_tx_key ON public.canary_deposit USING btree (network, tx);
-CREATE UNIQUE INDEX canary_deposit_pkey ON public.canary_deposit USING btree (id);
-CREATE UNIQUE INDEX canary_owner_pkey ON public.canary_owner USING btree (kind, id, service);
-CREATE UNIQUE INDEX canary_pkey ON public.canary USING btree (name);
+CREATE UNIQUE INDEX canary_pkey ON public.canary USING btree (is_only);
 CREATE UNIQUE INDEX canary_webhook_pkey ON public.canary_webhook USING btree (token_sha256);
 CREATE UNIQUE INDEX chain_coverage_pkey ON public.chain_coverage USING btree (network, watched, assets);
 CREATE UNIQUE INDEX chain_gap_since_pkey ON public.chain_gap_since USING btree (network, watched_from);
@@ -882,9 +853,8 @@ view accounting.daily_totals as
     accounting.in_units(sum(t.settled), a.decimals) AS settled,
     sum(t.settled) AS settled_base,
     accounting.in_units(sum(t.otherwise), a.decimals) AS otherwise,
-    sum(t.otherwise) AS otherwise_base,
-    (c.id IS NOT NULL) AS is_canary
-   FROM (((( SELECT ((ledger_transit.event_at AT TIME ZONE 'UTC'::text))::date AS day,
+    sum(t.otherwise) AS otherwise_base
+   FROM ((( SELECT ((ledger_transit.event_at AT TIME ZONE 'UTC'::text))::date AS day,
             ledger_transit.deposit_id,
             ledger_transit.asset,
                 CASE
@@ -916,8 +886,7 @@ view accounting.daily_totals as
            FROM ledger_transit) t
      JOIN asset a ON ((a.key = t.asset)))
      LEFT JOIN deposit d ON ((d.id = t.deposit_id)))
-     LEFT JOIN canary_owner c ON (((c.kind = d.owner_kind) AND (c.id = d.owner_id) AND (c.service = d.service))))
-  GROUP BY t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset, c.id
+  GROUP BY t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
  HAVING ((sum(t.deposits) <> 0) OR (sum(t.settlements) <> 0) OR (sum(t.came_in) <> (0)::numeric) OR (sum(t.settled) <> (0)::numeric) OR (sum(t.otherwise) <> (0)::numeric));
 view accounting.deposits as
  SELECT id,
@@ -944,12 +913,8 @@ view accounting.deposits as
     deposited_at,
     final_at,
     settled_at,
-    reconciled_at,
-    (EXISTS ( SELECT
-           FROM (canary_owner c
-             JOIN deposit d ON ((d.service = c.service)))
-          WHERE ((c.kind = r.owner_kind) AND (c.id = r.owner_id) AND (d.id = r.id)))) AS is_canary
-   FROM deposit_report r
+    reconciled_at
+   FROM deposit_report
   WHERE (state <> 'ignored'::text);
 view accounting.entries as
  SELECT e.journal_id,
@@ -1814,9 +1779,6 @@ AS $function$
     where d.merged_into is null and d.state <> 'ignored'
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
-      and not exists (
-        select from canary_owner c where c.kind = d.owner_kind and c.id = d.owner_id and c.service = d.service
-      )
   ), message as (
     select c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
       greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
@@ -2544,7 +2506,6 @@ grant delete, insert, select, update on public.leg_search to depositd_daemon;
 grant delete, insert, select, update on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
-grant insert, select on public.canary_owner to depositd_daemon;
 grant insert, select on public.chain_transfer to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
@@ -2556,7 +2517,6 @@ grant insert, select on public.mismatch_event to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
 grant insert, select, update on public.api_record to depositd_daemon;
 grant insert, select, update on public.canary to depositd_daemon;
-grant insert, select, update on public.canary_deposit to depositd_daemon;
 grant insert, select, update on public.chain_network to depositd_daemon;
 grant insert, select, update on public.chain_watch to depositd_daemon;
 grant insert, select, update on public.deposit to depositd_daemon;
@@ -2654,8 +2614,6 @@ grant select on public.asset to depositd_backup;
 grant select on public.balance_difference to depositd_backup;
 grant select on public.balance_point to depositd_backup;
 grant select on public.canary to depositd_backup;
-grant select on public.canary_deposit to depositd_backup;
-grant select on public.canary_owner to depositd_backup;
 grant select on public.canary_webhook to depositd_backup;
 grant select on public.chain_coverage to depositd_backup;
 grant select on public.chain_gap to depositd_backup;
@@ -2896,8 +2854,6 @@ comment on column id of view accounting.period_history is 'Number of the line.';
 comment on column imported_at of view accounting.prices is 'When it was imported.';
 comment on column in_transit of view accounting.tie_out is 'What the books have in transit of payments to the address, in units of the asset.';
 comment on column in_transit_base of view accounting.tie_out is 'What the books have in transit, in smallest units.';
-comment on column is_canary of view accounting.daily_totals is 'Whether the owner is one of ours, whose deposits are canaries; no customer.';
-comment on column is_canary of view accounting.deposits is 'Whether it is a payment of ours to ourselves, made to see that the way is open; no customer''s.';
 comment on column journal_id of view accounting.conversion is 'Journal that settles it.';
 comment on column journal_id of view accounting.entries is 'Journal the entry belongs to.';
 comment on column journal_id of view accounting.fees is 'Journal that books it.';

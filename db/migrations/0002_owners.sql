@@ -99,49 +99,19 @@ create table address_book (
 -- A claim names an owner; each claim is compared with the addresses of that owner.
 create index address_book_owner on address_book (owner_kind, owner_id, service) where owner_id is not null;
 
--- Canaries check the whole path: a webhook to the daemon's own public address, and a tiny deposit of the operator's. Neither
--- is evidence of a customer's money. One row per canary: webhook, or deposit/NETWORK. The scheduler that advances started_at
--- runs it, so that several schedulers pay once. A canary that the settings no longer ask for is off; since says when it
--- was last switched on, or when this owner began to be paid.
+-- The canary is a webhook that depositd sends to its own public address; it is no evidence. The scheduler that advances
+-- started_at sends it, so that several schedulers send one. since says when the canary was last turned on.
 create table canary (
-  name text primary key check (name = 'webhook' or name like 'deposit/%'),
+  is_only boolean primary key default true check (is_only),
   is_on boolean not null default true,
-  owner text,
   since timestamptz not null default now(),
   started_at timestamptz,
   succeeded_at timestamptz
 );
 
--- Owners whose deposits are canaries. An owner stays a canary whatever the settings say: earlier payments to it were never
--- a customer's. To correct an error, the owner of the database deletes the row (docs/canary.md).
-create table canary_owner (
-  kind text not null check (kind in ('channel', 'stable_wallet')),
-  id text not null,
-  service text not null default 'default',
-  since timestamptz not null default now(),
-  primary key (kind, id, service)
-);
-
--- A canary webhook is recognized by a token, of which only the hash is stored. Old rows are deleted.
+-- A canary is recognized by a token, of which only the hash is stored. Old rows are deleted.
 create table canary_webhook (
   token_sha256 bytea primary key check (length(token_sha256) = 32),
   sent_at timestamptz not null default now(),
   received_at timestamptz
 );
-
--- A row is written before the payment, and has its transaction before that is sent: the outcome of a payment is known
--- even if the process ends in between.
-create table canary_deposit (
-  id bigint generated always as identity primary key,
-  network text not null,
-  asset text not null references asset,
-  amount numeric(78, 0) not null check (amount > 0),
-  address text not null,
-  started_at timestamptz not null default now(),
-  tx text,
-  outcome text check (outcome in ('reconciled', 'late', 'unpaid')),
-  reconciled_at timestamptz,
-  unique (network, tx)
-);
-
-create index canary_deposit_open on canary_deposit (network, started_at) where reconciled_at is null;

@@ -1,13 +1,6 @@
 -- What accountants read of deposits, mismatches and the work of the service.
 
--- Canaries are marked: the money is real and in the books, under accounts of its own.
-create view accounting.deposits as
-  select r.*,
-    exists (
-      select from canary_owner c join deposit d on d.service = c.service
-      where c.kind = r.owner_kind and c.id = r.owner_id and d.id = r.id
-    ) as is_canary
-  from deposit_report r where r.state <> 'ignored';
+create view accounting.deposits as select * from deposit_report where state <> 'ignored';
 
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
 comment on column accounting.deposits.id is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
@@ -35,7 +28,6 @@ comment on column accounting.deposits.deposited_at is 'Time of the block that ho
 comment on column accounting.deposits.final_at is 'When the payment was read as final.';
 comment on column accounting.deposits.settled_at is 'When the delivery was proved.';
 comment on column accounting.deposits.reconciled_at is 'When all required sources first agreed.';
-comment on column accounting.deposits.is_canary is 'Whether it is a payment of ours to ourselves, made to see that the way is open; no customer''s.';
 
 create view accounting.mismatches as
   select m.id, m.kind, m.severity, m.deposit_id, m.subject, m.network, a.symbol as asset_symbol, m.asset,
@@ -183,7 +175,7 @@ comment on column accounting.coverage_gaps.addresses is 'For how many addresses 
 comment on column accounting.coverage_gaps.since is 'Since when it is known to be open; empty until it was first looked at.';
 
 -- How the service did with the deposits of a span: one row for all, and one per route, which is an asset paid and the asset
--- delivered for it. Amounts of different assets are never added. Canaries are too small and too regular to be counted.
+-- delivered for it. Amounts of different assets are never added.
 create function accounting.scorecard_between(from_at timestamptz, to_at timestamptz)
 returns table (
   scope text, network text, asset_symbol text, asset text,
@@ -201,9 +193,6 @@ as $$
     where d.merged_into is null and d.state <> 'ignored'
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
-      and not exists (
-        select from canary_owner c where c.kind = d.owner_kind and c.id = d.owner_id and c.service = d.service
-      )
   ), message as (
     select c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
       greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag

@@ -111,8 +111,7 @@ create view accounting.daily_totals as
     accounting.in_units(sum(t.unclaimed), a.decimals) as unclaimed, sum(t.unclaimed) as unclaimed_base,
     sum(t.settlements)::bigint as settlements,
     accounting.in_units(sum(t.settled), a.decimals) as settled, sum(t.settled) as settled_base,
-    accounting.in_units(sum(t.otherwise), a.decimals) as otherwise, sum(t.otherwise) as otherwise_base,
-    c.id is not null as is_canary
+    accounting.in_units(sum(t.otherwise), a.decimals) as otherwise, sum(t.otherwise) as otherwise_base
   from (
     select (event_at at time zone 'UTC')::date as day, deposit_id, asset,
       case when kind <> 'deposit' then 0 when is_reversal then -1 else 1 end as deposits,
@@ -125,8 +124,7 @@ create view accounting.daily_totals as
   ) as t
     join asset a on a.key = t.asset
     left join deposit d on d.id = t.deposit_id
-    left join canary_owner c on c.kind = d.owner_kind and c.id = d.owner_id and c.service = d.service
-  group by t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset, c.id
+  group by t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
   having sum(t.deposits) <> 0 or sum(t.settlements) <> 0
     or sum(t.came_in) <> 0 or sum(t.settled) <> 0 or sum(t.otherwise) <> 0;
 
@@ -147,7 +145,6 @@ comment on column accounting.daily_totals.settled is 'What they took out of tran
 comment on column accounting.daily_totals.settled_base is 'What they took out of transit, in smallest units.';
 comment on column accounting.daily_totals.otherwise is 'What left transit otherwise: written off, refunded, or booked by hand; in units of the asset.';
 comment on column accounting.daily_totals.otherwise_base is 'What left transit otherwise, in smallest units.';
-comment on column accounting.daily_totals.is_canary is 'Whether the owner is one of ours, whose deposits are canaries; no customer.';
 
 -- Legs of a journal are read from the partition that holds them.
 create view accounting.fees as

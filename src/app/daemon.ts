@@ -19,6 +19,7 @@ import { reportNotStored, reportStored } from '../ops/report-webhooks.ts'
 import { startOps } from '../ops/server.ts'
 import { type TraceRecorder, traceJobs, traceObserved } from '../ops/tracing/tracing.ts'
 import { createEventIdReader } from '../provider/read-claim.ts'
+import { switchCanary } from '../store/canary.ts'
 import type { Database } from '../store/database.ts'
 import { untilReached } from '../store/database-errors.ts'
 import { keepValuation } from '../store/ledger/prices.ts'
@@ -26,7 +27,7 @@ import { keepQuarantined } from '../store/quarantine.ts'
 import { claimTick, giveBackTick, releaseLeases, ticksGivenBack } from '../store/streams.ts'
 import type { Tables } from '../store/tables.ts'
 import { storeWebhooks } from '../store/webhooks.ts'
-import { admitCanaries, composeCanaries, composeWrite } from './canary.ts'
+import { composeCanary, composeWrite } from './canary.ts'
 import { composeConsole } from './console.ts'
 import { prepareDatabase } from './database.ts'
 import { composeBeats, composeReadiness } from './health.ts'
@@ -87,9 +88,9 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const { all, ...work } = composeWork(settings, { db, queue, holder, observer: traced })
 
   const beats = composeBeats({ db, queue, observer })
-  const canaries = composeCanaries(settings, { db, queue, observer, metrics, log: options.log, webhooks })
-  const jobs = { ...traceJobs(tracing, work), ...beats.jobs, ...canaries.jobs }
-  const ticks = [...ticksOf(settings, { queue, observer }), ...beats.ticks, ...canaries.ticks]
+  const canary = composeCanary(settings, { db, queue, observer, metrics, log: options.log, webhooks })
+  const jobs = { ...traceJobs(tracing, work), ...beats.jobs, ...canary.jobs }
+  const ticks = [...ticksOf(settings, { queue, observer }), ...beats.ticks, ...canary.ticks]
   const has = (role: Role) => options.roles.includes(role)
   if (has('worker')) await applySettings(db, settings, { ...options, observer })
   if (has('worker')) startWork(queue, jobs, observer)
@@ -101,7 +102,7 @@ export async function startDaemon(asked: Settings, options: DaemonOptions): Prom
   const receiving = { db, queue, observer, log: options.log, webhooks, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())
-  ops.open({ ...shown, read: canaries.beside(() => gauges.read(reportedBy(options.roles))) })
+  ops.open({ ...shown, read: canary.beside(() => gauges.read(reportedBy(options.roles))) })
 
   const running = starting.move()
   return {
@@ -146,7 +147,7 @@ async function applySettings(
   { log, observer }: { log: Logger; observer: Observer },
 ): Promise<void> {
   const isNew = await untilReached(async () => {
-    await admitCanaries(db, settings)
+    await switchCanary(db, settings.canary !== null)
     await keepValuation(db, settings.valuation)
     return activateRules({ db, rules: rulesOf(settings), now: () => new Date() })
   }, observer.serverAwaited)

@@ -22,7 +22,7 @@ export function secretsOf({
     ...networks.flatMap(({ rpcUrls }) => rpcUrls),
     service.url,
     ...(tracing === null ? [] : [tracing.url]),
-    ...(canary.webhooks === null ? [] : [canary.webhooks.url]),
+    ...(canary === null ? [] : [canary.url]),
   ]
   return [
     service.apiKey,

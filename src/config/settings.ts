@@ -6,7 +6,7 @@ import { Fault, messageOf } from '../core/errors.ts'
 import type { Policy, RoutePolicy } from '../core/policy.ts'
 import type { ContraRule } from '../core/posting.ts'
 import { accountsOf } from './accounts.ts'
-import { type CanarySettings, canaryContras, canaryPatterns, readCanary } from './canary.ts'
+import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, readFrom } from './environment.ts'
 import { isLoopback, type Links, readLinks } from './link-settings.ts'
 import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
@@ -44,8 +44,8 @@ export type Settings = {
   schedule: Record<'scan' | 'backfill' | 'poll' | 'sweep' | 'audit' | 'balances' | 'seal', string>
   /** Currency in which amounts are valued; null if they are not. */
   valuation: { currency: string; maxAgeMs: number } | null
-  /** Test webhooks and deposits. */
-  canary: CanarySettings
+  /** Null if off. */
+  canary: CanarySettings | null
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
   /** Bind address of the webhook endpoint. */
   http: HttpBindAddress
@@ -101,7 +101,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     logLevel: readLogLevel(reader),
     tracing: readTracing(reader),
   }
-  const canary = readCanary(reader, file, settings.networks)
+  const canary = file && readCanary(reader, file)
   refuseUnknown(environment, file, reader.faults)
   reader.refuseSlips()
   // Some settings are read twice, and report the same fault each time.
@@ -212,8 +212,8 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     creditAsset: creditAssetOf(service),
     senders: new Set(senders),
     ...policiesOf(policy, worldOf(file)),
-    contras: [...canaryContras(file.canary), ...contras],
-    accounts: { ...chart, known: [...chart.known, ...canaryPatterns(file.canary)] },
+    contras,
+    accounts: chart,
     secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),
     alerts: {
       lossAbove: new Map(Object.entries(alerts.lossAbove)),

@@ -1,9 +1,5 @@
-import type { AssetKey, NetworkName } from './asset.ts'
-import type { Owner } from './evidence.ts'
-import type { Amount } from './money.ts'
-
-/** The outcome of a webhook that we sent to ourselves. */
-export const canaryWebhookOutcomes = [
+/** The outcome of a canary: a webhook that we sent to our own public address. Only `received` is good. */
+export const canaryOutcomes = [
   'received',
   'refused',
   'redirected',
@@ -11,21 +7,7 @@ export const canaryWebhookOutcomes = [
   'failed',
   'timeout',
 ] as const
-export type CanaryWebhookOutcome = (typeof canaryWebhookOutcomes)[number]
-
-/** The outcome of a payment that we made to ourselves. */
-export const canaryDepositOutcomes = ['reconciled', 'late', 'unpaid'] as const
-export type CanaryDepositOutcome = (typeof canaryDepositOutcomes)[number]
-
-/** What a canary pays, to which owner, on which network. Its deposits belong to no customer. */
-export type CanaryPlace = { network: NetworkName; asset: AssetKey; amount: Amount; owner: Owner }
-
-export const webhookCanary = 'webhook'
-
-/** The name of a network's canary, in the database and as the key of its job. */
-export function depositCanary(network: NetworkName): string {
-  return `deposit/${network}`
-}
+export type CanaryOutcome = (typeof canaryOutcomes)[number]
 
 /** A token is 32 random bytes, known only to the database and the recipient. */
 const bodyForm = /^\{"type":"depositd\.canary","token":"([\w-]{43})"\}$/

@@ -137,14 +137,9 @@ export const daemonEvents = {
     failures,
     err,
   }),
-  canary_webhook_lost: event('warn', 'a webhook that we sent to ourselves did not come in', {
-    outcome: 'How it ended, as the metric counts it.',
-    problem: 'What went wrong, without anything that was sent.',
-  }),
-  canary_deposit_failed: event('warn', 'a deposit that we made ourselves did not come through in time', {
-    network,
-    outcome: '`late` or `unpaid`.',
-    problem: 'What kept it from being paid, where something did.',
+  canary_webhook_lost: event('warn', 'a canary webhook did not arrive', {
+    outcome: 'The outcome, as the metric counts it.',
+    problem: 'The problem, without any part of the request.',
   }),
   tracing_started: event('info', 'traces are exported', {
     collector: 'The host of the collector.',

@@ -1,7 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { metricsOf, openRegistry } from './exposition.ts'
 import { ofBooks } from './metrics/books.ts'
-import { ofCanaries } from './metrics/canary.ts'
 import { ofChains } from './metrics/chains.ts'
 import type { Creation, MetricDescription } from './metrics/declare.ts'
 import { ofDeposits } from './metrics/deposits.ts'
@@ -20,7 +19,6 @@ const declared = {
   ...ofDeposits,
   ...ofBooks,
   ...ofScorecard,
-  ...ofCanaries,
 }
 
 type MetricDeclarations = typeof declared

@@ -17,8 +17,9 @@ const settings = parseSettings(environment, () => '')
 const withCanary = {
   ...settings,
   canary: {
-    webhooks: { url: 'https://own.example/hooks/hook-with-a-key?key=hookkey', everyMs: 1, timeoutMs: 1 },
-    deposits: [],
+    url: 'https://own.example/hooks/hook-with-a-key?key=hookkey',
+    everyMs: 1,
+    timeoutMs: 1,
   },
 }
 

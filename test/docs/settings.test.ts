@@ -79,7 +79,7 @@ test('no key of the schema is left out, optional ones included', () => {
     'src/config/accounts-schema.ts',
     'src/config/cases-schema.ts',
     'src/config/valuation-schema.ts',
-    'src/config/canary-schema.ts',
+    'src/config/canary.ts',
   ]
     .map(readText)
     .join('\n')

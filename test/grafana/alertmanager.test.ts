@@ -173,16 +173,15 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
     ))
 
   // From here on everything that a worker does is held back.
-  it('holds back what a worker that is away explains, also canaries, which are not sent without one', () =>
+  it('holds back what a worker that is away explains, also canaries, which only a worker sends', () =>
     expectHeldBack(
       [
         { alertname: 'DepositdNoBeat', severity: 'critical', role: 'worker' },
         { alertname: 'DepositdQueueStuck', severity: 'critical' },
         { alertname: 'DepositdCanaryWebhookLost', severity: 'critical' },
-        { alertname: 'DepositdCanaryDepositLate', severity: 'warning', network: 'base' },
         { alertname: 'DepositdWebhooksNotStored', severity: 'critical' },
       ],
-      ['DepositdQueueStuck', 'DepositdCanaryWebhookLost', 'DepositdCanaryDepositLate'],
+      ['DepositdQueueStuck', 'DepositdCanaryWebhookLost'],
     ))
 
   it('holds back everything but the watchdog where no daemon answers', async () => {

@@ -1,8 +1,7 @@
 import { Client } from 'pg'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ServiceId } from '../../src/core/evidence.ts'
 import { type Books, openBooks } from '../support/books.ts'
-import { claim, delivery, payment, txId, usdcOnBase } from '../support/evidence.ts'
+import { claim, delivery, payment, usdcOnBase } from '../support/evidence.ts'
 import { expandSql } from '../support/grafana-macros.ts'
 import { tamper } from '../support/tamper.ts'
 import { committed, statementsOf } from './dashboard-files.ts'
@@ -80,32 +79,4 @@ test('what came in unclaimed stands in suspense until people book it elsewhere',
       from journal, ledger_transfer where credit = 'liabilities:suspense'`,
   )
   expect(await shownBy('Assets in suspense')).toEqual([{ assets: '0' }])
-})
-
-const ofCustomers = [
-  'Deposits a day',
-  'Paid in a day',
-  'Delivered a day',
-  'Day by day, by owner',
-  'Fees a day',
-  'Fees by route',
-  'Conversion',
-]
-
-test('what was paid to see that the way is open is told apart from what customers paid', async () => {
-  const second = payment({ tx: txId('second') })
-  await books.receive(claim(), payment(), delivery(), second)
-  const { deposit } = claim({ deposit: { tx: txId('second') } })
-  await books.receive({
-    ...claim({ status: 'confirmed', deposit }),
-    serviceId: 'dep_2' as ServiceId,
-    settlement: null,
-  })
-  await books.settle()
-  for (const title of ofCustomers) expect(await shownBy(title), title).not.toEqual([])
-  expect(await shownBy('In transit, by age')).toMatchObject([{ is_canary: false, deposits: '1' }])
-  await tamper(books, `insert into canary_owner (kind, id) values ('channel', 'shop')`)
-  for (const title of ofCustomers) expect(await shownBy(title), title).toEqual([])
-  expect(await shownBy('In transit, by age')).toMatchObject([{ is_canary: true, deposits: '1' }])
-  expect(await shownBy('In transit the longest')).toMatchObject([{ is_canary: true, owner: 'shop' }])
 })

@@ -177,7 +177,7 @@ test('where the schema is behind it says who has to do what, and starts once tha
 
 test('a login that is no member of the role is told what to grant', async () => {
   await asOwner(`create role stranger login password 's'`)
-  const environment = { ...narrow, DATABASE_URL: as('addressConflict', 's') }
+  const environment = { ...narrow, DATABASE_URL: as('stranger', 's') }
   const program = spawnProgram(folder, ['start'], environment)
   expect(await program.ended).toBe(4)
   expect(program.output()).toMatch(/stranger sees none, .* see that stranger is a member of depositd_daemon/)

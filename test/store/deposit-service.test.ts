@@ -28,7 +28,6 @@ test('every column for the deposit service has the one service as its default', 
     [
       'address_book',
       'api_record',
-      'canary_owner',
       'deposit',
       'inbox',
       'leg_search',
@@ -44,7 +43,7 @@ test('every unique key on an id that a service chooses is of one service', async
   const { rows } = await sql<{ index: string }>`
     select indexname::text as index from pg_indexes
     where schemaname = 'public' and indexdef like 'CREATE UNIQUE%'
-      and (indexdef ~ '\\m(service_id|source_key|subject|owner_id)\\M' or tablename in ('link_key', 'owner', 'canary_owner'))
+      and (indexdef ~ '\\m(service_id|source_key|subject|owner_id)\\M' or tablename in ('link_key', 'owner'))
       and indexdef !~ '\\mservice\\M'`.execute(db)
   expect(rows).toEqual([])
 })

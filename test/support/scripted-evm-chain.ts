@@ -110,7 +110,7 @@ function transfersOf(
   watched: readonly Address[],
 ) {
   const random = seededRandom(seed)
-  const addressConflict = addressOf(`${seed}/stranger`)
+  const unrelated = addressOf(`${seed}/unrelated`)
   const anyHeight = () => 1 + Math.floor(random() * (blocks - 1))
   const ranges = Array.from({ length: busyRanges }, anyHeight)
   const width = Math.max(1, Math.floor(blocks / 200))
@@ -131,8 +131,8 @@ function transfersOf(
       number,
       height,
       logIndex,
-      from: addressConflict,
-      to: to ?? addressConflict,
+      from: unrelated,
+      to: to ?? unrelated,
       value: BigInt(number + 1),
     }
   })

@@ -1,7 +1,7 @@
 import { noBounds, type Panel, type Row } from '../build/panel.ts'
 import { isChosen } from '../build/sql.ts'
 
-const chosen = `$__timeFilter(day) and not is_canary
+const chosen = `$__timeFilter(day)
   and ${isChosen('network', 'network')}
   and ${isChosen('owner_id', 'owner')}
   and ${isChosen('asset_symbol', 'asset')}`
@@ -12,8 +12,7 @@ const asset = "asset_symbol || ' on ' || network as metric"
 const perDay: Panel = {
   title: 'Deposits a day',
   kind: 'timeseries',
-  description:
-    'How many payments were final, by asset, without canaries. A day is one of UTC, and that on which it happened.',
+  description: 'How many payments were final, by asset. A day is one of UTC, and that on which it happened.',
   runbook: 'first-looks',
   docs: 'accounting.md#daily-deposits-by-channel',
   unit: 'short',
@@ -38,7 +37,7 @@ const amounts: Panel = {
   title: 'Paid in a day',
   kind: 'timeseries',
   description:
-    'What was paid in finally, by asset, each in its own units: assets are never added up, and canaries are left out. What was taken back counts for nothing, of the day on which it had happened.',
+    'What was paid in finally, by asset, each in its own units: assets are never added up. What was taken back counts for nothing, of the day on which it had happened.',
   runbook: 'first-looks',
   docs: 'accounting.md#daily-deposits-by-channel',
   unit: 'locale',
@@ -62,7 +61,7 @@ const settled: Panel = {
   title: 'Delivered a day',
   kind: 'timeseries',
   description:
-    'What left transit by proved deliveries, by the asset that was paid, of the day of the delivery, in units of each asset, without canaries.',
+    'What left transit by proved deliveries, by the asset that was paid, of the day of the delivery, in units of each asset.',
   runbook: 'settlement_missing',
   docs: 'accounting.md#journals',
   unit: 'locale',
@@ -86,7 +85,7 @@ const daily: Panel = {
   title: 'Day by day, by owner',
   kind: 'table',
   description:
-    'One row per day, owner and asset, the newest 500: what came in, what of it came unclaimed and was not claimed by the service since, what was delivered, and what left transit otherwise; without canaries. Exact, in units of the asset.',
+    'One row per day, owner and asset, the newest 500: what came in, what of it came unclaimed and was not claimed by the service since, what was delivered, and what left transit otherwise. Exact, in units of the asset.',
   runbook: 'first-looks',
   docs: 'accounting.md#daily-deposits-by-channel',
   unit: 'short',

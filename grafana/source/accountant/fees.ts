@@ -1,5 +1,5 @@
 import { noBounds, type Panel, type Row, worseFrom } from '../build/panel.ts'
-import { isChosen, isOfCustomers } from '../build/sql.ts'
+import { isChosen } from '../build/sql.ts'
 
 const chosen = `${isChosen('network', 'network')}
   and ${isChosen('owner_id', 'owner')}
@@ -9,7 +9,7 @@ const feesPerDay: Panel = {
   title: 'Fees a day',
   kind: 'timeseries',
   description:
-    "The service's fees, in units of the asset they were taken in, of the day of the delivery (UTC), without those of canaries.",
+    "The service's fees, in units of the asset they were taken in, of the day of the delivery (UTC).",
   runbook: 'fee_out_of_band',
   docs: 'accounting.md#fees-by-route',
   unit: 'locale',
@@ -20,7 +20,6 @@ const feesPerDay: Panel = {
 from accounting.fees
 where $__timeFilter(event_at)
   and ${chosen}
-  and ${isOfCustomers('accounting.fees')}
 group by 1, 2 order by 1, 2`,
       series: true,
     },
@@ -36,7 +35,7 @@ const feesByRoute: Panel = {
   title: 'Fees by route',
   kind: 'table',
   description:
-    'Of the chosen time: what was paid and delivered, and the fee, by where money came in and where it went. A reversal takes its fee back, and canaries are left out. Exact, in units of each asset.',
+    'Of the chosen time: what was paid and delivered, and the fee, by where money came in and where it went. A reversal takes its fee back. Exact, in units of each asset.',
   runbook: 'fee_out_of_band',
   docs: 'accounting.md#fees-by-route',
   unit: 'short',
@@ -47,7 +46,6 @@ const feesByRoute: Panel = {
 from accounting.fees
 where $__timeFilter(event_at)
   and ${chosen}
-  and ${isOfCustomers('accounting.fees')}
 group by 1, 2, asset, settlement_asset order by 1, 2`,
     },
   ],
@@ -61,7 +59,7 @@ const conversion: Panel = {
   title: 'Conversion',
   kind: 'table',
   description:
-    'Of the chosen time: what was paid, and what it became before the fee, with the difference of both values where a currency and prices are set; without canaries. Exact.',
+    'Of the chosen time: what was paid, and what it became before the fee, with the difference of both values where a currency and prices are set. Exact.',
   runbook: 'settlement_short',
   docs: 'accounting.md#realised-difference-of-conversions',
   unit: 'short',
@@ -74,7 +72,6 @@ where $__timeFilter(settled_at)
   and ${isChosen("split_part(paid_asset, '/', 1)", 'network')}
   and ${isChosen('owner_id', 'owner')}
   and ${isChosen('paid_asset_symbol', 'asset')}
-  and ${isOfCustomers('accounting.conversion')}
 group by paid_asset, paid_asset_symbol, delivered_asset, delivered_asset_symbol
 order by 1, 2`,
     },

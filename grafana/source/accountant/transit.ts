@@ -1,27 +1,25 @@
 import { noBounds, type Panel, type Row, worseFrom } from '../build/panel.ts'
-import { isChosen, isOfCanary } from '../build/sql.ts'
+import { isChosen } from '../build/sql.ts'
 
 const chosen = `${isChosen('network', 'network')}
   and ${isChosen('owner_id', 'owner')}
   and ${isChosen('asset_symbol', 'asset')}`
 
-const isCanary = `${isOfCanary('accounting.in_transit_age')} as is_canary`
-
 const byAge: Panel = {
   title: 'In transit, by age',
   kind: 'table',
   description:
-    'What is final at deposit addresses and not delivered, by how long; each age without those before it, canaries apart. The sum of all is the balance of assets:in_transit. Exact, in units of the asset.',
+    'What is final at deposit addresses and not delivered, by how long; each age without those before it. The sum of all is the balance of assets:in_transit. Exact, in units of the asset.',
   runbook: 'settlement_missing',
   docs: 'accounting.md#open-in-transit-by-age',
   unit: 'short',
   queries: [
     {
-      sql: `select bucket as age, network, asset_symbol as asset, ${isCanary}, count(*) as deposits, sum(amount)::text as amount
+      sql: `select bucket as age, network, asset_symbol as asset, count(*) as deposits, sum(amount)::text as amount
 from accounting.in_transit_age
 where ${chosen}
-group by bucket, from_age, network, asset_symbol, 4, accounting.in_transit_age.asset
-order by from_age desc, network, asset_symbol, 4`,
+group by bucket, from_age, network, asset_symbol, accounting.in_transit_age.asset
+order by from_age desc, network, asset_symbol`,
     },
   ],
   thresholds: noBounds,
@@ -40,7 +38,7 @@ const oldest: Panel = {
   unit: 'short',
   queries: [
     {
-      sql: `select deposit_id as id, owner_id as owner, state, network, asset_symbol as asset, amount::text as amount, ${isCanary}, since,
+      sql: `select deposit_id as id, owner_id as owner, state, network, asset_symbol as asset, amount::text as amount, since,
   date_part('epoch', age) as age
 from accounting.in_transit_age
 where ${chosen}

@@ -3,7 +3,6 @@ import { isFault } from '../../core/errors.ts'
 import { attachedSettings, type Context } from '../context.ts'
 import { type News, printJson, reportProgress, type TableColumn, table } from '../print.ts'
 import { balanceFindings } from './balances.ts'
-import { canaryFindings } from './canaries.ts'
 import { chainFindings } from './chains.ts'
 import { costReport } from './cost.ts'
 import { databaseFindings } from './database.ts'
@@ -36,7 +35,6 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
       service: serviceFindings(settings, profile),
       chains: chainFindings(settings, isMade),
       ports: portFindings(settings),
-      canaries: canaryFindings(settings),
       ...(balances && { balances: balanceFindings(settings) }),
     })
     const webhooks = webhookFindings(settings.webhooks, new Date())

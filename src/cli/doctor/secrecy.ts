@@ -38,7 +38,7 @@ function addressesOf({
       rpcUrls.map((address): OutboundAddress => [`RPC_${name.toUpperCase()}`, address]),
     ),
     ...(tracing === null ? [] : [['OTEL_EXPORTER_OTLP_ENDPOINT', tracing.url] as const]),
-    ...(canary.webhooks === null ? [] : [['canary.webhooks.url', canary.webhooks.url] as const]),
+    ...(canary === null ? [] : [['canary.url', canary.url] as const]),
   ]
 }
 

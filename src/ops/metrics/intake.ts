@@ -1,3 +1,4 @@
+import { canaryOutcomes } from '../../core/canary.ts'
 import { counter, gauge, histogram, requestBuckets } from './declare.ts'
 
 /** The result of a request to the webhook endpoint. */
@@ -39,4 +40,20 @@ export const ofIntake = {
   ),
   inboxPending: gauge('inbox_pending', 'Observations stored and not applied yet.'),
   inboxOldest: gauge('inbox_oldest_seconds', 'Age of the oldest observation not applied yet.'),
+  canaryWebhooks: counter(
+    'canary_webhooks_total',
+    'Canaries (webhooks to our own public address) by outcome. Only received is good.',
+    { labels: { outcome: canaryOutcomes } },
+  ),
+  canaryWebhook: histogram('canary_webhook_seconds', 'Round trip of canaries that arrived.', {
+    buckets: requestBuckets,
+  }),
+  canaryWebhookAge: gauge(
+    'canary_webhook_age_seconds',
+    'Time since the last canary arrived, or since the canary was turned on. Absent if it is off.',
+  ),
+  canaryWebhookLimit: gauge(
+    'canary_webhook_limit_seconds',
+    'Age at which the canary counts as lost: three intervals and one timeout.',
+  ),
 }

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
 import type { Kysely } from 'kysely'
-import { type CanaryWebhookOutcome, canaryBody, webhookCanary } from '../../core/canary.ts'
-import { messageOf } from '../../core/errors.ts'
-import { claimCanary, endWebhook, startWebhook } from '../../store/canary.ts'
-import type { Tables } from '../../store/tables.ts'
+import { type CanaryOutcome, canaryBody } from '../core/canary.ts'
+import { messageOf } from '../core/errors.ts'
+import { claimCanary, endCanary, startCanary } from '../store/canary.ts'
+import type { Tables } from '../store/tables.ts'
 
-export type WebhookResult = {
-  outcome: CanaryWebhookOutcome
+export type CanaryResult = {
+  outcome: CanaryOutcome
   /** From the request to its answer. */
   seconds: number
   /** The error, without any part of the request; null on success. */
   problem: string | null
 }
 
-export type SendWebhookDeps = {
+export type CanaryDeps = {
   db: Kysely<Tables>
   url: string
   everyMs: number
@@ -21,15 +21,15 @@ export type SendWebhookDeps = {
   /** Headers that authenticate the sender to the intake. Null if no currently valid secret can sign. */
   sign: (unsigned: { id: string; body: Buffer; at: Date }) => Readonly<Record<string, string>> | null
   now: () => Date
-  observe: (result: WebhookResult) => void
+  observe: (result: CanaryResult) => void
 }
 
 /** Sends a webhook to our own endpoint if one is due, and checks that it arrived. */
-export async function sendWebhook(deps: SendWebhookDeps): Promise<void> {
+export async function sendCanary(deps: CanaryDeps): Promise<void> {
   const { db, everyMs, observe } = deps
-  if (!(await claimCanary(db, { name: webhookCanary, everyMs }))) return
+  if (!(await claimCanary(db, everyMs))) return
   const token = randomBytes(32).toString('base64url')
-  await startWebhook(db, token)
+  await startCanary(db, token)
   const startedAt = performance.now()
   const posted = await post(deps, token)
   const seconds = (performance.now() - startedAt) / 1000
@@ -37,23 +37,23 @@ export async function sendWebhook(deps: SendWebhookDeps): Promise<void> {
     observe({ outcome: posted.kind, seconds, problem: posted.problem })
     return
   }
-  const isReceived = await endWebhook(db, { name: webhookCanary, token })
+  const isReceived = await endCanary(db, token)
   observe(
     isReceived
       ? { outcome: 'received', seconds, problem: null }
       : {
           outcome: 'unrecorded',
           seconds,
-          problem: 'the answer was 202, and no intake of these books took it',
+          problem: 'the answer was 202, but no intake of this database received it',
         },
   )
 }
 
-function post({ url, timeoutMs, sign, now }: SendWebhookDeps, token: string) {
+function post({ url, timeoutMs, sign, now }: CanaryDeps, token: string) {
   const body = canaryBody(token)
   const headers = sign({ id: `canary${randomBytes(16).toString('hex')}`, body, at: now() })
   if (headers === null) {
-    const problem = 'no secret of WEBHOOK_SECRETS counts now that can sign for this address'
+    const problem = 'no currently valid secret of WEBHOOK_SECRETS can sign for this address'
     return { kind: 'failed' as const, problem }
   }
   return postWebhook({ url, headers, body, timeoutMs })

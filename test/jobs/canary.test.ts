@@ -1,21 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { canaryToken } from '../../../src/core/canary.ts'
-import {
-  type SendWebhookDeps,
-  sendWebhook,
-  type WebhookResult,
-} from '../../../src/jobs/canary/send-webhook.ts'
-import { freePort, loopback } from '../../../src/sandbox/free-port.ts'
-import { receiveWebhook } from '../../../src/store/canary.ts'
-import { type Books, openBooks } from '../../support/books.ts'
+import { canaryToken } from '../../src/core/canary.ts'
+import { type CanaryDeps, type CanaryResult, sendCanary } from '../../src/jobs/canary.ts'
+import { freePort, loopback } from '../../src/sandbox/free-port.ts'
+import { receiveCanary } from '../../src/store/canary.ts'
+import { type Books, openBooks } from '../support/books.ts'
 
 let books: Books
 let server: Server
 let url: string
 let answer: (body: Buffer) => Promise<number>
-let results: WebhookResult[]
+let results: CanaryResult[]
 
 beforeEach(async () => {
   books = await openBooks()
@@ -35,25 +31,25 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   response.writeHead(await answer(Buffer.concat(await request.toArray()))).end()
 }
 
-const observe = (result: WebhookResult) => void results.push(result)
+const observe = (result: CanaryResult) => void results.push(result)
 
-function send(changes: Partial<SendWebhookDeps> = {}): Promise<void> {
+function send(changes: Partial<CanaryDeps> = {}): Promise<void> {
   const times = { everyMs: 3_600_000, timeoutMs: 5000, now: () => new Date() }
-  return sendWebhook({ db: books.db, url, ...times, sign: () => ({}), observe, ...changes })
+  return sendCanary({ db: books.db, url, ...times, sign: () => ({}), observe, ...changes })
 }
 
-test('is received where the intake notes its token, and is sent once for each span', async () => {
+test('is received if the intake records its token, and is sent once per interval', async () => {
   let posts = 0
   answer = async (body) => {
     posts++
-    return (await receiveWebhook(books.db, canaryToken(body) ?? '')) ? 202 : 500
+    return (await receiveCanary(books.db, canaryToken(body) ?? '')) ? 202 : 500
   }
   await Promise.all(Array.from({ length: 5 }, () => send()))
   expect(results).toMatchObject([{ outcome: 'received', problem: null }])
   expect(posts).toBe(1)
 })
 
-test('an answer of 202 alone is not believed', async () => {
+test('a 202 without a recorded token counts as unrecorded', async () => {
   answer = () => Promise.resolve(202)
   await send()
   expect(results).toMatchObject([{ outcome: 'unrecorded' }])
@@ -61,10 +57,10 @@ test('an answer of 202 alone is not believed', async () => {
   expect(rows).toEqual([{ succeeded_at: null }])
 })
 
-test('where no secret can sign nothing is sent', async () => {
+test('sends nothing if no secret can sign', async () => {
   answer = () => Promise.reject(new Error('nothing was to be sent'))
   await send({ sign: () => null })
   expect(results).toMatchObject([
-    { outcome: 'failed', problem: 'no secret of WEBHOOK_SECRETS counts now that can sign for this address' },
+    { outcome: 'failed', problem: 'no currently valid secret of WEBHOOK_SECRETS can sign for this address' },
   ])
 })

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
-import { type CanaryPostResult, postWebhook } from '../../../src/jobs/canary/send-webhook.ts'
-import { freePort, loopback } from '../../../src/sandbox/free-port.ts'
+import { type CanaryPostResult, postWebhook } from '../../src/jobs/canary.ts'
+import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 
 const servers: Server[] = []
 afterEach(() => {
@@ -47,7 +47,7 @@ test.each([
   expect(await post(url)).toEqual({ kind, problem: `answered ${status}` })
 })
 
-test('a redirect is told and not followed', async () => {
+test('reports a redirect and does not follow it', async () => {
   let asked = 0
   const elsewhere = await serve((_, response) => {
     asked++
@@ -58,12 +58,12 @@ test('a redirect is told and not followed', async () => {
   expect(asked).toBe(0)
 })
 
-test('who does not answer is waited for no longer than allowed', async () => {
+test('waits no longer than the timeout', async () => {
   const url = await serve(() => undefined)
   expect(await post(url, 200)).toEqual({ kind: 'timeout', problem: 'no answer within 200 ms' })
 })
 
-test('an answer without end is not read', async () => {
+test('does not read an endless answer', async () => {
   const url = await serve((_, response) => {
     response.writeHead(202)
     const timer = setInterval(() => response.write('x'.repeat(1000)), 5)
@@ -72,7 +72,7 @@ test('an answer without end is not read', async () => {
   expect(await post(url)).toEqual({ kind: 'accepted' })
 })
 
-test('where nobody listens it has failed, and says nothing of what was to be sent', async () => {
+test('reports the error code of a failed connection, and nothing of the request', async () => {
   expect(await post(`http://${loopback}:${await freePort()}/hooks?key=word`)).toEqual({
     kind: 'failed',
     problem: 'ECONNREFUSED',
