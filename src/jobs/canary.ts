@@ -13,7 +13,7 @@ export type CanaryResult = {
   problem: string | null
 }
 
-export type CanaryDeps = {
+export type SendCanaryDeps = {
   db: Kysely<Tables>
   url: string
   everyMs: number
@@ -25,7 +25,7 @@ export type CanaryDeps = {
 }
 
 /** Sends a webhook to our own endpoint if one is due, and checks that it arrived. */
-export async function sendCanary(deps: CanaryDeps): Promise<void> {
+export async function sendCanary(deps: SendCanaryDeps): Promise<void> {
   const { db, everyMs, observe } = deps
   if (!(await claimCanary(db, everyMs))) return
   const token = randomBytes(32).toString('base64url')
@@ -49,7 +49,7 @@ export async function sendCanary(deps: CanaryDeps): Promise<void> {
   )
 }
 
-function post({ url, timeoutMs, sign, now }: CanaryDeps, token: string) {
+function post({ url, timeoutMs, sign, now }: SendCanaryDeps, token: string) {
   const body = canaryBody(token)
   const headers = sign({ id: `canary${randomBytes(16).toString('hex')}`, body, at: now() })
   if (headers === null) {

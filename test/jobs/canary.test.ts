@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { canaryToken } from '../../src/core/canary.ts'
-import { type CanaryDeps, type CanaryResult, sendCanary } from '../../src/jobs/canary.ts'
+import { type CanaryResult, type SendCanaryDeps, sendCanary } from '../../src/jobs/canary.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { receiveCanary } from '../../src/store/canary.ts'
 import { type Books, openBooks } from '../support/books.ts'
@@ -33,7 +33,7 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
 
 const observe = (result: CanaryResult) => void results.push(result)
 
-function send(changes: Partial<CanaryDeps> = {}): Promise<void> {
+function send(changes: Partial<SendCanaryDeps> = {}): Promise<void> {
   const times = { everyMs: 3_600_000, timeoutMs: 5000, now: () => new Date() }
   return sendCanary({ db: books.db, url, ...times, sign: () => ({}), observe, ...changes })
 }
