@@ -23,6 +23,7 @@ import { type OnPart, timed } from '../sandbox/started-part.ts'
 import { liquidityAddresses } from '../service/keyring/keyring.ts'
 import type { DepositService } from '../service/service.ts'
 import { type Database, openDatabase } from '../store/database.ts'
+import { summarise } from '../store/gauges.ts'
 import type { Tables } from '../store/tables.ts'
 import { type Daemon, startDaemon } from './daemon.ts'
 import { loadServiceProfile } from './service-profile.ts'
@@ -67,7 +68,19 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
   })
   starting.defer(() => db.destroy())
   const targets = await provision(settings, { db, networks: settings.networks })
-  const traffic = startTraffic({ networks: chains.networks, targets, everyMs: options.trafficEveryMs, log })
+  const traffic = startTraffic({
+    networks: chains.networks,
+    targets,
+    everyMs: options.trafficEveryMs,
+    faults: service.faults,
+    countSettled: async () => {
+      const { states } = await summarise(db)
+      return states
+        .filter(({ state }) => state === 'settled' || state === 'reconciled')
+        .reduce((sum, { count }) => sum + count, 0)
+    },
+    log,
+  })
   starting.defer(() => traffic.stop())
   const running = starting.move()
   return { daemon, db, stop: () => running.disposeAsync() }

@@ -15,7 +15,7 @@ export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 export type Context = {
   arguments: readonly string[]
   environment: ProcessEnvironment
-  stdout: Writable & { isTTY?: boolean; columns?: number }
+  stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number }
   stderr: Writable
 }
 

@@ -52,9 +52,11 @@ function describeDaemon(program: Command, context: Context): void {
     .description('start the daemon; without SERVICE_URL, start everything that it needs on this machine too')
     .option('--roles <list>', 'comma-separated: http, worker, scheduler', 'http,worker,scheduler')
     .addOption(
-      ranged('--traffic <seconds>', 'without SERVICE_URL: seconds between payments', trafficSeconds).default(
-        3,
-      ),
+      ranged(
+        '--traffic <seconds>',
+        'without SERVICE_URL: seconds between test payments, ten times as many after the first 40',
+        trafficSeconds,
+      ).default(3),
     )
     .action(async (options) => (await import('./start.ts')).start(context, options))
   program

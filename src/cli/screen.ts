@@ -1,42 +1,59 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../core/errors.ts'
+import { mismatchSentence } from '../presentation/mismatch-words.ts'
 import type { StartedPart } from '../sandbox/started-part.ts'
+import { type DepositLine, listDeposits } from '../store/books/show-deposits.ts'
 import type { Database } from '../store/database.ts'
 import { type Summary, summarise } from '../store/gauges.ts'
+import { listMismatches } from '../store/mismatches/show-mismatches.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Context } from './context.ts'
-import { duration } from './print.ts'
+import { duration, type TableColumn, table } from './print.ts'
 
 const onTerminalEveryMs = 1000
 const elsewhereEveryMs = 10_000
+const depositsShown = 8
+/** Deposits that a person has seen come and go before the screen says how to connect a service. */
+const depositsBeforeHint = 10
 
-/** Output for a person who starts everything: a line per component as it comes up, then the current state. */
+type ReadyScreen = { trafficSeconds: number; consoleUrl: string; logFile: string }
+
+/** Output of `start` for a person: a line per component as it comes up, then the current deposits. */
 export type Screen = {
   say: (line: string) => void
   part: (part: StartedPart) => void
-  ready: (demonstration: { trafficSeconds: number; logFile: string }) => void
-  /** Shows the state repeatedly: in place on a terminal, as lines elsewhere. */
-  watch: (db: Database<Tables>) => { stop: () => void }
+  ready: (ready: ReadyScreen) => void
+  /** Shows the deposits until `stop`: in place on a terminal, as lines elsewhere. */
+  watch: (db: Database<Tables>) => void
+  stop: () => void
 }
 
 export function createScreen(stdout: Context['stdout']): Screen {
-  const say = (line: string): void => void stdout.write(`${line}\n`)
+  const stopping = new AbortController()
+  /** Lines of the table above the cursor, which the next output replaces. */
+  let drawn = 0
+  const write = (text: string): void => {
+    stdout.write(drawn === 0 ? text : `\u001b[${drawn}A\u001b[0J${text}`)
+    drawn = 0
+  }
+  const say = (line: string): void => write(`${line}\n`)
+  const draw = (lines: readonly string[]): void => {
+    const fitting = lines.slice(-(stdout.rows ?? 24) + 1)
+    write(fitting.map((line) => `${line.slice(0, (stdout.columns ?? 80) - 1)}\n`).join(''))
+    drawn = fitting.length
+  }
   return {
     say,
     part: (part) => say(partLine(part)),
-    ready({ trafficSeconds, logFile }) {
-      say(
-        `\nA small real deposit is made every ${trafficSeconds} s; some go wrong on purpose. To look closer, elsewhere:`,
-      )
-      for (const command of ['deposits list', 'deposits show ID', 'mismatches list', 'ledger balances']) {
-        say(`  bin/depositd ${command}`)
-      }
-      say(`The log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.\n`)
-    },
+    ready: (ready) => say(readyText(ready)),
     watch(db) {
-      const stopping = new AbortController()
-      void showStatus(db, stdout, stopping.signal)
-      return { stop: () => stopping.abort() }
+      const isTerminal = stdout.isTTY === true
+      void showDeposits({ db, say, draw: isTerminal ? draw : null }, stopping.signal)
+    },
+    stop() {
+      stopping.abort()
+      drawn = 0
+      say('stopping')
     },
   }
 }
@@ -46,25 +63,107 @@ export function partLine({ part, address, milliseconds }: StartedPart): string {
   return `  ${part.padEnd(10)} ${address.padEnd(48)} ${took.padStart(6)}`.trimEnd()
 }
 
-async function showStatus(
-  db: Database<Tables>,
-  stdout: Context['stdout'],
-  stopping: AbortSignal,
-): Promise<void> {
-  const isTerminal = stdout.isTTY === true
-  while (!stopping.aborted) {
-    const line = await summarise(db).then(statusOf, messageOf)
-    if (stopping.aborted) return
-    stdout.write(isTerminal ? `\r\u001b[2K${line.slice(0, (stdout.columns ?? 80) - 1)}` : `${line}\n`)
-    const everyMs = isTerminal ? onTerminalEveryMs : elsewhereEveryMs
-    await sleep(everyMs, undefined, { signal: stopping }).catch(() => undefined)
-  }
-  if (isTerminal) stdout.write('\n')
+function readyText({ trafficSeconds, consoleUrl, logFile }: ReadyScreen): string {
+  return `
+Everything runs. Test customers pay every ${trafficSeconds} s, later less often, on the local chains.
+Open the console at ${consoleUrl}, or type in another terminal, in this folder:
+
+  bin/depositd deposits list     deposits and their states
+  bin/depositd mismatches list   what does not agree, and the next step
+  bin/depositd ledger balances   the books
+
+The log is ${logFile}. Ctrl-C stops everything; the next start continues with the same data.
+`
 }
 
-function statusOf({ states, oldestOpenSeconds, mismatches, isBalanced }: Summary): string {
+type Display = {
+  db: Database<Tables>
+  say: (line: string) => void
+  /** Replaces the table on a terminal; null elsewhere. */
+  draw: ((lines: readonly string[]) => void) | null
+}
+
+async function showDeposits({ db, say, draw }: Display, stopping: AbortSignal): Promise<void> {
+  const notices = createNotices(db)
+  let lastStatus = ''
+  while (!stopping.aborted) {
+    try {
+      const [summary, deposits] = await Promise.all([
+        summarise(db),
+        listDeposits(db, { limit: depositsShown }),
+      ])
+      const notice = await notices(summary)
+      if (stopping.aborted) return
+      if (notice !== null) say(`\n${notice}\n`)
+      const status = statusOf(summary)
+      if (draw !== null) draw([...tableLines(deposits), ...status])
+      else if (status.join() !== lastStatus) say(status.join(' | '))
+      lastStatus = status.join()
+    } catch (error) {
+      if (!stopping.aborted) say(messageOf(error))
+    }
+    const everyMs = draw === null ? elsewhereEveryMs : onTerminalEveryMs
+    await sleep(everyMs, undefined, { signal: stopping }).catch(() => undefined)
+  }
+}
+
+function statusOf({ states, oldestOpenSeconds, mismatches, isBalanced }: Summary): string[] {
   const deposits = states.map(({ state, count }) => `${count} ${state}`).join(', ') || 'none yet'
   const wrong = mismatches.map(({ kind, count }) => `${count} ${kind}`).join(', ') || 'none'
   const oldest = oldestOpenSeconds === 0 ? '' : ` (oldest open ${duration(oldestOpenSeconds)})`
-  return `deposits: ${deposits}${oldest} | mismatches: ${wrong} | books ${isBalanced ? 'balanced' : 'NOT BALANCED'}`
+  const books = `books ${isBalanced ? 'balanced' : 'NOT BALANCED'}`
+  return [`deposits: ${deposits}${oldest}`, `mismatches: ${wrong}`, books]
+}
+
+function tableLines(deposits: readonly DepositLine[]): string[] {
+  if (deposits.length === 0) return []
+  const now = Date.now()
+  const age = ({ deposited_at: at }: DepositLine) =>
+    at === null ? '' : duration(Math.max(0, (now - at.getTime()) / 1000))
+  const columns: TableColumn<DepositLine>[] = [
+    { title: 'DEPOSIT', of: ({ id }) => id, align: 'right' },
+    { title: 'STATE', of: ({ state }) => state },
+    { title: 'AMOUNT', of: ({ amount }) => amount.replace(/\.?0+$/, ''), align: 'right' },
+    { title: 'ASSET', of: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
+    { title: 'FOR', of: ({ owner }) => owner },
+    { title: 'AGE', of: age, align: 'right' },
+    { title: 'MISMATCHES', of: ({ mismatches }) => mismatches },
+  ]
+  return [...table(deposits, columns).trimEnd().split('\n'), '']
+}
+
+/** Explains the first short delivery, and later how to go on. Each notice is shown once; null if none is due. */
+function createNotices(db: Database<Tables>): (summary: Summary) => Promise<string | null> {
+  let isShortExplained = false
+  let settledAtStart: number | null = null
+  let isHintShown = false
+  return async ({ states, mismatches }) => {
+    const settled = states
+      .filter(({ state }) => state === 'settled' || state === 'reconciled')
+      .reduce((sum, { count }) => sum + count, 0)
+    settledAtStart ??= settled
+    if (!isShortExplained && mismatches.some(({ kind }) => kind === 'settlement_short')) {
+      isShortExplained = true
+      return explainShort(db)
+    }
+    if (isHintShown || settled - settledAtStart < depositsBeforeHint) return null
+    isHintShown = true
+    return `${depositsBeforeHint} deposits were paid, compared and booked. To connect your own deposit service, follow
+docs/tutorials/connect-your-service.md`
+  }
+}
+
+async function explainShort(db: Database<Tables>): Promise<string | null> {
+  const filter = { kind: 'settlement_short', isNewestFirst: true, also: 'nothing', limit: 1 } as const
+  const [mismatch] = await listMismatches(db, filter)
+  if (mismatch === undefined) return null
+  const deposit = mismatch.subject.replace('deposit/', '')
+  const sentence = mismatchSentence(mismatch).replace(/^Short by (\S+ \S+):/, 'arrived $1 short:')
+  const width = Math.max(deposit.length, mismatch.id.length)
+  return `Deposit ${deposit} ${sentence}. To see why:
+
+  bin/depositd deposits show ${deposit.padEnd(width)}     what each source reports, and the bookings
+  bin/depositd mismatches show ${mismatch.id.padEnd(width)}   who caused it, and the next step
+
+The service makes this error on purpose. A few more deposits will go wrong at random.`
 }

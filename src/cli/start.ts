@@ -5,9 +5,10 @@ import { bringUpToDate } from '../app/database.ts'
 
 import { parsePlace } from '../config/place.ts'
 import { redactorOf, secretsOf } from '../config/secrets-of.ts'
-import type { Settings } from '../config/settings.ts'
+import { parseLogLevel, type Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { createLog } from '../log/create-log.ts'
+import { createHidden } from '../log/hide-secrets.ts'
 import { logEvent } from '../log/log-event.ts'
 import {
   attachedEnvironment,
@@ -68,16 +69,14 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
 
 async function startEverything(context: Context, trafficSeconds: number): Promise<void> {
   const { createScreen } = await import('./screen.ts')
-  const { parseLogLevel } = await import('../config/settings.ts')
   const screen = createScreen(context.stdout)
   const logFile = join(embeddedFolder, 'depositd.log')
   const level = parseLogLevel(context.environment)
-  screen.say(`depositd ${version}, with everything it needs on this machine; state in ${embeddedFolder}/`)
+  screen.say(`depositd ${version}, with everything it needs on this machine; data in ${embeddedFolder}/`)
   const unread = unreadFile(context.environment)
   if (unread !== null) screen.say(unread)
   const signalled = untilSignal()
   const { startEmbedded } = await import('../app/embedded.ts')
-  const { createHidden } = await import('../log/hide-secrets.ts')
   const hidden = createHidden()
   const starting = startEmbedded({
     folder: embeddedFolder,
@@ -88,14 +87,13 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
     onPart: screen.part,
     trafficEveryMs: trafficSeconds * 1000,
   })
-  void signalled.then(() => screen.say('stopping'))
+  void signalled.then(() => screen.stop())
   const running = await starting
-  screen.ready({ trafficSeconds, logFile })
-  const watching = screen.watch(running.db)
+  screen.ready({ trafficSeconds, consoleUrl: `${running.daemon.opsUrl}/`, logFile })
+  screen.watch(running.db)
   await signalled
-  watching.stop()
   await running.stop().catch((error: unknown) => screen.say(`while stopping: ${messageOf(error)}`))
-  screen.say('stopped; "npm start" goes on from here')
+  screen.say('stopped; "npm start" continues from here')
 }
 
 type DaemonLog = { log: Logger; readSettings: () => Settings }

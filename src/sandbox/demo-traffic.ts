@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { type Address, assetCode, type NetworkName } from '../core/asset.ts'
-import { type Amount, parseAmount } from '../core/money.ts'
+import { parseAmount } from '../core/money.ts'
 import { logEvent } from '../log/log-event.ts'
+import type { Faults } from '../service/faults/faults.ts'
 import type { SandboxNetwork } from './chains.ts'
 
 export type TrafficTarget = { network: NetworkName; address: Address }
@@ -12,48 +13,114 @@ export type TrafficSettings = {
   /** Addresses to pay to, grouped by owner. */
   targets: readonly TrafficTarget[]
   everyMs: number
+  /** The errors of the service. */
+  faults: Faults
+  /** The number of deposits that are settled or reconciled. */
+  countSettled: () => Promise<number>
   log: Logger
 }
 
-/** Small amounts in units of the asset, by symbol. The last digits differ from payment to payment. */
-const amounts: Record<string, string> = { USDC: '12.50', USDT: '8.75', ETH: '0.004', SOL: '0.05' }
+/** Amounts in units of the asset, by symbol; the payments take turns. */
+const amounts: Record<string, readonly string[]> = {
+  USDC: ['100', '250', '40'],
+  USDT: ['80', '120', '25'],
+  ETH: ['0.05', '0.02', '0.1'],
+  SOL: ['1', '0.5', '2'],
+}
 
-/** Makes a small real payment every few seconds, with changing networks, assets and owners. */
-export function startTraffic({ networks, targets, everyMs, log }: TrafficSettings): {
-  stop: () => Promise<void>
-} {
+/** Two payments that go well, then one that the service forwards a tenth short. */
+const opening = [
+  { network: 'base', symbol: 'USDC', amount: '250' },
+  { network: 'mainnet', symbol: 'USDT', amount: '80' },
+  { network: 'base', symbol: 'USDC', amount: '100' },
+]
+const settledWithinMs = 60_000
+
+/** Payments until the traffic slows down, and how many times slower it is then. */
+const briskPayments = 40
+const slowdown = 10
+
+type Payment = { network: SandboxNetwork; symbol: string; to: Address; amount: string }
+
+/**
+ * Makes a real payment every few seconds, with changing networks, assets and owners. In a new database, the first error
+ * of the service is planted, and others follow by chance.
+ */
+export function startTraffic(settings: TrafficSettings): { stop: () => Promise<void> } {
   const stopping = new AbortController()
-  const payments = targets.flatMap((target) => {
-    const network = networks.find(({ name }) => name === target.network)
-    return (network?.assets ?? []).map((asset) => ({ network, asset, to: target.address }))
-  })
-  const run = async (): Promise<void> => {
-    for (let count = 0; !stopping.signal.aborted; count++) {
-      // A stride that shares no factor with the number of payments visits all of them and changes the network each
-      // time.
-      const next = payments[(count * strideOf(payments.length)) % payments.length]
-      const { network, asset, to } = next ?? {}
-      if (network && asset && to) {
-        const amount = varied(parseAmount(amounts[asset.symbol] ?? '1', asset.decimals), count)
-        await network
-          .pay({ asset: asset.key, to, amount })
-          .then((tx) =>
-            logEvent(log, 'demo_paid', { network: network.name, asset: assetCode(asset.key), tx }),
-          )
-          .catch((error: unknown) =>
-            logEvent(log, 'demo_payment_failed', { err: error, network: network.name }),
-          )
-      }
-      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-    }
-  }
-  const running = run()
+  const running = makePayments(settings, stopping.signal)
   return {
     async stop() {
       stopping.abort()
       await running
     },
   }
+}
+
+async function makePayments(settings: TrafficSettings, stopping: AbortSignal): Promise<void> {
+  const { everyMs } = settings
+  if ((await settings.countSettled()) === 0) await makeOpening(settings, stopping)
+  const payments = paymentsOf(settings)
+  // A stride that shares no factor with the number of payments visits all of them and changes the network each time.
+  const stride = strideOf(payments.length)
+  for (let count = 0; !stopping.aborted; count++) {
+    const payment = payments[(count * stride) % payments.length]
+    if (payment !== undefined) await pay(payment, settings.log)
+    await pause(count < briskPayments ? everyMs : everyMs * slowdown, stopping)
+  }
+}
+
+/** While a payment waits to be forwarded short, no other may be forwarded: the fault strikes every forward. */
+async function makeOpening(settings: TrafficSettings, stopping: AbortSignal): Promise<void> {
+  const { networks, targets, everyMs, faults, countSettled, log } = settings
+  const chance = faults.current()
+  faults.set({ dropWebhookRate: 0, shortForwardRate: 0 })
+  for (const [index, { network: name, symbol, amount }] of opening.entries()) {
+    const network = networks.find((one) => one.name === name)
+    const to = targets.find((target) => target.network === name)?.address
+    if (network === undefined || to === undefined || stopping.aborted) break
+    const isLast = index === opening.length - 1
+    if (isLast) {
+      await settled(index)
+      faults.set({ shortForwardRate: 1 })
+    }
+    await pay({ network, symbol, to, amount }, log)
+    await pause(everyMs, stopping)
+    if (isLast) await settled(opening.length)
+  }
+  faults.set(chance)
+
+  async function settled(count: number): Promise<void> {
+    const until = Date.now() + settledWithinMs
+    while (!stopping.aborted && Date.now() < until && (await countSettled()) < count)
+      await pause(500, stopping)
+  }
+}
+
+function paymentsOf({ networks, targets }: TrafficSettings): Payment[] {
+  return targets.flatMap(({ network: name, address: to }, turn) => {
+    const network = networks.find((one) => one.name === name)
+    if (network === undefined) return []
+    return network.assets.map(({ symbol }): Payment => {
+      const choices = amounts[symbol] ?? ['1']
+      return { network, symbol, to, amount: choices[turn % choices.length] ?? '1' }
+    })
+  })
+}
+
+async function pay({ network, symbol, to, amount }: Payment, log: Logger): Promise<void> {
+  const asset = network.assets.find((one) => one.symbol === symbol)
+  if (asset === undefined) return
+  try {
+    const tx = await network.pay({ asset: asset.key, to, amount: parseAmount(amount, asset.decimals) })
+    logEvent(log, 'demo_paid', { network: network.name, asset: assetCode(asset.key), tx })
+  } catch (error) {
+    logEvent(log, 'demo_payment_failed', { err: error, network: network.name })
+  }
+}
+
+async function pause(milliseconds: number, stopping: AbortSignal): Promise<void> {
+  await sleep(milliseconds, undefined, { signal: stopping }).catch(() => undefined)
 }
 
 function strideOf(count: number): number {
@@ -65,9 +132,4 @@ function strideOf(count: number): number {
   let stride = Math.floor(count * 0.618)
   while (stride > 1 && !isCoprime(stride)) stride--
   return Math.max(stride, 1)
-}
-
-/** Makes payments distinguishable by adding a few base units. */
-function varied(amount: Amount, count: number): Amount {
-  return (amount + BigInt(count % 1000)) as Amount
 }
