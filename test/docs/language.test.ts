@@ -27,7 +27,7 @@ type Passage = { at: string; text: string }
 
 const generated = new Set(generatedPages.map(({ file }) => file))
 /** Pages that quote texts of the code, which have other words still. */
-const quoting = new Set(['docs/canary.md', 'docs/deposit-service.md'])
+const quoting = new Set(['docs/deposit-service.md'])
 const docs = allPages()
   .filter((path) => !generated.has(path) && !quoting.has(path))
   .map((path) => ({ at: path, text: readText(path) }))
