@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
-import { bookJournals, type NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
 import { inTransaction } from '../../src/store/database.ts'
+import { bookJournals, type NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
 import type { Tables } from '../../src/store/tables.ts'
 
 /** How journals are posted in B5. */

@@ -3,9 +3,9 @@ import { decide } from '../../src/core/decide.ts'
 import { decodeObservation, linkKeys } from '../../src/core/evidence.ts'
 import type { ApplyDeps } from '../../src/jobs/books/apply.ts'
 import { numberDeposits, saveDeposits } from '../../src/store/books/deposits.ts'
-import { saveEvidence, loadGroups } from '../../src/store/books/evidence.ts'
-import { bookJournals } from '../../src/store/ledger/journals.ts'
+import { loadGroups, saveEvidence } from '../../src/store/books/evidence.ts'
 import { inTransaction } from '../../src/store/database.ts'
+import { bookJournals } from '../../src/store/ledger/journals.ts'
 import type { Tables } from '../../src/store/tables.ts'
 
 type Row = { id: bigint; source: 'webhook' | 'api' | 'chain'; body: Buffer; receivedAt: Date }

@@ -20,14 +20,14 @@ export function describeCompletion(program: Command, { stdout }: Context): void 
 }
 
 /** One command or group: its words after the program's name, and what may follow them. */
-type Level = {
+type CommandLevel = {
   path: string
   commands: readonly Command[]
   options: readonly Option[]
   values: readonly string[]
 }
 
-function levelsOf(command: Command, path = ''): Level[] {
+function levelsOf(command: Command, path = ''): CommandLevel[] {
   const help = command.createHelp()
   const commands = help.visibleCommands(command).filter((child) => child.name() !== 'help')
   const values = command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? [])
@@ -45,7 +45,7 @@ function takesValue({ required, optional }: Option): boolean {
 }
 
 /** Every option that takes a value, with the word that precedes the value, and its values if they are a fixed set. */
-function valuesOf(levels: readonly Level[]): { after: string; values: readonly string[] }[] {
+function valuesOf(levels: readonly CommandLevel[]): { after: string; values: readonly string[] }[] {
   return levels.flatMap(({ path, options }) =>
     options
       .filter(takesValue)
@@ -60,15 +60,15 @@ function quoted(text: string): string {
 }
 
 /** The words of all commands, as a pattern of `case`. */
-function pathPattern(levels: readonly Level[]): string {
+function pathPattern(levels: readonly CommandLevel[]): string {
   return levels
     .slice(1)
     .map(({ path }) => quoted(path))
     .join('|')
 }
 
-function bashScript(levels: readonly Level[]): string {
-  const words = ({ commands, options, values }: Level) =>
+function bashScript(levels: readonly CommandLevel[]): string {
+  const words = ({ commands, options, values }: CommandLevel) =>
     [...commands.map((command) => command.name()), ...values, ...options.flatMap(flagsOf)].join(' ')
   return `# Completion of depositd for bash: source <(bin/depositd completion bash)
 _depositd() {
@@ -92,8 +92,8 @@ complete -o default -F _depositd depositd
 `
 }
 
-function zshScript(levels: readonly Level[]): string {
-  const items = ({ commands, options, values }: Level) =>
+function zshScript(levels: readonly CommandLevel[]): string {
+  const items = ({ commands, options, values }: CommandLevel) =>
     [
       ...commands.map((command) => zshItem(command.name(), command.description())),
       ...values.map((value) => zshItem(value, '')),
@@ -129,7 +129,7 @@ function zshItem(name: string, description: string): string {
   return quoted(`${name}:${description}`)
 }
 
-function fishScript(levels: readonly Level[]): string {
+function fishScript(levels: readonly CommandLevel[]): string {
   const lines = levels.flatMap(({ path, commands, options, values }) => {
     const at = `complete -c depositd -n '__depositd_at "${path}"'`
     return [
