@@ -8,7 +8,7 @@ create function accounting.in_units(amount numeric, decimals smallint) returns n
   return amount * ('1e-' || decimals)::numeric;
 
 comment on function accounting.in_units is
-  'An integer of smallest units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, which a quotient would not.';
+  'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
 
 -- Assets as the settings name them. Decimals are checked on chain and pinned here.
 create table asset (

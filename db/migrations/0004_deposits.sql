@@ -144,7 +144,7 @@ create view open_mismatch as
   from mismatch_loss m left join deposit d on d.id = m.deposit_id
   where m.cleared_at is null and m.resolved_at is null;
 
-comment on view open_mismatch is 'Every mismatch that holds and that nobody resolved, also while it is snoozed.';
+comment on view open_mismatch is 'Every mismatch that the evidence supports and that no person resolved, snoozed ones included.';
 
 -- Who did what about a mismatch, and why. The columns of mismatch follow from it and are written in the same transaction.
 create table mismatch_event (

@@ -166,14 +166,14 @@ create view accounting.periods as
 comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';
 comment on column accounting.periods.period is 'First day of the month.';
 comment on column accounting.periods.state is 'open; soft_closed: only adjustments are booked into it; closed: nothing is.';
-comment on column accounting.periods.journals is 'How many journals stand in its books.';
-comment on column accounting.periods.late_journals is 'How many of them belong to a month before, as accounting.late_items has them.';
+comment on column accounting.periods.journals is 'The number of journals in its books.';
+comment on column accounting.periods.late_journals is 'How many of them are late, of an earlier month: accounting.late_items.';
 comment on column accounting.periods.closed_at is 'When it was closed, or soft-closed; empty while it is open, and of months before the first that was closed.';
-comment on column accounting.periods.closed_by is 'Who closed it, by the name that was given.';
-comment on column accounting.periods.approved_by is 'The second person, where one was named.';
-comment on column accounting.periods.reason is 'Why, where it was said.';
-comment on column accounting.periods.forced is 'That it was closed while severe mismatches were open.';
-comment on column accounting.periods.severe_open is 'How many severe mismatches, of it or of a month before, were open when it was closed.';
+comment on column accounting.periods.closed_by is 'The person who closed it. Names are not authenticated.';
+comment on column accounting.periods.approved_by is 'The second person; empty if none was named.';
+comment on column accounting.periods.reason is 'The reason; empty if none was given.';
+comment on column accounting.periods.forced is 'Whether it was closed while severe mismatches were open.';
+comment on column accounting.periods.severe_open is 'How many severe mismatches up to the end of the month were open when it was closed.';
 comment on column accounting.periods.sha256 is 'SHA-256 of the trial balance that was frozen; empty unless it is closed.';
 comment on column accounting.periods.reopened is 'How often it was opened again.';
 
@@ -181,16 +181,16 @@ create view accounting.period_history as
   select id, period, action, at, actor, approved_by, reason, forced, severe_open, last_journal, sha256
   from ledger_period_event;
 
-comment on view accounting.period_history is 'Who closed a month, or opened it again, and why. It is only ever added to.';
+comment on view accounting.period_history is 'Closes and reopenings of months, with person and reason. Append-only.';
 comment on column accounting.period_history.id is 'Number of the line.';
 comment on column accounting.period_history.period is 'First day of the month.';
 comment on column accounting.period_history.action is 'soft_closed, closed or reopened.';
 comment on column accounting.period_history.at is 'When it was done.';
-comment on column accounting.period_history.actor is 'Who did it, by the name that was given.';
-comment on column accounting.period_history.approved_by is 'The second person, where one was named.';
-comment on column accounting.period_history.reason is 'Why, where it was said.';
-comment on column accounting.period_history.forced is 'That it was closed while severe mismatches were open.';
-comment on column accounting.period_history.severe_open is 'How many severe mismatches, of the month or of one before, were open.';
+comment on column accounting.period_history.actor is 'The person who did it. Names are not authenticated.';
+comment on column accounting.period_history.approved_by is 'The second person; empty if none was named.';
+comment on column accounting.period_history.reason is 'The reason; empty if none was given.';
+comment on column accounting.period_history.forced is 'Whether it was closed while severe mismatches were open.';
+comment on column accounting.period_history.severe_open is 'How many severe mismatches up to the end of the month were open.';
 comment on column accounting.period_history.last_journal is 'The last journal that was written before; empty of a reopening.';
 comment on column accounting.period_history.sha256 is 'SHA-256 of the trial balance that was frozen with it.';
 
@@ -209,16 +209,16 @@ create view accounting.period_balances as
 comment on view accounting.period_balances is 'Trial balances as they were frozen, one row per close, account and asset, over the books of the month and of all before it.';
 comment on column accounting.period_balances.period is 'First day of the month.';
 comment on column accounting.period_balances.closing is 'Which close of the month it was, counted from 1.';
-comment on column accounting.period_balances.stands is 'False where the month was opened again after it.';
+comment on column accounting.period_balances.stands is 'False if the month was reopened afterwards.';
 comment on column accounting.period_balances.account is 'Account, for example assets:in_transit:base.';
 comment on column accounting.period_balances.asset_symbol is 'Label of the asset.';
 comment on column accounting.period_balances.asset is 'Asset: network/contract, network/mint or network/native.';
-comment on column accounting.period_balances.debit is 'All that was debited, in units of the asset.';
-comment on column accounting.period_balances.credit is 'All that was credited, in units of the asset.';
+comment on column accounting.period_balances.debit is 'Total debits, in units of the asset.';
+comment on column accounting.period_balances.credit is 'Total credits, in units of the asset.';
 comment on column accounting.period_balances.balance is 'Debit less credit, in units of the asset.';
-comment on column accounting.period_balances.debit_base is 'All that was debited, in smallest units.';
-comment on column accounting.period_balances.credit_base is 'All that was credited, in smallest units.';
-comment on column accounting.period_balances.balance_base is 'Debit less credit, in smallest units.';
+comment on column accounting.period_balances.debit_base is 'Total debits, in base units.';
+comment on column accounting.period_balances.credit_base is 'Total credits, in base units.';
+comment on column accounting.period_balances.balance_base is 'Debit less credit, in base units.';
 
 create view accounting.late_items as
   select j.id as journal_id, j.posting_key, j.kind, j.deposit_id, j.reverses,
@@ -226,15 +226,15 @@ create view accounting.late_items as
   from ledger_journal j
   where j.period <> ledger_month(j.event_at);
 
-comment on view accounting.late_items is 'Journals of a month that was closed when they were booked. They stand in the books of a later one.';
+comment on view accounting.late_items is 'Journals of a month that was closed when they were booked. They are in the books of a later month.';
 comment on column accounting.late_items.journal_id is 'Number of the journal.';
-comment on column accounting.late_items.posting_key is 'What was booked.';
+comment on column accounting.late_items.posting_key is 'Key of the booking.';
 comment on column accounting.late_items.kind is 'Kind of the journal.';
-comment on column accounting.late_items.deposit_id is 'The deposit it belongs to; empty where it belongs to none.';
+comment on column accounting.late_items.deposit_id is 'The deposit it belongs to; empty if there is none.';
 comment on column accounting.late_items.reverses is 'The journal that this one takes back.';
 comment on column accounting.late_items.belongs_to is 'First day of the month in which it happened.';
-comment on column accounting.late_items.period is 'First day of the month in whose books it stands.';
-comment on column accounting.late_items.event_at is 'When it happened in the world.';
+comment on column accounting.late_items.period is 'First day of the month of the books in which it is.';
+comment on column accounting.late_items.event_at is 'When it happened.';
 comment on column accounting.late_items.recorded_at is 'When it was written.';
 
 -- Seals: hashes over all journals, each over the one before. A person who changes, deletes or adds a row of a sealed
@@ -282,7 +282,7 @@ create trigger ledger_seal_within_cut after insert on ledger_seal
 create view accounting.seals as
   select number, after_journal, last_journal, journals, root, previous, sealed_at, hash from ledger_seal;
 
-comment on view accounting.seals is 'One row per seal: a hash over a stretch of journals and the seal before it.';
+comment on view accounting.seals is 'One row per seal: a hash over a range of journals and the seal before it.';
 comment on column accounting.seals.number is 'Number of the seal: from 1, without a gap.';
 comment on column accounting.seals.after_journal is 'The seal is over all journals with a greater number than this one,';
 comment on column accounting.seals.last_journal is 'up to this one.';

@@ -7,23 +7,23 @@ comment on column accounting.deposits.id is 'Our number of the deposit, as in "b
 comment on column accounting.deposits.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column accounting.deposits.state is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
 comment on column accounting.deposits.owner_kind is 'channel or stable_wallet.';
-comment on column accounting.deposits.owner_id is 'Whom the deposit is for: the id given when the channel or wallet was created.';
+comment on column accounting.deposits.owner_id is 'The owner: the id given when the channel or wallet was created.';
 comment on column accounting.deposits.network is 'Network on which the payment arrived.';
 comment on column accounting.deposits.address is 'Deposit address that was paid.';
 comment on column accounting.deposits.asset_symbol is 'Label of the asset paid. Not unique: two tokens may share it.';
 comment on column accounting.deposits.asset is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column accounting.deposits.amount is 'Amount paid, in units of the asset.';
-comment on column accounting.deposits.amount_base is 'Amount paid, in smallest units.';
+comment on column accounting.deposits.amount_base is 'Amount paid, in base units.';
 comment on column accounting.deposits.tx is 'Transaction of the payment.';
 comment on column accounting.deposits.settlement_network is 'Network on which the deposit was delivered; stable-wallet for a credit.';
 comment on column accounting.deposits.settlement_address is 'Recipient of the forward, or the id of the StableWallet credited.';
 comment on column accounting.deposits.settlement_asset_symbol is 'Label of the asset delivered.';
 comment on column accounting.deposits.settlement_asset is 'Asset delivered.';
 comment on column accounting.deposits.settlement_amount is 'Amount delivered, in units of the asset.';
-comment on column accounting.deposits.settlement_amount_base is 'Amount delivered, in smallest units.';
+comment on column accounting.deposits.settlement_amount_base is 'Amount delivered, in base units.';
 comment on column accounting.deposits.settlement_tx is 'Transaction of the forward; empty for a credit.';
 comment on column accounting.deposits.fee is 'Fee the service states, in units of the asset delivered.';
-comment on column accounting.deposits.fee_base is 'Fee the service states, in smallest units.';
+comment on column accounting.deposits.fee_base is 'Fee the service states, in base units.';
 comment on column accounting.deposits.deposited_at is 'Time of the block that holds the payment.';
 comment on column accounting.deposits.final_at is 'When the payment was read as final.';
 comment on column accounting.deposits.settled_at is 'When the delivery was proved.';
@@ -46,30 +46,30 @@ comment on view accounting.mismatches is 'Every mismatch that was ever opened; i
 comment on column accounting.mismatches.id is 'Number of the mismatch.';
 comment on column accounting.mismatches.kind is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column accounting.mismatches.severity is 'info, warning or severe.';
-comment on column accounting.mismatches.deposit_id is 'The deposit it is about, where there is one.';
+comment on column accounting.mismatches.deposit_id is 'The deposit it is about; empty if there is none.';
 comment on column accounting.mismatches.subject is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID, network/NAME or balance/NETWORK/ADDRESS/ASSET.';
 comment on column accounting.mismatches.network is 'Network it is about.';
 comment on column accounting.mismatches.asset_symbol is 'Label of that asset.';
 comment on column accounting.mismatches.asset is 'Asset of the deposit, transfer or balance that it is about.';
-comment on column accounting.mismatches.amount is 'Amount of the deposit, transfer or balance that it is about, in units of the asset. What may be lost is in loss.';
-comment on column accounting.mismatches.amount_base is 'The same amount, in smallest units.';
-comment on column accounting.mismatches.detail is 'What each side says.';
+comment on column accounting.mismatches.amount is 'Amount of the deposit, transfer or balance that it is about, in units of the asset. The possible loss is in loss.';
+comment on column accounting.mismatches.amount_base is 'The same amount, in base units.';
+comment on column accounting.mismatches.detail is 'What each side states, with amounts in base units.';
 comment on column accounting.mismatches.opened_at is 'When it was noticed.';
-comment on column accounting.mismatches.cleared_at is 'When the evidence held it no more; empty until then.';
-comment on column accounting.mismatches.cleared_how is 'evidence: what was missing arrived; person: somebody decided.';
+comment on column accounting.mismatches.cleared_at is 'When the evidence stopped supporting it; empty until then.';
+comment on column accounting.mismatches.cleared_how is 'evidence: the evidence changed; person: a person decided.';
 comment on column accounting.mismatches.age is 'From opened_at until it was resolved or cleared, or to now while open.';
 comment on column accounting.mismatches.status is 'open; snoozed: open, and looked at later; resolved: by a person; cleared: by evidence.';
-comment on column accounting.mismatches.assigned_to is 'Who looks after it.';
+comment on column accounting.mismatches.assigned_to is 'The person who works on it.';
 comment on column accounting.mismatches.snoozed_until is 'When it is to be looked at again.';
 comment on column accounting.mismatches.resolved_at is 'When a person resolved it; empty once new evidence or a person opened it again.';
-comment on column accounting.mismatches.resolved_by is 'Who resolved it.';
+comment on column accounting.mismatches.resolved_by is 'The person who resolved it.';
 comment on column accounting.mismatches.reason is 'Why it was resolved.';
 comment on column accounting.mismatches.loss_asset_symbol is 'Label of the asset of the loss.';
 comment on column accounting.mismatches.loss_asset is 'Asset of the loss; empty if nothing is lost, or if it cannot be measured. docs/mismatches.md says which, for each kind.';
-comment on column accounting.mismatches.loss is 'What may be lost, in units of its asset.';
-comment on column accounting.mismatches.loss_base is 'What may be lost, in smallest units.';
-comment on column accounting.mismatches.loss_share is 'Loss by the whole that it is a part of, as the delivery that is owed: 1 is all of it.';
-comment on column accounting.mismatches.loss_value is 'Loss by the price in force when the mismatch opened; empty if there is no price.';
+comment on column accounting.mismatches.loss is 'The possible loss, in units of its asset.';
+comment on column accounting.mismatches.loss_base is 'The possible loss, in base units.';
+comment on column accounting.mismatches.loss_share is 'The loss as a share of the whole amount, such as the delivery that is owed; 1 is all of it.';
+comment on column accounting.mismatches.loss_value is 'Loss at the price that applied when the mismatch opened; empty if there is no price.';
 comment on column accounting.mismatches.currency is 'Currency of loss_value; empty while nothing is valued.';
 
 create view accounting.mismatch_history as
@@ -82,15 +82,15 @@ create view accounting.mismatch_history as
   select m.id, m.cleared_at, 'depositd', 'cleared', null, null, null, null
   from mismatch m where m.cleared_at is not null;
 
-comment on view accounting.mismatch_history is 'What became of each mismatch: opened, everything that was done about it, cleared. It is only ever added to.';
+comment on view accounting.mismatch_history is 'The history of each mismatch: opened, worked on, cleared. Append-only.';
 comment on column accounting.mismatch_history.mismatch_id is 'Number of the mismatch.';
 comment on column accounting.mismatch_history.at is 'When it was done.';
-comment on column accounting.mismatch_history.actor is 'Who did it, by the name that was given; depositd where evidence did.';
+comment on column accounting.mismatch_history.actor is 'The person who did it, or depositd if the evidence did. Names are not authenticated.';
 comment on column accounting.mismatch_history.action is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column accounting.mismatch_history.text is 'The comment, or the reason.';
-comment on column accounting.mismatch_history.approved_by is 'The second person, where one was asked for.';
-comment on column accounting.mismatch_history.before is 'What it changed, as it was before.';
-comment on column accounting.mismatch_history.after is 'What it changed, as it was then; of a decision about money, what was decided.';
+comment on column accounting.mismatch_history.approved_by is 'The second person; empty if none was required.';
+comment on column accounting.mismatch_history.before is 'The changed values, before.';
+comment on column accounting.mismatch_history.after is 'The changed values, after; for a decision about money, the decision.';
 
 -- Several mismatches of one transfer are mostly one loss: the largest of each asset counts, once.
 create view accounting.mismatch_ageing as
@@ -111,7 +111,7 @@ create view accounting.mismatch_ageing as
   ) as stakes left join asset a on a.key = asset
   group by kind, severity, a.symbol, a.decimals, asset, bucket, from_age;
 
-comment on view accounting.mismatch_ageing is 'Open mismatches by how long they have been open. No row where there is none.';
+comment on view accounting.mismatch_ageing is 'Open mismatches by age.';
 comment on column accounting.mismatch_ageing.kind is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column accounting.mismatch_ageing.severity is 'info, warning or severe.';
 comment on column accounting.mismatch_ageing.asset_symbol is 'Label of the asset of the losses.';
@@ -120,8 +120,8 @@ comment on column accounting.mismatch_ageing.bucket is '< 1 h, < 24 h, < 3 d, < 
 comment on column accounting.mismatch_ageing.from_age is 'Least age in the bucket. Sort by it.';
 comment on column accounting.mismatch_ageing.mismatches is 'How many are open.';
 comment on column accounting.mismatch_ageing.amount is 'Losses, in units of the asset. Of one transfer, the largest counts.';
-comment on column accounting.mismatch_ageing.amount_base is 'Losses, in smallest units.';
-comment on column accounting.mismatch_ageing.value is 'Losses by the prices in force when the mismatches opened; empty if there is no price.';
+comment on column accounting.mismatch_ageing.amount_base is 'Losses, in base units.';
+comment on column accounting.mismatch_ageing.value is 'Losses at the prices that applied when the mismatches opened; empty if there is no price.';
 comment on column accounting.mismatch_ageing.currency is 'Currency of value; empty while nothing is valued.';
 
 create view accounting.value_at_risk as
@@ -136,14 +136,14 @@ create view accounting.value_at_risk as
   ) as s join asset a on a.key = s.asset
   group by a.symbol, a.decimals, s.asset, s.severity;
 
-comment on view accounting.value_at_risk is 'What may be lost by open mismatches, per asset. Of a transfer that several are about, the largest loss of each asset counts, under the highest severity.';
+comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per asset. If several are about one transfer, the largest loss of each asset counts once, under the highest severity.';
 comment on column accounting.value_at_risk.asset_symbol is 'Label of the asset.';
 comment on column accounting.value_at_risk.asset is 'Asset: network/contract, network/mint or network/native.';
 comment on column accounting.value_at_risk.severity is 'info, warning or severe.';
 comment on column accounting.value_at_risk.transfers is 'How many transfers, or claims of one, have a loss.';
 comment on column accounting.value_at_risk.amount is 'Losses, in units of the asset.';
-comment on column accounting.value_at_risk.amount_base is 'Losses, in smallest units.';
-comment on column accounting.value_at_risk.value is 'Losses by the prices in force when the mismatches opened; empty if there is no price.';
+comment on column accounting.value_at_risk.amount_base is 'Losses, in base units.';
+comment on column accounting.value_at_risk.value is 'Losses at the prices that applied when the mismatches opened; empty if there is no price.';
 comment on column accounting.value_at_risk.currency is 'Currency of value; empty while nothing is valued.';
 
 create view accounting.coverage as
@@ -155,24 +155,24 @@ create view accounting.coverage as
     left join chain_gap g on g.network = w.network and g.from_height = w.from_height
       and w.number between g.watched_from and g.watched_to;
 
-comment on view accounting.coverage is 'One row per watched address: the heights that are wanted of it, and how many of them were not read.';
+comment on view accounting.coverage is 'One row per watched address: the heights to be read for it, and how many of them were not read.';
 comment on column accounting.coverage.network is 'Network on which it is watched.';
 comment on column accounting.coverage.address is 'The address.';
-comment on column accounting.coverage.from_height is 'Block or slot from which on its transfers are wanted.';
+comment on column accounting.coverage.from_height is 'First block or slot to be read for it.';
 comment on column accounting.coverage.to_height is 'Block or slot up to which the network was read as final.';
-comment on column accounting.coverage.missing_heights is 'How many of these heights were not read for this address and every asset; 0 where reading is complete.';
-comment on column accounting.coverage.enrolled_at is 'When reading took it up.';
+comment on column accounting.coverage.missing_heights is 'How many of these heights were not read for this address and every asset; 0 if reading is complete.';
+comment on column accounting.coverage.enrolled_at is 'When it was added to the watched addresses.';
 
 create view accounting.coverage_gaps as
   select g.network, lower(stretch) as from_height, upper(stretch) - 1 as to_height, g.addresses, g.since
   from chain_gap g, unnest(g.heights) stretch;
 
-comment on view accounting.coverage_gaps is 'Stretches of heights that were not read for some watched addresses. They are read by themselves.';
-comment on column accounting.coverage_gaps.network is 'Network of the stretch.';
-comment on column accounting.coverage_gaps.from_height is 'First block or slot of it.';
-comment on column accounting.coverage_gaps.to_height is 'Last block or slot of it.';
-comment on column accounting.coverage_gaps.addresses is 'For how many addresses it was not read.';
-comment on column accounting.coverage_gaps.since is 'Since when it is known to be open; empty until it was first looked at.';
+comment on view accounting.coverage_gaps is 'Block ranges that were not read for some watched addresses. They are read again automatically.';
+comment on column accounting.coverage_gaps.network is 'Network of the range.';
+comment on column accounting.coverage_gaps.from_height is 'First block or slot of the range.';
+comment on column accounting.coverage_gaps.to_height is 'Last block or slot of the range.';
+comment on column accounting.coverage_gaps.addresses is 'The number of addresses for which it was not read.';
+comment on column accounting.coverage_gaps.since is 'When the gap was first found; empty until then.';
 
 -- How the service did with the deposits of a span: one row for all, and one per route, which is an asset paid and the asset
 -- delivered for it. Amounts of different assets are never added.
@@ -251,10 +251,10 @@ comment on column accounting.scorecard.settlement_asset is 'Asset delivered.';
 comment on column accounting.scorecard.deposits is 'How many deposits.';
 comment on column accounting.scorecard.settled is 'Of how many the delivery is proved.';
 comment on column accounting.scorecard.steps_known is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
-comment on column accounting.scorecard.steps_reported is 'Of how many of these a webhook told.';
-comment on column accounting.scorecard.completeness is 'steps_reported by steps_known: 1 where no webhook is missing.';
+comment on column accounting.scorecard.steps_reported is 'How many of these a webhook reported.';
+comment on column accounting.scorecard.completeness is 'steps_reported divided by steps_known: 1 if no webhook is missing.';
 comment on column accounting.scorecard.webhooks is 'Webhooks about these deposits, repeats not counted.';
-comment on column accounting.scorecard.duplicates is 'How often one of them came again.';
+comment on column accounting.scorecard.duplicates is 'How often one of them was repeated.';
 comment on column accounting.scorecard.delivery_p50_seconds is 'From an event to its webhook, in seconds: half are faster.';
 comment on column accounting.scorecard.delivery_p95_seconds is 'From an event to its webhook, in seconds: 95 of 100 are faster.';
 comment on column accounting.scorecard.delivery_p99_seconds is 'From an event to its webhook, in seconds: 99 of 100 are faster.';

@@ -8,14 +8,14 @@ create view accounting.journal as
 
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
 comment on column accounting.journal.id is 'Number of the journal.';
-comment on column accounting.journal.posting_key is 'What was booked. Unique, so that nothing is booked twice.';
+comment on column accounting.journal.posting_key is 'Key of the booking. Unique, so that nothing is booked twice.';
 comment on column accounting.journal.kind is 'deposit, settlement, refund, write_off, withdrawal, manual or reversal.';
-comment on column accounting.journal.deposit_id is 'The deposit it belongs to; empty where it is about none.';
+comment on column accounting.journal.deposit_id is 'The deposit it belongs to; empty if there is none.';
 comment on column accounting.journal.reverses is 'The journal that this one takes back.';
-comment on column accounting.journal.event_at is 'When it happened in the world.';
+comment on column accounting.journal.event_at is 'When it happened.';
 comment on column accounting.journal.recorded_at is 'When it was written.';
-comment on column accounting.journal.period is 'First day of the month in whose books it stands.';
-comment on column accounting.journal.belongs_to is 'First day of the month in which it happened; another than period where that was closed when it was booked.';
+comment on column accounting.journal.period is 'First day of the month of the books in which it is.';
+comment on column accounting.journal.belongs_to is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
 
 create view accounting.entries as
   select e.journal_id, e.leg, j.posting_key, j.kind, j.deposit_id, e.account, a.symbol as asset_symbol, e.asset,
@@ -30,16 +30,16 @@ comment on column accounting.entries.journal_id is 'Journal the entry belongs to
 comment on column accounting.entries.leg is 'Number of the transfer inside its journal.';
 comment on column accounting.entries.posting_key is 'Posting key of the journal.';
 comment on column accounting.entries.kind is 'Kind of the journal.';
-comment on column accounting.entries.deposit_id is 'The deposit it belongs to; empty where it is about none.';
+comment on column accounting.entries.deposit_id is 'The deposit it belongs to; empty if there is none.';
 comment on column accounting.entries.account is 'Account, for example assets:in_transit:base.';
 comment on column accounting.entries.asset_symbol is 'Label of the asset.';
 comment on column accounting.entries.asset is 'Asset: network/contract, network/mint or network/native.';
 comment on column accounting.entries.amount is 'In units of the asset; debits positive, credits negative.';
-comment on column accounting.entries.amount_base is 'In smallest units; debits positive, credits negative.';
-comment on column accounting.entries.event_at is 'When it happened in the world.';
+comment on column accounting.entries.amount_base is 'In base units; debits positive, credits negative.';
+comment on column accounting.entries.event_at is 'When it happened.';
 comment on column accounting.entries.recorded_at is 'When it was written.';
-comment on column accounting.entries.period is 'First day of the month in whose books it stands.';
-comment on column accounting.entries.belongs_to is 'First day of the month in which it happened; another than period where that was closed when it was booked.';
+comment on column accounting.entries.period is 'First day of the month of the books in which it is.';
+comment on column accounting.entries.belongs_to is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
 
 create view accounting.balances as
   select b.account, a.symbol as asset_symbol, b.asset, accounting.in_units(b.balance, a.decimals) as balance,
@@ -51,7 +51,7 @@ comment on column accounting.balances.account is 'Account, for example assets:in
 comment on column accounting.balances.asset_symbol is 'Label of the asset.';
 comment on column accounting.balances.asset is 'Asset: network/contract, network/mint or network/native.';
 comment on column accounting.balances.balance is 'In units of the asset; debit balances positive, credit balances negative.';
-comment on column accounting.balances.balance_base is 'In smallest units; debit balances positive, credit balances negative.';
+comment on column accounting.balances.balance_base is 'In base units; debit balances positive, credit balances negative.';
 
 create view accounting.accounts as
   select a.id as account, split_part(a.id, ':', 1) as class,
@@ -67,8 +67,8 @@ comment on view accounting.accounts is 'One row per account of the books, with t
 comment on column accounting.accounts.account is 'Account, for example assets:in_transit:base.';
 comment on column accounting.accounts.class is 'assets, liabilities, equity, income or expenses.';
 comment on column accounting.accounts.normal is 'The side on which its balance usually is: debit or credit; none for equity:conversion.';
-comment on column accounting.accounts.code is 'Code of the account in other books, where the settings give one.';
-comment on column accounting.accounts.name is 'Name of the account in other books, where the settings give one.';
+comment on column accounting.accounts.code is 'Code of the account in other books, if the settings give one.';
+comment on column accounting.accounts.name is 'Name of the account in other books, if the settings give one.';
 
 create view accounting.manual_journals as
   select j.id as journal_id, j.posting_key, j.kind, m.reason, m.made_by, m.approved_by, j.reverses,
@@ -79,16 +79,16 @@ create view accounting.manual_journals as
 
 comment on view accounting.manual_journals is 'One row per journal that people booked by hand, and per reversal of one.';
 comment on column accounting.manual_journals.journal_id is 'Number of the journal.';
-comment on column accounting.manual_journals.posting_key is 'What was booked: manual/ and its reference. Unique, so that nothing is booked twice.';
+comment on column accounting.manual_journals.posting_key is 'Key of the booking: manual/ and its reference. Unique, so that nothing is booked twice.';
 comment on column accounting.manual_journals.kind is 'manual or reversal.';
 comment on column accounting.manual_journals.reason is 'Why it was booked.';
-comment on column accounting.manual_journals.made_by is 'Who booked it.';
-comment on column accounting.manual_journals.approved_by is 'Who agreed; never the same as who booked it.';
+comment on column accounting.manual_journals.made_by is 'The person who booked it.';
+comment on column accounting.manual_journals.approved_by is 'The person who agreed; never the one who booked it.';
 comment on column accounting.manual_journals.reverses is 'The journal that this one takes back.';
 comment on column accounting.manual_journals.reversed_by is 'The journal that takes this one back.';
-comment on column accounting.manual_journals.event_at is 'The date that it is booked for.';
+comment on column accounting.manual_journals.event_at is 'The date of the booking.';
 comment on column accounting.manual_journals.recorded_at is 'When it was written.';
-comment on column accounting.manual_journals.period is 'First day of the month in whose books it stands.';
+comment on column accounting.manual_journals.period is 'First day of the month of the books in which it is.';
 
 -- Every line that touches what is in transit, with the kind of its journal, or of the journal that it reverses.
 create view ledger_transit as
@@ -102,7 +102,7 @@ create view ledger_transit as
     left join ledger_journal o on o.id = j.reverses
   where (t.debit like 'assets:in\_transit:%') <> (t.credit like 'assets:in\_transit:%');
 
-comment on view ledger_transit is 'Lines that bring something in transit, as positive amounts, or out of it.';
+comment on view ledger_transit is 'Ledger transfers into transit, as positive amounts, or out of transit.';
 
 create view accounting.daily_totals as
   select t.day, d.owner_kind, d.owner_id, a.network, a.symbol as asset_symbol, t.asset,
@@ -128,23 +128,23 @@ create view accounting.daily_totals as
   having sum(t.deposits) <> 0 or sum(t.settlements) <> 0
     or sum(t.came_in) <> 0 or sum(t.settled) <> 0 or sum(t.otherwise) <> 0;
 
-comment on view accounting.daily_totals is 'One row per day, owner and asset: what came in, and what left transit. What was taken back counts for nothing, of the day on which it had happened.';
-comment on column accounting.daily_totals.day is 'Day, in UTC, on which it happened in the world.';
-comment on column accounting.daily_totals.owner_kind is 'channel or stable_wallet; empty where a journal is of no deposit.';
+comment on view accounting.daily_totals is 'One row per day, owner and asset: amounts received, and amounts that left transit. A reversal counts against the day of the reversed event.';
+comment on column accounting.daily_totals.day is 'Day, in UTC, on which it happened.';
+comment on column accounting.daily_totals.owner_kind is 'channel or stable_wallet; empty if the journal has no deposit.';
 comment on column accounting.daily_totals.owner_id is 'Channel or StableWallet whose address was paid.';
 comment on column accounting.daily_totals.network is 'Network of the payments.';
 comment on column accounting.daily_totals.asset_symbol is 'Label of the asset paid.';
 comment on column accounting.daily_totals.asset is 'Asset paid: network/contract, network/mint or network/native.';
-comment on column accounting.daily_totals.deposits is 'How many payments became final, of that day.';
+comment on column accounting.daily_totals.deposits is 'The number of final payments of that day.';
 comment on column accounting.daily_totals.amount is 'Their sum, in units of the asset.';
-comment on column accounting.daily_totals.amount_base is 'Their sum, in smallest units.';
-comment on column accounting.daily_totals.unclaimed is 'What of it stands in suspense, in units of the asset.';
-comment on column accounting.daily_totals.unclaimed_base is 'What of it stands in suspense, in smallest units.';
-comment on column accounting.daily_totals.settlements is 'How many payments were delivered, of that day.';
-comment on column accounting.daily_totals.settled is 'What they took out of transit, in units of the asset paid.';
-comment on column accounting.daily_totals.settled_base is 'What they took out of transit, in smallest units.';
-comment on column accounting.daily_totals.otherwise is 'What left transit otherwise: written off, refunded, or booked by hand; in units of the asset.';
-comment on column accounting.daily_totals.otherwise_base is 'What left transit otherwise, in smallest units.';
+comment on column accounting.daily_totals.amount_base is 'Their sum, in base units.';
+comment on column accounting.daily_totals.unclaimed is 'The part of it in suspense, in units of the asset.';
+comment on column accounting.daily_totals.unclaimed_base is 'The part of it in suspense, in base units.';
+comment on column accounting.daily_totals.settlements is 'The number of deliveries of that day.';
+comment on column accounting.daily_totals.settled is 'The amount that they took out of transit, in units of the asset paid.';
+comment on column accounting.daily_totals.settled_base is 'The amount that they took out of transit, in base units.';
+comment on column accounting.daily_totals.otherwise is 'Other amounts that left transit (written off, refunded, booked by hand), in units of the asset.';
+comment on column accounting.daily_totals.otherwise_base is 'Other amounts that left transit, in base units.';
 
 -- Legs of a journal are read from the partition that holds them.
 create view accounting.fees as
@@ -174,24 +174,24 @@ create view accounting.fees as
         and (e.account like 'assets:forwarded:%' or e.account like 'assets:stable\_wallet:%')
     ) as delivered on true;
 
-comment on view accounting.fees is 'One row per journal that books a fee of the service; of a reversal, everything is negative. The sum is the balance of expenses:fees:service.';
+comment on view accounting.fees is 'One row per journal that books a fee of the service; a reversal is negative. The sum is the balance of expenses:fees:service.';
 comment on column accounting.fees.journal_id is 'Journal that books it.';
-comment on column accounting.fees.deposit_id is 'The deposit it was paid for; empty where it was booked by hand.';
+comment on column accounting.fees.deposit_id is 'The deposit it was paid for; empty if it was booked by hand.';
 comment on column accounting.fees.owner_kind is 'channel or stable_wallet.';
 comment on column accounting.fees.owner_id is 'Channel or StableWallet that the deposit is for.';
 comment on column accounting.fees.network is 'Network of the payment.';
 comment on column accounting.fees.asset_symbol is 'Label of the asset paid.';
 comment on column accounting.fees.asset is 'Asset paid.';
 comment on column accounting.fees.amount is 'Amount paid, in units of the asset.';
-comment on column accounting.fees.amount_base is 'Amount paid, in smallest units.';
+comment on column accounting.fees.amount_base is 'Amount paid, in base units.';
 comment on column accounting.fees.settlement_network is 'Network of the delivery; stable-wallet for a credit.';
 comment on column accounting.fees.settlement_asset_symbol is 'Label of the asset delivered, which is that of the fee.';
 comment on column accounting.fees.settlement_asset is 'Asset delivered, and of the fee.';
 comment on column accounting.fees.settlement_amount is 'Amount delivered, in units of the asset.';
-comment on column accounting.fees.settlement_amount_base is 'Amount delivered, in smallest units.';
+comment on column accounting.fees.settlement_amount_base is 'Amount delivered, in base units.';
 comment on column accounting.fees.fee is 'The fee, in units of the asset delivered.';
-comment on column accounting.fees.fee_base is 'The fee, in smallest units.';
-comment on column accounting.fees.event_at is 'When the delivery happened in the world.';
+comment on column accounting.fees.fee_base is 'The fee, in base units.';
+comment on column accounting.fees.event_at is 'When the delivery happened.';
 comment on column accounting.fees.recorded_at is 'When it was written.';
 
 -- A security definer, because accountants have no right to the tables.
@@ -233,13 +233,13 @@ as $$
 $$;
 
 comment on function accounting.in_transit_at is
-  'What was in transit at a moment, by what had happened until as_of and was written until recorded_as_of: columns as in accounting.in_transit_age.';
+  'Amounts in transit at a moment: events up to as_of, as recorded up to recorded_as_of. Columns as in accounting.in_transit_age.';
 
 create view accounting.in_transit_age as
   select * from accounting.in_transit_at(now());
 
 comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
-comment on column accounting.in_transit_age.deposit_id is 'Our number of the deposit; empty where a journal is of no deposit.';
+comment on column accounting.in_transit_age.deposit_id is 'Our number of the deposit; empty if the journal has no deposit.';
 comment on column accounting.in_transit_age.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column accounting.in_transit_age.state is 'State of the deposit, as the evidence stands now.';
 comment on column accounting.in_transit_age.owner_kind is 'channel or stable_wallet.';
@@ -247,9 +247,9 @@ comment on column accounting.in_transit_age.owner_id is 'Channel or StableWallet
 comment on column accounting.in_transit_age.network is 'Network on which it is in transit.';
 comment on column accounting.in_transit_age.asset_symbol is 'Label of the asset.';
 comment on column accounting.in_transit_age.asset is 'Asset: network/contract, network/mint or network/native.';
-comment on column accounting.in_transit_age.amount is 'What is in transit of it, in units of the asset.';
-comment on column accounting.in_transit_age.amount_base is 'What is in transit of it, in smallest units.';
-comment on column accounting.in_transit_age.since is 'Since when: the time of the block that holds the payment.';
+comment on column accounting.in_transit_age.amount is 'The amount in transit, in units of the asset.';
+comment on column accounting.in_transit_age.amount_base is 'The amount in transit, in base units.';
+comment on column accounting.in_transit_age.since is 'Time of the block that holds the payment.';
 comment on column accounting.in_transit_age.age is 'From then until now, or until the moment asked for.';
 comment on column accounting.in_transit_age.bucket is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
 comment on column accounting.in_transit_age.from_age is 'Least age in the bucket. Sort by it.';

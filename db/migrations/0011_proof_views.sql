@@ -56,7 +56,7 @@ create view ledger_tie as
       when unseen <> 0 then -unseen end as difference
   from explained;
 
-comment on view ledger_tie is 'Of each deposit address and asset: from what is in transit to what it was proved to hold.';
+comment on view ledger_tie is 'One row per deposit address and asset: from the amount in transit to the proved balance.';
 
 create view accounting.tie_out as
   select t.network, t.address, b.owner_kind, b.owner_id, a.symbol as asset_symbol, t.asset, t.height, t.checked_at,
@@ -73,45 +73,45 @@ create view accounting.tie_out as
     join asset a on a.key = t.asset
     left join address_book b on b.network = t.network and b.address = t.address and b.role = 'deposit';
 
-comment on view accounting.tie_out is 'One row per deposit address and asset: from what the books have in transit there to the balance that was last proved of it. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
+comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on column accounting.tie_out.network is 'Network of the address.';
-comment on column accounting.tie_out.address is 'Deposit address; empty for what is in transit of no payment that was seen, like a journal by hand.';
+comment on column accounting.tie_out.address is 'Deposit address; empty for amounts in transit without a payment on the chain.';
 comment on column accounting.tie_out.owner_kind is 'channel or stable_wallet.';
 comment on column accounting.tie_out.owner_id is 'Channel or StableWallet of the address.';
 comment on column accounting.tie_out.asset_symbol is 'Label of the asset.';
 comment on column accounting.tie_out.asset is 'Asset: network/contract, network/mint or network/native.';
-comment on column accounting.tie_out.height is 'Final block or slot at which the balance was last proved; empty while it never was.';
+comment on column accounting.tie_out.height is 'Final block or slot at which the balance was last proved; empty if it never was.';
 comment on column accounting.tie_out.checked_at is 'When the balance was last read.';
-comment on column accounting.tie_out.in_transit is 'What the books have in transit of payments to the address, in units of the asset.';
-comment on column accounting.tie_out.in_transit_base is 'What the books have in transit, in smallest units.';
-comment on column accounting.tie_out.out_of_transit is 'What the books took out of transit of them: delivered, written off, refunded; in units of the asset.';
-comment on column accounting.tie_out.out_of_transit_base is 'What the books took out of transit, in smallest units.';
-comment on column accounting.tie_out.not_booked is 'Payments that are on the chain and not booked: not claimed yet, about to be decided, or no deposits; in units of the asset.';
-comment on column accounting.tie_out.not_booked_base is 'Payments that are on the chain and not booked, in smallest units.';
-comment on column accounting.tie_out.outside is 'Booked payments above the height of the balance, or below where reading began, which it does not hold; less than zero; in units of the asset.';
-comment on column accounting.tie_out.outside_base is 'Booked payments outside of what the balance covers, in smallest units.';
-comment on column accounting.tie_out.opening is 'What the address held where reading began, in units of the asset.';
-comment on column accounting.tie_out.opening_base is 'What the address held where reading began, in smallest units.';
-comment on column accounting.tie_out.moved is 'What the chain shows to have moved otherwise, in units of the asset; what was sent on is less than zero.';
-comment on column accounting.tie_out.moved_base is 'What the chain shows to have moved otherwise, in smallest units.';
-comment on column accounting.tie_out.unexplained is 'What the balance changed by beyond all that is known, in units of the asset: each an unexplained_balance.';
-comment on column accounting.tie_out.unexplained_base is 'What the balance changed by beyond all that is known, in smallest units.';
-comment on column accounting.tie_out.balance is 'What the address was proved to hold, in units of the asset.';
-comment on column accounting.tie_out.balance_base is 'What the address was proved to hold, in smallest units.';
-comment on column accounting.tie_out.difference is 'What the books and the balance do not agree on, in units of the asset; anything but zero is a ledger_imbalance.';
-comment on column accounting.tie_out.difference_base is 'What the books and the balance do not agree on, in smallest units.';
+comment on column accounting.tie_out.in_transit is 'Payments to the address that are in transit in the books, in units of the asset.';
+comment on column accounting.tie_out.in_transit_base is 'Payments in transit, in base units.';
+comment on column accounting.tie_out.out_of_transit is 'Payments that left transit (delivered, written off, refunded), in units of the asset.';
+comment on column accounting.tie_out.out_of_transit_base is 'Payments that left transit, in base units.';
+comment on column accounting.tie_out.not_booked is 'Payments that are on the chain and not booked (not claimed yet, not decided yet, or no deposits), in units of the asset.';
+comment on column accounting.tie_out.not_booked_base is 'Payments that are on the chain and not booked, in base units.';
+comment on column accounting.tie_out.outside is 'Booked payments that the balance does not include, because their block is above its height or below the start of reading; negative, in units of the asset.';
+comment on column accounting.tie_out.outside_base is 'Booked payments that the balance does not include, in base units.';
+comment on column accounting.tie_out.opening is 'Balance of the address at the start of reading, in units of the asset.';
+comment on column accounting.tie_out.opening_base is 'Balance of the address at the start of reading, in base units.';
+comment on column accounting.tie_out.moved is 'Other movements on the chain, in units of the asset; outgoing ones are negative.';
+comment on column accounting.tie_out.moved_base is 'Other movements on the chain, in base units.';
+comment on column accounting.tie_out.unexplained is 'Changes of the balance without a known reason, in units of the asset: each is an unexplained_balance.';
+comment on column accounting.tie_out.unexplained_base is 'Changes of the balance without a known reason, in base units.';
+comment on column accounting.tie_out.balance is 'Proved balance of the address, in units of the asset.';
+comment on column accounting.tie_out.balance_base is 'Proved balance of the address, in base units.';
+comment on column accounting.tie_out.difference is 'Difference between the books and the balance, in units of the asset; if it is not zero, it is a ledger_imbalance.';
+comment on column accounting.tie_out.difference_base is 'Difference between the books and the balance, in base units.';
 
 create view accounting.prices as
   select a.symbol as asset_symbol, p.asset, p.currency, p.at, p.price, p.source, p.imported_at
   from price p join asset a on a.key = p.asset;
 
-comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two of one time, the one that was imported last holds.';
+comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two prices for one time, the one imported last applies.';
 comment on column accounting.prices.asset_symbol is 'Label of the asset.';
 comment on column accounting.prices.asset is 'Asset: network/contract, network/mint or network/native.';
 comment on column accounting.prices.currency is 'Currency of the price, like EUR.';
-comment on column accounting.prices.at is 'When it was the price.';
+comment on column accounting.prices.at is 'The time of the price.';
 comment on column accounting.prices.price is 'Price of one unit of the asset.';
-comment on column accounting.prices.source is 'Where it is from, as the file said.';
+comment on column accounting.prices.source is 'Its source, from the file.';
 comment on column accounting.prices.imported_at is 'When it was imported.';
 
 -- The newest price at a time applies if it is not too old; of two prices for one time, the one imported last.
@@ -133,20 +133,20 @@ comment on view accounting.valuation is 'One row per transfer of the books, with
 comment on column accounting.valuation.journal_id is 'Journal it belongs to.';
 comment on column accounting.valuation.leg is 'Number of the transfer inside its journal.';
 comment on column accounting.valuation.kind is 'Kind of the journal.';
-comment on column accounting.valuation.deposit_id is 'The deposit it belongs to; empty where it is of none.';
+comment on column accounting.valuation.deposit_id is 'The deposit it belongs to; empty if there is none.';
 comment on column accounting.valuation.debit is 'Account that is debited.';
 comment on column accounting.valuation.credit is 'Account that is credited.';
 comment on column accounting.valuation.asset_symbol is 'Label of the asset.';
 comment on column accounting.valuation.asset is 'Asset: network/contract, network/mint or network/native.';
 comment on column accounting.valuation.amount is 'In units of the asset.';
-comment on column accounting.valuation.amount_base is 'In smallest units.';
-comment on column accounting.valuation.event_at is 'When it happened in the world.';
+comment on column accounting.valuation.amount_base is 'In base units.';
+comment on column accounting.valuation.event_at is 'When it happened.';
 comment on column accounting.valuation.recorded_at is 'When it was written.';
 comment on column accounting.valuation.currency is 'Currency of price and value.';
-comment on column accounting.valuation.price is 'Price of one unit of the asset; empty where none is young enough.';
+comment on column accounting.valuation.price is 'Price of one unit of the asset; empty if no price is recent enough.';
 comment on column accounting.valuation.price_at is 'When it was the price; not after event_at.';
 comment on column accounting.valuation.price_source is 'Where the price is from.';
-comment on column accounting.valuation.value is 'amount by price, exact; empty where there is no price.';
+comment on column accounting.valuation.value is 'amount times price, exact; empty if there is no price.';
 
 create view accounting.conversion as
   select j.id as journal_id, j.kind, j.deposit_id, d.owner_kind, d.owner_id,
@@ -200,7 +200,7 @@ create view accounting.conversion as
     ) as dp on true
   where coalesce(o.kind, j.kind) = 'settlement';
 
-comment on view accounting.conversion is 'One row per journal that settles a payment, with what came in and what it became, before the fee; of a reversal, everything is negative. Values and their difference where a currency is set.';
+comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';
 comment on column accounting.conversion.journal_id is 'Journal that settles it.';
 comment on column accounting.conversion.kind is 'settlement or reversal.';
 comment on column accounting.conversion.deposit_id is 'The deposit that was settled.';
@@ -209,21 +209,21 @@ comment on column accounting.conversion.owner_id is 'Channel or StableWallet tha
 comment on column accounting.conversion.paid_asset_symbol is 'Label of the asset paid.';
 comment on column accounting.conversion.paid_asset is 'Asset paid.';
 comment on column accounting.conversion.paid is 'Amount paid, in units of the asset.';
-comment on column accounting.conversion.paid_base is 'Amount paid, in smallest units.';
+comment on column accounting.conversion.paid_base is 'Amount paid, in base units.';
 comment on column accounting.conversion.received_at is 'When it was paid.';
-comment on column accounting.conversion.delivered_asset_symbol is 'Label of the asset delivered; empty where there are more than one.';
-comment on column accounting.conversion.delivered_asset is 'Asset delivered; empty where there are more than one.';
-comment on column accounting.conversion.delivered is 'What it became, in units of the asset: what was delivered, the fee, and what was let go.';
-comment on column accounting.conversion.delivered_base is 'What it became, in smallest units.';
+comment on column accounting.conversion.delivered_asset_symbol is 'Label of the asset delivered; empty if there is more than one.';
+comment on column accounting.conversion.delivered_asset is 'Asset delivered; empty if there is more than one.';
+comment on column accounting.conversion.delivered is 'The amount after conversion, in units of the asset: delivered, fee and tolerated difference.';
+comment on column accounting.conversion.delivered_base is 'The amount after conversion, in base units.';
 comment on column accounting.conversion.settled_at is 'When it was delivered.';
 comment on column accounting.conversion.recorded_at is 'When it was written.';
 comment on column accounting.conversion.currency is 'Currency of prices and values; empty while none is set.';
-comment on column accounting.conversion.paid_price is 'Price of one unit paid, at receipt; empty where none is young enough.';
-comment on column accounting.conversion.paid_price_at is 'When it was the price.';
-comment on column accounting.conversion.paid_price_source is 'Where that price is from.';
-comment on column accounting.conversion.paid_value is 'paid by its price, exact.';
-comment on column accounting.conversion.delivered_price is 'Price of one unit delivered, at settlement; empty where none is young enough.';
-comment on column accounting.conversion.delivered_price_at is 'When it was the price.';
-comment on column accounting.conversion.delivered_price_source is 'Where that price is from.';
-comment on column accounting.conversion.delivered_value is 'delivered by its price, exact.';
-comment on column accounting.conversion.difference is 'delivered_value less paid_value: what was won, or lost, between receipt and settlement. Empty where a price is missing.';
+comment on column accounting.conversion.paid_price is 'Price of one unit paid, at receipt; empty if no price is recent enough.';
+comment on column accounting.conversion.paid_price_at is 'The time of the price.';
+comment on column accounting.conversion.paid_price_source is 'Source of that price.';
+comment on column accounting.conversion.paid_value is 'paid times its price, exact.';
+comment on column accounting.conversion.delivered_price is 'Price of one unit delivered, at settlement; empty if no price is recent enough.';
+comment on column accounting.conversion.delivered_price_at is 'The time of the price.';
+comment on column accounting.conversion.delivered_price_source is 'Source of that price.';
+comment on column accounting.conversion.delivered_value is 'delivered times its price, exact.';
+comment on column accounting.conversion.difference is 'delivered_value less paid_value: the gain or loss between payment and delivery. Empty if a price is missing.';
