@@ -72,7 +72,7 @@ export function messageOf(error: unknown): string {
 }
 
 const unknownAuthority =
-  'set NODE_EXTRA_CA_CERTS to the file of the authority that signed it, or for Postgres sslrootcert in its address'
+  'set NODE_EXTRA_CA_CERTS to the certificate file of the authority that signed it; for Postgres, set sslrootcert in its URL'
 
 /**
  * Fixes by Node's error code for a refused certificate. The Postgres client gives no code, so its message is the key.
@@ -83,12 +83,12 @@ const tlsFixes: ReadonlyMap<unknown, string> = new Map([
   ['UNABLE_TO_GET_ISSUER_CERT', unknownAuthority],
   ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', unknownAuthority],
   ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', unknownAuthority],
-  ['CERT_HAS_EXPIRED', 'that server needs a new certificate'],
-  ['CERT_NOT_YET_VALID', 'that server, or this machine, has a clock that is off'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'name the server in its setting as its certificate does'],
+  ['CERT_HAS_EXPIRED', 'renew the certificate of that server'],
+  ['CERT_NOT_YET_VALID', 'check the clocks of that server and of this machine'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'in the setting, use the host name that the certificate names'],
   [
     'The server does not support SSL connections',
-    'sslmode in its address asks for TLS: switch ssl on at the server, or leave sslmode out on a network of your own',
+    'sslmode in its URL requires TLS: enable ssl on the server, or omit sslmode on a private network',
   ],
 ])
 

@@ -44,7 +44,7 @@ export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): Compo
   return {
     part,
     state: 'fault',
-    says: 'answers and is read only: a standby, or set so; nothing can be stored',
+    says: 'answers but is read-only (a standby, or set to read-only); nothing can be stored',
   }
 }
 
@@ -72,12 +72,12 @@ function judgeSchema({ migrations }: Vitals, { migrations: own }: HealthExpectat
   const found = compareSchema(migrations, own)
   if (found.kind === 'current') return { part, state: 'fine', says: `at ${found.at}` }
   if (found.kind === 'newer') {
-    const says = `at ${found.at}, of a newer version; this one knows ${needed}`
-    const end = `, and does not start again: ${found.contract} took something away`
+    const says = `at ${found.at}, from a newer version; this version knows ${needed}`
+    const end = `; this version cannot start again, because ${found.contract} removed something that it uses`
     return { part, state: 'warning', says: found.contract === null ? says : says + end }
   }
   const faults = {
-    missing: () => 'is not made yet',
+    missing: () => 'is not created yet',
     behind: (at: string) => `at ${at}; this version needs ${needed}`,
     unknown: (at: string) => `has ${at}, which this version does not know`,
   }
@@ -87,9 +87,9 @@ function judgeSchema({ migrations }: Vitals, { migrations: own }: HealthExpectat
 function judgeInbox(oldest: number): ComponentHealth {
   const part = 'inbox'
   const says =
-    oldest === 0 ? 'nothing waits to be applied' : `the oldest waits ${whole(oldest)} to be applied`
+    oldest === 0 ? 'nothing waits to be applied' : `the oldest row has waited ${whole(oldest)} to be applied`
   if (oldest <= inboxOldestMaxSeconds) return { part, state: 'fine', says }
-  return { part, state: 'fault', says: `${says}; ${inboxOldestMaxSeconds} s are allowed` }
+  return { part, state: 'fault', says: `${says}; the limit is ${inboxOldestMaxSeconds} s` }
 }
 
 type AgeLimit = { part: string; sign: string; max: number }
@@ -98,11 +98,11 @@ function judgeAge({ part, sign, max }: AgeLimit, age: number | null, waited: num
   if (age !== null) {
     const says = `last ${sign} ${whole(age)} ago`
     if (age <= max) return { part, state: 'fine', says }
-    return { part, state: 'fault', says: `${says}; ${max} s are allowed` }
+    return { part, state: 'fault', says: `${says}; the limit is ${max} s` }
   }
   if (waited === null) return { part, state: 'warning', says: `no ${sign} so far` }
   if (waited <= max) return { part, state: 'fine', says: `no ${sign} yet` }
-  return { part, state: 'fault', says: `no ${sign} for ${whole(waited)}; ${max} s are allowed` }
+  return { part, state: 'fault', says: `no ${sign} for ${whole(waited)}; the limit is ${max} s` }
 }
 
 function whole(seconds: number): string {

@@ -21,14 +21,14 @@ export function checkSecondPerson(
 ): void {
   if (approvedBy !== null && approvedBy.toLowerCase() === by.toLowerCase()) {
     throw new Fault('usage_bad', {
-      problem: `${approvedBy} cannot approve what ${by} decides`,
-      fix: 'name somebody else with --approved-by',
+      problem: `${approvedBy} cannot approve their own decision`,
+      fix: 'name another person with --approved-by',
     })
   }
   if (approvedBy !== null || isWithinLimit(stake, limits)) return
   throw new Fault('usage_bad', {
-    problem: 'this takes a second person',
-    fix: 'name who agrees with --approved-by; the setting cases.secondPersonAbove says from which amount on',
+    problem: 'this decision needs a second person',
+    fix: 'name the second person with --approved-by; the limit is the setting cases.secondPersonAbove',
   })
 }
 

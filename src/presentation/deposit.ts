@@ -128,7 +128,7 @@ export const transferColumns: readonly TableColumn<TransferLine>[] = [
 
 /** A claim is off if it differs from the proof. */
 export function claimWord(cell: Cell): string {
-  return cell === 'differs' ? 'is off' : cell.replaceAll('_', ' ')
+  return cell === 'differs' ? 'differs' : cell.replaceAll('_', ' ')
 }
 
 /**

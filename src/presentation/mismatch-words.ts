@@ -175,8 +175,8 @@ function generic({ detail, word }: SentenceHelpers): string {
 
 function statuses({ word, has }: SentenceHelpers): string {
   return has('source')
-    ? `The ${sourceNames[word('source') as 'api'] ?? word('source')} said ${word('reported')}, and now says ${word('now')}`
-    : `The webhook says ${word('webhook')}, the API says ${word('api')}`
+    ? `The ${sourceNames[word('source') as 'api'] ?? word('source')} reported ${word('reported')}, and now reports ${word('now')}`
+    : `The webhook reports ${word('webhook')}, the API reports ${word('api')}`
 }
 
 const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string>> = {

@@ -96,7 +96,7 @@ export function adviceOf({ mismatch }: Pick<MismatchDetail, 'mismatch'>): Advice
 /** The database may hold a kind of an older version that is no longer in the table. */
 export function entryOf(kind: string): Pick<KindEntry, 'means' | 'next'> & { actWithinHours?: number } {
   const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
-  return entries[kind] ?? { means: 'This kind is no longer told.', next: 'Resolve it.' }
+  return entries[kind] ?? { means: 'This kind of mismatch is no longer reported.', next: 'Resolve it.' }
 }
 
 function actBy(

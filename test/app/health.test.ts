@@ -175,7 +175,7 @@ test('a schema that lacks something is named; one of a newer version does not st
   expect(await readiness(running.daemon.opsUrl)).toMatchObject({
     status: 200,
     warnings: [
-      { part: 'schema', problem: expect.stringContaining('9999_future_contract took something away') },
+      { part: 'schema', problem: expect.stringContaining('9999_future_contract removed something that it uses') },
     ],
   })
   await sql`delete from kysely_migration where name like '9999_future%'`.execute(db)

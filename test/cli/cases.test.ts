@@ -175,10 +175,10 @@ const wrongUses = [
   ['mismatches list --severity bad', '--severity is "bad"; use info, warning, severe'],
   ['mismatches write-off 1 --reason x', 'a write-off names one account'],
   ['mismatches write-off 1 --reason x --account cash', '--account is "cash"; use expenses, receivable'],
-  ['mismatches write-off 1 --reason x --account expenses', 'this takes a second person'],
+  ['mismatches write-off 1 --reason x --account expenses', 'this decision needs a second person'],
   [
     'mismatches write-off 1 --reason x --account expenses --by a --approved-by A',
-    'A cannot approve what a decides',
+    'A cannot approve their own decision',
   ],
   ['mismatches write-off 1 --reason x --withdraw --approved-by b', 'deposit 1 is not written off'],
   ['deposits split 2 --transfer base/0x0/0 --reason x --approved-by b', 'deposit 2 has no id of the service'],

@@ -86,9 +86,9 @@ test('deposits show', async () => {
                  0x000000000000000000000000000000000000000000000000666f727761726432
       service    dep_2
 
-                  WEBHOOK  API     CHAIN
-      deposit     absent   agrees  proves
-      settlement  absent   is off  proves
+                  WEBHOOK  API      CHAIN
+      deposit     absent   agrees   proves
+      settlement  absent   differs  proves
 
       mismatches
         settlement_short (severe) since 2026-01-01T10:00:00.000Z, open: Short by 0.9 USDC: the service states 99.9, the chain shows 99

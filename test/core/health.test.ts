@@ -39,7 +39,7 @@ test('where all is well, every part says so', () => {
 })
 
 test.each<[string, Partial<Vitals>, string]>([
-  ['no schema', { migrations: [] }, 'schema fault: is not made yet'],
+  ['no schema', { migrations: [] }, 'schema fault: is not created yet'],
   [
     'an older schema',
     { migrations: ['0025_older_contract'] },
@@ -53,29 +53,29 @@ test.each<[string, Partial<Vitals>, string]>([
   [
     'a newer schema, as while a newer version takes over',
     { migrations: [...own, '0027_x'] },
-    'schema warning: at 0027_x, of a newer version; this one knows 0026_last',
+    'schema warning: at 0027_x, from a newer version; this version knows 0026_last',
   ],
   [
     'a newer schema that something was taken from',
     { migrations: [...own, '0027_x_contract', '0028_x'] },
-    'schema warning: at 0028_x, of a newer version; this one knows 0026_last, and does not start again: 0027_x_contract took something away',
+    'schema warning: at 0028_x, from a newer version; this version knows 0026_last; this version cannot start again, because 0027_x_contract removed something that it uses',
   ],
-  ['rows that wait within bounds', { inboxOldest: 60 }, 'inbox fine: the oldest waits 60 s to be applied'],
+  ['rows that wait within bounds', { inboxOldest: 60 }, 'inbox fine: the oldest row has waited 60 s to be applied'],
   [
     'rows that wait too long',
     { inboxOldest: 61 },
-    'inbox fault: the oldest waits 61 s to be applied; 60 s are allowed',
+    'inbox fault: the oldest row has waited 61 s to be applied; the limit is 60 s',
   ],
   [
     'a scheduler that is gone',
     aged('scheduler', 61),
-    'scheduler fault: last tick 61 s ago; 60 s are allowed',
+    'scheduler fault: last tick 61 s ago; the limit is 60 s',
   ],
-  ['a worker that is gone', aged('worker', 61), 'worker fault: last job 61 s ago; 60 s are allowed'],
+  ['a worker that is gone', aged('worker', 61), 'worker fault: last job 61 s ago; the limit is 60 s'],
   [
     'a network that is not read',
     aged('scan/base', 301),
-    'scan/base fault: last complete reading 301 s ago; 300 s are allowed',
+    'scan/base fault: last complete reading 301 s ago; the limit is 300 s',
   ],
 ])('%s', (_what, changes, line) => {
   expect(judged(changes)).toContain(line)
@@ -85,7 +85,7 @@ test('a stream that is to be read less often may go unread for longer', () => {
   const seldom = { streams: new Map([...streams, ['poll', 1200]]) }
   expect(judged(aged('poll', 1200), seldom)).toContain('poll fine: last complete reading 1200 s ago')
   expect(judged(aged('poll', 1201), seldom)).toContain(
-    'poll fault: last complete reading 1201 s ago; 1200 s are allowed',
+    'poll fault: last complete reading 1201 s ago; the limit is 1200 s',
   )
 })
 
@@ -97,10 +97,10 @@ test('a database that takes nothing is a fault', () => {
 test('what never came is awaited for as long as it may take, and is a fault from then on', () => {
   const never = { ages: new Map() }
   expect(judged(never, { waited: 60 })).toContain('worker fine: no job yet')
-  expect(judged(never, { waited: 61 })).toContain('worker fault: no job for 61 s; 60 s are allowed')
+  expect(judged(never, { waited: 61 })).toContain('worker fault: no job for 61 s; the limit is 60 s')
   expect(judged(never, { waited: 61 })).toContain('poll fine: no complete reading yet')
   expect(judged(never, { waited: 301 })).toContain(
-    'poll fault: no complete reading for 301 s; 300 s are allowed',
+    'poll fault: no complete reading for 301 s; the limit is 300 s',
   )
   expect(judged(never, { waited: null })).toContain('poll warning: no complete reading so far')
 })

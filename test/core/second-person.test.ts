@@ -17,7 +17,7 @@ test.each<Case>([
   ['of an asset whose decimals are not known', { decimals: null }, { all: '999' }],
   ['of an amount that is not known', { amount: null }, { all: '999' }],
 ])('a decision %s takes two people', (_what, changes, limits) => {
-  expect(decide(changes, limits, null)).toThrow('takes a second person')
+  expect(decide(changes, limits, null)).toThrow('needs a second person')
   expect(decide(changes, limits, 'max')).not.toThrow()
 })
 

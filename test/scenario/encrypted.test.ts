@@ -80,19 +80,19 @@ describe.skipIf(!tlsInstalled())('with TLS to every server', () => {
       days: 2,
       host: 'localhost',
       isTrusted: false,
-      says: /certificate.*: set NODE_EXTRA_CA_CERTS to the file of the authority that signed it/,
+      says: /certificate.*: set NODE_EXTRA_CA_CERTS to the certificate file of the authority that signed it/,
     },
     'of another name': {
       days: 2,
       host: 'elsewhere.example',
       isTrusted: true,
-      says: /localhost.*elsewhere\.example.*: name the server in its setting as its certificate does/s,
+      says: /localhost.*elsewhere\.example.*: in the setting, use the host name that the certificate names/s,
     },
     'that has expired': {
       days: -1,
       host: 'localhost',
       isTrusted: true,
-      says: /certificate has expired: that server needs a new certificate/,
+      says: /certificate has expired: renew the certificate of that server/,
     },
   }
 

@@ -163,7 +163,7 @@ describe('two versions side by side', () => {
   test('where a newer one took away what it used, this version works on and says so, and does not start again', async () => {
     await migrateFurther('9999_newer_contract', 'alter table deposit drop column mood')
     const last = running.at(-1)
-    const problem = expect.stringContaining('9999_newer_contract took something away') as string
+    const problem = expect.stringContaining('9999_newer_contract removed something that it uses') as string
     expect(last && (await readiness(last))).toMatchObject({
       ready: true,
       warnings: [{ part: 'schema', problem }],

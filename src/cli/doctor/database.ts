@@ -110,7 +110,7 @@ async function clockFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const off = `${Math.abs(seconds).toFixed(1)} s ${seconds < 0 ? 'behind' : 'ahead of'} this machine`
   if (Math.abs(seconds) <= clockMaxSeconds) return ok('clock', `the database's is ${off}`)
   return fault('clock', {
-    says: `the database's is ${off}; ${clockMaxSeconds} s are allowed`,
+    says: `the database's is ${off}; the limit is ${clockMaxSeconds} s`,
     fix: 'set both clocks by NTP (timedatectl set-ntp true), first the one that is wrong',
   })
 }
@@ -125,7 +125,7 @@ async function rightsAndSchema(
   if (rights.some(({ state }) => state === 'fault')) return rights
   if (!isMade) {
     const fix = 'bin/depositd migrate; a start does it, too'
-    return [...rights, warning('schema', { says: 'is not made yet', fix })]
+    return [...rights, warning('schema', { says: 'is not created yet', fix })]
   }
   const vitals = await examined('schema', unasked, () => vitalFindings(db, settings))
   // The remaining checks need the schema of this version.

@@ -49,7 +49,7 @@ function saidByService(leg: DepositLeg, claim: Claim | null): string {
   if (claim === null) return 'nothing was received'
   const head = `${claim.serviceId} is ${claim.status}`
   const reported = claim[leg]
-  if (reported === null) return `${head}, and tells of none`
+  if (reported === null) return `${head}, and states no delivery`
   const transaction = reported.tx === null ? '' : ` by ${reported.tx}`
   return `${head}, ${reported.amount ?? 'no amount'} of ${reported.asset} to ${reported.address} on ${reported.network}${transaction}`
 }
@@ -59,14 +59,15 @@ type CellContext = { leg: DepositLeg; source: EvidenceSource; evidence: DepositE
 function ruleOf(cell: Cell, place: CellContext): string {
   const isChain = place.source === 'chain'
   if (cell === 'not_applicable') return 'a credit to a StableWallet is on no chain'
-  if (cell === 'absent') return isChain ? 'nothing was read on the chain' : 'it does not speak of this leg'
+  if (cell === 'absent')
+    return isChain ? 'no transfer was read on the chain' : 'the source does not state this leg'
   if (cell === 'agrees')
     return isChain ? 'a final transfer is the proof that claims are compared with' : agreement(place)
   if (cell === 'present')
     return isChain
-      ? 'it is not final, or nobody else speaks of it'
-      : 'what would prove or refute it is not there yet'
-  const what = disagreement(place).join(', ') || 'what it states'
+      ? 'it is not final, or no other source states it'
+      : 'the evidence that would prove or refute it is still missing'
+  const what = disagreement(place).join(', ') || 'the claim'
   return `${what} differs from ${otherSide(place)}`
 }
 
@@ -74,12 +75,12 @@ function agreement({ leg, evidence }: CellContext): string {
   if (leg === 'deposit') return 'asset, amount and address are the same as on chain'
   return isCredited(evidence)
     ? "asset and amount are the same as in the API's record"
-    : 'asset and amount are what reached the approved recipient'
+    : 'asset and amount are the same as delivered to the approved recipient'
 }
 
 function otherSide({ leg, evidence }: CellContext): string {
   if (leg === 'deposit') return 'the other sources'
-  return isCredited(evidence) ? 'the record, or from the wallet paid' : 'what reached the approved recipient'
+  return isCredited(evidence) ? 'the record or the wallet paid' : 'the delivery to the approved recipient'
 }
 
 /** The fields of the leg that are stated differently than the chain shows them. */

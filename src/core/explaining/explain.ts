@@ -44,16 +44,15 @@ function stateReason({ evidence, verdict, policy }: VerdictContext, sources: Inb
   const open = openCells(verdict, policy)
   const rules: Record<typeof state, string> = {
     observed: 'the payment is not final on its chain',
-    confirmed: 'the payment is final on its chain, and nothing shows that its delivery has begun',
+    confirmed: 'the payment is final on its chain, and its delivery has not begun',
     settling: 'the payment is final on its chain, and its delivery has begun',
-    settled: `the delivery is proved, and not all agree: ${open.join(', ') || 'a webhook or an address contradicts'}`,
+    settled: `the delivery is proved, but these do not agree: ${open.join(', ') || 'a webhook or an address'}`,
     reconciled: `the delivery is proved, and all required cells agree: ${policy.required.join(', ')}`,
-    orphaned: 'the block that held the payment is gone from its chain',
-    refunded: "the service's API says so",
-    held: "the service's API says so",
-    failed: "the service's API says so",
-    ignored:
-      'it is no deposit: the coin by which the service pays for sweeping, or what the policy passes over',
+    orphaned: 'the block of the payment is no longer on its chain',
+    refunded: "the service's API reports this status",
+    held: "the service's API reports this status",
+    failed: "the service's API reports this status",
+    ignored: 'not a deposit: the native coin with which the service pays for sweeping',
   }
   const times = [
     ...(finalAt === null ? [] : [`final ${finalAt.toISOString()}`]),
@@ -100,7 +99,7 @@ function transferReasons({ evidence }: VerdictContext, sources: InboxRowIndex): 
 function writeOffReasons({ evidence: { writeOff } }: VerdictContext): VerdictReason[] {
   if (writeOff === null) return []
   const says = `to ${writeOff.account} at ${writeOff.at.toISOString()}`
-  const rule = 'a person decided that what was paid is not expected any more'
+  const rule = 'a person decided that the payment is no longer expected'
   return [{ what: 'write-off', says, evidence: [], rule, policy: null, until: null }]
 }
 
@@ -146,7 +145,7 @@ function awaitedReasons({ evidence, verdict, policy }: VerdictContext): VerdictR
       what: `awaited ${kind}`,
       says: what,
       evidence: [],
-      rule: `it is missed where it has not come in time since ${since.toISOString()}`,
+      rule: `it becomes a mismatch if it has not arrived by the deadline, counted from ${since.toISOString()}`,
       policy: policyLine(policy, ruledBy(kind) ?? 'line'),
       until: due,
     }))
@@ -201,10 +200,10 @@ function toleranceText({ tolerance: { amount, bps } }: Policy, asset?: string): 
 }
 
 function feeText(fee: FeeModel, asset?: string): string {
-  if (fee.kind === 'stated') return 'whatever the service states'
+  if (fee.kind === 'stated') return 'any fee that the service states'
   if (fee.kind === 'fixed') return amountText(fee.amount, asset)
-  if (fee.kind === 'bps') return `${fee.bps} bps of what is paid`
-  return `${fee.lowBps} to ${fee.highBps} bps, as on ${fee.sample} deposits`
+  if (fee.kind === 'bps') return `${fee.bps} bps of the payment`
+  return `${fee.lowBps} to ${fee.highBps} bps, learned from ${fee.sample} deposits`
 }
 
 /** In the format of the settings: `500ms`, `30s`, `10m`, `2h`. */

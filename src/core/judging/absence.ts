@@ -162,13 +162,13 @@ function stepsOf({ role, network, address }: SoughtLeg, search: LegSearch): stri
 
 function reasonOf({ network, from }: SoughtLeg, search: LegSearch | undefined): string {
   if (search === undefined)
-    return `${network} could not be searched for a day: look at its nodes with \`bin/depositd doctor\``
-  if (search.isUnread) return `${network} is not read: set an RPC URL for it`
+    return `${network} could not be searched for 24 hours: check its nodes with \`bin/depositd doctor\``
+  if (search.isUnread) return `${network} has no RPC URL: set one to read it`
   if (search.bookedAt === null) return 'the address is not in the address book'
   if (search.claimed === null) return `the nodes of ${network} have no blocks from ${from.toISOString()}`
   const { read } = search
-  if (read === null) return `${network} was not read for this address yet`
+  if (read === null) return `${network} has not been read for this address yet`
   return reachesBack(search, { ...search, address: search.to, from, until: from })
-    ? `${network} is read as final up to block ${read.to.height} of ${read.to.blockAt.toISOString()} only`
-    : `${network} is read for this address from block ${read.from.height} of ${read.from.blockAt.toISOString()} on only`
+    ? `${network} is read only up to final block ${read.to.height} (${read.to.blockAt.toISOString()})`
+    : `${network} is read for this address only from block ${read.from.height} (${read.from.blockAt.toISOString()})`
 }

@@ -228,7 +228,7 @@ function matchAmbiguous(evidence: DepositEvidence): Mismatch | null {
   return {
     kind: 'ambiguous_match',
     detail: {
-      stated: stated?.toString() ?? 'not of all deposits',
+      stated: stated?.toString() ?? 'incomplete amounts',
       delivered: delivered.toString(),
       deposits: listed(deposits),
       transfers: listed(transfers),

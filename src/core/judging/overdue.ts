@@ -139,7 +139,7 @@ function webhookWaits({ evidence, finalAt, settledAt }: DeadlineContext, policy:
     what:
       evidence.webhookAt === null
         ? 'no webhook received for this deposit'
-        : `no webhook received that it is ${status}`,
+        : `no webhook received for the status ${status}`,
     missing: !isReported,
     since,
     withinMs: policy.webhookWithinMs,
@@ -179,12 +179,12 @@ function deliveryWaits(
   policy: Policy,
 ): Wait[] {
   const where = isCredited(evidence)
-    ? 'the API does not say that it is credited'
-    : 'nothing final has reached the recipient'
+    ? 'the API does not report the credit'
+    : 'no final delivery has reached the recipient'
   return [
     {
       kind: 'api_missing',
-      what: 'the API does not say that it is settled',
+      what: 'the API does not report the deposit as settled',
       missing: !ended && isUnsaid(matrix.settlement.api),
       since: settledAt ?? creditReportedAt(evidence),
       withinMs: policy.apiWithinMs,
@@ -224,7 +224,7 @@ function isReportedDifferently(evidence: DepositEvidence): boolean {
 function refundWait({ evidence, finalAt, settledAt, ended }: DeadlineContext, policy: Policy): Wait {
   return {
     kind: 'refund_due',
-    what: 'the service says that it failed, and does not say that it gave it back',
+    what: 'the service reports that the deposit failed, and has not reported a refund',
     missing: !ended && settledAt === null && hasFailed(evidence),
     since: finalAt && latest([finalAt, evidence.statuses.api.get('failed') ?? null]),
     withinMs: policy.refundWithinMs,

@@ -79,7 +79,7 @@ test('a clock that is off is a fault', async () => {
     await saysChanged('clock', (text) => text.replaceAll(/20\d\d(-\d\d-\d\d \d\d:\d\d:)/g, '2019$1')),
   ).toEqual([
     expect.stringMatching(
-      /^fault \| the database's is \d+\.\d s behind this machine; 5 s are allowed \| set both clocks/,
+      /^fault \| the database's is \d+\.\d s behind this machine; the limit is 5 s \| set both clocks/,
     ),
   ])
 })
@@ -87,7 +87,7 @@ test('a clock that is off is a fault', async () => {
 test('a database without a schema is warned of, one of another version is a fault or warned of', async () => {
   const empty = await emptyDatabase()
   expect(await world.says('schema', { DATABASE_URL: empty.url })).toEqual([
-    'warning | is not made yet | bin/depositd migrate; a start does it, too',
+    'warning | is not created yet | bin/depositd migrate; a start does it, too',
   ])
   await empty.drop()
   const { rows } = await sql<{ name: string; timestamp: string }>`
@@ -103,7 +103,7 @@ test('a database without a schema is warned of, one of another version is a faul
   )
   expect(await world.says('schema')).toEqual([
     expect.stringMatching(
-      /^warning \| at 9999_future, of a newer version; .* \| .*the newer version of depositd/,
+      /^warning \| at 9999_future, from a newer version; .* \| .*the newer version of depositd/,
     ),
   ])
   await sql`update kysely_migration set name = '0001_other' where name = '9999_future'`.execute(owner)
@@ -165,17 +165,17 @@ test('rights that the daemon lost, or should never have, are faults with the sta
 })
 
 test.each<[string, string, RegExp]>([
-  ['scheduler', 'a scheduler', /^fault \| last tick 36\d\d s ago; 60 s are allowed \| start a scheduler/],
-  ['worker', 'a worker', /^fault \| last job 36\d\d s ago; 60 s are allowed \| start a worker/],
+  ['scheduler', 'a scheduler', /^fault \| last tick 36\d\d s ago; the limit is 60 s \| start a scheduler/],
+  ['worker', 'a worker', /^fault \| last job 36\d\d s ago; the limit is 60 s \| start a worker/],
   [
     'poll',
     'a poll',
-    /^fault \| last complete reading 36\d\d s ago; 300 s are allowed \| .*log of the job poll/,
+    /^fault \| last complete reading 36\d\d s ago; the limit is 300 s \| .*log of the job poll/,
   ],
   [
     'scan/base',
     'a scan',
-    /^fault \| last complete reading 36\d\d s ago; 300 s are allowed \| mend what chain base/,
+    /^fault \| last complete reading 36\d\d s ago; the limit is 300 s \| mend what chain base/,
   ],
 ])('%s: %s that stands still is a fault; one that never was is warned of', async (stream, _what, line) => {
   expect(await world.says(stream)).toEqual([expect.stringMatching(/^warning \| no .* so far \| /)])
@@ -195,7 +195,7 @@ test('rows that nobody applies are a fault', async () => {
     select id, now(), now() - interval '1 hour' from added`.execute(owner)
   expect(await world.says('inbox')).toEqual([
     expect.stringMatching(
-      /^fault \| the oldest waits 36\d\d s to be applied; 60 s are allowed \| start a worker/,
+      /^fault \| the oldest row has waited 36\d\d s to be applied; the limit is 60 s \| start a worker/,
     ),
   ])
 })

@@ -130,7 +130,7 @@ test.each<[string, () => ReturnType<typeof add>, string]>([
   [
     'one person for both',
     () => add(collected('x'), '--by erin --approved-by erin'),
-    'erin cannot approve what erin decides',
+    'erin cannot approve their own decision',
   ],
   [
     'a file that is not there',

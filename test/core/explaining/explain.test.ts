@@ -86,13 +86,13 @@ test.each([
   ['minimum', {}, 'policy.minimum: none'],
   ['minimum', { minimum: 5n as Amount }, 'policy.minimum: 5 base units'],
   ['tolerance', {}, 'policy.tolerance: 0 base units, or 0 bps'],
-  ['fee', {}, 'policy.fee: whatever the service states'],
+  ['fee', {}, 'policy.fee: any fee that the service states'],
   ['fee', { fee: { kind: 'fixed', amount: 7n as Amount } }, 'policy.fee: 7 base units'],
-  ['fee', { fee: { kind: 'bps', bps: 10, units } }, 'policy.fee: 10 bps of what is paid'],
+  ['fee', { fee: { kind: 'bps', bps: 10, units } }, 'policy.fee: 10 bps of the payment'],
   [
     'fee',
     { fee: { kind: 'band', lowBps: 8, highBps: 12, sample: 40, units } },
-    'policy.fee: 8 to 12 bps, as on 40 deposits',
+    'policy.fee: 8 to 12 bps, learned from 40 deposits',
   ],
 ] as const)('the line of %s with %o', (field, changes, line) => {
   expect(policyLine({ ...policy, ...changes }, field)).toBe(line)

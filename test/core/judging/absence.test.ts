@@ -87,7 +87,7 @@ test('a payment that webhook and API place on two networks is missing only if it
   expect(judged([...both, onBase])).toEqual([])
   const unread = search({ network: arbitrum, isUnread: true })
   expect(judged([...both, onBase, unread])).toEqual([
-    'not_covered: arbitrum is not read: set an RPC URL for it',
+    'not_covered: arbitrum has no RPC URL: set one to read it',
   ])
   const onArbitrum = search({ network: arbitrum, read: range(2, 35) })
   expect(judged([...both, onBase, onArbitrum])).toEqual([byRange])

@@ -20,7 +20,7 @@ test('a status that the API tells of is missed where no webhook tells of it, tho
   const listed = [claim(said('observed', 1)), claim(said('settling', 3)), claim(said('settled', 5))]
   const reported = [webhook(said('observed', 1)), webhook(said('settled', 5))]
   expect(missing([...listed, ...reported, payment(), delivery()])).toEqual([
-    `no webhook received that it is settling, since ${at(3).toISOString()}`,
+    `no webhook received for the status settling, since ${at(3).toISOString()}`,
   ])
   expect(missing([...listed, ...reported, payment(), delivery()], at(3 + 9))).toEqual([])
   expect(missing([...listed, ...reported, webhook(said('settling', 300)), payment(), delivery()])).toEqual([])
@@ -29,13 +29,13 @@ test('a status that the API tells of is missed where no webhook tells of it, tho
 test.each<ClaimStatus>(['held', 'refunded', 'failed'])('so is that it is %s', (status) => {
   const observations = [webhook(said('observed', 1)), claim(said(status, 3)), payment({ receivedAt: at(30) })]
   expect(missing(observations, at(15))).toEqual([
-    `no webhook received that it is ${status}, since ${at(3).toISOString()}`,
+    `no webhook received for the status ${status}, since ${at(3).toISOString()}`,
   ])
 })
 
 test('a payment that became final is missed where webhooks fell silent before', () => {
   expect(missing([webhook(said('observed', 1)), payment()])).toEqual([
-    `no webhook received that it is confirmed, since ${at(2).toISOString()}`,
+    `no webhook received for the status confirmed, since ${at(2).toISOString()}`,
   ])
   expect(missing([webhook(said('observed', 1)), webhook(said('settling', 3)), payment()])).toEqual([])
 })

@@ -137,7 +137,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   [
     'one person for both',
     () => addJournal(deps(), written(), { by: 'Erin', approvedBy: 'erin' }),
-    'erin cannot approve what Erin decides',
+    'erin cannot approve their own decision',
   ],
   [
     'an unknown account',
