@@ -97,6 +97,6 @@ test('a deposit says of its refund how it was found, and by which evidence', () 
   const stored = observations.map((observation, place) => ({ inboxId: BigInt(place + 1), observation }))
   const [explained] = explainAll(decided(observations).deposits, stored, rules)
   expect(explained?.reasons.filter(({ what }) => what === 'refund')).toMatchObject([
-    { says: `base/${back.tx}/0`, evidence: [3n], rule: expect.stringContaining('went back') },
+    { says: `base/${back.tx}/0`, evidence: [3n], rule: expect.stringContaining('as the refund') },
   ])
 })
