@@ -147,8 +147,8 @@ async function choosePorts(environment: EmbeddedOptions['environment']): Promise
  * Creates the channels and the wallet of the demonstration through the service's API.
  * @returns their deposit addresses
  */
-async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'client'>): Promise<TrafficTarget[]> {
-  const all = { ...deps, client: connectOwners(settings.service, loadServiceProfile(settings)) }
+async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'owners'>): Promise<TrafficTarget[]> {
+  const all = { ...deps, owners: connectOwners(settings.service, loadServiceProfile(settings)) }
   const { channels, wallet } = await demoOwners()
   const entries = [
     ...(await Promise.all(channels.map((channel) => createChannel(all, channel)))),

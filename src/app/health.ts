@@ -11,40 +11,12 @@ import {
 } from '../core/health.ts'
 import type { LiveScheme } from '../intake/live-scheme.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
-import { expectedStreams, isDone, type Tick } from '../jobs/schedule.ts'
-
-import type { JobName } from '../jobs/work.ts'
-import type { Observer } from '../ops/observe.ts'
+import { expectedStreams } from '../jobs/schedule.ts'
 import { answerMaxMs, type Problem, type Readiness } from '../ops/readiness.ts'
-import { type Database, openDatabase } from '../store/database.ts'
+import { openDatabase } from '../store/database.ts'
 import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
-import { keepBeat, readHealth } from '../store/server-facts.ts'
+import { readHealth } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
-
-const beatJob = 'beat' satisfies JobName
-/** A process counts as gone after six missed beats. */
-const beatExpression = '*/10 * * * * *'
-
-type HeartbeatDeps = { db: Database<Tables>; queue: Queue; observer: Observer }
-
-export type Heartbeats = {
-  /** The worker's sign of life is that it runs this job. */
-  jobs: Record<typeof beatJob, () => Promise<void>>
-  /** The scheduler's sign of life. It wakes the worker's through the queue, as for any job. */
-  ticks: Tick[]
-}
-
-export function composeBeats({ db, queue, observer }: HeartbeatDeps): Heartbeats {
-  const beat = async () => {
-    await keepBeat(db, schedulerStream)
-    await queue.wake(beatJob)
-  }
-  const tick = () => isDone(beat(), (error) => observer.jobFailed(beatJob, error))
-  return {
-    jobs: { [beatJob]: () => keepBeat(db, workerStream) },
-    ticks: [{ name: beatJob, expression: beatExpression, run: tick }],
-  }
-}
 
 type ReadinessDeps = { roles: readonly Role[]; queue: Queue; webhooks: LiveScheme }
 

@@ -11,7 +11,7 @@ import type { Tables } from '../store/tables.ts'
 
 export type ProvisionDeps = {
   db: Database<Tables>
-  client: OwnersClient
+  owners: OwnersClient
   networks: readonly NetworkSettings[]
 }
 
@@ -31,14 +31,14 @@ export async function createChannel(deps: ProvisionDeps, request: NewChannel): P
   const known = await knownAs(deps, owner)
   // Refuses a rule that differs from the stored one before the service is called.
   if (known !== null) await saveOwner(deps.db, { ...known, forward })
-  return keep(deps, { owner, known, forward }, await deps.client.createChannel(request))
+  return keep(deps, { owner, known, forward }, await deps.owners.createChannel(request))
 }
 
 /** Creates a StableWallet at the service and stores its addresses. Throws like `createChannel`. */
 export async function createStableWallet(deps: ProvisionDeps, id: string): Promise<OwnerEntry> {
   const owner: Owner = { kind: 'stable_wallet', id }
   const known = await knownAs(deps, owner)
-  return keep(deps, { owner, known, forward: null }, await deps.client.createStableWallet(id))
+  return keep(deps, { owner, known, forward: null }, await deps.owners.createStableWallet(id))
 }
 
 type ProvisionRequest = { owner: Owner; known: OwnerEntry | null; forward: OwnerEntry['forward'] }

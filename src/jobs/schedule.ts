@@ -1,11 +1,57 @@
+import type { Kysely } from 'kysely'
 import { createTask } from 'node-cron'
 import type { Settings } from '../config/settings.ts'
-import { streamAgeMaxSeconds } from '../core/health.ts'
+import { schedulerStream, streamAgeMaxSeconds } from '../core/health.ts'
+import { keepBeat } from '../store/server-facts.ts'
+import type { Tables } from '../store/tables.ts'
 import { scanStream } from './chain/scan-position.ts'
 import { pollStream } from './poll/position.ts'
+import type { JobName } from './work.ts'
 
 /** A cron expression with seconds, and the work of each tick. `run` resolves to whether the work was done. */
 export type Tick = { name: string; expression: string; run: () => Promise<boolean> }
+
+export type TickDeps = {
+  db: Kysely<Tables>
+  wake: (job: JobName, key?: string) => Promise<void>
+  jobFailed: (job: JobName, error: unknown, key?: string) => void
+}
+
+/** A process counts as gone after six missed heartbeats. */
+const beatExpression = '*/10 * * * * *'
+
+/** The jobs to wake and how often. Wake-ups of a job that is already waiting are merged. */
+export function ticksOf(
+  { networks, schedule }: Pick<Settings, 'networks' | 'schedule'>,
+  { db, wake, jobFailed }: TickDeps,
+): Tick[] {
+  const waking = (job: JobName, key?: string) => () =>
+    isDone(wake(job, key), (error) => jobFailed(job, error, key))
+  // The scheduler's own heartbeat, and the worker's, which shows that wake-ups pass through the queue.
+  const beat = async () => {
+    await keepBeat(db, schedulerStream)
+    await wake('beat')
+  }
+  const ofNetworks = networks
+    .filter(({ rpcUrls }) => rpcUrls.length > 0)
+    .flatMap(({ name }) => [
+      { name: `scan ${name}`, expression: schedule.scan, run: waking('scan', name) },
+      { name: `backfill ${name}`, expression: schedule.backfill, run: waking('backfill', name) },
+      { name: `balances ${name}`, expression: schedule.balances, run: waking('prove', name) },
+    ])
+  return [
+    ...ofNetworks,
+    { name: 'poll', expression: schedule.poll, run: waking('poll') },
+    { name: 'sweep', expression: schedule.sweep, run: waking('sweep') },
+    { name: 'audit', expression: schedule.audit, run: waking('audit') },
+    { name: 'seal', expression: schedule.seal, run: waking('seal') },
+    {
+      name: 'beat',
+      expression: beatExpression,
+      run: () => isDone(beat(), (error) => jobFailed('beat', error)),
+    },
+  ]
+}
 
 /** Resolves to whether the work succeeded. A failure is passed to `failed`. */
 export function isDone(work: Promise<void>, failed: (error: unknown) => void): Promise<boolean> {

@@ -1,49 +1,33 @@
-import { Fault } from '../core/errors.ts'
+import { workerStream } from '../core/health.ts'
 import { reach } from '../failpoint.ts'
 import { dueNetworks } from '../store/chain/named-transactions.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import { takeDecisions } from '../store/mismatches/cases.ts'
-import type { MismatchChange } from '../store/mismatches/mismatches.ts'
+import { keepBeat } from '../store/server-facts.ts'
 import { readClock } from '../store/streams.ts'
 import { type ApplyDeps, type ApplyResult, applyDue, applyPending, batchMax } from './books/apply.ts'
-import { createLedgerWork, type LedgerWork, type OwnerAudit } from './books/ledger-work.ts'
-
+import { createLedgerWork, type LedgerWork, type LedgerWorkDeps } from './books/ledger-work.ts'
 import { proposeMatches } from './books/propose-matches.ts'
 import { type ChainWork, createNetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
-import type { NoProof } from './chain/proof-run.ts'
-import type { BalanceProofResult } from './chain/prove-balances.ts'
 import { type Cadence, isPollDue, keepPace } from './poll/pace.ts'
 import { type PollDeps, pollDeposits } from './poll/poll.ts'
-
 import { nothingRead, type PollReport, readAlone } from './poll/read-records.ts'
 
 export type WorkDeps = ApplyDeps &
   PollDeps &
-  NetworkWorkDeps & {
+  NetworkWorkDeps &
+  LedgerWorkDeps & {
     cadence: Cadence
-    audit: () => Promise<OwnerAudit>
-    prove: (network: string) => Promise<BalanceProofResult | NoProof>
     /** Requests a run of a job. May fail: the sweep requests it again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
       applied: (applied: ApplyResult) => void
       polled: (reading: PollReport) => void
-      mismatches: (changes: readonly MismatchChange[]) => void
     }
   }
 
-export type JobName =
-  | 'apply'
-  | 'scan'
-  | 'backfill'
-  | 'verify'
-  | 'poll'
-  | 'read'
-  | 'sweep'
-  | 'audit'
-  | 'prove'
-  | 'seal'
-  | 'beat'
+/** The name by which the queue and the schedule refer to a job: its function in `DaemonWork`. */
+export type JobName = Exclude<keyof DaemonWork, 'all'>
 
 /** A wake-up counts as lost if its row has waited this long. */
 const overdueSeconds = 5
@@ -51,9 +35,9 @@ const overdueSeconds = 5
 /** If a batch of webhooks names at most this many deposits, each is read by id; otherwise the list is read. */
 const readsMax = 20
 
-/** The recurring work of the daemon. Each job is safe to run twice and concurrently. */
+/** All jobs of the daemon by name. Each is safe to run twice and concurrently. */
 export type DaemonWork = LedgerWork &
-  Pick<ChainWork, 'scan' | 'backfill' | 'verify'> & {
+  Pick<ChainWork, 'scan' | 'backfill' | 'verify' | 'prove'> & {
     apply: () => Promise<void>
     /** Reads the service's records if a poll is due. */
     poll: () => Promise<void>
@@ -61,30 +45,29 @@ export type DaemonWork = LedgerWork &
     read: (id: string) => Promise<void>
     /** Finds work whose wake-up was lost: overdue rows, groups past their deadline, and decisions of people. */
     sweep: () => Promise<void>
-    /** Compares the balances of a network's deposit addresses with the transfers seen. */
-    prove: (network: string) => Promise<void>
+    /** The worker's heartbeat. */
+    beat: () => Promise<void>
     /** Runs everything deposits need now, without the queue. For tests and one-off runs. */
     all: () => Promise<void>
   }
 
-export function createWork(given: WorkDeps): DaemonWork {
-  const deps: DaemonWorkDeps = { ...given, failing: new Set() }
+export function createWork(options: WorkDeps): DaemonWork {
+  const deps: DaemonWorkDeps = { ...options, failing: new Set() }
   const networks = createNetworkWork(deps)
-  const wakeIf = async (condition: boolean | undefined, job: JobName, key?: string) => {
-    if (condition) await deps.wake(job, key)
-  }
+  const ledger = createLedgerWork(deps)
   const proposePage = createProposer(deps)
   return {
     async apply() {
       const { reported, named } = await applyAll(deps)
       for (const network of named) await deps.wake('verify', network)
-      const isAlone = reported.size <= readsMax && deps.client.list.one !== undefined
-      for (const id of isAlone ? reported : []) await deps.wake('read', id)
-      await wakeIf(reported.size > 0 && !isAlone, 'poll')
+      const readsById = reported.size <= readsMax && deps.client.list.one !== undefined
+      for (const id of readsById ? reported : []) await deps.wake('read', id)
+      if (reported.size > 0 && !readsById) await deps.wake('poll')
     },
     scan: networks.scan,
     backfill: networks.backfill,
     verify: networks.verify,
+    prove: networks.prove,
     async poll() {
       if (await isPollDue(deps.db, deps.cadence)) await pollNow({ ...deps, keepPace: () => keepPace(deps) })
     },
@@ -92,7 +75,7 @@ export function createWork(given: WorkDeps): DaemonWork {
       const reading = nothingRead()
       await readAlone(await byDatabaseClock(deps), [id], reading)
       deps.observe.polled(reading)
-      await wakeIf(reading.stored > 0, 'apply')
+      if (reading.stored > 0) await deps.wake('apply')
     },
     async sweep() {
       reach('sweep.began')
@@ -100,11 +83,12 @@ export function createWork(given: WorkDeps): DaemonWork {
       deps.observe.mismatches(await takeDecisions(deps.db))
       if ((await oldestPending(deps.db)) > overdueSeconds) await applyAll(deps)
       const due = await dueNetworks(deps.db, deps.now())
-      for (const network of due) await wakeIf(deps.readers.has(network), 'verify', network)
-      await wakeIf(await proposePage(), 'apply')
+      for (const network of due) if (deps.readers.has(network)) await deps.wake('verify', network)
+      if (await proposePage()) await deps.wake('apply')
     },
-    prove: createProve(deps),
-    ...createLedgerWork(deps),
+    audit: ledger.audit,
+    seal: ledger.seal,
+    beat: () => keepBeat(deps.db, workerStream),
     async all() {
       await networks.readAll()
       await pollNow(deps)
@@ -137,17 +121,6 @@ function createProposer(deps: WorkDeps): () => Promise<boolean> {
     after = next ?? 0n
     deps.observe.mismatches(mismatches)
     return agreed > 0
-  }
-}
-
-function createProve(deps: WorkDeps): DaemonWork['prove'] {
-  return async (network) => {
-    const proved = await deps.prove(network)
-    if (typeof proved === 'string') return
-    deps.observe.mismatches(proved.changes)
-    if (proved.stored > 0) await deps.wake('apply')
-    const [problem] = proved.problems
-    if (problem !== undefined) throw new Fault('remote_failed', { what: `balances on ${network}`, problem })
   }
 }
 

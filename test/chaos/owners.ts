@@ -16,8 +16,8 @@ export async function createOwners(
 ): Promise<OwnerEntry[]> {
   const settings = parseSettings(environment, (path) => readFileSync(path, 'utf8'))
   const db = openDatabase<Tables>({ url: settings.databaseUrl, poolMax: 4, applicationName: 'chaos' })
-  const client = connectOwners(settings.service, loadServiceProfile(settings))
-  const deps = { db, networks: settings.networks, client }
+  const owners = connectOwners(settings.service, loadServiceProfile(settings))
+  const deps = { db, networks: settings.networks, owners }
   try {
     const { channels, wallet } = await demoOwners()
     const wanted = [...channels, desk].filter(({ forwardNetwork }) => networks.includes(forwardNetwork))

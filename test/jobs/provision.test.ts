@@ -56,7 +56,7 @@ beforeEach(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const client = connectOwners({ url, apiKey: 'key' }, profileOf('depositd'))
-  deps = { db: books.db, client, networks: [evmNetwork('base'), evmNetwork('arbitrum')] }
+  deps = { db: books.db, owners: client, networks: [evmNetwork('base'), evmNetwork('arbitrum')] }
 })
 afterEach(async () => {
   server.closeAllConnections()

@@ -9,9 +9,10 @@ import { appendInbox } from '../../src/store/inbox.ts'
 import { workOnCases } from '../../src/store/mismatches/cases.ts'
 import { type Books, late } from '../support/books.ts'
 import { countStatements } from '../support/count-statements.ts'
-import { at, base, claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
+import { at, base, claim, delivery, payment, txId, walletAddress, webhook } from '../support/evidence.ts'
+import { evmNetwork } from '../support/made-up-networks.ts'
 import { ownProfile } from '../support/profile.ts'
-import { openScriptedWork, type ScriptedWork, transfer } from '../support/scripted-work.ts'
+import { openScriptedWork, type ScriptedWork, transfer, unlistedOwners } from '../support/scripted-work.ts'
 import { tamper } from '../support/tamper.ts'
 
 let world: ScriptedWork
@@ -30,9 +31,12 @@ async function states(): Promise<string[]> {
   return rows.map(({ state }) => state)
 }
 
-test('what an audit finds is told', async () => {
-  await work().audit()
-  expect(reported).toEqual(['address_changed cleared'])
+test('an audit reports an owner whose stated address is not the approved one', async () => {
+  const owner = { kind: 'channel', id: 'shop' } as const
+  const stated = { owner, deposits: [{ network: 'base', address: walletAddress }], forward: null }
+  const list = (kind: string) => Promise.resolve(kind === 'channel' ? [stated] : null)
+  await work({ owners: { ...unlistedOwners, list }, networks: [evmNetwork('base')] }).audit()
+  expect(reported).toEqual(['address_changed opened'])
 })
 
 test('sealing seals what is booked, and tells of a seal that is broken', async () => {

@@ -48,6 +48,8 @@ export type MadeUpChain = {
   happen(...happenings: Happening[]): Promise<void>
   /** Stores a payment as a scan does. */
   show(happening: Happening): Promise<void>
+  /** What the jobs know of the network. */
+  network(): ProvenNetwork
   prove(holder?: string): Promise<BalanceProofResult | NoProof>
   /** The open mismatches. */
   unexplained(): Promise<Unexplained[]>
@@ -90,13 +92,14 @@ export async function startChain({ db }: Books): Promise<MadeUpChain> {
     async show(happening) {
       await inTransaction(db, (tx) => appendChainTransfers(tx, [chainTransferOf(happening)]))
     },
+    network() {
+      const reader = readerOf(chain, () => reached)
+      return { reader, settings: settingsOf(chain), startHeight: chain.startHeight }
+    },
     prove(holder = 'me') {
       chain.asked.length = 0
-      const reader = readerOf(chain, () => reached)
-      return proveBalances(
-        { db, holder, leaseMs: 600_000, now: () => at(chain.minutes++) },
-        { reader, settings: settingsOf(chain), startHeight: chain.startHeight },
-      )
+      const now = () => at(chain.minutes++)
+      return proveBalances({ db, holder, leaseMs: 600_000, now }, chain.network())
     },
     async unexplained() {
       const { rows } = await sql<Unexplained>`

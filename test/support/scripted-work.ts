@@ -3,7 +3,6 @@ import type { NetworkReader } from '../../src/jobs/chain/scan.ts'
 import type { SearchReader } from '../../src/jobs/chain/search-legs.ts'
 import type { TransactionReader } from '../../src/jobs/chain/verify-transactions.ts'
 import { createWork, type DaemonWork, type WorkDeps } from '../../src/jobs/work.ts'
-import type { MismatchChange } from '../../src/store/mismatches/mismatches.ts'
 import { type Books, openBooks } from './books.ts'
 import { at, base, payment } from './evidence.ts'
 import { ownProfile } from './profile.ts'
@@ -21,17 +20,17 @@ export type ScriptedWork = AsyncDisposable & {
   work: (changes?: Partial<WorkDeps>) => DaemonWork
 }
 
+/** A service without lists of owners. */
+export const unlistedOwners: WorkDeps['owners'] = {
+  createChannel: () => Promise.reject(new Error('not used')),
+  createStableWallet: () => Promise.reject(new Error('not used')),
+  list: () => Promise.resolve(null),
+}
+
 /** Where reading stands after a scan that found nothing. */
 export const cursor = { final: { height: 20n, hash: '0x20' }, seenHeight: 20n, trail: [] }
 
 const nothingFound = { transfers: [], movements: [], proved: [], dissent: [] }
-
-const ended: MismatchChange = {
-  kind: 'address_changed',
-  severity: 'severe',
-  network: 'base',
-  change: 'cleared',
-}
 
 const { kind: _kind, role: _role, epoch: _epoch, receivedAt: _at, ...facts } = payment()
 
@@ -87,8 +86,9 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
       listDeposits: () => Promise.resolve({ records: [], next: null }),
       readDeposit: () => Promise.resolve(null),
     },
-    audit: () => Promise.resolve({ compared: 1, changes: [ended] }),
-    prove: () => Promise.resolve('busy'),
+    owners: unlistedOwners,
+    networks: [],
+    proven: [],
     readers: new Map([[base, reader]]),
     mayVerify: () => true,
     wake: (job, key = '') => Promise.resolve(void reported.push(`wake ${job} ${key}`.trim())),

@@ -136,7 +136,7 @@ async function provision(
   const deps = {
     db,
     networks: settings.networks,
-    client: connectOwners(settings.service, loadServiceProfile(settings)),
+    owners: connectOwners(settings.service, loadServiceProfile(settings)),
   }
   const { channels, wallet } = await demoOwners()
   const known = new Set<string>(settings.networks.map(({ name }) => name))

@@ -26,8 +26,8 @@ export async function createChannelCommand(context: Context, options: ChannelOpt
     forwardAsset: options.asset,
     forwardRecipient: options.recipient,
   }
-  const client = connectOwners(settings.service, loadServiceProfile(settings))
-  const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, client }, request))
+  const owners = connectOwners(settings.service, loadServiceProfile(settings))
+  const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, owners }, request))
   printEntry(context, entry, options)
 }
 
@@ -36,9 +36,9 @@ export async function createWalletCommand(
   options: { id: string; json?: boolean },
 ): Promise<void> {
   const settings = attachedSettings(context)
-  const client = connectOwners(settings.service, loadServiceProfile(settings))
+  const owners = connectOwners(settings.service, loadServiceProfile(settings))
   const entry = await withDatabase(context, (db) =>
-    createStableWallet({ ...settings, db, client }, options.id),
+    createStableWallet({ ...settings, db, owners }, options.id),
   )
   printEntry(context, entry, options)
 }

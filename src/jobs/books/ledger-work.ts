@@ -31,9 +31,7 @@ import { type CheckedSeal, checkSeals } from './check-seals.ts'
 import { findingOf } from './ledger-checks.ts'
 import { sealBooks } from './seal-books.ts'
 
-type LedgerWorkDeps = {
-  db: Database<Tables>
-  audit: () => Promise<OwnerAudit>
+export type LedgerWorkDeps = AuditDeps & {
   observe: { mismatches: (changes: readonly MismatchChange[]) => void }
 }
 
@@ -48,7 +46,8 @@ export type LedgerWork = {
 }
 
 /** Periodic work on the books, independent of incoming evidence. */
-export function createLedgerWork({ db, audit, observe }: LedgerWorkDeps): LedgerWork {
+export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
+  const { db, observe } = deps
   const auditSeals = createSealAudit(db)
   const auditSnapshots = createSnapshotAudit(db)
   return {
@@ -57,7 +56,7 @@ export function createLedgerWork({ db, audit, observe }: LedgerWorkDeps): Ledger
         () => orNextTime(() => snapshotBooks(db)),
         async () => observe.mismatches(await auditBooks(db)),
         async () => observe.mismatches(await auditSnapshots()),
-        async () => observe.mismatches((await audit()).changes),
+        async () => observe.mismatches((await auditOwners(deps)).changes),
       ]),
     seal: () =>
       each([() => orNextTime(() => sealBooks(db)), async () => observe.mismatches(await auditSeals())]),
@@ -168,7 +167,7 @@ async function checkSome(db: Database<Tables>, behind: Seal | null, journalsMax:
   return { checked, next: null }
 }
 
-export type AuditDeps = { db: Database<Tables>; client: OwnersClient; networks: readonly NetworkSettings[] }
+export type AuditDeps = { db: Database<Tables>; owners: OwnersClient; networks: readonly NetworkSettings[] }
 
 export type OwnerAudit = {
   /** Our owners that the service listed. */
@@ -190,7 +189,7 @@ export async function auditOwners(deps: AuditDeps): Promise<OwnerAudit> {
 }
 
 async function auditKind(
-  { db, client, networks }: AuditDeps,
+  { db, owners: client, networks }: AuditDeps,
   kind: 'channel' | 'stable_wallet',
 ): Promise<OwnerAudit> {
   const listed = await client.list(kind)

@@ -13,7 +13,6 @@ import { inTransaction } from '../../store/database.ts'
 import { clearTroubles } from '../../store/mismatches/mismatches.ts'
 import { releaseLeases, seizeLease } from '../../store/streams.ts'
 import { type BlockRangeTask, backfillStream, coverRange } from './backfill.ts'
-
 import { type NetworkReader, rescanNetwork, type ScanDeps, scanNetwork } from './scan.ts'
 import { scanStream } from './scan-position.ts'
 

@@ -1,7 +1,8 @@
 import type { Transaction } from 'kysely'
-import type { BalanceMovement, ChainTransfer, HeightRange, OnDemandReader } from '../../chain/types.ts'
+import type { HeightRange, OnDemandReader } from '../../chain/types.ts'
 import type { Address } from '../../core/asset.ts'
 import {
+  type BalanceMovement,
   type BalanceSearch,
   type BalanceSpan,
   beginSearch,
@@ -11,6 +12,7 @@ import {
   spansBetween,
   unexplained,
 } from '../../core/balance-proof.ts'
+import type { ChainTransfer } from '../../core/evidence.ts'
 import {
   type DifferenceSearchResult,
   dueDifferences,

@@ -1,5 +1,5 @@
 import type { NetworkName } from '../../core/asset.ts'
-import { assert, isFault } from '../../core/errors.ts'
+import { assert, Fault, isFault } from '../../core/errors.ts'
 import { inTransaction } from '../../store/database.ts'
 import {
   clearTroubles,
@@ -8,6 +8,8 @@ import {
   openTrouble,
 } from '../../store/mismatches/mismatches.ts'
 import { type BackfillDeps, createBackfill } from './backfill.ts'
+import type { ProvenNetwork } from './proof-run.ts'
+import { proveBalances } from './prove-balances.ts'
 import { type NetworkReader, type ScanDeps, type ScanReport, scanNetwork } from './scan.ts'
 import { type SearchReader, searchLegs } from './search-legs.ts'
 import {
@@ -23,6 +25,8 @@ type ChainWorkReader = NetworkReader & TransactionReader & SearchReader
 export type NetworkWorkDeps = ScanDeps &
   BackfillDeps & {
     readers: ReadonlyMap<NetworkName, ChainWorkReader>
+    /** The networks whose balances are proved. */
+    proven: readonly ProvenNetwork[]
     /** Whether one more transaction may be read by hash now. Time in milliseconds. */
     mayVerify: (network: string, nowMs: number) => boolean
     /** Requests a run of a job. May fail: the schedule requests it again. */
@@ -44,6 +48,8 @@ export type ChainWork = {
    * results.
    */
   verify: (network: string) => Promise<void>
+  /** Compares the balances of a network's deposit addresses with the transfers seen. */
+  prove: (network: string) => Promise<void>
   /** Reads all networks up to date, without wake-ups. */
   readAll: () => Promise<void>
   /**
@@ -80,6 +86,7 @@ export function createNetworkWork(deps: NetworkWorkDeps): ChainWork {
       const { stored } = await verify({ ...deps, mayRead }, reader)
       await wakeIf(stored > 0, 'apply')
     },
+    prove: (network) => proveNetwork(deps, network),
     async verifyAll() {
       let stored = 0
       for (const network of deps.readers.keys()) {
@@ -100,6 +107,21 @@ export function createNetworkWork(deps: NetworkWorkDeps): ChainWork {
       }
     },
   }
+}
+
+/** A proof writes rarely, and releases its lease at the end. */
+const proofLeaseMs = 60_000
+
+async function proveNetwork(deps: NetworkWorkDeps, name: string): Promise<void> {
+  const network = deps.proven.find(({ settings }) => settings.name === name)
+  assert(network !== undefined, `no reader for ${name}, so its balances cannot be proved`)
+  const proved = await proveBalances({ ...deps, leaseMs: proofLeaseMs }, network)
+  if (typeof proved === 'string') return
+  deps.observe.mismatches(proved.changes)
+  if (proved.stored > 0) await deps.wake('apply')
+  const [problem] = proved.problems
+  if (problem !== undefined)
+    throw new Fault('remote_failed', { what: `proving balances on ${name}`, problem })
 }
 
 /** Both run even if one fails. Reading by hash starts first: a transaction that it finds needs no search. */
@@ -147,7 +169,7 @@ function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promis
   const identified = new Set<NetworkName>()
   return async (network) => {
     const reader = readers.get(network as NetworkName)
-    assert(reader !== undefined, `a network is read only where a reader is: ${network}`)
+    assert(reader !== undefined, `no reader for ${network}`)
     if (!identified.has(reader.network)) await reader.checkIdentity()
     identified.add(reader.network)
     return reader

@@ -16,7 +16,6 @@ import {
   wakeOptions,
   workerOptions,
 } from './bullmq.ts'
-
 import {
   isSchemaLost,
   prepareQueueSchema,

@@ -11,7 +11,6 @@ import {
   type Wake,
 } from './bullmq.ts'
 import { coalesceRuns } from './limit-runs.ts'
-
 import { openPostgresQueue } from './postgres.ts'
 import { openRedisQueue } from './redis.ts'
 

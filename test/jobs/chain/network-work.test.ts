@@ -2,9 +2,9 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TransactionReading } from '../../../src/chain/types.ts'
 import { Fault } from '../../../src/core/errors.ts'
-import type { BalanceProofResult } from '../../../src/jobs/chain/prove-balances.ts'
 import type { Books } from '../../support/books.ts'
-import { arbitrum, at, base, txId, webhook } from '../../support/evidence.ts'
+import { arbitrum, at, base, txId, usdtOnBase, webhook } from '../../support/evidence.ts'
+import { startChain } from '../../support/made-up-chain.ts'
 import { cursor, openScriptedWork, type ScriptedWork, transfer } from '../../support/scripted-work.ts'
 
 let world: ScriptedWork
@@ -55,19 +55,17 @@ test('a network that has halted is a mismatch that says how to go on, until it i
   expect(reported).toContain('history_lost cleared')
 })
 
-test('what a proof of balances finds is told, and applied; an asset that does not answer is a fault of the job', async () => {
-  const opened = {
-    kind: 'unexplained_balance',
-    severity: 'severe',
-    network: 'base',
-    change: 'opened',
-  } as const
-  const proved: BalanceProofResult = { network: base, read: 2, stored: 1, changes: [opened], problems: [] }
-  const { prove } = work({ prove: () => Promise.resolve(proved) })
-  await prove('base')
+test('a proof of balances reports what it finds and wakes apply; an asset that does not answer fails the job', async () => {
+  const chain = await startChain(books)
+  await chain.happen(
+    { height: 105n, change: 5n, shown: 'never' },
+    { height: 107n, change: 7n, shown: 'reread' },
+  )
+  await chain.scanTo(110n)
+  chain.unreadable = usdtOnBase
+  const { prove } = work({ proven: [chain.network()] })
+  await expect(prove('base')).rejects.toThrow(/balances on base.*execution reverted/)
   expect(reported).toEqual(['unexplained_balance opened', 'wake apply'])
-  const silent = work({ prove: () => Promise.resolve({ ...proved, problems: ['no answer'] }) })
-  await expect(silent.prove('base')).rejects.toThrow(/balances on base.*no answer/)
 })
 
 test('a change of history is told, and only then', async () => {

@@ -23,6 +23,7 @@ beforeEach(async () => {
     leaseMs: 600_000,
     startHeights: new Map([[base, 18n]]),
     assets: new Map(),
+    proven: [],
     mayVerify: () => true,
     wake: () => Promise.resolve(),
     observe: {

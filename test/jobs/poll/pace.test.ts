@@ -5,6 +5,7 @@ import { createWork, type DaemonWork, type WorkDeps } from '../../../src/jobs/wo
 import { type Books, openBooks } from '../../support/books.ts'
 import { at, claim, payment, webhook } from '../../support/evidence.ts'
 import { ownProfile } from '../../support/profile.ts'
+import { unlistedOwners } from '../../support/scripted-work.ts'
 
 let books: Books
 const reported: string[] = []
@@ -26,8 +27,9 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
     startHeights: new Map(),
     assets: new Map(),
     client,
-    audit: () => Promise.resolve({ compared: 0, changes: [] }),
-    prove: () => Promise.resolve('unread'),
+    owners: unlistedOwners,
+    networks: [],
+    proven: [],
     readers: new Map(),
     mayVerify: () => true,
     wake: (job, key = '') => Promise.resolve(void reported.push(`wake ${job} ${key}`.trim())),

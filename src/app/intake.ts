@@ -1,0 +1,101 @@
+import type { Logger } from 'pino'
+import type { Settings } from '../config/settings.ts'
+import { createInboxWriter, writerLimits } from '../intake/inbox-writer.ts'
+import { createLiveScheme, type LiveScheme } from '../intake/live-scheme.ts'
+import { createQuarantine, quarantineLimits } from '../intake/quarantine.ts'
+import { type Intake, intakeLimits, startIntake } from '../intake/server.ts'
+import { throttleRuns } from '../jobs/queue/limit-runs.ts'
+import type { Queue } from '../jobs/queue/queue.ts'
+import { logEvent } from '../log/log-event.ts'
+import type { Observer } from '../ops/observe.ts'
+import { reportNotStored, reportStored } from '../ops/report-webhooks.ts'
+import type { TraceRecorder } from '../ops/tracing/tracing.ts'
+import { createEventIdReader } from '../provider/read-claim.ts'
+import type { Database } from '../store/database.ts'
+import { keepQuarantined } from '../store/quarantine.ts'
+import type { Tables } from '../store/tables.ts'
+import { storeWebhooks } from '../store/webhooks.ts'
+import { composeWrite } from './canary.ts'
+import { loadServiceProfile } from './service-profile.ts'
+
+/** Long enough to cost nothing, short enough for an operator who waits for the change. */
+const settingsEveryMs = 2000
+
+/** A wake-up costs as much as several webhooks, and the job it wakes takes every webhook that arrived meanwhile. */
+const wakeEveryMs = 20
+
+type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
+
+/**
+ * The verifier of webhooks, which follows its settings.
+ * @throws Fault `settings_bad` if a secret or a key does not fit the scheme
+ */
+export function composeScheme(settings: Settings, following: SchemeReloadDeps): LiveScheme {
+  const { readSettings = () => settings, observer } = following
+  return createLiveScheme(settings.webhooks, {
+    read: () => readSettings().webhooks,
+    everyMs: settingsEveryMs,
+    now: () => new Date(),
+    report: observer.webhookScheme,
+  })
+}
+
+type AppIntakeDeps = {
+  db: Database<Tables>
+  queue: Queue
+  observer: Observer
+  log: Logger
+  webhooks: LiveScheme
+  tracing: TraceRecorder
+}
+
+/** Starts the webhook endpoint in front of the inbox and the quarantine. */
+export async function composeIntake(
+  settings: Settings,
+  { db, queue, observer, log, webhooks, tracing }: AppIntakeDeps,
+): Promise<Intake> {
+  const { trustedProxies, connectionsPerSource, quarantine: bounds } = settings.intake
+  const writer = createInboxWriter({
+    async store(rows) {
+      const stored = await storeWebhooks(db, rows)
+      observer.mismatches(stored.mismatches)
+      reportStored(log, rows, stored)
+      return stored.outcomes
+    },
+    ...writerLimits,
+  })
+  const quarantine = createQuarantine({
+    store: (rows) => keepQuarantined(db, rows, bounds),
+    limits: quarantineLimits,
+    onDropped: observer.quarantineDropped,
+    onError: (error) => logEvent(log, 'quarantine_not_stored', { err: error }),
+  })
+  // The sweep makes up for a failed wake-up.
+  const wakeUps = throttleRuns(wakeEveryMs, () =>
+    queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error)),
+  )
+  const intake = await startIntake({
+    ...settings.http,
+    trustedProxies,
+    limits: { ...intakeLimits, connectionsPerSourceMax: connectionsPerSource },
+    verify: webhooks.verify,
+    signing: webhooks.signing,
+    secrets: webhooks.secrets,
+    readEventId: createEventIdReader(loadServiceProfile(settings)),
+    write: composeWrite(settings, db, writer.write),
+    trace: tracing.webhook,
+    quarantine: quarantine.keep,
+    now: () => new Date(),
+    observe: observer.webhook,
+    onStored: wakeUps.ask,
+    onError: reportNotStored(log),
+  })
+  return {
+    url: intake.url,
+    async stop() {
+      await intake.stop()
+      await wakeUps.stop()
+      await quarantine.stop()
+    },
+  }
+}
