@@ -1,5 +1,3 @@
-import { type EventDeclaration, type EventName, events, type Level } from './events.ts'
-
 /** Destination of lines; a pino logger is one. */
 export type LineSink = Readonly<Record<Level, (fields: object, text: string) => void>>
 
@@ -30,3 +28,217 @@ export function logEvent<Name extends EventName>(
   const [fields] = given as readonly [object?]
   log[level]({ event: name, ...fields }, text)
 }
+
+type Level = 'debug' | 'info' | 'warn' | 'error'
+
+/** One kind of line: `text` for people, and the name and meaning of each field. */
+export type EventDeclaration<Field extends string = string> = {
+  level: Level
+  text: string
+  fields: Readonly<Record<Field, string>>
+}
+
+/** Declares an event. A field named `err` takes any thrown value. */
+function event<Field extends string = never>(
+  level: Level,
+  text: string,
+  fields: Readonly<Record<Field, string>> = {} as Record<Field, string>,
+): EventDeclaration<Field> {
+  return { level, text, fields }
+}
+
+/** The thrown value, with its causes. */
+const err =
+  'The error: type, message, code, details, causes, and the stack if it is not one of our own errors.'
+
+const network = 'The network.'
+const deposit = 'The number of the deposit, as for `bin/depositd deposits show`.'
+const row = 'The row of the inbox, as `inbox/N`: the correlation id.'
+const rows = 'The rows of the inbox that caused it, as `inbox/N`; at most the newest 32.'
+const webhooks = 'The rows of all webhooks about the deposit, as `inbox/N`; at most the newest 32.'
+const failures = 'How often this problem has occurred. It is logged again after an hour, or when it returns.'
+const suppressed = 'The number of lines suppressed during the previous second.'
+const signal = 'The signal that requested it.'
+const version = 'The version of the program.'
+
+/** Events of the daemon. Names are stable, because filters rely on them. */
+export const daemonEvents = {
+  daemon_started: event('info', 'started', {
+    webhooks: 'The URL for webhooks; null without the role `http`.',
+    ops: 'The URL of metrics, health and the console.',
+    roles: 'The roles of this process.',
+    version,
+  }),
+  server_awaited: event('warn', 'a server is unreachable; retrying for up to one minute', { err }),
+  daemon_stopping: event('info', 'stopping', { signal }),
+  daemon_stopped: event('info', 'stopped'),
+  policy_changed: event('info', 'the policy has changed; all stored evidence is decided again'),
+
+  webhook_stored: event('debug', 'webhook committed', {
+    inbox: row,
+    webhook: "The sender's id of the event.",
+    outcome:
+      '`stored`, `duplicate` or `conflicting`. For a duplicate, `inbox` is the row of the first webhook.',
+  }),
+  webhook_refused: event('warn', 'webhook refused', {
+    outcome: 'The outcome, as counted by the metric.',
+    reason: 'Why the signature was rejected, if it was.',
+  }),
+  webhook_refusals_suppressed: event('warn', 'further webhooks were refused', { suppressed }),
+  webhook_not_stored: event('error', 'webhooks could not be stored', { err }),
+  store_failures_suppressed: event('error', 'further webhooks could not be stored', { suppressed }),
+  quarantine_not_stored: event('error', 'quarantined webhooks could not be stored; will retry', { err }),
+  webhook_settings_read: event('info', 'webhook settings read', {
+    change: '`opened` at the start; `changed` or `unchanged` when read again.',
+    scheme: 'The signature scheme.',
+  }),
+  webhook_settings_refused: event(
+    'error',
+    'webhook settings are invalid; the previous settings stay active',
+    { err },
+  ),
+  webhooks_unsigned: event(
+    'warn',
+    'webhooks are accepted without a signature; anyone who can reach the port can send them',
+  ),
+
+  ops_request_failed: event('error', 'request to the ops port failed because of an internal error', {
+    path: 'The requested path.',
+    err,
+  }),
+  gauges_unreadable: event('warn', 'some metrics could not be read and are missing from the response', {
+    part: 'The missing metrics: `live`, `totals`, `scorecard` or `queue`.',
+    err,
+  }),
+
+  batch_applied: event('debug', 'batch applied', {
+    rows: 'The number of inbox rows applied.',
+    groups: 'The number of groups of linked evidence decided.',
+    journals: 'The number of journals posted.',
+  }),
+  row_applied: event('debug', 'inbox row applied', {
+    inbox: row,
+    source: '`webhook`, `api`, `chain` or `person`.',
+  }),
+  deposit_decided: event('debug', 'deposit decided', {
+    deposit,
+    state: 'Its new state.',
+    inbox: rows,
+    webhooks,
+  }),
+  journals_posted: event('info', 'journals posted', {
+    deposit,
+    journals: 'The posting keys.',
+    inbox: rows,
+    webhooks,
+  }),
+  mismatch_changed: event('info', 'mismatch changed', {
+    kind: 'The kind, as listed in docs/mismatches.md.',
+    severity: 'The severity.',
+    network,
+    change: '`opened`; `reopened` by evidence or a person; `resolved` by a person; `cleared` by evidence.',
+  }),
+
+  history_changed: event('error', 'final history changed; vanished transfers are withdrawn and read again', {
+    network,
+  }),
+  transfer_log_malformed: event('warn', 'skipped a malformed Transfer log of a watched contract', {
+    network,
+    reason: '`topics`: not two addresses; `data`: not one number; `fields`: a field is missing.',
+    contract: 'The contract that emitted it.',
+    tx: 'The transaction; null if the log does not contain it.',
+  }),
+  transaction_unread: event('warn', 'cannot read a Solana transaction; its slot stays a coverage gap', {
+    network,
+    reason: '`version`: newer than this program supports; `owner`: the owner of a balance is missing.',
+    slot: 'The slot.',
+    tx: 'The transaction; null if only its slot is known.',
+  }),
+  job_failed: event('error', 'job failed; will retry with increasing delays', {
+    job: 'The job.',
+    key: 'The network or the id of the deposit that the job is for; empty if neither.',
+    problem: 'The problem in one line. It is logged again after an hour, or when it returns.',
+    help: 'The documentation page about the problem.',
+    failures: 'How often this problem has occurred in all jobs.',
+    err,
+  }),
+  schedule_failed: event('error', 'the schedule missed a tick', { err }),
+  queue_failed: event('warn', 'queue problem', {
+    kind: '`connection_failed`, `schema_unusable`, `schema_made`, `worker_replaced` or `eviction_policy_unknown`.',
+    failures,
+    err,
+  }),
+  canary_webhook_lost: event('warn', 'a canary webhook did not arrive', {
+    outcome: 'The outcome, as the metric counts it.',
+    problem: 'The problem, without any part of the request.',
+  }),
+  tracing_started: event('info', 'traces are exported', {
+    collector: 'The host of the collector.',
+    ratio: 'The proportion of traces that is exported.',
+  }),
+  traces_not_sent: event('warn', 'traces could not be exported and were dropped', { err }),
+} as const
+
+const problem = 'The problem in one line.'
+
+/** Events of the deposit service. */
+export const serviceEvents = {
+  service_started: event('info', 'started', {
+    service: 'The URL of the API.',
+    faults: 'The URL for switching faults; null if faults cannot be switched.',
+    networks: 'The networks that it serves.',
+    version,
+    paysFrom: 'The addresses that it forwards from, by network family.',
+  }),
+  service_stopping: event('info', 'stopping', { signal }),
+  service_stopped: event('info', 'stopped'),
+  service_without_tls: event('warn', 'the deposit service is served without TLS', {
+    host: 'The address that it listens on.',
+  }),
+  service_request_failed: event('error', 'request to the deposit service failed', { problem }),
+  service_loop_failed: event('warn', 'service loop failed; will retry', { loop: 'The loop.', problem }),
+  faults_switched: event('info', 'faults switched', { faults: 'The faults and their new values.' }),
+  fault_request_failed: event('error', 'request to the fault port failed', { problem }),
+  webhook_attempt_lost: event('warn', 'webhook attempt was not recorded', {
+    webhook: 'The id of the event.',
+    endpoint: 'The endpoint of the webhook.',
+    problem,
+  }),
+  transfer_postponed: event('warn', 'transfer postponed', {
+    kind: 'The purpose of the transfer.',
+    key: 'The object that the transfer is for.',
+    failures: 'The number of failures so far.',
+    problem,
+  }),
+  transfer_not_accepted: event('warn', 'transfer not accepted; will be sent again', {
+    transaction: 'The transaction.',
+    problem,
+  }),
+  fee_not_replaced: event('warn', 'fee not replaced', { transfer: 'The transfer.', problem }),
+} as const
+
+const program = { name: 'The program.', process: 'Its process id.' }
+
+/** Events of the local chains and of the demonstration in embedded mode. */
+export const sandboxEvents = {
+  program_ended: event('error', 'a program ended unexpectedly', {
+    ...program,
+    status: 'Its exit status or signal.',
+  }),
+  leftover_ended: event('info', 'ending a program that an earlier run left running', program),
+  leftover_not_saved: event('warn', 'the chain of a node that was left running was not saved', { err }),
+  chain_not_saved: event('warn', 'a chain was not saved', { err }),
+  block_not_made: event('warn', 'a block could not be produced', { err }),
+  local_request_broken: event('warn', 'a request to the local Solana node was aborted', { err }),
+  demo_paid: event('debug', 'payment made', {
+    network,
+    asset: 'The asset, by its contract, mint or `native`.',
+    tx: 'The transaction.',
+  }),
+  demo_payment_failed: event('warn', 'payment failed', { network, err }),
+} as const
+
+/** All events. docs/logs.md is generated from this list. */
+export const events = { ...daemonEvents, ...serviceEvents, ...sandboxEvents } as const
+
+type EventName = keyof typeof events

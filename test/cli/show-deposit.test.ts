@@ -140,13 +140,13 @@ test('as of a time between two pieces of evidence, only the first is known', asy
   expect(out).toContain('unreported (severe)')
   expect(out).toContain('liabilities:suspense')
   expect(out).not.toContain('settlement/')
-  const belief = JSON.parse((await depositd(`deposits show dep_1 --as-of ${then} --json`)).out) as {
-    believed: { verdict: { state: string } }[]
+  const report = JSON.parse((await depositd(`deposits show dep_1 --as-of ${then} --json`)).out) as {
+    deposits: { verdict: { state: string } }[]
     journals: unknown[]
     evidence: unknown[]
   }
-  expect(belief.believed.map(({ verdict }) => verdict.state)).toEqual(['confirmed'])
-  expect([belief.journals.length, belief.evidence.length]).toEqual([1, 1])
+  expect(report.deposits.map(({ verdict }) => verdict.state)).toEqual(['confirmed'])
+  expect([report.journals.length, report.evidence.length]).toEqual([1, 1])
   expect((await depositd(`deposits show dep_1 --as-of ${await clock()}`)).out).toContain(': reconciled')
 })
 
@@ -161,10 +161,10 @@ test('as of a time before its first evidence, a deposit is not known', async () 
 })
 
 async function standing(time: string): Promise<string[]> {
-  const belief = JSON.parse((await depositd(`deposits show 1 --as-of ${time} --json`)).out) as {
+  const report = JSON.parse((await depositd(`deposits show 1 --as-of ${time} --json`)).out) as {
     mismatches: { id: string; status: string }[]
   }
-  return belief.mismatches.map(({ id, status }) => `${id} ${status}`)
+  return report.mismatches.map(({ id, status }) => `${id} ${status}`)
 }
 
 test('as of a time, a mismatch stands as people had decided by then', async () => {
@@ -236,7 +236,7 @@ test.each([
   expect(err).toContain(problem)
 })
 
-test('what was believed is judged by the settings, and cannot be told without', async () => {
+test('what was deposits is judged by the settings, and cannot be told without', async () => {
   const { status, err } = await runCommand('deposits show 1 --as-of 2026-01-01', { DATABASE_URL: books.url })
   expect(status).toBe(2)
   expect(err).toContain('what is judged anew needs all settings')

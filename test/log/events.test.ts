@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { events } from '../../src/log/events.ts'
+import { events } from '../../src/log/log-event.ts'
 
 const root = join(import.meta.dirname, '../../src')
 const sources = readdirSync(root, { recursive: true, encoding: 'utf8' })

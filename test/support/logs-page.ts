@@ -1,4 +1,4 @@
-import { daemonEvents, type EventDeclaration, sandboxEvents, serviceEvents } from '../../src/log/events.ts'
+import { daemonEvents, type EventDeclaration, sandboxEvents, serviceEvents } from '../../src/log/log-event.ts'
 import { markdownTable } from './markdown.ts'
 
 const lists: readonly { head: string; about: string; events: Readonly<Record<string, EventDeclaration>> }[] =

@@ -22,12 +22,12 @@ import { requiredRules } from '../rules.ts'
 import { indent, journalText, matrixTable, section } from './deposits.ts'
 
 /** A deposit as known at a time. It holds several deposits if they were merged later. */
-type Belief = {
+type DepositAsOf = {
   deposit: bigint
   asOf: Date
   /** When its first evidence was stored. */
   knownSince: Date | null
-  believed: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: VerdictReason[] })[]
+  deposits: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: VerdictReason[] })[]
   mismatches: DepositReport['mismatches']
   journals: ReturnType<typeof journalsAt>
   evidence: { inbox_id: bigint; source: string; stored_at: Date; received_at: Date }[]
@@ -38,17 +38,17 @@ type AsOfOptions = { asOf: string; json?: boolean }
 export async function showAsOfCommand(context: Context, id: string, options: AsOfOptions): Promise<void> {
   const at = timeOf(options.asOf)
   const rules = requiredRules(context)
-  const beliefs = await withDatabase(context, async (db) => {
+  const reports = await withDatabase(context, async (db) => {
     const found = await showDeposits(db, toTxId(id))
     const shown = options.json === true ? [onlyOne(id, found)] : found
     const names = await readAssetNames(db)
     return Promise.all(
-      shown.map(async (one) => ({ belief: await beliefOf(db, one, { rules, at, names }), names })),
+      shown.map(async (one) => ({ report: await depositAsOf(db, one, { rules, at, names }), names })),
     )
   })
-  if (beliefs.length === 0) throw noDeposit(id)
-  if (options.json === true) printJson(context, beliefs.map(documentOf)[0])
-  else context.stdout.write(printable(beliefs.map(({ belief, names }) => textOf(belief, names)).join('\n')))
+  if (reports.length === 0) throw noDeposit(id)
+  if (options.json === true) printJson(context, reports.map(documentOf)[0])
+  else context.stdout.write(printable(reports.map(({ report, names }) => textOf(report, names)).join('\n')))
 }
 
 function timeOf(text: string): Date {
@@ -62,22 +62,22 @@ function timeOf(text: string): Date {
 
 type AsOfQuery = { rules: Rules; at: Date; names: AssetNames }
 
-async function beliefOf(
+async function depositAsOf(
   db: Database<Tables>,
   { id, groupId }: DepositReport,
   { rules, at, names }: AsOfQuery,
-): Promise<Belief> {
+): Promise<DepositAsOf> {
   const evidence = await loadEvidence(db, groupId)
   const now = evidence && decide(evidence.group, rules, at).deposits.find((one) => one.id === id)
   if (!evidence || !now) throw noDeposit(id.toString())
   const then = decideAsOf(datedGroup(evidence), rules, at).filter((one) => isSameDeposit(one, now))
-  const believed = explainAll(then, evidence.rows, rules)
-  const rows = new Set(believed.flatMap(({ reasons }) => reasons.flatMap((one) => one.evidence)))
+  const deposits = explainAll(then, evidence.rows, rules)
+  const rows = new Set(deposits.flatMap(({ reasons }) => reasons.flatMap((one) => one.evidence)))
   return {
     deposit: id,
     asOf: at,
     knownSince: firstOf(evidence, now, rules),
-    believed: numbered(believed, evidence, id).map(({ id: number, verdict, payment, delivery, reasons }) => ({
+    deposits: numbered(deposits, evidence, id).map(({ id: number, verdict, payment, delivery, reasons }) => ({
       id: number,
       verdict,
       payment,
@@ -127,13 +127,13 @@ function firstOf({ rows }: GroupEvidence, now: DecidedDeposit, rules: Rules): Da
  * number, and exactly one was merged, they are the same.
  */
 function numbered<Deposit extends { id: bigint | null }>(
-  believed: readonly Deposit[],
+  asOf: readonly Deposit[],
   { deposits }: GroupEvidence,
   id: bigint,
 ): Deposit[] {
   const merged = deposits.filter(({ mergedInto }) => mergedInto === id)
-  const isClear = merged.length === 1 && believed.filter((one) => one.id === null).length === 1
-  return believed.map((one) => (one.id === null && isClear ? { ...one, id: merged[0]?.id ?? null } : one))
+  const isClear = merged.length === 1 && asOf.filter((one) => one.id === null).length === 1
+  return asOf.map((one) => (one.id === null && isClear ? { ...one, id: merged[0]?.id ?? null } : one))
 }
 
 function idsOf({ deposits }: GroupEvidence, id: bigint): ReadonlySet<bigint> {
@@ -155,40 +155,40 @@ function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<AsO
     }))
 }
 
-function documentOf({ belief, names }: { belief: Belief; names: AssetNames }): object {
+function documentOf({ report, names }: { report: DepositAsOf; names: AssetNames }): object {
   const assets = Object.fromEntries(names)
   return {
-    ...belief,
-    believed: belief.believed.map(({ id, verdict, payment, delivery, reasons }) => ({
+    ...report,
+    deposits: report.deposits.map(({ id, verdict, payment, delivery, reasons }) => ({
       id,
       verdict: verdictDocument(verdict, { asset: delivery?.asset ?? null, assets }),
       payment: legDocument(payment, assets),
       delivery: legDocument(delivery, assets),
       reasons: reasons.map((one) => reasonDocument(one, assets)),
     })),
-    mismatches: belief.mismatches.map(mismatchDocument),
+    mismatches: report.mismatches.map(mismatchDocument),
   }
 }
 
-function textOf(belief: Belief, names: AssetNames): string {
-  const { deposit, asOf, knownSince, believed, mismatches, journals } = belief
+function textOf(report: DepositAsOf, names: AssetNames): string {
+  const { deposit, asOf, knownSince, deposits, mismatches, journals } = report
   const title = `deposit ${deposit} as of ${asOf.toISOString()}`
-  if (believed.length === 0)
+  if (deposits.length === 0)
     return `${title}: not known yet; the first evidence of it was stored ${knownSince?.toISOString() ?? 'later'}\n`
   const labels = Object.fromEntries(names)
-  const parts = believed.map(({ id, verdict, payment, delivery, reasons }) =>
+  const parts = deposits.map(({ id, verdict, payment, delivery, reasons }) =>
     [
-      `${title}: ${verdict.state}${id === deposit ? '' : ` (as deposit ${id ?? 'of a number that is not kept'}, merged since)`}\n`,
+      `${title}: ${verdict.state}${id === deposit ? '' : ` (as deposit ${id ?? 'without a stored number'}, merged since)`}\n`,
       `  paid       ${legText(payment, names)}\n`,
       `  delivered  ${legText(delivery, names)}\n\n`,
       indent(matrixTable(verdict.matrix)),
-      section('why, by the settings of today', reasons.map((reason) => reasonText(reason, labels)).join('')),
+      section('why, by the current settings', reasons.map((reason) => reasonText(reason, labels)).join('')),
     ].join(''),
   )
   return [
     ...parts,
     section(
-      'mismatches told of then',
+      'mismatches open at that time',
       mismatches.length === 0 ? 'none\n' : mismatches.map(mismatchText).join(''),
     ),
     section(

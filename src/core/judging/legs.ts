@@ -78,7 +78,7 @@ export function networkConflictOf(evidence: DepositEvidence, leg: DepositLeg): N
   // Of several deliveries, prefer one on another network than stated.
   const shown = live.find(({ network }) => stated.some((one) => one !== network)) ?? live[0]
   if (new Set([...stated, ...(shown ? [shown.network] : [])]).size < 2) return null
-  const tx = shown?.tx ?? claimOf(evidence)?.[leg]?.tx ?? null
+  const tx = shown ? shown.tx : (claimOf(evidence)?.[leg]?.tx ?? null)
   return { tx, webhook, api, chain: shown?.network }
 }
 

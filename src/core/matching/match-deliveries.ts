@@ -175,7 +175,7 @@ function inOrder(fits: Map<ChainLeg, Basis>, { placeOf }: DeliveryCandidates): M
 function namedBy({ claims }: ClaimHistory): TransactionClaims[] {
   const named = [...claims.api, ...claims.webhook].flatMap(({ settlement }) => settlement ?? [])
   const byTx = Map.groupBy(named, ({ tx }) => tx)
-  return [...byTx].flatMap(([tx, claims]) => (tx === null ? [] : [[tx, claims]]))
+  return [...byTx].flatMap(([tx, settlements]) => (tx === null ? [] : [[tx, settlements]]))
 }
 
 function isAt(leg: ChainLeg, named: SettlementClaim): boolean {
