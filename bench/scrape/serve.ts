@@ -1,7 +1,7 @@
 import { pino } from 'pino'
 import { startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
-import type { Role } from '../../src/core/health.ts'
+import type { Role } from '../../src/health.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 
 /** A daemon that is scraped, in a process of its own, so that its processor time is known. */

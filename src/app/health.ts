@@ -8,7 +8,7 @@ import {
   type Role,
   schedulerStream,
   workerStream,
-} from '../core/health.ts'
+} from '../health.ts'
 import type { LiveScheme } from '../intake/live-scheme.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { expectedStreams } from '../jobs/schedule.ts'

@@ -1,7 +1,7 @@
 import { type Links, sharedLinks } from '../config/link-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { type AlertRules, causesOf, needsAlert } from '../core/cause.ts'
-import type { Role } from '../core/health.ts'
+import type { Role } from '../health.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import type { KnownLabelValues } from '../ops/metrics/label-values.ts'
 import { busiest } from '../ops/metrics/scorecard.ts'

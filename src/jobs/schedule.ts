@@ -1,7 +1,7 @@
 import type { Kysely } from 'kysely'
 import { createTask } from 'node-cron'
 import type { Settings } from '../config/settings.ts'
-import { schedulerStream, streamAgeMaxSeconds } from '../core/health.ts'
+import { schedulerStream, streamAgeMaxSeconds } from '../health.ts'
 import { keepBeat } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
 import { scanStream } from './chain/scan-position.ts'

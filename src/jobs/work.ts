@@ -1,5 +1,5 @@
-import { workerStream } from '../core/health.ts'
 import { reach } from '../failpoint.ts'
+import { workerStream } from '../health.ts'
 import { dueNetworks } from '../store/chain/named-transactions.ts'
 import { oldestPending, pendingIds } from '../store/inbox.ts'
 import { takeDecisions } from '../store/mismatches/cases.ts'

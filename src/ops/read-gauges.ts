@@ -1,4 +1,4 @@
-import { beatAgeMaxSeconds } from '../core/health.ts'
+import { beatAgeMaxSeconds } from '../health.ts'
 import { type CachedValue, keepReading } from './keep-reading.ts'
 import { type ReadingPart, readingParts } from './metrics/service.ts'
 import { agedBy, type GaugeValues } from './reading.ts'

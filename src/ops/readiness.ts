@@ -1,5 +1,5 @@
 import { messageOf } from '../core/errors.ts'
-import type { ComponentHealth } from '../core/health.ts'
+import type { ComponentHealth } from '../health.ts'
 
 /** Checks several components at once. An error counts for `part`; the state of the others is then unknown. */
 export type ReadinessCheck = { part: string; ask: () => Promise<readonly ComponentHealth[]> }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { Vitals } from '../core/health.ts'
+import type { Vitals } from '../health.ts'
 import type { Tables } from './tables.ts'
 
 /** Facts about a database server, with the time of its clock. */

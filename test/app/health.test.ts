@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
-import { roles as allRoles, type Role } from '../../src/core/health.ts'
+import { roles as allRoles, type Role } from '../../src/health.ts'
 import type { ReadinessReport } from '../../src/ops/readiness.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
@@ -175,7 +175,10 @@ test('a schema that lacks something is named; one of a newer version does not st
   expect(await readiness(running.daemon.opsUrl)).toMatchObject({
     status: 200,
     warnings: [
-      { part: 'schema', problem: expect.stringContaining('9999_future_contract removed something that it uses') },
+      {
+        part: 'schema',
+        problem: expect.stringContaining('9999_future_contract removed something that it uses'),
+      },
     ],
   })
   await sql`delete from kysely_migration where name like '9999_future%'`.execute(db)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { judgeVitals } from '../../src/core/health.ts'
+import { judgeVitals } from '../../src/health.ts'
 import { compose } from '../support/compose-file.ts'
 import { readText } from './pages.ts'
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { roles } from '../../src/core/health.ts'
+import { roles } from '../../src/health.ts'
 import { queueLimits } from '../../src/jobs/queue/queue.ts'
 import {
   compose,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ComponentHealth } from '../../src/core/health.ts'
+import type { ComponentHealth } from '../../src/health.ts'
 import type { ReadinessCheck, ReadinessReport } from '../../src/ops/readiness.ts'
 import { emptyReading, readAs, startOpsServer as start, startUnopened } from '../support/ops-server.ts'
 

@@ -7,7 +7,7 @@ import {
   judgeVitals,
   schedulerStream,
   workerStream,
-} from '../../core/health.ts'
+} from '../../health.ts'
 import { digestOf } from '../../jobs/books/activate-rules.ts'
 import { pollStream } from '../../jobs/poll/position.ts'
 import { allowedAge, expectedStreams, longestPause } from '../../jobs/schedule.ts'

@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { type HealthExpectations, judgeDatabase, judgeVitals, type Vitals } from '../../src/core/health.ts'
+import {
+  compareSchema,
+  type HealthExpectations,
+  judgeDatabase,
+  judgeVitals,
+  type Vitals,
+} from '../src/health.ts'
 
 const vitals: Vitals = {
   migrations: ['0025_older_contract', '0026_last'],
@@ -60,7 +66,11 @@ test.each<[string, Partial<Vitals>, string]>([
     { migrations: [...own, '0027_x_contract', '0028_x'] },
     'schema warning: at 0028_x, from a newer version; this version knows 0026_last; this version cannot start again, because 0027_x_contract removed something that it uses',
   ],
-  ['rows that wait within bounds', { inboxOldest: 60 }, 'inbox fine: the oldest row has waited 60 s to be applied'],
+  [
+    'rows that wait within bounds',
+    { inboxOldest: 60 },
+    'inbox fine: the oldest row has waited 60 s to be applied',
+  ],
   [
     'rows that wait too long',
     { inboxOldest: 61 },
@@ -103,4 +113,36 @@ test('what never came is awaited for as long as it may take, and is a fault from
     'poll fault: no complete reading for 301 s; the limit is 300 s',
   )
   expect(judged(never, { waited: null })).toContain('poll warning: no complete reading so far')
+})
+
+const migrations = ['0001_evidence', '0002_migrationsers', '0003_rights']
+
+test.each([
+  ['nothing', [], { kind: 'missing' }],
+  ['the first of them', ['0001_evidence'], { kind: 'behind', at: '0001_evidence' }],
+  ['all, in any order', migrations.toReversed(), { kind: 'current', at: '0003_rights' }],
+  [
+    'more, which only added',
+    [...migrations, '0004_more'],
+    { kind: 'newer', at: '0004_more', contract: null },
+  ],
+  [
+    'more, of which two took something away',
+    [...migrations, '0004_a_contract', '0005_b_contract', '0006_more'],
+    { kind: 'newer', at: '0006_more', contract: '0005_b_contract' },
+  ],
+  [
+    'others after the first',
+    ['0001_evidence', '0002_deposits'],
+    { kind: 'unknown', at: '0002_deposits' },
+  ],
+  [
+    'others, and all of ours',
+    [...migrations, '0002_deposits'],
+    { kind: 'unknown', at: '0002_deposits' },
+  ],
+  ['others, and more of them', ['0001_other', '0037_other'], { kind: 'unknown', at: '0037_other' }],
+  ['ours with a gap', ['0001_evidence', '0003_rights'], { kind: 'unknown', at: '0003_rights' }],
+])('a database that was brought up by %s', (_what, applied, state) => {
+  expect(compareSchema(applied, migrations)).toEqual(state)
 })
