@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
-import { join, relative } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 
 /** House rules that the linter cannot see. */
@@ -40,6 +40,18 @@ test('files are named for what they hold', () => {
 
 test('only main.ts reads the environment of the process', () => {
   expect(offending(sources, /process\.env\b/)).toEqual(['src/main.ts'])
+})
+
+test('the deposit service imports of the daemon only what both may share', () => {
+  const shared =
+    /^src\/(service\/|address\/|http\/|outbox\/|log\/log-event\.ts|core\/(asset|money|time|errors)\.ts|store\/(database|migrate)\.ts)/
+  const imported = filesIn('src/service', '.ts').flatMap(({ path, text }) =>
+    [...text.matchAll(/\b(?:from|import\()\s*'(\.[^']+)'/g)].map(
+      ([, request = '']) => `${path} imports ${join(dirname(path), request)}`,
+    ),
+  )
+  expect(imported.length).toBeGreaterThan(100)
+  expect(imported.filter((line) => !shared.test(line.split(' imports ')[1] ?? ''))).toEqual([])
 })
 
 test('nothing is left for later in comments, and no test is switched off', () => {

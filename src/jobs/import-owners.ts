@@ -1,4 +1,4 @@
-import { readDestination } from '../chain/destination.ts'
+import { readDestination } from '../address/destination.ts'
 import { type OwnerEntry, ownerKey } from '../core/address-book.ts'
 import type { Address, NetworkName, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'

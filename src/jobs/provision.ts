@@ -1,4 +1,4 @@
-import { readDestination } from '../chain/destination.ts'
+import { readDestination } from '../address/destination.ts'
 import { contradictionsOf, type OwnerEntry, ownerKey, type StatedOwner } from '../core/address-book.ts'
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'

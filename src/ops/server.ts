@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
-import { limitConnections, type ServerLimits, serverLimits, serverOptions } from '../http/server-limits.ts'
+import { type HttpServer, startHttpServer } from '../http/server.ts'
+import { type ServerLimits, serverLimits } from '../http/server-limits.ts'
 import type { Metrics } from './metrics.ts'
 import type { ReportGauges } from './read-gauges.ts'
 import { createReadiness, type Readiness, type ReadinessReport } from './readiness.ts'
@@ -56,11 +56,9 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
     read: nothingRead,
     pages: noPages,
   }
-  const server = createServer(serverOptions(limits), createApp(settings, showing))
-  limitConnections(server, { max: limits.connectionsMax, perSourceMax: limits.connectionsPerSourceMax })
-  await listen(server, { host, port })
+  const { url, stop } = await listen(createApp(settings, showing), { host, port, limits, drainMs: 0 })
   return {
-    url: `http://${host}:${boundPort(server, port)}`,
+    url,
     open(shown) {
       showing.ask = createReadiness(shown.readiness)
       showing.read = shown.read
@@ -69,11 +67,7 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
     leave() {
       showing.ask = asking(unready('stop', 'the process is stopping'))
     },
-    async stop() {
-      const closed = new Promise((resolve) => server.close(resolve))
-      server.closeAllConnections()
-      await closed
-    },
+    stop,
   }
 }
 
@@ -137,19 +131,13 @@ const unkept: RequestHandler = (_request, response, next) => {
   next()
 }
 
-function listen(server: Server, { host, port }: { host: string; port: number }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const fault = `OPS_PORT ${port} cannot be used (${messageOf(error)}); choose another`
-      reject(new Fault('settings_bad', { faults: [fault] }, { cause: error }))
-    })
-    server.listen(port, host, resolve)
-  })
-}
-
-function boundPort(server: Server, port: number): number {
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : port
+async function listen(app: Express, settings: Parameters<typeof startHttpServer>[1]): Promise<HttpServer> {
+  try {
+    return await startHttpServer(app, settings)
+  } catch (error) {
+    const fault = `OPS_PORT ${settings.port} cannot be used (${messageOf(error)}); choose another`
+    throw new Fault('settings_bad', { faults: [fault] }, { cause: error })
+  }
 }
 
 const ownNames = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i

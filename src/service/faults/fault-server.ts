@@ -1,7 +1,8 @@
-import { once } from 'node:events'
 import express, { type Express, type Request, type Response } from 'express'
 import type { Logger } from 'pino'
-import { assert, isFault } from '../../core/errors.ts'
+import { isFault } from '../../core/errors.ts'
+import { startHttpServer } from '../../http/server.ts'
+import { serverLimits } from '../../http/server-limits.ts'
 import { logEvent } from '../../log/log-event.ts'
 import { type ApiReply, problemReply, refusal, replyTo } from '../http/problem.ts'
 import { readJsonBody } from '../http/read-request.ts'
@@ -22,15 +23,9 @@ const loopback = '127.0.0.1'
 export async function startFaultServer({ faults, port, log }: FaultServerParts): Promise<FaultServer> {
   const app = express().disable('x-powered-by').disable('etag').enable('strict routing')
   serve(app, faults, log)
-  const server = app.listen(port, loopback)
-  await once(server, 'listening')
-  const bound = server.address()
-  assert(bound !== null && typeof bound === 'object', 'a server that listens has an address')
-  const stop = async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
-  }
-  return { url: `http://${loopback}:${bound.port}/faults`, stop }
+  const limits = { ...serverLimits, connectionsMax: 100, connectionsPerSourceMax: 100 }
+  const { url, stop } = await startHttpServer(app, { host: loopback, port, limits, drainMs: 0 })
+  return { url: `${url}/faults`, stop }
 }
 
 function serve(app: Express, faults: Faults, log: Logger): void {

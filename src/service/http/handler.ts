@@ -23,7 +23,7 @@ export function createHandler(parts: HandlerParts): express.Express {
   const match = createMatcher(parts.routes)
   const app = express().disable('x-powered-by').disable('etag')
   app.use((request, response) =>
-    respond(response, parts, () => operate(parts, match(request), { request, response })),
+    respond(response, parts.log, () => operate(parts, match(request), { request, response })),
   )
   return app
 }
@@ -68,15 +68,9 @@ function refuseUnknown(path: string, methods: readonly string[]) {
   return refusal('method_not_allowed', `${path} takes ${allow}`, { headers: { allow } })
 }
 
-async function respond(
-  response: Response,
-  { stopping, log }: HandlerParts,
-  work: () => Promise<ApiReply>,
-): Promise<void> {
+async function respond(response: Response, log: Logger, work: () => Promise<ApiReply>): Promise<void> {
   const { status, body, headers } = await replyOf(work, log)
   response.status(status)
-  // A kept-alive connection would delay the server's shutdown.
-  if (stopping.aborted) response.set('connection', 'close')
   if (body === undefined) {
     response.end()
     return

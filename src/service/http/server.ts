@@ -1,16 +1,8 @@
-import { once } from 'node:events'
-import {
-  createServer,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http'
-import { createServer as createTlsServer } from 'node:https'
-import { isIPv6 } from 'node:net'
+import type { RequestListener } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Logger } from 'pino'
-import { assert } from '../../core/errors.ts'
+import { type HttpServer, startHttpServer } from '../../http/server.ts'
+import { serverLimits } from '../../http/server-limits.ts'
 import { logEvent } from '../../log/log-event.ts'
 import { keepApiKey } from '../api-keys.ts'
 import {
@@ -30,13 +22,11 @@ import { routes } from './routes.ts'
 
 type ServerParts = { settings: DepositServiceSettings; log: Logger } & Omit<Api, 'networks' | 'webhooks'>
 
-export type RunningServer = { url: string; stop(): Promise<void> }
-
 /** Serves the API. The configured keys are accepted from then on, unless they were revoked. */
-export async function startServer(parts: ServerParts): Promise<RunningServer> {
+export async function startServer(parts: ServerParts): Promise<Pick<HttpServer, 'url' | 'stop'>> {
   const { settings, log, ...api } = parts
   if (isExposed(settings)) logEvent(log, 'service_without_tls', { host: settings.host })
-  await keepGivenKeys(api.db, settings)
+  await registerApiKeys(api.db, settings)
   const webhooks = { vault: openVault(settings.seed), allowPrivate: settings.allowPrivateWebhooks }
   const stopping = new AbortController()
   const handler = createHandler({
@@ -46,87 +36,56 @@ export async function startServer(parts: ServerParts): Promise<RunningServer> {
     stopping: stopping.signal,
     log,
   })
-  const listening = await listen(handler, settings)
+  const { url, server, stop } = await listen(handler, settings)
+  server.setTimeout(silenceMs)
+  server.on('clientError', refuseConnection)
   return {
-    url: listening.url,
+    url,
     stop: () => {
       stopping.abort()
-      return listening.stop()
+      return stop()
     },
   }
 }
 
-async function keepGivenKeys(db: ServiceDatabase, { apiKeys }: DepositServiceSettings): Promise<void> {
+async function registerApiKeys(db: ServiceDatabase, { apiKeys }: DepositServiceSettings): Promise<void> {
   await Promise.all(apiKeys.map(({ key, scope }) => keepApiKey(db, { key, scope, name: 'settings' })))
 }
 
-/** Longer than any response takes; a caller that reads nothing for this long is considered gone. */
+/** Longer than any response takes; a client that reads nothing for this long is considered gone. */
 const silenceMs = 150_000
 /** How long a stop waits for requests in progress. */
 const drainMs = 10_000
-const headersMax = 16 * 1024
 
-/** `stop` refuses new connections and drains the existing ones. */
-type HttpServerHandle = { url: string; stop(): Promise<void> }
-
-/** Listens, with HTTPS if a certificate is configured. `url` contains the bound port. */
-async function listen(
+/** One client may use every connection, until another one needs some. */
+function listen(
   handler: RequestListener,
   { host = loopback, port, tls, limits }: ApiServerSettings,
-): Promise<HttpServerHandle> {
+): Promise<HttpServer> {
   const { headersMs, requestMs, idleMs, connectionsMax } = { ...connectionLimits, ...limits }
-  const options: ServerOptions = {
-    headersTimeout: headersMs,
-    requestTimeout: requestMs,
-    keepAliveTimeout: idleMs,
-    connectionsCheckingInterval: Math.min(1000, headersMs),
-    maxHeaderSize: headersMax,
-  }
-  const server =
-    tls === undefined
-      ? createServer(options, handler)
-      : createTlsServer({ ...options, ...tls, handshakeTimeout: headersMs }, handler)
-  server.maxConnections = connectionsMax
-  server.setTimeout(silenceMs)
-  server.on('clientError', refuseConnection)
-  server.listen(port, host)
-  await once(server, 'listening')
-  const bound = server.address()
-  assert(bound !== null && typeof bound === 'object', 'a server that listens has an address')
-  const name = isIPv6(host) ? `[${host}]` : host
-  return {
-    stop: createClosing(server),
-    url: `${tls === undefined ? 'http' : 'https'}://${name}:${bound.port}`,
-  }
-}
-
-/** Requests in progress are answered within `drainMs`; all other connections are closed at once. */
-function createClosing(server: Server): () => Promise<void> {
-  const answering = new Set<ServerResponse>()
-  let isClosing = false
-  const closeIfQuiet = () => {
-    if (isClosing && answering.size === 0) server.closeAllConnections()
-  }
-  server.on('request', (_request, response: ServerResponse) => {
-    answering.add(response)
-    response.once('close', () => {
-      answering.delete(response)
-      closeIfQuiet()
-    })
+  return startHttpServer(handler, {
+    host,
+    port,
+    tls,
+    limits: {
+      ...serverLimits,
+      headersTimeoutMs: headersMs,
+      requestTimeoutMs: requestMs,
+      keepAliveTimeoutMs: idleMs,
+      timeoutCheckMs: Math.min(serverLimits.timeoutCheckMs, headersMs),
+      connectionsMax,
+      connectionsPerSourceMax: connectionsMax,
+    },
+    drainMs,
   })
-  return async () => {
-    const closed = once(server, 'close')
-    isClosing = true
-    server.close()
-    closeIfQuiet()
-    const impatience = setTimeout(() => server.closeAllConnections(), drainMs)
-    await closed.finally(() => clearTimeout(impatience))
-  }
 }
 
 const refusals: Readonly<Record<string, [ProblemCode, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the request was not complete in time'],
-  HPE_HEADER_OVERFLOW: ['headers_too_large', `the headers are longer than ${headersMax} bytes`],
+  HPE_HEADER_OVERFLOW: [
+    'headers_too_large',
+    `the headers are longer than ${serverLimits.headerBytesMax} bytes`,
+  ],
 }
 
 /** Answers a malformed request with a problem too, if the connection is still open. */

@@ -1,4 +1,4 @@
-import { readDestination } from '../../chain/destination.ts'
+import { readDestination } from '../../address/destination.ts'
 import type { Address, Asset, NetworkSettings } from '../../core/asset.ts'
 import { findAsset, findNetwork } from '../catalog.ts'
 import { type ProblemCode, refusal } from './problem.ts'

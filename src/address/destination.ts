@@ -1,7 +1,7 @@
 import { isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
+import type { NetworkSettings } from '../core/asset.ts'
 import { type Address, assetCode, parseAddress } from '../core/asset.ts'
-import type { NetworkSettings } from './types.ts'
 
 /** The address in the spelling used for comparison, or the reason why nothing may be sent to it. */
 export type DestinationCheck = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }
@@ -17,7 +17,7 @@ export function readDestination(network: NetworkSettings, text: string): Destina
   const address = parseAddress(family, text)
   const asset = [...assets, ...unpinned].find(({ key }) => assetCode(key) === address)
   if (asset !== undefined) {
-    return { kind: 'invalid', problem: `${text} is where ${asset.symbol} itself lives on ${name}` }
+    return { kind: 'invalid', problem: `${text} is the contract or mint of ${asset.symbol} on ${name}` }
   }
   return { kind: 'valid', address }
 }
@@ -27,8 +27,7 @@ const firstUsable = 0x12n
 const p256Verify = 0x100n
 
 function evmProblem(text: string): string | null {
-  if (!/^0x[0-9a-fA-F]{40}$/.test(text))
-    return 'is not 0x and 40 hexadecimal digits, the form of addresses on $'
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return 'is not an address on $: 0x and 40 hexadecimal digits'
   // Mixed case carries a checksum (EIP-55); one case alone carries none.
   if (!isEvmAddress(text)) return 'has a wrong checksum'
   const number = BigInt(text)
@@ -48,9 +47,8 @@ const programs = new Set([
 ])
 
 function solanaProblem(text: string): string | null {
-  if (!isSolanaAddress(text)) return 'is not 32 bytes in base58, the form of addresses on $'
-  // The runtime names its programs, its sysvars and its incinerator by words padded with ones: there is no key for
-  // them.
-  if (/1{10}$/.test(text)) return 'belongs to the runtime of $'
+  if (!isSolanaAddress(text)) return 'is not an address on $: 32 bytes in base58'
+  // The runtime's programs, sysvars and incinerator have addresses padded with ones, which have no key.
+  if (/1{10}$/.test(text)) return 'is an account of the $ runtime'
   return programs.has(text) ? 'is a program or a mint' : null
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readDestination } from '../../src/chain/destination.ts'
+import { readDestination } from '../../src/address/destination.ts'
 import { unreachableNetworks } from '../service/fixtures.ts'
 
 function networkOf(name: string) {
@@ -43,16 +43,16 @@ test.each([
   ['base', `0x${'0'.repeat(40)}`, 'zero address'],
   ['base', '0x0000000000000000000000000000000000000001', 'precompiled'],
   ['base', '0x0000000000000000000000000000000000000100', 'precompiled'],
-  ['base', '0x1111111111111111111111111111111111111111', 'where USDC itself lives on base'],
+  ['base', '0x1111111111111111111111111111111111111111', 'the contract or mint of USDC on base'],
   ['solana', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed', '32 bytes in base58'],
   ['solana', 'vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKP', '32 bytes in base58'],
   ['solana', 'vines1vzrYbzLMRdu58ou5XTby4qAqVRLmqo36NKPT0', '32 bytes in base58'],
-  ['solana', '1'.repeat(32), 'belongs to the runtime of solana'],
-  ['solana', 'SysvarC1ock11111111111111111111111111111111', 'belongs to the runtime'],
-  ['solana', '1nc1nerator11111111111111111111111111111111', 'belongs to the runtime'],
+  ['solana', '1'.repeat(32), 'an account of the solana runtime'],
+  ['solana', 'SysvarC1ock11111111111111111111111111111111', 'an account of the solana runtime'],
+  ['solana', '1nc1nerator11111111111111111111111111111111', 'an account of the solana runtime'],
   ['solana', 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA', 'a program or a mint'],
   ['solana', 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb', 'a program or a mint'],
-  ['solana', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'where USDC itself lives on solana'],
+  ['solana', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v', 'the contract or mint of USDC on solana'],
 ])('on %s, nothing is sent to %s', (name, text, problem) => {
   const destination = readDestination(networkOf(name), text)
   expect(destination).toEqual({ kind: 'invalid', problem: expect.stringContaining(problem) })
