@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../core/errors.ts'
 import { mismatchSentence } from '../presentation/mismatch-words.ts'
-import type { StartedPart } from '../sandbox/started-part.ts'
+import type { StartedPart } from '../sandbox/chains.ts'
 import { type DepositLine, listDeposits } from '../store/books/show-deposits.ts'
 import type { Database } from '../store/database.ts'
 import { type Summary, summarise } from '../store/gauges.ts'

@@ -8,7 +8,7 @@ import { createPublicClient, hexToBytes, http } from 'viem'
 import type { NetworkName } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { logEvent } from '../log/log-event.ts'
-import { type EvmClient, openEvmClient } from './evm-client.ts'
+import { type EvmClient, openEvmClient } from './evm-faucet.ts'
 import { freePort, loopback } from './free-port.ts'
 import { type Child, endLeftover, hasLeftover, lastOutput, startChild } from './processes.ts'
 

@@ -2,12 +2,10 @@ import { join } from 'node:path'
 import { createSolanaRpc } from '@solana/kit'
 import type { Logger } from 'pino'
 import { startAnvil } from './anvil.ts'
-import { nodeAccounts, stockPayer } from './evm-faucet.ts'
-import { deployTokens } from './evm-tokens.ts'
+import { deployTokens, nodeAccounts, stockPayer } from './evm-faucet.ts'
 import { evmNetwork, evmNetworks, type SandboxNetwork, solana, solanaNetwork } from './local-networks.ts'
 import { startSolana } from './solana/node.ts'
-import { createMints, solanaGenesis, solanaSigners } from './solana-tokens.ts'
-import { type OnPart, timed } from './started-part.ts'
+import { createMints, solanaGenesis, solanaSigners } from './solana-faucet.ts'
 
 export type { SandboxNetwork } from './local-networks.ts'
 
@@ -97,4 +95,21 @@ async function startSolanaNetwork(settings: ChainsSettings): Promise<RunningNetw
     await node.stop()
     throw error
   }
+}
+
+/** A component that started: its address, and how long it took. */
+export type StartedPart = { part: string; address: string; milliseconds: number }
+
+export type OnPart = (part: StartedPart) => void
+
+/** Starts a component and reports it when it is up. */
+export async function timed<Part>(
+  onPart: OnPart,
+  name: string,
+  start: () => Promise<{ part: Part; address: string }>,
+): Promise<Part> {
+  const startedAt = performance.now()
+  const { part, address } = await start()
+  onPart({ part: name, address, milliseconds: Math.round(performance.now() - startedAt) })
+  return part
 }

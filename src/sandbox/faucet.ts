@@ -19,3 +19,13 @@ export type Faucet = {
   /** The balance of an address in base units, as of the newest block. */
   balance: (of: Address, asset: AssetKey) => Promise<bigint>
 }
+
+export type TestToken = { symbol: string; name: string }
+
+/** In the order of deployment, which determines each address. */
+export const testTokens = [
+  { symbol: 'USDC', name: 'USD Coin (test)' },
+  { symbol: 'USDT', name: 'Tether USD (test)' },
+] as const satisfies readonly TestToken[]
+
+export const tokenDecimals = 6

@@ -3,9 +3,8 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import type { Logger } from 'pino'
 import { Fault } from '../core/errors.ts'
-import { type Chains, startChains } from './chains.ts'
+import { type Chains, type OnPart, startChains, timed } from './chains.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
-import { type OnPart, timed } from './started-part.ts'
 
 export type GroundSettings = {
   /** Holds all state; created if missing. */

@@ -1,20 +1,24 @@
 import { createSolanaRpc, isAddress as isSolanaAddress } from '@solana/kit'
 import { isAddress as isEvmAddress } from 'viem'
-import type { NetworkSettings } from '../core/asset.ts'
 import {
   type Address,
   type Asset,
   assetKey,
   type Family,
   type NetworkName,
+  type NetworkSettings,
   parseAddress,
 } from '../core/asset.ts'
-import { type EvmClient, openEvmClient } from './evm-client.ts'
-import { type EvmAccounts, evmFaucet, nodeAccounts } from './evm-faucet.ts'
-import { testTokens, tokenAddresses, tokenDecimals } from './evm-tokens.ts'
-import type { Faucet } from './faucet.ts'
-import type { SandboxSolanaRpc } from './solana-sender.ts'
-import { type SolanaSigners, solanaFaucet, solanaSigners } from './solana-tokens.ts'
+import {
+  type EvmAccounts,
+  type EvmClient,
+  evmFaucet,
+  nodeAccounts,
+  openEvmClient,
+  tokenAddresses,
+} from './evm-faucet.ts'
+import { type Faucet, testTokens, tokenDecimals } from './faucet.ts'
+import { type SandboxSolanaRpc, type SolanaSigners, solanaFaucet, solanaSigners } from './solana-faucet.ts'
 
 /** The settings of a local network, as a reader needs them, and its faucet. */
 export type SandboxNetwork = NetworkSettings & Faucet

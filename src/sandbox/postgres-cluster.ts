@@ -22,8 +22,14 @@ import { pathToFileURL } from 'node:url'
 import type { Logger } from 'pino'
 import { Fault, messageOf } from '../core/errors.ts'
 import { loopback } from './free-port.ts'
-import { identifyProcess } from './process-identity.ts'
-import { type ChildSettings, endLeftover, lastOutput, startChild, type UserIds } from './processes.ts'
+import {
+  type ChildSettings,
+  endLeftover,
+  identifyProcess,
+  lastOutput,
+  startChild,
+  type UserIds,
+} from './processes.ts'
 
 /** The files of one PostgreSQL server and the settings to run it. */
 export type PostgresCluster = {

@@ -1,11 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { Fault, messageOf } from '../core/errors.ts'
 import { logEvent } from '../log/log-event.ts'
-import { identifyProcess } from './process-identity.ts'
 
 export type ChildSettings = {
   /** Names the record `{name}.process.json` and the output `{name}.log` in `folder`. */
@@ -152,4 +151,45 @@ function recordPath(folder: string, name: string): string {
 
 function outputPath(folder: string, name: string): string {
   return join(folder, `${name}.log`)
+}
+
+/**
+ * Identifies a run of a process by its start time, because the operating system reuses process numbers. Null if no such
+ * process runs. Reads `/proc` on Linux, because slim images lack `ps`, and runs `ps` elsewhere.
+ */
+export function identifyProcess(pid: number): string | null {
+  return process.platform === 'linux' ? identifyByProc(pid) : identifyByPs(pid)
+}
+
+function identifyByProc(pid: number): string | null {
+  const stat = readOrNull(`/proc/${pid}/stat`)
+  // The name in parentheses may contain spaces and parentheses, so the fields count from the last parenthesis.
+  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
+  const [state, startedTicks] = [fields?.[0], fields?.[19]]
+  if (state === undefined || startedTicks === undefined || isDead(state)) return null
+  // Ticks count from the boot, so they can repeat after another boot.
+  const boot = readOrNull('/proc/sys/kernel/random/boot_id')?.trim() ?? 'unknown boot'
+  return `${boot} ${startedTicks}`
+}
+
+function identifyByPs(pid: number): string | null {
+  try {
+    const line = execFileSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim()
+    return line === '' || isDead(line) ? null : line.replace(/^\S+\s+/, '')
+  } catch {
+    return null
+  }
+}
+
+/** A zombie has ended and only waits for its parent to collect it. */
+function isDead(state: string): boolean {
+  return state.startsWith('Z') || state.startsWith('X')
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
 }

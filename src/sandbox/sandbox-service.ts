@@ -1,14 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import type { Logger } from 'pino'
 import { assetCode, parseAddress } from '../core/asset.ts'
 import { parseAmount } from '../core/money.ts'
+import { isApiKey, makeApiKey } from '../service/api-keys.ts'
 import type { FaultSettings } from '../service/faults/faults.ts'
 import { liquidityAddresses } from '../service/keyring/keyring.ts'
 import { type DepositService, startService } from '../service/service.ts'
 import type { TlsSettings } from '../service/settings.ts'
 import type { WebhookEndpoint } from '../service/webhooks/endpoints.ts'
+import { timed } from './chains.ts'
 import { freePort } from './free-port.ts'
+import { databases, type GroundSettings, startGround } from './ground.ts'
 import type { SandboxNetwork } from './local-networks.ts'
-import type { SandboxSecrets } from './secrets.ts'
+import { type SandboxSecrets, type ServiceFiles, writeServiceFiles } from './service-files.ts'
 
 export type SandboxServiceSettings = {
   networks: readonly SandboxNetwork[]
@@ -69,4 +75,71 @@ async function fundLiquidity(network: SandboxNetwork, { seed }: SandboxSecrets):
   )) {
     await network.fund(to, key, parseAmount(liquidity[symbol] ?? liquidityOfTokens, decimals))
   }
+}
+
+/**
+ * Reads the secrets of the folder, or creates them in a file that only this user can read. Keys that the service does
+ * not accept are replaced; the secrets that the folder's chains and database depend on stay.
+ */
+export function sandboxSecrets(folder: string): SandboxSecrets {
+  const path = join(folder, 'secrets.json')
+  const stored = readSecrets(path)
+  if (stored !== null && [stored.readKey, stored.writeKey].every(isApiKey)) return stored
+  const secrets = {
+    readKey: makeApiKey(),
+    writeKey: makeApiKey(),
+    webhookSecret: stored?.webhookSecret ?? `whsec_${randomBytes(24).toString('base64')}`,
+    seed: stored?.seed ?? randomBytes(32).toString('hex'),
+  }
+  writeFileSync(`${path}.new`, JSON.stringify(secrets, null, 2), { mode: 0o600 })
+  renameSync(`${path}.new`, path)
+  return secrets
+}
+
+function readSecrets(path: string): SandboxSecrets | null {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as SandboxSecrets
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+    throw error
+  }
+}
+
+export type ServiceAloneSettings = GroundSettings & {
+  port?: number
+  /** Null disables faults. */
+  faults: FaultSettings | null
+  /** Port of the server that switches faults. */
+  adminPort?: number
+}
+
+export type ServiceAlone = {
+  service: DepositService
+  networks: readonly SandboxNetwork[]
+  /** Absolute paths of the files that hold its keys. */
+  keyFiles: ServiceFiles
+  databaseUrl: string
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the deposit service and its dependencies on this machine, without depositd.
+ * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start
+ */
+export async function startServiceAlone(settings: ServiceAloneSettings): Promise<ServiceAlone> {
+  const { folder, onPart, ...asked } = settings
+  await using starting = new AsyncDisposableStack()
+  const { postgres, chains } = await startGround(settings, starting)
+  const { networks } = chains
+  const secrets = sandboxSecrets(folder)
+  const databaseUrl = postgres.url(databases.service)
+  const service = await timed(onPart, 'service', async () => {
+    const part = await startSandboxService({ ...asked, networks, secrets, databaseUrl, webhooks: [] })
+    starting.defer(() => part.stop())
+    return { part, address: part.url }
+  })
+  const place = { url: service.url, databaseUrl, adminUrl: service.faultsUrl, networks, secrets }
+  const keyFiles = writeServiceFiles(resolve(folder), place)
+  const running = starting.move()
+  return { service, networks, keyFiles, databaseUrl, stop: () => running.disposeAsync() }
 }

@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SandboxNetwork } from './local-networks.ts'
-import type { SandboxSecrets } from './secrets.ts'
+
+/** Secrets that the components of one sandbox share. Random per folder; there is no default to guess. */
+export type SandboxSecrets = { readKey: string; writeKey: string; webhookSecret: string; seed: string }
 
 /** Addresses of a deposit service on local chains, for commands in another process. */
 export type ServicePlace = {

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { identifyProcess } from '../../src/sandbox/process-identity.ts'
+import { identifyProcess } from '../../src/sandbox/processes.ts'
 import { endLeftovers, ownFolder, recordProcess } from './leftover.ts'
 
 let stack: AsyncDisposableStack

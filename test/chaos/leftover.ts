@@ -3,8 +3,7 @@ import { glob, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { pino } from 'pino'
-import { identifyProcess } from '../../src/sandbox/process-identity.ts'
-import { endLeftover } from '../../src/sandbox/processes.ts'
+import { endLeftover, identifyProcess } from '../../src/sandbox/processes.ts'
 
 // A run that is killed by SIGKILL ends nothing. Its folder says whose it is and what was started in it, so that the next
 // run ends that, and no process that merely looks like it.

@@ -5,7 +5,7 @@ import { parseSettings } from '../../src/config/settings.ts'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
 import { connectOwners } from '../../src/provider/owners-client.ts'
-import { demoOwners } from '../../src/sandbox/demo-owners.ts'
+import { demoOwners } from '../../src/sandbox/demo.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
 

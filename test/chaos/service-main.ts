@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { pino } from 'pino'
 import { openNetwork } from '../../src/sandbox/local-networks.ts'
 import { startSandboxService } from '../../src/sandbox/sandbox-service.ts'
-import type { SandboxSecrets } from '../../src/sandbox/secrets.ts'
+import type { SandboxSecrets } from '../../src/sandbox/service-files.ts'
 import { harmless } from '../../src/service/faults/faults.ts'
 
 /** What the service needs to know; it comes as the first message. */

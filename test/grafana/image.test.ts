@@ -15,7 +15,11 @@ describe('the image', () => {
         .map((name) => pathOf(`src/cli/${name}`)),
       pathOf('src/main.ts'),
     ]
-    const onlyLocal = ['src/app/embedded.ts', 'src/sandbox/service-alone.ts', 'src/sandbox/local-networks.ts']
+    const onlyLocal = [
+      'src/app/embedded.ts',
+      'src/sandbox/sandbox-service.ts',
+      'src/sandbox/local-networks.ts',
+    ]
     const loaded = packagesOf(roots, onlyLocal.map(pathOf))
     expect([...loaded]).toContain('bullmq')
     expect([...loaded].filter((name) => leftOut.some((one) => matches(one, name)))).toEqual([])

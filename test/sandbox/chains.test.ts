@@ -7,11 +7,9 @@ import { createPublicClient, type Address as EvmAddress, type Hash, http } from 
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Address, type AssetKey, assetCode, assetKey } from '../../src/core/asset.ts'
 import { toAmount } from '../../src/core/money.ts'
-import { type Chains, type SandboxNetwork, startChains } from '../../src/sandbox/chains.ts'
-import { openEvmClient } from '../../src/sandbox/evm-client.ts'
-import { tokenAbi } from '../../src/sandbox/evm-tokens.ts'
+import { type Chains, type SandboxNetwork, type StartedPart, startChains } from '../../src/sandbox/chains.ts'
+import { openEvmClient, tokenAbi } from '../../src/sandbox/evm-faucet.ts'
 import { openNetwork } from '../../src/sandbox/local-networks.ts'
-import type { StartedPart } from '../../src/sandbox/started-part.ts'
 import { until } from '../support/until.ts'
 
 const log = pino({ level: 'silent' })

@@ -7,7 +7,7 @@ import { Client } from 'pg'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startPostgres } from '../../src/sandbox/postgres.ts'
-import { identifyProcess } from '../../src/sandbox/process-identity.ts'
+import { identifyProcess } from '../../src/sandbox/processes.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { runProgram } from '../support/programs.ts'
 

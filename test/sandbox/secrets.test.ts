@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { sandboxSecrets } from '../../src/sandbox/secrets.ts'
+import { sandboxSecrets } from '../../src/sandbox/sandbox-service.ts'
 import { isApiKey } from '../../src/service/api-keys.ts'
 
 let folder: string

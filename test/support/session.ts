@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pino } from 'pino'
-import { startServiceAlone } from '../../src/sandbox/service-alone.ts'
+import { startServiceAlone } from '../../src/sandbox/sandbox-service.ts'
 import { makeFolder } from './make-folder.ts'
 import { type Line, sessionParts } from './session-lines.ts'
 import { inAnyFolder, shell } from './shell.ts'

@@ -1,4 +1,4 @@
-import type { DemoChannel } from '../../src/sandbox/demo-owners.ts'
+import type { DemoChannel } from '../../src/sandbox/demo.ts'
 import type { DepositKnob } from '../../src/service/faults/fault-table.ts'
 import { decisions } from './fix-deposits.ts'
 import { depositKnobs, forwardKnobs, type Wish } from './struck-payments.ts'

@@ -7,10 +7,9 @@ import {
   toStoredAccount,
 } from './history.ts'
 import { type AccountStates, decimalsIn, toMeta } from './record.ts'
-import { createRuntime, type ExecutionOutcome, type Runtime } from './runtime.ts'
+import { createRuntime, type ExecutionOutcome, type Runtime, type WireTransaction } from './runtime.ts'
 import type { Slots } from './slots.ts'
 import { type AccountState, readTokenAccount } from './token-state.ts'
-import type { WireTransaction } from './wire-transaction.ts'
 
 export type SolanaChain = {
   slots: Slots

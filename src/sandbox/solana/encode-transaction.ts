@@ -12,10 +12,10 @@ import {
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import { z } from 'zod'
 import type { StoredTransaction } from './history.ts'
+import { RpcError, rpcCodes } from './json-rpc.ts'
 import type { RawInstruction } from './record.ts'
-import { RpcError, rpcCodes } from './rpc-error.ts'
+import { parseTransaction, type WireTransaction } from './runtime.ts'
 import { isTokenProgram, toUiAmount } from './token-state.ts'
-import { parseTransaction, type WireTransaction } from './wire-transaction.ts'
 
 export const transactionConfig = z.looseObject({
   encoding: z.enum(['json', 'jsonParsed', 'base58', 'base64']).default('json'),

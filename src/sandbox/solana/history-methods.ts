@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { SolanaChain } from './chain.ts'
 import { encodeTransaction, listAccounts, transactionConfig } from './encode-transaction.ts'
 import type { TransactionEntry } from './history.ts'
+import { RpcError, rpcCodes } from './json-rpc.ts'
 import {
   addressParameter,
   contextConfig,
@@ -12,7 +13,6 @@ import {
   slotParameter,
   withContext,
 } from './parameters.ts'
-import { RpcError, rpcCodes } from './rpc-error.ts'
 import { blockhashLifetimeSlots } from './slots.ts'
 
 const signaturesMax = 1000

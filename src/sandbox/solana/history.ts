@@ -1,9 +1,9 @@
 import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, readSync, writeSync } from 'node:fs'
 import { type Address, getBase64Decoder, getBase64Encoder } from '@solana/kit'
-import { parseExactly, stringifyExactly } from './json.ts'
+import { parseExactly, stringifyExactly } from './json-rpc.ts'
 import type { TransactionMeta } from './record.ts'
+import type { TransactionError } from './runtime.ts'
 import type { AccountState } from './token-state.ts'
-import type { TransactionError } from './transaction-error.ts'
 
 /** One transaction of the chain, with its accounts after it ran. */
 export type StoredTransaction = {

@@ -8,12 +8,12 @@ import { z } from 'zod'
 import { messageOf } from '../../core/errors.ts'
 import { logEvent } from '../../log/log-event.ts'
 import { freePort, loopback } from '../free-port.ts'
-import { sandboxSigner } from '../sandbox-signer.ts'
+import { sandboxSigner } from '../solana-faucet.ts'
 import { accountMethods } from './account-methods.ts'
 import { openChain, type SolanaChain } from './chain.ts'
 import { createFaucet } from './faucet.ts'
 import { historyMethods } from './history-methods.ts'
-import { parseExactly, stringifyExactly } from './json.ts'
+import { parseExactly, RpcError, rpcCodes, stringifyExactly } from './json-rpc.ts'
 import {
   contextConfig,
   contextSlot,
@@ -23,7 +23,6 @@ import {
   slotParameter,
   withContext,
 } from './parameters.ts'
-import { RpcError, rpcCodes } from './rpc-error.ts'
 import { blockhashLifetimeSlots, createSlots, type SlotSettings } from './slots.ts'
 import { submitMethods } from './submit-methods.ts'
 

@@ -1,7 +1,7 @@
 import { getBase58Encoder, getBase64Encoder, isAddress } from '@solana/kit'
 import { z } from 'zod'
 import type { SolanaChain } from './chain.ts'
-import { invalidParams, RpcError, rpcCodes } from './rpc-error.ts'
+import { invalidParams, RpcError, rpcCodes } from './json-rpc.ts'
 import type { Commitment } from './slots.ts'
 
 /** One method of the interface: takes the parameters as received and returns the result. */

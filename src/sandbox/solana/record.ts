@@ -1,7 +1,6 @@
 import { type Address, getBase58Decoder } from '@solana/kit'
-import type { ExecutionOutcome } from './runtime.ts'
+import type { ExecutionOutcome, TransactionError } from './runtime.ts'
 import { type AccountState, readMint, readTokenAccount, toUiAmount, type UiAmount } from './token-state.ts'
-import type { TransactionError } from './transaction-error.ts'
 
 type UiTokenBalance = {
   accountIndex: number

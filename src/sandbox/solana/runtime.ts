@@ -1,4 +1,13 @@
-import { type Address, lamports } from '@solana/kit'
+import {
+  type Address,
+  type CompiledTransactionMessage,
+  type CompiledTransactionMessageWithLifetime,
+  getBase58Decoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+  lamports,
+  type Transaction,
+} from '@solana/kit'
 import {
   Clock,
   FailedTransactionMetadata,
@@ -6,9 +15,9 @@ import {
   LiteSVM,
   type TransactionMetadata,
 } from 'litesvm'
+import { messageOf } from '../../core/errors.ts'
+import { invalidParams } from './json-rpc.ts'
 import type { AccountState } from './token-state.ts'
-import { type TransactionError, toTransactionError } from './transaction-error.ts'
-import type { WireTransaction } from './wire-transaction.ts'
 
 /** The effects of a transaction that ran or was simulated. */
 export type ExecutionOutcome = {
@@ -78,5 +87,66 @@ function toOutcome(result: TransactionMetadata | FailedTransactionMetadata): Exe
     logs: meta.logs(),
     unitsConsumed: meta.computeUnitsConsumed(),
     inner: meta.innerInstructions(),
+  }
+}
+
+/** As in the JSON-RPC interface: a name, or an object of a name and its details. */
+export type TransactionError = string | { [name: string]: unknown }
+
+/** The runtime numbers its errors in these orders. */
+const transactionErrors =
+  'AccountInUse AccountLoadedTwice AccountNotFound ProgramAccountNotFound InsufficientFundsForFee InvalidAccountForFee AlreadyProcessed BlockhashNotFound CallChainTooDeep MissingSignatureForFee InvalidAccountIndex SignatureFailure InvalidProgramForExecution SanitizeFailure ClusterMaintenance AccountBorrowOutstanding WouldExceedMaxBlockCostLimit UnsupportedVersion InvalidWritableAccount WouldExceedMaxAccountCostLimit WouldExceedAccountDataBlockLimit TooManyAccountLocks AddressLookupTableNotFound InvalidAddressLookupTableOwner InvalidAddressLookupTableData InvalidAddressLookupTableIndex InvalidRentPayingAccount WouldExceedMaxVoteCostLimit WouldExceedAccountDataTotalLimit MaxLoadedAccountsDataSizeExceeded ResanitizationNeeded InvalidLoadedAccountsDataSizeLimit UnbalancedTransaction ProgramCacheHitMaxLimit CommitCancelled'.split(
+    ' ',
+  )
+const instructionErrors =
+  'GenericError InvalidArgument InvalidInstructionData InvalidAccountData AccountDataTooSmall InsufficientFunds IncorrectProgramId MissingRequiredSignature AccountAlreadyInitialized UninitializedAccount UnbalancedInstruction ModifiedProgramId ExternalAccountLamportSpend ExternalAccountDataModified ReadonlyLamportChange ReadonlyDataModified DuplicateAccountIndex ExecutableModified RentEpochModified NotEnoughAccountKeys AccountDataSizeChanged AccountNotExecutable AccountBorrowFailed AccountBorrowOutstanding DuplicateAccountOutOfSync InvalidError ExecutableDataModified ExecutableLamportChange ExecutableAccountNotRentExempt UnsupportedProgramId CallDepth MissingAccount ReentrancyNotAllowed MaxSeedLengthExceeded InvalidSeeds InvalidRealloc ComputationalBudgetExceeded PrivilegeEscalation ProgramEnvironmentSetupFailure ProgramFailedToComplete ProgramFailedToCompile Immutable IncorrectAuthority AccountNotRentExempt InvalidAccountOwner ArithmeticOverflow UnsupportedSysvar IllegalOwner MaxAccountsDataAllocationsExceeded MaxAccountsExceeded MaxInstructionTraceLengthExceeded BuiltinProgramsMustConsumeComputeUnits BorshIoError'.split(
+    ' ',
+  )
+
+export function toTransactionError(error: ReturnType<FailedTransactionMetadata['err']>): TransactionError {
+  if (typeof error === 'number') return transactionErrors[error] ?? `Unknown${error}`
+  if ('err' in error) return { InstructionError: [error.index, toInstructionError(error.err())] }
+  if ('index' in error) return { DuplicateInstruction: error.index }
+  return { InsufficientFundsForRent: { account_index: error.accountIndex } }
+}
+
+function toInstructionError(error: InstructionError): TransactionError {
+  if (typeof error === 'number') return instructionErrors[error] ?? `Unknown${error}`
+  return 'code' in error ? { Custom: error.code } : 'BorshIoError'
+}
+
+type InstructionError = ReturnType<
+  Extract<ReturnType<FailedTransactionMetadata['err']>, { err(): unknown }>['err']
+>
+
+/** A transaction as received, decoded. */
+export type WireTransaction = {
+  transaction: Transaction
+  message: CompiledTransactionMessage & CompiledTransactionMessageWithLifetime
+  accounts: readonly Address[]
+  /** In the order of the signing accounts; the first identifies the transaction. */
+  signatures: readonly string[]
+}
+
+const unsigned = new Uint8Array(64)
+
+/** @throws RpcError -32602 */
+export function parseTransaction(bytes: Uint8Array): WireTransaction {
+  const { transaction, message } = decode(bytes)
+  if ('addressTableLookups' in message && (message.addressTableLookups ?? []).length > 0) {
+    throw invalidParams('this local chain keeps no address lookup tables')
+  }
+  const signatures = Object.values(transaction.signatures).map((signature) =>
+    getBase58Decoder().decode(signature ?? unsigned),
+  )
+  return { transaction, message, accounts: message.staticAccounts, signatures }
+}
+
+function decode(bytes: Uint8Array): Pick<WireTransaction, 'transaction' | 'message'> {
+  try {
+    const transaction = getTransactionDecoder().decode(bytes)
+    return { transaction, message: getCompiledTransactionMessageDecoder().decode(transaction.messageBytes) }
+  } catch (error) {
+    throw invalidParams(`the transaction cannot be decoded: ${messageOf(error)}`)
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { SolanaChain } from './chain.ts'
 import type { LamportFaucet } from './faucet.ts'
+import { invalidParams, RpcError, rpcCodes } from './json-rpc.ts'
 import {
   addressParameter,
   contextConfig,
@@ -10,9 +11,7 @@ import {
   readParameters,
   withContext,
 } from './parameters.ts'
-import { invalidParams, RpcError, rpcCodes } from './rpc-error.ts'
-import type { ExecutionOutcome } from './runtime.ts'
-import { parseTransaction, type WireTransaction } from './wire-transaction.ts'
+import { type ExecutionOutcome, parseTransaction, type WireTransaction } from './runtime.ts'
 
 const wireBytesMax = 4096
 const sendConfig = contextConfig.extend({

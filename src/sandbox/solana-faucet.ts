@@ -1,4 +1,20 @@
-import { type KeyPairSigner, type Address as KitAddress, lamports, type Signature } from '@solana/kit'
+import { createHash } from 'node:crypto'
+import {
+  appendTransactionMessageInstructions,
+  createKeyPairSignerFromPrivateKeyBytes,
+  type createSolanaRpc,
+  createTransactionMessage,
+  getBase64EncodedWireTransaction,
+  type Instruction,
+  type KeyPairSigner,
+  type Address as KitAddress,
+  lamports,
+  pipe,
+  type Signature,
+  setTransactionMessageFeePayerSigner,
+  setTransactionMessageLifetimeUsingBlockhash,
+  signTransactionMessageWithSigners,
+} from '@solana/kit'
 import { getCreateAccountInstruction, getTransferSolInstruction } from '@solana-program/system'
 import {
   findAssociatedTokenPda,
@@ -10,11 +26,9 @@ import {
   getTransferCheckedInstruction,
   TOKEN_PROGRAM_ADDRESS,
 } from '@solana-program/token'
-import { type Address, type AssetKey, assetCode, type TxId } from '../core/asset.ts'
-import { testTokens, tokenDecimals } from './evm-tokens.ts'
-import type { Faucet } from './faucet.ts'
-import { sandboxSigner } from './sandbox-signer.ts'
-import { type SandboxSolanaRpc, sendInstructions } from './solana-sender.ts'
+import { type Address, type AssetKey, assetCode, type TxId, toTxId } from '../core/asset.ts'
+import { type Faucet, testTokens, tokenDecimals } from './faucet.ts'
+import { uniqueInstruction } from './solana/faucet.ts'
 
 /** The keys of the local chain's own accounts; the same on every machine. */
 export type SolanaSigners = {
@@ -23,7 +37,7 @@ export type SolanaSigners = {
   mints: readonly KeyPairSigner[]
 }
 
-const tokensOfPayerMin = 10n ** 15n
+const payerTokensMin = 10n ** 15n
 
 export async function solanaSigners(): Promise<SolanaSigners> {
   const mints = testTokens.map(({ symbol }) => sandboxSigner(`${symbol} mint`))
@@ -64,7 +78,7 @@ export async function createMints(rpc: SandboxSolanaRpc, signers: SolanaSigners)
       ...(await mintInstructions(authority, {
         mint: mint.address,
         owner: payer.address,
-        amount: tokensOfPayerMin,
+        amount: payerTokensMin,
       })),
     ])
   }
@@ -148,4 +162,29 @@ async function transferInstructions(payer: KeyPairSigner, { mint, owner, amount 
 async function associatedAccount(mint: KitAddress, owner: KitAddress): Promise<KitAddress> {
   const [address] = await findAssociatedTokenPda({ owner, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS })
   return address
+}
+
+export type SandboxSolanaRpc = ReturnType<typeof createSolanaRpc>
+
+/** Signs and sends. When this returns, the node has run the transaction. */
+export async function sendInstructions(
+  rpc: SandboxSolanaRpc,
+  payer: KeyPairSigner,
+  instructions: readonly Instruction[],
+): Promise<TxId> {
+  const { value: lifetime } = await rpc.getLatestBlockhash({ commitment: 'processed' }).send()
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (draft) => setTransactionMessageFeePayerSigner(payer, draft),
+    (draft) => setTransactionMessageLifetimeUsingBlockhash(lifetime, draft),
+    (draft) => appendTransactionMessageInstructions([uniqueInstruction(), ...instructions], draft),
+  )
+  const wire = getBase64EncodedWireTransaction(await signTransactionMessageWithSigners(message))
+  return toTxId(await rpc.sendTransaction(wire, { encoding: 'base64' }).send())
+}
+
+/** Returns the same key for the same name on every machine, so use it for local chains only. */
+export function sandboxSigner(name: string): Promise<KeyPairSigner> {
+  const seed = createHash('sha256').update(`depositd sandbox ${name}`).digest()
+  return createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(seed))
 }

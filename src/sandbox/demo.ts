@@ -1,10 +1,15 @@
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { privateKeyToAddress } from 'viem/accounts'
 import { type Address, assetCode, type NetworkName } from '../core/asset.ts'
 import { parseAmount } from '../core/money.ts'
 import { logEvent } from '../log/log-event.ts'
 import type { Faults } from '../service/faults/faults.ts'
+import type { DepositService } from '../service/service.ts'
 import type { SandboxNetwork } from './chains.ts'
+import { type SandboxServiceSettings, startSandboxService } from './sandbox-service.ts'
+import { sandboxSigner } from './solana-faucet.ts'
 
 export type TrafficTarget = { network: NetworkName; address: Address }
 
@@ -132,4 +137,48 @@ function strideOf(count: number): number {
   let stride = Math.floor(count * 0.618)
   while (stride > 1 && !isCoprime(stride)) stride--
   return Math.max(stride, 1)
+}
+
+export type DemoChannel = {
+  id: string
+  forwardNetwork: string
+  forwardAsset: string
+  forwardRecipient: string
+}
+
+/** The channels and the StableWallet of the demonstration. One channel forwards to Base, one to Solana. */
+export async function demoOwners(): Promise<{ channels: readonly DemoChannel[]; wallet: string }> {
+  const solanaRecipient = await sandboxSigner('recipient of the demonstration')
+  return {
+    channels: [
+      { id: 'shop', forwardNetwork: 'base', forwardAsset: 'USDC', forwardRecipient: evmRecipient() },
+      {
+        id: 'payroll',
+        forwardNetwork: 'solana',
+        forwardAsset: 'USDC',
+        forwardRecipient: solanaRecipient.address,
+      },
+    ],
+    wallet: 'savings',
+  }
+}
+
+function evmRecipient(): string {
+  return privateKeyToAddress(
+    `0x${createHash('sha256').update('recipient of the demonstration').digest('hex')}`,
+  )
+}
+
+export type DemoServiceSettings = Omit<SandboxServiceSettings, 'webhooks' | 'faults'> & {
+  /** The URL that receives its webhooks. */
+  webhookUrl: string
+}
+
+/** Error rates per deposit of the demonstration's service, so that there are mismatches to see. */
+const faults = { seed: 'demonstration', dropWebhookRate: 0.08, shortForwardRate: 0.08 }
+
+/** Starts the deposit service of the demonstration. */
+export function startDemoService({ webhookUrl, ...settings }: DemoServiceSettings): Promise<DepositService> {
+  const webhooks = [{ url: webhookUrl, secret: settings.secrets.webhookSecret }]
+  return startSandboxService({ ...settings, webhooks, faults })
 }
