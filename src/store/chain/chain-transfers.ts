@@ -1,4 +1,4 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
 import type { BalanceMovement } from '../../core/balance-proof.ts'
 import {
@@ -51,7 +51,9 @@ export function vanishedChainTransfers(
   tx: Transaction<Tables>,
   { network, above, upTo }: NetworkHeightRange,
 ): Promise<ObservedChainTransfer[]> {
-  return readChainTransfers(tx)`
+  return readChainTransfers(
+    tx,
+    sql`
     s.network = ${network} and s.stage = 'seen' and s.height > ${above} and s.height <= ${upTo}
     and not exists (
       select 1 from chain_transfer other where other.transfer = s.transfer and (
@@ -61,7 +63,8 @@ export function vanishedChainTransfers(
           where gone.transfer = other.transfer and gone.stage = 'orphaned' and gone.inbox_id > other.inbox_id
         )
       )
-    )`
+    )`,
+  )
 }
 
 /** Final chain transfers above a height from which history has changed. */
@@ -70,12 +73,15 @@ export function rewoundChainTransfers(
   network: string,
   above: bigint,
 ): Promise<ObservedChainTransfer[]> {
-  return readChainTransfers(tx)`
+  return readChainTransfers(
+    tx,
+    sql`
     s.network = ${network} and s.stage = 'final' and s.height > ${above}
     and not exists (
       select 1 from chain_transfer other
       where other.transfer = s.transfer and other.stage = 'orphaned' and other.inbox_id > s.inbox_id
-    )`
+    )`,
+  )
 }
 
 /** Id of the newest inbox row; 0 if there is none. */
@@ -91,23 +97,27 @@ export function chainTransfersAfter(
   db: Kysely<Tables>,
   { network, after, from, to, limit }: Newer,
 ): Promise<ObservedChainTransfer[]> {
-  return readChainTransfers(db)`
+  return readChainTransfers(
+    db,
+    sql`
     s.inbox_id in (
       select inbox_id from chain_transfer
       where network = ${network} and inbox_id > ${after} and height between ${from} and ${to}
       order by inbox_id limit ${limit}
-    )`
+    )`,
+  )
 }
 
-function readChainTransfers(tx: Kysely<Tables>) {
-  return async (...condition: Parameters<typeof sql>) => {
-    const { rows } = await sql<{ body: Buffer }>`
-      select i.body from chain_transfer s join inbox i on i.id = s.inbox_id
-      where ${sql(...condition)} order by i.id`.execute(tx)
-    return rows
-      .map(({ body }) => decodeObservation(body.toString()))
-      .filter((one) => one.kind === 'chain_transfer')
-  }
+async function readChainTransfers(
+  db: Kysely<Tables>,
+  condition: RawBuilder<unknown>,
+): Promise<ObservedChainTransfer[]> {
+  const { rows } = await sql<{ body: Buffer }>`
+    select i.body from chain_transfer s join inbox i on i.id = s.inbox_id
+    where ${condition} order by i.id`.execute(db)
+  return rows
+    .map(({ body }) => decodeObservation(body.toString()))
+    .filter((one) => one.kind === 'chain_transfer')
 }
 
 function keyOf({ role, stage, epoch, blockHash, ...transfer }: ObservedChainTransfer): string {

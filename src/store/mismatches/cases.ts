@@ -53,19 +53,20 @@ export async function workOnCases(
 ): Promise<void> {
   const cases = await lockCases(tx, ids)
   refuse(cases, act)
-  const { set, changed } = changeOf(act, actor)
-  if (set !== null) await sql`update mismatch set ${set} where id = any(${ids}::bigint[])`.execute(tx)
+  const assignments = assignmentsOf(act, actor)
+  if (assignments !== null)
+    await sql`update mismatch set ${assignments} where id = any(${ids}::bigint[])`.execute(tx)
   const text = 'text' in act ? act.text : null
-  const events = cases.map((one) => ({
-    mismatchId: one.id,
-    actor,
-    action: act.action,
-    text,
-    ...changed(one),
-  }))
   await appendEvents(
     tx,
-    events.map((one) => ({ ...one, approvedBy: null })),
+    cases.map((one) => ({
+      mismatchId: one.id,
+      actor,
+      action: act.action,
+      text,
+      approvedBy: null,
+      ...changeOf(act, one),
+    })),
   )
 }
 
@@ -141,40 +142,37 @@ function refusal({ clearedAt, resolvedAt }: MismatchCase, action: CaseAction['ac
   return resolvedAt === null ? null : `was resolved at ${resolvedAt.toISOString()}`
 }
 
-type CaseChange = {
-  set: RawBuilder<unknown> | null
-  changed: (one: MismatchCase) => Pick<CaseEvent, 'before' | 'after'>
-}
-
-/** The columns to set, and the values for the history. */
-function changeOf(act: CaseAction, actor: string): CaseChange {
-  if (act.action === 'commented') return { set: null, changed: () => ({ before: null, after: null }) }
-  if (act.action === 'assigned') {
-    const changed = ({ assignedTo }: MismatchCase) => ({
-      before: { assigned_to: assignedTo },
-      after: { assigned_to: act.to },
-    })
-    return { set: sql`assigned_to = ${act.to}`, changed }
+/** The columns that the action sets; null if it sets none. */
+function assignmentsOf(act: CaseAction, actor: string): RawBuilder<unknown> | null {
+  switch (act.action) {
+    case 'commented':
+      return null
+    case 'assigned':
+      return sql`assigned_to = ${act.to}`
+    case 'snoozed':
+      return sql`snoozed_until = ${act.until}`
+    case 'resolved':
+      return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${act.text}, snoozed_until = null`
+    case 'reopened':
+      return sql`resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null`
   }
-  if (act.action === 'snoozed') {
-    const changed = ({ snoozedUntil }: MismatchCase) => ({
-      before: { snoozed_until: snoozedUntil },
-      after: { snoozed_until: act.until },
-    })
-    return { set: sql`snoozed_until = ${act.until}`, changed }
+}
+
+/** The changed values; for a decision, the state of the mismatch at that time. */
+function changeOf(act: CaseAction, found: MismatchCase): Pick<CaseEvent, 'before' | 'after'> {
+  switch (act.action) {
+    case 'commented':
+      return { before: null, after: null }
+    case 'assigned':
+      return { before: { assigned_to: found.assignedTo }, after: { assigned_to: act.to } }
+    case 'snoozed':
+      return { before: { snoozed_until: found.snoozedUntil }, after: { snoozed_until: act.until } }
+    case 'resolved':
+    case 'reopened': {
+      const { detail, value, loss, lossAsset } = found
+      return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
+    }
   }
-  return { set: act.action === 'resolved' ? resolving(actor, act.text) : reopening, changed: standOf }
-}
-
-const reopening = sql`resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null`
-
-function resolving(actor: string, reason: string) {
-  return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${reason}, snoozed_until = null`
-}
-
-/** State of the mismatch at the time of the decision. */
-function standOf({ detail, value, loss, lossAsset }: MismatchCase) {
-  return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
 }
 
 /** A chain transfer that a decision concerns, as its chain showed it. */

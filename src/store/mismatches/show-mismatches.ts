@@ -74,7 +74,7 @@ export async function mismatchesAt(
   // To the millisecond, which is the precision that people see.
   const by = (column: string) => sql`date_trunc('milliseconds', ${sql.ref(column)}) <= ${at}`
   const { rows } = await sql<DepositReport['mismatches'][number]>`
-    select m.id::text as id, m.kind, m.severity, m.opened_at, null as cleared_at, m.detail, m.loss_asset,
+    select m.id::text as id, m.kind, m.severity, m.opened_at, null::timestamptz as cleared_at, m.detail, m.loss_asset,
       accounting.in_units(m.loss_amount, l.decimals)::text as loss, m.loss_amount::text as loss_base, l.symbol as loss_asset_symbol,
       ${assetsIn(sql`concat_ws(' ', m.detail::text, m.loss_asset)`)} as assets, coalesce((
       select case e.action when 'resolved' then 'resolved'
