@@ -30,11 +30,11 @@ export function verifyBundle(document: string): BundleVerification {
     checked('bodies', `${parts.evidence.length} bodies and the profile have their hashes`, () =>
       bodyProblems(parts),
     ),
-    judged('readings', problems, 'each body, read by the profile, says what the bundle says it does'),
+    judged('readings', problems, 'each body, read by the profile, gives what the bundle states'),
     checked('verdict', 'the evidence, decided again, gives this verdict with these reasons', () =>
       verdictProblems(parts, stored),
     ),
-    checked('mismatches', 'those told of as open are those of the verdict', () => mismatchProblems(parts)),
+    checked('mismatches', 'the open mismatches are those of the verdict', () => mismatchProblems(parts)),
     checked('journals', 'the books hold what the verdict asks for, and nothing else', () =>
       checkJournals(parts),
     ),
@@ -133,7 +133,7 @@ function differences(
   const names = [...new Set([...Object.keys(reported), ...Object.keys(again)])]
   return names
     .filter((name) => canonicalText(reported[name] ?? null) !== canonicalText(again[name] ?? null))
-    .map((name) => `${of}: ${name} is told otherwise than the evidence gives`)
+    .map((name) => `${of}: ${name} differs from what the evidence gives`)
 }
 
 /** Only evidence clears a mismatch: one that a person resolved still counts as open. */
@@ -150,8 +150,8 @@ function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
     ),
   ]
   return [
-    ...held.filter((one) => !reported.includes(one)).map((one) => `not told of: ${one}`),
-    ...reported.filter((one) => !held.includes(one)).map((one) => `told of, and not so: ${one}`),
+    ...held.filter((one) => !reported.includes(one)).map((one) => `missing: ${one}`),
+    ...reported.filter((one) => !held.includes(one)).map((one) => `not in the verdict: ${one}`),
   ]
 }
 

@@ -106,7 +106,7 @@ function legProblems(leg: ChainLeg, reading: TransactionReading): string[] {
       ? reading.transfers.find(({ index, to }) => index === leg.index && to === leg.to)
       : undefined
   if (leg.state === 'orphaned')
-    return found?.blockHash === leg.blockHash ? ['it is told of as gone, and is in that block'] : []
+    return found?.blockHash === leg.blockHash ? ['the bundle calls it removed, but it is in that block'] : []
   if (found === undefined) return [`no transfer ${leg.index} to ${leg.to}: ${reading.kind}`]
   return [...fieldProblems(leg, found), ...stageProblems(leg, found)]
 }
@@ -130,5 +130,5 @@ function fieldProblems(leg: ChainLeg, found: StagedTransfer): string[] {
 }
 
 function stageProblems(leg: ChainLeg, found: StagedTransfer): string[] {
-  return leg.state === 'final' && found.stage !== 'final' ? ['it is told of as final, and is not'] : []
+  return leg.state === 'final' && found.stage !== 'final' ? ['the bundle calls it final, but it is not'] : []
 }

@@ -81,6 +81,6 @@ function createApp(settings: IntakeServerOptions & Pick<IntakeDeps, 'sourceOf'>)
 
 function portFault(port: number, host: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  const problem = code === 'EADDRINUSE' ? 'is taken' : `cannot be had (${messageOf(error)})`
+  const problem = code === 'EADDRINUSE' ? 'is taken' : `cannot be opened (${messageOf(error)})`
   return `HTTP_PORT ${port} ${problem} on ${host}: stop what listens there, or set HTTP_PORT to another port`
 }

@@ -73,14 +73,14 @@ test('whatever is told otherwise than the chain has it is named', async () => {
 
 test('what is told of as final must be final', async () => {
   const reported = await pay(1)
-  expect(await check({ ...reported, stage: 'final' })).toContain('it is told of as final, and is not')
+  expect(await check({ ...reported, stage: 'final' })).toContain('the bundle calls it final, but it is not')
   expect(await check({ ...reported, stage: 'seen' })).toMatch(/^passed/)
 })
 
 test('what is told of as gone must not be in that block', async () => {
   const reported = await pay(1)
   expect(await check({ ...reported, stage: 'orphaned' })).toContain(
-    'is told of as gone, and is in that block',
+    'the bundle calls it removed, but it is in that block',
   )
   await anvil.reorg(1)
   expect(await check({ ...reported, stage: 'orphaned' })).toMatch(/^passed/)

@@ -78,7 +78,7 @@ export async function checkJournal(
     isKnown: (account: string) => !account.includes('*') && (opened.has(account) || known.includes(account)),
   }
   const { transfers, faults } = draftTransfers(lines, books)
-  if (faults.length > 0) throw refused(faults.join('; '), 'mend the file')
+  if (faults.length > 0) throw refused(faults.join('; '), 'fix the file')
   const key = `manual/${reference ?? digestOf({ date, reason, transfers })}`
   const before = await idOfKey(db, key)
   if (before !== null) throw bookedBefore(before, await readJournal(db, before))

@@ -33,7 +33,7 @@ ${sectionOf(
       empty: 'Nothing is sealed yet.',
     }),
   ),
-  html`<p class="note">A seal is a hash over a stretch of journals and the seal before it: bin/depositd ledger verify checks them.</p>`,
+  html`<p class="note">A seal is a hash over a range of journals and the seal before it: bin/depositd ledger verify checks them.</p>`,
 )}`
   return { title: 'Ledger', entry: '/ledger', body }
 }

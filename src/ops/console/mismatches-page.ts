@@ -44,7 +44,7 @@ ${pager('/mismatches', query, { field: 'after', last })}`
 }
 
 const explained = {
-  open: 'Those that hold, that nobody resolved, and that are not snoozed.',
-  snoozed: 'Those that hold and that nobody resolved, the snoozed ones last.',
+  open: 'Unresolved mismatches, without snoozed ones.',
+  snoozed: 'Unresolved mismatches, snoozed ones last.',
   all: 'All that ever were: open, then snoozed, resolved, and cleared by evidence.',
 } as const

@@ -14,6 +14,6 @@ export function problemPage(status: number, line: string): ConsolePage {
 
 const titles: Readonly<Record<number, string>> = {
   400: 'This cannot be asked',
-  404: 'There is no such thing',
+  404: 'Not found',
   503: 'This cannot be read now',
 }

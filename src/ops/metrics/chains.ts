@@ -21,7 +21,7 @@ export const ofChains = {
   ),
   chainCoverageGaps: gauge(
     'chain_coverage_gaps',
-    'Stretches of heights that were not read for some watched addresses.',
+    'Block ranges that were not read for some watched addresses.',
     ofNetwork,
   ),
   unexplainedBalance: gauge(

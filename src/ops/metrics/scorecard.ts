@@ -15,7 +15,7 @@ const spread = { labels: { route: routes, percentile: ['p50', 'p95', 'p99'] } }
 export const ofScorecard = {
   scorecardCompleteness: gauge(
     'scorecard_completeness_ratio',
-    'Of the steps that API or chain know of the last 24 hours of deposits, the share that webhooks told of.',
+    'Of the steps that API or chain know of the last 24 hours of deposits, the share that webhooks reported.',
     ofRoute,
   ),
   scorecardDelivery: gauge(

@@ -97,8 +97,8 @@ export function statusWords(column: SampleColumn, ids: SampleColumn | undefined)
     const isLast = lives.every((life) => !life.includes(word) || life.at(-1) === word)
     const isFirst = lives.every((life) => !life.includes(word) || life[0] === word)
     result.words[word] = known ?? (isFirst && !isLast ? 'observed' : isLast ? 'settled' : 'settling')
-    if (known === null) result.doubts[word] = 'the word is not known; guessed by when it is told'
-    if (known === 'settled' && !isLast) result.doubts[word] = 'something is told after it'
+    if (known === null) result.doubts[word] = 'unknown word; guessed from its position in the history'
+    if (known === 'settled' && !isLast) result.doubts[word] = 'other statuses follow it'
   }
   return result
 }

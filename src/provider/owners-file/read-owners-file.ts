@@ -43,7 +43,7 @@ export function readOwnersFile(
     faults.push({ line, problem })
     return []
   })
-  if (rows.length === 0 && faults.length === 0) faults.push({ line: 1, problem: 'holds nobody' })
+  if (rows.length === 0 && faults.length === 0) faults.push({ line: 1, problem: 'the file is empty' })
   return { rows, faults }
 }
 

@@ -42,7 +42,7 @@ export const faultTable = {
     share: 'deposits',
     does: 'sends a later webhook of a deposit before an earlier one',
     mismatch: null,
-    absorbed: 'the furthest status counts, in whatever order it came; the evidence shows both',
+    absorbed: 'the furthest status counts, in any order; the evidence shows both',
   },
   corruptWebhookRate: {
     share: 'deposits',
@@ -52,7 +52,7 @@ export const faultTable = {
   },
   resignWebhookRate: {
     share: 'deposits',
-    does: 'signs the webhooks of a deposit by a secret that nobody knows',
+    does: 'signs the webhooks of a deposit with an unknown secret',
     mismatch: 'webhook_missing',
     ends: 'resend',
   },
@@ -83,7 +83,7 @@ export const faultTable = {
   },
   renameOwnerRate: {
     share: 'deposits',
-    does: 'lists a deposit under an owner whom nobody knows',
+    does: 'lists a deposit under an unknown owner',
     mismatch: 'unknown_owner',
     ends: 'record',
   },
@@ -109,7 +109,7 @@ export const faultTable = {
   },
   claimAgainRate: {
     share: 'deposits',
-    does: 'tells of a second deposit that claims the payment of a settled one, by a record and a webhook of its own',
+    does: 'reports a second deposit that claims the payment of a settled one, by a record and a webhook of its own',
     mismatch: 'tx_reused',
     ends: 'person',
   },
@@ -177,7 +177,7 @@ export const faultTable = {
   },
   doubleForwardRate: {
     share: 'deposits',
-    does: 'forwards a deposit twice, and tells of the first forward alone',
+    does: 'forwards a deposit twice, and reports only the first forward',
     mismatch: 'settlement_unreported',
     ends: 'person',
   },
@@ -199,7 +199,7 @@ export const faultTable = {
     does: 'forwards several deposits to one recipient in one transfer; one alone waits for another until the delay is over',
     mismatch: null,
     absorbed:
-      'each has its share where what is stated of all adds up; each shows the same transaction as its delivery',
+      'each has its share if the stated amounts add up; each shows the same transaction as its delivery',
   },
   misdirectForwardRate: {
     share: 'deposits',

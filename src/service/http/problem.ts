@@ -13,11 +13,11 @@ const problems = {
   method_not_allowed: [405, 'This path does not take this method'],
   id_conflict: [409, 'The id is taken by something else'],
   url_taken: [409, 'An endpoint with this address exists'],
-  limit_reached: [409, 'There are as many of these as there may be'],
+  limit_reached: [409, 'The maximum number is reached'],
   endpoint_inactive: [409, 'The endpoint is disabled or deleted'],
-  endpoint_configured: [409, 'The endpoint stands in the settings of the service'],
+  endpoint_configured: [409, 'The endpoint is defined in the settings of the service'],
   state_conflict: [409, 'The deposit is not in a state for this'],
-  sender_unknown: [409, 'Nobody knows to whom it could go back'],
+  sender_unknown: [409, 'The sender of the payment is unknown'],
   price_missing: [409, 'The asset has no price'],
   balance_short: [409, 'The balance is too small'],
   request_timeout: [408, 'The request came too slowly'],
@@ -27,7 +27,7 @@ const problems = {
   http_malformed: [400, 'The request is not HTTP'],
   body_malformed: [400, 'The body is not JSON'],
   body_too_deep: [400, 'The body is nested too deeply'],
-  key_repeated: [400, 'A key stands twice in one object'],
+  key_repeated: [400, 'A key occurs twice in one object'],
   request_invalid: [400, 'A field is missing, unknown or of the wrong form'],
   fields_contradict: [400, 'Two spellings of one field contradict each other'],
   network_unknown: [400, 'The network is not supported'],
@@ -68,7 +68,7 @@ export const problemSchema = z
       )
       .optional(),
   })
-  .meta({ id: 'Problem', description: 'RFC 9457. `code` is stable; `errors` names what to mend, and where.' })
+  .meta({ id: 'Problem', description: 'RFC 9457. `code` is stable; `errors` names each field to fix.' })
 
 /**
  * Creates the error that refuses a request, to be thrown. `detail` says what the caller must fix, and `parts.errors`

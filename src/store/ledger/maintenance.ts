@@ -48,7 +48,7 @@ export async function patiently<Result>(what: string, work: () => Promise<Result
     } catch (error) {
       if (!isBusy(error)) throw error
       if (attempt < attemptsMax) continue
-      const problem = `somebody has been writing to the books all the time, ${attemptsMax} times over; try it again`
+      const problem = `other processes were writing to the books in each of ${attemptsMax} attempts; try again`
       throw new Fault('remote_failed', { what, problem }, { cause: error })
     }
   }

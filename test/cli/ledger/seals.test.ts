@@ -134,7 +134,7 @@ test('while a booking does not end, ledger seal gives up and says so', async () 
   await writer.transaction().execute(async (tx) => {
     await sql`lock table ledger_journal in row exclusive mode`.execute(tx)
     const { status, err } = await depositd('ledger seal')
-    const said = 'sealing the books: somebody has been writing to the books all the time'
+    const said = 'sealing the books: other processes were writing to the books'
     expect({ status, err }).toMatchObject({ status: 4, err: expect.stringContaining(said) })
   })
   await writer.destroy()

@@ -72,7 +72,7 @@ test('without a database, from files alone, a profile is printed that reads them
           INCOMING: observed
           FINAL: confirmed
           SWAPPING: settling
-          BOOKED: settled # unsure: the word is not known; guessed by when it is told
+          BOOKED: settled # unsure: unknown word; guessed from its position in the history
           PAYING_OUT: settling
           DONE: settled
       createdAt: { paths: opened_ms, as: ms }

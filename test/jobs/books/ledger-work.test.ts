@@ -48,7 +48,7 @@ test('what cannot be sealed since others write is left to the next time', async 
 
 test('people who seal or export while others write all the time are told so in words', async () => {
   await tamper(world.books, neverCut)
-  const busy = 'somebody has been writing to the books all the time, 5 times over; try it again'
+  const busy = 'other processes were writing to the books in each of 5 attempts; try again'
   await expect(sealBooks(world.books.db)).rejects.toMatchObject({
     details: { what: 'sealing the books', problem: busy },
   })

@@ -112,8 +112,8 @@ test('wallets need no rule, and may have none', () => {
 })
 
 test.each<['csv' | 'json', string, string[]]>([
-  ['csv', '', ['1: holds nobody']],
-  ['csv', head, ['1: holds nobody']],
+  ['csv', '', ['1: the file is empty']],
+  ['csv', head, ['1: the file is empty']],
   [
     'csv',
     'id,name\n',
