@@ -68,11 +68,11 @@ function textOf({ network, outcome, from, to, complete, stored, news }: Backfill
 }
 
 const columns: TableColumn<ObservedChainTransfer>[] = [
-  { title: 'HEIGHT', of: ({ height }) => height.toString(), align: 'right' },
-  { title: 'STAGE', of: ({ stage }) => stage },
-  { title: 'AS', of: ({ role }) => role },
-  { title: 'TO', of: ({ to }) => to },
-  { title: 'SMALLEST UNITS', of: ({ amount }) => amount.toString(), align: 'right' },
-  { title: 'ASSET', of: ({ asset }) => assetCode(asset) },
-  { title: 'TRANSACTION', of: ({ tx }) => tx },
+  { title: 'HEIGHT', value: ({ height }) => height.toString(), align: 'right' },
+  { title: 'STAGE', value: ({ stage }) => stage },
+  { title: 'AS', value: ({ role }) => role },
+  { title: 'TO', value: ({ to }) => to },
+  { title: 'SMALLEST UNITS', value: ({ amount }) => amount.toString(), align: 'right' },
+  { title: 'ASSET', value: ({ asset }) => assetCode(asset) },
+  { title: 'TRANSACTION', value: ({ tx }) => tx },
 ]

@@ -8,23 +8,23 @@ import type { JournalPreview } from '../jobs/books/book-by-hand.ts'
 import {
   type AmountAsset,
   type AssetLabels,
-  amountNamed,
+  amountFields,
   amountsOfDetail,
+  documentAmount,
   mismatchSentence,
-  reportedAmount,
-  type SaidMismatch,
-} from '../presentation/mismatch-words.ts'
+  type StatedMismatch,
+} from '../presentation/mismatch-sentence.ts'
 import type { AssetNames } from '../store/assets.ts'
 import type { BookedJournal } from '../store/ledger/journals.ts'
 import type { ShownMismatch } from '../store/mismatches/show-mismatches.ts'
 
-type MismatchWithNetwork = SaidMismatch & { network?: unknown }
+type MismatchWithNetwork = StatedMismatch & { network?: unknown }
 
 /**
  * A mismatch as `--json` prints it: the stored detail, a sentence about it, and the amounts of the detail in units and
  * in base units.
  */
-export function mismatchDocument<Row extends SaidMismatch>(row: Row) {
+export function mismatchDocument<Row extends StatedMismatch>(row: Row) {
   return { ...row, says: mismatchSentence(row), amounts: amountsOfDetail(row) }
 }
 
@@ -64,8 +64,8 @@ function standingDocument(
     detail,
     says: mismatchSentence(said),
     amounts: amountsOfDetail(said),
-    ...(value === null || asset === null ? {} : reportedAmount(asset, BigInt(value), assets)),
-    ...amountNamed('loss', loss === null ? null : BigInt(loss), { asset: lossAsset, assets }),
+    ...(value === null || asset === null ? {} : documentAmount(asset, BigInt(value), assets)),
+    ...amountFields('loss', loss === null ? null : BigInt(loss), { asset: lossAsset, assets }),
   }
 }
 
@@ -115,8 +115,8 @@ export function verdictDocument(
 ): object {
   return {
     ...verdict,
-    ...amountNamed('fee', fee, { asset, assets }),
-    ...amountNamed('shortfall', shortfall, { asset, assets }),
+    ...amountFields('fee', fee, { asset, assets }),
+    ...amountFields('shortfall', shortfall, { asset, assets }),
     mismatches: mismatches.map((one) => judgedDocument(one, assets)),
   }
 }
@@ -124,13 +124,13 @@ export function verdictDocument(
 export function legDocument(leg: LegFacts | null, assets: AssetLabels): object | null {
   if (leg === null) return null
   const { network, address, tx, asset, amount, fee = null } = leg
-  const reported = reportedAmount(asset, amount ?? 0n, assets)
+  const reported = documentAmount(asset, amount ?? 0n, assets)
   return {
     network,
     address,
     tx,
     ...(amount === null ? { ...reported, amount, amount_base: amount } : reported),
-    ...amountNamed('fee', fee, { asset, assets }),
+    ...amountFields('fee', fee, { asset, assets }),
   }
 }
 
@@ -142,7 +142,7 @@ function judgedDocument({ kind, detail, loss }: Mismatch, assets: AssetLabels): 
     detail,
     says: mismatchSentence(said),
     amounts: amountsOfDetail(said),
-    ...amountNamed('loss', loss?.amount ?? null, { asset, assets }),
-    ...amountNamed('loss_of', loss?.whole ?? null, { asset, assets }),
+    ...amountFields('loss', loss?.amount ?? null, { asset, assets }),
+    ...amountFields('loss_of', loss?.whole ?? null, { asset, assets }),
   }
 }

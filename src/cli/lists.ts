@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { Fault } from '../core/errors.ts'
-import type { TableColumn } from '../presentation/words.ts'
+import type { TableColumn } from '../presentation/text.ts'
 import type { Context } from './context.ts'
 import { ranged } from './options.ts'
 import { printJson, table } from './print.ts'

@@ -132,18 +132,18 @@ function reconcileText({ deposits, changed, summary, shown }: ReconcileReport): 
 }
 
 const columns: TableColumn<VerdictChange>[] = [
-  { title: 'DEPOSIT', of: ({ id }) => id?.toString() ?? '-', align: 'right' },
-  { title: 'SERVICE ID OR TRANSFER', of: ({ serviceId, transfer }) => serviceId ?? transfer ?? '-' },
-  { title: 'STATE', of: ({ before, after }) => step(stateText(before), stateText(after)) },
-  { title: 'MISMATCHES', of: ({ before, after }) => step(kindsText(before), kindsText(after)) },
-  { title: 'JOURNALS', of: ({ after }) => after.journals.map(({ kind }) => kind).join(', ') || '-' },
+  { title: 'DEPOSIT', value: ({ id }) => id?.toString() ?? '-', align: 'right' },
+  { title: 'SERVICE ID OR TRANSFER', value: ({ serviceId, transfer }) => serviceId ?? transfer ?? '-' },
+  { title: 'STATE', value: ({ before, after }) => step(stateText(before), stateText(after)) },
+  { title: 'MISMATCHES', value: ({ before, after }) => step(kindsText(before), kindsText(after)) },
+  { title: 'JOURNALS', value: ({ after }) => after.journals.map(({ kind }) => kind).join(', ') || '-' },
 ]
 
 const summaryColumns: TableColumn<Count>[] = [
-  { title: 'WHAT', of: ({ what }) => what },
-  { title: 'BEFORE', of: ({ before }) => before },
-  { title: 'AFTER', of: ({ after }) => after },
-  { title: 'DEPOSITS', of: ({ count: times }) => times.toString(), align: 'right' },
+  { title: 'WHAT', value: ({ what }) => what },
+  { title: 'BEFORE', value: ({ before }) => before },
+  { title: 'AFTER', value: ({ after }) => after },
+  { title: 'DEPOSITS', value: ({ count: times }) => times.toString(), align: 'right' },
 ]
 
 function step(before: string, after: string): string {

@@ -1,4 +1,4 @@
-import { duration, printable, type TableColumn } from '../presentation/words.ts'
+import { duration, printable, type TableColumn } from '../presentation/text.ts'
 import { digitsOf } from '../provider/lossless-json.ts'
 import type { Context } from './context.ts'
 
@@ -49,7 +49,7 @@ export function reportProgress({ stderr }: Context): (line: string) => void {
 export function table<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): string {
   const cells = [
     columns.map(({ title }) => title),
-    ...rows.map((row) => columns.map(({ of }) => cellText(of(row)))),
+    ...rows.map((row) => columns.map(({ value }) => cellText(value(row)))),
   ]
   const widths = columns.map((_column, place) => Math.max(...cells.map((line) => line[place]?.length ?? 0)))
   const lines = cells.map((line) =>

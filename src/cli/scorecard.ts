@@ -38,23 +38,23 @@ function readSince(text: string, now: Date): Date {
 }
 
 const columns: TableColumn<ScorecardLine>[] = [
-  { title: 'ROUTE', of: ({ route }) => route },
-  { title: 'DEPOSITS', of: ({ deposits }) => `${deposits}`, align: 'right' },
-  { title: 'SETTLED', of: ({ settled }) => `${settled}`, align: 'right' },
-  { title: 'TOLD BY WEBHOOK', of: ({ completeness }) => percent(completeness), align: 'right' },
-  { title: 'REPEATS', of: ({ duplicates }) => `${duplicates}`, align: 'right' },
+  { title: 'ROUTE', value: ({ route }) => route },
+  { title: 'DEPOSITS', value: ({ deposits }) => `${deposits}`, align: 'right' },
+  { title: 'SETTLED', value: ({ settled }) => `${settled}`, align: 'right' },
+  { title: 'TOLD BY WEBHOOK', value: ({ completeness }) => percent(completeness), align: 'right' },
+  { title: 'REPEATS', value: ({ duplicates }) => `${duplicates}`, align: 'right' },
   {
     title: 'WEBHOOK LAG P50/P95/P99',
-    of: (line) => spans([line.delivery_p50_seconds, line.delivery_p95_seconds, line.delivery_p99_seconds]),
+    value: (line) => spans([line.delivery_p50_seconds, line.delivery_p95_seconds, line.delivery_p99_seconds]),
   },
   {
     title: 'TIME TO SETTLE P50/P95/P99',
-    of: (line) => spans([line.settle_p50_seconds, line.settle_p95_seconds, line.settle_p99_seconds]),
+    value: (line) => spans([line.settle_p50_seconds, line.settle_p95_seconds, line.settle_p99_seconds]),
   },
-  { title: 'FEE', of: ({ fee_share: share }) => percent(share), align: 'right' },
+  { title: 'FEE', value: ({ fee_share: share }) => percent(share), align: 'right' },
   {
     title: 'DELIVERED PER PAID',
-    of: ({ delivered_per_paid: rate }) => rate?.slice(0, 10) ?? '',
+    value: ({ delivered_per_paid: rate }) => rate?.slice(0, 10) ?? '',
     align: 'right',
   },
 ]

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../core/errors.ts'
-import { mismatchSentence } from '../presentation/mismatch-words.ts'
+import { mismatchSentence } from '../presentation/mismatch-sentence.ts'
 import type { StartedPart } from '../sandbox/chains.ts'
 import { type DepositLine, listDeposits } from '../store/books/show-deposits.ts'
 import type { Database } from '../store/database.ts'
@@ -121,13 +121,13 @@ function tableLines(deposits: readonly DepositLine[]): string[] {
   const age = ({ deposited_at: at }: DepositLine) =>
     at === null ? '' : duration(Math.max(0, (now - at.getTime()) / 1000))
   const columns: TableColumn<DepositLine>[] = [
-    { title: 'DEPOSIT', of: ({ id }) => id, align: 'right' },
-    { title: 'STATE', of: ({ state }) => state },
-    { title: 'AMOUNT', of: ({ amount }) => amount.replace(/\.?0+$/, ''), align: 'right' },
-    { title: 'ASSET', of: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
-    { title: 'FOR', of: ({ owner }) => owner },
-    { title: 'AGE', of: age, align: 'right' },
-    { title: 'MISMATCHES', of: ({ mismatches }) => mismatches },
+    { title: 'DEPOSIT', value: ({ id }) => id, align: 'right' },
+    { title: 'STATE', value: ({ state }) => state },
+    { title: 'AMOUNT', value: ({ amount }) => amount.replace(/\.?0+$/, ''), align: 'right' },
+    { title: 'ASSET', value: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
+    { title: 'FOR', value: ({ owner }) => owner },
+    { title: 'AGE', value: age, align: 'right' },
+    { title: 'MISMATCHES', value: ({ mismatches }) => mismatches },
   ]
   return [...table(deposits, columns).trimEnd().split('\n'), '']
 }

@@ -1,4 +1,4 @@
-import { type AccountLabel, builtInAccounts, fitsPattern, isAccount, meet } from '../core/chart.ts'
+import { type AccountLabel, builtInAccounts, matchesPattern, isAccount, patternsOverlap } from '../core/chart.ts'
 import type { ContraRule } from '../core/posting.ts'
 import type { AccountsSection } from './accounts-schema.ts'
 import { type AssetCatalog, covers, type PolicyFault, patternOfMatch, type Refuse } from './policies.ts'
@@ -52,7 +52,7 @@ const taken = 'is an account that depositd books to by itself'
 
 function checkOwn(account: string, builtIn: readonly string[], refuse: Refuse): void {
   if (!isAccount(account) || /[*{}]/.test(account)) refuse([], shape)
-  else if (builtIn.some((pattern) => meet(pattern, account))) refuse([], taken)
+  else if (builtIn.some((pattern) => patternsOverlap(pattern, account))) refuse([], taken)
 }
 
 /** Shorthands for whose money a deposit is. */
@@ -85,7 +85,7 @@ function contraOf(
       ['account'],
       'is neither liability, income, own_funds nor an account below liabilities, income or equity, in which {kind} and {id} stand for the owner',
     )
-  else if (builtIn.some((one) => meet(one, account.replaceAll(placeholder, '*')))) refuse(['account'], taken)
+  else if (builtIn.some((one) => patternsOverlap(one, account.replaceAll(placeholder, '*')))) refuse(['account'], taken)
   return { pattern, account }
 }
 
@@ -101,8 +101,8 @@ function refuseUnreached(contras: readonly ContraRule[], refuse: RefuseAt): void
 /** A label that matches no account is a typo. */
 function refuseIdleLabels(labels: readonly AccountLabel[], known: readonly string[], refuse: RefuseAt): void {
   for (const [place, { pattern }] of labels.entries()) {
-    const covering = labels.slice(0, place).findIndex((earlier) => fitsPattern(pattern, earlier.pattern))
-    if (!known.some((one) => meet(one, pattern)))
+    const covering = labels.slice(0, place).findIndex((earlier) => matchesPattern(pattern, earlier.pattern))
+    if (!known.some((one) => patternsOverlap(one, pattern)))
       refuse(
         place,
         'fits no account that is known: those of docs/accounting.md, and those of accounts.own and accounts.contra',

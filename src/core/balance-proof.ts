@@ -36,7 +36,11 @@ export function nextHeight({ end, blind }: BalanceSearch): bigint | null {
 export type BalanceProbe = { height: bigint; amount: bigint | null }
 
 /** @param known the sum of known changes above the start of the search, up to the probed height */
-export function learn(search: BalanceSearch, { height, amount }: BalanceProbe, known: bigint): BalanceSearch {
+export function narrowSearch(
+  search: BalanceSearch,
+  { height, amount }: BalanceProbe,
+  known: bigint,
+): BalanceSearch {
   assert(height > search.blind && height < search.end.height, 'a search probes between its ends')
   if (amount === null) return { ...search, blind: height }
   const probed = { height, amount }

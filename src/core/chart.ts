@@ -25,12 +25,12 @@ export function builtInAccounts(networks: readonly string[]): string[] {
   ]
 }
 
-export function fitsPattern(account: string, pattern: string): boolean {
-  return meet(pattern, account.replaceAll('*', '\u0000'))
+export function matchesPattern(account: string, pattern: string): boolean {
+  return patternsOverlap(pattern, account.replaceAll('*', '\u0000'))
 }
 
 /** True if some text matches both patterns. */
-export function meet(one: string, other: string): boolean {
+export function patternsOverlap(one: string, other: string): boolean {
   const letters = other.split('')
   // For the letters of `one` so far: whether each prefix of `other` can match the same text.
   let row = [true, ...letters.map((_its, place) => /^\*+$/.test(other.slice(0, place + 1)))]

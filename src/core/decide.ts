@@ -88,13 +88,13 @@ export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupV
   const { policy, senders } = rules
   const { evidences, unmatchedDeliveries } = divide(group.observations, group.approvals)
   const free = {
-    known: shelve(group.deposits, ({ serviceId, transfer }) => serviceId ?? transactionOf(transfer)),
-    booked: shelve(group.journals, ({ transfer }) => transactionOf(transfer)),
+    known: indexItems(group.deposits, ({ serviceId, transfer }) => serviceId ?? transactionOf(transfer)),
+    booked: indexItems(group.journals, ({ transfer }) => transactionOf(transfer)),
   }
   const transfers = new Set(evidences.map(({ deposit }) => deposit?.ref))
   const deposits = evidences.map((evidence) => {
-    const known = takeKnown(free.known, evidence, transfers)
-    const booked = takeBooked(free.booked, evidence, transfers)
+    const known = takeDeposits(free.known, evidence, transfers)
+    const booked = takeJournals(free.booked, evidence, transfers)
     return decideDeposit({ evidence, known, booked, now }, rules, asOf)
   })
   const deliveries = unmatchedDeliveries.filter((leg) => isDelivery(leg, senders))
@@ -193,8 +193,8 @@ function deliveryFacts(evidence: DepositEvidence): LegFacts | null {
  * regardless of the transfer it had before. A deposit known by a transfer that is no longer a deposit, because it came
  * back under another index, follows its payment.
  */
-function takeKnown(
-  free: Shelves<DepositIdentity>,
+function takeDeposits(
+  free: ItemIndex<DepositIdentity>,
   { serviceId, deposit }: DepositEvidence,
   transfers: ReadonlySet<TransferRef | undefined>,
 ): DepositIdentity[] {
@@ -211,8 +211,8 @@ function takeKnown(
 /**
  * Takes the journals booked for this payment, including those under the index it had before it came back under another.
  */
-function takeBooked(
-  free: Shelves<Journal>,
+function takeJournals(
+  free: ItemIndex<Journal>,
   { deposit }: DepositEvidence,
   transfers: ReadonlySet<TransferRef | undefined>,
 ): Journal[] {
@@ -223,9 +223,9 @@ function takeBooked(
 }
 
 /** Items not taken yet, by lookup key, so that a large group is not searched for each deposit. */
-type Shelves<Item> = ReadonlyMap<string | null, Set<Item>>
+type ItemIndex<Item> = ReadonlyMap<string | null, Set<Item>>
 
-function shelve<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Shelves<Item> {
+function indexItems<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): ItemIndex<Item> {
   return new Map([...Map.groupBy(items, keyOf)].map(([key, all]) => [key, new Set(all)]))
 }
 

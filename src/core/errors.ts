@@ -6,14 +6,14 @@ type Details = {
   amount_malformed: { text: string; decimals: number }
   address_malformed: { family: string; text: string }
   transaction_malformed: { family: string; text: string }
-  /** A setting, an argument or a file is missing or wrong. `mend` gives the fix, if `faults` do not. */
+  /** A setting, an argument or a file is missing or wrong. `fix` is set if `faults` do not contain it. */
   settings_bad: { faults: readonly string[]; fix?: string }
   usage_bad: { problem: string; fix: string }
   /** A named object, like a deposit by its number, does not exist. */
   not_found: { problem: string; fix: string }
   /**
    * A server we depend on did not answer, or gave an unusable answer. `help` names the documentation page for exactly
-   * this failure, if there is one. `mend` gives the fix, if it is known.
+   * this failure, if there is one. `fix` is set if it is known.
    */
   remote_failed: { what: string; problem: string; help?: string; fix?: string }
   /** The database was migrated by files of another version, and cannot be migrated to this version. */
@@ -122,12 +122,12 @@ function describe(details: object): string {
   return Object.entries(details)
     .map(
       ([name, value]) =>
-        `${name} ${Array.isArray(value) ? value.map(word).join('; ') : JSON.stringify(value)}`,
+        `${name} ${Array.isArray(value) ? value.map(valueText).join('; ') : JSON.stringify(value)}`,
     )
     .join(', ')
 }
 
-function word(value: unknown): string {
+function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

@@ -56,13 +56,18 @@ export function posting(
   const isNothing = evidence.deposit?.amount === 0n
   const targets = isNothing ? [] : targetsOf(evidence, verdict, contra)
   const reversed = new Set(booked.map((journal) => journal.reverses))
-  const standing = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
-  const own = standing.filter((journal) => journal.depositId === null || journal.depositId === depositId)
-  const good = own.filter((journal) => targets.some((target) => isBooked(target, journal)))
-  const fresh = targets.filter((target) => !good.some((journal) => isBooked(target, journal)))
+  const active = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
+  const own = active.filter((journal) => journal.depositId === null || journal.depositId === depositId)
+  const matching = own.filter((journal) => targets.some((target) => isBooked(target, journal)))
+  const missing = targets.filter((target) => !matching.some((journal) => isBooked(target, journal)))
   return [
-    ...standing.filter((journal) => !good.includes(journal)).map(reversal),
-    ...fresh.map((target) => ({ ...target, key: nextKey(target, booked), depositId: null, reverses: null })),
+    ...active.filter((journal) => !matching.includes(journal)).map(reversal),
+    ...missing.map((target) => ({
+      ...target,
+      key: nextKey(target, booked),
+      depositId: null,
+      reverses: null,
+    })),
   ]
 }
 
@@ -143,14 +148,14 @@ function settlementTarget(evidence: DepositEvidence, verdict: DepositVerdict): T
 
 /** The first time for which the API says that it was settled: a record that is revised later does not change it. */
 function creditedAt(evidence: DepositEvidence): Date | null {
-  return firstSaidAt(evidence, 'settled')
+  return firstStatedAt(evidence, 'settled')
 }
 
 /**
  * The first time for which the API states a status. The service's clock cannot date it before the payment, or after the
  * receipt of the claim.
  */
-function firstSaidAt({ claims, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
+function firstStatedAt({ claims, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
   const saying = claims.api.filter(({ status }) => status === said)
   const first = earliest(saying.flatMap(({ occurredAt, receivedAt }) => [occurredAt, receivedAt]))
   return first && latest([first, deposit?.blockAt ?? null])
@@ -166,7 +171,7 @@ function refundTarget(paid: Target, evidence: DepositEvidence, { state }: Deposi
   return {
     ...paid,
     kind: 'refund',
-    eventAt: firstSaidAt(evidence, 'refunded') ?? paid.eventAt,
+    eventAt: firstStatedAt(evidence, 'refunded') ?? paid.eventAt,
     transfers: back,
   }
 }

@@ -1,6 +1,6 @@
 import type { Cell, Matrix } from '../core/judging/matrix.ts'
-import { type AssetLabels, mismatchSentence } from './mismatch-words.ts'
-import type { Fact, TableColumn } from './words.ts'
+import { type AssetLabels, mismatchSentence } from './mismatch-sentence.ts'
+import type { Fact, TableColumn } from './text.ts'
 
 /** One row of a list of deposits. Amounts are decimal text. */
 export type DepositListRow = {
@@ -45,19 +45,19 @@ type JournalSummary = { posting_key: string; event_at: Date; transfers: readonly
 type TransferLine = { debit: string; credit: string; amount: string; asset_symbol: string; network: string }
 
 export const depositColumns: readonly TableColumn<DepositListRow>[] = [
-  { title: 'ID', of: ({ id }) => id, align: 'right' },
-  { title: 'STATE', of: ({ state }) => state },
-  { title: 'OWNER', of: ({ owner }) => owner },
-  { title: 'NETWORK', of: ({ network }) => network },
-  { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', of: ({ asset_symbol: symbol }) => symbol },
-  { title: 'DELIVERED', of: ({ settlement }) => settlement },
-  { title: 'MISMATCHES', of: ({ mismatches }) => mismatches },
+  { title: 'ID', value: ({ id }) => id, align: 'right' },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'OWNER', value: ({ owner }) => owner },
+  { title: 'NETWORK', value: ({ network }) => network },
+  { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
+  { title: 'ASSET', value: ({ asset_symbol: symbol }) => symbol },
+  { title: 'DELIVERED', value: ({ settlement }) => settlement },
+  { title: 'MISMATCHES', value: ({ mismatches }) => mismatches },
 ]
 
 /** The owner, the payment, the delivery, and the service's id of the deposit. */
 export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[] {
-  const said = (name: string) => saidOf(deposit, name)
+  const said = (name: string) => fieldText(deposit, name)
   const fee = said('fee') === '-' ? '-' : `${said('fee')} ${said('fee_asset_symbol')}`
   return [
     { name: 'for', lines: [`${said('owner_kind')} ${said('owner_id')}`] },
@@ -80,7 +80,7 @@ export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[
 }
 
 /** A field as it is stored; `-` if it is unknown. */
-export function saidOf(deposit: DepositDetail['deposit'], name: string): string {
+export function fieldText(deposit: DepositDetail['deposit'], name: string): string {
   const value = deposit[name]
   return value instanceof Date ? value.toISOString() : String(value ?? '-')
 }
@@ -95,10 +95,10 @@ export function matrixRows({ deposit, settlement }: Matrix): MatrixRow[] {
 }
 
 export const matrixColumns: readonly TableColumn<MatrixRow>[] = [
-  { title: '', of: ({ leg }) => leg },
-  { title: 'WEBHOOK', of: ({ webhook }) => claimWord(webhook) },
-  { title: 'API', of: ({ api }) => claimWord(api) },
-  { title: 'CHAIN', of: ({ chain }) => chainWord(chain) },
+  { title: '', value: ({ leg }) => leg },
+  { title: 'WEBHOOK', value: ({ webhook }) => claimCellText(webhook) },
+  { title: 'API', value: ({ api }) => claimCellText(api) },
+  { title: 'CHAIN', value: ({ chain }) => chainCellText(chain) },
 ]
 
 /** Since when it has been open, until when it was, and its sentence. */
@@ -109,10 +109,10 @@ export function mismatchText(mismatch: DepositMismatch): string {
 }
 
 export const evidenceColumns: readonly TableColumn<EvidenceLine>[] = [
-  { title: 'RECEIVED', of: ({ received_at }) => received_at.toISOString() },
-  { title: 'SOURCE', of: ({ source }) => source },
-  { title: 'SAYS', of: ({ what }) => what },
-  { title: 'INBOX', of: ({ inbox_id }) => inbox_id, align: 'right' },
+  { title: 'RECEIVED', value: ({ received_at }) => received_at.toISOString() },
+  { title: 'SOURCE', value: ({ source }) => source },
+  { title: 'SAYS', value: ({ what }) => what },
+  { title: 'INBOX', value: ({ inbox_id }) => inbox_id, align: 'right' },
 ]
 
 export function journalTitle({ posting_key, event_at }: JournalSummary): string {
@@ -120,21 +120,21 @@ export function journalTitle({ posting_key, event_at }: JournalSummary): string 
 }
 
 export const transferColumns: readonly TableColumn<TransferLine>[] = [
-  { title: 'DEBIT', of: ({ debit }) => debit },
-  { title: 'CREDIT', of: ({ credit }) => credit },
-  { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', of: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
+  { title: 'DEBIT', value: ({ debit }) => debit },
+  { title: 'CREDIT', value: ({ credit }) => credit },
+  { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
+  { title: 'ASSET', value: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
 ]
 
 /** A claim is off if it differs from the proof. */
-export function claimWord(cell: Cell): string {
+export function claimCellText(cell: Cell): string {
   return cell === 'differs' ? 'differs' : cell.replaceAll('_', ' ')
 }
 
 /**
  * A final transfer is the proof. The chain itself is off only if the transfer went to another address than approved.
  */
-export function chainWord(cell: Cell): string {
+export function chainCellText(cell: Cell): string {
   if (cell === 'differs') return 'went elsewhere'
   return cell === 'agrees' ? 'proves' : cell.replaceAll('_', ' ')
 }

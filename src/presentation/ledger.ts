@@ -1,4 +1,4 @@
-import type { TableColumn } from './words.ts'
+import type { TableColumn } from './text.ts'
 
 /** Amounts are decimals in units of the asset, debit balances positive. */
 export type TrialBalanceRow = {
@@ -12,13 +12,13 @@ export type TrialBalanceRow = {
 }
 
 export const trialBalanceColumns: readonly TableColumn<TrialBalanceRow>[] = [
-  { title: 'ACCOUNT', of: ({ account }) => account },
-  { title: 'CODE', of: ({ code }) => code ?? '' },
-  { title: 'DEBIT', of: ({ debit }) => debit, align: 'right' },
-  { title: 'CREDIT', of: ({ credit }) => credit, align: 'right' },
-  { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
-  { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },
-  { title: 'ASSET', of: ({ asset }) => asset },
+  { title: 'ACCOUNT', value: ({ account }) => account },
+  { title: 'CODE', value: ({ code }) => code ?? '' },
+  { title: 'DEBIT', value: ({ debit }) => debit, align: 'right' },
+  { title: 'CREDIT', value: ({ credit }) => credit, align: 'right' },
+  { title: 'BALANCE', value: ({ balance }) => balance, align: 'right' },
+  { title: 'SYMBOL', value: ({ asset_symbol: symbol }) => symbol },
+  { title: 'ASSET', value: ({ asset }) => asset },
 ]
 
 export type PeriodRow = {
@@ -34,13 +34,13 @@ export type PeriodRow = {
 }
 
 export const periodColumns: readonly TableColumn<PeriodRow>[] = [
-  { title: 'MONTH', of: ({ period }) => period },
-  { title: 'STATE', of: ({ state }) => state },
-  { title: 'JOURNALS', of: ({ journals }) => `${journals}`, align: 'right' },
-  { title: 'LATE', of: ({ late_journals }) => `${late_journals}`, align: 'right' },
-  { title: 'REOPENED', of: ({ reopened }) => `${reopened}`, align: 'right' },
-  { title: 'CLOSED BY', of: ({ closed_by, approved_by }) => namesOf(closed_by, approved_by) },
-  { title: 'SHA-256', of: ({ sha256, forced }) => `${sha256 ?? ''}${forced === true ? ' forced' : ''}` },
+  { title: 'MONTH', value: ({ period }) => period },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'JOURNALS', value: ({ journals }) => `${journals}`, align: 'right' },
+  { title: 'LATE', value: ({ late_journals }) => `${late_journals}`, align: 'right' },
+  { title: 'REOPENED', value: ({ reopened }) => `${reopened}`, align: 'right' },
+  { title: 'CLOSED BY', value: ({ closed_by, approved_by }) => namesOf(closed_by, approved_by) },
+  { title: 'SHA-256', value: ({ sha256, forced }) => `${sha256 ?? ''}${forced === true ? ' forced' : ''}` },
 ]
 
 /** The person who did it, and the second person if one was required. */
@@ -51,9 +51,9 @@ export function namesOf(...names: readonly (string | null)[]): string {
 export type SealRow = { number: string; journals: string; last: string; sealedAt: string; hash: string }
 
 export const sealColumns: readonly TableColumn<SealRow>[] = [
-  { title: 'SEAL', of: ({ number }) => number, align: 'right' },
-  { title: 'JOURNALS', of: ({ journals }) => journals, align: 'right' },
-  { title: 'UP TO', of: ({ last }) => last, align: 'right' },
-  { title: 'SEALED', of: ({ sealedAt }) => sealedAt },
-  { title: 'HASH', of: ({ hash }) => hash },
+  { title: 'SEAL', value: ({ number }) => number, align: 'right' },
+  { title: 'JOURNALS', value: ({ journals }) => journals, align: 'right' },
+  { title: 'UP TO', value: ({ last }) => last, align: 'right' },
+  { title: 'SEALED', value: ({ sealedAt }) => sealedAt },
+  { title: 'HASH', value: ({ hash }) => hash },
 ]

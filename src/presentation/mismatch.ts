@@ -1,7 +1,7 @@
 import { mismatchKinds } from '../core/mismatch.ts'
 import type { KindEntry } from '../core/mismatches/kind-entry.ts'
-import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-words.ts'
-import { type Fact, type TableColumn, wordOf, wordsOf } from './words.ts'
+import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-sentence.ts'
+import { type Fact, objectText, type TableColumn, valueText } from './text.ts'
 
 /** One row of a list of mismatches. */
 export type MismatchRow = {
@@ -58,24 +58,24 @@ type HistoryLine = {
 }
 
 export const mismatchColumns: readonly TableColumn<MismatchRow>[] = [
-  { title: 'ID', of: ({ id }) => id, align: 'right' },
-  { title: 'SEVERITY', of: ({ severity }) => severity },
-  { title: 'KIND', of: ({ kind }) => kind },
-  { title: 'ABOUT', of: ({ subject }) => subject },
-  { title: 'AGE', of: ({ age }) => age },
-  { title: 'ACT IN', of: ({ act_in: left }) => left },
+  { title: 'ID', value: ({ id }) => id, align: 'right' },
+  { title: 'SEVERITY', value: ({ severity }) => severity },
+  { title: 'KIND', value: ({ kind }) => kind },
+  { title: 'ABOUT', value: ({ subject }) => subject },
+  { title: 'AGE', value: ({ age }) => age },
+  { title: 'ACT IN', value: ({ act_in: left }) => left },
   {
     title: 'CASE',
-    of: ({ status, assigned_to: name }) => (name === null ? status : `${status}, ${name}`),
+    value: ({ status, assigned_to: name }) => (name === null ? status : `${status}, ${name}`),
   },
-  { title: 'LOSS', of: lossText, align: 'right' },
-  { title: 'DEPOSIT', of: amountText },
-  { title: 'DETAIL', of: mismatchSentence },
+  { title: 'LOSS', value: lossText, align: 'right' },
+  { title: 'DEPOSIT', value: amountText },
+  { title: 'DETAIL', value: mismatchSentence },
 ]
 
 /** The possible loss, with the symbol of its asset; empty if there is none. */
 export function lossText({ loss, loss_asset_symbol: symbol }: LossShown): string {
-  return typeof loss === 'string' ? `${decimalText(loss)} ${wordOf(symbol)}`.trimEnd() : ''
+  return typeof loss === 'string' ? `${decimalText(loss)} ${valueText(symbol)}`.trimEnd() : ''
 }
 
 /** The paid or delivered amount, with its asset and network. */
@@ -112,13 +112,13 @@ export function mismatchFacts(
   { mismatch, deposit }: MismatchDetail,
   { means, next, act_by: by }: Advice,
 ): Fact[] {
-  const said = (name: string) => wordOf(mismatch[name])
+  const said = (name: string) => valueText(mismatch[name])
   const facts = [
     ['about', mismatch.subject],
     ['deposit', depositText(deposit)],
     ['loss', lossText({ loss: mismatch.loss, loss_asset_symbol: mismatch.loss_asset_symbol })],
     ['open for', said('age')],
-    ['act by', wordOf(by)],
+    ['act by', valueText(by)],
     ['assigned', said('assigned_to')],
     ['snoozed', said('snoozed_until')],
     [
@@ -149,7 +149,7 @@ export function historyColumns({
 }: MismatchDetail['mismatch']): readonly TableColumn<HistoryLine>[] {
   const stood = (state: HistoryLine['before']) => {
     const { detail, loss_asset: lossAsset } = state ?? {}
-    if (typeof detail !== 'object' || detail === null) return wordsOf(state)
+    if (typeof detail !== 'object' || detail === null) return objectText(state)
     return mismatchSentence({
       kind,
       detail: detail as Readonly<Record<string, string>>,
@@ -158,14 +158,14 @@ export function historyColumns({
     })
   }
   return [
-    { title: 'AT', of: ({ at }) => at.toISOString() },
+    { title: 'AT', value: ({ at }) => at.toISOString() },
     {
       title: 'WHO',
-      of: ({ actor, approved_by: second }) => (second === null ? actor : `${actor}, ${second}`),
+      value: ({ actor, approved_by: second }) => (second === null ? actor : `${actor}, ${second}`),
     },
-    { title: 'DID', of: ({ action }) => action.replaceAll('_', ' ') },
-    { title: 'WHY', of: ({ text }) => text ?? '' },
-    { title: 'FROM', of: ({ before }) => stood(before) },
-    { title: 'TO', of: ({ after }) => stood(after) },
+    { title: 'DID', value: ({ action }) => action.replaceAll('_', ' ') },
+    { title: 'WHY', value: ({ text }) => text ?? '' },
+    { title: 'FROM', value: ({ before }) => stood(before) },
+    { title: 'TO', value: ({ after }) => stood(after) },
   ]
 }

@@ -1,7 +1,7 @@
 import type { VerdictReason } from '../core/explaining/verdict-reason.ts'
 import type { DepositState } from '../core/judging/reconcile.ts'
-import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-words.ts'
-import type { TableColumn } from './words.ts'
+import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-sentence.ts'
+import type { TableColumn } from './text.ts'
 
 /** The reasons of a deposit's verdict, made anew from stored evidence; or why they cannot be given. */
 export type Explanation =
@@ -28,10 +28,10 @@ export function reasonDocument(reason: VerdictReason, assets: AssetLabels): obje
 }
 
 export const reasonColumns = (assets: AssetLabels): readonly TableColumn<VerdictReason>[] => [
-  { title: 'WHAT', of: ({ what }) => what },
-  { title: 'SAYS', of: ({ says }) => amountsInUnits(says, assets) },
-  { title: 'DECIDED BY', of: (reason) => decidedBy(reason, assets) },
-  { title: 'INBOX', of: ({ evidence }) => evidence.join(', ') },
+  { title: 'WHAT', value: ({ what }) => what },
+  { title: 'SAYS', value: ({ says }) => amountsInUnits(says, assets) },
+  { title: 'DECIDED BY', value: (reason) => decidedBy(reason, assets) },
+  { title: 'INBOX', value: ({ evidence }) => evidence.join(', ') },
 ]
 
 /** The rule, the policy line and the deadline. */

@@ -5,7 +5,7 @@ import {
   type BalanceSearch,
   beginSearch,
   isNarrow,
-  learn,
+  narrowSearch,
   nextHeight,
   unexplained,
 } from '../../src/core/balance-proof.ts'
@@ -56,7 +56,7 @@ function search(events: readonly Event[], blindTo = 0) {
       return { ...state, probes, rest: unexplained(state, known(state.start.height, state.end.height)) }
     probes++
     const amount = height <= blindTo ? null : balanceAt(height).amount
-    state = learn(state, { height, amount }, known(state.start.height, height))
+    state = narrowSearch(state, { height, amount }, known(state.start.height, height))
   }
 }
 
@@ -92,9 +92,9 @@ describe('the search for the block', () => {
   it('reads no height twice, and none outside', () => {
     const state = beginSearch({ start, end: { height: 104n, amount: 51n } })
     expect(nextHeight(state)).toBe(102n)
-    expect(() => learn(state, { height: 104n, amount: 51n }, 0n)).toThrow(/between its ends/)
+    expect(() => narrowSearch(state, { height: 104n, amount: 51n }, 0n)).toThrow(/between its ends/)
     expect(() =>
-      learn(learn(state, { height: 102n, amount: null }, 0n), { height: 101n, amount: 50n }, 0n),
+      narrowSearch(narrowSearch(state, { height: 102n, amount: null }, 0n), { height: 101n, amount: 50n }, 0n),
     ).toThrow()
     expect(nextHeight(beginSearch({ start, end: { height: 101n, amount: 51n } }))).toBeNull()
   })

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { builtInAccounts, fitsPattern, isAccount, meet } from '../../src/core/chart.ts'
+import { builtInAccounts, matchesPattern, isAccount, patternsOverlap } from '../../src/core/chart.ts'
 import { accounts } from '../../src/core/posting.ts'
 import { runs } from '../support/any-evidence.ts'
 
@@ -14,7 +14,7 @@ test.each<[string, string, boolean]>([
   ['assets:in_transit:*', 'assets:in_transit:base', false],
   ['liabilities:deposits:channel:a:b', 'liabilities:deposits:channel:*', true],
 ])('whether %s fits %s is %s', (account, pattern, isFitting) => {
-  expect(fitsPattern(account, pattern)).toBe(isFitting)
+  expect(matchesPattern(account, pattern)).toBe(isFitting)
 })
 
 test.each<[string, string, boolean]>([
@@ -25,8 +25,8 @@ test.each<[string, string, boolean]>([
   ['**', '', true],
   ['', '', true],
 ])('whether %j and %j have a text in common is %s', (one, other, isShared) => {
-  expect(meet(one, other)).toBe(isShared)
-  expect(meet(other, one)).toBe(isShared)
+  expect(patternsOverlap(one, other)).toBe(isShared)
+  expect(patternsOverlap(other, one)).toBe(isShared)
 })
 
 const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 })
@@ -37,8 +37,8 @@ const expression = (pattern: string) => new RegExp(`^${pattern.replaceAll('*', '
 test('patterns that one text fits have a text in common', () => {
   fc.assert(
     fc.property(letters, letters, texts, (one, other, text) => {
-      expect(fitsPattern(text, one)).toBe(expression(one).test(text))
-      if (fitsPattern(text, one) && fitsPattern(text, other)) expect(meet(one, other)).toBe(true)
+      expect(matchesPattern(text, one)).toBe(expression(one).test(text))
+      if (matchesPattern(text, one) && matchesPattern(text, other)) expect(patternsOverlap(one, other)).toBe(true)
     }),
     runs,
   )
@@ -56,6 +56,6 @@ test('all accounts that deposits are booked to are in the chart', () => {
   const chart = builtInAccounts(['base'])
   for (const account of used) {
     expect(isAccount(account)).toBe(true)
-    expect(chart.filter((pattern) => fitsPattern(account, pattern))).toHaveLength(1)
+    expect(chart.filter((pattern) => matchesPattern(account, pattern))).toHaveLength(1)
   }
 })

@@ -101,17 +101,17 @@ function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): Own
 }
 
 const columns: TableColumn<OwnerBookLine>[] = [
-  { title: 'ID', of: ({ id }) => id },
-  { title: 'NETWORK', of: ({ network }) => network },
-  { title: 'ADDRESS', of: ({ address }) => address },
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'NETWORK', value: ({ network }) => network },
+  { title: 'ADDRESS', value: ({ address }) => address },
   {
     title: 'FORWARDS TO',
-    of: ({ forward_network: network, forward_asset: asset, forward_recipient: recipient }) =>
+    value: ({ forward_network: network, forward_asset: asset, forward_recipient: recipient }) =>
       network === null ? '' : `${asset} on ${network} to ${recipient}`,
   },
 ]
 
-const bookColumn: TableColumn<OwnerBookLine> = { title: 'BOOK', of: ({ book }) => book ?? '' }
+const bookColumn: TableColumn<OwnerBookLine> = { title: 'BOOK', value: ({ book }) => book ?? '' }
 
 function printEntry(
   context: Context,

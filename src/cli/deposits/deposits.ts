@@ -6,16 +6,16 @@ import {
   depositColumns,
   depositFacts,
   evidenceColumns,
+  fieldText,
   journalTitle,
   matrixColumns,
   matrixRows,
   mismatchText,
-  saidOf,
   transferColumns,
 } from '../../presentation/deposit.ts'
-import type { AssetLabels } from '../../presentation/mismatch-words.ts'
+import type { AssetLabels } from '../../presentation/mismatch-sentence.ts'
 import { type Explanation, reasonDocument, reasonText } from '../../presentation/reasons.ts'
-import type { Fact } from '../../presentation/words.ts'
+import type { Fact } from '../../presentation/text.ts'
 import { listProposals, type ProposalLine } from '../../store/books/proposals.ts'
 import {
   type DepositLine,
@@ -84,7 +84,7 @@ function documentOf({ explanation, ...shown }: DepositWithExplanation): object {
 function textOf({ explanation, ...shown }: DepositWithExplanation): string {
   const { deposit, matrix, mismatches, evidence, journals } = shown
   return [
-    `deposit ${saidOf(deposit, 'id')}: ${saidOf(deposit, 'state')}\n`,
+    `deposit ${fieldText(deposit, 'id')}: ${fieldText(deposit, 'state')}\n`,
     factsText(depositFacts(shown), 10),
     '\n',
     indent(matrixTable(matrix)),
@@ -121,14 +121,14 @@ export async function listProposalsCommand(context: Context, options: ListOption
 }
 
 const proposalColumns: TableColumn<ProposalLine>[] = [
-  { title: 'DEPOSIT', of: ({ deposit }) => deposit, align: 'right' },
-  { title: 'SERVICE ID', of: ({ service_id }) => service_id },
-  { title: 'AS', of: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },
-  { title: 'TRANSFER', of: ({ transfer }) => transfer },
-  { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
-  { title: 'ASSET', of: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
-  { title: 'SCORE', of: ({ score }) => String(score), align: 'right' },
-  { title: 'REASONS', of: ({ reasons }) => reasons.map(ruleText).join(', ') },
+  { title: 'DEPOSIT', value: ({ deposit }) => deposit, align: 'right' },
+  { title: 'SERVICE ID', value: ({ service_id }) => service_id },
+  { title: 'AS', value: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },
+  { title: 'TRANSFER', value: ({ transfer }) => transfer },
+  { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
+  { title: 'ASSET', value: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
+  { title: 'SCORE', value: ({ score }) => String(score), align: 'right' },
+  { title: 'REASONS', value: ({ reasons }) => reasons.map(ruleText).join(', ') },
 ]
 
 /** A person has to judge the rules that are not fulfilled, so these show what was compared. */

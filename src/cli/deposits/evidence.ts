@@ -88,9 +88,9 @@ export async function verifyEvidenceCommand(
 
 function checksText(checks: readonly BundleCheck[]): string {
   return table(checks, [
-    { title: 'CHECK', of: ({ check }) => check },
-    { title: 'OUTCOME', of: ({ outcome }) => outcome },
-    { title: 'SAYS', of: ({ says }) => says },
+    { title: 'CHECK', value: ({ check }) => check },
+    { title: 'OUTCOME', value: ({ outcome }) => outcome },
+    { title: 'SAYS', value: ({ says }) => says },
   ])
 }
 

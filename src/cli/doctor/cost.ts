@@ -60,13 +60,13 @@ async function watchedAddresses({
 const thousands = (number: number) => number.toLocaleString('en-US')
 
 const columns: TableColumn<RpcCostRow>[] = [
-  { title: 'NETWORK', of: ({ network }) => network },
+  { title: 'NETWORK', value: ({ network }) => network },
   {
     title: 'ADDRESSES',
-    of: ({ addresses, isCurrent }) => `${thousands(addresses)}${isCurrent ? ' (now)' : ''}`,
+    value: ({ addresses, isCurrent }) => `${thousands(addresses)}${isCurrent ? ' (now)' : ''}`,
   },
-  { title: 'CALLS PER DAY', of: ({ least }) => thousands(least) },
-  { title: 'AT MOST', of: ({ most }) => thousands(most) },
+  { title: 'CALLS PER DAY', value: ({ least }) => thousands(least) },
+  { title: 'AT MOST', value: ({ most }) => thousands(most) },
 ]
 
 const explanation = `

@@ -74,8 +74,8 @@ async function allAtOnce(context: Context, checks: Checks): Promise<DoctorFindin
 }
 
 const columns: TableColumn<DoctorFinding>[] = [
-  { title: 'CHECK', of: (finding) => finding.check },
-  { title: 'STATE', of: ({ state }) => state },
-  { title: 'SAYS', of: ({ says }) => says },
-  { title: 'MEND', of: ({ fix }) => fix },
+  { title: 'CHECK', value: (finding) => finding.check },
+  { title: 'STATE', value: ({ state }) => state },
+  { title: 'SAYS', value: ({ says }) => says },
+  { title: 'MEND', value: ({ fix }) => fix },
 ]

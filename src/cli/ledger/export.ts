@@ -55,10 +55,10 @@ function progressOf(context: Context): (progress: ExportProgress) => void {
 
 function textOf({ file, journals, transfers, totals }: Manifest, folder: string): string {
   const sums = table(totals, [
-    { title: 'ASSET', of: ({ asset }) => asset },
-    { title: 'COMMODITY', of: ({ commodity }) => commodity },
-    { title: 'TRANSFERS', of: (total) => total.transfers, align: 'right' },
-    { title: 'AMOUNT', of: ({ amount }) => amount, align: 'right' },
+    { title: 'ASSET', value: ({ asset }) => asset },
+    { title: 'COMMODITY', value: ({ commodity }) => commodity },
+    { title: 'TRANSFERS', value: (total) => total.transfers, align: 'right' },
+    { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
   ])
   return [
     printable(`${join(folder, file.name)}: ${journals} journals, ${transfers} transfers\n`),

@@ -143,15 +143,15 @@ function print(context: Context, { line, journal, assets }: JournalPrintout, jso
 function columnsOf(assets: AssetNames): TableColumn<LedgerTransfer>[] {
   const named = (asset: string) => assets.get(asset) ?? { symbol: '', decimals: 0 }
   return [
-    { title: 'DEBIT', of: ({ debit }) => debit },
-    { title: 'CREDIT', of: ({ credit }) => credit },
+    { title: 'DEBIT', value: ({ debit }) => debit },
+    { title: 'CREDIT', value: ({ credit }) => credit },
     {
       title: 'AMOUNT',
-      of: ({ asset, amount }) => formatAmount(amount, named(asset).decimals),
+      value: ({ asset, amount }) => formatAmount(amount, named(asset).decimals),
       align: 'right',
     },
-    { title: 'SYMBOL', of: ({ asset }) => named(asset).symbol },
-    { title: 'ASSET', of: ({ asset }) => asset },
+    { title: 'SYMBOL', value: ({ asset }) => named(asset).symbol },
+    { title: 'ASSET', value: ({ asset }) => asset },
   ]
 }
 
@@ -188,13 +188,16 @@ export async function listJournalsCommand(context: Context, options: ListJournal
 }
 
 const journalColumns: TableColumn<JournalLine>[] = [
-  { title: 'JOURNAL', of: ({ id }) => id.toString(), align: 'right' },
-  { title: 'WHAT', of: ({ kind }) => kind },
-  { title: 'HAPPENED', of: ({ event_at: at }) => at.toISOString() },
-  { title: 'BOOKS OF', of: ({ period, belongs_to: month }) => `${period}${period === month ? '' : ' late'}` },
-  { title: 'DEPOSIT', of: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
-  { title: 'REVERSES', of: ({ reverses }) => reverses?.toString() ?? '', align: 'right' },
-  { title: 'REVERSED BY', of: ({ reversed_by: id }) => id?.toString() ?? '', align: 'right' },
-  { title: 'BY', of: ({ made_by: by, approved_by: second }) => (by === null ? '' : `${by}, ${second}`) },
-  { title: 'WHY', of: ({ reason }) => reason ?? '' },
+  { title: 'JOURNAL', value: ({ id }) => id.toString(), align: 'right' },
+  { title: 'WHAT', value: ({ kind }) => kind },
+  { title: 'HAPPENED', value: ({ event_at: at }) => at.toISOString() },
+  {
+    title: 'BOOKS OF',
+    value: ({ period, belongs_to: month }) => `${period}${period === month ? '' : ' late'}`,
+  },
+  { title: 'DEPOSIT', value: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
+  { title: 'REVERSES', value: ({ reverses }) => reverses?.toString() ?? '', align: 'right' },
+  { title: 'REVERSED BY', value: ({ reversed_by: id }) => id?.toString() ?? '', align: 'right' },
+  { title: 'BY', value: ({ made_by: by, approved_by: second }) => (by === null ? '' : `${by}, ${second}`) },
+  { title: 'WHY', value: ({ reason }) => reason ?? '' },
 ]

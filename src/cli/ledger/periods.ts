@@ -135,9 +135,9 @@ export async function periodsCommand(
 }
 
 const historyColumns: TableColumn<PeriodHistoryLine>[] = [
-  { title: 'AT', of: ({ at }) => at.toISOString() },
-  { title: 'MONTH', of: ({ period }) => period },
-  { title: 'WHAT', of: ({ action, forced }) => `${action}${forced ? ', forced' : ''}` },
-  { title: 'BY', of: ({ actor, approved_by }) => namesOf(actor, approved_by) },
-  { title: 'WHY', of: ({ reason }) => reason ?? '' },
+  { title: 'AT', value: ({ at }) => at.toISOString() },
+  { title: 'MONTH', value: ({ period }) => period },
+  { title: 'WHAT', value: ({ action, forced }) => `${action}${forced ? ', forced' : ''}` },
+  { title: 'BY', value: ({ actor, approved_by }) => namesOf(actor, approved_by) },
+  { title: 'WHY', value: ({ reason }) => reason ?? '' },
 ]

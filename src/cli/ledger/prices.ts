@@ -70,10 +70,10 @@ function priceKey(key: readonly string[] | null): PriceKey | null {
 }
 
 const columns: TableColumn<PriceRow>[] = [
-  { title: 'AT', of: ({ at }) => at.toISOString() },
-  { title: 'PRICE', of: ({ price }) => price, align: 'right' },
-  { title: 'CURRENCY', of: ({ currency }) => currency },
-  { title: 'SYMBOL', of: ({ asset_symbol }) => asset_symbol },
-  { title: 'ASSET', of: ({ asset }) => asset },
-  { title: 'SOURCE', of: ({ source }) => source },
+  { title: 'AT', value: ({ at }) => at.toISOString() },
+  { title: 'PRICE', value: ({ price }) => price, align: 'right' },
+  { title: 'CURRENCY', value: ({ currency }) => currency },
+  { title: 'SYMBOL', value: ({ asset_symbol }) => asset_symbol },
+  { title: 'ASSET', value: ({ asset }) => asset },
+  { title: 'SOURCE', value: ({ source }) => source },
 ]

@@ -73,10 +73,10 @@ async function read(db: Database<Tables>, options: BalancesOptions): Promise<Led
 }
 
 const balanceColumns: TableColumn<AccountBalanceLine>[] = [
-  { title: 'ACCOUNT', of: ({ account }) => account },
-  { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
-  { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },
-  { title: 'ASSET', of: ({ asset }) => asset },
+  { title: 'ACCOUNT', value: ({ account }) => account },
+  { title: 'BALANCE', value: ({ balance }) => balance, align: 'right' },
+  { title: 'SYMBOL', value: ({ asset_symbol: symbol }) => symbol },
+  { title: 'ASSET', value: ({ asset }) => asset },
 ]
 
 type TrialBalanceOptions = BooksOptions & ListOptions
@@ -150,13 +150,13 @@ export async function statementCommand(
 }
 
 const statementColumns: TableColumn<StatementLine>[] = [
-  { title: 'AT', of: ({ event_at: at }) => at.toISOString() },
-  { title: 'WHAT', of: ({ line, kind }) => kind ?? line },
-  { title: 'JOURNAL', of: ({ journal_id: id }) => id?.toString() ?? '', align: 'right' },
-  { title: 'DEPOSIT', of: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
-  { title: 'AMOUNT', of: ({ amount }) => amount ?? '', align: 'right' },
-  { title: 'BALANCE', of: ({ balance }) => balance, align: 'right' },
-  { title: 'SYMBOL', of: ({ asset_symbol: symbol }) => symbol },
-  { title: 'ASSET', of: ({ asset }) => asset },
-  { title: 'ACCOUNT', of: ({ account }) => account },
+  { title: 'AT', value: ({ event_at: at }) => at.toISOString() },
+  { title: 'WHAT', value: ({ line, kind }) => kind ?? line },
+  { title: 'JOURNAL', value: ({ journal_id: id }) => id?.toString() ?? '', align: 'right' },
+  { title: 'DEPOSIT', value: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
+  { title: 'AMOUNT', value: ({ amount }) => amount ?? '', align: 'right' },
+  { title: 'BALANCE', value: ({ balance }) => balance, align: 'right' },
+  { title: 'SYMBOL', value: ({ asset_symbol: symbol }) => symbol },
+  { title: 'ASSET', value: ({ asset }) => asset },
+  { title: 'ACCOUNT', value: ({ account }) => account },
 ]

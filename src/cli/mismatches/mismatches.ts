@@ -7,7 +7,7 @@ import {
   mismatchColumns,
   mismatchFacts,
 } from '../../presentation/mismatch.ts'
-import { wordOf } from '../../presentation/words.ts'
+import { valueText } from '../../presentation/text.ts'
 import type { Database } from '../../store/database.ts'
 import {
   listMismatches,
@@ -139,6 +139,6 @@ function shownDocument({ mismatch, deposit, history }: ShownMismatch): object {
 function textOf(shown: MismatchDetail, advice: Advice): string {
   const { mismatch, history } = shown
   const past = table(history, historyColumns(mismatch)).replaceAll(/^(?=.)/gm, '    ')
-  const title = `mismatch ${wordOf(mismatch.id)}: ${mismatch.kind} (${mismatch.severity}), ${mismatch.status}`
+  const title = `mismatch ${valueText(mismatch.id)}: ${mismatch.kind} (${mismatch.severity}), ${mismatch.status}`
   return `${title}\n${factsText(mismatchFacts(shown, advice), 9)}\n  history\n${past}`
 }

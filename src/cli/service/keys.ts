@@ -43,11 +43,11 @@ export async function revokeKeyCommand(
 }
 
 const columns: TableColumn<ApiKey>[] = [
-  { title: 'ID', of: ({ id }) => id },
-  { title: 'SCOPE', of: ({ scope }) => scope },
-  { title: 'NAME', of: ({ name }) => name },
-  { title: 'CREATED', of: ({ created_at: at }) => at.toISOString() },
-  { title: 'REVOKED', of: ({ revoked_at: at }) => at?.toISOString() ?? '' },
+  { title: 'ID', value: ({ id }) => id },
+  { title: 'SCOPE', value: ({ scope }) => scope },
+  { title: 'NAME', value: ({ name }) => name },
+  { title: 'CREATED', value: ({ created_at: at }) => at.toISOString() },
+  { title: 'REVOKED', value: ({ revoked_at: at }) => at?.toISOString() ?? '' },
 ]
 
 function nameOf(text: string): string {

@@ -24,12 +24,12 @@ export async function listQuarantineCommand(context: Context, options: ListOptio
 }
 
 const columns: TableColumn<QuarantineLine>[] = [
-  { title: 'ID', of: ({ id }) => id, align: 'right' },
-  { title: 'RECEIVED', of: ({ received_at }) => received_at.toISOString() },
-  { title: 'FROM', of: ({ source }) => source },
-  { title: 'REASON', of: ({ reason }) => reason },
-  { title: 'BYTES', of: ({ bytes }) => String(bytes), align: 'right' },
-  { title: 'SENDER', of: ({ user_agent }) => user_agent },
+  { title: 'ID', value: ({ id }) => id, align: 'right' },
+  { title: 'RECEIVED', value: ({ received_at }) => received_at.toISOString() },
+  { title: 'FROM', value: ({ source }) => source },
+  { title: 'REASON', value: ({ reason }) => reason },
+  { title: 'BYTES', value: ({ bytes }) => String(bytes), align: 'right' },
+  { title: 'SENDER', value: ({ user_agent }) => user_agent },
 ]
 
 /** Prints one delivery; with `json`, as one line of a file of captures. */

@@ -23,7 +23,7 @@ export function explainCell(
   const claim = source === 'chain' ? null : evidence[source]
   return {
     what: name,
-    says: `${cell.replace('_', ' ')}: ${source === 'chain' ? saidByChain(legs) : saidByService(leg, claim)}`,
+    says: `${cell.replace('_', ' ')}: ${source === 'chain' ? chainText(legs) : claimText(leg, claim)}`,
     evidence: source === 'chain' ? legs.flatMap((one) => sources.ofLeg(one)) : sources.ofClaim(claim),
     rule: ruleOf(cell, { leg, source, evidence }),
     policy: policy.required.includes(name) ? `${policy.line}.required: ${name}` : null,
@@ -36,7 +36,7 @@ function legsOf(leg: DepositLeg, { deposit, settlements }: DepositEvidence): rea
   return deposit === null ? [] : [deposit]
 }
 
-function saidByChain(legs: readonly ChainLeg[]): string {
+function chainText(legs: readonly ChainLeg[]): string {
   if (legs.length === 0) return 'no transfer'
   const texts = legs.map(
     ({ amount, asset, to, state, height, blockHash }) =>
@@ -45,7 +45,7 @@ function saidByChain(legs: readonly ChainLeg[]): string {
   return texts.join('; ')
 }
 
-function saidByService(leg: DepositLeg, claim: Claim | null): string {
+function claimText(leg: DepositLeg, claim: Claim | null): string {
   if (claim === null) return 'nothing was received'
   const head = `${claim.serviceId} is ${claim.status}`
   const reported = claim[leg]

@@ -108,12 +108,12 @@ function mismatchReason(
   { evidence, policy }: VerdictContext,
   sources: InboxRowIndex,
 ): VerdictReason {
-  const field = ruledBy(kind)
+  const field = policyFieldOf(kind)
   const since = detail.since === undefined ? null : new Date(detail.since)
   const withinMs = field === null ? null : policy[field]
   return {
     what: `mismatch ${kind}`,
-    says: detailSaid(detail),
+    says: detailText(detail),
     evidence: sources.ofEvidence(evidence),
     rule: mismatchKinds[kind].means,
     policy: field === null ? null : policyLine(policy, field, detail.asset),
@@ -122,7 +122,7 @@ function mismatchReason(
 }
 
 /** Amounts carry their assets, so that they can be shown in units. */
-function detailSaid({ asset, paidAsset, ...said }: Mismatch['detail']): string {
+function detailText({ asset, paidAsset, ...said }: Mismatch['detail']): string {
   const assetOf = (name: string) => (name === 'paid' ? (paidAsset ?? asset) : asset)
   const one = ([name, value]: [string, string]) => {
     const of = /^\d+$/.test(value) ? assetOf(name) : undefined
@@ -146,7 +146,7 @@ function awaitedReasons({ evidence, verdict, policy }: VerdictContext): VerdictR
       says: what,
       evidence: [],
       rule: `it becomes a mismatch if it has not arrived by the deadline, counted from ${since.toISOString()}`,
-      policy: policyLine(policy, ruledBy(kind) ?? 'line'),
+      policy: policyLine(policy, policyFieldOf(kind) ?? 'line'),
       until: due,
     }))
 }
@@ -171,7 +171,7 @@ const fields: Partial<Record<MismatchKind, keyof Policy>> = {
 }
 
 /** The policy field that decides this kind; null if none does. */
-function ruledBy(kind: MismatchKind): keyof Policy | null {
+function policyFieldOf(kind: MismatchKind): keyof Policy | null {
   return fields[kind] ?? null
 }
 

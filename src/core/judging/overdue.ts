@@ -185,7 +185,7 @@ function deliveryWaits(
     {
       kind: 'api_missing',
       what: 'the API does not report the deposit as settled',
-      missing: !ended && isUnsaid(matrix.settlement.api),
+      missing: !ended && isUnproved(matrix.settlement.api),
       since: settledAt ?? creditReportedAt(evidence),
       withinMs: policy.apiWithinMs,
     },
@@ -246,7 +246,7 @@ function creditReportedAt({ webhook, ...evidence }: DepositEvidence): Date | nul
   return isReported ? webhook.receivedAt : null
 }
 
-function isUnsaid(cell: Cell): boolean {
+function isUnproved(cell: Cell): boolean {
   return cell === 'absent' || cell === 'present'
 }
 

@@ -184,7 +184,7 @@ type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches
  */
 function findStuck(judged: StuckContext, policy: Policy, now: Date) {
   const { state, mismatches } = judged
-  const since = sinceWhen(judged)
+  const since = inStateSince(judged)
   const isReported = [...mismatches, ...pendingEvidence(judged, policy)].some(({ kind }) =>
     reportsWhy(kind, state),
   )
@@ -206,7 +206,7 @@ function reportsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
  * Since when the deposit is in its state; null if it may stay in that state or is written off. The delivery of a
  * confirmed or settling deposit has a deadline of its own.
  */
-function sinceWhen({ evidence, state, finalAt, settledAt }: StuckContext): Date | null {
+function inStateSince({ evidence, state, finalAt, settledAt }: StuckContext): Date | null {
   if (isWrittenOff(evidence, settledAt)) return null
   const { deposit, webhookAt, apiAt, statuses } = evidence
   const began: Partial<Record<DepositState, Date | null>> = {

@@ -22,7 +22,7 @@ type ClaimSource = Claim['source']
  * starts anew. A finished deposit is reported as reopened instead.
  */
 function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
-  const claims = timelyWords(evidence, source, policy)
+  const claims = timelyClaims(evidence, source, policy)
   const newest = claims.at(-1)
   if (newest === undefined || !isOnTheWay(newest) || claims.some(isFinished)) return null
   const heldAt = Math.max(...holdsBefore(newest, evidence).map(timeOf))
@@ -31,21 +31,21 @@ function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy:
   if (furthest === undefined || rankOf(furthest) <= rankOf(newest)) return null
   return {
     kind: 'status_regressed',
-    detail: { source, reported: said(furthest), now: said(newest) },
+    detail: { source, reported: claimText(furthest), now: claimText(newest) },
     loss: null,
   }
 }
 
 /** The service changed a status that it had called finished, and the chain does not confirm the change. */
 function terminalReopened(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
-  const claims = timelyWords(evidence, source, policy)
+  const claims = timelyClaims(evidence, source, policy)
   const finished = claims.find(isFinished)
   const newest = claims.at(-1)
   if (finished === undefined || newest === undefined || !isLater(newest, finished)) return null
-  if (mayFollow(finished, newest) || isBorneOut(newest, evidence)) return null
+  if (mayFollow(finished, newest) || isConfirmedByChain(newest, evidence)) return null
   return {
     kind: 'terminal_reopened',
-    detail: { source, reported: said(finished), now: said(newest) },
+    detail: { source, reported: claimText(finished), now: claimText(newest) },
     loss: null,
   }
 }
@@ -55,13 +55,13 @@ function terminalReopened(evidence: DepositEvidence, source: ClaimSource, policy
  * what the other reported before, contradicts nothing.
  */
 function statusConflict(evidence: DepositEvidence, policy: Policy): Mismatch | null {
-  const webhook = wordThatHolds(evidence, 'webhook', policy)
-  const api = wordThatHolds(evidence, 'api', policy)
+  const webhook = currentClaim(evidence, 'webhook', policy)
+  const api = currentClaim(evidence, 'api', policy)
   if (webhook === null || api === null) return null
   const [older, newer] = timeOf(webhook) < timeOf(api) ? [webhook, api] : [api, webhook]
   const isBehind = evidence.claims[newer.source].some(({ status }) => status === older.status)
   if (isBehind || !excludes(older, newer)) return null
-  return { kind: 'status_conflict', detail: { webhook: said(webhook), api: said(api) }, loss: null }
+  return { kind: 'status_conflict', detail: { webhook: claimText(webhook), api: claimText(api) }, loss: null }
 }
 
 /** Judges the claim received last, so that correcting the clock ends the mismatch. */
@@ -93,7 +93,7 @@ function paidBefore({ deposit }: DepositEvidence): Date | null {
 }
 
 /** Without claims from a clock that is ahead: their times say nothing about the order. */
-function timelyWords({ claims }: DepositEvidence, source: ClaimSource, { clockSkewMs }: Policy): Claim[] {
+function timelyClaims({ claims }: DepositEvidence, source: ClaimSource, { clockSkewMs }: Policy): Claim[] {
   return claims[source].filter((word) => !isAhead(word, clockSkewMs))
 }
 
@@ -102,8 +102,8 @@ function isAhead({ occurredAt, receivedAt }: Claim, byMs: number): boolean {
 }
 
 /** The newest claim of a source; or the furthest, if a webhook states no time and may only be late. */
-function wordThatHolds(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Claim | null {
-  const newest = timelyWords(evidence, source, policy).at(-1)
+function currentClaim(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Claim | null {
+  const newest = timelyClaims(evidence, source, policy).at(-1)
   return newest !== undefined && statesTime(newest) ? newest : evidence[source]
 }
 
@@ -146,7 +146,7 @@ function isSameDelivery({ settlement: before }: Claim, { settlement: after }: Cl
 }
 
 /** Only a chain confirms what the service says; a credit rests on the service's claim alone. */
-function isBorneOut({ status, settlement }: Claim, evidence: DepositEvidence): boolean {
+function isConfirmedByChain({ status, settlement }: Claim, evidence: DepositEvidence): boolean {
   const legs = deliveredLegs(evidence)
   if (status !== 'settled' || settlement === null || legs.length === 0) return false
   const isThere = legs.every(({ asset, to }) => asset === settlement.asset && to === settlement.address)
@@ -167,7 +167,7 @@ function timeOf({ occurredAt }: Claim): number {
 }
 
 /** A status with its delivery, if it has one, and the time of the claim. */
-function said({ status, settlement, occurredAt }: Claim): string {
+function claimText({ status, settlement, occurredAt }: Claim): string {
   if (status !== 'settled' || settlement === null) return `${status} at ${occurredAt.toISOString()}`
   const { amount, asset, tx, address } = settlement
   const by = tx === null ? '' : ` by ${tx}`

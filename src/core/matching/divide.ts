@@ -73,34 +73,34 @@ export type Division = { evidences: readonly DepositEvidence[]; unmatchedDeliver
 
 /** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
 export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
-  const sighted = foldChainTransfers(observations.filter((one) => one.kind === 'chain_transfer'))
-  const legs = sighted.filter((leg) => !isReplaced(leg, sighted)).toSorted(compareLegs)
+  const transfers = foldChainTransfers(observations.filter((one) => one.kind === 'chain_transfer'))
+  const legs = transfers.filter((leg) => !isReplaced(leg, transfers)).toSorted(compareLegs)
   const claimHistories = foldClaims(observations.filter((one) => one.kind === 'claim'))
   const failures = foldFailures(observations.filter((one) => one.kind === 'failure'))
   const searches = foldSearches(observations.filter((one) => one.kind === 'search'))
-  const ruled = observations.filter((one) => one.kind === 'decision')
-  const decisions = foldDecisions(ruled, legs)
-  const inTurn = claimHistories.toSorted(firstReportedFirst)
+  const transferDecisions = observations.filter((one) => one.kind === 'decision')
+  const decisions = foldDecisions(transferDecisions, legs)
+  const byFirstReport = claimHistories.toSorted(firstReportedFirst)
   const paid = legs.filter(({ role }) => role === 'deposit')
   const delivered = legs.filter(({ role }) => role === 'recipient')
-  const payments = matchPayments(inTurn, paid, decisions)
+  const payments = matchPayments(byFirstReport, paid, decisions)
   const deliveries = matchDeliveries(
-    { claimHistories: inTurn, reused: payments.reused },
+    { claimHistories: byFirstReport, reused: payments.reused },
     delivered,
     decisions,
   )
   const refunds = matchRefunds(
-    { claimHistories: inTurn, payments: payments.of },
+    { claimHistories: byFirstReport, payments: payments.byHistory },
     deliveries.unmatchedDeliveries,
     decisions,
   )
   const matched = { payments, deliveries, refunds }
-  const given = { ruled, approvals, failures, searches }
-  const reported = claimHistories.map((claimHistory) => reportedEvidence(claimHistory, matched, given))
+  const supporting = { transferDecisions, approvals, failures, searches }
+  const reported = claimHistories.map((claimHistory) => reportedEvidence(claimHistory, matched, supporting))
   const taken = new Set(reported.map(({ deposit }) => deposit))
   const unreported = paid
     .filter((leg) => !taken.has(leg) && !isBack(leg, reported))
-    .map((leg) => unreportedEvidence(leg, given))
+    .map((leg) => unreportedEvidence(leg, supporting))
   const back = new Set([...refunds.values()].flat())
   return {
     evidences: [...reported, ...unreported],
@@ -116,7 +116,7 @@ type MatchResults = {
 
 /** The evidence that a deposit takes from outside its own claim history and transfers. */
 type SupportingEvidence = {
-  ruled: readonly TransferDecision[]
+  transferDecisions: readonly TransferDecision[]
   approvals: readonly Approval[]
   failures: readonly TransactionFailure[]
   searches: readonly LegSearch[]
@@ -125,10 +125,10 @@ type SupportingEvidence = {
 function reportedEvidence(
   claimHistory: ClaimHistory,
   { payments, deliveries, refunds: returned }: MatchResults,
-  { ruled, approvals, failures, searches }: SupportingEvidence,
+  { transferDecisions, approvals, failures, searches }: SupportingEvidence,
 ): DepositEvidence {
-  const payment = payments.of.get(claimHistory)
-  const parts = deliveries.of.get(claimHistory) ?? []
+  const payment = payments.byHistory.get(claimHistory)
+  const parts = deliveries.byHistory.get(claimHistory) ?? []
   const deposit = payment?.leg ?? null
   const settlements = parts.map(({ leg }) => leg)
   const refunds = returned.get(claimHistory) ?? []
@@ -147,17 +147,20 @@ function reportedEvidence(
     unknownOwner: unknownOwnerOf(claimHistory, approvals),
     reuse: payments.reused.get(claimHistory) ?? null,
     ambiguity: deliveries.ambiguous.get(claimHistory) ?? null,
-    writeOff: writeOffOf(ruled, deposit),
+    writeOff: writeOffOf(transferDecisions, deposit),
   }
 }
 
-function unreportedEvidence(leg: ChainLeg, { ruled, approvals }: SupportingEvidence): DepositEvidence {
+function unreportedEvidence(
+  leg: ChainLeg,
+  { transferDecisions, approvals }: SupportingEvidence,
+): DepositEvidence {
   return {
     ...nothingReported,
     deposit: leg,
     links: [linkOf(leg, 'unclaimed')],
     approval: approvalAt(addressOf(leg), approvals),
-    writeOff: writeOffOf(ruled, leg),
+    writeOff: writeOffOf(transferDecisions, leg),
   }
 }
 

@@ -116,7 +116,7 @@ export function foldClaims(claims: readonly Claim[]): ClaimHistory[] {
       webhookAt: firstOf(webhooks),
       apiAt: firstOf(records),
       statuses: { webhook: firstOfEach(webhooks), api: firstOfEach(records) },
-      claims: { webhook: wordsOf(webhooks), api: wordsOf(records) },
+      claims: { webhook: orderedClaims(webhooks), api: orderedClaims(records) },
     }
   })
 }
@@ -133,16 +133,16 @@ function compareClaims(left: Claim, right: Claim): number {
     statusRank[left.status] - statusRank[right.status] ||
     left.occurredAt.getTime() - right.occurredAt.getTime() ||
     left.receivedAt.getTime() - right.receivedAt.getTime() ||
-    compareText(JSON.stringify(left, inOneOrder), JSON.stringify(right, inOneOrder))
+    compareText(JSON.stringify(left, sortFields), JSON.stringify(right, sortFields))
   )
 }
 
-function wordsOf(claims: readonly Claim[]): Claim[] {
+function orderedClaims(claims: readonly Claim[]): Claim[] {
   if (claims.length < 2) return [...claims]
-  const sorted = claims.toSorted(compareWords)
+  const sorted = claims.toSorted(compareClaimOrder)
   return sorted.filter((claim, place) => {
     const before = sorted[place - 1]
-    return before === undefined || compareWords(before, claim) !== 0
+    return before === undefined || compareClaimOrder(before, claim) !== 0
   })
 }
 
@@ -150,7 +150,7 @@ function wordsOf(claims: readonly Claim[]): Claim[] {
  * Orders by the time that the service states. At equal times, a record read later is newer, but a webhook received
  * later may only have been delayed.
  */
-function compareWords(left: Claim, right: Claim): number {
+function compareClaimOrder(left: Claim, right: Claim): number {
   const read = left.source === 'api' ? left.receivedAt.getTime() - right.receivedAt.getTime() : 0
   return left.occurredAt.getTime() - right.occurredAt.getTime() || read || compareClaims(left, right)
 }
@@ -194,7 +194,7 @@ function groupBy<Item, Key extends string>(
 }
 
 /** Sorts fields by name: their order depends on where the observation was stored, and must not affect comparisons. */
-function inOneOrder(_key: string, value: unknown): unknown {
+function sortFields(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).toSorted(([left], [right]) => compareText(left, right)))

@@ -24,7 +24,7 @@ export type DeliveryLeg = ChainLeg & {
 }
 
 export type Deliveries = {
-  of: ReadonlyMap<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
+  byHistory: ReadonlyMap<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
   ambiguous: ReadonlyMap<ClaimHistory, DeliveryAmbiguity>
   /** Transfers in which no claim history has, or may have, a share. */
   unmatchedDeliveries: readonly ChainLeg[]
@@ -54,12 +54,12 @@ export function matchDeliveries(
   legs: readonly ChainLeg[],
   decisions: DecisionLookup,
 ): Deliveries {
-  if (legs.length === 0) return { of: new Map(), ambiguous: new Map(), unmatchedDeliveries: [] }
-  const field = fieldOf(claimHistories, legs, decisions)
+  if (legs.length === 0) return { byHistory: new Map(), ambiguous: new Map(), unmatchedDeliveries: [] }
+  const field = candidatesOf(claimHistories, legs, decisions)
   const state: DeliveryMatchState = {
     open: new Set(claimHistories),
     free: new Set(legs),
-    of: new Map(),
+    byHistory: new Map(),
     ambiguous: new Map(),
     // A history whose payment belongs to another has nothing to deliver, unless a decision assigned it a delivery.
     doubtful: new Set([...reused.keys()].filter(({ serviceId }) => !field.ruled.has(serviceId))),
@@ -78,7 +78,7 @@ export function matchDeliveries(
 type DeliveryMatchState = {
   open: Set<ClaimHistory>
   free: Set<ChainLeg>
-  of: Map<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
+  byHistory: Map<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
   ambiguous: Map<ClaimHistory, DeliveryAmbiguity>
   doubtful: ReadonlySet<ClaimHistory>
 }
@@ -88,13 +88,16 @@ function settle(state: DeliveryMatchState, contest: Contest): void {
     const claimHistories = claimHistoriesOf(outcome)
     for (const claimHistory of claimHistories) state.open.delete(claimHistory)
     for (const leg of legsOf(outcome)) state.free.delete(leg)
-    if (outcome.kind === 'given') state.of.set(outcome.claimHistory, deliveriesOf(outcome, contest))
+    if (outcome.kind === 'matched') state.byHistory.set(outcome.claimHistory, deliveriesOf(outcome, contest))
     else if (outcome.ambiguity !== null)
       for (const claimHistory of claimHistories) state.ambiguous.set(claimHistory, outcome.ambiguity)
   }
 }
 
-function deliveriesOf({ claimHistory, parts }: Extract<ContestOutcome, { kind: 'given' }>, contest: Contest) {
+function deliveriesOf(
+  { claimHistory, parts }: Extract<ContestOutcome, { kind: 'matched' }>,
+  contest: Contest,
+) {
   const stated = statedAmount(claimHistory)
   const isAll = parts.reduce((sum, { amount }) => sum + amount, 0n) === stated
   return parts.map(({ leg, amount }) => {
@@ -119,7 +122,7 @@ type DeliveryCandidates = {
 
 type TransactionClaims = readonly [TxId, readonly SettlementClaim[]]
 
-function fieldOf(
+function candidatesOf(
   claimHistories: readonly ClaimHistory[],
   legs: readonly ChainLeg[],
   decisions: DecisionLookup,

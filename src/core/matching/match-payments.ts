@@ -11,7 +11,7 @@ export type PaymentMatch = { leg: ChainLeg; link: TransferLink }
 export type Reuse = { transfer: ChainLeg['ref']; serviceId: ServiceId }
 
 export type Payments = {
-  of: ReadonlyMap<ClaimHistory, PaymentMatch>
+  byHistory: ReadonlyMap<ClaimHistory, PaymentMatch>
   /** Claim histories without a payment that claim the payment of another history. */
   reused: ReadonlyMap<ClaimHistory, Reuse>
 }
@@ -38,10 +38,10 @@ export function matchPayments(
   legs: readonly ChainLeg[],
   decisions: DecisionLookup,
 ): Payments {
-  if (claimHistories.length === 0 || legs.length === 0) return { of: new Map(), reused: new Map() }
-  const { of, takerOf } = matchRuled(claimHistories, legs, decisions)
+  if (claimHistories.length === 0 || legs.length === 0) return { byHistory: new Map(), reused: new Map() }
+  const { byHistory, takerOf } = matchDecided(claimHistories, legs, decisions)
   const byTx = Map.groupBy(legs.toSorted(liveFirst), ({ tx }) => tx)
-  const fitting = namedFirst(claimHistories.filter((claimHistory) => !of.has(claimHistory))).map(
+  const fitting = namedFirst(claimHistories.filter((claimHistory) => !byHistory.has(claimHistory))).map(
     (claimHistory) => {
       const around = transactionsOf(claimHistory).flatMap((tx) => byTx.get(tx) ?? [])
       return { claimHistory, fits: fitsOf(claimHistory, around, decisions) }
@@ -50,15 +50,15 @@ export function matchPayments(
   for (const wanted of fitsInOrder) {
     for (const { claimHistory, fits } of fitting) {
       const found = fits.find(({ leg, fit }) => wanted.includes(fit) && !takerOf.has(leg))
-      if (found === undefined || of.has(claimHistory)) continue
+      if (found === undefined || byHistory.has(claimHistory)) continue
       takerOf.set(found.leg, claimHistory.serviceId)
-      of.set(claimHistory, { leg: found.leg, link: linkOf(found.leg, found.fit) })
+      byHistory.set(claimHistory, { leg: found.leg, link: linkOf(found.leg, found.fit) })
     }
   }
   return {
-    of,
+    byHistory,
     reused: findReuse(
-      fitting.filter(({ claimHistory }) => !of.has(claimHistory)),
+      fitting.filter(({ claimHistory }) => !byHistory.has(claimHistory)),
       takerOf,
     ),
   }
@@ -68,13 +68,13 @@ export function matchPayments(
  * The highest-ranking decision on a deposit or a transfer applies. A transfer stays reserved for a deposit that is not
  * reported yet.
  */
-function matchRuled(
+function matchDecided(
   claimHistories: readonly ClaimHistory[],
   legs: readonly ChainLeg[],
   decisions: DecisionLookup,
 ) {
   const takerOf = new Map<ChainLeg, ServiceId>()
-  const of = new Map<ClaimHistory, PaymentMatch>()
+  const byHistory = new Map<ClaimHistory, PaymentMatch>()
   const together = legs.flatMap((leg) => decisions.togetherWith(leg))
   const served = new Set<ServiceId>()
   for (const { leg, serviceId, decision } of together.toSorted((a, b) =>
@@ -84,9 +84,10 @@ function matchRuled(
     takerOf.set(leg, serviceId)
     served.add(serviceId)
     const claimHistory = claimHistories.find((one) => one.serviceId === serviceId)
-    if (claimHistory !== undefined) of.set(claimHistory, { leg, link: linkOf(leg, 'decision', decision.id) })
+    if (claimHistory !== undefined)
+      byHistory.set(claimHistory, { leg, link: linkOf(leg, 'decision', decision.id) })
   }
-  return { of, takerOf }
+  return { byHistory, takerOf }
 }
 
 type Fits = readonly { leg: ChainLeg; fit: Fit }[]

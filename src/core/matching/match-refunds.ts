@@ -9,7 +9,7 @@ import type { Payments } from './match-payments.ts'
  * others too. A transfer that several histories name goes to the first of them in `claimHistories`.
  */
 export function matchRefunds(
-  { claimHistories, payments }: { claimHistories: readonly ClaimHistory[]; payments: Payments['of'] },
+  { claimHistories, payments }: { claimHistories: readonly ClaimHistory[]; payments: Payments['byHistory'] },
   legs: readonly ChainLeg[],
   decisions: DecisionLookup,
 ): ReadonlyMap<ClaimHistory, readonly ChainLeg[]> {
@@ -40,7 +40,7 @@ function isRefund(leg: ChainLeg, { claims }: ClaimHistory): boolean {
 /**
  * The paid amount: as the chain shows it, or as the service states it if no payment is found or it is in another asset.
  */
-function paidIn(claimHistory: ClaimHistory, payments: Payments['of']): (leg: ChainLeg) => bigint {
+function paidIn(claimHistory: ClaimHistory, payments: Payments['byHistory']): (leg: ChainLeg) => bigint {
   const paid = payments.get(claimHistory)?.leg
   const stated = claimOf(claimHistory)?.deposit.amount ?? 0n
   return ({ asset }) => (paid?.asset === asset ? paid.amount : stated)

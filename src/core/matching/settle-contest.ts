@@ -23,9 +23,9 @@ export type DeliveryAmbiguity = {
 }
 
 export type ContestOutcome =
-  | { kind: 'given'; claimHistory: ClaimHistory; parts: readonly { leg: ChainLeg; amount: bigint }[] }
+  | { kind: 'matched'; claimHistory: ClaimHistory; parts: readonly { leg: ChainLeg; amount: bigint }[] }
   /** No deposit gets any of it. The ambiguity is null while further deliveries or statements may still resolve it. */
-  | { kind: 'left'; contest: Contest; ambiguity: DeliveryAmbiguity | null }
+  | { kind: 'unresolved'; contest: Contest; ambiguity: DeliveryAmbiguity | null }
 
 /** Divides a contest into contests that have no transfer in common. */
 export function contestsOf(all: Contest): Contest[] {
@@ -41,9 +41,10 @@ export function contestsOf(all: Contest): Contest[] {
 export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] {
   const [first, second] = contest.keys()
   if (first === undefined) return []
-  if (second === undefined) return [{ kind: 'given', claimHistory: first, parts: takeAlone(contest, first) }]
+  if (second === undefined)
+    return [{ kind: 'matched', claimHistory: first, parts: takeAlone(contest, first) }]
   const served = shareAll(contest) ?? settleSure(contest, doubtful) ?? serveExact(contest)
-  if (served.length === 0) return [{ kind: 'left', contest, ambiguity: ambiguityOf(contest) }]
+  if (served.length === 0) return [{ kind: 'unresolved', contest, ambiguity: ambiguityOf(contest) }]
   const claimHistories = new Set(served.flatMap(claimHistoriesOf))
   const legs = new Set(served.flatMap(legsOf))
   const rest = restrict(
@@ -63,12 +64,12 @@ function settleSure(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): Cont
 
 /** The claim histories that an outcome decides. */
 export function claimHistoriesOf(outcome: ContestOutcome): ClaimHistory[] {
-  return outcome.kind === 'given' ? [outcome.claimHistory] : [...outcome.contest.keys()]
+  return outcome.kind === 'matched' ? [outcome.claimHistory] : [...outcome.contest.keys()]
 }
 
 /** The transfers that an outcome decides. */
 export function legsOf(outcome: ContestOutcome): ChainLeg[] {
-  return outcome.kind === 'given' ? outcome.parts.map(({ leg }) => leg) : legsIn(outcome.contest)
+  return outcome.kind === 'matched' ? outcome.parts.map(({ leg }) => leg) : legsIn(outcome.contest)
 }
 
 /** The delivered amount that the service states; null if it states none. */
@@ -77,7 +78,7 @@ export function statedAmount(claimHistory: ClaimHistory): bigint | null {
   return claims.map((claim) => claim?.settlement?.amount ?? null).find((amount) => amount !== null) ?? null
 }
 
-type ContestAward = Extract<ContestOutcome, { kind: 'given' }>
+type ContestAward = Extract<ContestOutcome, { kind: 'matched' }>
 
 /**
  * All of its transfers, unless one transaction holds several of them. The history then gets the transfer of the exact
@@ -88,13 +89,13 @@ function takeAlone(contest: Contest, claimHistory: ClaimHistory): ContestAward['
   const legs = [...links.keys()]
   const wanted = statedAmount(claimHistory)
   const isAll = total(legs) === wanted
-  const kept = [...Map.groupBy(legs, transactionOf).values()].flatMap((together) => {
+  const taken = [...Map.groupBy(legs, transactionOf).values()].flatMap((together) => {
     const ruled = together.filter((leg) => links.get(leg)?.rule === 'decision')
     const exact = together.find(({ amount }) => amount === wanted)
     if (isAll || (ruled.length === 0 && exact === undefined)) return together
     return ruled.length > 0 ? ruled : [exact].filter((leg) => leg !== undefined)
   })
-  return kept.map((leg) => ({ leg, amount: leg.amount }))
+  return taken.map((leg) => ({ leg, amount: leg.amount }))
 }
 
 function shareAll(contest: Contest): ContestAward[] | null {
@@ -131,7 +132,7 @@ function divideShares(contest: Contest): ContestAward[] | null {
   })
   if (shares === null) return null
   return [...shares].map(([claimHistory, parts]) => ({
-    kind: 'given',
+    kind: 'matched',
     claimHistory,
     parts: [...parts].map(([leg, amount]) => ({ leg, amount })),
   }))

@@ -7,7 +7,7 @@ import {
   type BalanceSpan,
   beginSearch,
   isNarrow,
-  learn,
+  narrowSearch,
   nextHeight,
   spansBetween,
   unexplained,
@@ -94,7 +94,7 @@ async function probe(
   )
   if (past.kind === 'gone') {
     const { problem } = past
-    return open.map((one) => ({ ...one, search: learn(one.search, { height, amount: null }, 0n), problem }))
+    return open.map((one) => ({ ...one, search: narrowSearch(one.search, { height, amount: null }, 0n), problem }))
   }
   const known = await knownChanges(
     run.db,
@@ -106,7 +106,7 @@ async function probe(
   )
   return open.map((one, place) => {
     const amount = past.amounts[place] ?? null
-    return { ...one, search: learn(one.search, { height, amount }, known[place] ?? 0n) }
+    return { ...one, search: narrowSearch(one.search, { height, amount }, known[place] ?? 0n) }
   })
 }
 

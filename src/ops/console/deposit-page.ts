@@ -1,17 +1,17 @@
 import {
-  chainWord,
-  claimWord,
+  chainCellText,
+  claimCellText,
   type DepositDetail,
   depositFacts,
   evidenceColumns,
+  fieldText,
   journalTitle,
   matrixColumns,
   matrixRows,
-  saidOf,
   transferColumns,
 } from '../../presentation/deposit.ts'
 import { lossText } from '../../presentation/mismatch.ts'
-import { mismatchSentence } from '../../presentation/mismatch-words.ts'
+import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { reasonColumns } from '../../presentation/reasons.ts'
 import { clip, type Html, html } from './html.ts'
 import { badge, type ConsolePage, sectionOf, stateBadge, timeOf, toneOfSeverity } from './page.ts'
@@ -24,7 +24,7 @@ const journalsMax = 100
 export function depositPage(shown: ConsoleDeposit): ConsolePage {
   const { id, deposit, mismatches, evidence, isCut } = shown
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
-<h1>Deposit ${id} ${stateBadge(saidOf(deposit, 'state'))}</h1>
+<h1>Deposit ${id} ${stateBadge(fieldText(deposit, 'state'))}</h1>
 ${courseOf(deposit)}
 ${factsOf(depositFacts(shown))}
 ${sectionOf('Who says what', matrixTable(shown))}
@@ -75,9 +75,9 @@ function matrixTable({ matrix }: ConsoleDeposit): Html {
   )
   const lines = rows.map((row) => {
     const words = [
-      [row.webhook, claimWord(row.webhook)],
-      [row.api, claimWord(row.api)],
-      [row.chain, chainWord(row.chain)],
+      [row.webhook, claimCellText(row.webhook)],
+      [row.api, claimCellText(row.api)],
+      [row.chain, chainCellText(row.chain)],
     ] as const
     const cells = words.map(
       ([cell, word]) =>
@@ -94,23 +94,23 @@ function matrixTable({ matrix }: ConsoleDeposit): Html {
 const mismatchColumns: readonly ShownColumn<DepositDetail['mismatches'][number]>[] = [
   {
     title: 'ID',
-    of: ({ id }) => id,
+    value: ({ id }) => id,
     show: ({ id }) => html`<a href="/mismatches/${id}">${id}</a>`,
     align: 'right',
   },
   {
     title: 'SEVERITY',
-    of: ({ severity }) => severity,
+    value: ({ severity }) => severity,
     show: ({ severity }) => badge(toneOfSeverity(severity), severity),
   },
-  { title: 'KIND', of: ({ kind }) => kind },
-  { title: 'SINCE', of: ({ opened_at }) => opened_at.toISOString() },
+  { title: 'KIND', value: ({ kind }) => kind },
+  { title: 'SINCE', value: ({ opened_at }) => opened_at.toISOString() },
   {
     title: 'CASE',
-    of: ({ cleared_at, status }) => (cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`),
+    value: ({ cleared_at, status }) => (cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`),
   },
-  { title: 'LOSS', of: lossText, align: 'right' },
-  { title: 'DETAIL', of: (mismatch) => clip(mismatchSentence(mismatch), 400) },
+  { title: 'LOSS', value: lossText, align: 'right' },
+  { title: 'DETAIL', value: (mismatch) => clip(mismatchSentence(mismatch), 400) },
 ]
 
 function explanationHtml({ explanation, assets }: ConsoleDeposit): Html {

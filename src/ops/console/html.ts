@@ -1,4 +1,4 @@
-import { printable } from '../../presentation/words.ts'
+import { printable } from '../../presentation/text.ts'
 
 /** Trusted markup, made by `html`. A string is never taken for markup. */
 export class Html {

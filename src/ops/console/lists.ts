@@ -1,6 +1,6 @@
 import { type DepositListRow, depositColumns } from '../../presentation/deposit.ts'
 import { entryOf, type MismatchRow, mismatchColumns } from '../../presentation/mismatch.ts'
-import { mismatchSentence } from '../../presentation/mismatch-words.ts'
+import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { clip, type Html, type HtmlContent, html } from './html.ts'
 import { badge, stateBadge, toneOfSeverity } from './page.ts'
 import { tableOf, withShown } from './table.ts'

@@ -1,5 +1,5 @@
 import { adviceOf, historyColumns, type MismatchDetail, mismatchFacts } from '../../presentation/mismatch.ts'
-import type { Fact } from '../../presentation/words.ts'
+import type { Fact } from '../../presentation/text.ts'
 import { type Html, type HtmlContent, html } from './html.ts'
 import { subjectLink } from './lists.ts'
 import { markdownHtml } from './markdown.ts'

@@ -1,4 +1,4 @@
-import { duration } from '../../presentation/words.ts'
+import { duration } from '../../presentation/text.ts'
 import type { Live, MetricTotals } from '../reading.ts'
 import { type Html, html } from './html.ts'
 import type { Tone } from './page.ts'

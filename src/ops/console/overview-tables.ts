@@ -1,5 +1,5 @@
 import { depositStates } from '../../core/judging/reconcile.ts'
-import { duration } from '../../presentation/words.ts'
+import { duration } from '../../presentation/text.ts'
 import { shownAccounts } from '../metrics/books.ts'
 import { severities } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'
@@ -13,24 +13,24 @@ type CauseRow = Live['causes'][number] & { age: number }
 const causeColumns: readonly ShownColumn<CauseRow>[] = [
   {
     title: 'SEVERITY',
-    of: ({ severity }) => severity,
+    value: ({ severity }) => severity,
     show: ({ severity }) => badge(toneOfSeverity(severity), severity),
   },
   {
     title: 'KIND',
-    of: ({ kind }) => kind,
+    value: ({ kind }) => kind,
     show: ({ kind, network }) => {
       const query = { kind, ...(network !== '' && { network }) }
       return html`<a href="${linkTo('/mismatches', query)}">${kind}</a>`
     },
   },
-  { title: 'NETWORK', of: ({ network }) => network },
-  { title: 'AT FAULT', of: ({ side }) => side },
-  { title: 'MISMATCHES', of: ({ count }) => `${count}`, align: 'right' },
-  { title: 'OLDEST', of: ({ age }) => duration(age), align: 'right' },
+  { title: 'NETWORK', value: ({ network }) => network },
+  { title: 'AT FAULT', value: ({ side }) => side },
+  { title: 'MISMATCHES', value: ({ count }) => `${count}`, align: 'right' },
+  { title: 'OLDEST', value: ({ age }) => duration(age), align: 'right' },
   {
     title: 'ALERT',
-    of: ({ callsForPeople }) => (callsForPeople ? 'calls for a person' : ''),
+    value: ({ callsForPeople }) => (callsForPeople ? 'calls for a person' : ''),
     show: ({ callsForPeople }) => (callsForPeople ? badge('severe', 'calls for a person') : ''),
   },
 ]
@@ -60,13 +60,13 @@ function gravity({ severity }: CauseRow): number {
 export function risksTable({ atRisk }: Live, totals: MetricTotals | null): Html | null {
   if (atRisk.length === 0) return null
   const columns: ShownColumn<Live['atRisk'][number]>[] = [
-    { title: 'ASSET', of: ({ asset }) => assetText(asset, totals) },
+    { title: 'ASSET', value: ({ asset }) => assetText(asset, totals) },
     {
       title: 'SEVERITY',
-      of: ({ severity }) => severity,
+      value: ({ severity }) => severity,
       show: ({ severity }) => badge(toneOfSeverity(severity), severity),
     },
-    { title: 'LOSS', of: ({ units }) => unitsText(units), align: 'right' },
+    { title: 'LOSS', value: ({ units }) => unitsText(units), align: 'right' },
   ]
   return html`<h3>What may be lost</h3>
 ${tableOf(atRisk, { caption: 'What may be lost by open mismatches', columns, empty: '' })}
@@ -88,13 +88,13 @@ export function moneyTable(totals: MetricTotals): Html {
   const { balances, assets } = totals
   const accounts = shownAccounts.filter((name) => balances.some(({ account }) => account === name))
   const columns: ShownColumn<string>[] = [
-    { title: 'ASSET', of: (asset) => assetText(asset, totals) },
+    { title: 'ASSET', value: (asset) => assetText(asset, totals) },
     ...accounts.map((name): ShownColumn<string> => {
-      const of = (asset: string) => {
+      const value = (asset: string) => {
         const found = balances.find((one) => one.account === name && one.asset === asset)
         return found === undefined || found.units === 0 ? '' : unitsText(found.units)
       }
-      return { title: name.replaceAll('_', ' ').toUpperCase(), of, align: 'right' }
+      return { title: name.replaceAll('_', ' ').toUpperCase(), value, align: 'right' }
     }),
   ]
   const rows = assets.map(({ asset }) => asset)
@@ -107,15 +107,15 @@ export function statesTable({ deposits }: MetricTotals, known: readonly string[]
   const states = depositStates.filter((state) => deposits.some((one) => one.state === state))
   const networks = [...new Set(deposits.map(({ network }) => network))].toSorted()
   const columns: ShownColumn<string>[] = [
-    { title: 'NETWORK', of: (network) => (network === '' ? 'not known yet' : network) },
+    { title: 'NETWORK', value: (network) => (network === '' ? 'not known yet' : network) },
     ...states.map((state): ShownColumn<string> => {
-      const of = (network: string) =>
+      const value = (network: string) =>
         deposits.find((one) => one.state === state && one.network === network)?.count.toString() ?? ''
       const show = (network: string) =>
-        known.includes(network) && of(network) !== ''
-          ? html`<a href="${linkTo('/deposits', { state, network })}">${of(network)}</a>`
-          : of(network)
-      return { title: state.toUpperCase(), of, show, align: 'right' }
+        known.includes(network) && value(network) !== ''
+          ? html`<a href="${linkTo('/deposits', { state, network })}">${value(network)}</a>`
+          : value(network)
+      return { title: state.toUpperCase(), value, show, align: 'right' }
     }),
   ]
   return tableOf(networks, { caption: 'Deposits by network and state', columns, empty: 'No deposits yet.' })
@@ -124,9 +124,9 @@ export function statesTable({ deposits }: MetricTotals, known: readonly string[]
 export function stagesTable({ stages }: Live): Html {
   const rows = stages.toSorted((left, right) => right.oldest - left.oldest)
   const columns: ShownColumn<Live['stages'][number]>[] = [
-    { title: 'STAGE', of: ({ stage }) => stage.replaceAll('_', ' ') },
-    { title: 'NETWORK', of: ({ network }) => network },
-    { title: 'OLDEST', of: ({ oldest }) => duration(oldest), align: 'right' },
+    { title: 'STAGE', value: ({ stage }) => stage.replaceAll('_', ' ') },
+    { title: 'NETWORK', value: ({ network }) => network },
+    { title: 'OLDEST', value: ({ oldest }) => duration(oldest), align: 'right' },
   ]
   return tableOf(rows, { caption: 'The oldest that waits for each stage', columns, empty: 'Nothing waits.' })
 }
@@ -135,11 +135,11 @@ export function streamsTable({ streams }: Live, totals: MetricTotals | null): Ht
   const gapsOf = (name: string) =>
     totals?.coverageGaps.find(({ network }) => name === `scan/${network}`)?.ranges ?? 0
   const columns: ShownColumn<Live['streams'][number]>[] = [
-    { title: 'STREAM', of: ({ name }) => name },
-    { title: 'LAST READ', of: ({ age }) => `${duration(age)} ago`, align: 'right' },
-    { title: 'HEAD', of: ({ progress }) => progress.head?.toString() ?? '', align: 'right' },
-    { title: 'FINAL', of: ({ progress }) => progress.final?.toString() ?? '', align: 'right' },
-    { title: 'GAPS', of: ({ name }) => (gapsOf(name) === 0 ? '' : `${gapsOf(name)}`), align: 'right' },
+    { title: 'STREAM', value: ({ name }) => name },
+    { title: 'LAST READ', value: ({ age }) => `${duration(age)} ago`, align: 'right' },
+    { title: 'HEAD', value: ({ progress }) => progress.head?.toString() ?? '', align: 'right' },
+    { title: 'FINAL', value: ({ progress }) => progress.final?.toString() ?? '', align: 'right' },
+    { title: 'GAPS', value: ({ name }) => (gapsOf(name) === 0 ? '' : `${gapsOf(name)}`), align: 'right' },
   ]
   const rows = streams.toSorted((left, right) => (left.name < right.name ? -1 : 1))
   return tableOf(rows, { caption: 'How far each source is read', columns, empty: 'Nothing was read yet.' })
@@ -165,9 +165,9 @@ export function partsTable({ unready, warnings, fine }: ReadinessReport): Html {
     ...fine.map((part) => ({ part, tone: 'fine' as const, word: 'fine', says: '' })),
   ]
   const columns: ShownColumn<ComponentStatusRow>[] = [
-    { title: 'PART', of: ({ part }) => part },
-    { title: 'STATE', of: ({ word }) => word, show: ({ tone, word }) => badge(tone, word) },
-    { title: 'SAYS', of: ({ says }) => says },
+    { title: 'PART', value: ({ part }) => part },
+    { title: 'STATE', value: ({ word }) => word, show: ({ tone, word }) => badge(tone, word) },
+    { title: 'SAYS', value: ({ says }) => says },
   ]
   return tableOf(rows, { caption: 'Parts of the daemon', columns, empty: 'Nothing is known.' })
 }

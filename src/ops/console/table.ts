@@ -1,4 +1,4 @@
-import type { Fact, TableColumn } from '../../presentation/words.ts'
+import type { Fact, TableColumn } from '../../presentation/text.ts'
 import { clip, type Html, type HtmlContent, html } from './html.ts'
 
 /** A column as on the command line, with the markup of its cells if they are more than text. */
@@ -59,8 +59,8 @@ export function factsOf(facts: readonly (Fact & { show?: HtmlContent })[]): Html
   return html`<dl class="facts">${parts}</dl>`
 }
 
-function cellOf<Row>(row: Row, { title, of, align, show }: ShownColumn<Row>): Html {
-  const text = of(row)
+function cellOf<Row>(row: Row, { title, value, align, show }: ShownColumn<Row>): Html {
+  const text = value(row)
   const content = show === undefined ? clip(text, longestCell) : show(row)
   const length = content === '' || content === null ? 'none' : text.length <= longestWord ? 'short' : 'long'
   const classes = `${align ?? 'left'} ${length}`

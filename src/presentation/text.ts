@@ -1,16 +1,16 @@
 /** A JSON value as a line for people: `stated 99900000, delivered 99000000`. Empty values are left out. */
-export function wordsOf(value: unknown): string {
-  if (value === null || typeof value !== 'object' || value instanceof Date) return wordOf(value)
+export function objectText(value: unknown): string {
+  if (value === null || typeof value !== 'object' || value instanceof Date) return valueText(value)
   return Object.entries(value)
     .filter(([, inner]) => inner !== null)
     .map(([name, inner]) =>
-      typeof inner === 'object' ? wordsOf(inner) : `${name.replaceAll('_', ' ')} ${wordOf(inner)}`,
+      typeof inner === 'object' ? objectText(inner) : `${name.replaceAll('_', ' ')} ${valueText(inner)}`,
     )
     .filter((text) => text !== '')
     .join(', ')
 }
 
-export function wordOf(value: unknown): string {
+export function valueText(value: unknown): string {
   if (value === null || value === undefined) return ''
   if (value instanceof Date) return value.toISOString()
   return typeof value === 'string' ? value : JSON.stringify(value)
@@ -27,7 +27,7 @@ export function detailText(detail: Readonly<Record<string, string>>): string {
 export type Fact = { name: string; lines: readonly string[] }
 
 /** A column of a table for people, printed or shown in a browser. */
-export type TableColumn<Row> = { title: string; of: (row: Row) => string; align?: 'right' }
+export type TableColumn<Row> = { title: string; value: (row: Row) => string; align?: 'right' }
 
 /**
  * Replaces control and format characters: text from external senders must not control the reader's terminal, or reverse

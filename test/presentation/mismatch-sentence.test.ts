@@ -6,7 +6,7 @@ import {
   amountsOfDetail,
   decimalText,
   mismatchSentence,
-} from '../../src/presentation/mismatch-words.ts'
+} from '../../src/presentation/mismatch-sentence.ts'
 import { credit, delivery, payment, usdcOnArbitrum, usdcOnBase, usdtOnBase } from '../support/evidence.ts'
 import { coreRows } from '../support/mismatch-rows/core-rows.ts'
 import { type Change, mismatchesOf, reported } from '../support/mismatch-rows/row.ts'

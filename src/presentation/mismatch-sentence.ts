@@ -1,12 +1,12 @@
 import { type MismatchKind, mismatchKinds } from '../core/mismatch.ts'
 import { formatAmount } from '../core/money.ts'
-import { detailText } from './words.ts'
+import { detailText } from './text.ts'
 
 /** The assets that a text names, by key. */
 export type AssetLabels = Readonly<Record<string, { symbol: string; network: string; decimals: number }>>
 
 /** A mismatch as it is stored: amounts in base units of `asset`, or of the asset of the loss. */
-export type SaidMismatch = {
+export type StatedMismatch = {
   kind: string
   detail: Readonly<Record<string, string>>
   loss_asset?: string | null
@@ -14,9 +14,9 @@ export type SaidMismatch = {
 }
 
 /** A mismatch in one sentence for people: amounts in units of their assets. */
-export function mismatchSentence(mismatch: SaidMismatch): string {
+export function mismatchSentence(mismatch: StatedMismatch): string {
   const { kind, detail } = mismatch
-  return isKnown(kind) ? sentences[kind](saying(mismatch)) : detailText(detail)
+  return isCurrentKind(kind) ? sentences[kind](sentenceHelpers(mismatch)) : detailText(detail)
 }
 
 /** An amount as documents contain it: in units of its asset, null if the asset is unknown, and in smallest units. */
@@ -27,7 +27,7 @@ export type DocumentAmount = {
   asset: string
 }
 
-export function reportedAmount(asset: string, base: bigint, assets: AssetLabels): DocumentAmount {
+export function documentAmount(asset: string, base: bigint, assets: AssetLabels): DocumentAmount {
   const known = assets[asset]
   return {
     amount: known === undefined ? null : formatAmount(base, known.decimals),
@@ -44,8 +44,8 @@ export type AmountAsset = { asset: string | null; assets: AssetLabels }
  * An amount under a name that begins the names of all its fields: `loss`, `loss_base`, `loss_asset_symbol`,
  * `loss_asset`.
  */
-export function amountNamed(name: string, base: bigint | null, { asset, assets }: AmountAsset): object {
-  const reported = base === null || asset === null ? null : reportedAmount(asset, base, assets)
+export function amountFields(name: string, base: bigint | null, { asset, assets }: AmountAsset): object {
+  const reported = base === null || asset === null ? null : documentAmount(asset, base, assets)
   return {
     [name]: reported?.amount ?? null,
     [`${name}_base`]: base,
@@ -55,9 +55,9 @@ export function amountNamed(name: string, base: bigint | null, { asset, assets }
 }
 
 /** The amounts in the detail of a mismatch, by field name. */
-export function amountsOfDetail(mismatch: SaidMismatch): Readonly<Record<string, DocumentAmount>> {
-  const said = saying(mismatch)
-  if (isKnown(mismatch.kind)) sentences[mismatch.kind](said)
+export function amountsOfDetail(mismatch: StatedMismatch): Readonly<Record<string, DocumentAmount>> {
+  const said = sentenceHelpers(mismatch)
+  if (isCurrentKind(mismatch.kind)) sentences[mismatch.kind](said)
   return said.amounts
 }
 
@@ -67,7 +67,7 @@ const namedAmount = /(\d+) of ([a-z0-9-]+\/[A-Za-z0-9]+)/g
 /** The amounts that a text names as `11988000 of solana/5HZy…`, in order. */
 export function amountsNamed(text: string, assets: AssetLabels): DocumentAmount[] {
   return [...text.matchAll(namedAmount)].map(([, base = '', asset = '']) =>
-    reportedAmount(asset, BigInt(base), assets),
+    documentAmount(asset, BigInt(base), assets),
   )
 }
 
@@ -92,13 +92,13 @@ function unitsText(amount: string, decimals: number): string {
   return decimalText(formatAmount(BigInt(amount), decimals))
 }
 
-function isKnown(kind: string): kind is MismatchKind {
+function isCurrentKind(kind: string): kind is MismatchKind {
   return Object.hasOwn(mismatchKinds, kind)
 }
 
-type SentenceHelpers = ReturnType<typeof saying>
+type SentenceHelpers = ReturnType<typeof sentenceHelpers>
 
-function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
+function sentenceHelpers({ detail, loss_asset: lossAsset, assets = {} }: StatedMismatch) {
   const word = (name: string) => amountsInUnits(detail[name] ?? '?', assets)
   const amounts: Record<string, DocumentAmount> = {}
   /** An amount without its symbol; `of` is the field that names its asset. */
@@ -107,7 +107,7 @@ function saying({ detail, loss_asset: lossAsset, assets = {} }: SaidMismatch) {
     const asset = assets[key]
     const amount = detail[name]
     if (amount === undefined || !/^-?\d+$/.test(amount)) return amount ?? 'an unknown amount'
-    amounts[name] = reportedAmount(key, BigInt(amount), assets)
+    amounts[name] = documentAmount(key, BigInt(amount), assets)
     return asset === undefined ? 'an amount of an unknown asset' : unitsText(amount, asset.decimals)
   }
   const symbol = (of = 'asset') => assets[detail[of] ?? lossAsset ?? '']?.symbol ?? ''
