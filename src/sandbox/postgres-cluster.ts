@@ -167,7 +167,7 @@ function findServerUser(data: string): UserIds | null {
     const [, , uid, gid] = users.find((line) => line.startsWith(`${wanted}:`))?.split(':') ?? []
     if (uid !== undefined && gid !== undefined) return { uid: Number(uid) >>> 0, gid: Number(gid) >>> 0 }
   }
-  const problem = 'PostgreSQL does not run as root, and there is neither a user postgres nor a user nobody'
+  const problem = 'PostgreSQL does not run as root, and there is neither a user postgres nor a user "nobody"'
   throw new Fault('remote_failed', { what: 'starting PostgreSQL', problem })
 }
 

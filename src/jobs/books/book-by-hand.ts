@@ -202,7 +202,7 @@ function bookedBefore(id: bigint, journal: BookedJournal | null): Fault {
   if (reversedBy === null)
     return refused(
       `this is booked already, as journal ${id}`,
-      'where it is another one all the same, give it a reference of its own',
+      'if it is another one, give it a reference of its own',
     )
   return refused(
     `this was booked as journal ${id}, which is reversed by journal ${reversedBy}`,

@@ -43,7 +43,7 @@ type TrialBalanceData = { lines: readonly TrialBalanceRow[]; totals: readonly Tr
 function trialHtml({ lines, totals }: TrialBalanceData): Html {
   if (totals.length === 0) return html`<p class="empty">Nothing is booked yet.</p>`
   return html`${totals.map((total) => assetHtml(total, lines))}
-<p class="note">Sums are over all accounts, also over those that are left out where there are very many.</p>`
+<p class="note">Sums are over all accounts, also over those that are not shown because there are too many.</p>`
 }
 
 /** Leaves out the columns of the asset, which is in the heading, and emphasizes the sum. */

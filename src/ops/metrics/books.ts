@@ -42,6 +42,6 @@ export const ofBooks = {
   ),
   ledgerSealAge: gauge(
     'ledger_seal_age_seconds',
-    'For how long the oldest journal that no seal is over has waited for one; 0 where all are sealed.',
+    'How long the oldest unsealed journal has waited for a seal; 0 if all are sealed.',
   ),
 }

@@ -30,7 +30,7 @@ export const ofService = {
   }),
   gaugesReadable: gauge(
     'gauges_readable',
-    'Whether what a part of the gauges shows could be read for this answer; where it could not, they are left out.',
+    'Whether the data of a part of the gauges could be read for this answer; if not, its gauges are left out.',
     { labels: { part: readingParts }, unit: 'flag' },
   ),
   gaugesAge: gauge(

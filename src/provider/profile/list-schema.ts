@@ -66,8 +66,8 @@ export const listSchema = z
     if (pages !== 'since') return
     const refuse = (path: string, message: string) =>
       context.addIssue({ code: 'custom', path: [path], message })
-    if (since === undefined) refuse('since', 'is needed where pages are by since')
-    if (order !== 'oldest-first') refuse('order', 'must be oldest-first where pages are by since')
+    if (since === undefined) refuse('since', 'is needed if pages are by since')
+    if (order !== 'oldest-first') refuse('order', 'must be oldest-first if pages are by since')
   })
 
 export type ListProfile = z.output<typeof listSchema>

@@ -80,12 +80,12 @@ const policySchema = z
   .meta({
     id: 'Policy',
     description:
-      'What overrides the forwarding or crediting of deposits. `hold` holds all. A deposit below a minimum, or that a list does not let pass, is held, or goes back where `otherwise` is `refund`. Amounts are base units.',
+      'Overrides the forwarding or crediting of deposits. `hold` holds all deposits. A deposit below a minimum, or rejected by a list, is held, or refunded if `otherwise` is `refund`. Amounts are base units.',
   }) satisfies z.ZodType<OwnerPolicy>
 
 const policyAnswer = z
   .strictObject({ policy: policySchema.nullable(), updated_at: timeText.nullable() })
-  .meta({ id: 'PolicyAnswer', description: 'Null where nothing overrides what becomes of deposits.' })
+  .meta({ id: 'PolicyAnswer', description: 'Null if there is no policy.' })
 
 /**
  * Checks every network, asset and address of a policy, because a rule with a typo would never apply.

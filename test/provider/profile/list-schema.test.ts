@@ -5,12 +5,12 @@ test.each<[string, object, string]>([
   [
     'pages by times without a parameter',
     { pages: 'since', order: 'oldest-first' },
-    'since: is needed where pages are by since',
+    'since: is needed if pages are by since',
   ],
   [
     'pages by times, newest first',
     { pages: 'since', since: { parameter: 'from', of: 'created' } },
-    'order: must be oldest-first where pages are by since',
+    'order: must be oldest-first if pages are by since',
   ],
   ['a path with a query', { path: '/v1/deposits?sort=asc' }, 'path: is no path of a call: it begins with /'],
   ['an address', { path: 'https://api.example.com/v1' }, 'path: is no path of a call: it begins with /'],
