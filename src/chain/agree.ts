@@ -1,5 +1,5 @@
 import type { NetworkName } from '../core/asset.ts'
-import { assert, Fault, isFault } from '../core/errors.ts'
+import { Fault, isFault } from '../core/errors.ts'
 import { allFailed, type PassedOver, type Pool, type PooledNode } from './pool.ts'
 
 /** The findings of one node. Two nodes agree if their lines are equal. */
@@ -20,7 +20,7 @@ export type QuorumAgreement<Node, Result> = {
   dissent: readonly string[]
 }
 
-type Ballot<Node, Result> = {
+type Ballot<Node extends PooledNode, Result> = {
   pool: Pool<Node>
   network: NetworkName
   /** How many nodes must agree. */
@@ -62,17 +62,12 @@ export async function agree<Node extends PooledNode, Result>(
 }
 
 /** The vote of one node, or the fault that prevented it. */
-export async function castVote<Node, Result>(
+export async function castVote<Node extends PooledNode, Result>(
   pool: Pool<Node>,
   node: Node,
   read: (node: Node) => Promise<NodeFinding<Result>>,
 ): Promise<Vote<Node, Result> | PassedOver> {
-  try {
-    return { node, ...(await pool.on(node, read)) }
-  } catch (error) {
-    if (isFault(error, 'remote_failed') || isFault(error, 'settings_bad')) return error
-    throw error
-  }
+  return pool.attempt(node, async (voter) => ({ node: voter, ...(await read(voter)) }))
 }
 
 function outvote<Node extends PooledNode, Result>(
@@ -94,10 +89,7 @@ function undecided<Node extends PooledNode, Result>(
 ): Fault {
   const [first, ...others] = votes
   if (first === undefined || faults.some((fault) => isFault(fault, 'settings_bad'))) return allFailed(faults)
-  if (votes.length < quorum) {
-    const problem = [`only ${votes.length} answered`, ...faults.map(({ message }) => message)].join('; ')
-    return new Fault('remote_failed', { what: `${network}, ${quorum} nodes that agree`, problem })
-  }
+  if (votes.length < quorum) return tooFew({ network, quorum }, votes.length, faults)
   const differences = others.map((other) => `${other.node.name} ${difference(first, other)}`)
   return new Fault('rpc_disagreement', {
     network,
@@ -111,11 +103,11 @@ const linesShown = 3
 function difference(one: NodeFinding<unknown>, other: NodeFinding<unknown>): string {
   const lacks = one.lines.filter((line) => !other.lines.includes(line))
   const adds = other.lines.filter((line) => !one.lines.includes(line))
-  const said = [
-    lacks.length > 0 ? `lacks ${listed(lacks)}` : '',
-    adds.length > 0 ? `has ${listed(adds)}` : '',
+  const parts = [
+    ...(lacks.length > 0 ? [`lacks ${listed(lacks)}`] : []),
+    ...(adds.length > 0 ? [`has ${listed(adds)}`] : []),
   ]
-  return said.filter((part) => part !== '').join(' and ') || 'says the same'
+  return parts.join(' and ') || 'reports the same'
 }
 
 function listed(lines: readonly string[]): string {
@@ -123,7 +115,7 @@ function listed(lines: readonly string[]): string {
   return `${lines.slice(0, linesShown).join(', ')}${more}`
 }
 
-export type QuorumParts<Node> = {
+export type QuorumOptions<Node extends PooledNode> = {
   network: NetworkName
   pool: Pool<Node>
   /** How many nodes must agree before a result counts. With 1, the first healthy node is believed. */
@@ -138,45 +130,29 @@ export async function agreedHeight<Node extends PooledNode>({
   pool,
   quorum,
   finalHeight,
-}: QuorumParts<Node>): Promise<{ finalMax: bigint; able: Node[] }> {
-  const asked = await Promise.all(
-    pool.inOrder().map(async (node) => {
-      const cast = await castVote(pool, node, async () => {
-        const height = (await finalHeight(node)) ?? -1n
-        return { lines: [], settle: () => height }
-      })
-      return cast instanceof Fault ? cast : { node, height: cast.settle() }
-    }),
+}: QuorumOptions<Node>): Promise<{ finalMax: bigint; able: Node[] }> {
+  const answers = await Promise.all(
+    pool
+      .inOrder()
+      .map((node) => pool.attempt(node, async () => ({ node, height: (await finalHeight(node)) ?? -1n }))),
   )
-  const known = asked.flatMap((one) => (one instanceof Fault ? [] : [one]))
-  const faults = asked.flatMap((one) => (one instanceof Fault ? [one] : []))
-  const finalMax = known.map(({ height }) => height).toSorted((one, other) => Number(other - one))[quorum - 1]
+  const answered = answers.flatMap((answer) => (answer instanceof Fault ? [] : [answer]))
+  const faults = answers.flatMap((answer) => (answer instanceof Fault ? [answer] : []))
+  const heights = answered.map(({ height }) => height).toSorted((one, other) => Number(other - one))
+  const finalMax = heights[quorum - 1]
   if (finalMax === undefined) {
     const failed = allFailed(faults)
     if (isFault(failed, 'settings_bad')) throw failed
-    const problem = `only ${known.length} answered: ${faults.map(({ message }) => message).join('; ')}`
-    throw new Fault('remote_failed', { what: `${network}, ${quorum} nodes that agree`, problem })
+    throw tooFew({ network, quorum }, answered.length, faults)
   }
-  return { finalMax, able: known.filter(({ height }) => height >= finalMax).map(({ node }) => node) }
+  return { finalMax, able: answered.filter(({ height }) => height >= finalMax).map(({ node }) => node) }
 }
 
-/** The finding of the first node that has one, and the nodes that were tried. */
-export async function firstVote<Node extends PooledNode, Found extends NodeFinding<unknown>>(
-  pool: Pool<Node>,
-  nodes: readonly Node[],
-  read: (node: Node) => Promise<Found>,
-): Promise<Found & { node: Node; tried: ReadonlySet<Node> }> {
-  const tried = new Set<Node>()
-  const faults: PassedOver[] = []
-  for (const node of nodes) {
-    tried.add(node)
-    try {
-      return { ...(await pool.on(node, read)), node, tried }
-    } catch (error) {
-      if (!isFault(error, 'remote_failed') && !isFault(error, 'settings_bad')) throw error
-      faults.push(error)
-    }
-  }
-  assert(faults.length > 0, 'as many nodes as the quorum call a height final')
-  throw allFailed(faults)
+function tooFew(
+  { network, quorum }: { network: NetworkName; quorum: number },
+  answered: number,
+  faults: readonly PassedOver[],
+): Fault<'remote_failed'> {
+  const problem = [`only ${answered} answered`, ...faults.map(({ message }) => message)].join('; ')
+  return new Fault('remote_failed', { what: `${network}, agreement of ${quorum} nodes`, problem })
 }

@@ -25,12 +25,14 @@ export async function readDecimals(
 ): Promise<Asset[]> {
   await createReader({ ...settings, assets: [] }, options).checkIdentity()
   const { requestsAtOnce } = { ...defaultBounds, ...options.bounds }
-  const asked = connections(settings, options).map((connection) => {
+  const readings = connections(settings, options).map((connection) => {
     const ask = readersOf[settings.family](connection)
     return mapBounded(labels, requestsAtOnce, ({ key }) => ask(key))
   })
-  const answers = answersOf(await Promise.allSettled(asked))
-  const assets = labels.map((label, place) => decided(label, new Set(answers.map((answer) => answer[place]))))
+  const answers = answersOf(await Promise.allSettled(readings))
+  const assets = labels.map((label, index) =>
+    assetWith(label, new Set(answers.map((answer) => answer[index]))),
+  )
   const faults = assets.filter((one) => typeof one === 'string')
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
   return assets.filter((one) => typeof one !== 'string')
@@ -59,17 +61,12 @@ function answersOf(outcomes: readonly PromiseSettledResult<NodeDecimals>[]): Nod
 }
 
 /** The asset with its decimals, or the problem. */
-function decided(label: AssetLabel, said: ReadonlySet<number | null | undefined>): Asset | string {
+function assetWith(label: AssetLabel, reported: ReadonlySet<number | null | undefined>): Asset | string {
   const name = `asset ${label.symbol} (${label.key})`
-  const [decimals, other] = said
+  const [decimals, other] = reported
   if (other !== undefined)
-    return `${name}: its nodes differ in its decimals: ${[...said].map(worded).join(', ')}`
-  if (decimals === null || decimals === undefined)
-    return `${name}: nothing there says its decimals; check the address`
+    return `${name}: the nodes report different decimals: ${[...reported].map((value) => value ?? 'none').join(', ')}`
+  if (decimals === null || decimals === undefined) return `${name}: no token found there; check the address`
   if (decimals <= decimalsMax) return { ...label, decimals }
-  return `${name}: has ${decimals} decimals, and at most ${decimalsMax} can be kept`
-}
-
-function worded(decimals: number | null | undefined): string {
-  return decimals?.toString() ?? 'none'
+  return `${name}: has ${decimals} decimals; at most ${decimalsMax} are supported`
 }

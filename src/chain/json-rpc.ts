@@ -151,12 +151,12 @@ function outcomeOf(
 
 /** The answer, or the problem with it. */
 function readAnswer(document: unknown, { id }: RpcPayload): RpcAnswer | string {
-  if (document === undefined) return 'the answer is no JSON'
+  if (document === undefined) return 'the answer is not JSON'
   const error = readError(document)
   const answered = idOf(document)
   // A server that could not parse the request does not know its id either (JSON-RPC 2.0, 5).
   if (answered !== String(id) && !(error !== null && answered === 'null')) {
-    return `it answered request ${answered.slice(0, 40)}, not ${id}`
+    return `it answers request ${answered.slice(0, 40)} instead of ${id}`
   }
   if (error !== null) return { ...(document as object), error }
   if (typeof document !== 'object' || document === null || !('result' in document)) {
@@ -235,7 +235,7 @@ export async function postJson({ url, bounds }: NodeConnection, body: string): P
       retryAfterMs: readRetryAfter(response.headers.get('retry-after'), new Date()),
     }
   } catch (error) {
-    if (signal.aborted) throw new Error(`no whole answer within ${bounds.timeoutMs} ms`, { cause: error })
+    if (signal.aborted) throw new Error(`no complete answer within ${bounds.timeoutMs} ms`, { cause: error })
     if (error instanceof TooLarge) throw error
     throw new ConnectionProblem(innermostMessage(error), { cause: error })
   }
@@ -264,7 +264,8 @@ function innermostMessage(error: unknown): string {
   return message === 'unexpected redirect' ? redirected : message
 }
 
-const redirected = 'a redirect, which is not followed: the RPC setting has to name the address it leads to'
+const redirected =
+  'the server redirects, and redirects are not followed: use the final address in the RPC setting'
 
 type BatchQueueEntry = {
   payload: RpcPayload

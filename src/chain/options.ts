@@ -113,15 +113,15 @@ export function connections(settings: NetworkSettings, options: ReaderOptions): 
   const setting = rpcSetting(settings.name)
   const { quorum } = settings.reading ?? defaultReading
   const named = settings.rpcUrls.length
-  if (named === 0) throw new Fault('settings_bad', { faults: [`${setting} names no URL`] })
+  if (named === 0) throw new Fault('settings_bad', { faults: [`${setting} has no URL`] })
   if (named < quorum) {
     throw new Fault('settings_bad', {
-      faults: [`${setting} names ${named} of the ${quorum} nodes of the quorum`],
+      faults: [`${setting} has fewer URLs (${named}) than the quorum (${quorum})`],
     })
   }
-  return settings.rpcUrls.map((text, place) => ({
+  return settings.rpcUrls.map((text, index) => ({
     network: settings.name,
-    url: parseRpcUrl(setting, text, place),
+    url: parseRpcUrl(setting, text, index),
     observe: options.observe ?? (() => undefined),
     observeOddLog: options.observeOddLog ?? (() => undefined),
     observeUnread: options.observeUnread ?? (() => undefined),
@@ -140,10 +140,10 @@ export function nodeName({ network, url }: NodeConnection): string {
   return `${network} node ${url.host}`
 }
 
-function parseRpcUrl(setting: string, text: string, place: number): URL {
+function parseRpcUrl(setting: string, text: string, index: number): URL {
   const url = URL.parse(text)
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    throw new Fault('settings_bad', { faults: [`${setting} has no http(s) URL at place ${place + 1}`] })
+    throw new Fault('settings_bad', { faults: [`${setting}: URL ${index + 1} is not an http(s) URL`] })
   }
   return url
 }

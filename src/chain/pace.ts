@@ -107,7 +107,7 @@ export class Pace {
 
   #turn(): Promise<void> {
     const leftMs = this.#pausedUntilMs - this.#clock.nowMs()
-    if (leftMs > this.#bounds.quotaWaitMs) return Promise.reject(new LeftAlone(leftMs))
+    if (leftMs > this.#bounds.quotaWaitMs) return Promise.reject(new PauseRequested(leftMs))
     return new Promise((start, refuse) => {
       this.#waiting.push({ start, refuse })
       this.#startNext()
@@ -190,14 +190,14 @@ export class Pace {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
     const leftMs = this.#pausedUntilMs - nowMs
     if (leftMs <= this.#bounds.quotaWaitMs) return
-    for (const { refuse } of this.#waiting.splice(0)) refuse(new LeftAlone(leftMs))
+    for (const { refuse } of this.#waiting.splice(0)) refuse(new PauseRequested(leftMs))
   }
 }
 
 /** The request was not sent: the server asked for a pause longer than a request waits. */
-export class LeftAlone extends Error {
+export class PauseRequested extends Error {
   constructor(ms: number) {
-    super(`it asks for too many requests to be left alone for another ${Math.ceil(ms / 1000)} s`)
+    super(`the server asked for a pause because of too many requests; ${Math.ceil(ms / 1000)} s remain`)
   }
 }
 

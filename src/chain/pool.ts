@@ -7,7 +7,7 @@ export type PooledNode = {
   readonly health: NodeHealth
 }
 
-type PoolParts<Node> = {
+type PoolOptions<Node> = {
   /** In order of preference. */
   nodes: readonly Node[]
   /** How long a node rests after one failure. */
@@ -20,54 +20,81 @@ type PoolParts<Node> = {
   nowMs?: () => number
 }
 
-export type Pool<Node> = {
-  readonly nodes: readonly Node[]
-  /** All nodes, in the order in which they should be asked. */
-  inOrder(): Node[]
-  /** Checks the chain of a node again. @throws Fault `settings_bad` if it is another chain */
-  identify(node: Node): Promise<void>
-  /** Runs work on one node, after checking its chain, and records success or failure. */
-  on<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result>
-  /** Makes a node that others have outvoted rest like one that failed. */
-  distrust(node: Node): void
-  /**
-   * Runs work on the first node that can do it. All of the work stays on one node, because the head of one node cannot
-   * prove that the data of another is complete.
-   * @throws the fault itself if there is only one, or Fault `remote_failed` with all of them; other errors at once
-   */
-  onFirst<Result>(work: (node: Node) => Promise<Result>): Promise<Result>
-}
-
 /**
  * The nodes of one network. A node that failed, or is of another chain, rests. The preferred node is used again once it
  * is healthy.
  */
-export function createPool<Node extends PooledNode>(parts: PoolParts<Node>): Pool<Node> {
-  const { nodes, restMs, identify, observe = () => undefined, nowMs = () => performance.now() } = parts
-  const inOrder = () => orderOf(nodes, { nowMs: nowMs(), restMs })
-  const on: Pool<Node>['on'] = async (node, work) => {
+export class Pool<Node extends PooledNode> {
+  readonly nodes: readonly Node[]
+  readonly #options: PoolOptions<Node>
+
+  constructor(options: PoolOptions<Node>) {
+    this.nodes = options.nodes
+    this.#options = options
+  }
+
+  /** All nodes, in the order in which they should be asked. */
+  inOrder(): Node[] {
+    return orderOf(this.nodes, { nowMs: this.#nowMs(), restMs: this.#options.restMs })
+  }
+
+  /** Checks the chain of a node again. @throws Fault `settings_bad` if it is another chain */
+  identify(node: Node): Promise<void> {
+    return this.#options.identify(node)
+  }
+
+  /** Runs work on one node, after checking its chain, and records success or failure. */
+  async on<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result> {
     try {
-      if (!node.health.identified) await identify(node)
+      if (!node.health.identified) await this.identify(node)
       node.health.identified = true
       const result = await work(node)
       noteSuccess(node.health)
       return result
     } catch (thrown) {
       const error = isUnreadable(thrown) ? unreadable(node, thrown) : thrown
-      if (isPassedOver(error)) noteFailure(node.health, { nowMs: nowMs(), restMs })
+      if (isPassedOver(error)) this.distrust(node)
       throw error
     } finally {
-      observe({ host: node.host, score: scoreOf(node.health) })
+      this.#options.observe?.({ host: node.host, score: scoreOf(node.health) })
     }
   }
-  const distrust = (node: Node) => noteFailure(node.health, { nowMs: nowMs(), restMs })
-  return {
-    nodes,
-    inOrder,
-    identify,
-    on,
-    distrust,
-    onFirst: (work) => firstOf(inOrder(), (node) => on(node, work)),
+
+  /** As `on`, but returns a fault after which the next node is tried. */
+  async attempt<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result | PassedOver> {
+    try {
+      return await this.on(node, work)
+    } catch (error) {
+      if (isPassedOver(error)) return error
+      throw error
+    }
+  }
+
+  /** Makes a node rest like one that failed. Also for nodes that others have outvoted. */
+  distrust({ health }: Node): void {
+    noteFailure(health, { nowMs: this.#nowMs(), restMs: this.#options.restMs })
+  }
+
+  /**
+   * Runs work on the first node that can do it. All of the work stays on one node, because the head of one node cannot
+   * prove that the data of another is complete.
+   * @throws the fault itself if there is only one, or Fault `remote_failed` with all of them; other errors at once
+   */
+  async onFirst<Result>(
+    work: (node: Node) => Promise<Result>,
+    nodes: readonly Node[] = this.inOrder(),
+  ): Promise<Result> {
+    const faults: PassedOver[] = []
+    for (const node of nodes) {
+      const result = await this.attempt(node, work)
+      if (!(result instanceof Fault)) return result
+      faults.push(result)
+    }
+    throw allFailed(faults)
+  }
+
+  #nowMs(): number {
+    return this.#options.nowMs?.() ?? performance.now()
   }
 }
 
@@ -84,24 +111,8 @@ function isUnreadable(error: unknown): error is Error {
 }
 
 function unreadable({ name }: PooledNode, error: Error): Fault<'remote_failed'> {
-  const problem = `an answer has an odd form: ${error.message}`
+  const problem = `an answer has an unexpected format: ${error.message}`
   return new Fault('remote_failed', { what: name, problem }, { cause: error })
-}
-
-async function firstOf<Node, Result>(
-  nodes: readonly Node[],
-  work: (node: Node) => Promise<Result>,
-): Promise<Result> {
-  const faults: PassedOver[] = []
-  for (const node of nodes) {
-    try {
-      return await work(node)
-    } catch (error) {
-      if (!isPassedOver(error)) throw error
-      faults.push(error)
-    }
-  }
-  throw allFailed(faults)
 }
 
 /** Reports a node of another chain before failures that may be temporary. */

@@ -1,14 +1,6 @@
 import { Fault, isFault } from '../core/errors.ts'
-import {
-  agree,
-  agreedHeight,
-  castVote,
-  firstVote,
-  type NodeFinding,
-  type QuorumParts,
-  type Vote,
-} from './agree.ts'
-import { allFailed, isPassedOver, type PassedOver, type Pool, type PooledNode } from './pool.ts'
+import { agree, agreedHeight, castVote, type NodeFinding, type QuorumOptions, type Vote } from './agree.ts'
+import { allFailed, type PassedOver, type Pool, type PooledNode } from './pool.ts'
 import type {
   ChainTransfer,
   HeightRange,
@@ -21,10 +13,36 @@ import type {
 
 type NodeQuery<Node, Request, Result> = (node: Node, request: Request) => Promise<Result>
 
-export type Quorum<Node> = {
-  scan(request: ScanRequest, read: NodeQuery<Node, ScanRequest, ScanResult>): Promise<ScanResult>
-  readRange(request: RangeRequest, read: NodeQuery<Node, RangeRequest, RangeResult>): Promise<RangeResult>
-  readTransaction(read: (node: Node) => Promise<TransactionReading>): Promise<TransactionReading>
+/**
+ * Reads everything that will be booked on a quorum of nodes, and returns only results on which they agree.
+ * @throws Fault `rpc_disagreement` from each of its readers if too few nodes agree
+ */
+export class Quorum<Node extends PooledNode> {
+  readonly #options: QuorumOptions<Node>
+
+  constructor(options: QuorumOptions<Node>) {
+    this.#options = options
+  }
+
+  scan(request: ScanRequest, read: NodeQuery<Node, ScanRequest, ScanResult>): Promise<ScanResult> {
+    const { pool, quorum } = this.#options
+    const identifying = identifyingAgain(pool, read)
+    return quorum === 1
+      ? pool.onFirst((node) => identifying(node, request))
+      : scanAgreed(this.#options, request, identifying)
+  }
+
+  readRange(request: RangeRequest, read: NodeQuery<Node, RangeRequest, RangeResult>): Promise<RangeResult> {
+    const { pool, quorum } = this.#options
+    return quorum === 1
+      ? pool.onFirst((node) => read(node, request))
+      : rangeAgreed(this.#options, request, read)
+  }
+
+  readTransaction(read: (node: Node) => Promise<TransactionReading>): Promise<TransactionReading> {
+    const { pool, quorum } = this.#options
+    return quorum === 1 ? pool.onFirst(read) : agreedTransaction(this.#options, read)
+  }
 }
 
 const lackingMax = 2
@@ -36,39 +54,17 @@ export async function nodesWithout<Node extends PooledNode>(
 ): Promise<string[]> {
   const lacking = new Set<string>()
   for (const node of pool.inOrder()) {
-    const reading = await pool.on(node, read).catch((error: unknown) => {
-      if (!isPassedOver(error)) throw error
-      return null
-    })
-    if (reading !== null && reading.kind !== 'unknown') return []
-    if (reading !== null) lacking.add(node.host)
+    const reading = await pool.attempt(node, read)
+    if (reading instanceof Fault) continue
+    if (reading.kind !== 'unknown') return []
+    lacking.add(node.host)
     if (lacking.size === lackingMax) break
   }
   return [...lacking]
 }
 
-/**
- * Reads everything that will be booked on a quorum of nodes, and returns only results on which they agree.
- * @throws Fault `rpc_disagreement` from each of its readers if too few nodes agree
- */
-export function createQuorum<Node extends PooledNode>(parts: QuorumParts<Node>): Quorum<Node> {
-  const { pool, quorum } = parts
-  if (quorum === 1) {
-    return {
-      scan: (request, read) => pool.onFirst((node) => identifying(pool, read)(node, request)),
-      readRange: (request, read) => pool.onFirst((node) => read(node, request)),
-      readTransaction: (read) => pool.onFirst(read),
-    }
-  }
-  return {
-    scan: (request, read) => scanAgreed(parts, request, identifying(pool, read)),
-    readRange: (request, read) => rangeAgreed(parts, request, read),
-    readTransaction: (read) => agreedTransaction(parts, read),
-  }
-}
-
 /** Checks the chain of a node again if it shows another history: its address may lead to another node by now. */
-function identifying<Node>(
+function identifyingAgain<Node extends PooledNode>(
   pool: Pool<Node>,
   read: NodeQuery<Node, ScanRequest, ScanResult>,
 ): NodeQuery<Node, ScanRequest, ScanResult> {
@@ -87,18 +83,18 @@ function identifying<Node>(
  * height final, so a node that is a block behind only causes a wait.
  */
 async function scanAgreed<Node extends PooledNode>(
-  parts: QuorumParts<Node>,
+  options: QuorumOptions<Node>,
   request: ScanRequest,
   read: NodeQuery<Node, ScanRequest, ScanResult>,
 ): Promise<ScanResult> {
-  const { finalMax, able } = await agreedHeight(parts)
-  const lead = await firstVote(parts.pool, able, (node) =>
+  const { finalMax, able } = await agreedHeight(options)
+  const lead = await firstVote(options.pool, able, (node) =>
     scanFinding(() => read(node, { ...request, finalMax })),
   )
   const upTo = lead.result?.cursor.final.height ?? finalMax
   if (lead.result !== null && !movesOn(lead.result, request)) return lead.result
   const { vote, agreeing, dissent } = await agree({
-    ...parts,
+    ...options,
     votes: [lead],
     candidates: able.filter((node) => !lead.tried.has(node)),
     read: (node) => scanFinding(() => scanUpTo((one) => read(node, one), request, upTo)),
@@ -121,14 +117,34 @@ async function scanUpTo(
   let whole = await read({ ...request, finalMax: upTo, finalOnly: true })
   while (whole.rewoundTo === null && whole.more && whole.cursor.final.height < upTo) {
     const next = await read({ ...request, cursor: whole.cursor, finalMax: upTo, finalOnly: true })
-    whole = {
-      ...next,
-      transfers: [...whole.transfers, ...next.transfers],
-      movements: [...whole.movements, ...next.movements],
-      proved: [...whole.proved, ...next.proved],
-    }
+    whole = joined(whole, next)
   }
   return { ...whole, more: true }
+}
+
+function joined<Reading extends Pick<RangeResult, 'transfers' | 'movements' | 'proved'>>(
+  first: Reading,
+  next: Reading,
+): Reading {
+  return {
+    ...next,
+    transfers: [...first.transfers, ...next.transfers],
+    movements: [...first.movements, ...next.movements],
+    proved: [...first.proved, ...next.proved],
+  }
+}
+
+/** The finding of the first node that has one, and the nodes that were tried. */
+async function firstVote<Node extends PooledNode, Found extends NodeFinding<unknown>>(
+  pool: Pool<Node>,
+  nodes: readonly Node[],
+  read: (node: Node) => Promise<Found>,
+): Promise<Found & { node: Node; tried: ReadonlySet<Node> }> {
+  const tried = new Set<Node>()
+  return pool.onFirst(async (node) => {
+    tried.add(node)
+    return { ...(await read(node)), node, tried }
+  }, nodes)
 }
 
 type ScanFinding = NodeFinding<ScanResult> & { result: ScanResult | null }
@@ -141,7 +157,7 @@ async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding
     const lines = [
       ...transferLines(result.transfers.filter(({ stage }) => stage === 'final')),
       `block ${final.height} as ${final.hash}`,
-      ...(result.rewoundTo === null ? [] : [`another history above ${result.rewoundTo}`]),
+      ...(result.rewoundTo === null ? [] : [`a different history above ${result.rewoundTo}`]),
     ]
     return { lines, settle: () => result, result }
   } catch (error) {
@@ -149,27 +165,27 @@ async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding
     const settle = (): never => {
       throw error
     }
-    return { lines: ['another history below all that is remembered'], settle, result: null }
+    return { lines: ['a different history below every stored block'], settle, result: null }
   }
 }
 
 async function rangeAgreed<Node extends PooledNode>(
-  parts: QuorumParts<Node>,
+  options: QuorumOptions<Node>,
   request: RangeRequest,
   read: NodeQuery<Node, RangeRequest, RangeResult>,
 ): Promise<RangeResult> {
-  const { finalMax, able } = await agreedHeight(parts)
+  const { finalMax, able } = await agreedHeight(options)
   const to = request.to < finalMax ? request.to : finalMax
   if (to < request.from) {
     return { transfers: [], movements: [], proved: [], dissent: [], reached: request.from - 1n }
   }
-  const lead = await firstVote(parts.pool, able, async (node) => {
+  const lead = await firstVote(options.pool, able, async (node) => {
     const result = await read(node, { ...request, to })
     return { ...rangeFinding(result), result }
   })
   const { reached } = lead.result
   const { vote, agreeing, dissent } = await agree({
-    ...parts,
+    ...options,
     votes: [lead],
     candidates: able.filter((node) => !lead.tried.has(node)),
     read: async (node) => rangeFinding(await rangeUpTo((one) => read(node, one), request, reached)),
@@ -187,18 +203,13 @@ async function rangeUpTo(
   while (whole.reached < upTo) {
     const next = await read({ ...request, from: whole.reached + 1n, to: upTo })
     if (next.reached <= whole.reached) return whole
-    whole = {
-      ...next,
-      transfers: [...whole.transfers, ...next.transfers],
-      movements: [...whole.movements, ...next.movements],
-      proved: [...whole.proved, ...next.proved],
-    }
+    whole = joined(whole, next)
   }
   return whole
 }
 
 function rangeFinding(result: RangeResult): NodeFinding<RangeResult> {
-  const { reached, reachedHash = 'no block that was read' } = result
+  const { reached, reachedHash = 'no block hash' } = result
   const lines = [...transferLines(result.transfers), `everything up to ${reached} (${reachedHash})`]
   return { lines, settle: () => result }
 }
@@ -224,10 +235,10 @@ function common(ranges: readonly HeightRange[], others: readonly HeightRange[]):
  * answers, the transaction is not final.
  */
 async function agreedTransaction<Node extends PooledNode>(
-  parts: QuorumParts<Node>,
+  options: QuorumOptions<Node>,
   read: (node: Node) => Promise<TransactionReading>,
 ): Promise<TransactionReading> {
-  const { network, pool, quorum } = parts
+  const { network, pool, quorum } = options
   const votes: Vote<Node, TransactionReading>[] = []
   const faults: PassedOver[] = []
   for (const node of pool.inOrder()) {
@@ -261,7 +272,7 @@ function transactionFinding(reading: TransactionReading): NodeFinding<Transactio
 function finalLines(reading: TransactionReading): readonly string[] {
   if (reading.kind === 'failed') return [`a failure in block ${reading.height}`]
   const isFinal = reading.kind === 'read' && reading.transfers.every(({ stage }) => stage === 'final')
-  return isFinal ? ['it as final', ...transferLines(reading.transfers)] : []
+  return isFinal ? ['the transaction as final', ...transferLines(reading.transfers)] : []
 }
 
 function notFinal(readings: readonly TransactionReading[]): TransactionReading {
@@ -274,7 +285,7 @@ function notFinal(readings: readonly TransactionReading[]): TransactionReading {
 function transferLines(transfers: readonly ChainTransfer[]): string[] {
   const lines = transfers.map(
     ({ tx, index, asset, from, to, amount, height, blockHash }) =>
-      `${tx}/${index}: ${amount} of ${asset} from ${from ?? 'several'} to ${to} in block ${height} (${blockHash})`,
+      `${tx}/${index}: ${amount} of ${asset} from ${from ?? 'several senders'} to ${to} in block ${height} (${blockHash})`,
   )
   return [...new Set(lines)].toSorted()
 }

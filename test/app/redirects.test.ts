@@ -32,7 +32,7 @@ const clients: Record<string, { call: (url: string) => Promise<string>; says: Re
   },
   'a node': {
     call: (url) => failureOf(postJson(connectionTo(url), '{}')),
-    says: /^a redirect, which is not followed: the RPC setting has to name the address it leads to$/,
+    says: /^the server redirects, and redirects are not followed: use the final address in the RPC setting$/,
   },
   'the question what a key may do': {
     call: (url) => probeScope({ url, apiKey, timeoutMs: 5000 }, '/v1/channels'),

@@ -68,16 +68,16 @@ test('the decimals of a mint are those it tells', async () => {
 test('what is no token and what is no mint is named', async () => {
   await expect(
     readDecimals(onBase(anvil.url), [label('TKN', token.address), label('X', nobody)]),
-  ).rejects.toThrow(`asset X (base/${nobody}): nothing there says its decimals; check the address`)
+  ).rejects.toThrow(`asset X (base/${nobody}): no token found there; check the address`)
   await expect(readDecimals(onSolana(), [mint('Y', newAddress())])).rejects.toMatchObject({
     code: 'settings_bad',
   })
 })
 
 test.each([
-  ['another number than another node', 6, 'its nodes differ in its decimals: 18, 6'],
-  ['more than can be kept', 39, 'has 39 decimals, and at most 38 can be kept'],
-  ['what is no number of decimals', 256, 'nothing there says its decimals'],
+  ['another number than another node', 6, 'the nodes report different decimals: 18, 6'],
+  ['more than can be kept', 39, 'has 39 decimals; at most 38 are supported'],
+  ['what is no number of decimals', 256, 'no token found there'],
 ])('a node that says %s is not believed', async (_what, decimals, problem) => {
   proxy.behave(changes('eth_call', () => `0x${decimals.toString(16).padStart(64, '0')}`))
   const urls = decimals === 6 ? [anvil.url, proxy.url] : [proxy.url]

@@ -31,24 +31,24 @@ const height = (node: EvmNode): Promise<unknown> =>
   ask(node, 'head', (client) => client.request({ method: 'eth_blockNumber' }))
 
 test.each<[string, RawScript, RegExp]>([
-  ['HTML', says('<html>Just a moment...</html>'), /head.*the answer is no JSON/],
+  ['HTML', says('<html>Just a moment...</html>'), /head.*the answer is not JSON/],
   [
     'HTML with a bad status',
     says('<html>\n  Bad\n gateway</html>', 502),
     /<html> Bad gateway<.html> \(HTTP 502\)/,
   ],
-  ['nothing', says(''), /the answer is no JSON/],
-  ['a truncated answer', says('{"jsonrpc":"2.0","id":1,"resu'), /the answer is no JSON/],
-  ['depth', says('['.repeat(200_000)), /no JSON|odd|answered request/],
-  ['the answer to another request', withId({ id: 77, result: '0x1' }), /it answered request 77, not 1/],
+  ['nothing', says(''), /the answer is not JSON/],
+  ['a truncated answer', says('{"jsonrpc":"2.0","id":1,"resu'), /the answer is not JSON/],
+  ['depth', says('['.repeat(200_000)), /not JSON|unexpected format|answers request/],
+  ['the answer to another request', withId({ id: 77, result: '0x1' }), /it answers request 77 instead of 1/],
   [
     'an answer without an id',
     withId({ id: undefined, result: '0x1' }),
-    /it answered request without an id, not 1/,
+    /it answers request without an id instead of 1/,
   ],
   ['an answer without a result', withId({}), /neither a result nor an error/],
-  ['a list', says('[]'), /it answered request without an id/],
-  ['null', says('null'), /it answered request without an id/],
+  ['a list', says('[]'), /it answers request without an id/],
+  ['null', says('null'), /it answers request without an id/],
   [
     'a result with a bad status',
     (response, asked) => withId({ result: '0x1' })(response.writeHead(403), asked),
@@ -106,7 +106,7 @@ test('a slow drip is given up as a whole', async () => {
     const drip = setInterval(() => response.write(' '), 10)
     response.on('close', () => clearInterval(drip))
   })
-  await expect(height(open({ timeoutMs: 100 }))).rejects.toThrow('no whole answer within 100 ms')
+  await expect(height(open({ timeoutMs: 100 }))).rejects.toThrow('no complete answer within 100 ms')
 })
 
 test('a redirect is not followed', async () => {

@@ -117,7 +117,7 @@ test('where a node wants to be left alone for longer, all fail at once, and noth
   expect(sentMs).toHaveLength(defaultBounds.requestsAtOnce)
   const [refused] = await askMany(1, () => fine)
   expect(refused).toMatchObject({
-    reason: new Error('it asks for too many requests to be left alone for another 300 s'),
+    reason: new Error('the server asked for a pause because of too many requests; 300 s remain'),
   })
   await clock.runUntil(clock.wait(defaultBounds.pauseMaxMs))
   expect(await askMany(1, () => fine)).toEqual(allFine(1))

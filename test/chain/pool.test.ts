@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { createPool, type NodeHealth, newHealth, noteLatency, type Pool } from '../../src/chain/pool.ts'
+import { type NodeHealth, newHealth, noteLatency, Pool } from '../../src/chain/pool.ts'
 import { Fault } from '../../src/core/errors.ts'
 
 type Node = { name: string; host: string; health: NodeHealth }
@@ -22,7 +22,7 @@ beforeEach(() => {
   strange = new Set()
   nodes = ['one', 'two', 'three'].map((name) => ({ name, host: name, health: newHealth() }))
   scores = new Map()
-  pool = createPool({
+  pool = new Pool({
     nodes,
     restMs,
     nowMs: () => nowMs,
@@ -130,7 +130,7 @@ test('what is no failure of a node is thrown at once, and no node rests for it',
   expect(order()).toEqual(['one', 'two', 'three'])
 })
 
-test('an answer of an odd form is a failure of its node, with what was thrown as its cause', async () => {
+test('an answer with an unexpected format counts as a failure of its node, with the thrown error as its cause', async () => {
   const odd = new TypeError("Cannot read properties of undefined (reading 'toLowerCase')")
   const failing = pool.on(nodes[0] ?? { name: '', host: '', health: newHealth() }, () => Promise.reject(odd))
   await expect(failing).rejects.toMatchObject({ code: 'remote_failed', cause: odd })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import { createPool, type NodeHealth, newHealth } from '../../src/chain/pool.ts'
-import { createQuorum, type Quorum } from '../../src/chain/quorum.ts'
+import { type NodeHealth, newHealth, Pool } from '../../src/chain/pool.ts'
+import { Quorum } from '../../src/chain/quorum.ts'
 import type {
   ChainTransfer,
   HeightRange,
@@ -40,9 +40,9 @@ beforeEach(() => {
 })
 
 function quorum(count = nodes.length): Quorum<Node> {
-  return createQuorum({
+  return new Quorum({
     network: base,
-    pool: createPool({ nodes: nodes.slice(0, count), restMs: 1000, identify: () => Promise.resolve() }),
+    pool: new Pool({ nodes: nodes.slice(0, count), restMs: 1000, identify: () => Promise.resolve() }),
     quorum: 2,
     finalHeight: ({ final }) => Promise.resolve(final),
   })
@@ -184,9 +184,9 @@ describe.each([1, 2])('where %i must agree', (agreeing) => {
       let replaced = false
       for (const node of nodes) node.step = 50n
       const elsewhere = new Fault('settings_bad', { faults: ['one is of another chain'] })
-      const reported = createQuorum({
+      const reported = new Quorum({
         network: base,
-        pool: createPool({
+        pool: new Pool({
           nodes,
           restMs: 1000,
           identify: ({ name }) =>

@@ -157,7 +157,7 @@ test('a node that lags keeps the others waiting, and gainsays nobody', async () 
 
 test('a node that is away is made up for by the next; without one nothing moves', async () => {
   expect(finals(await scan(3, cannotReport))).toEqual([5n])
-  await expect(scan(2, cannotReport)).rejects.toThrow(/2 nodes that agree.*only 1 answered.*no backend/)
+  await expect(scan(2, cannotReport)).rejects.toThrow(/agreement of 2 nodes.*only 1 answered.*no backend/)
 })
 
 test('two nodes that end at different blocks do not agree, though neither found anything', async () => {
@@ -228,7 +228,7 @@ test('a transaction is final where two nodes call it final, and till then only s
   )
   await expect(stages(2)).rejects.toMatchObject({ code: 'rpc_disagreement' })
   expect(await stages(3)).toEqual(['final'])
-  // An answer of an odd form is a failure of the node and of nothing else.
+  // An answer with an unexpected format is a failure of the node only.
   nodes[1]?.behave(changes('eth_getTransactionReceipt', () => ({ status: '0x1' })))
   expect(await stages(3)).toEqual(['final'])
   await expect(stages(2)).resolves.toEqual(['seen'])

@@ -13,14 +13,14 @@ const settings: NetworkSettings = {
 }
 
 test.each<[string, Partial<NetworkSettings>, string]>([
-  ['no URL', { rpcUrls: [] }, 'RPC_BASE names no URL'],
-  ['no URL on Solana', { family: 'solana', rpcUrls: [] }, 'RPC_BASE names no URL'],
-  ['an empty URL', { rpcUrls: ['http://127.0.0.1:1', ''] }, 'RPC_BASE has no http(s) URL at place 2'],
-  ['another protocol', { rpcUrls: ['ws://127.0.0.1:1'] }, 'RPC_BASE has no http(s) URL at place 1'],
+  ['no URL', { rpcUrls: [] }, 'RPC_BASE has no URL'],
+  ['no URL on Solana', { family: 'solana', rpcUrls: [] }, 'RPC_BASE has no URL'],
+  ['an empty URL', { rpcUrls: ['http://127.0.0.1:1', ''] }, 'RPC_BASE: URL 2 is not an http(s) URL'],
+  ['another protocol', { rpcUrls: ['ws://127.0.0.1:1'] }, 'RPC_BASE: URL 1 is not an http(s) URL'],
   [
     'a quorum of more nodes than there are',
     { reading: { ...defaultReading, quorum: 2 } },
-    'RPC_BASE names 1 of the 2 nodes of the quorum',
+    'RPC_BASE has fewer URLs (1) than the quorum (2)',
   ],
   ['an EVM network without a chain id', { chainId: null }, 'network base has no chain id'],
 ])('%s is refused', (_what, change, problem) => {

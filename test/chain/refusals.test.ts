@@ -138,7 +138,7 @@ test.each([
   'batch of 100 exceeds the maximum: 50',
   'execution reverted',
   'header not found',
-  'no whole answer within 15000 ms',
+  'no complete answer within 15000 ms',
 ])('%j names no limit', (text) => {
   expect(limitOf(text)).toBeNull()
 })
@@ -154,7 +154,7 @@ const failure = (known: Partial<RequestFailure> = {}): RequestFailure => ({
 
 test.each<[string, Partial<RequestFailure>]>([
   ['words that nobody knows', {}],
-  ['no whole answer in time', { problem: 'no whole answer within 15000 ms', code: null, status: null }],
+  ['no complete answer in time', { problem: 'no complete answer within 15000 ms', code: null, status: null }],
   ['too large a request', { problem: '<html>Too Large</html> (HTTP 413)', code: null, status: 413 }],
   ['a gateway that waited too long', { problem: '<html>Timeout</html> (HTTP 504)', code: null, status: 504 }],
   ['an error within the node', { problem: 'internal error (code -32603)', code: -32_603, status: 500 }],

@@ -128,7 +128,9 @@ test('nodes that do not know the tag: nothing is read, the setting is named, and
     world.logged.some((line) => line.includes('job failed')) ? true : null,
   )
   const line = world.logged.find((one) => one.includes('job failed')) ?? ''
-  expect(line).toContain('the setting networks: base: finality names the block tag finalized')
+  expect(line).toContain(
+    'the node does not support the block tag finalized (setting networks: base: finality)',
+  )
   await scannedAgain()
   expect(await world.cursor('base')).toBeNull()
   expect(await stateOf(tx)).toEqual([])

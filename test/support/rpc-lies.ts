@@ -25,11 +25,11 @@ type Row = Record<string, unknown>
 const otherHash = `0x${'ab'.repeat(32)}`
 
 export const seenThrough: readonly SeenThrough[] = [
-  { name: 'answers empty logs', script: () => hidesLogs, refusal: /its logs left out/ },
+  { name: 'answers empty logs', script: () => hidesLogs, refusal: /the log query omitted/ },
   {
     name: 'leaves one log out',
     script: () => changes('eth_getLogs', (logs) => (logs as Row[]).slice(1)),
-    refusal: /its logs left out/,
+    refusal: /the log query omitted/,
   },
   {
     name: 'lags behind what it answered for',
@@ -46,7 +46,11 @@ export const seenThrough: readonly SeenThrough[] = [
     script: () => inEachLog({ removed: true }),
     refusal: /marked as removed/,
   },
-  { name: 'answers logs of an odd form', script: () => inEachLog({ data: '0x' }), refusal: /odd form/ },
+  {
+    name: 'answers logs in an invalid format',
+    script: () => inEachLog({ data: '0x' }),
+    refusal: /invalid format/,
+  },
   {
     name: 'answers blocks that do not link',
     script: () => inEachBlock({ parentHash: otherHash }),

@@ -1,8 +1,8 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { assetCode } from '../../core/asset.ts'
-import { isFault } from '../../core/errors.ts'
+import { Fault, isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
-import { allFailed, isPassedOver, type PassedOver, type Pool } from '../pool.ts'
+import { allFailed, type PassedOver, type Pool } from '../pool.ts'
 import { isPastStateGone } from '../refusals.ts'
 import type { BalanceReading, BalanceRequest, BlockMark } from '../types.ts'
 import { readEnds } from './finality.ts'
@@ -27,14 +27,10 @@ export async function readBalances(
   const faults: PassedOver[] = []
   let isGone = false
   for (const node of pool.inOrder()) {
-    try {
-      const reading = await pool.on(node, () => readPast(scanOf(node), pairs, at))
-      if (reading !== null) return reading
-      isGone = true
-    } catch (error) {
-      if (!isPassedOver(error)) throw error
-      faults.push(error)
-    }
+    const reading = await pool.attempt(node, () => readPast(scanOf(node), pairs, at))
+    if (reading instanceof Fault) faults.push(reading)
+    else if (reading !== null) return reading
+    else isGone = true
   }
   if (isGone) return now()
   throw allFailed(faults)
@@ -62,14 +58,18 @@ async function readPast(
 
 async function finalMark(scan: EvmScan): Promise<BlockMark> {
   const { final } = await readEnds(scan)
-  if (final === null) throw refusal(scan.node, 'balances', 'it knows of nothing final yet')
+  if (final === null) throw refusal(scan.node, 'balances', 'the node has no final block yet')
   return { height: final.height, hash: final.hash }
 }
 
 async function markAt({ node }: EvmScan, { height, hash }: Partial<BlockMark> & { height: bigint }) {
   const header = await readHeader(node, height)
   if (hash !== undefined && hash !== header.hash)
-    throw refusal(node, `block ${height}`, `it is ${header.hash}, and balances were asked for at ${hash}`)
+    throw refusal(
+      node,
+      `block ${height}`,
+      `its hash is ${header.hash}, but the balances were requested at ${hash}`,
+    )
   return { height, hash: header.hash }
 }
 
@@ -79,8 +79,8 @@ async function balancesAt(
   height: bigint,
 ): Promise<readonly bigint[]> {
   const { balancesPerRequest, requestsAtOnce } = scan.bounds
-  const chunks = Array.from({ length: Math.ceil(pairs.length / balancesPerRequest) }, (_, place) =>
-    pairs.slice(place * balancesPerRequest, (place + 1) * balancesPerRequest),
+  const chunks = Array.from({ length: Math.ceil(pairs.length / balancesPerRequest) }, (_, index) =>
+    pairs.slice(index * balancesPerRequest, (index + 1) * balancesPerRequest),
   )
   const read = await mapBounded(chunks, requestsAtOnce, (chunk) => chunkAt(scan.node, chunk, height))
   return mapBounded(read.flat(), balancesPerRequest, async (one) =>
@@ -97,7 +97,7 @@ async function chunkAt(
   if (pairs.length === 1) return pairs
   const answers = await callMany(node, pairs.map(callOf), height)
   if (answers === null) return pairs
-  return pairs.map((pair, place) => toBalance(node, pair, answers[place] ?? null))
+  return pairs.map((pair, index) => toBalance(node, pair, answers[index] ?? null))
 }
 
 async function readOne(node: EvmNode, pair: BalancePair, height: bigint): Promise<bigint> {
@@ -125,7 +125,7 @@ const word = /^0x[0-9a-f]{64}$/i
 function toBalance(node: EvmNode, { address, asset }: BalancePair, answer: Hex | null): bigint {
   if (answer === '0x') return 0n
   if (answer === null || !word.test(answer))
-    throw refusal(node, `balance of ${address}`, `${asset} answered no number`)
+    throw refusal(node, `balance of ${address}`, `${asset} did not return a number`)
   return BigInt(answer)
 }
 
@@ -166,7 +166,7 @@ async function callMany(
   const answer = await callAt(node, { to: multicall, data }, height)
   if (answer === '0x') return null
   const results = decodeResults(answer)
-  if (results?.length !== calls.length) throw refusal(node, what, 'it answered another number of them')
+  if (results?.length !== calls.length) throw refusal(node, what, 'the number of answers differs')
   return results.map(({ success, returnData }) => (success ? returnData : null))
 }
 

@@ -90,5 +90,5 @@ async function readTagged(
 }
 
 function lackOf(tag: string, network: string): string {
-  return `the setting networks: ${network}: finality names the block tag ${tag}, which the node does not know: name another node, another tag, or a depth with bookOnDepth`
+  return `the node does not support the block tag ${tag} (setting networks: ${network}: finality); use another node, another tag, or a depth with bookOnDepth`
 }

@@ -37,8 +37,8 @@ export async function readHeader(
   node: EvmNode,
   at: bigint | 'latest' | 'finalized' | 'safe',
 ): Promise<EvmBlock> {
-  const place = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
-  const block = await ask(node, `block ${at}`, (client) => getBlock(client, place))
+  const position = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
+  const block = await ask(node, `block ${at}`, (client) => getBlock(client, position))
   return toBlock(node, block, { wanted: at, payments: [], spendings: [] })
 }
 
@@ -103,7 +103,7 @@ export function toBlock(
 ): EvmBlock {
   const { number, hash, parentHash, timestamp, logsBloom } = block
   if (typeof number !== 'bigint' || hash === null || (typeof wanted === 'bigint' && number !== wanted)) {
-    throw refusal(node, `block ${wanted}`, `it answered with block ${number}`)
+    throw refusal(node, `block ${wanted}`, `the node answered with block ${number}`)
   }
   return {
     height: number,

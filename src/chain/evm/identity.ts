@@ -39,8 +39,9 @@ async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): P
 async function decimalsFaults(node: EvmNode, { key, symbol, decimals }: Asset): Promise<string[]> {
   const found = await readDecimals(node, key)
   if (found === decimals) return []
-  const said = found ?? 'no token contract'
-  return [`asset ${symbol} (${key}): expected decimals ${decimals}, found ${said} (${node.name})`]
+  return [
+    `asset ${symbol} (${key}): expected decimals ${decimals}, found ${found ?? 'no token contract'} (${node.name})`,
+  ]
 }
 
 /** The decimals that a node reports for an asset; null if there is no token at its address. */

@@ -37,8 +37,8 @@ export function queriesOf({ watch, bounds }: EvmScan, way: LogWay): LogQueries {
   if (way === 'contracts') return [null]
   const topics = [...watch.recipients].map(topicOf)
   const count = Math.ceil(topics.length / bounds.recipientsPerRequest)
-  return Array.from({ length: count }, (_, place) =>
-    topics.slice(place * bounds.recipientsPerRequest, (place + 1) * bounds.recipientsPerRequest),
+  return Array.from({ length: count }, (_, index) =>
+    topics.slice(index * bounds.recipientsPerRequest, (index + 1) * bounds.recipientsPerRequest),
   )
 }
 
@@ -89,7 +89,7 @@ function accept({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): (Tra
   if (found === null) return []
   if (found.height === null) return [found]
   if (found.height < range.from || found.height > range.to) {
-    throw refusal(node, what, `it answered with a log of block ${found.height}`)
+    throw refusal(node, what, `the node answered with a log of block ${found.height}`)
   }
   return [found]
 }
@@ -136,7 +136,7 @@ export async function readQuery(
   noteCost(node.logs, performance.now() - startedMs, logs.length)
   if (logs.length < bounds.logsPerAnswerMax) return logs.map((log: AnyLog | null) => log ?? {})
   if (splits) return { kind: 'results', blocks: null }
-  throw refusal(node, what, 'more logs than one answer can be trusted to hold')
+  throw refusal(node, what, `the answer for one block may be truncated: it holds ${logs.length} logs`)
 }
 
 function isLimit(answer: unknown): answer is Limit {
@@ -144,6 +144,6 @@ function isLimit(answer: unknown): answer is Limit {
 }
 
 function requestLogs({ node }: EvmScan, { from, to }: HeightRange, filter: LogFilter): Promise<unknown> {
-  const asked = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
-  return node.client.request({ method: 'eth_getLogs', params: [asked as never] })
+  const query = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
+  return node.client.request({ method: 'eth_getLogs', params: [query as never] })
 }

@@ -21,8 +21,8 @@ export async function readMovements(scan: EvmScan, range: HeightRange): Promise<
   const addresses = [...watch.recipients]
   if (watch.contracts.size === 0 || addresses.length === 0) return []
   const logs: AnyLog[] = []
-  for (let place = 0; place < addresses.length; place += bounds.recipientsPerRequest) {
-    const topics = addresses.slice(place, place + bounds.recipientsPerRequest).map(topicOf)
+  for (let index = 0; index < addresses.length; index += bounds.recipientsPerRequest) {
+    const topics = addresses.slice(index, index + bounds.recipientsPerRequest).map(topicOf)
     logs.push(...(await logsOf(scan, range, topics)))
   }
   const entries = logs.flatMap((log) => entryOf(scan, range, log))
@@ -76,7 +76,7 @@ function requireWithin(
   { removed, height, logIndex }: LogPosition & { removed: boolean | undefined },
 ): void {
   if (removed || height < from || height > to)
-    throw refusal(node, `logs of ${from}..${to}`, `log ${logIndex} is not one of them`)
+    throw refusal(node, `logs of ${from}..${to}`, `log ${logIndex} was removed or is outside of this range`)
 }
 
 /** Null if nothing moved: no value, or to the sender itself. */
@@ -95,25 +95,28 @@ async function requireCanonical({ node, bounds }: EvmScan, entries: readonly Mov
     const { hash } = await readHeader(node, height)
     const foreign = entries.find((entry) => entry.height === height && entry.blockHash !== hash)
     if (foreign !== undefined)
-      throw refusal(node, `log ${foreign.logIndex} of ${foreign.tx}`, `its block is not the one at ${height}`)
+      throw refusal(
+        node,
+        `log ${foreign.logIndex} of ${foreign.tx}`,
+        `it belongs to another block than the one at ${height}`,
+      )
   })
 }
 
 async function movementsOf(scan: EvmScan, entry: MovementLog): Promise<BalanceMovement[]> {
   const { node, watch } = scan
   const { tx, asset, address, value, event, height, blockHash, contract } = entry
-  const place = { network: watch.network, tx, address, height, blockHash }
+  const position = { network: watch.network, tx, address, height, blockHash }
   const index = entry.logIndex.toString()
-  if (event === transferTopic) return [{ ...place, index, asset, change: -value }]
-  const receipt = await readReceipt(node, tx)
-  if (receipt.blockHash !== blockHash) throw refusal(node, `receipt of ${tx}`, 'it is of another block')
+  if (event === transferTopic) return [{ ...position, index, asset, change: -value }]
+  const receipt = await readReceipt(node, tx, { height, hash: blockHash })
   if (!isOfCoin(receipt, entry)) return []
   const change = event === depositTopic ? value : -value
-  const wrapped: BalanceMovement = { ...place, index, asset, change }
+  const wrapped: BalanceMovement = { ...position, index, asset, change }
   // Value that the transaction itself sends into the contract already shows in the block, as a payment by the address.
   const shows = event === depositTopic && sent(receipt, { address, contract })
   if (watch.native === null || shows) return [wrapped]
-  return [wrapped, { ...place, index: `${index}/native`, asset: watch.native, change: -change }]
+  return [wrapped, { ...position, index: `${index}/native`, asset: watch.native, change: -change }]
 }
 
 function sent(

@@ -1,12 +1,11 @@
-import type { TransactionReceipt } from 'viem'
-import { getTransactionReceipt } from 'viem/actions'
+import type { RpcTransactionReceipt } from 'viem'
 import type { AssetKey, TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { BalanceMovement, ChainTransfer, FinalityStage } from '../types.ts'
 import type { Blocks } from './blocks.ts'
 import type { EvmBlock, NativePayment, NativeSpending } from './headers.ts'
-import { ask, refusal } from './node.ts'
+import { readReceipt } from './receipts.ts'
 import { readInside } from './traces.ts'
 import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
@@ -32,7 +31,7 @@ export async function readNative(
     ...spent.map(({ block, spending: { tx } }) => ({ block, tx })),
   ])
   const inside = await readInside(scan, stage === 'final' && scan.watch.traced ? all : [])
-  const succeeded = (tx: TxId) => receipts.get(tx)?.status === 'success'
+  const succeeded = (tx: TxId) => receipts.get(tx)?.status === '0x1'
   return {
     transfers: offers
       .filter(({ payment: { tx, index } }) => index === 'mint' || succeeded(tx))
@@ -73,33 +72,29 @@ function spendingsIn(block: EvmBlock): BlockSpending[] {
 
 async function readReceipts(
   { node, bounds }: EvmScan,
-  wanted: readonly { block: EvmBlock; tx: TxId }[],
-): Promise<ReadonlyMap<TxId, TransactionReceipt>> {
-  const blocks = new Map(wanted.map(({ tx, block }) => [tx, block]))
-  const receipts = await mapBounded([...blocks], bounds.requestsAtOnce, async ([tx, block]) => {
-    const what = `receipt of ${tx}`
-    const receipt = await ask(node, what, (client) =>
-      getTransactionReceipt(client, { hash: tx as string as `0x${string}` }),
-    )
-    if (receipt.blockHash !== block.hash)
-      throw refusal(node, what, `it is of another block than ${block.height}`)
-    return [tx, receipt] as const
-  })
+  transactions: readonly { block: EvmBlock; tx: TxId }[],
+): Promise<ReadonlyMap<TxId, RpcTransactionReceipt>> {
+  const blocks = new Map(transactions.map(({ tx, block }) => [tx, block]))
+  const receipts = await mapBounded(
+    [...blocks],
+    bounds.requestsAtOnce,
+    async ([tx, block]) => [tx, await readReceipt(node, tx, block)] as const,
+  )
   return new Map(receipts)
 }
 
 function movementsOf(
   { watch }: EvmScan,
   asset: AssetKey,
-  { block, spending, receipt }: BlockSpending & { receipt: TransactionReceipt | undefined },
+  { block, spending, receipt }: BlockSpending & { receipt: RpcTransactionReceipt | undefined },
 ): BalanceMovement[] {
   const { tx, from, to, value } = spending
-  const paid = receipt?.status === 'success' && to !== from ? value : 0n
+  const paid = receipt?.status === '0x1' && to !== from ? value : 0n
   const parts = [
     { index: 'native', change: -paid },
     { index: 'fee', change: receipt === undefined ? 0n : -feeOf(receipt) },
   ]
-  const place = {
+  const position = {
     network: watch.network,
     tx,
     asset,
@@ -107,16 +102,17 @@ function movementsOf(
     height: block.height,
     blockHash: block.hash,
   }
-  return parts.filter(({ change }) => change !== 0n).map((part) => ({ ...place, ...part }))
+  return parts.filter(({ change }) => change !== 0n).map((part) => ({ ...position, ...part }))
 }
 
 /** OP Stack chains name the fee for their parent chain in the receipt. */
-type RollupReceipt = TransactionReceipt & { l1Fee?: `0x${string}` | null }
+type RollupReceipt = RpcTransactionReceipt & { l1Fee?: `0x${string}` | null }
 
 /** Gas at the price paid, blobs, and the fee for a parent chain. Arbitrum includes that fee in its gas. */
 function feeOf(receipt: RollupReceipt): bigint {
-  const { gasUsed, effectiveGasPrice, blobGasUsed = 0n, blobGasPrice = 0n, l1Fee } = receipt
-  return gasUsed * effectiveGasPrice + blobGasUsed * blobGasPrice + BigInt(l1Fee ?? 0)
+  const { gasUsed, effectiveGasPrice, blobGasUsed, blobGasPrice, l1Fee } = receipt
+  const blobFee = BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0)
+  return BigInt(gasUsed) * BigInt(effectiveGasPrice) + blobFee + BigInt(l1Fee ?? 0)
 }
 
 export function nativeTransfer(

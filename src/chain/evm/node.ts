@@ -12,7 +12,7 @@ import {
   type RpcPayload,
 } from '../json-rpc.ts'
 import { type NodeConnection, nodeName } from '../options.ts'
-import { LeftAlone } from '../pace.ts'
+import { PauseRequested } from '../pace.ts'
 import type { NodeHealth } from '../pool.ts'
 import type { RequestFailure } from '../refusals.ts'
 import type { OddLogObserver } from '../types.ts'
@@ -93,7 +93,7 @@ export function failureOf(error: unknown): RequestFailure {
   const inner = (is: (one: unknown) => boolean) => (error instanceof BaseError ? error.walk(is) : error)
   const stated = inner((one) => one instanceof StatedError)
   const answered = inner((one) => one instanceof HttpProblem)
-  const away = inner((one) => one instanceof ConnectionProblem || one instanceof LeftAlone)
+  const away = inner((one) => one instanceof ConnectionProblem || one instanceof PauseRequested)
   return {
     problem: problemOf(error),
     code: stated instanceof StatedError ? stated.code : null,
@@ -103,7 +103,7 @@ export function failureOf(error: unknown): RequestFailure {
         : answered instanceof HttpProblem
           ? answered.status
           : null,
-    isAway: away instanceof ConnectionProblem || away instanceof LeftAlone,
+    isAway: away instanceof ConnectionProblem || away instanceof PauseRequested,
   }
 }
 

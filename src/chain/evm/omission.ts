@@ -54,14 +54,17 @@ export async function passOverOdd(
     const known = logs.filter(({ tx, height }) => (log.tx === null ? height === log.height : tx === log.tx))
     if (log.tx !== null) {
       const receipt = await readReceipt(scan.node, log.tx)
-      requireKnown(scan, { what: `receipt of ${log.tx}`, logs: receipt.logs, known, problem: oddProblem })
+      requireKnown(scan, {
+        what: `receipt of ${log.tx}`,
+        logs: receipt.logs,
+        known,
+        problem: 'the log query returned in an invalid format',
+      })
     } else if (block !== undefined) await compareReceipts(scan, block, known)
     const { reason, contract, tx } = log
     scan.node.passOver({ reason, contract, tx })
   })
 }
-
-const oddProblem = 'was told in an odd form by its logs'
 
 type BloomProbe = (block: EvmBlock, known: readonly TransferLog[]) => boolean
 
@@ -103,10 +106,10 @@ async function compareReceipts(scan: EvmScan, block: EvmBlock, known: readonly T
     client.request({ method: 'eth_getBlockReceipts', params: [numberToHex(block.height)] }),
   )
   if (receipts?.length !== block.transactions || receipts.some(({ blockHash }) => blockHash !== block.hash)) {
-    throw refusal(scan.node, what, 'they are not those of the block that was read')
+    throw refusal(scan.node, what, 'they belong to another block')
   }
   const logs = receipts.flatMap((receipt) => receipt.logs)
-  requireKnown(scan, { what, logs, known, problem: 'its logs left out' })
+  requireKnown(scan, { what, logs, known, problem: 'the log query omitted' })
 }
 
 type ReceiptComparison = {
@@ -121,7 +124,11 @@ function requireKnown(scan: EvmScan, { what, logs, known, problem }: ReceiptComp
   for (const log of logs) {
     const found = parseTransfer(scan.watch, log)
     if (isTransfer(found) && !indexes.has(found.logIndex))
-      throw refusal(scan.node, what, `a transfer in it (${found.tx}, log ${found.logIndex}) ${problem}`)
+      throw refusal(
+        scan.node,
+        what,
+        `they hold a transfer (${found.tx}, log ${found.logIndex}) that ${problem}`,
+      )
   }
 }
 

@@ -1,10 +1,10 @@
-import { type Hex, numberToHex, type RpcTransactionReceipt } from 'viem'
+import { numberToHex, type RpcTransactionReceipt } from 'viem'
 import { getTransaction } from 'viem/actions'
 import type { Address, TxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { createPool, type Pool, requireIdentity } from '../pool.ts'
-import { createQuorum, nodesWithout } from '../quorum.ts'
+import { Pool, requireIdentity } from '../pool.ts'
+import { nodesWithout, Quorum } from '../quorum.ts'
 import type {
   ChainTransfer,
   FullChainReader,
@@ -21,13 +21,14 @@ import { identityFaults, requireChain } from './identity.ts'
 import { readMovements } from './movements.ts'
 import { nativeTransfer, withoutPayments } from './native.ts'
 import { ask, type EvmNode, openNode, refusal } from './node.ts'
+import { findReceipt, requireInBlock } from './receipts.ts'
 import { scanOn } from './scan.ts'
 import { readInside, tracingNodes } from './traces.ts'
 import { readTrack, tokenTransfer, trackBlocksMax } from './track.ts'
 import { isTransfer, parseTransfer } from './transfer-log.ts'
 import { type EvmScan, watchOf } from './watch.ts'
 
-const nobody: ReadonlySet<Address> = new Set()
+const noAddresses: ReadonlySet<Address> = new Set()
 
 /**
  * Reads an EVM chain. A scan stays on one node; if that node fails, the next one does the whole scan. With a quorum, as
@@ -38,9 +39,9 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
   const { name, chainId } = settings
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
   const bounds = { ...defaultBounds, ...options.bounds }
-  const poolOf = (some: readonly EvmNode[]) =>
-    createPool({
-      nodes: some,
+  const poolOf = (nodes: readonly EvmNode[]) =>
+    new Pool({
+      nodes,
       restMs: bounds.restMs,
       identify: (node) => requireChain(node, settings),
       observe: ({ host, score }) => options.observeNode?.({ network: name, node: host, score }),
@@ -51,13 +52,13 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
     watch: watchOf(settings, watched),
     bounds,
   })
-  const { quorum: agreeing } = settings.reading ?? defaultReading
-  const quorumOf = (some: Pool<EvmNode>) =>
-    createQuorum({
+  const { quorum: size } = settings.reading ?? defaultReading
+  const quorumOf = (nodes: Pool<EvmNode>) =>
+    new Quorum({
       network: name,
-      pool: some,
-      quorum: agreeing,
-      finalHeight: async (node) => (await readFinalHead(scanOf(node, nobody)))?.height ?? null,
+      pool: nodes,
+      quorum: size,
+      finalHeight: async (node) => (await readFinalHead(scanOf(node, noAddresses)))?.height ?? null,
     })
   const quorum = quorumOf(pool)
   const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: EvmScan) => Promise<Result>) =>
@@ -67,18 +68,18 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
     scan: (request) => quorum.scan(request, (node, asked) => scanOn(scanOf(node, asked.watched), asked)),
     readRange: async (request) => {
       const tracing = request.traced === true ? await tracingNodes(pool) : []
-      const traced = tracing.length >= agreeing
-      const among = traced ? quorumOf(poolOf(tracing)) : quorum
-      return among.readRange({ ...request, traced }, (node, asked) =>
+      const traced = tracing.length >= size
+      const quorumForRange = traced ? quorumOf(poolOf(tracing)) : quorum
+      return quorumForRange.readRange({ ...request, traced }, (node, asked) =>
         readRange(scanOf(node, asked.watched), asked),
       )
     },
     readTransaction: (tx, watched) =>
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
-    nodesWithout: (tx) => nodesWithout(pool, (node) => readTransaction(scanOf(node, nobody), tx)),
-    timeAt: (height) => onNode(nobody, async ({ node }) => (await readHeader(node, height)).at),
-    heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
-    readBalances: (request) => readBalances(pool, (node) => scanOf(node, nobody), request),
+    nodesWithout: (tx) => nodesWithout(pool, (node) => readTransaction(scanOf(node, noAddresses), tx)),
+    timeAt: (height) => onNode(noAddresses, async ({ node }) => (await readHeader(node, height)).at),
+    heightAt: (at) => onNode(noAddresses, (scan) => heightAt(scan, at)),
+    readBalances: (request) => readBalances(pool, (node) => scanOf(node, noAddresses), request),
     readMovements: (request) => onNode(request.addresses, (scan) => readMovements(scan, request)),
     checkIdentity: () =>
       requireIdentity(pool.nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
@@ -90,8 +91,8 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
  * `from` if no block of the range is final yet.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
-async function readRange(asked: EvmScan, { from, to, traced }: RangeRequest): Promise<RangeResult> {
-  const scan = traced === true ? { ...asked, watch: { ...asked.watch, traced } } : asked
+async function readRange(context: EvmScan, { from, to, traced }: RangeRequest): Promise<RangeResult> {
+  const scan = traced === true ? { ...context, watch: { ...context.watch, traced } } : context
   const final = (await readFinalHead(scan))?.height ?? -1n
   const bound = from + blocksMax(scan) - 1n
   const end = [to, final, bound].reduce((low, height) => (height < low ? height : low))
@@ -125,31 +126,31 @@ type HeightTime = { height: bigint; at: bigint | null }
  */
 async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date): Promise<bigint | null> {
   // Block times are whole seconds.
-  const wanted = BigInt(Math.floor(at.getTime() / 1000))
+  const time = BigInt(Math.floor(at.getTime() / 1000))
   const { node } = scan
   const final = await readFinalHead(scan)
-  if (final === null) throw refusal(node, 'final block', 'it knows of none yet')
+  if (final === null) throw refusal(node, 'final block', 'the node has none yet')
   const above = { height: final.height, at: secondsOf(final.at) }
-  if (above.at <= wanted) return above.height
+  if (above.at <= time) return above.height
   const first = await timeOf(node, 0n)
-  if (first.at !== null && first.at > wanted) return null
-  const last = await search({ below: first, above, wanted }, (height) => timeOf(node, height))
-  if (last === 'missing') throw refusal(node, 'blocks by their time', 'it lacks some of them')
+  if (first.at !== null && first.at > time) return null
+  const last = await search({ below: first, above, time }, (height) => timeOf(node, height))
+  if (last === 'missing') throw refusal(node, 'blocks by their time', 'the node lacks some of them')
   return last.at === null ? null : last.height
 }
 
-type HeightSearch = { below: HeightTime; above: { height: bigint; at: bigint }; wanted: bigint }
+type HeightSearch = { below: HeightTime; above: { height: bigint; at: bigint }; time: bigint }
 
 /** `missing` if a block is not available although an older one is: the result would be arbitrary. */
 async function search(
-  { below, above, wanted }: HeightSearch,
+  { below, above, time }: HeightSearch,
   read: (height: bigint) => Promise<HeightTime>,
 ): Promise<HeightTime | 'missing'> {
   for (let step = 0; above.height - below.height > 1n; step++) {
-    const height = step % 2 === 0 ? likelyHeight(below, above, wanted) : middle(below, above)
+    const height = step % 2 === 0 ? likelyHeight(below, above, time) : middle(below, above)
     const found = await read(height)
     if (found.at === null && below.at !== null) return 'missing'
-    if (found.at !== null && found.at > wanted) above = { height, at: found.at }
+    if (found.at !== null && found.at > time) above = { height, at: found.at }
     else below = found
   }
   return below
@@ -163,9 +164,9 @@ async function timeOf(node: EvmNode, height: bigint): Promise<HeightTime> {
 }
 
 /** Blocks come at an even pace, so a few guesses suffice; halving alone would take thirty. */
-function likelyHeight(below: HeightTime, above: { height: bigint; at: bigint }, wanted: bigint): bigint {
+function likelyHeight(below: HeightTime, above: { height: bigint; at: bigint }, time: bigint): bigint {
   if (below.at === null) return middle(below, above)
-  const height = below.height + ((above.height - below.height) * (wanted - below.at)) / (above.at - below.at)
+  const height = below.height + ((above.height - below.height) * (time - below.at)) / (above.at - below.at)
   return height <= below.height ? below.height + 1n : height
 }
 
@@ -186,11 +187,10 @@ function secondsOf(at: Date): bigint {
 async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionReading> {
   // Read before the receipt: a height that was final then is still final.
   const { final } = await readEnds(scan)
-  const receipt = await readReceipt(scan, tx)
+  const receipt = await findReceipt(scan.node, tx)
   if (receipt === null) return { kind: 'unknown' }
   const block = await readHeader(scan.node, BigInt(receipt.blockNumber))
-  if (block.hash !== receipt.blockHash)
-    throw refusal(scan.node, `receipt of ${tx}`, `it is of another block than ${block.height}`)
+  requireInBlock(scan.node, receipt, block)
   const stage = final !== null && block.height <= final.height ? 'final' : 'seen'
   const offered = await readPayments(scan, receipt, block)
   const payments = receipt.status === '0x1' ? offered : offered.filter(({ index }) => index === 'mint')
@@ -203,17 +203,6 @@ async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionRead
     ...inside.transfers.filter((transfer) => transfer.tx === tx),
   ]
   return { kind: 'read', transfers: transfers.map((transfer) => ({ ...transfer, stage })) }
-}
-
-async function readReceipt({ node }: EvmScan, tx: TxId): Promise<RpcTransactionReceipt | null> {
-  const what = `receipt of ${tx}`
-  const receipt = await ask(node, what, (client) =>
-    client.request({ method: 'eth_getTransactionReceipt', params: [hashOf(tx)] }),
-  )
-  if (receipt === null) return null
-  if (receipt.transactionHash.toLowerCase() !== tx || receipt.logs.some(({ removed }) => removed))
-    throw refusal(node, what, 'it is of another transaction, or was taken back')
-  return receipt
 }
 
 type BlockPayments = { block: EvmBlock; payments: readonly NativePayment[] }
@@ -248,10 +237,10 @@ async function readPayments(
     getTransaction(client, { hash }),
   )
   if (transaction.blockHash !== block.hash)
-    throw refusal(scan.node, `transaction ${hash}`, `it is of another block than ${block.height}`)
+    throw refusal(
+      scan.node,
+      `transaction ${hash}`,
+      `it belongs to another block than the one at ${block.height}`,
+    )
   return paymentsOf(scan.watch, transaction)
-}
-
-function hashOf(tx: TxId): Hex {
-  return tx as string as Hex
 }

@@ -1,5 +1,6 @@
 import { type Hex, numberToHex, type RpcLog, type RpcTransactionReceipt } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
+import type { EvmBlock } from './headers.ts'
 import { ask, type EvmNode, refusal } from './node.ts'
 import { addressOf, transferTopic } from './transfer-log.ts'
 
@@ -13,14 +14,48 @@ export const withdrawalTopic: Hex = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d
 /** An amount that one address wrapped or unwrapped in a transaction. */
 export type CoinWrap = { tx: TxId; contract: Address; address: Address; value: bigint }
 
-/** @throws Fault `remote_failed`, also if the node has no receipt for a transaction of which it returned a log */
-export async function readReceipt(node: EvmNode, tx: TxId): Promise<RpcTransactionReceipt> {
+/**
+ * The receipt of a transaction; null if the node has none.
+ * @throws Fault `remote_failed`, also if the receipt belongs to another transaction or holds a removed log
+ */
+export async function findReceipt(node: EvmNode, tx: TxId): Promise<RpcTransactionReceipt | null> {
   const what = `receipt of ${tx}`
   const receipt = await ask(node, what, (client) =>
     client.request({ method: 'eth_getTransactionReceipt', params: [tx as string as Hex] }),
   )
-  if (receipt === null) throw refusal(node, what, 'there is none')
+  if (receipt === null) return null
+  if (receipt.transactionHash.toLowerCase() !== tx || receipt.logs.some(({ removed }) => removed))
+    throw refusal(node, what, 'it belongs to another transaction, or one of its logs was removed')
   return receipt
+}
+
+/**
+ * The receipt of a transaction that the node has in a block.
+ * @throws Fault `remote_failed`, also if the node has no receipt for it in that block
+ */
+export async function readReceipt(
+  node: EvmNode,
+  tx: TxId,
+  block?: Pick<EvmBlock, 'height' | 'hash'>,
+): Promise<RpcTransactionReceipt> {
+  const receipt = await findReceipt(node, tx)
+  if (receipt === null) throw refusal(node, `receipt of ${tx}`, 'the node has none')
+  if (block !== undefined) requireInBlock(node, receipt, block)
+  return receipt
+}
+
+/** @throws Fault `remote_failed` if the receipt belongs to another block */
+export function requireInBlock(
+  node: EvmNode,
+  { transactionHash, blockHash }: Pick<RpcTransactionReceipt, 'transactionHash' | 'blockHash'>,
+  { height, hash }: Pick<EvmBlock, 'height' | 'hash'>,
+): void {
+  if (blockHash === hash) return
+  throw refusal(
+    node,
+    `receipt of ${transactionHash}`,
+    `it belongs to another block than the one at ${height}`,
+  )
 }
 
 /**
@@ -30,7 +65,7 @@ export async function readReceipt(node: EvmNode, tx: TxId): Promise<RpcTransacti
 export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: CoinWrap): boolean {
   return !logs.some(
     (log) =>
-      isBy(log, wrapping) && log.topics[0] === transferTopic && isBetween(log, nobody, wrapping.address),
+      isBy(log, wrapping) && log.topics[0] === transferTopic && isBetween(log, zeroAddress, wrapping.address),
   )
 }
 
@@ -46,7 +81,7 @@ export function isReported(receipt: RpcTransactionReceipt, wrapping: CoinWrap, e
   return reported && isOfCoin(receipt, wrapping)
 }
 
-const nobody = `0x${'0'.repeat(40)}` as Address
+const zeroAddress = `0x${'0'.repeat(40)}` as Address
 
 function isBy(log: RpcLog, { contract }: CoinWrap): boolean {
   return log.address.toLowerCase() === contract

@@ -20,9 +20,10 @@ type ScanHeads = { head: EvmBlock; final: BlockMark; alone: boolean }
  * @throws Fault `remote_failed` if the node's answers are not credible; `history_lost` if every mark was replaced
  */
 export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanResult> {
-  const known = request.cursor === null ? Promise.resolve(true) : isCanonical(scan, request.cursor.final)
+  const isUnchanged =
+    request.cursor === null ? Promise.resolve(true) : isCanonical(scan, request.cursor.final)
   // Prevents an unhandled rejection. The error counts only once the node is known to have reached that height.
-  known.catch(() => null)
+  isUnchanged.catch(() => null)
   const { head, final } = await readEnds(scan)
   const capped = await capEnds(scan, { head, final: final ?? waitingAt(scan, request) }, request)
   const ends = { ...capped, alone: request.finalMax === undefined }
@@ -31,7 +32,7 @@ export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanR
     const problem = `its head ${head.height} is below block ${cursor.final.height}, which was read as final`
     throw refusal(scan.node, 'head', problem)
   }
-  if (await known) return readOn(scan, ends, cursor)
+  if (await isUnchanged) return readOn(scan, ends, cursor)
   return rewound(ends, await newestValid(scan, cursor))
 }
 
@@ -42,7 +43,7 @@ export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanR
 function waitingAt({ node, watch }: EvmScan, { cursor }: ScanRequest): BlockMark {
   if (cursor !== null) return cursor.final
   const rule = watch.finality.kind === 'tag' ? watch.finality.tag : 'final'
-  throw refusal(node, `block ${rule}`, 'it knows of none yet, so that there is no place to begin at')
+  throw refusal(node, `block ${rule}`, 'the node has none yet, so there is no height to start from')
 }
 
 /** The head and the final block, capped at the end of the request. */
@@ -70,9 +71,9 @@ async function firstCursor(
 
 /** The cursor, cut back to the newest mark of its trail that is still part of the chain. */
 async function newestValid(scan: EvmScan, cursor: ScanCursor): Promise<ScanCursor> {
-  for (const [place, mark] of cursor.trail.entries()) {
+  for (const [index, mark] of cursor.trail.entries()) {
     if (await isCanonical(scan, mark)) {
-      return { final: mark, seenHeight: mark.height, trail: cursor.trail.slice(place + 1) }
+      return { final: mark, seenHeight: mark.height, trail: cursor.trail.slice(index + 1) }
     }
   }
   throw historyLost(scan, cursor)
@@ -86,8 +87,8 @@ function historyLost({ watch }: EvmScan, { final, trail }: ScanCursor): Fault<'h
   const oldest = trail.at(-1) ?? final
   return new Fault('history_lost', {
     network: watch.network,
-    problem: `no block remembered between ${oldest.height} and ${final.height} is part of the chain any more`,
-    fix: `check that ${rpcSetting(watch.network)} names the right chain; if its history did change, read it again with: bin/depositd backfill --network ${watch.network} --from HEIGHT`,
+    problem: `none of the stored blocks between ${oldest.height} and ${final.height} is part of the chain any more`,
+    fix: `check that ${rpcSetting(watch.network)} points to the right chain; if its history did change, rescan it: bin/depositd backfill --network ${watch.network} --from HEIGHT`,
   })
 }
 

@@ -1,6 +1,6 @@
 import { type Client, numberToHex, type RpcTransactionReceipt } from 'viem'
 import { type AssetKey, type TxId, toTxId } from '../../core/asset.ts'
-import { isFault } from '../../core/errors.ts'
+import { Fault, isFault } from '../../core/errors.ts'
 import { toAmount } from '../../core/money.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { Pool } from '../pool.ts'
@@ -17,23 +17,16 @@ const spoken = new WeakMap<Client, Dialect | null>()
 
 /** The nodes that offer traces. A node that does not answer is left out this time. */
 export async function tracingNodes(pool: Pool<EvmNode>): Promise<EvmNode[]> {
-  const found = await Promise.all(
-    pool.nodes.map(async (node) => {
-      try {
-        return await pool.on(node, async () => ((await dialectOf(node)) === null ? [] : [node]))
-      } catch (error) {
-        if (isFault(error, 'remote_failed') || isFault(error, 'settings_bad')) return []
-        throw error
-      }
-    }),
-  )
-  return found.flat()
+  const found = await Promise.all(pool.nodes.map((node) => pool.attempt(node, () => dialectOf(node))))
+  return pool.nodes.filter((_, index) => found[index] !== null && !(found[index] instanceof Fault))
 }
 
 /** The fault of a node that must trace every block but cannot. */
 export async function traceFaults(node: EvmNode, { name, reading }: NetworkSettings): Promise<string[]> {
   if (reading?.traces !== 'always' || (await dialectOf(node)) !== null) return []
-  return [`networks: ${name}: traces: always needs ${methods}, and the node offers neither (${node.name})`]
+  return [
+    `networks: ${name}: traces: always requires ${methods}, and the node supports neither (${node.name})`,
+  ]
 }
 
 /**
@@ -44,10 +37,10 @@ export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readon
   if (block.transactions === 0) return []
   const dialect = await dialectOf(node)
   const what = `traces of block ${block.height}`
-  if (dialect === null) throw refusal(node, what, `it offers neither of ${methods}`)
+  if (dialect === null) throw refusal(node, what, `the node supports neither ${methods}`)
   const txs = await transactionsOf(node, block)
   const inner = dialect.read(await request(node, dialect, block.height), { hash: block.hash, txs })
-  if (inner === null) throw refusal(node, what, 'they are not those of the block that was read')
+  if (inner === null) throw refusal(node, what, 'they belong to another block')
   return inner
 }
 
@@ -91,7 +84,7 @@ async function transactionsOf(node: EvmNode, { height, hash }: EvmBlock): Promis
   const block = await ask(node, `block ${height}`, (client) =>
     client.request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
   )
-  if (block?.hash !== hash) throw refusal(node, `block ${height}`, `it is another than ${hash}`)
+  if (block?.hash !== hash) throw refusal(node, `block ${height}`, `its hash is ${block?.hash}, not ${hash}`)
   return block.transactions.map((tx) => toTxId(typeof tx === 'string' ? tx : tx.hash))
 }
 
@@ -136,11 +129,15 @@ function endsOf({ from, to, value }: Inner): Pick<ChainTransfer, 'from' | 'to' |
   return { from, to, amount: toAmount(value) }
 }
 
+/** A failed transaction moves nothing, so it has no traces. */
 async function receiptIn({ node }: EvmScan, block: EvmBlock, tx: TxId): Promise<RpcTransactionReceipt> {
-  const receipt = await readReceipt(node, tx)
-  if (receipt.blockHash !== block.hash || receipt.status !== '0x1')
-    throw refusal(node, `receipt of ${tx}`, `it does not fit the traces of block ${block.height}`)
-  return receipt
+  const receipt = await readReceipt(node, tx, block)
+  if (receipt.status === '0x1') return receipt
+  throw refusal(
+    node,
+    `receipt of ${tx}`,
+    `the transaction failed, but block ${block.height} has traces of it`,
+  )
 }
 
 /**

@@ -33,7 +33,7 @@ export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Addre
   for (const { key } of settings.assets) {
     const code = assetCode(key)
     if (code === coinEmitter) {
-      const problem = 'is what a chain itself tells movements of its native coin by (EIP-7708), and no token'
+      const problem = 'is the address that logs movements of the native coin (EIP-7708), not a token'
       throw new Fault('settings_bad', { faults: [`networks: ${settings.name}: assets: ${code} ${problem}`] })
     }
     if (code === 'native') native = key

@@ -1,8 +1,8 @@
 import { isSignature, type Signature } from '@solana/kit'
 import type { Address, TxId } from '../../core/asset.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { createPool, requireIdentity } from '../pool.ts'
-import { createQuorum, nodesWithout } from '../quorum.ts'
+import { Pool, requireIdentity } from '../pool.ts'
+import { nodesWithout, Quorum } from '../quorum.ts'
 import type {
   BlockMark,
   FinalityStage,
@@ -36,7 +36,7 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
   const parts = openParts(settings, options)
   const { nodes, pool, cluster, bounds, scanOf } = parts
   const wanted = (settings.reading ?? defaultReading).quorum
-  const quorum = createQuorum({
+  const quorum = new Quorum({
     network: settings.name,
     pool,
     quorum: wanted,
@@ -78,7 +78,7 @@ function openParts(settings: NetworkSettings, options: ReaderOptions) {
     memory: emptyMemory(),
   }))
   const cluster = { genesis: settings.genesisHash ?? null }
-  const pool = createPool({
+  const pool = new Pool({
     nodes,
     restMs: bounds.restMs,
     identify: (node) => requireCluster(node, settings, cluster),

@@ -72,12 +72,12 @@ test.each<[string, Script, RegExp]>([
   [
     'hides a log that the log filter of the block betrays',
     hidesLogs,
-    /receipts of block \d+.*its logs left out/,
+    /receipts of block \d+.*the log query omitted/,
   ],
   [
     'hides one of the logs',
     changes('eth_getLogs', (logs) => (logs as object[]).slice(1)),
-    /its logs left out/,
+    /the log query omitted/,
   ],
   [
     'answers a log of another block',
@@ -96,12 +96,12 @@ test.each<[string, Script, RegExp]>([
     /removed/,
   ],
   [
-    'answers a log of an odd form',
+    'answers a log in an invalid format',
     changes(
       'eth_getLogs',
       eachLog((log) => ({ ...log, data: '0x' })),
     ),
-    /odd form/,
+    /invalid format/,
   ],
   ['answers logs that are no list', changes('eth_getLogs', () => null), /not a list/],
   [
@@ -129,7 +129,7 @@ test.each<[string, Script, RegExp]>([
 
 test('a node that lacks the blocks it was asked about does not move the cursor', async () => {
   await expect(scan(start, lagsBehind(start.final.height))).rejects.toThrow(
-    /its logs left out|answered for blocks up to/,
+    /the log query omitted|answered for blocks up to/,
   )
   const tokensOnly = createEvmReader({
     ...evmSettings(anvil, { tokens: [token.address], native: false }),
@@ -203,7 +203,7 @@ test('a node that asks to slow down is not asked more', async () => {
 test('an answer is bounded in time and in size', async () => {
   await expect(
     scan(start, () => new Promise(() => undefined), { bounds: { timeoutMs: 100 } }),
-  ).rejects.toThrow('no whole answer within 100 ms')
+  ).rejects.toThrow('no complete answer within 100 ms')
   await expect(scan(start, undefined, { bounds: { bodyBytesMax: 100 } })).rejects.toThrow(
     'answer exceeds 100 bytes',
   )

@@ -107,18 +107,18 @@ test('a contract that answers no number is a fault that names the asset', async 
     { address: alice, asset },
     { address: bob, asset },
   ]
-  await expect(readBalances({ pairs: odd, at: null })).rejects.toThrow(`${asset} answered no number`)
+  await expect(readBalances({ pairs: odd, at: null })).rejects.toThrow(`${asset} did not return a number`)
 })
 
 test('another block than the one named is a fault', async () => {
   const hash = `0x${'ab'.repeat(32)}`
   const request = { pairs: pairs(), at: { height: paidAt, hash } }
-  await expect(readBalances(request)).rejects.toThrow(`balances were asked for at ${hash}`)
+  await expect(readBalances(request)).rejects.toThrow(`balances were requested at ${hash}`)
 })
 
 test('an answer that is not the list of Multicall3 is a fault', async () => {
   proxy.behave(changes('eth_call', () => `0x${'00'.repeat(40)}`))
-  await expect(readBalances({ pairs: pairs(), at: null })).rejects.toThrow('another number of them')
+  await expect(readBalances({ pairs: pairs(), at: null })).rejects.toThrow('the number of answers differs')
 })
 
 /** The node keeps no state up to the block of the first payments. */

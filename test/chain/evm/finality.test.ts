@@ -78,9 +78,7 @@ test.each<[string, Answer]>([
   const waiting = await drain(reader(), watched, { cursor: start })
   expect(waiting.cursor.final).toEqual(start.final)
   expect(waiting.transfers.map(({ stage }) => stage)).toEqual(['seen'])
-  await expect(drain(reader(), watched, { cursor: null })).rejects.toThrow(
-    /block finalized.*knows of none yet/,
-  )
+  await expect(drain(reader(), watched, { cursor: null })).rejects.toThrow(/block finalized.*has none yet/)
   proxy.behave()
   const later = await drain(reader(), watched, { cursor: waiting.cursor })
   expect(later.transfers.map(({ stage }) => stage)).toEqual(['final'])
@@ -93,7 +91,7 @@ test.each([
   [-32_000, 'block tag finalized is not supported'],
 ])('a node that does not know the tag (%i, %s) is named with the setting', async (code, message) => {
   proxy.behave(answersTag('finalized', { error: { code, message } }))
-  const named = /the setting networks: base: finality names the block tag finalized/
+  const named = /does not support the block tag finalized \(setting networks: base: finality\)/
   await expect(drain(reader(), watched, { cursor: start })).rejects.toThrow(named)
   await expect(reader().checkIdentity()).rejects.toThrow(named)
   await expect(reader({ kind: 'tag', tag: 'safe' }).checkIdentity()).resolves.toBeUndefined()

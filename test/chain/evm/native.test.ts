@@ -171,6 +171,6 @@ test('logs of the coin say nothing where the coin is not among the assets', asyn
 test('the voice of the coin is refused as a token', async () => {
   const reader = createEvmReader(evmSettings(anvil, { tokens: [coinEmitter] }))
   await expect(reader.scan({ cursor: start, startHeight: null, watched })).rejects.toThrow(
-    /EIP-7708.*no token/,
+    /EIP-7708.*not a token/,
   )
 })

@@ -112,7 +112,7 @@ test.each<[string, Script, RegExp]>([
       ...(receipt as object),
       transactionHash: otherHash,
     })),
-    /of another transaction/,
+    /belongs to another transaction/,
   ],
   [
     'a receipt of another block',
@@ -125,7 +125,7 @@ test.each<[string, Script, RegExp]>([
       ...(receipt as object),
       logs: [{ removed: true }],
     })),
-    /taken back/,
+    /was removed/,
   ],
   [
     'a transaction of another block',

@@ -156,5 +156,5 @@ test('reading that begins at a height finds what lies above it', async () => {
 
 test('a network without URLs is refused, for the library would fall back to a public one', () => {
   const settings = { ...evmSettings(anvil, { tokens: [] }), rpcUrls: [] }
-  expect(() => createEvmReader(settings)).toThrow('RPC_BASE names no URL')
+  expect(() => createEvmReader(settings)).toThrow('RPC_BASE has no URL')
 })

@@ -123,13 +123,13 @@ describe('without moving the cursor', () => {
   test('a node that lags behind its own head is refused where a filter betrays it', async () => {
     const [first] = chain.transfers.filter(({ height }) => height > 2000)
     behave({ logsUpTo: 2000, head: first?.height ?? 0, final: first?.height ?? 0 })
-    await expect(scan()).rejects.toThrow(/its logs left out/)
+    await expect(scan()).rejects.toThrow(/the log query omitted/)
   })
 
   test.each<[Behaviour['body'], RegExp]>([
-    ['dripped', /no whole answer within 300 ms/],
+    ['dripped', /no complete answer within 300 ms/],
     ['truncated', /terminated|closed|ECONNRESET|socket|aborted/i],
-    ['huge', /answer exceeds 2000000 bytes|no whole answer/],
+    ['huge', /answer exceeds 2000000 bytes|no complete answer/],
   ])('an answer that is %s is given up within bounds', async (body, problem) => {
     behave({ body })
     const bounds = { timeoutMs: 300, bodyBytesMax: 2_000_000, triesMax: 1 }

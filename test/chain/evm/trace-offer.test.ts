@@ -26,7 +26,7 @@ test.each([
 test.each([
   ['Too Many Requests (HTTP 429)'],
   ['50/second request limit reached - reduce calls per second or upgrade your account'],
-  ['no whole answer within 15000 ms'],
+  ['no complete answer within 15000 ms'],
   ['Internal error (code -32603)'],
 ])('"%s" says nothing of what is offered', (problem) => {
   expect(offerIn(problem)).toBeNull()

@@ -20,11 +20,13 @@ test('with traces always, a node that offers none is refused, at the start and b
   chain.proxy.behave(tracesNothing)
   const reader = chain.reader({ reading: { traces: 'always' } })
   await expect(reader.checkIdentity()).rejects.toThrow(
-    /settings_bad.*base: traces: always needs debug_traceBlockByNumber or trace_block/,
+    /settings_bad.*base: traces: always requires debug_traceBlockByNumber or trace_block/,
   )
   const { cursor } = await drain(chain.reader(), addresses(alice), { cursor: null })
   await chain.inBlock(() => chain.pay(alice, 1n))
-  await expect(drain(reader, addresses(alice), { cursor })).rejects.toThrow('it offers neither of debug_')
+  await expect(drain(reader, addresses(alice), { cursor })).rejects.toThrow(
+    'the node supports neither debug_',
+  )
 })
 
 test('where no node traces, a stretch is read without; where one does, that one reads it', async () => {
@@ -89,5 +91,5 @@ test.each<[string, Script]>([
 ])('traces %s are refused', async (_what, script) => {
   const range = await chain.inBlock(() => chain.pay(chain.forwarder, 5n, asData(alice)))
   chain.proxy.behave(script)
-  await expect(chain.readTraced(range)).rejects.toThrow('they are not those of the block that was read')
+  await expect(chain.readTraced(range)).rejects.toThrow('they belong to another block')
 })

@@ -70,7 +70,7 @@ async function lacksTag(stage: Stage): Promise<void> {
   const { anvil, ground, node } = stage
   const tx = await pay(stage)
   await anvil.mine(5)
-  const named = 'the setting networks: base: finality names the block tag finalized'
+  const named = 'the node does not support the block tag finalized (setting networks: base: finality)'
   await untilSame('the setting is named', () => ground.logged().some((line) => line.includes(named)), true)
   await askedAgain(stage)
   mustBeSame('the cursor', await cursorOf(ground, 'base'), null)
