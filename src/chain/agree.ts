@@ -1,6 +1,6 @@
 import type { NetworkName } from '../core/asset.ts'
 import { Fault, isFault } from '../core/errors.ts'
-import { allFailed, type PassedOver, type Pool, type PooledNode } from './pool.ts'
+import { allFailed, type NodeFault, type Pool, type PooledNode } from './pool.ts'
 
 /** The findings of one node. Two nodes agree if their lines are equal. */
 export type NodeFinding<Result> = {
@@ -43,7 +43,7 @@ export async function agree<Node extends PooledNode, Result>(
   const { pool, quorum, read } = ballot
   const votes = [...ballot.votes]
   const waiting = [...ballot.candidates]
-  const faults: PassedOver[] = []
+  const faults: NodeFault[] = []
   for (;;) {
     const sides = Map.groupBy(votes, ({ lines }) => lines.join('\n'))
       .values()
@@ -66,7 +66,7 @@ export async function castVote<Node extends PooledNode, Result>(
   pool: Pool<Node>,
   node: Node,
   read: (node: Node) => Promise<NodeFinding<Result>>,
-): Promise<Vote<Node, Result> | PassedOver> {
+): Promise<Vote<Node, Result> | NodeFault> {
   return pool.attempt(node, async (voter) => ({ node: voter, ...(await read(voter)) }))
 }
 
@@ -85,7 +85,7 @@ function outvote<Node extends PooledNode, Result>(
 function undecided<Node extends PooledNode, Result>(
   { network, quorum }: Ballot<Node, Result>,
   votes: readonly Vote<Node, Result>[],
-  faults: readonly PassedOver[],
+  faults: readonly NodeFault[],
 ): Fault {
   const [first, ...others] = votes
   if (first === undefined || faults.some((fault) => isFault(fault, 'settings_bad'))) return allFailed(faults)
@@ -151,7 +151,7 @@ export async function agreedHeight<Node extends PooledNode>({
 function tooFew(
   { network, quorum }: { network: NetworkName; quorum: number },
   answered: number,
-  faults: readonly PassedOver[],
+  faults: readonly NodeFault[],
 ): Fault<'remote_failed'> {
   const problem = [`only ${answered} answered`, ...faults.map(({ message }) => message)].join('; ')
   return new Fault('remote_failed', { what: `${network}, agreement of ${quorum} nodes`, problem })

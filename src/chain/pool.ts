@@ -53,7 +53,7 @@ export class Pool<Node extends PooledNode> {
       return result
     } catch (thrown) {
       const error = isUnreadable(thrown) ? unreadable(node, thrown) : thrown
-      if (isPassedOver(error)) this.distrust(node)
+      if (isNodeFault(error)) this.distrust(node)
       throw error
     } finally {
       this.#options.observe?.({ host: node.host, score: scoreOf(node.health) })
@@ -61,11 +61,11 @@ export class Pool<Node extends PooledNode> {
   }
 
   /** As `on`, but returns a fault after which the next node is tried. */
-  async attempt<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result | PassedOver> {
+  async attempt<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result | NodeFault> {
     try {
       return await this.on(node, work)
     } catch (error) {
-      if (isPassedOver(error)) return error
+      if (isNodeFault(error)) return error
       throw error
     }
   }
@@ -84,7 +84,7 @@ export class Pool<Node extends PooledNode> {
     work: (node: Node) => Promise<Result>,
     nodes: readonly Node[] = this.inOrder(),
   ): Promise<Result> {
-    const faults: PassedOver[] = []
+    const faults: NodeFault[] = []
     for (const node of nodes) {
       const result = await this.attempt(node, work)
       if (!(result instanceof Fault)) return result
@@ -99,9 +99,9 @@ export class Pool<Node extends PooledNode> {
 }
 
 /** A fault after which the next node is tried. */
-export type PassedOver = Fault<'remote_failed'> | Fault<'settings_bad'>
+export type NodeFault = Fault<'remote_failed'> | Fault<'settings_bad'>
 
-export function isPassedOver(error: unknown): error is PassedOver {
+export function isNodeFault(error: unknown): error is NodeFault {
   return isFault(error, 'remote_failed') || isFault(error, 'settings_bad')
 }
 
@@ -116,7 +116,7 @@ function unreadable({ name }: PooledNode, error: Error): Fault<'remote_failed'> 
 }
 
 /** Reports a node of another chain before failures that may be temporary. */
-export function allFailed(faults: readonly PassedOver[]): PassedOver {
+export function allFailed(faults: readonly NodeFault[]): NodeFault {
   const [only, second] = faults
   if (only !== undefined && second === undefined) return only
   const wrong = faults.filter((fault) => isFault(fault, 'settings_bad'))

@@ -1,6 +1,6 @@
 import { Fault, isFault } from '../core/errors.ts'
 import { agree, agreedHeight, castVote, type NodeFinding, type QuorumOptions, type Vote } from './agree.ts'
-import { allFailed, type PassedOver, type Pool, type PooledNode } from './pool.ts'
+import { allFailed, type NodeFault, type Pool, type PooledNode } from './pool.ts'
 import type {
   ChainTransfer,
   HeightRange,
@@ -240,7 +240,7 @@ async function agreedTransaction<Node extends PooledNode>(
 ): Promise<TransactionReading> {
   const { network, pool, quorum } = options
   const votes: Vote<Node, TransactionReading>[] = []
-  const faults: PassedOver[] = []
+  const faults: NodeFault[] = []
   for (const node of pool.inOrder()) {
     const cast = await castVote(pool, node, async (one) => transactionFinding(await read(one)))
     if (cast instanceof Fault) faults.push(cast)

@@ -16,7 +16,7 @@ export const solanaRefused: readonly SolanaRefused[] = [
   {
     name: 'answers null for what it lists',
     lie: isNull,
-    refusal: /cannot be read|does not tell what it did/,
+    refusal: /cannot be read|does not contain its effects/,
   },
   {
     name: 'does not have the block yet (-32004)',

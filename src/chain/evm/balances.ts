@@ -2,7 +2,7 @@ import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseA
 import { assetCode } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
-import { allFailed, type PassedOver, type Pool } from '../pool.ts'
+import { allFailed, type NodeFault, type Pool } from '../pool.ts'
 import { isPastStateGone } from '../refusals.ts'
 import type { BalanceReading, BalanceRequest, BlockMark } from '../types.ts'
 import { readEnds } from './finality.ts'
@@ -24,7 +24,7 @@ export async function readBalances(
 ): Promise<BalanceReading> {
   const now = () => pool.onFirst((node) => readNow(scanOf(node), pairs))
   if (at === null) return now()
-  const faults: PassedOver[] = []
+  const faults: NodeFault[] = []
   let isGone = false
   for (const node of pool.inOrder()) {
     const reading = await pool.attempt(node, () => readPast(scanOf(node), pairs, at))

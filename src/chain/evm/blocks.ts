@@ -87,7 +87,7 @@ async function readWhole(
   )
   const { transactions } = block
   const whole = toBlock(node, block, {
-    wanted: height,
+    requested: height,
     payments: transactions.flatMap((tx) => paymentsOf(watch, tx)),
     spendings: transactions.flatMap((tx) => spendingsOf(watch, tx)),
   })

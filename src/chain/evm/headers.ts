@@ -39,7 +39,7 @@ export async function readHeader(
 ): Promise<EvmBlock> {
   const position = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
   const block = await ask(node, `block ${at}`, (client) => getBlock(client, position))
-  return toBlock(node, block, { wanted: at, payments: [], spendings: [] })
+  return toBlock(node, block, { requested: at, payments: [], spendings: [] })
 }
 
 /** Headers that are requested one by one and sent in full batches, if the node accepts batches. */
@@ -93,17 +93,21 @@ async function readHeaderTogether(node: EvmNode, height: bigint): Promise<EvmBlo
   const block = await askTogether(node, `block ${height}`, (client) =>
     getBlock(client, { blockNumber: height }),
   )
-  return toBlock(node, block, { wanted: height, payments: [], spendings: [] })
+  return toBlock(node, block, { requested: height, payments: [], spendings: [] })
 }
 
 export function toBlock(
   node: EvmNode,
   block: ViemBlock<bigint, boolean, 'latest' | 'finalized' | 'safe'>,
-  { wanted, ...found }: { wanted: bigint | string } & Pick<EvmBlock, 'payments' | 'spendings'>,
+  { requested, ...found }: { requested: bigint | string } & Pick<EvmBlock, 'payments' | 'spendings'>,
 ): EvmBlock {
   const { number, hash, parentHash, timestamp, logsBloom } = block
-  if (typeof number !== 'bigint' || hash === null || (typeof wanted === 'bigint' && number !== wanted)) {
-    throw refusal(node, `block ${wanted}`, `the node answered with block ${number}`)
+  if (
+    typeof number !== 'bigint' ||
+    hash === null ||
+    (typeof requested === 'bigint' && number !== requested)
+  ) {
+    throw refusal(node, `block ${requested}`, `the node answered with block ${number}`)
   }
   return {
     height: number,

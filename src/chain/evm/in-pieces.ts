@@ -5,8 +5,8 @@ import {
   isSettled,
   type LogSpan,
   nextStep,
+  noteAccepted,
   noteRefused,
-  noteTaken,
   type SpanStep,
 } from './range-planner.ts'
 
@@ -43,15 +43,15 @@ export async function readInPieces<Result>(
   const queue = queueOf(work)
   const underWay = new Set<Promise<void>>()
   const state = { hasFailed: false, isFirst: work.isFirstAlone === true }
-  const start = (taken: PlannedPiece): void => {
-    const run = readPiece(work, { taken, found, queue, state }).finally(() => underWay.delete(run))
+  const start = (planned: PlannedPiece): void => {
+    const run = readPiece(work, { planned, found, queue, state }).finally(() => underWay.delete(run))
     underWay.add(run)
   }
   for (;;) {
     while (underWay.size < (state.isFirst || !isSettled(span, logsMax) ? 1 : atOnce)) {
-      const taken = queue.take()
-      if (taken === null) break
-      start(taken)
+      const planned = queue.take()
+      if (planned === null) break
+      start(planned)
     }
     if (underWay.size === 0) break
     await Promise.race(underWay)
@@ -63,7 +63,7 @@ export async function readInPieces<Result>(
 }
 
 type PieceReadContext<Result> = {
-  taken: PlannedPiece
+  planned: PlannedPiece
   found: { from: bigint; result: Result }[]
   queue: ReturnType<typeof queueOf>
   state: { hasFailed: boolean; isFirst: boolean }
@@ -71,14 +71,14 @@ type PieceReadContext<Result> = {
 
 async function readPiece<Result>(
   { span, logsMax, read }: PieceReadOptions<Result>,
-  { taken: { piece, step }, found, queue, state }: PieceReadContext<Result>,
+  { planned: { piece, step }, found, queue, state }: PieceReadContext<Result>,
 ): Promise<void> {
   try {
     const reading = await read(piece, step)
     // Other pieces may still be in flight after a failure; their results are discarded.
     if (state.hasFailed) return
     if ('result' in reading) {
-      noteTaken(span, step, reading.logs)
+      noteAccepted(span, step, reading.logs)
       found.push({ from: piece.from, result: reading.result })
     } else {
       noteRefused(span, step, { limit: reading, logsMax })

@@ -4,12 +4,12 @@ import { type LogSpan, newLogSpan, usualBlocks } from './range-planner.ts'
  * How the logs of a block range are queried. `recipients`: only logs to watched addresses, a part of the addresses per
  * query. `contracts`: all logs of the watched contracts, filtered here by recipient.
  */
-export type LogWay = 'recipients' | 'contracts'
+export type LogStrategy = 'recipients' | 'contracts'
 
 /** Measurements of a node's log queries. */
 export type LogMemory = {
   /** `senders` is for the queries that read movements of watched addresses. */
-  spans: Record<LogWay | 'senders', LogSpan>
+  spans: Record<LogStrategy | 'senders', LogSpan>
   /** Latency of an answer with few logs; null before the first measurement. */
   latencyMs: number | null
   msPerLog: number
@@ -20,7 +20,7 @@ export type LogMemory = {
 }
 
 /** The strategy for a block range and its maximum number of blocks, which is small if the strategy is only measured. */
-export type LogQueryChoice = { way: LogWay; blocksMax: bigint | null }
+export type LogQueryChoice = { strategy: LogStrategy; blocksMax: bigint | null }
 
 type LogWorkload = { blocks: bigint; queries: number; logsMax: number }
 
@@ -53,30 +53,30 @@ export function newLogMemory(): LogMemory {
  * same request then returns fewer logs. A strategy without a recent measurement is assumed to return no logs. It is
  * measured if that would make it cheaper.
  */
-export function chooseWay(memory: LogMemory, range: LogWorkload): LogQueryChoice {
-  if (range.queries <= 1) return { way: 'recipients', blocksMax: null }
+export function chooseLogStrategy(memory: LogMemory, range: LogWorkload): LogQueryChoice {
+  if (range.queries <= 1) return { strategy: 'recipients', blocksMax: null }
   shareLimit(memory)
   const { contracts, recipients } = memory.spans
-  if (contracts.density === null) return { way: 'contracts', blocksMax: measuredBlocks }
+  if (contracts.density === null) return { strategy: 'contracts', blocksMax: measuredBlocks }
   const costs = {
     contracts: costMs(memory, 'contracts', { ...range, perBlock: contracts.density }),
     recipients: costMs(memory, 'recipients', { ...range, perBlock: recipients.density ?? 0 }),
   }
-  const way = costs.contracts <= costs.recipients ? 'contracts' : 'recipients'
-  const other = way === 'contracts' ? 'recipients' : 'contracts'
-  if (memory.spans[way].density === null) return { way, blocksMax: measuredBlocks }
+  const strategy = costs.contracts <= costs.recipients ? 'contracts' : 'recipients'
+  const other = strategy === 'contracts' ? 'recipients' : 'contracts'
+  if (memory.spans[strategy].density === null) return { strategy, blocksMax: measuredBlocks }
   memory.sinceTried++
-  const mayBeCheaper = costMs(memory, other, { ...range, perBlock: 0 }) < costs[way]
-  if (memory.sinceTried < measureEvery || !mayBeCheaper) return { way, blocksMax: null }
+  const mayBeCheaper = costMs(memory, other, { ...range, perBlock: 0 }) < costs[strategy]
+  if (memory.sinceTried < measureEvery || !mayBeCheaper) return { strategy, blocksMax: null }
   memory.sinceTried = 0
-  return { way: other, blocksMax: measuredBlocks }
+  return { strategy: other, blocksMax: measuredBlocks }
 }
 
 /** A node's limit of blocks per query mostly does not depend on the filter, so both strategies share it. */
 function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
   for (const [known, unknown] of [[contracts, recipients] as const, [recipients, contracts] as const]) {
-    if (unknown.taken > 0n || unknown.ceiling !== null || known.ceiling === null) continue
-    Object.assign(unknown, { taken: known.taken, ceiling: { ...known.ceiling } })
+    if (unknown.accepted > 0n || unknown.ceiling !== null || known.ceiling === null) continue
+    Object.assign(unknown, { accepted: known.accepted, ceiling: { ...known.ceiling } })
   }
 }
 
@@ -95,14 +95,14 @@ export function noteCost(memory: LogMemory, ms: number, logs: number): void {
 
 function costMs(
   { latencyMs, msPerLog, spans }: LogMemory,
-  way: LogWay,
+  strategy: LogStrategy,
   { blocks, queries, logsMax, perBlock }: LogWorkload & { perBlock: number },
 ): number {
   const span = Math.max(
     1,
-    Math.min(Number(usualBlocks(spans[way])), perBlock === 0 ? Infinity : logsMax / perBlock),
+    Math.min(Number(usualBlocks(spans[strategy])), perBlock === 0 ? Infinity : logsMax / perBlock),
   )
-  const times = way === 'recipients' ? queries : 1
+  const times = strategy === 'recipients' ? queries : 1
   const requests = times * Math.ceil(Number(blocks) / span)
   // The density of a strategy is that of one of its queries.
   const logs = times * Number(blocks) * perBlock

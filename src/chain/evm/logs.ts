@@ -4,7 +4,7 @@ import { mapBounded } from '../map-bounded.ts'
 import { type Limit, limitIn } from '../refusals.ts'
 import type { HeightRange } from '../types.ts'
 import type { PieceReading } from './in-pieces.ts'
-import { type LogWay, noteCost } from './log-cost.ts'
+import { type LogStrategy, noteCost } from './log-cost.ts'
 import { failureOf, refusal } from './node.ts'
 import type { SpanStep } from './range-planner.ts'
 import {
@@ -22,19 +22,19 @@ import type { EvmScan } from './watch.ts'
 /** The recipients in each query of a piece; null for a query without recipients. */
 export type LogQueries = readonly (readonly Hex[] | null)[]
 
-/** The findings of a piece. `heard` lists, by block, the contracts that wrote any Transfer in it. */
+/** The findings of a piece. `writers` lists, by block, the contracts that wrote any Transfer in it. */
 export type PieceLogs = {
   transfers: TransferLog[]
   odd: OddLog[]
-  heard: ReadonlyMap<bigint, ReadonlySet<string>>
+  writers: ReadonlyMap<bigint, ReadonlySet<string>>
 }
 
 export function queryCount({ watch, bounds }: EvmScan): number {
   return emittersOf(watch).length === 0 ? 0 : Math.ceil(watch.recipients.size / bounds.recipientsPerRequest)
 }
 
-export function queriesOf({ watch, bounds }: EvmScan, way: LogWay): LogQueries {
-  if (way === 'contracts') return [null]
+export function queriesOf({ watch, bounds }: EvmScan, strategy: LogStrategy): LogQueries {
+  if (strategy === 'contracts') return [null]
   const topics = [...watch.recipients].map(topicOf)
   const count = Math.ceil(topics.length / bounds.recipientsPerRequest)
   return Array.from({ length: count }, (_, index) =>
@@ -71,7 +71,7 @@ export async function readLogs(
     result: {
       transfers: [...new Map(transfers.map((log) => [`${log.height}/${log.logIndex}`, log])).values()],
       odd: found.filter((log): log is OddLog => !isTransfer(log)),
-      heard: heardIn(logs),
+      writers: writersByBlock(logs),
     },
   }
 }
@@ -94,13 +94,13 @@ function accept({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): (Tra
   return [found]
 }
 
-function heardIn(logs: readonly AnyLog[]): Map<bigint, Set<string>> {
-  const heard = new Map<bigint, Set<string>>()
+function writersByBlock(logs: readonly AnyLog[]): Map<bigint, Set<string>> {
+  const writers = new Map<bigint, Set<string>>()
   for (const log of logs) {
     const { height, contract } = oddLog(log, 'fields')
-    if (height !== null) heard.set(height, (heard.get(height) ?? new Set()).add(contract))
+    if (height !== null) writers.set(height, (writers.get(height) ?? new Set()).add(contract))
   }
-  return heard
+  return writers
 }
 
 /** The contracts that wrote the logs, and the allowed values of each topic; null for any. */

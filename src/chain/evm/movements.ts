@@ -63,7 +63,7 @@ function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): Mov
   const moved = movedOut(log)
   if (moved === null) return []
   if ('reason' in moved) {
-    node.passOver({ reason: moved.reason, contract, tx: moved.tx })
+    node.reportOddLog({ reason: moved.reason, contract, tx: moved.tx })
     return []
   }
   requireWithin(node, range, { ...moved, removed: log.removed })
@@ -114,12 +114,12 @@ async function movementsOf(scan: EvmScan, entry: MovementLog): Promise<BalanceMo
   const change = event === depositTopic ? value : -value
   const wrapped: BalanceMovement = { ...position, index, asset, change }
   // Value that the transaction itself sends into the contract already shows in the block, as a payment by the address.
-  const shows = event === depositTopic && sent(receipt, { address, contract })
+  const shows = event === depositTopic && isSentTo(receipt, { address, contract })
   if (watch.native === null || shows) return [wrapped]
   return [wrapped, { ...position, index: `${index}/native`, asset: watch.native, change: -change }]
 }
 
-function sent(
+function isSentTo(
   { from, to }: RpcTransactionReceipt,
   { address, contract }: Pick<CoinWrap, 'address' | 'contract'>,
 ) {

@@ -24,18 +24,18 @@ export async function readNative(
   const { native } = scan.watch
   if (native === null) return { transfers: [], movements: [] }
   const all = [...blocks.values()]
-  const offers = all.flatMap((block) => block.payments.map((payment) => ({ block, payment })))
+  const payments = all.flatMap((block) => block.payments.map((payment) => ({ block, payment })))
   const spent = stage === 'final' ? all.flatMap(spendingsIn) : []
   const receipts = await readReceipts(scan, [
-    ...offers.flatMap(({ block, payment: { tx, index } }) => (index === 'mint' ? [] : [{ block, tx }])),
+    ...payments.flatMap(({ block, payment: { tx, index } }) => (index === 'mint' ? [] : [{ block, tx }])),
     ...spent.map(({ block, spending: { tx } }) => ({ block, tx })),
   ])
   const inside = await readInside(scan, stage === 'final' && scan.watch.traced ? all : [])
   const succeeded = (tx: TxId) => receipts.get(tx)?.status === '0x1'
   return {
-    transfers: offers
+    transfers: payments
       .filter(({ payment: { tx, index } }) => index === 'mint' || succeeded(tx))
-      .map((offer) => nativeTransfer(scan, native, offer))
+      .map((payment) => nativeTransfer(scan, native, payment))
       .concat(inside.transfers),
     movements: spent
       .flatMap((one) => movementsOf(scan, native, { ...one, receipt: receipts.get(one.spending.tx) }))
@@ -63,7 +63,7 @@ export function withoutPayments(
   return logs.filter((log) => echoes.get(log.tx) !== log)
 }
 
-type Offer = { block: EvmBlock; payment: NativePayment }
+type BlockPayment = { block: EvmBlock; payment: NativePayment }
 type BlockSpending = { block: EvmBlock; spending: NativeSpending }
 
 function spendingsIn(block: EvmBlock): BlockSpending[] {
@@ -118,7 +118,7 @@ function feeOf(receipt: RollupReceipt): bigint {
 export function nativeTransfer(
   { watch }: EvmScan,
   asset: AssetKey,
-  { block, payment }: Offer,
+  { block, payment }: BlockPayment,
 ): ChainTransfer {
   return {
     network: watch.network,

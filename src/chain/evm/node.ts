@@ -28,7 +28,7 @@ export type EvmNode = {
   readonly batching: Client
   readonly logs: LogMemory
   /** Reports a log that is ignored because of its form. */
-  readonly passOver: (log: Omit<Parameters<OddLogObserver>[0], 'network'>) => void
+  readonly reportOddLog: (log: Omit<Parameters<OddLogObserver>[0], 'network'>) => void
 }
 
 export function openNode(connection: NodeConnection): EvmNode {
@@ -41,7 +41,7 @@ export function openNode(connection: NodeConnection): EvmNode {
     client: createClient({ transport: transportOf(exchange.ask) }),
     batching: createClient({ transport: transportOf(together) }),
     logs: newLogMemory(),
-    passOver: (log) => connection.observeOddLog({ network: connection.network, ...log }),
+    reportOddLog: (log) => connection.observeOddLog({ network: connection.network, ...log }),
   }
 }
 

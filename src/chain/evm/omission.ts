@@ -18,7 +18,7 @@ import type { EvmScan, EvmWatch } from './watch.ts'
 type LogAnswer = {
   logs: readonly TransferLog[]
   /** If whole contracts were queried: those that wrote a Transfer, by block. Otherwise null. */
-  heard: ReadonlyMap<bigint, ReadonlySet<string>> | null
+  writers: ReadonlyMap<bigint, ReadonlySet<string>> | null
 }
 
 /**
@@ -29,10 +29,10 @@ type LogAnswer = {
 export async function refuseOmissions(
   scan: EvmScan,
   blocks: Blocks,
-  { logs, heard }: LogAnswer,
+  { logs, writers }: LogAnswer,
 ): Promise<void> {
   const known = Map.groupBy(logs, ({ height }) => height)
-  const mayHold = heard === null ? recipientProbe(scan.watch) : contractProbe(scan.watch, heard)
+  const mayHold = writers === null ? recipientProbe(scan.watch) : contractProbe(scan.watch, writers)
   const suspects = [...blocks.values()].filter((block) => mayHold(block, known.get(block.height) ?? []))
   await mapBounded(suspects, scan.bounds.requestsAtOnce, (block) =>
     compareReceipts(scan, block, known.get(block.height) ?? []),
@@ -44,7 +44,7 @@ export async function refuseOmissions(
  * balance that they moved shows in the balance proof.
  * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lack
  */
-export async function passOverOdd(
+export async function skipOddLogs(
   scan: EvmScan,
   blocks: Blocks,
   { logs, odd }: { logs: readonly TransferLog[]; odd: readonly OddLog[] },
@@ -62,7 +62,7 @@ export async function passOverOdd(
       })
     } else if (block !== undefined) await compareReceipts(scan, block, known)
     const { reason, contract, tx } = log
-    scan.node.passOver({ reason, contract, tx })
+    scan.node.reportOddLog({ reason, contract, tx })
   })
 }
 
@@ -89,13 +89,13 @@ function recipientProbe(watch: EvmWatch): BloomProbe {
 }
 
 /** True for a block whose filter may hold a transfer by a contract that wrote none in it. */
-function contractProbe(watch: EvmWatch, heard: NonNullable<LogAnswer['heard']>): BloomProbe {
+function contractProbe(watch: EvmWatch, writers: NonNullable<LogAnswer['writers']>): BloomProbe {
   const event = bloomBits(transferTopic)
   const emitters = emittersOf(watch).map((emitter) => ({ emitter, bits: bloomBits(`0x${emitter.slice(2)}`) }))
   return (block) => {
     const bloom = parseBloom(block.bloom)
     if (!bloomMayHold(bloom, event) || bloomShare(bloom) ** 3 * emitters.length > chanceMax) return false
-    const wrote = heard.get(block.height)
+    const wrote = writers.get(block.height)
     return emitters.some(({ emitter, bits }) => wrote?.has(emitter) !== true && bloomMayHold(bloom, bits))
   }
 }

@@ -2,7 +2,7 @@ import type { Limit } from '../refusals.ts'
 
 /**
  * How many blocks one kind of log query may span on one node. Callers take a size from `nextStep` and report with
- * `noteTaken`, `noteRefused` and `giveUp`; the planner itself reads nothing.
+ * `noteAccepted`, `noteRefused` and `giveUp`; the planner itself reads nothing.
  *
  * - A query is as wide as the widest accepted one, or narrower if answers become full.
  * - A refusal starts a search. Queries then run one at a time: first as wide as the node offers, otherwise one block,
@@ -14,7 +14,7 @@ import type { Limit } from '../refusals.ts'
  */
 export type LogSpan = {
   /** The most blocks accepted; 0 before the first answer. */
-  taken: bigint
+  accepted: bigint
   /** A number of blocks that is not requested for now. */
   ceiling: Ceiling | null
   /** A refusal that no narrower query has explained yet. */
@@ -33,7 +33,7 @@ type Ceiling = {
   isExplained: boolean
   /** How often the ceiling was refused again, and how many of the widest queries were accepted since. */
   refusedAgain: number
-  takenSince: number
+  acceptedSince: number
 }
 
 type SpanSearch = Pick<Ceiling, 'blocks' | 'named' | 'isExplained'> & {
@@ -45,7 +45,7 @@ type SpanSearch = Pick<Ceiling, 'blocks' | 'named' | 'isExplained'> & {
 export type SpanStep = { blocks: bigint; isTrial: boolean }
 
 /** Limits set by known providers. A search among them is short and finds the exact limit. */
-const customary = [
+const customaryLimits = [
   1, 2, 5, 10, 20, 30, 50, 64, 100, 128, 200, 250, 256, 300, 400, 500, 512, 800, 1000, 1024, 1500, 2000, 2048,
   2500, 3000, 3500, 4000, 5000, 10_000, 20_000, 50_000, 100_000,
 ].map(BigInt)
@@ -67,15 +67,15 @@ const retryAfter = { unexplained: 4, explained: 1024 }
 const retryAfterMax = 4096
 
 export function newLogSpan(): LogSpan {
-  return { taken: 0n, ceiling: null, search: null, density: null, onTrial: false }
+  return { accepted: 0n, ceiling: null, search: null, density: null, onTrial: false }
 }
 
 /** True once the limit of the node is known. Until then queries run one at a time. */
 export function isSettled(span: LogSpan, logsMax: number): boolean {
-  const { taken, ceiling, search } = span
-  if (search !== null || taken === 0n) return false
-  if (ceiling === null) return taken >= firstBlocks || mostByDensity(span, logsMax) < firstBlocks
-  return below(ceiling, taken) === null
+  const { accepted, ceiling, search } = span
+  if (search !== null || accepted === 0n) return false
+  if (ceiling === null) return accepted >= firstBlocks || mostByDensity(span, logsMax) < firstBlocks
+  return below(ceiling, accepted) === null
 }
 
 /** The next query, within the remaining blocks and the size of an answer. A trial counts as in flight from then on. */
@@ -88,16 +88,16 @@ export function nextStep(span: LogSpan, left: bigint, logsMax: number): SpanStep
   return { blocks: lowest(most, trial), isTrial: true }
 }
 
-export function noteTaken(span: LogSpan, step: SpanStep, logs: number): void {
+export function noteAccepted(span: LogSpan, step: SpanStep, logs: number): void {
   const { blocks } = step
   const density = logs / Number(blocks)
   span.density = span.density === null ? density : span.density + (density - span.density) * newestWeight
   if (span.search !== null) settleSearch(span, span.search, step)
-  if (span.search === null && blocks > span.taken) span.taken = blocks
-  const { ceiling, taken } = span
+  if (span.search === null && blocks > span.accepted) span.accepted = blocks
+  const { ceiling, accepted } = span
   if (ceiling === null) return
-  if (ceiling.blocks <= taken) span.ceiling = raised(ceiling)
-  else if (blocks >= taken) ceiling.takenSince++
+  if (ceiling.blocks <= accepted) span.ceiling = raised(ceiling)
+  else if (blocks >= accepted) ceiling.acceptedSince++
 }
 
 /** Learns from a refusal. If the query held too much, the blocks are denser than estimated. */
@@ -122,8 +122,8 @@ export function giveUp(span: LogSpan): void {
 }
 
 /** The width of a query that is not a trial. */
-export function usualBlocks({ taken, ceiling }: LogSpan): bigint {
-  return ceiling === null && taken < firstBlocks ? firstBlocks : highest(taken, 1n)
+export function usualBlocks({ accepted, ceiling }: LogSpan): bigint {
+  return ceiling === null && accepted < firstBlocks ? firstBlocks : highest(accepted, 1n)
 }
 
 function settleSearch(span: LogSpan, search: SpanSearch, { blocks, isTrial }: SpanStep): void {
@@ -134,21 +134,21 @@ function settleSearch(span: LogSpan, search: SpanSearch, { blocks, isTrial }: Sp
   else {
     const isAgain = span.ceiling?.blocks === refused
     const refusedAgain = isAgain ? (span.ceiling?.refusedAgain ?? 0) + 1 : 0
-    span.ceiling = { blocks: refused, named, isExplained, refusedAgain, takenSince: 0 }
-    if (span.taken >= refused) span.taken = blocks
+    span.ceiling = { blocks: refused, named, isExplained, refusedAgain, acceptedSince: 0 }
+    if (span.accepted >= refused) span.accepted = blocks
     span.search = null
   }
 }
 
 /** True if a single block must show whether the node itself fails. Not needed below a width known to be accepted. */
-function needsCheck({ taken }: LogSpan, { blocks, isExplained, isChecked }: SpanSearch): boolean {
-  return !isExplained && !isChecked && blocks > 2n && (taken === 0n || taken >= blocks)
+function needsCheck({ accepted }: LogSpan, { blocks, isExplained, isChecked }: SpanSearch): boolean {
+  return !isExplained && !isChecked && blocks > 2n && (accepted === 0n || accepted >= blocks)
 }
 
 function raised({ blocks, isExplained }: Ceiling): Ceiling | null {
   const next = blocks * 2n
   if (isExplained || next > firstBlocks) return null
-  return { blocks: next, named: null, isExplained, refusedAgain: 0, takenSince: 0 }
+  return { blocks: next, named: null, isExplained, refusedAgain: 0, acceptedSince: 0 }
 }
 
 function mostByDensity({ density }: LogSpan, logsMax: number): bigint {
@@ -159,32 +159,35 @@ function mostByDensity({ density }: LogSpan, logsMax: number): bigint {
 
 /** Null if there is nothing to try. */
 function trialOf(span: LogSpan): bigint | null {
-  const { taken, ceiling, search, onTrial } = span
+  const { accepted, ceiling, search, onTrial } = span
   if (search !== null) return searched(span, search)
   if (onTrial) return null
-  if (ceiling === null) return taken < firstBlocks ? firstBlocks : middle(taken, null)
-  const { isExplained, refusedAgain, takenSince } = ceiling
+  if (ceiling === null) return accepted < firstBlocks ? firstBlocks : middle(accepted, null)
+  const { isExplained, refusedAgain, acceptedSince } = ceiling
   const first = isExplained ? retryAfter.explained : retryAfter.unexplained
-  const isDue = takenSince >= Math.min(retryAfterMax, first * 4 ** refusedAgain)
-  return isDue ? ceiling.blocks : below(ceiling, taken)
+  const isDue = acceptedSince >= Math.min(retryAfterMax, first * 4 ** refusedAgain)
+  return isDue ? ceiling.blocks : below(ceiling, accepted)
 }
 
 function searched(span: LogSpan, search: SpanSearch): bigint {
   const { blocks, isExplained } = search
-  const floor = span.taken < blocks ? span.taken : 0n
+  const floor = span.accepted < blocks ? span.accepted : 0n
   if (needsCheck(span, search)) return 1n
   const inBetween = isExplained ? below(search, floor) : null
   return inBetween ?? highest(floor, highest(1n, blocks / 2n))
 }
 
 /** The number that the node named; otherwise the median of the customary limits that are still possible. */
-function below({ blocks, named, isExplained }: Omit<SpanSearch, 'isChecked'>, taken: bigint): bigint | null {
-  if (named !== null) return named > taken && named < blocks ? named : null
-  return isExplained ? middle(taken, blocks) : null
+function below(
+  { blocks, named, isExplained }: Omit<SpanSearch, 'isChecked'>,
+  accepted: bigint,
+): bigint | null {
+  if (named !== null) return named > accepted && named < blocks ? named : null
+  return isExplained ? middle(accepted, blocks) : null
 }
 
-function middle(taken: bigint, refused: bigint | null): bigint | null {
-  const open = customary.filter((blocks) => blocks > taken && (refused === null || blocks < refused))
+function middle(accepted: bigint, refused: bigint | null): bigint | null {
+  const open = customaryLimits.filter((blocks) => blocks > accepted && (refused === null || blocks < refused))
   return open[Math.floor(open.length / 2)] ?? null
 }
 

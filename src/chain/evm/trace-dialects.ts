@@ -3,10 +3,10 @@ import type { Address, TxId } from '../../core/asset.ts'
 
 /**
  * Native coin moved inside of a transaction: sent by contracts, given to new contracts, or left by destroyed ones. The
- * payment by the transaction itself is not included. `place` numbers the moves of a transaction in the order of
+ * payment by the transaction itself is not included. `position` numbers the moves of a transaction in the order of
  * execution, so that it is the same in both dialects.
  */
-export type Inner = { tx: TxId; place: number; from: Address; to: Address; value: bigint }
+export type InnerTransfer = { tx: TxId; position: number; from: Address; to: Address; value: bigint }
 
 /** The block whose traces are read. */
 type TracedBlock = { hash: Hex; txs: readonly TxId[] }
@@ -16,7 +16,7 @@ export type Dialect = {
   method: 'debug_traceBlockByNumber' | 'trace_block'
   params: (height: bigint) => readonly unknown[]
   /** Null if the answer does not cover all transactions of the block. */
-  read: (answer: unknown, block: TracedBlock) => Inner[] | null
+  read: (answer: unknown, block: TracedBlock) => InnerTransfer[] | null
 }
 
 export const dialects: readonly Dialect[] = [
@@ -39,9 +39,9 @@ type CallFrame = { type: string; from: Hex; to?: Hex; value?: Hex; error?: strin
 /** A delegated call repeats the value of the enclosing call, and moves nothing. */
 const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'])
 
-function readCallFrames(traces: readonly CallTrace[], { txs }: TracedBlock): Inner[] | null {
+function readCallFrames(traces: readonly CallTrace[], { txs }: TracedBlock): InnerTransfer[] | null {
   if (traces.length !== txs.length) return null
-  const inner: Inner[] = []
+  const inner: InnerTransfer[] = []
   for (const [position, tx] of txs.entries()) {
     const { result, txHash = tx } = traces[position] ?? {}
     if (result === undefined || txHash.toLowerCase() !== tx) return null
@@ -84,7 +84,7 @@ type Action = {
   blockHash: Hex
 }
 
-function readActions(all: readonly Action[], { hash, txs }: TracedBlock): Inner[] | null {
+function readActions(all: readonly Action[], { hash, txs }: TracedBlock): InnerTransfer[] | null {
   if (all.some(({ blockHash }) => blockHash !== hash)) return null
   const byTx = Map.groupBy(all, ({ transactionHash }) => transactionHash?.toLowerCase())
   if (txs.some((tx) => byTx.get(tx)?.[0]?.traceAddress.length !== 0)) return null
@@ -116,12 +116,12 @@ function toMove(from: Hex | undefined, to: Hex | undefined, value: Hex = '0x0'):
 }
 
 /** A move from an address to itself changes nothing and is left out. */
-function numbered(tx: TxId, moves: readonly CoinMove[]): Inner[] {
+function numbered(tx: TxId, moves: readonly CoinMove[]): InnerTransfer[] {
   return moves
     .filter(({ from, to }) => from.toLowerCase() !== to.toLowerCase())
-    .map(({ from, to, value }, place) => ({
+    .map(({ from, to, value }, position) => ({
       tx,
-      place,
+      position,
       from: from.toLowerCase() as Address,
       to: to.toLowerCase() as Address,
       value: BigInt(value),

@@ -9,11 +9,11 @@ import type { BalanceMovement, ChainTransfer, NetworkSettings } from '../types.t
 import type { EvmBlock } from './headers.ts'
 import { ask, type EvmNode, refusal } from './node.ts'
 import { depositTopic, isReported, readReceipt, withdrawalTopic } from './receipts.ts'
-import { type Dialect, dialects, type Inner } from './trace-dialects.ts'
+import { type Dialect, dialects, type InnerTransfer } from './trace-dialects.ts'
 import { coinEmitter, type EvmScan } from './watch.ts'
 
 /** The trace dialect of each node; null for none. Determined once per connection. */
-const spoken = new WeakMap<Client, Dialect | null>()
+const knownDialects = new WeakMap<Client, Dialect | null>()
 
 /** The nodes that offer traces. A node that does not answer is left out this time. */
 export async function tracingNodes(pool: Pool<EvmNode>): Promise<EvmNode[]> {
@@ -33,7 +33,7 @@ export async function traceFaults(node: EvmNode, { name, reading }: NetworkSetti
  * Native coin that contracts moved inside of a block's transactions, in order.
  * @throws Fault `remote_failed`, also if the node traces no blocks, or not this one
  */
-export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readonly Inner[]> {
+export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readonly InnerTransfer[]> {
   if (block.transactions === 0) return []
   const dialect = await dialectOf(node)
   const what = `traces of block ${block.height}`
@@ -51,14 +51,14 @@ const methods = dialects.map(({ method }) => method).join(' or ')
  * others can.
  */
 async function dialectOf(node: EvmNode): Promise<Dialect | null> {
-  const known = spoken.get(node.client)
+  const known = knownDialects.get(node.client)
   if (known !== undefined) return known
   for (const dialect of dialects) {
     if (!(await offers(node, dialect))) continue
-    spoken.set(node.client, dialect)
+    knownDialects.set(node.client, dialect)
     return dialect
   }
-  spoken.set(node.client, null)
+  knownDialects.set(node.client, null)
   return null
 }
 
@@ -114,18 +114,18 @@ async function readBlock(scan: EvmScan, block: EvmBlock, native: AssetKey): Prom
   for (const [tx, inner] of Map.groupBy(ours, (one) => one.tx)) {
     const receipt = await receiptIn(scan, block, tx)
     for (const one of inner) {
-      const place = { network: watch.network, tx, asset: native, index: `trace:${one.place}` }
+      const common = { network: watch.network, tx, asset: native, index: `trace:${one.position}` }
       const at = { height: block.height, blockHash: block.hash }
       if (watch.recipients.has(one.to) && !isPaidOtherwise(scan, receipt, one))
-        inside.transfers.push({ ...place, ...at, ...endsOf(one), blockAt: block.at })
+        inside.transfers.push({ ...common, ...at, ...endsOf(one), blockAt: block.at })
       if (watch.recipients.has(one.from) && !isWrapped(scan, receipt, one))
-        inside.movements.push({ ...place, ...at, address: one.from, change: -one.value })
+        inside.movements.push({ ...common, ...at, address: one.from, change: -one.value })
     }
   }
   return inside
 }
 
-function endsOf({ from, to, value }: Inner): Pick<ChainTransfer, 'from' | 'to' | 'amount'> {
+function endsOf({ from, to, value }: InnerTransfer): Pick<ChainTransfer, 'from' | 'to' | 'amount'> {
   return { from, to, amount: toAmount(value) }
 }
 
@@ -144,13 +144,21 @@ async function receiptIn({ node }: EvmScan, block: EvmBlock, tx: TxId): Promise<
  * True if the payment is reported elsewhere: by a log of the chain itself (EIP-7708), or as a movement if it is an
  * unwrapped coin.
  */
-function isPaidOtherwise({ watch }: EvmScan, receipt: RpcTransactionReceipt, { tx, from, to, value }: Inner) {
+function isPaidOtherwise(
+  { watch }: EvmScan,
+  receipt: RpcTransactionReceipt,
+  { tx, from, to, value }: InnerTransfer,
+) {
   if (receipt.logs.some(({ address }) => address.toLowerCase() === coinEmitter)) return true
   const wrapping = { tx, contract: from, address: to, value }
   return watch.contracts.has(from) && isReported(receipt, wrapping, withdrawalTopic)
 }
 
-function isWrapped({ watch }: EvmScan, receipt: RpcTransactionReceipt, { tx, from, to, value }: Inner) {
+function isWrapped(
+  { watch }: EvmScan,
+  receipt: RpcTransactionReceipt,
+  { tx, from, to, value }: InnerTransfer,
+) {
   const wrapping = { tx, contract: to, address: from, value }
   return watch.contracts.has(to) && isReported(receipt, wrapping, depositTopic)
 }

@@ -12,11 +12,11 @@ import { type Blocks, openCache, readBlocks, readsWhole } from './blocks.ts'
 import { requireHead } from './finality.ts'
 import { type BlockLink, checkLinks, createHeaders, type EvmBlock, type Headers } from './headers.ts'
 import { type PieceReading, readInPieces } from './in-pieces.ts'
-import { chooseWay, type LogWay } from './log-cost.ts'
+import { chooseLogStrategy, type LogStrategy } from './log-cost.ts'
 import { type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'
 import { readNative, withoutPayments } from './native.ts'
 import { refusal } from './node.ts'
-import { passOverOdd, refuseOmissions } from './omission.ts'
+import { refuseOmissions, skipOddLogs } from './omission.ts'
 import { newLogSpan } from './range-planner.ts'
 import { markHeights } from './trail.ts'
 import type { TransferLog } from './transfer-log.ts'
@@ -82,8 +82,8 @@ async function readParts(scan: EvmScan, track: Track, headers: Headers): Promise
   const pieces: Promise<PieceFound>[] = []
   let from = track.again ?? track.from
   for (let isWhole = true; isWhole && from <= track.to; ) {
-    const { way, to } = wayOf(scan, { from: from < track.from ? track.from : from, to: track.to })
-    const part = await readPart(scan, { track, range: { from, to }, way, headers, progress })
+    const { strategy, to } = strategyFor(scan, { from: from < track.from ? track.from : from, to: track.to })
+    const part = await readPart(scan, { track, range: { from, to }, strategy, headers, progress })
     pieces.push(...part.pieces)
     isWhole = part.reached === to
     from = part.reached + 1n
@@ -95,21 +95,21 @@ async function readParts(scan: EvmScan, track: Track, headers: Headers): Promise
 type TrackReadContext = {
   track: Track
   range: HeightRange
-  way: LogWay
+  strategy: LogStrategy
   headers: Headers
   progress: TrackProgress
 }
 
 async function readPart(
   scan: EvmScan,
-  { track, range, way, headers, progress }: TrackReadContext,
+  { track, range, strategy, headers, progress }: TrackReadContext,
 ): Promise<TrackPieces> {
   const { node, bounds } = scan
-  const queries = queryCount(scan) === 0 ? [] : queriesOf(scan, way)
+  const queries = queryCount(scan) === 0 ? [] : queriesOf(scan, strategy)
   const perBlockBefore = node.logs.transfersPerBlock
   const { results, reached } = await readInPieces({
     range,
-    span: queries.length === 0 ? { ...newLogSpan(), taken: range.to } : node.logs.spans[way],
+    span: queries.length === 0 ? { ...newLogSpan(), accepted: range.to } : node.logs.spans[strategy],
     logsMax: bounds.logsPerAnswerMax,
     // Some pieces wait for a node that asked to slow down; the surplus keeps another one ready to send.
     atOnce: bounds.requestsAtOnce * 2,
@@ -120,7 +120,7 @@ async function readPart(
       if (!('result' in reading)) return reading
       progress.found += reading.result.transfers.length
       progress.blocks += Number(step.blocks)
-      const found = readPiece(scan, track, { piece, headers, way, ...reading.result })
+      const found = readPiece(scan, track, { piece, headers, strategy, ...reading.result })
       found.catch(() => {
         progress.failed = true
       })
@@ -141,13 +141,13 @@ type TrackProgress = { found: number; blocks: number; failed: boolean; endsMs: n
 
 /**
  * Estimates the transfers in the blocks read so far, from the density of this track or of an earlier one on this node.
- * `taken` counts the blocks above the start of the range. Blocks below it are always read again completely.
+ * `blocksRead` counts the blocks above the start of the range. Blocks below it are always read again completely.
  */
-function isEnough({ transfersPerScan }: ReaderBounds, progress: TrackEstimate, taken: bigint): boolean {
+function isEnough({ transfersPerScan }: ReaderBounds, progress: TrackEstimate, blocksRead: bigint): boolean {
   const { found, blocks, failed, endsMs, perBlockBefore } = progress
   const perBlock = blocks === 0 ? (perBlockBefore ?? 0) : found / blocks
-  const isFull = perBlock * Number(taken) >= transfersPerScan
-  return failed || (taken > 0n && (isFull || performance.now() > endsMs))
+  const isFull = perBlock * Number(blocksRead) >= transfersPerScan
+  return failed || (blocksRead > 0n && (isFull || performance.now() > endsMs))
 }
 
 type TrackEstimate = TrackProgress & { perBlockBefore: number | null }
@@ -157,18 +157,18 @@ export function trackBlocksMax({ watch, bounds }: EvmScan): bigint {
   return readsWhole(watch) ? bounds.blocksPerScan : bounds.logBlocksPerScan
 }
 
-function wayOf(scan: EvmScan, { from, to }: HeightRange) {
-  const { way, blocksMax } = chooseWay(scan.node.logs, {
+function strategyFor(scan: EvmScan, { from, to }: HeightRange) {
+  const { strategy, blocksMax } = chooseLogStrategy(scan.node.logs, {
     blocks: to - from + 1n,
     queries: queryCount(scan),
     logsMax: scan.bounds.logsPerAnswerMax,
   })
-  return { way, to: blocksMax === null || from + blocksMax > to ? to : from + blocksMax - 1n }
+  return { strategy, to: blocksMax === null || from + blocksMax > to ? to : from + blocksMax - 1n }
 }
 
 type PieceFound = { transfers: ChainTransfer[]; movements: BalanceMovement[]; links: [bigint, BlockLink][] }
 
-const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], odd: [], heard: new Map() } }
+const noLogs: PieceReading<PieceLogs> = { logs: 0, result: { transfers: [], odd: [], writers: new Map() } }
 
 async function readPiece(
   scan: EvmScan,
@@ -176,11 +176,11 @@ async function readPiece(
   {
     piece,
     headers,
-    way,
-    heard,
+    strategy,
+    writers,
     transfers,
     odd,
-  }: PieceLogs & { piece: HeightRange; headers: Headers; way: LogWay },
+  }: PieceLogs & { piece: HeightRange; headers: Headers; strategy: LogStrategy },
 ): Promise<PieceFound> {
   // Below `from` only tokens count: without the blocks, payments and their EIP-7708 logs cannot be distinguished.
   const logs = transfers.filter(({ height, asset }) => height >= from || asset !== scan.watch.native)
@@ -198,8 +198,8 @@ async function readPiece(
   const payments = [...blocks.values()].flatMap((block) => block.payments)
   const tokens = withoutPayments(scan, logs, payments).map((log) => tokenTransfer(scan, blocks, log))
   if (stage === 'final') {
-    await passOverOdd(scan, blocks, { logs: transfers, odd })
-    await refuseOmissions(scan, blocks, { logs, heard: way === 'contracts' ? heard : null })
+    await skipOddLogs(scan, blocks, { logs: transfers, odd })
+    await refuseOmissions(scan, blocks, { logs, writers: strategy === 'contracts' ? writers : null })
   }
   const coins = await readNative(scan, blocks, stage)
   const links = [...blocks.values()].map((block): [bigint, BlockLink] => [block.height, linkOf(block)])

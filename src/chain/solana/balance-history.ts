@@ -17,7 +17,7 @@ type Holder = { owner: Address; code: Address | 'native' }
 type AccountHistory = { account: string; listed: readonly ListedSignature[]; now: bigint }
 
 /** The most rounds. Each may find further accounts of the owner in the transactions that it reads. */
-const turnsMax = 4
+const roundsMax = 4
 
 /**
  * Follows an owner's balance through a range of final slots, from the balances before and after each transaction that
@@ -30,18 +30,22 @@ export async function readBalanceHistory(
 ): Promise<BalanceHistory> {
   const holder: Holder = { owner: address, code: assetCode(asset) }
   const { height } = await readFinalMark(scan)
-  let wanted = holder.code === 'native' ? [address] : await accountsOf(scan, address, height)
+  let accounts = holder.code === 'native' ? [address] : await accountsOf(scan, address, height)
   const histories: AccountHistory[] = []
-  for (let turns = 0; turns < turnsMax; turns++) {
-    histories.push(...(await listAccounts(scan, holder, { accounts: wanted, from, slot: height })))
+  for (let rounds = 0; rounds < roundsMax; rounds++) {
+    histories.push(...(await listAccounts(scan, holder, { accounts: accounts, from, slot: height })))
     const reached = reachedWith(histories, { from, to }, scan.bounds.transactionsPerScan)
     const reported = await readSlots(scan, histories, { from, to: reached })
-    wanted = unlisted(holder, histories, reported)
-    if (wanted.length > 0) continue
+    accounts = unlisted(holder, histories, reported)
+    if (accounts.length > 0) continue
     const traces = histories.map((history) => traceOf(holder, history, reported))
     return { balances: balancesReported(traces, { from, to: reached < to ? reached : to - 1n }), reached }
   }
-  throw refusal(scan.node, `history of ${address}`, 'it shows ever more token accounts')
+  throw refusal(
+    scan.node,
+    `history of ${address}`,
+    `each of ${roundsMax} rounds found further token accounts`,
+  )
 }
 
 type AccountHistoryQuery = { accounts: readonly string[]; from: bigint; slot: bigint }
@@ -116,7 +120,7 @@ async function readSlot(
   }
   const whole = await readWhole(scan, slot)
   if (whole === null)
-    throw refusal(scan.node, `block ${slot}`, 'it lists transactions of it, but has no block')
+    throw refusal(scan.node, `block ${slot}`, 'the node lists transactions in it, but has no block')
   if (typeof whole === 'string') return []
   const all = whole.transactions.map((one) => reportedInBlock(scan, one))
   const reported = all.filter((one) => typeof one !== 'string')

@@ -76,7 +76,11 @@ export async function readAtOneSlot(
     if (slots.size <= 1) return { slot: newest, holdings: new Map(read.flatMap(({ held }) => held)) }
     slot = newest
   }
-  throw refusal(scan.node, `${accounts.length} accounts`, `no ${triesMax} readings were of one slot`)
+  throw refusal(
+    scan.node,
+    `${accounts.length} accounts`,
+    `none of ${triesMax} readings was from a single slot`,
+  )
 }
 
 async function readAccounts({ node }: SolanaScan, accounts: readonly string[], minContextSlot: bigint) {
@@ -88,7 +92,8 @@ async function readAccounts({ node }: SolanaScan, accounts: readonly string[], m
       )
       .send(),
   )
-  if (value.length !== accounts.length) throw refusal(node, `${accounts.length} accounts`, 'it left some out')
+  if (value.length !== accounts.length)
+    throw refusal(node, `${accounts.length} accounts`, 'the answer lacks some of them')
   const held = accounts.flatMap((account, place): [string, SolanaAccountHolding][] => {
     const found = value[place]
     if (found === null || found === undefined) return []

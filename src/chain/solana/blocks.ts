@@ -21,7 +21,7 @@ export async function readBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlo
   const known = scan.memory.blocks.get(slot)
   if (known !== undefined) return known
   const head = await readHead(scan, slot)
-  if (head === null) throw refusal(scan.node, `block ${slot}`, 'it has no block or no time')
+  if (head === null) throw refusal(scan.node, `block ${slot}`, 'the node has no block or no block time')
   return head
 }
 

@@ -98,8 +98,8 @@ function isChildOf({ parent }: BlockHead, { from, below }: SlotRange, last: Bloc
 }
 
 function brokenLink({ from, below }: SlotRange, [first]: readonly (BlockRead | null)[]): string {
-  if (first === undefined) return 'it lists none, though later ones are final'
-  if (first === null) return 'it lists a block that it does not have'
+  if (first === undefined) return 'the node lists no blocks, although later ones are final'
+  if (first === null) return 'the node lists a block that it does not have'
   const { parent, slot } = first.head
   const expected = below === null ? `one below slot ${from}` : `${below.hash} in slot ${below.height}`
   return `block ${slot} has the parent ${parent.hash} in slot ${parent.height}, not ${expected}`
@@ -146,6 +146,7 @@ async function readTogether(scan: SolanaScan, slot: bigint, paying: readonly str
   if (block === null) return null
   const memos = new Map(block.transactions.map((one) => [one.transaction.signatures[0] ?? '', memoIn(one)]))
   const isWhole = paying.every((signature) => memos.has(signature))
-  if (!isWhole) throw refusal(scan.node, `block ${slot}`, 'it lacks transactions that it had a moment ago')
+  if (!isWhole)
+    throw refusal(scan.node, `block ${slot}`, 'it lacks transactions that it contained a moment ago')
   return memos
 }

@@ -71,7 +71,7 @@ async function requireSameHistory(scan: SolanaScan, { below }: SlotRange): Promi
   throw refusal(
     scan.node,
     `block ${below.height}`,
-    `it is ${head.hash}, and was read as final as ${below.hash}`,
+    `its hash is ${head.hash}, but it was read as final with ${below.hash}`,
   )
 }
 

@@ -100,7 +100,7 @@ export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: Slo
 }
 
 /** The slots that were read completely, as ranges. */
-export function provedPart(from: bigint, { unread, reached }: SlotRangeReading): HeightRange[] {
+export function provedRanges(from: bigint, { unread, reached }: SlotRangeReading): HeightRange[] {
   const holes = [...new Set(unread.map(({ slot }) => slot))]
     .filter((slot) => slot >= from)
     .toSorted((left, right) => (left < right ? -1 : 1))

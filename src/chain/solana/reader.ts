@@ -17,7 +17,7 @@ import type {
 import { readBalanceHistory } from './balance-history.ts'
 import { readBalances } from './balances.ts'
 import { listBlocks, readBlock, readConfirmed, readFinalMark, readHead, type Unread } from './blocks.ts'
-import { findingsOf, nothingFound, provedPart, reportUnread, type SlotRangeReading } from './findings.ts'
+import { findingsOf, nothingFound, provedRanges, reportUnread, type SlotRangeReading } from './findings.ts'
 import { identityFaults, requireCluster } from './identity.ts'
 import { openNode, refusal } from './node.ts'
 import { commonStrategy, ownersOf, readSlotRange, type SlotRangeRequest } from './read-slot-range.ts'
@@ -108,7 +108,7 @@ async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<R
   return {
     transfers: read.transfers.map(({ stage: _stage, ...transfer }) => transfer),
     movements: read.movements,
-    proved: provedPart(from, read),
+    proved: provedRanges(from, read),
     dissent: [],
     reached: read.reached,
   }
@@ -189,8 +189,8 @@ async function find(
 }
 
 const unreadable: Record<Unread, string> = {
-  version: 'its version cannot be read',
-  owner: 'it does not say whose a balance is',
+  version: 'its version is not supported',
+  owner: 'it does not name the owner of a balance',
 }
 
 type StagedTransaction = { tx: TxId; found: TransactionEffects; stage: FinalityStage }
@@ -226,7 +226,7 @@ async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<ScanResul
   return {
     transfers,
     movements,
-    proved: provedPart(from, read),
+    proved: provedRanges(from, read),
     dissent: [],
     cursor: { final: mark, seenHeight: mark.height, trail: [] },
     headHeight: final.height,
@@ -262,5 +262,5 @@ async function markAt(scan: SolanaScan, final: BlockMark, reached: bigint): Prom
   if (reached !== final.height) return { height: reached, hash: (await readBlock(scan, reached)).hash }
   const hash = scan.memory.blocks.get(final.height)?.hash ?? final.hash
   if (hash === final.hash) return final
-  throw refusal(scan.node, `block ${final.height}`, `its hash is ${hash}, and ${final.hash} by its bank`)
+  throw refusal(scan.node, `block ${final.height}`, `its hash is ${hash}, but its bank reports ${final.hash}`)
 }

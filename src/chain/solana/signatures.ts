@@ -49,16 +49,16 @@ export async function listBack(scan: SolanaScan, range: SignatureRange): Promise
 async function walkBack(scan: SolanaScan, range: SignatureRange): Promise<SignatureHistory> {
   const { signaturesPerPage, pagesPerAddress } = scan.bounds
   const entries = new Map<Signature, SignatureEntry>()
-  let place: SignatureCursor | null = null
+  let cursor: SignatureCursor | null = null
   for (let pages = 0; pages < pagesPerAddress; pages++) {
-    const page = await requestPage(scan, range, place?.before)
-    requireJoint(scan, range, { place, page })
+    const page = await requestPage(scan, range, cursor?.before)
+    requireJoint(scan, range, { cursor, page })
     for (const { signature, slot, err } of page) {
       entries.set(signature, { signature, slot, failed: err !== null })
     }
     if (page.some(({ slot }) => slot < range.floor)) return { entries, isWhole: false }
     if (page.length < signaturesPerPage) return { entries, isWhole: true }
-    place = placeBehind(page, place)
+    cursor = nextCursor(page, cursor)
   }
   const problem = `slot ${range.floor} was not reached within ${pagesPerAddress} pages`
   throw refusal(scan.node, `history of ${range.account}`, problem)
@@ -73,7 +73,7 @@ type SignatureCursor = { before: Signature | undefined; joint: Signature | null;
  * empty page. If one slot fills whole pages, this would make no progress, and the next page starts after the last
  * entry.
  */
-function placeBehind(page: readonly ListedSignature[], previous: SignatureCursor | null): SignatureCursor {
+function nextCursor(page: readonly ListedSignature[], previous: SignatureCursor | null): SignatureCursor {
   const last = page.at(-1)
   const before = page.findLast(({ slot }) => slot !== last?.slot)
   const slot = last?.slot
@@ -82,15 +82,19 @@ function placeBehind(page: readonly ListedSignature[], previous: SignatureCursor
     : { before: before.signature, joint: last.signature, slot }
 }
 
-type Turn = { place: SignatureCursor | null; page: readonly ListedSignature[] }
+type HistoryPage = { cursor: SignatureCursor | null; page: readonly ListedSignature[] }
 
-function requireJoint({ node }: SolanaScan, { account }: SignatureRange, { place, page }: Turn): void {
-  const joint = place?.joint ?? null
+function requireJoint(
+  { node }: SolanaScan,
+  { account }: SignatureRange,
+  { cursor, page }: HistoryPage,
+): void {
+  const joint = cursor?.joint ?? null
   if (joint === null || page.some(({ signature }) => signature === joint)) return
   throw refusal(
     node,
     `history of ${account}`,
-    `a page does not go on where the one before it ended, at ${joint}`,
+    `a page does not continue at ${joint}, where the previous page ended`,
   )
 }
 
@@ -115,7 +119,7 @@ export async function requireHistory({ node, memory }: SolanaScan, floor: bigint
   const first = await firstAvailable(node)
   memory.firstSlot = first
   if (first !== null && first > floor) {
-    throw refusal(node, 'history', `it begins at slot ${first}, but slot ${floor} is still to be read`)
+    throw refusal(node, 'history', `it starts at slot ${first}, but slot ${floor} has not been read yet`)
   }
 }
 

@@ -128,7 +128,7 @@ export function reportedInBlock(
   { meta, transaction }: BlockWithAccounts['transactions'][number],
 ): TransactionBalances | Unread {
   const what = `transaction ${transaction.signatures[0] ?? ''}`
-  if (meta === null) throw refusal(scan.node, what, 'its block does not tell what it did')
+  if (meta === null) throw refusal(scan.node, what, 'its block does not contain its effects')
   return checkedBalances(scan, { what, accounts: transaction.accountKeys.map(({ pubkey }) => pubkey), meta })
 }
 
@@ -154,7 +154,7 @@ function checkedBalances(
   const { lamportsBefore, lamportsAfter, tokensBefore, tokensAfter } = balances
   const sameLength = [lamportsBefore, lamportsAfter].every(({ length }) => length === accounts.length)
   const tokensKnown = [...tokensBefore, ...tokensAfter].every(({ account }) => account < accounts.length)
-  if (!sameLength || !tokensKnown) throw refusal(node, what, 'its balances are not those of its accounts')
+  if (!sameLength || !tokensKnown) throw refusal(node, what, 'its balances do not match its accounts')
   const nobodys = [...tokensBefore, ...tokensAfter].some(
     ({ mint, owner }) => owner === undefined && watch.mints.has(mint as Address),
   )

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type PieceReading, readInPieces } from '../../../src/chain/evm/in-pieces.ts'
-import { type LogSpan, newLogSpan, nextStep, noteTaken } from '../../../src/chain/evm/range-planner.ts'
+import { type LogSpan, newLogSpan, nextStep, noteAccepted } from '../../../src/chain/evm/range-planner.ts'
 import type { HeightRange } from '../../../src/chain/types.ts'
 
 type Node = {
@@ -16,7 +16,7 @@ type Reading = { range: HeightRange; node: Node; span?: LogSpan; isEnough?: (pie
 
 /** Reads from a node that exists only here, and counts what it was asked and what it refused. */
 async function readFrom({ range, node, span = newLogSpan(), isEnough = () => false }: Reading) {
-  const asked = { taken: 0, refused: 0, atOnce: 0, atOnceMax: 0 }
+  const asked = { accepted: 0, refused: 0, atOnce: 0, atOnceMax: 0 }
   const read = async (piece: HeightRange): Promise<PieceReading<HeightRange>> => {
     asked.atOnceMax = Math.max(asked.atOnceMax, ++asked.atOnce)
     await new Promise(setImmediate)
@@ -25,7 +25,7 @@ async function readFrom({ range, node, span = newLogSpan(), isEnough = () => fal
     const blocks = piece.to - piece.from + 1n
     const logs = logsOf(piece)
     if (blocks <= blocksMax && logs < logsMax) {
-      asked.taken++
+      asked.accepted++
       return { logs, result: piece }
     }
     asked.refused++
@@ -39,7 +39,7 @@ async function readFrom({ range, node, span = newLogSpan(), isEnough = () => fal
     logsMax: node.logsMax,
     atOnce: 8,
     read,
-    isEnough: () => isEnough(asked.taken),
+    isEnough: () => isEnough(asked.accepted),
   })
   return { results, reached, asked }
 }
@@ -67,7 +67,7 @@ test('whatever a node refuses, every block is read once, in order, and no query 
   await fc.assert(
     fc.asyncProperty(anyNode, anyRange, async ({ every, ...node }, [from, more]) => {
       const range = { from, to: from + more }
-      // One log in each block of a kind, so that one block is always taken.
+      // One log in each block of a kind, so that one block is always accepted.
       const logsOf = (piece: HeightRange) => Number(piece.to / every - (piece.from - 1n) / every)
       const { results, reached } = await readFrom({ range, node: { ...node, logsOf } })
       expectWhole(results, range)
@@ -86,7 +86,7 @@ describe.each([true, false])('where a refusal names the limit: %s', (reports) =>
       // A limit is tried again after a thousand queries, since a plan may have changed.
       expect(asked.refused).toBeLessThanOrEqual((reports ? 1 : 5) + least / 1000)
       const allowed = least * 1.02 + (reports ? 1 : 8)
-      expect(asked.taken + asked.refused).toBeLessThanOrEqual(allowed)
+      expect(asked.accepted + asked.refused).toBeLessThanOrEqual(allowed)
     },
   )
 })
@@ -96,21 +96,21 @@ test('what was learned serves the next reading: nothing is refused again', async
   const node = { ...quiet, blocksMax: 800n }
   await readFrom({ range: manyBlocks, node, span })
   const { asked } = await readFrom({ range: manyBlocks, node, span })
-  expect(asked).toMatchObject({ taken: 125, refused: 0, atOnceMax: 8 })
+  expect(asked).toMatchObject({ accepted: 125, refused: 0, atOnceMax: 8 })
 })
 
 test('a contract that was busy once and then is silent for long is still read', async () => {
   const span = newLogSpan()
-  noteTaken(span, { blocks: 100n, isTrial: false }, 100)
+  noteAccepted(span, { blocks: 100n, isTrial: false }, 100)
   for (let empty = 0; empty < 1100; empty++) {
-    noteTaken(span, { blocks: 100n, isTrial: false }, 0)
+    noteAccepted(span, { blocks: 100n, isTrial: false }, 0)
     expect(nextStep(span, 500n, 10_000).blocks).toBeLessThanOrEqual(500n)
     span.onTrial = false
   }
 })
 
 test('a first piece is read alone where how much there is to come is known by it, and else none', async () => {
-  const known = { ...newLogSpan(), taken: 10_000n, density: 0.5 }
+  const known = { ...newLogSpan(), accepted: 10_000n, density: 0.5 }
   const order: string[] = []
   const reading = { range: manyBlocks, logsMax: 10_000, atOnce: 4, isEnough: () => false }
   const read = async ({ from }: HeightRange) => {
@@ -133,7 +133,7 @@ test('a limit is met by one query, and not by all that are under way', async () 
 
 test('a node that names a limit which it does not keep is asked for less', async () => {
   const node = { ...quiet, blocksMax: 7n }
-  const ceiling = { blocks: 2000n, named: 10n, isExplained: true, refusedAgain: 0, takenSince: 0 }
+  const ceiling = { blocks: 2000n, named: 10n, isExplained: true, refusedAgain: 0, acceptedSince: 0 }
   const span = { ...newLogSpan(), ceiling }
   const { results } = await readFrom({
     range: { from: 1n, to: 1000n },
@@ -141,7 +141,7 @@ test('a node that names a limit which it does not keep is asked for less', async
     span,
   })
   expectWhole(results, { from: 1n, to: 1000n })
-  expect(span.taken).toBeGreaterThanOrEqual(5n)
+  expect(span.accepted).toBeGreaterThanOrEqual(5n)
 })
 
 const dense = (height: bigint) => (height > 40_000n && height <= 60_000n ? 8 : 0.1)
@@ -161,9 +161,9 @@ test('where answers grow full, queries shrink before they are refused, and grow 
   })
   expectWhole(results, manyBlocks)
   // 40 for the quiet part, 16 for the other.
-  expect(asked.taken).toBeLessThan(100)
+  expect(asked.accepted).toBeLessThan(100)
   expect(asked.refused).toBeLessThan(12)
-  expect(span).toMatchObject({ taken: 2000n, onTrial: false })
+  expect(span).toMatchObject({ accepted: 2000n, onTrial: false })
 })
 
 test('once enough was read no piece is begun, and what was read has no gap below where it ends', async () => {

@@ -6,8 +6,8 @@ import {
   type LogSpan,
   newLogSpan,
   nextStep,
+  noteAccepted,
   noteRefused,
-  noteTaken,
 } from '../../../src/chain/evm/range-planner.ts'
 import type { Limit } from '../../../src/chain/refusals.ts'
 
@@ -22,7 +22,7 @@ function ask(span: LogSpan, { blocks, takesMax }: { blocks: bigint; takesMax: bi
     asked.push(step.blocks)
     if (step.isTrial) span.onTrial = false
     if (step.blocks <= takesMax) {
-      noteTaken(span, step, 0)
+      noteAccepted(span, step, 0)
       left -= step.blocks
     } else if (step.blocks === 1n) {
       giveUp(span)
@@ -53,7 +53,7 @@ test('what is learned is at least half of what the node takes, and few queries a
       const span = newLogSpan()
       const blocks = takesMax * 400n
       const asked = ask(span, { blocks, takesMax })
-      expect(span.taken * 2n).toBeGreaterThanOrEqual(takesMax)
+      expect(span.accepted * 2n).toBeGreaterThanOrEqual(takesMax)
       // The first search, and what is tried again after 4, 16, 64 and 256 queries.
       expect(asked.filter((one) => one > takesMax).length).toBeLessThanOrEqual(14 + 5)
     }),
@@ -63,9 +63,9 @@ test('what is learned is at least half of what the node takes, and few queries a
 test('the range grows again when the node takes more, to where it was', () => {
   const span = newLogSpan()
   ask(span, { blocks: 4000n, takesMax: 3n })
-  expect(span.taken).toBeLessThanOrEqual(3n)
+  expect(span.accepted).toBeLessThanOrEqual(3n)
   const asked = ask(span, { blocks: 200_000n, takesMax: 10_000n })
-  expect(span.taken).toBe(10_000n)
+  expect(span.accepted).toBe(10_000n)
   expect(asked.length).toBeLessThan(5000)
 })
 
@@ -73,15 +73,15 @@ test('a failure by chance costs half of the range for a few queries', () => {
   const span = newLogSpan()
   ask(span, { blocks: 10_000n, takesMax: 10_000n })
   ask(span, { blocks: 10_000n, takesMax: 5000n })
-  expect(span.taken).toBe(5000n)
+  expect(span.accepted).toBe(5000n)
   ask(span, { blocks: 40_000n, takesMax: 10_000n })
-  expect(span.taken).toBe(10_000n)
+  expect(span.accepted).toBe(10_000n)
 })
 
-test('a query that is as wide and is taken elsewhere ends the search: it was not the number of blocks', () => {
+test('a query that is as wide and is accepted elsewhere ends the search: it was not the number of blocks', () => {
   const span = newLogSpan()
   const step = nextStep(span, 5000n, logsMax)
   noteRefused(span, step, { limit: unexplained, logsMax })
-  noteTaken(span, step, 0)
-  expect(span).toMatchObject({ taken: 5000n, ceiling: null, search: null })
+  noteAccepted(span, step, 0)
+  expect(span).toMatchObject({ accepted: 5000n, ceiling: null, search: null })
 })

@@ -130,9 +130,9 @@ test.each<[string, Call, [Party, Party, bigint][]]>([
   ],
 ])('in either dialect, %s', (_what, called, moved) => {
   const named = { payer, one, two, three }
-  const expected = moved.map(([from, to, value], place) => ({
+  const expected = moved.map(([from, to, value], position) => ({
     tx,
-    place,
+    position,
     from: named[from],
     to: named[to],
     value,
@@ -156,7 +156,7 @@ test('older nodes name no transactions; their order does', () => {
   const calls: Call[] = [{ kind: 'call', from: one, to: two, value: 1 }]
   const traces = [{ result: asFrame(root) }, { result: asFrame({ ...root, calls }) }]
   const inner = dialects[0]?.read(traces, { hash, txs: [tx, other] })
-  expect(inner?.map((found) => [found.tx, found.place])).toEqual([[other, 0]])
+  expect(inner?.map((found) => [found.tx, found.position])).toEqual([[other, 0]])
 })
 
 test('rewards of a block belong to no transaction', () => {

@@ -18,7 +18,7 @@ test.each<[string, Lie, RegExp]>([
   [
     'has dropped the slots to be read',
     ({ method }) => (method === 'getFirstAvailableBlock' ? { result: 5000 } : undefined),
-    /begins at slot 5000/,
+    /starts at slot 5000/,
   ],
   [
     'is behind what was read',

@@ -92,14 +92,14 @@ test('a node whose next block has another parent than what was read as final doe
 test('a node that lists no blocks though later slots are final does not move the cursor', async () => {
   pay()
   fixture.node.lie(({ method }) => (method === 'getBlocksWithLimit' ? { result: [] } : undefined))
-  await expect(scan()).rejects.toThrow('it lists none')
+  await expect(scan()).rejects.toThrow('the node lists no blocks')
 })
 
 test('a final block whose hash is not that of its bank is not believed', async () => {
   pay()
   const bank = { context: { slot: 1003 }, value: { blockhash: 'other', lastValidBlockHeight: 1 } }
   fixture.node.lie(({ method }) => (method === 'getLatestBlockhash' ? { result: bank } : undefined))
-  await expect(scan()).rejects.toThrow('its hash is hash1003, and other by its bank')
+  await expect(scan()).rejects.toThrow('its hash is hash1003, but its bank reports other')
 })
 
 test('a scan reads so many blocks at most and says that more waits', async () => {

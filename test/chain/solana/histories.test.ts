@@ -65,7 +65,7 @@ test('slots that fill whole pages are walked through all the same', async () => 
 test('a page that answers nothing, because its start is unknown to the node, is not the end', async () => {
   for (let count = 0; count < 9; count++) pay()
   changePages((signatures, page) => (page === 1 ? [] : signatures))
-  await expect(scan(fixture.reader({ signaturesPerPage: 3 }))).rejects.toThrow('does not go on where')
+  await expect(scan(fixture.reader({ signaturesPerPage: 3 }))).rejects.toThrow('does not continue at')
 })
 
 test('a signature that was listed and is no longer does not move the cursor', async () => {
@@ -121,7 +121,7 @@ test('an account that was made, filled, emptied and closed between two scans sho
 test('a node with another block where the cursor stands does not move it', async () => {
   pay()
   const cursor = { ...fixture.start, final: { height: 1000n, hash: 'another' } }
-  await expect(scan(fixture.reader(), cursor)).rejects.toThrow('was read as final as another')
+  await expect(scan(fixture.reader(), cursor)).rejects.toThrow('was read as final with another')
 })
 
 test('what one scan leaves for the next is not listed again', async () => {
