@@ -14,48 +14,74 @@ export type RpcAnswer = { result: unknown; error?: undefined } | { error: RpcErr
 /** Converts values to text and back. Integers may exceed the range of a JavaScript number. */
 export type Codec = { encode: (value: unknown) => string; decode: (text: string) => unknown }
 
-export type Exchange = {
-  /** Sends one request, and retries while the server is busy. An error in the answer is a result. @throws Error */
-  ask: (payload: RpcPayload) => Promise<RpcAnswer>
-  /** Sends several requests as one batch, or one by one if the server refuses batches. Each settles on its own. */
-  askTogether: (payloads: readonly RpcPayload[]) => Promise<PromiseSettledResult<RpcAnswer>[]>
+type QueuedRequest = {
+  payload: RpcPayload
+  resolve: (answer: RpcAnswer | Promise<RpcAnswer>) => void
+  reject: (reason: unknown) => void
 }
 
 /** How long to send no batch to a server that refused one. */
 const batchRefusedMs = 600_000
 
 /** JSON-RPC over HTTP with one server: paced and bounded. An answer counts only if it matches its request. */
-export function openExchange(connection: NodeConnection, codec: Codec): Exchange {
-  const pace = new Pace(connection.bounds)
-  let noBatchUntilMs = -Infinity
-  const ask = (payload: RpcPayload) =>
-    pace.run(() => attemptOf(connection, [payload], () => sendOne(connection, codec, payload)))
-  const oneByOne = (payloads: readonly RpcPayload[]) => Promise.allSettled(payloads.map(ask))
-  return {
-    ask,
-    async askTogether(payloads) {
-      if (payloads.length < 2 || performance.now() < noBatchUntilMs) return oneByOne(payloads)
-      const answers = await pace.run(() =>
-        attemptOf(connection, payloads, () => sendBatch(connection, codec, payloads)),
-      )
-      if (answers !== 'refused') return settleEach(answers, ask)
-      noBatchUntilMs = performance.now() + batchRefusedMs
-      return oneByOne(payloads)
-    },
+export class JsonRpcClient {
+  readonly #connection: NodeConnection
+  readonly #codec: Codec
+  readonly #pace: Pace
+  readonly #queue: QueuedRequest[] = []
+  #noBatchUntilMs = -Infinity
+
+  constructor(connection: NodeConnection, codec: Codec) {
+    this.#connection = connection
+    this.#codec = codec
+    this.#pace = new Pace(connection.bounds)
   }
-}
 
-type Ask = Exchange['ask']
+  /** Sends one request, and retries while the server is busy. An error in the answer is a result. @throws Error */
+  ask(payload: RpcPayload): Promise<RpcAnswer> {
+    return this.#pace.run(() =>
+      attemptOf(this.#connection, [payload], () => sendOne(this.#connection, this.#codec, payload)),
+    )
+  }
 
-/** Requests of the batch that exceeded a quota are sent again one by one. */
-function settleEach(
-  answers: readonly { payload: RpcPayload; answer: RpcAnswer }[],
-  ask: Ask,
-): Promise<PromiseSettledResult<RpcAnswer>[]> {
-  const settled = answers.map(({ payload, answer }) =>
-    answer.error !== undefined && isQuota(200, answer.error) ? ask(payload) : Promise.resolve(answer),
-  )
-  return Promise.allSettled(settled)
+  /**
+   * Sends the requests of one turn of the event loop as batches, or one by one if the server refuses batches. Each
+   * settles on its own.
+   */
+  askInBatch(payload: RpcPayload): Promise<RpcAnswer> {
+    return new Promise((resolve, reject) => {
+      if (this.#queue.push({ payload, resolve, reject }) > 1) return
+      // Runs after the promise callbacks of this turn, when all its requests are queued.
+      setImmediate(() => {
+        while (this.#queue.length > 0)
+          void this.#send(this.#queue.splice(0, this.#connection.bounds.requestsPerBatch))
+      })
+    })
+  }
+
+  async #send(batch: readonly QueuedRequest[]): Promise<void> {
+    try {
+      const answers = await this.#batchAnswers(batch.map(({ payload }) => payload))
+      for (const [index, { payload, resolve }] of batch.entries()) {
+        const answer = answers?.[index]
+        // Requests that exceeded a quota, or whose batch was refused, are sent again one by one.
+        const isFinal = answer !== undefined && !(answer.error !== undefined && isQuota(200, answer.error))
+        resolve(isFinal ? answer : this.ask(payload))
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+    }
+  }
+
+  /** In the order of the payloads; null if they must be sent one by one. */
+  async #batchAnswers(payloads: readonly RpcPayload[]): Promise<readonly RpcAnswer[] | null> {
+    if (payloads.length < 2 || performance.now() < this.#noBatchUntilMs) return null
+    const answers = await this.#pace.run(() =>
+      attemptOf(this.#connection, payloads, () => sendBatch(this.#connection, this.#codec, payloads)),
+    )
+    if (answers === null) this.#noBatchUntilMs = performance.now() + batchRefusedMs
+    return answers
+  }
 }
 
 /** Reports an attempt to the observer, and its latency to the node's health. */
@@ -101,39 +127,31 @@ async function sendOne(
   return { ...outcomeOf(reply, error, typeof answer === 'string'), settle }
 }
 
-type RpcBatchOutcome = readonly { payload: RpcPayload; answer: RpcAnswer }[] | 'refused'
-
+/** Null if the server refused the batch. */
 async function sendBatch(
   connection: NodeConnection,
   codec: Codec,
   payloads: readonly RpcPayload[],
-): Promise<RequestAttempt<RpcBatchOutcome>> {
+): Promise<RequestAttempt<readonly RpcAnswer[] | null>> {
   const reply = await postJson(connection, codec.encode(payloads))
   const document = decoded(codec, reply.text)
   const answers = isGood(reply) ? matched(document, payloads) : null
   if (answers !== null) return { outcome: 'fine', retryAfterMs: null, settle: () => answers }
   const whole = readError(document)
   const { outcome, retryAfterMs } = outcomeOf(reply, whole, whole === null)
-  const settle = (): RpcBatchOutcome => {
+  const settle = () => {
     if (outcome === 'quota') throw whole === null ? new HttpProblem(reply) : new Error(whole.message)
-    return 'refused'
+    return null
   }
   return { outcome, retryAfterMs, settle }
 }
 
-/** Null unless each payload was answered exactly once; the order does not matter. */
-function matched(document: unknown, payloads: readonly RpcPayload[]): RpcBatchOutcome | null {
+/** Null unless each payload was answered exactly once. The answers may come in any order. */
+function matched(document: unknown, payloads: readonly RpcPayload[]): RpcAnswer[] | null {
   if (!Array.isArray(document) || document.length !== payloads.length) return null
   const byId = new Map(document.map((one: unknown) => [idOf(one), one]))
-  const answers = payloads.map((payload) => ({
-    payload,
-    answer: readAnswer(byId.get(String(payload.id)), payload),
-  }))
-  return answers.every(
-    (one): one is { payload: RpcPayload; answer: RpcAnswer } => typeof one.answer !== 'string',
-  )
-    ? answers
-    : null
+  const answers = payloads.map((payload) => readAnswer(byId.get(String(payload.id)), payload))
+  return answers.every((answer) => typeof answer !== 'string') ? answers : null
 }
 
 function outcomeOf(
@@ -204,6 +222,18 @@ function isGood({ status }: NodeReply): boolean {
 
 const shownMax = 200
 
+/** An error stated by the server, with the HTTP status of its answer. */
+export class StatedError extends Error {
+  readonly code: number
+  readonly status: number | null
+
+  constructor({ code, message, status = null }: Omit<RpcError, 'status'> & { status?: number | null }) {
+    super(message)
+    this.code = code
+    this.status = status
+  }
+}
+
 /** An error known only by its HTTP status. */
 export class HttpProblem extends Error {
   readonly status: number
@@ -266,34 +296,3 @@ function innermostMessage(error: unknown): string {
 
 const redirected =
   'the server redirects, and redirects are not followed: use the final address in the RPC setting'
-
-type BatchQueueEntry = {
-  payload: RpcPayload
-  resolve: (answer: RpcAnswer) => void
-  reject: (reason: unknown) => void
-}
-
-/** Collects the requests of one turn of the event loop, and sends them in batches of at most `atOnce`. */
-export function createTogether(askTogether: Exchange['askTogether'], atOnce: number): Exchange['ask'] {
-  const waiting: BatchQueueEntry[] = []
-  const send = async (part: readonly BatchQueueEntry[]): Promise<void> => {
-    try {
-      const settled = await askTogether(part.map(({ payload }) => payload))
-      for (const [place, { resolve, reject }] of part.entries()) {
-        const one = settled[place]
-        if (one?.status === 'fulfilled') resolve(one.value)
-        else reject(one?.reason)
-      }
-    } catch (error) {
-      for (const { reject } of part) reject(error)
-    }
-  }
-  return (payload) =>
-    new Promise((resolve, reject) => {
-      if (waiting.push({ payload, resolve, reject }) > 1) return
-      // Runs after the promise callbacks of this turn, when all its requests are queued.
-      setImmediate(() => {
-        while (waiting.length > 0) void send(waiting.splice(0, atOnce))
-      })
-    })
-}

@@ -98,6 +98,15 @@ export class Pool<Node extends PooledNode> {
   }
 }
 
+/** The fault for an unusable answer. */
+export function refusal(
+  { name }: { readonly name: string },
+  what: string,
+  problem: string,
+): Fault<'remote_failed'> {
+  return new Fault('remote_failed', { what: `${name}, ${what}`, problem })
+}
+
 /** A fault after which the next node is tried. */
 export type NodeFault = Fault<'remote_failed'> | Fault<'settings_bad'>
 

@@ -28,7 +28,7 @@ afterEach(() => server.behave(answersEach))
 const open = (bounds: Partial<ReaderBounds> = {}): EvmNode => openRawNode(server, { bounds, reported })
 
 const height = (node: EvmNode): Promise<unknown> =>
-  ask(node, 'head', (client) => client.request({ method: 'eth_blockNumber' }))
+  ask(node, 'head', (request) => request({ method: 'eth_blockNumber' }))
 
 test.each<[string, RawScript, RegExp]>([
   ['HTML', says('<html>Just a moment...</html>'), /head.*the answer is not JSON/],

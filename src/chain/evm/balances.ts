@@ -2,12 +2,12 @@ import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseA
 import { assetCode } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
-import { allFailed, type NodeFault, type Pool } from '../pool.ts'
+import { allFailed, type NodeFault, type Pool, refusal } from '../pool.ts'
 import { isPastStateGone } from '../refusals.ts'
 import type { BalanceReading, BalanceRequest, BlockMark } from '../types.ts'
 import { readEnds } from './finality.ts'
 import { readHeader } from './headers.ts'
-import { askTogether, type EvmNode, refusal } from './node.ts'
+import { askInBatch, type EvmNode } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
 type BalancePair = BalanceRequest['pairs'][number]
@@ -104,8 +104,8 @@ async function readOne(node: EvmNode, pair: BalancePair, height: bigint): Promis
   const address = pair.address as Hex
   if (assetCode(pair.asset) !== 'native')
     return toBalance(node, pair, await callAt(node, callOf(pair), height))
-  const balance = await askTogether(node, `balance of ${address} at block ${height}`, (client) =>
-    client.request({ method: 'eth_getBalance', params: [address, numberToHex(height)] }),
+  const balance = await askInBatch(node, `balance of ${address} at block ${height}`, (request) =>
+    request({ method: 'eth_getBalance', params: [address, numberToHex(height)] }),
   )
   return BigInt(balance)
 }
@@ -172,8 +172,8 @@ async function callMany(
 
 /** Runs one call, batched with others of the same turn. An address without code answers `0x`. */
 function callAt(node: EvmNode, call: ViewCall, height: bigint): Promise<Hex> {
-  return askTogether(node, `call of ${call.to} at block ${height}`, (client) =>
-    client.request({ method: 'eth_call', params: [call, numberToHex(height)] }),
+  return askInBatch(node, `call of ${call.to} at block ${height}`, (request) =>
+    request({ method: 'eth_call', params: [call, numberToHex(height)] }),
   )
 }
 

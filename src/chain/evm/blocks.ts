@@ -1,9 +1,15 @@
-import type { Hex, Block as ViemBlock } from 'viem'
-import { getBlock } from 'viem/actions'
+import { type Hex, numberToHex, type RpcBlock, type RpcTransaction } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
+import { refusal } from '../pool.ts'
 import type { HeightRange } from '../types.ts'
-import { type EvmBlock, type Headers, type NativePayment, type NativeSpending, toBlock } from './headers.ts'
+import {
+  type EvmBlock,
+  type HeaderQueue,
+  type NativePayment,
+  type NativeSpending,
+  toBlock,
+} from './headers.ts'
 import { ask, type EvmNode } from './node.ts'
 import type { EvmScan, EvmWatch } from './watch.ts'
 
@@ -15,11 +21,11 @@ export function readsWhole({ native, recipients }: EvmWatch): boolean {
 }
 
 /** Caches by node. Only scans use them: other readings watch other addresses. */
-const caches = new WeakMap<EvmNode, BlockCache<EvmBlock>>()
+const caches = new WeakMap<EvmNode, BlockCache>()
 
 /** The node's cache of scanned blocks, adjusted to the addresses watched now. */
-export function openCache({ node, watch }: EvmScan): BlockCache<EvmBlock> {
-  const cache = caches.get(node) ?? createBlockCache<EvmBlock>()
+export function openCache({ node, watch }: EvmScan): BlockCache {
+  const cache = caches.get(node) ?? new BlockCache()
   caches.set(node, cache)
   cache.watch(watch.recipients)
   return cache
@@ -28,9 +34,9 @@ export function openCache({ node, watch }: EvmScan): BlockCache<EvmBlock> {
 type BlockReadOptions = {
   range: HeightRange | null
   named: readonly bigint[]
-  headers: Headers
+  headers: HeaderQueue
   /** Stores blocks that can still vanish; final blocks are taken from it. */
-  cache: BlockCache<EvmBlock> | null
+  cache: BlockCache | null
   isFinal: boolean
 }
 
@@ -61,17 +67,17 @@ async function readWholes(
   heights: readonly bigint[],
   { cache, isFinal }: Pick<BlockReadOptions, 'cache' | 'isFinal'>,
 ): Promise<EvmBlock[]> {
-  const keep = isFinal ? null : cache
+  const target = isFinal ? null : cache
   const top = heights.at(-1)
   const missing = heights.filter((height) => height === top || cache?.has(height) !== true)
   const read = await mapBounded(missing, scan.bounds.requestsAtOnce, (height) =>
-    readWhole(scan, height, keep),
+    readWhole(scan, height, target),
   )
   const blocks = new Map(read.map((block) => [block.height, block]))
   for (const height of heights.toReversed()) {
     const above = blocks.get(height + 1n)
     const known = above === undefined ? null : (cache?.find(height, above.parentHash) ?? null)
-    if (!blocks.has(height)) blocks.set(height, known ?? (await readWhole(scan, height, keep)))
+    if (!blocks.has(height)) blocks.set(height, known ?? (await readWhole(scan, height, target)))
     if (isFinal) cache?.drop(height)
   }
   return heights.flatMap((height) => blocks.get(height) ?? [])
@@ -80,30 +86,33 @@ async function readWholes(
 async function readWhole(
   { node, watch }: EvmScan,
   height: bigint,
-  cache: BlockCache<EvmBlock> | null,
+  cache: BlockCache | null,
 ): Promise<EvmBlock> {
-  const block = await ask(node, `block ${height}`, (client) =>
-    getBlock(client, { blockNumber: height, includeTransactions: true }),
+  const block = await ask(node, `block ${height}`, (request) =>
+    request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), true] }),
   )
-  const { transactions } = block
+  const transactions = transactionsOf(node, block, height)
   const whole = toBlock(node, block, {
     requested: height,
     payments: transactions.flatMap((tx) => paymentsOf(watch, tx)),
     spendings: transactions.flatMap((tx) => spendingsOf(watch, tx)),
   })
-  cache?.keep(
+  cache?.add(
     whole,
-    transactions.flatMap(({ from, to }) =>
-      to === null ? [lowerCase(from)] : [lowerCase(from), lowerCase(to)],
-    ),
+    transactions.flatMap(({ from, to }) => (to ? [lowerCase(from), lowerCase(to)] : [lowerCase(from)])),
   )
   return whole
 }
 
-type BlockTransaction = Pick<
-  ViemBlock<bigint, true>['transactions'][number],
-  'hash' | 'from' | 'to' | 'value'
-> & {
+/** @throws Fault `remote_failed` if the block lists only the hashes of its transactions */
+function transactionsOf(node: EvmNode, block: RpcBlock | null, height: bigint): BlockTransaction[] {
+  return (block?.transactions ?? []).map((transaction) => {
+    if (typeof transaction !== 'string') return transaction
+    throw refusal(node, `block ${height}`, 'its transactions are missing')
+  })
+}
+
+type BlockTransaction = Pick<RpcTransaction, 'hash' | 'from' | 'to' | 'value'> & {
   /** On OP Stack chains, in a deposit from the parent chain (OP Stack specification, "Deposits"). */
   mint?: Hex
 }
@@ -114,11 +123,11 @@ export function paymentsOf(
   { hash, from, to, value, mint }: BlockTransaction,
 ): NativePayment[] {
   const payer = lowerCase(from)
-  const payee = to === null ? null : lowerCase(to)
+  const payee = to ? lowerCase(to) : null
   const tx = hash.toLowerCase() as TxId
   const payments: NativePayment[] = []
-  if (payee !== null && payee !== payer && value > 0n && recipients.has(payee))
-    payments.push({ tx, index: 'native', from: payer, to: payee, value })
+  if (payee !== null && payee !== payer && BigInt(value) > 0n && recipients.has(payee))
+    payments.push({ tx, index: 'native', from: payer, to: payee, value: BigInt(value) })
   const minted = BigInt(mint ?? 0)
   if (minted > 0n && recipients.has(payer))
     payments.push({ tx, index: 'mint', from: null, to: payer, value: minted })
@@ -131,59 +140,56 @@ function spendingsOf(
 ): NativeSpending[] {
   const payer = lowerCase(from)
   if (!recipients.has(payer)) return []
-  return [{ tx: hash.toLowerCase() as TxId, from: payer, to: to === null ? null : lowerCase(to), value }]
+  const payee = to ? lowerCase(to) : null
+  return [{ tx: hash.toLowerCase() as TxId, from: payer, to: payee, value: BigInt(value) }]
 }
 
 function lowerCase(address: string): Address {
   return address.toLowerCase() as Address
 }
 
-/** The fields of a block that the cache needs; other fields are returned unchanged. */
-type CacheableBlock = { height: bigint; hash: Hex; parentHash: Hex }
+/** Arbitrum makes about 5,000 blocks until one is final. A block takes a few kilobytes. */
+const blocksMax = 8000
 
 /**
  * Blocks that one node returned before they were final, so that they are not fetched again once they are. The hash
  * decides: a block is returned only as the parent of a block that is known to be in the chain.
  */
-export type BlockCache<Block extends CacheableBlock> = {
+class BlockCache {
+  readonly #blocks = new Map<bigint, { block: EvmBlock; parties: Uint32Array }>()
+  #watched: ReadonlySet<Address> = new Set()
+
   /** Drops blocks that may concern an address that was not watched when they were read. */
-  watch(recipients: ReadonlySet<Address>): void
-  has(height: bigint): boolean
+  watch(recipients: ReadonlySet<Address>): void {
+    const added = [...recipients].filter((address) => !this.#watched.has(address)).map(shortOf)
+    const isNarrower = this.#watched.size + added.length > recipients.size
+    this.#watched = recipients
+    if (isNarrower) this.#blocks.clear()
+    if (added.length === 0) return
+    for (const [height, { parties }] of this.#blocks)
+      if (added.some((address) => parties.includes(address))) this.#blocks.delete(height)
+  }
+
+  has(height: bigint): boolean {
+    return this.#blocks.has(height)
+  }
+
   /** Null if the block at that height is not cached, or is another one. */
-  find(height: bigint, hash: Hex): Block | null
+  find(height: bigint, hash: Hex): EvmBlock | null {
+    const block = this.#blocks.get(height)?.block
+    return block?.hash === hash ? block : null
+  }
+
   /** `parties` are all senders and recipients in the block, watched or not. */
-  keep(block: Block, parties: readonly Address[]): void
-  drop(height: bigint): void
-}
+  add(block: EvmBlock, parties: readonly Address[]): void {
+    this.#blocks.delete(block.height)
+    this.#blocks.set(block.height, { block, parties: Uint32Array.from(parties, shortOf) })
+    const [oldest] = this.#blocks.keys()
+    if (this.#blocks.size > blocksMax && oldest !== undefined) this.#blocks.delete(oldest)
+  }
 
-/** Arbitrum makes about 5,000 blocks until one is final. A block takes a few kilobytes. */
-const blocksMax = 8000
-
-export function createBlockCache<Block extends CacheableBlock>(): BlockCache<Block> {
-  const kept = new Map<bigint, { block: Block; parties: Uint32Array }>()
-  let watched: ReadonlySet<Address> = new Set()
-  return {
-    watch(recipients) {
-      const added = [...recipients].filter((one) => !watched.has(one)).map(shortOf)
-      const isNarrower = watched.size + added.length > recipients.size
-      watched = recipients
-      if (isNarrower) kept.clear()
-      if (added.length === 0) return
-      for (const [height, { parties }] of kept)
-        if (added.some((one) => parties.includes(one))) kept.delete(height)
-    },
-    has: (height) => kept.has(height),
-    find(height, hash) {
-      const block = kept.get(height)?.block
-      return block?.hash === hash ? block : null
-    },
-    keep(block, parties) {
-      kept.delete(block.height)
-      kept.set(block.height, { block, parties: Uint32Array.from(parties, shortOf) })
-      const [oldest] = kept.keys()
-      if (kept.size > blocksMax && oldest !== undefined) kept.delete(oldest)
-    },
-    drop: (height) => void kept.delete(height),
+  drop(height: bigint): void {
+    this.#blocks.delete(height)
   }
 }
 

@@ -1,8 +1,9 @@
 import { isFault } from '../../core/errors.ts'
 import { defaultReading } from '../options.ts'
+import { refusal } from '../pool.ts'
 import type { NetworkSettings } from '../types.ts'
 import { type EvmBlock, readHeader } from './headers.ts'
-import { type EvmNode, refusal } from './node.ts'
+import { type EvmNode } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
 /** The newest block, and the newest final block: null while the node has none, as after its start. */

@@ -1,8 +1,8 @@
-import type { Hex, Block as ViemBlock } from 'viem'
-import { getBlock } from 'viem/actions'
+import { type Hex, numberToHex, type RpcBlock } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
+import { refusal } from '../pool.ts'
 import type { BlockMark } from '../types.ts'
-import { ask, askTogether, type EvmNode, refusal } from './node.ts'
+import { ask, askInBatch, type EvmNode, type EvmRequest } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
 /**
@@ -37,85 +37,89 @@ export async function readHeader(
   node: EvmNode,
   at: bigint | 'latest' | 'finalized' | 'safe',
 ): Promise<EvmBlock> {
-  const position = typeof at === 'bigint' ? { blockNumber: at } : { blockTag: at }
-  const block = await ask(node, `block ${at}`, (client) => getBlock(client, position))
-  return toBlock(node, block, { requested: at, payments: [], spendings: [] })
-}
-
-/** Headers that are requested one by one and sent in full batches, if the node accepts batches. */
-export type Headers = {
-  read(height: bigint): Promise<EvmBlock>
-  /** Sends the requests that wait for a full batch. */
-  flush(): void
-  /** The number of headers that were requested but not read yet. */
-  waiting(): number
+  return ask(node, `block ${at}`, (request) => requestHeader(node, request, at))
 }
 
 /**
- * Passes on somewhat more requests than the node may have in flight. The others wait here, because the time that a
- * request spends in the node's queue counts against its deadline.
+ * Headers that are requested one by one and sent in full batches, if the node accepts batches. Passes on somewhat more
+ * requests than the node may have in flight. The others wait here, because the time that a request spends in the node's
+ * queue counts against its deadline.
  */
-export function createHeaders({ node, bounds }: EvmScan): Headers {
-  const { requestsPerBatch, requestsAtOnce } = bounds
-  const underWayMax = requestsPerBatch * requestsAtOnce * 2
-  const waiting: (() => void)[] = []
-  let underWay = 0
-  let flushing = false
-  const pump = () => {
-    const least = flushing ? 1 : requestsPerBatch
-    while (waiting.length >= least && underWay + requestsPerBatch <= underWayMax) {
-      const batch = waiting.splice(0, requestsPerBatch)
-      underWay += batch.length
+export class HeaderQueue {
+  readonly #scan: Pick<EvmScan, 'node' | 'bounds'>
+  readonly #waiting: (() => void)[] = []
+  #underWay = 0
+  #flushing = false
+
+  constructor(scan: Pick<EvmScan, 'node' | 'bounds'>) {
+    this.#scan = scan
+  }
+
+  /** The number of headers that were requested but not read yet. */
+  get length(): number {
+    return this.#waiting.length + this.#underWay
+  }
+
+  async read(height: bigint): Promise<EvmBlock> {
+    const { node } = this.#scan
+    await new Promise<void>((start) => {
+      this.#waiting.push(start)
+      this.#sendBatches()
+    })
+    try {
+      return await askInBatch(node, `block ${height}`, (request) => requestHeader(node, request, height))
+    } finally {
+      this.#underWay--
+      this.#sendBatches()
+    }
+  }
+
+  /** Sends the requests that wait for a full batch. */
+  flush(): void {
+    this.#flushing = true
+    this.#sendBatches()
+  }
+
+  #sendBatches(): void {
+    const { requestsPerBatch, requestsAtOnce } = this.#scan.bounds
+    const underWayMax = requestsPerBatch * requestsAtOnce * 2
+    const least = this.#flushing ? 1 : requestsPerBatch
+    while (this.#waiting.length >= least && this.#underWay + requestsPerBatch <= underWayMax) {
+      const batch = this.#waiting.splice(0, requestsPerBatch)
+      this.#underWay += batch.length
       for (const start of batch) start()
     }
-    if (waiting.length === 0) flushing = false
-  }
-  return {
-    async read(height) {
-      await new Promise<void>((start) => {
-        waiting.push(start)
-        pump()
-      })
-      return readHeaderTogether(node, height).finally(() => {
-        underWay--
-        pump()
-      })
-    },
-    flush() {
-      flushing = true
-      pump()
-    },
-    waiting: () => waiting.length + underWay,
+    if (this.#waiting.length === 0) this.#flushing = false
   }
 }
 
-async function readHeaderTogether(node: EvmNode, height: bigint): Promise<EvmBlock> {
-  const block = await askTogether(node, `block ${height}`, (client) =>
-    getBlock(client, { blockNumber: height }),
-  )
-  return toBlock(node, block, { requested: height, payments: [], spendings: [] })
+async function requestHeader(
+  node: EvmNode,
+  request: EvmRequest,
+  at: bigint | 'latest' | 'finalized' | 'safe',
+): Promise<EvmBlock> {
+  const position = typeof at === 'bigint' ? numberToHex(at) : at
+  const block = await request({ method: 'eth_getBlockByNumber', params: [position, false] })
+  return toBlock(node, block, { requested: at, payments: [], spendings: [] })
 }
 
 export function toBlock(
   node: EvmNode,
-  block: ViemBlock<bigint, boolean, 'latest' | 'finalized' | 'safe'>,
+  block: RpcBlock | null,
   { requested, ...found }: { requested: bigint | string } & Pick<EvmBlock, 'payments' | 'spendings'>,
 ): EvmBlock {
-  const { number, hash, parentHash, timestamp, logsBloom } = block
-  if (
-    typeof number !== 'bigint' ||
-    hash === null ||
-    (typeof requested === 'bigint' && number !== requested)
-  ) {
-    throw refusal(node, `block ${requested}`, `the node answered with block ${number}`)
-  }
+  if (block === null) throw refusal(node, `block ${requested}`, 'block not found')
+  const { hash, parentHash, timestamp, logsBloom, transactions = [] } = block
+  const height = block.number === null ? null : BigInt(block.number)
+  if (height === null || hash === null || (typeof requested === 'bigint' && height !== requested))
+    throw refusal(node, `block ${requested}`, `the node answered with block ${height}`)
   return {
-    height: number,
+    height,
     hash,
     parentHash,
-    at: new Date(Number(timestamp) * 1000),
+    at: new Date(Number(BigInt(timestamp)) * 1000),
     bloom: logsBloom ?? '0x',
-    transactions: block.transactions.length,
+    transactions: transactions.length,
     ...found,
   }
 }

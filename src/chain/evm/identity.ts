@@ -1,12 +1,12 @@
-import { BaseError, type Client, RpcRequestError } from 'viem'
-import { getChainId } from 'viem/actions'
+import type { Hex } from 'viem'
 import { type Asset, type AssetKey, assetCode, nativeDecimals } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
+import { StatedError } from '../json-rpc.ts'
 import { mapBounded } from '../map-bounded.ts'
 import { rpcSetting } from '../options.ts'
 import type { NetworkSettings } from '../types.ts'
 import { finalityFaults } from './finality.ts'
-import { ask, type EvmNode } from './node.ts'
+import { ask, type EvmNode, type EvmRequest } from './node.ts'
 import { traceFaults } from './traces.ts'
 
 /** The differences between a node and the settings of its chain; empty if there are none. */
@@ -30,7 +30,7 @@ export async function requireChain(node: EvmNode, settings: NetworkSettings): Pr
 }
 
 async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): Promise<string[]> {
-  const found = await ask(node, 'chain id', getChainId)
+  const found = Number(await ask(node, 'chain id', (request) => request({ method: 'eth_chainId' })))
   return found === chainId
     ? []
     : [`${rpcSetting(name)}: expected chain id ${chainId}, found ${found} (${node.name})`]
@@ -48,7 +48,7 @@ async function decimalsFaults(node: EvmNode, { key, symbol, decimals }: Asset): 
 export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number | null> {
   const code = assetCode(key)
   if (code === 'native') return nativeDecimals.evm
-  return ask(node, `decimals of ${key}`, (client) => callDecimals(client, code as `0x${string}`))
+  return ask(node, `decimals of ${key}`, (request) => callDecimals(request, code as Hex))
 }
 
 /** The selector of `decimals()`. */
@@ -57,19 +57,15 @@ const decimalsCall = '0x313ce567'
 /** The largest value of a `uint8`; a larger answer is not a number of decimals. */
 const decimalsMax = 255n
 
-async function callDecimals(client: Client, contract: `0x${string}`): Promise<number | null> {
+async function callDecimals(request: EvmRequest, contract: Hex): Promise<number | null> {
   try {
-    const params = [{ to: contract, data: decimalsCall }, 'latest'] as const
-    const answer = await client.request({ method: 'eth_call', params: [...params] })
+    const call = { to: contract, data: decimalsCall } as const
+    const answer = await request({ method: 'eth_call', params: [call, 'latest'] })
     if (!/^0x[0-9a-f]{64}$/i.test(answer) || BigInt(answer) > decimalsMax) return null
     return Number(BigInt(answer))
   } catch (error) {
-    if (isRevert(error)) return null
+    const isRevert = error instanceof StatedError && (error.code === 3 || /revert/i.test(error.message))
+    if (isRevert) return null
     throw error
   }
-}
-
-function isRevert(error: unknown): boolean {
-  const rpc = error instanceof BaseError ? error.walk((inner) => inner instanceof RpcRequestError) : null
-  return rpc instanceof RpcRequestError && (rpc.code === 3 || /revert/i.test(rpc.details))
 }

@@ -1,11 +1,12 @@
 import { type Hex, numberToHex, type RpcLog } from 'viem'
 import type { Address } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
+import { refusal } from '../pool.ts'
 import { type Limit, limitIn } from '../refusals.ts'
 import type { HeightRange } from '../types.ts'
 import type { PieceReading } from './in-pieces.ts'
 import { type LogStrategy, noteCost } from './log-cost.ts'
-import { failureOf, refusal } from './node.ts'
+import { failureOf } from './node.ts'
 import type { SpanStep } from './range-planner.ts'
 import {
   emittersOf,
@@ -145,5 +146,5 @@ function isLimit(answer: unknown): answer is Limit {
 
 function requestLogs({ node }: EvmScan, { from, to }: HeightRange, filter: LogFilter): Promise<unknown> {
   const query = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
-  return node.client.request({ method: 'eth_getLogs', params: [query as never] })
+  return node.request({ method: 'eth_getLogs', params: [query as never] })
 }

@@ -1,8 +1,9 @@
 import { type Hex, hexToBytes, keccak256, numberToHex, type RpcLog } from 'viem'
 import { mapBounded } from '../map-bounded.ts'
+import { refusal } from '../pool.ts'
 import type { Blocks } from './blocks.ts'
 import type { EvmBlock } from './headers.ts'
-import { ask, refusal } from './node.ts'
+import { ask } from './node.ts'
 import { readReceipt } from './receipts.ts'
 import {
   emittersOf,
@@ -102,8 +103,8 @@ function contractProbe(watch: EvmWatch, writers: NonNullable<LogAnswer['writers'
 
 async function compareReceipts(scan: EvmScan, block: EvmBlock, known: readonly TransferLog[]): Promise<void> {
   const what = `receipts of block ${block.height}`
-  const receipts = await ask(scan.node, what, (client) =>
-    client.request({ method: 'eth_getBlockReceipts', params: [numberToHex(block.height)] }),
+  const receipts = await ask(scan.node, what, (request) =>
+    request({ method: 'eth_getBlockReceipts', params: [numberToHex(block.height)] }),
   )
   if (receipts?.length !== block.transactions || receipts.some(({ blockHash }) => blockHash !== block.hash)) {
     throw refusal(scan.node, what, 'they belong to another block')

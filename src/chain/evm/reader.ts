@@ -1,9 +1,8 @@
 import { numberToHex, type RpcTransactionReceipt } from 'viem'
-import { getTransaction } from 'viem/actions'
 import type { Address, TxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { Pool, requireIdentity } from '../pool.ts'
+import { Pool, refusal, requireIdentity } from '../pool.ts'
 import { nodesWithout, Quorum } from '../quorum.ts'
 import type {
   ChainTransfer,
@@ -20,7 +19,7 @@ import { type EvmBlock, type NativePayment, readHeader } from './headers.ts'
 import { identityFaults, requireChain } from './identity.ts'
 import { readMovements } from './movements.ts'
 import { nativeTransfer, withoutPayments } from './native.ts'
-import { ask, type EvmNode, openNode, refusal } from './node.ts'
+import { ask, type EvmNode, openNode } from './node.ts'
 import { findReceipt, requireInBlock } from './receipts.ts'
 import { scanOn } from './scan.ts'
 import { readInside, tracingNodes } from './traces.ts'
@@ -157,8 +156,8 @@ async function search(
 }
 
 async function timeOf(node: EvmNode, height: bigint): Promise<HeightTime> {
-  const block = await ask(node, `block ${height}`, (client) =>
-    client.request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
+  const block = await ask(node, `block ${height}`, (request) =>
+    request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
   )
   return { height, at: block === null ? null : BigInt(block.timestamp) }
 }
@@ -233,10 +232,10 @@ async function readPayments(
   const parties = [receipt.from, receipt.to ?? receipt.from].map((party) => party.toLowerCase() as Address)
   if (native === null || !parties.some((party) => recipients.has(party))) return []
   const hash = receipt.transactionHash
-  const transaction = await ask(scan.node, `transaction ${hash}`, (client) =>
-    getTransaction(client, { hash }),
+  const transaction = await ask(scan.node, `transaction ${hash}`, (request) =>
+    request({ method: 'eth_getTransactionByHash', params: [hash] }),
   )
-  if (transaction.blockHash !== block.hash)
+  if (transaction?.blockHash !== block.hash)
     throw refusal(
       scan.node,
       `transaction ${hash}`,

@@ -1,7 +1,8 @@
 import { type Hex, numberToHex, type RpcLog, type RpcTransactionReceipt } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
+import { refusal } from '../pool.ts'
 import type { EvmBlock } from './headers.ts'
-import { ask, type EvmNode, refusal } from './node.ts'
+import { ask, type EvmNode } from './node.ts'
 import { addressOf, transferTopic } from './transfer-log.ts'
 
 /**
@@ -20,8 +21,8 @@ export type CoinWrap = { tx: TxId; contract: Address; address: Address; value: b
  */
 export async function findReceipt(node: EvmNode, tx: TxId): Promise<RpcTransactionReceipt | null> {
   const what = `receipt of ${tx}`
-  const receipt = await ask(node, what, (client) =>
-    client.request({ method: 'eth_getTransactionReceipt', params: [tx as string as Hex] }),
+  const receipt = await ask(node, what, (request) =>
+    request({ method: 'eth_getTransactionReceipt', params: [tx as string as Hex] }),
   )
   if (receipt === null) return null
   if (receipt.transactionHash.toLowerCase() !== tx || receipt.logs.some(({ removed }) => removed))

@@ -1,19 +1,20 @@
-import { type Client, numberToHex, type RpcTransactionReceipt } from 'viem'
+import { numberToHex, type RpcTransactionReceipt } from 'viem'
 import { type AssetKey, type TxId, toTxId } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
 import { toAmount } from '../../core/money.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { Pool } from '../pool.ts'
+import { refusal } from '../pool.ts'
 import { offerIn } from '../refusals.ts'
 import type { BalanceMovement, ChainTransfer, NetworkSettings } from '../types.ts'
 import type { EvmBlock } from './headers.ts'
-import { ask, type EvmNode, refusal } from './node.ts'
+import { ask, type EvmNode } from './node.ts'
 import { depositTopic, isReported, readReceipt, withdrawalTopic } from './receipts.ts'
 import { type Dialect, dialects, type InnerTransfer } from './trace-dialects.ts'
 import { coinEmitter, type EvmScan } from './watch.ts'
 
 /** The trace dialect of each node; null for none. Determined once per connection. */
-const knownDialects = new WeakMap<Client, Dialect | null>()
+const knownDialects = new WeakMap<EvmNode, Dialect | null>()
 
 /** The nodes that offer traces. A node that does not answer is left out this time. */
 export async function tracingNodes(pool: Pool<EvmNode>): Promise<EvmNode[]> {
@@ -39,7 +40,7 @@ export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readon
   const what = `traces of block ${block.height}`
   if (dialect === null) throw refusal(node, what, `the node supports neither ${methods}`)
   const txs = await transactionsOf(node, block)
-  const inner = dialect.read(await request(node, dialect, block.height), { hash: block.hash, txs })
+  const inner = dialect.read(await requestTraces(node, dialect, block.height), { hash: block.hash, txs })
   if (inner === null) throw refusal(node, what, 'they belong to another block')
   return inner
 }
@@ -51,20 +52,20 @@ const methods = dialects.map(({ method }) => method).join(' or ')
  * others can.
  */
 async function dialectOf(node: EvmNode): Promise<Dialect | null> {
-  const known = knownDialects.get(node.client)
+  const known = knownDialects.get(node)
   if (known !== undefined) return known
   for (const dialect of dialects) {
     if (!(await offers(node, dialect))) continue
-    knownDialects.set(node.client, dialect)
+    knownDialects.set(node, dialect)
     return dialect
   }
-  knownDialects.set(node.client, null)
+  knownDialects.set(node, null)
   return null
 }
 
 async function offers(node: EvmNode, dialect: Dialect): Promise<boolean> {
   try {
-    await request(node, dialect, 0n)
+    await requestTraces(node, dialect, 0n)
     return true
   } catch (error) {
     if (!isFault(error, 'remote_failed')) throw error
@@ -74,15 +75,15 @@ async function offers(node: EvmNode, dialect: Dialect): Promise<boolean> {
   }
 }
 
-function request(node: EvmNode, { method, params }: Dialect, height: bigint): Promise<unknown> {
+function requestTraces(node: EvmNode, { method, params }: Dialect, height: bigint): Promise<unknown> {
   const asked = { method, params: params(height) }
-  return ask(node, `${method} of block ${height}`, (client) => client.request(asked as never))
+  return ask(node, `${method} of block ${height}`, (request) => request(asked as never))
 }
 
 /** Traces refer to transactions by position; the block lists their ids. */
 async function transactionsOf(node: EvmNode, { height, hash }: EvmBlock): Promise<TxId[]> {
-  const block = await ask(node, `block ${height}`, (client) =>
-    client.request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
+  const block = await ask(node, `block ${height}`, (request) =>
+    request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
   )
   if (block?.hash !== hash) throw refusal(node, `block ${height}`, `its hash is ${block?.hash}, not ${hash}`)
   return block.transactions.map((tx) => toTxId(typeof tx === 'string' ? tx : tx.hash))

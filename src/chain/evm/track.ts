@@ -1,5 +1,6 @@
 import { toAmount } from '../../core/money.ts'
 import type { ReaderBounds } from '../options.ts'
+import { refusal } from '../pool.ts'
 import type {
   BalanceMovement,
   BlockMark,
@@ -10,12 +11,11 @@ import type {
 } from '../types.ts'
 import { type Blocks, openCache, readBlocks, readsWhole } from './blocks.ts'
 import { requireHead } from './finality.ts'
-import { type BlockLink, checkLinks, createHeaders, type EvmBlock, type Headers } from './headers.ts'
+import { type BlockLink, checkLinks, type EvmBlock, HeaderQueue } from './headers.ts'
 import { type PieceReading, readInPieces } from './in-pieces.ts'
 import { chooseLogStrategy, type LogStrategy } from './log-cost.ts'
 import { type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'
 import { readNative, withoutPayments } from './native.ts'
-import { refusal } from './node.ts'
 import { refuseOmissions, skipOddLogs } from './omission.ts'
 import { newLogSpan } from './range-planner.ts'
 import { markHeights } from './trail.ts'
@@ -48,7 +48,7 @@ type TrackResult = {
 
 /** Reads a range. Blocks are read after the logs, so that a log of a replaced block is detected. */
 export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResult> {
-  const headers = createHeaders(scan)
+  const headers = new HeaderQueue(scan)
   const { pieces: reading, reached } = await readParts(scan, track, headers)
   const marked =
     track.isOfScan && track.stage === 'final' ? markHeights({ from: track.from, to: reached }) : []
@@ -76,7 +76,7 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
 type TrackPieces = { pieces: Promise<PieceFound>[]; reached: bigint }
 
 /** Reads one part after another until there is enough. A part is short if its strategy is only measured. */
-async function readParts(scan: EvmScan, track: Track, headers: Headers): Promise<TrackPieces> {
+async function readParts(scan: EvmScan, track: Track, headers: HeaderQueue): Promise<TrackPieces> {
   const { bounds, node } = scan
   const progress = { found: 0, blocks: 0, failed: false, endsMs: performance.now() + bounds.scanMs }
   const pieces: Promise<PieceFound>[] = []
@@ -96,7 +96,7 @@ type TrackReadContext = {
   track: Track
   range: HeightRange
   strategy: LogStrategy
-  headers: Headers
+  headers: HeaderQueue
   progress: TrackProgress
 }
 
@@ -125,7 +125,7 @@ async function readPart(
         progress.failed = true
       })
       // The logs of the next pieces are read in parallel with blocks, unless too many headers wait.
-      if (headers.waiting() > headersWaitingMax) {
+      if (headers.length > headersWaitingMax) {
         headers.flush()
         await found.catch(() => null)
       }
@@ -180,7 +180,7 @@ async function readPiece(
     writers,
     transfers,
     odd,
-  }: PieceLogs & { piece: HeightRange; headers: Headers; strategy: LogStrategy },
+  }: PieceLogs & { piece: HeightRange; headers: HeaderQueue; strategy: LogStrategy },
 ): Promise<PieceFound> {
   // Below `from` only tokens count: without the blocks, payments and their EIP-7708 logs cannot be distinguished.
   const logs = transfers.filter(({ height, asset }) => height >= from || asset !== scan.watch.native)

@@ -1,7 +1,8 @@
 import { getBase64Encoder, type Address as KitAddress } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import { type Address, type AssetKey, assetCode, nativeDecimals } from '../../core/asset.ts'
-import { ask, refusal, type SolanaNode, toKit } from './node.ts'
+import { refusal } from '../pool.ts'
+import { ask, type SolanaNode, toKit } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**

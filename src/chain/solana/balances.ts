@@ -1,10 +1,11 @@
 import { getAddressDecoder, getBase64Encoder, getU64Decoder } from '@solana/kit'
 import { type Address, assetCode } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
+import { refusal } from '../pool.ts'
 import type { BalanceReading, BalanceRequest } from '../types.ts'
 import { accountsOf, isTokenProgram } from './accounts.ts'
 import { awaitBlock, readFinalMark } from './blocks.ts'
-import { ask, refusal, toKit } from './node.ts'
+import { ask, toKit } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 
 /** An account at a slot: its lamports, and its tokens if it is a token account. */

@@ -9,8 +9,9 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION,
   type SolanaErrorCode,
 } from '@solana/kit'
+import { refusal } from '../pool.ts'
 import type { BlockMark } from '../types.ts'
-import { ask, notYetTriesMax, refusal, type SolanaNodeRpc } from './node.ts'
+import { ask, notYetTriesMax, type SolanaNodeRpc } from './node.ts'
 import type { SlotBlock, SolanaScan } from './watch.ts'
 
 /** The block of a final slot, without its transactions. */

@@ -1,6 +1,7 @@
 import { signature as toSignature } from '@solana/kit'
 import { toTxId } from '../../core/asset.ts'
 import { mapBounded } from '../map-bounded.ts'
+import { refusal } from '../pool.ts'
 import type { BlockMark } from '../types.ts'
 import type { BalanceChange } from './balance-changes.ts'
 import { type BlockHead, listBlocks, readFull, readHead, readWhole } from './blocks.ts'
@@ -13,7 +14,6 @@ import {
   type SlotRangeReading,
   type UnreadTransaction,
 } from './findings.ts'
-import { refusal } from './node.ts'
 import { changesInBlock, findTransaction, memoIn } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 

@@ -8,10 +8,10 @@ import {
   SOLANA_ERROR__JSON_RPC__SERVER_ERROR_MIN_CONTEXT_SLOT_NOT_REACHED,
 } from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
-import { Fault, isFault, messageOf, shorten } from '../../core/errors.ts'
-import { openExchange, type RpcPayload } from '../json-rpc.ts'
+import { isFault, messageOf, shorten } from '../../core/errors.ts'
+import { JsonRpcClient, type RpcPayload } from '../json-rpc.ts'
 import { type NodeConnection, nodeName } from '../options.ts'
-import type { NodeHealth } from '../pool.ts'
+import { type NodeHealth, refusal } from '../pool.ts'
 import type { UnreadObserver } from '../types.ts'
 
 export type SolanaNodeRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
@@ -76,15 +76,10 @@ async function askOnceThere<Result>(
   }
 }
 
-/** The fault for an unusable answer. */
-export function refusal(node: SolanaNode, what: string, problem: string): Fault<'remote_failed'> {
-  return new Fault('remote_failed', { what: `${node.name}, ${what}`, problem })
-}
-
 /** The library's own transport limits neither the wait nor the size of an answer, and follows redirects. */
 function transportOf(connection: NodeConnection): RpcTransport {
-  const { ask: exchange } = openExchange(connection, exactJson)
-  const transport = ({ payload }: Parameters<RpcTransport>[0]) => exchange(payload as RpcPayload)
+  const client = new JsonRpcClient(connection, exactJson)
+  const transport = ({ payload }: Parameters<RpcTransport>[0]) => client.ask(payload as RpcPayload)
   return transport as RpcTransport
 }
 

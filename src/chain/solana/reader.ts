@@ -1,7 +1,7 @@
 import { isSignature, type Signature } from '@solana/kit'
 import type { Address, TxId } from '../../core/asset.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { Pool, requireIdentity } from '../pool.ts'
+import { Pool, refusal, requireIdentity } from '../pool.ts'
 import { nodesWithout, Quorum } from '../quorum.ts'
 import type {
   BlockMark,
@@ -19,7 +19,7 @@ import { readBalances } from './balances.ts'
 import { listBlocks, readBlock, readConfirmed, readFinalMark, readHead, type Unread } from './blocks.ts'
 import { findingsOf, nothingFound, provedRanges, reportUnread, type SlotRangeReading } from './findings.ts'
 import { identityFaults, requireCluster } from './identity.ts'
-import { openNode, refusal } from './node.ts'
+import { openNode } from './node.ts'
 import { commonStrategy, ownersOf, readSlotRange, type SlotRangeRequest } from './read-slot-range.ts'
 import { firstAvailable } from './signatures.ts'
 import { findTransaction, type TransactionEffects } from './transactions.ts'

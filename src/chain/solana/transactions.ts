@@ -5,6 +5,7 @@ import {
   type Signature,
 } from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
+import { refusal } from '../pool.ts'
 import {
   type BalanceChange,
   balanceChanges,
@@ -12,7 +13,7 @@ import {
   type TransactionBalances,
 } from './balance-changes.ts'
 import { type readWhole, type Unread, unlessUnsupported } from './blocks.ts'
-import { ask, refusal, type SolanaNodeRpc } from './node.ts'
+import { ask, type SolanaNodeRpc } from './node.ts'
 import type { Effects, ListedSignature, SolanaScan } from './watch.ts'
 
 /**

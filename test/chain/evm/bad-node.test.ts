@@ -117,7 +117,7 @@ test.each<[string, Script, RegExp]>([
   ['asks to slow down by its status', refusesByStatus, /Too Many Requests/],
   ['asks to slow down by the code that elsewhere means too much', refusesByCode, /rate limited/],
   ['answers nothing at all', () => ({}), /remote_failed/],
-  ['answers that the block is unknown', changes('eth_getBlockByNumber', () => null), /could not be found/],
+  ['answers that the block is unknown', changes('eth_getBlockByNumber', () => null), /block not found/],
 ])('a node that %s does not move the cursor', async (_what, script, problem) => {
   await expect(scan(start, script)).rejects.toThrow(problem)
   const { transfers } = await scan(start)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createHeaders } from '../../../src/chain/evm/headers.ts'
+import { HeaderQueue } from '../../../src/chain/evm/headers.ts'
 import { openNode } from '../../../src/chain/evm/node.ts'
 import { watchOf } from '../../../src/chain/evm/watch.ts'
 import { connections, defaultBounds } from '../../../src/chain/options.ts'
@@ -26,13 +26,13 @@ function open() {
   if (connection === undefined) throw new Error('no connection')
   const scan = { node: openNode(connection), watch: watchOf(settings, new Set()), bounds: defaultBounds }
   node.requests.answered = 0
-  return createHeaders(scan)
+  return new HeaderQueue(scan)
 }
 
 test('headers wait until a request is full, or until they are to be sent', async () => {
   const headers = open()
   const first = Array.from({ length: 15 }, (_, height) => headers.read(BigInt(height)))
-  expect(headers.waiting()).toBe(15)
+  expect(headers.length).toBe(15)
   const rest = Array.from({ length: 10 }, (_, more) => headers.read(BigInt(15 + more)))
   headers.flush()
   const blocks = await Promise.all([...first, ...rest])
@@ -40,7 +40,7 @@ test('headers wait until a request is full, or until they are to be sent', async
     Array.from({ length: 25 }, (_, height) => BigInt(height)),
   )
   expect(node.requests.answered).toBe(2)
-  expect(headers.waiting()).toBe(0)
+  expect(headers.length).toBe(0)
 })
 
 test('however many are asked for, requests are full', async () => {

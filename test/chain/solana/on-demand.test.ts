@@ -121,5 +121,5 @@ test('answers that are never of one slot are no reading', async () => {
       ? { result: { context: { slot: (slot += 1) }, value: (params[0] as string[]).map(() => null) } }
       : undefined,
   )
-  await expect(fixture.reader().readBalances({ pairs, at: null })).rejects.toThrow('of one slot')
+  await expect(fixture.reader().readBalances({ pairs, at: null })).rejects.toThrow('from a single slot')
 })

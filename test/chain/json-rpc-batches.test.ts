@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { askTogether, type EvmNode } from '../../src/chain/evm/node.ts'
+import { askInBatch, type EvmNode } from '../../src/chain/evm/node.ts'
 import type { ReaderBounds } from '../../src/chain/options.ts'
 import {
   answersEach,
@@ -30,8 +30,8 @@ const open = (bounds: Partial<ReaderBounds> = {}): EvmNode => openRawNode(server
 const several = (node: EvmNode, count: number): Promise<PromiseSettledResult<unknown>[]> =>
   Promise.allSettled(
     Array.from({ length: count }, (_, place) =>
-      askTogether(node, `call ${place}`, (client) =>
-        client.request({ method: 'eth_getBlockByNumber', params: [`0x${place.toString(16)}`, false] }),
+      askInBatch(node, `call ${place}`, (request) =>
+        request({ method: 'eth_getBlockByNumber', params: [`0x${place.toString(16)}`, false] }),
       ),
     ),
   )

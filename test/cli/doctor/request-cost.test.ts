@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import { dailyCalls } from '../../../src/chain/evm/request-cost.ts'
+import { dailyCalls } from '../../../src/cli/doctor/cost.ts'
 import { defaultBounds } from '../../../src/chain/options.ts'
 import type { NetworkSettings } from '../../../src/chain/types.ts'
 import { assetKey } from '../../../src/core/asset.ts'
