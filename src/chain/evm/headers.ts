@@ -109,7 +109,7 @@ export function toBlock(
   { requested, ...found }: { requested: bigint | string } & Pick<EvmBlock, 'payments' | 'spendings'>,
 ): EvmBlock {
   if (block === null) throw refusal(node, `block ${requested}`, 'block not found')
-  const { hash, parentHash, timestamp, logsBloom, transactions = [] } = block
+  const { hash, parentHash, timestamp, logsBloom, transactions } = block
   const height = block.number === null ? null : BigInt(block.number)
   if (height === null || hash === null || (typeof requested === 'bigint' && height !== requested))
     throw refusal(node, `block ${requested}`, `the node answered with block ${height}`)
