@@ -261,7 +261,7 @@ async function agreedTransaction<Node extends PooledNode>(
 }
 
 function refuse(): never {
-  throw new Error('invariant broken: nobody is asked without being a candidate')
+  throw new Error('invariant broken: a node is asked that is no candidate')
 }
 
 /** Has no lines if the reading shows nothing final. */

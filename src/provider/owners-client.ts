@@ -100,7 +100,7 @@ async function listAll(
     for (let count = 0; count < pagesMax; count++) {
       const page: DepositPage | null = await pages.listDeposits({ mark, since: null })
       if (page === null)
-        throw failure(request, 'the list cannot be read on: where its next page begins is refused')
+        throw failure(request, 'the service refuses the next page of its list')
       owners.push(...understood(request, () => page.records.map(({ text }) => read(parseLossless(text)))))
       if (page.next === null) return owners
       mark = page.next.mark

@@ -2,7 +2,6 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSync } from 'oxc-parser'
 import { expect, test } from 'vitest'
-import { generatedPages } from '../support/generate-docs.ts'
 import { allPages, readText, root } from './pages.ts'
 
 /** Words that have a standard term (docs/glossary.md), and turns of phrase that a reader has to read twice. */
@@ -23,21 +22,25 @@ const unwanted = [
   /\bslips?\b/,
 ]
 
+const isSql =
+  /^\s*(and|or|select|insert|update|delete|with|from|where|set|join)\b|\b(from|join) \w+ (\w+ )?(where|on)\b/
+
 type Passage = { at: string; text: string }
 
-const generated = new Set(generatedPages.map(({ file }) => file))
-/** Pages that quote texts of the code, which have other words still. */
-const quoting = new Set(['docs/deposit-service.md'])
-const docs = allPages()
-  .filter((path) => !generated.has(path) && !quoting.has(path))
-  .map((path) => ({ at: path, text: readText(path) }))
-const comments = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+const docs = allPages().map((path) => ({ at: path, text: readText(path) }))
+const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
   .filter((path) => path.endsWith('.ts'))
-  .flatMap((path) =>
-    parseSync(path, readText(join('src', path))).comments.map(({ value }) => ({
-      at: `src/${path}`,
-      text: value,
-    })),
+  .map((path) => join('src', path))
+const comments = sources.flatMap((at) =>
+  parseSync(at, readText(at)).comments.map(({ value }) => ({ at, text: value })),
+)
+/** What people read: texts of several words, without SQL. */
+const strings = sources
+  .filter((at) => !at.startsWith('src/cli/'))
+  .flatMap((at) =>
+    textsOf(parseSync(at, readText(at)).program)
+      .filter((text) => /\w \w/.test(text) && !isSql.test(text))
+      .map((text) => ({ at, text })),
   )
 
 /** Without code, quotations and the targets of links. */
@@ -70,16 +73,34 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0
 }
 
+/** The texts of a program: literals, and the constant pieces of templates. */
+function textsOf(node: unknown): string[] {
+  if (Array.isArray(node)) return node.flatMap(textsOf)
+  if (typeof node !== 'object' || node === null) return []
+  const { type, tag, quasi, value, ...children } = node as Record<string, unknown>
+  if (type === 'TaggedTemplateExpression' && isNamedSql(tag))
+    return textsOf((quasi as { expressions: unknown }).expressions)
+  if (type === 'Literal') return typeof value === 'string' ? [value] : []
+  if (type === 'TemplateElement') return [(value as { cooked: string | null }).cooked ?? '']
+  return [quasi, value, ...Object.values(children)].flatMap(textsOf)
+}
+
+/** Both `sql` and `sql<Row>` are plain identifiers here. */
+function isNamedSql(tag: unknown): boolean {
+  return (tag as { name?: string }).name === 'sql'
+}
+
 test.each([
   ['the documentation', docs],
-  ['the comments', comments],
-])('%s uses the standard terms', (_what, passages) => {
+  ['comments', comments],
+  ['texts of the program', strings],
+])('%s: the standard terms', (_what, passages) => {
   expect(passages.length).toBeGreaterThan(10)
   expect(found(passages)).toEqual([])
 })
 
 test('"where" is for places: one in a thousand words at most', () => {
-  for (const passages of [docs, comments]) {
+  for (const passages of [docs, comments, strings]) {
     const text = passages.map((passage) => prose(passage).text).join(' ')
     expect(count(text, /\bwhere\b/gi) / count(text, /\S+/g)).toBeLessThan(1 / 1000)
   }
