@@ -17,25 +17,25 @@ const milestones: Record<keyof Milestones, string> = {
 type StageText = {
   /** Of a stage that is not measured between two milestones of a deposit. */
   between?: readonly [string, string]
-  /** Since when who has not completed the stage counts as waiting. */
+  /** Since when a deposit that has not completed the stage counts as waiting. */
   openSince: string
 }
 
 const stageTexts: Record<LagStage, StageText> = {
   delivery: {
     between: ["the event's own `created_at`", 'the webhook was received'],
-    openSince: 'the API or the chain first knew of a step that webhooks are to tell of and none has told of',
+    openSince: 'the first evidence of a step that should have a webhook and has none',
   },
   apply: {
     between: ['the observation was stored', 'it was applied'],
-    openSince: 'the oldest observation that is not applied was stored; its network is not known before',
+    openSince: 'the oldest observation that is not applied was stored; its network is unknown until then',
   },
-  api_detection: { openSince: 'the block of the payment; the first webhook where no chain has it' },
+  api_detection: { openSince: 'the block of the payment; the first webhook if no chain shows it' },
   chain_detection: { openSince: 'the first webhook or record' },
   finality: { openSince: 'the block of the payment' },
   settlement: { openSince: 'the payment was read as final' },
   reconciliation: {
-    openSince: 'the block of the payment; the first webhook or record where no chain has it',
+    openSince: 'the block of the payment; the first webhook or record if no chain shows it',
   },
 }
 
@@ -45,38 +45,36 @@ export function metricsPage(): string {
   return [
     `<!-- Made from src/ops/metrics/ and src/core/lag.ts by test/support/generate-docs.ts. Change it there. -->\n`,
     '# Metrics\n',
-    `\`GET /metrics\` on \`OPS_PORT\` answers in the Prometheus text format, or in OpenMetrics where the request's \`Accept\`
-prefers \`application/openmetrics-text\`; values are the same in both. Node's own metrics (\`process_*\`, \`nodejs_*\`) are
-there too.\n`,
+    `\`GET /metrics\` on \`OPS_PORT\` answers in the Prometheus text format, or in OpenMetrics if the request's \`Accept\` prefers
+\`application/openmetrics-text\`; values are the same in both. Node's own metrics (\`process_*\`, \`nodejs_*\`) are included.\n`,
     '## All metrics\n',
     markdownTable(['Name', 'Type', 'Unit', 'Labels', 'Meaning'], metricDescriptions.map(metricRow)),
     ...aggregation,
     ...freshness,
     '## Labels\n',
-    `A label says one of the values below. What is in no list is \`${other}\`. Lists that are open take so many values in one
-process, those of the settings first; what comes later, or is longer than a name, is \`${other}\`, so that nothing that is
-sent can make series without end. Under \`${other}\` counts and amounts are added up, and of ages the highest is shown.
-Counters and histograms start at 0 for all combinations of values that are known beforehand, where these are at most 100: the
-first event is an increase.\n`,
+    `A label has one of the values below, or \`${other}\`. Open lists take that many values per process, those of the settings first;
+later or overlong values are \`${other}\`, so that no sender can create series without end. Under \`${other}\`, counts and amounts
+are summed, and the highest age is shown. Counters and histograms start at 0 for all combinations of known values, if there are
+at most 100, so that the first event is an increase.\n`,
     markdownTable(['Label', 'Of', 'Values'], labelRows()),
     '## Exemplars\n',
-    `In OpenMetrics each bucket of a histogram may carry what its newest value was measured on. Prometheus keeps it with
+    `In OpenMetrics, each bucket of a histogram may name the event of its newest value. Prometheus keeps it with
 \`--enable-feature=exemplar-storage\`. \`depositd_stage_lag_seconds\` has \`deposit_id\`, the number that
-\`bin/depositd deposits show\` takes, or for \`delivery\` and \`apply\` the row of the inbox as the log names it, \`inbox\`.
-\`depositd_webhook_ack_seconds\` has \`webhook\`, the sender's id of the event, where it is known, and \`trace_id\` where
-requests are traced.\n`,
+\`bin/depositd deposits show\` takes, or \`inbox\` for \`delivery\` and \`apply\`, the row of the inbox as in the log.
+\`depositd_webhook_ack_seconds\` has \`webhook\`, the sender's id of the event, if it is known, and \`trace_id\` if requests are
+traced.\n`,
     '## Buckets\n',
     markdownTable(
       ['Histogram', 'Upper bounds in seconds'],
       histograms.map(({ name, buckets = [] }) => [`\`${name}\``, buckets.join(', ')]),
     ),
-    `Bounds are written as \`le="60"\`. Prometheus 3 stores them as \`le="60.0"\`; a query that is to hold for both says
+    `Bounds are written as \`le="60"\`. Prometheus 3 stores them as \`le="60.0"\`; to match both, a query uses
 \`le=~"60(\\\\.0)?"\`.\n`,
     '## Stages\n',
-    `A stage is a part of a deposit's way. \`depositd_stage_lag_seconds\` observes a stage once it is complete, and
-\`depositd_stage_oldest_open_seconds\` shows how long the oldest has been waiting for it: a histogram alone hides what is
-stuck. Clocks differ between machines: what seems to end before it began took 0 s. Deposits in the states \`observed\`,
-\`confirmed\`, \`settling\` and \`settled\` count as waiting; one whose payment was written off waits for nothing.\n`,
+    `\`depositd_stage_lag_seconds\` observes a stage once it is complete. \`depositd_stage_oldest_open_seconds\` shows how long the oldest
+deposit has waited for it, because a histogram alone hides stuck deposits. Clocks differ between machines: a stage that seems to
+end before it began took 0 s. Deposits in the states \`observed\`, \`confirmed\`, \`settling\` and \`settled\` count as waiting,
+except those whose payment was written off.\n`,
     markdownTable(['Stage', 'From', 'To', 'Waiting since'], Object.entries(stageTexts).map(stageRow)),
     `The label \`network\` is the network of the payment; for \`apply\`, that of the observation.\n`,
   ].join('\n')
@@ -101,25 +99,24 @@ const aggregation = [
       ['Worst of the nodes', '`min by (network, node) (depositd_rpc_node_score)`'],
     ],
   ),
-  `Gauges are read from the database or the queue and are the same in every replica: take the \`max\`, never the sum, before
-anything else is done with them. A process without the role \`worker\` leaves out those of the parts \`totals\` and
-\`scorecard\`, which workers tell. Those of one process alone are \`depositd_build_info\`, \`depositd_webhooks_unsigned\`,
-\`depositd_gauges_readable\`, \`depositd_gauges_age_seconds\` and \`depositd_rpc_node_score\`.\n`,
+  `Gauges are read from the database or the queue and are the same in every replica: take the \`max\` first, never the sum. Only
+processes with the role \`worker\` have the gauges of the parts \`totals\` and \`scorecard\`. These gauges are of one process:
+\`depositd_build_info\`, \`depositd_webhooks_unsigned\`, \`depositd_gauges_readable\`, \`depositd_gauges_age_seconds\` and
+\`depositd_rpc_node_score\`.\n`,
 ]
 
 const freshness = [
   '## How fresh, and at what cost\n',
-  `A scrape reads the gauges in four parts, each for itself: \`live\` (what is open or waits), \`totals\` (what is counted or
-added up over all that is stored), \`scorecard\` and \`queue\`. Those who scrape one process at the same time share an answer and a
-reading. A part that takes longer than 30 ms to read is used again for 400 times as long as that took (\`live\`, half a
-minute at most, and \`queue\`, a minute at most) or 600 times (\`totals\` and \`scorecard\`, two minutes at most), so that within
-these bounds it takes no more than such a share of one processor of Postgres; a part takes one connection, and there are three for them, through which nothing
-can be written ([benchmarks](internals/benchmarks.md#scrape) tell what that costs). Whoever scrapes while a part is being read anew
-waits for it 25 ms at most, and is then told what was read before; \`depositd_gauges_age_seconds\` says how old it is. Ages of
-what waits are told as of the scrape all the same. The 63 routes of most deposits are told apart beside \`all\`.\n`,
-  `A figure that is none, like an empty one, is left out alone; \`depositd_gauges_readable\` of its part is 0 then, too. What cannot be read, or takes longer than 5 s, is left out of the answer, \`depositd_gauges_readable\` of the part is 0, and
-the log says why. The answer is 200 all the same: what the process counted, like webhooks that it had to refuse, is told
-while the database is down.\n`,
+  `A scrape reads the gauges in four independent parts: \`live\` (open and waiting work), \`totals\` (sums over all stored data),
+\`scorecard\` and \`queue\`. Simultaneous scrapes of one process share a reading and an answer. If reading a part takes longer than
+30 ms, the result is used for 400 times as long (\`live\`, at most half a minute, and \`queue\`, at most a minute) or 600 times as
+long (\`totals\` and \`scorecard\`, at most two minutes). So within these bounds, a part takes at most that share of one processor of
+Postgres ([benchmarks](internals/benchmarks.md#scrape)). Each part takes one of three read-only connections. A scrape during a
+new reading waits for at most 25 ms and then gets the previous result; \`depositd_gauges_age_seconds\` is its age. Ages of waiting
+work are as of the scrape all the same. The 63 routes with the most deposits are shown separately, beside \`all\`.\n`,
+  `A value that is not a number is left out alone, and \`depositd_gauges_readable\` of its part is 0. A part that cannot be read
+within 5 s is left out as a whole: \`depositd_gauges_readable\` is 0, and the log has the reason. The answer is still 200: the
+process's own counts, such as refused webhooks, are available while the database is down.\n`,
 ]
 
 const unitNames: Record<MetricUnit, string> = {
