@@ -31,17 +31,18 @@ export function contradictionsOf(
   networks: readonly NetworkSettings[],
 ): Contradiction[] {
   const addresses = stated.deposits.flatMap(({ network, address }): Contradiction[] => {
-    const kept = deposits.filter((one) => one.network === network)
-    const [first] = kept
-    const shown = comparable(networks, network, address)
-    if (first === undefined || kept.some((one) => one.address === shown)) return []
-    return [{ what: 'address', approved: `${network} ${first.address}`, stated: `${network} ${shown}` }]
+    const approved = deposits.filter((one) => one.network === network).map((one) => one.address)
+    const stated = comparable(networks, network, address)
+    if (approved[0] === undefined || approved.some((one) => one === stated)) return []
+    return [{ what: 'address', approved: `${network} ${approved[0]}`, stated: `${network} ${stated}` }]
   })
   if (forward === null || stated.forward === null) return addresses
   const approved = `${forward.network} ${forward.recipient}`
   const { network, recipient } = stated.forward
-  const said = `${network} ${comparable(networks, network, recipient)}`
-  return said === approved ? addresses : [...addresses, { what: 'recipient', approved, stated: said }]
+  const statedRule = `${network} ${comparable(networks, network, recipient)}`
+  return statedRule === approved
+    ? addresses
+    : [...addresses, { what: 'recipient', approved, stated: statedRule }]
 }
 
 /** Returns the spelling used for comparing. A text that is not an address of its network equals no address. */
@@ -62,22 +63,27 @@ export type Conflict = { owner: Owner; network: NetworkName | null; problem: str
 export type HeldAddress = { network: NetworkName; address: Address; owner: Owner }
 
 /**
- * Returns the conflicts that keep an owner from being stored as wanted.
- * @param kept the owner's entry in the book, after all new addresses were added.
- * @param held the owners of the wanted addresses.
+ * Returns the conflicts that keep an owner from being stored as requested.
+ * @param stored the owner's entry in the book, after all new addresses were added.
+ * @param holders the owners of the requested addresses.
  */
-export function conflictsOf(wanted: OwnerEntry, kept: OwnerEntry, held: readonly HeldAddress[]): Conflict[] {
-  const { owner, deposits, forward } = wanted
+export function conflictsOf(
+  { owner, deposits, forward }: OwnerEntry,
+  stored: OwnerEntry,
+  holders: readonly HeldAddress[],
+): Conflict[] {
   const name = nameOf(owner)
   const rule = ruleText(forward)
-  const keptRule = ruleText(kept.forward)
+  const storedRule = ruleText(stored.forward)
   const ofRule =
-    rule === keptRule ? [] : [{ owner, network: null, problem: `${name} forwards ${keptRule}, not ${rule}` }]
+    rule === storedRule
+      ? []
+      : [{ owner, network: null, problem: `${name} forwards ${storedRule}, not ${rule}` }]
   const ofAddresses = deposits.flatMap(({ network, address }): Conflict[] => {
-    const other = kept.deposits.find((one) => one.network === network && one.address !== address)
+    const other = stored.deposits.find((one) => one.network === network && one.address !== address)
     if (other !== undefined)
       return [{ owner, network, problem: `${name} has ${other.address} on ${network}, not ${address}` }]
-    const holder = held.find((one) => one.network === network && one.address === address)?.owner
+    const holder = holders.find((one) => one.network === network && one.address === address)?.owner
     if (holder === undefined || ownerKey(holder) === ownerKey(owner)) return []
     return [{ owner, network, problem: `${address} on ${network} belongs to ${nameOf(holder)}` }]
   })

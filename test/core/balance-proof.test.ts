@@ -94,7 +94,11 @@ describe('the search for the block', () => {
     expect(nextHeight(state)).toBe(102n)
     expect(() => narrowSearch(state, { height: 104n, amount: 51n }, 0n)).toThrow(/between its ends/)
     expect(() =>
-      narrowSearch(narrowSearch(state, { height: 102n, amount: null }, 0n), { height: 101n, amount: 50n }, 0n),
+      narrowSearch(
+        narrowSearch(state, { height: 102n, amount: null }, 0n),
+        { height: 101n, amount: 50n },
+        0n,
+      ),
     ).toThrow()
     expect(nextHeight(beginSearch({ start, end: { height: 101n, amount: 51n } }))).toBeNull()
   })

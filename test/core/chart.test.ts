@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { builtInAccounts, matchesPattern, isAccount, patternsOverlap } from '../../src/core/chart.ts'
+import { builtInAccounts, isAccount, matchesPattern, patternsOverlap } from '../../src/core/chart.ts'
 import { accounts } from '../../src/core/posting.ts'
 import { runs } from '../support/any-evidence.ts'
 
@@ -38,7 +38,8 @@ test('patterns that one text fits have a text in common', () => {
   fc.assert(
     fc.property(letters, letters, texts, (one, other, text) => {
       expect(matchesPattern(text, one)).toBe(expression(one).test(text))
-      if (matchesPattern(text, one) && matchesPattern(text, other)) expect(patternsOverlap(one, other)).toBe(true)
+      if (matchesPattern(text, one) && matchesPattern(text, other))
+        expect(patternsOverlap(one, other)).toBe(true)
     }),
     runs,
   )

@@ -6,7 +6,7 @@ import { openDaemonLog } from '../../src/cli/start.ts'
 import { secretsOf } from '../../src/config/secrets-of.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { Fault } from '../../src/core/errors.ts'
-import { createLog, type LogSettings } from '../../src/log/create-log.ts'
+import { createLog, describeThrown, type LogSettings } from '../../src/log/create-log.ts'
 import { createHidden } from '../../src/log/hide-secrets.ts'
 import { logEvent } from '../../src/log/log-event.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -168,4 +168,31 @@ test('of what was thrown, type, code and causes are written, and no stack of wha
     details: { what: 'x', problem: 'y' },
     cause: { type: 'TypeError', message: 'deeper', code: 'ECONNREFUSED', stack: expect.any(String) },
   })
+})
+
+test('of a long message the beginning is written, whoever wrote it', () => {
+  const long = `the node said ${'a-b '.repeat(20_000)}`
+  const thrown = new AggregateError(
+    Array.from(
+      { length: 12 },
+      () => new Fault('remote_failed', { what: 'x', problem: long }, { cause: long }),
+    ),
+    long,
+    { cause: long },
+  )
+  const err = describeThrown(thrown)
+  expect(JSON.stringify(err).length).toBeLessThan(120_000)
+  for (const message of [err.message, err.cause?.message, err.errors?.[0]?.cause?.message]) {
+    expect(message).toMatch(/^the node said a-b .*… \(80014 characters\)$/)
+    expect(message?.length).toBeLessThan(2100)
+  }
+  expect(err.errors?.[0]?.details).toEqual({ what: 'x', problem: expect.stringMatching(/^the .{1,2100}$/) })
+})
+
+test('no half of a secret stays where a message is cut', () => {
+  const key = 'sk_live_9f8e7d6c'
+  for (let length = 1900; length < 2100; length++) {
+    const { message } = describeThrown(new Error(`${'a '.repeat(length / 2)}${key} ${'b'.repeat(500)}`))
+    expect(message.replaceAll(key, '')).not.toContain('sk_')
+  }
 })

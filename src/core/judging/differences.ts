@@ -180,10 +180,13 @@ function amountContradiction(stated: Record<string, SourceAmount | null | undefi
 /** Amounts that differ only in trailing zeros are most likely the same amount in other decimals. */
 function contradictionWithin(asset: AssetKey, stated: readonly [string, SourceAmount][]): Mismatch | null {
   const amounts = stated.map(([, { amount }]) => amount)
-  const said = Object.fromEntries(stated.map(([source, { amount }]) => [source, amount.toString()]))
+  const statements = Object.fromEntries(stated.map(([source, { amount }]) => [source, amount.toString()]))
   const isUnits = isShifted(amounts)
   const loss = isUnits ? null : spreadLoss(asset, amounts)
-  return contradiction(isUnits ? 'decimals_mismatch' : 'amount_mismatch', said, { about: { asset }, loss })
+  return contradiction(isUnits ? 'decimals_mismatch' : 'amount_mismatch', statements, {
+    about: { asset },
+    loss,
+  })
 }
 
 /** True if all amounts, in base units, are one amount times powers of ten. */
@@ -252,10 +255,12 @@ function listed(all: readonly string[]): string {
  */
 function contradiction(
   kind: MismatchKind,
-  said: Record<string, string | undefined>,
+  statements: Record<string, string | undefined>,
   { about = {}, loss = null }: { about?: Record<string, string>; loss?: Loss | null } = {},
 ): Mismatch | null {
-  const words = Object.entries(said).filter((entry): entry is [string, string] => entry[1] !== undefined)
-  const isOne = new Set(words.map(([, word]) => word)).size < 2
-  return isOne ? null : { kind, detail: { ...about, ...Object.fromEntries(words) }, loss }
+  const stated = Object.entries(statements).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  )
+  const isAgreed = new Set(stated.map(([, value]) => value)).size < 2
+  return isAgreed ? null : { kind, detail: { ...about, ...Object.fromEntries(stated) }, loss }
 }
