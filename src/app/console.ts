@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sharedLinks } from '../config/link-settings.ts'
+import { sharedLinks } from '../config/environment-settings.ts'
 import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { toTxId } from '../core/asset.ts'
@@ -15,9 +15,9 @@ import type {
   LedgerReading,
   Overview,
   SectionResult,
-} from '../ops/console/reading.ts'
+} from '../ops/console/reader.ts'
 import { serveConsole } from '../ops/console/serve-console.ts'
-import type { ReadGauges } from '../ops/read-gauges.ts'
+import type { ReadGauges } from '../ops/gauges.ts'
 import { createReadiness, type Readiness } from '../ops/readiness.ts'
 import type { OpsSources } from '../ops/server.ts'
 import type { Explanation } from '../presentation/reasons.ts'

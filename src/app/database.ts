@@ -1,5 +1,5 @@
 import { readDecimals } from '../chain/decimals.ts'
-import { isOnePlace, type StorageUrls } from '../config/place.ts'
+import { isQueueInDatabase, type StorageUrls } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import { Fault, messageOf } from '../core/errors.ts'
@@ -64,7 +64,7 @@ export async function bringUpToDate(place: StorageUrls): Promise<readonly string
     if (!standing.mayMigrate) return await refuseOther(standing)
     const applied = await migrate(db, migrationsFolder)
     await makePartitions(db)
-    if (isOnePlace(place)) await prepareQueue(place)
+    if (isQueueInDatabase(place)) await prepareQueue(place)
     return applied
   } finally {
     await db.destroy()

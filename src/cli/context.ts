@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { parseDatabaseUrl } from '../config/place.ts'
+import { parseDatabaseUrl } from '../config/environment-settings.ts'
 import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { readSettings } from '../sandbox/settings-files.ts'

@@ -2,10 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { bringUpToDate } from '../app/database.ts'
-
-import { parsePlace } from '../config/place.ts'
+import { parseLogLevel, parseStorageUrls } from '../config/environment-settings.ts'
 import { redactorOf, secretsOf } from '../config/secrets-of.ts'
-import { parseLogLevel, type Settings } from '../config/settings.ts'
+import type { Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { createLog } from '../log/create-log.ts'
 import { createHidden } from '../log/hide-secrets.ts'
@@ -52,7 +51,7 @@ function refuseHalfSet(environment: Context['environment']): void {
 }
 
 async function startAlone({ environment }: Context, roles: (typeof roleNames)[number][]): Promise<void> {
-  const { createSettingsReader } = await import('../config/settings-reader.ts')
+  const { createSettingsReader } = await import('../config/settings.ts')
   const readSettings = createSettingsReader(environment, (path) => readFileSync(path, 'utf8'))
   const settings = readSettings()
   const { startDaemon } = await import('../app/daemon.ts')
@@ -115,7 +114,7 @@ export function openDaemonLog(settings: Settings, readSettings: () => Settings, 
 }
 
 export async function runMigrations(context: Context, { json }: { json?: boolean }): Promise<void> {
-  const place = parsePlace(attachedEnvironment(context))
+  const place = parseStorageUrls(attachedEnvironment(context))
   const applied = await bringUpToDate(place).catch(explainUnreachable)
   if (json === true) {
     printJson(context, { applied })

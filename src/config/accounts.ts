@@ -1,7 +1,39 @@
-import { type AccountLabel, builtInAccounts, matchesPattern, isAccount, patternsOverlap } from '../core/chart.ts'
+import { z } from 'zod'
+import {
+  type AccountLabel,
+  builtInAccounts,
+  isAccount,
+  matchesPattern,
+  patternsOverlap,
+} from '../core/chart.ts'
 import type { ContraRule } from '../core/posting.ts'
-import type { AccountsSection } from './accounts-schema.ts'
 import { type AssetCatalog, covers, type PolicyFault, patternOfMatch, type Refuse } from './policies.ts'
+import { routeMatch } from './policy-schema.ts'
+
+const accountName = z.string().max(300)
+const label = z
+  .string({ error: 'is no text: write it in quotes, like "1100"' })
+  .regex(/^[^\s\p{C}]([^\p{C}]{0,98}[^\s\p{C}])?$/u, 'is no text of 1 to 100 characters')
+
+/** Settings of the books: whose money a deposit is, and the names of accounts in other books. */
+export const accountsSection = z
+  .strictObject({
+    /** Accounts that only people book to. */
+    own: z.array(accountName).default([]),
+    /** Account for the other side of a deposit; the first match applies. */
+    contra: z.array(z.strictObject({ match: routeMatch.optional(), account: accountName })).default([]),
+    /** The first match for an account applies. */
+    labels: z
+      .array(
+        z
+          .strictObject({ account: accountName, code: label.optional(), name: label.optional() })
+          .refine(({ code, name }) => code !== undefined || name !== undefined, 'has neither code nor name'),
+      )
+      .default([]),
+  })
+  .prefault({})
+
+type AccountsSection = z.output<typeof accountsSection>
 
 export type Accounts = {
   contras: ContraRule[]
@@ -85,7 +117,8 @@ function contraOf(
       ['account'],
       'is neither liability, income, own_funds nor an account below liabilities, income or equity, in which {kind} and {id} stand for the owner',
     )
-  else if (builtIn.some((one) => patternsOverlap(one, account.replaceAll(placeholder, '*')))) refuse(['account'], taken)
+  else if (builtIn.some((one) => patternsOverlap(one, account.replaceAll(placeholder, '*'))))
+    refuse(['account'], taken)
   return { pattern, account }
 }
 

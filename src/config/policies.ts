@@ -1,4 +1,12 @@
-import { type Asset, type AssetLabel, assetNetwork, type Family, type NetworkName } from '../core/asset.ts'
+import { z } from 'zod'
+import {
+  type Asset,
+  type AssetLabel,
+  assetNetwork,
+  type Family,
+  type NetworkName,
+  type NetworkSettings,
+} from '../core/asset.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
 import { type Amount, parseAmount } from '../core/money.ts'
 import {
@@ -9,8 +17,8 @@ import {
   type RoutePolicy,
 } from '../core/policy.ts'
 import { addressOf } from './network-schema.ts'
-import type { PolicyFields, PolicySection } from './policy-schema.ts'
-import type { RouteMatch } from './route-match.ts'
+import { type PolicyFields, type PolicySection, policySection, type RouteMatch } from './policy-schema.ts'
+import { parseYaml } from './yaml-file.ts'
 
 /** The networks and assets of the settings, which routes refer to. */
 export type AssetCatalog = {
@@ -106,7 +114,7 @@ function unitsOf({ assetIn, assetOut, refuse }: PolicyScope) {
   } else if (assetIn.decimals === undefined || assetOut.decimals === undefined) {
     refuse(
       ['fee'],
-      `needs the decimals of both assets: ${unpinned(assetIn.decimals === undefined ? assetIn : assetOut)}`,
+      `needs the decimals of both assets: ${askForDecimals(assetIn.decimals === undefined ? assetIn : assetOut)}`,
     )
   }
   return { paid: 10n ** BigInt(assetIn?.decimals ?? 0), delivered: 10n ** BigInt(assetOut?.decimals ?? 0) }
@@ -128,7 +136,7 @@ function amountOf(text: string, path: string[], { asset, side, refuse }: AmountS
     return none
   }
   if (asset.decimals === undefined) {
-    refuse(path, `needs decimals: ${unpinned(asset)}`)
+    refuse(path, `needs decimals: ${askForDecimals(asset)}`)
     return none
   }
   try {
@@ -139,7 +147,7 @@ function amountOf(text: string, path: string[], { asset, side, refuse }: AmountS
   }
 }
 
-function unpinned({ symbol, network }: CatalogAsset): string {
+function askForDecimals({ symbol, network }: CatalogAsset): string {
   return `write those of ${symbol} on ${network} into networks[].assets[].decimals`
 }
 
@@ -217,3 +225,28 @@ export function covers(earlier: RoutePattern, later: RoutePattern): boolean {
     return value === undefined || value === (later[key] ?? implied[key])
   })
 }
+
+/**
+ * Parses a file that contains only the section `policy` of the settings file.
+ * @param settings the networks and assets that its routes refer to
+ */
+export function parsePolicyFile(
+  text: string,
+  { networks, creditAsset }: { networks: readonly NetworkSettings[]; creditAsset: Asset },
+): { policies: ConfiguredPolicies | null; faults: string[] } {
+  const assets = networks.flatMap(({ assets: pinned, unpinned = [] }) => [...pinned, ...unpinned])
+  const world = { networks, assets: [...assets, creditAsset] }
+  const schema = z
+    .strictObject({ policy: requiredSection.pipe(policySection) })
+    .superRefine(({ policy }, context) => {
+      for (const { path, message } of readPolicies(policy, world).faults)
+        context.addIssue({ code: 'custom', path: ['policy', ...path], message })
+    })
+  const { file, faults } = parseYaml(schema, text)
+  return { policies: file && policiesOf(file.policy, world), faults }
+}
+
+/** A file without the section would otherwise be the policy of an empty section, which is never intended. */
+const requiredSection = z.unknown().superRefine((section, context) => {
+  if (section === undefined) context.addIssue('is missing')
+})

@@ -1,8 +1,24 @@
 import { z } from 'zod'
 import { type ClaimStatus, claimStatuses } from '../core/evidence.ts'
 import { plainPolicy, requiredCells } from '../core/policy.ts'
-import { match } from './route-match.ts'
 import { duration } from './yaml-file.ts'
+
+const networkName = z.string().min(1)
+const assetName = z.string().regex(/^[^/]+\/[^/]+$/, {
+  error: 'is no asset: write it as network/SYMBOL, or network/contract',
+  abort: true,
+})
+
+/** Omitted fields match everything. */
+export const routeMatch = z.strictObject({
+  owner: z
+    .strictObject({ kind: z.enum(['channel', 'stable_wallet']).optional(), id: z.string().min(1).optional() })
+    .default({}),
+  network: z.strictObject({ in: networkName.optional(), out: networkName.optional() }).default({}),
+  asset: z.strictObject({ in: assetName.optional(), out: assetName.optional() }).default({}),
+})
+
+export type RouteMatch = z.output<typeof routeMatch>
 
 /** In units of the asset. Quotes keep every digit of a fraction; parsers round a YAML number. */
 const amount = z
@@ -71,7 +87,7 @@ const defaults = {
 
 /** The section `policy` of the settings file, and the whole content of a policy file. */
 export const policySection = overrides
-  .extend({ routes: z.array(overrides.extend({ match })).default([]) })
+  .extend({ routes: z.array(overrides.extend({ match: routeMatch })).default([]) })
   .prefault({})
   .transform((section) => ({ ...defaults, ...section }))
 

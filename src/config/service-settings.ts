@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { NetworkName, NetworkSettings } from '../core/asset.ts'
 import { messageOf } from '../core/errors.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
+import { type LogLevel, readLogLevel } from './environment-settings.ts'
 import { assetsOf, networkList, rpcName, unpinnedOf } from './network-schema.ts'
-import { type LogLevel, readLogLevel } from './settings.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
 /** Settings of the deposit service, from its environment and its file. */

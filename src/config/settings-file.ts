@@ -1,18 +1,79 @@
+import { isIPv4, isIPv6 } from 'node:net'
 import { validate } from 'node-cron'
 import { z } from 'zod'
 import { type Address, type Asset, assetKey } from '../core/asset.ts'
 import { stableWalletNetwork } from '../core/evidence.ts'
-import { readAccounts } from './accounts.ts'
-import { accountsSection } from './accounts-schema.ts'
+import { accountsSection, readAccounts } from './accounts.ts'
 import { canarySection } from './canary.ts'
-import { alertsSection, casesSection, unknownLimits } from './cases-schema.ts'
-import { intakeSection } from './intake-schema.ts'
 import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
 import { type AssetCatalog, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
-import { valuationSection } from './valuation-schema.ts'
-import { type SchemeName, webhookSection, withScheme } from './webhook-schema.ts'
+import { type SchemeName, webhookSection, withScheme } from './webhook-settings.ts'
 import { duration, parseYaml } from './yaml-file.ts'
+
+/** YAML rounds fractions and large numbers; whole numbers up to a limit are exact. */
+const units = z.union([
+  z.string().regex(/^\d{1,30}(\.\d{1,38})?$/, 'is no amount: write it like "1000" or "0.5"'),
+  z.int().min(0).transform(String),
+])
+
+/** How people work on mismatches. */
+const casesSection = z
+  .strictObject({
+    /**
+     * Amounts in units of the asset. A decision about more money takes two people. So does every decision about an
+     * asset that is not listed.
+     */
+    secondPersonAbove: z.record(z.string(), units).default({}),
+  })
+  .prefault({})
+
+/** Which mismatches alert people. */
+const alertsSection = z
+  .strictObject({
+    /**
+     * A loss up to this amount, in units of the asset, raises no alert. An asset that is not listed has no such limit.
+     */
+    lossAbove: z.record(z.string(), units).default({}),
+    after: duration.prefault('5m'),
+    causeWithin: duration.prefault('1h'),
+  })
+  .prefault({})
+
+const network = z.string().refine(isNetwork, 'is no address, nor a network like 10.0.0.0/8 or fd00::/8')
+
+/** Limits for unauthenticated clients of the webhook endpoint. */
+const intakeSection = z
+  .strictObject({
+    /** Proxies whose `X-Forwarded-For` is trusted. */
+    trustedProxies: z.array(network).default([]),
+    /** Concurrent connections of one client; trusted proxies have no such limit. */
+    connectionsPerSource: z.int().min(1).max(4096).default(1024),
+    quarantine: z
+      .strictObject({
+        rows: z.int().min(0).max(1_000_000).default(10_000),
+        megabytes: z.int().min(0).max(10_000).default(64),
+      })
+      .prefault({}),
+  })
+  .prefault({})
+
+function isNetwork(text: string): boolean {
+  const [address = '', bits, ...rest] = text.split('/')
+  const bitsMax = isIPv4(address) ? 32 : isIPv6(address) ? 128 : -1
+  if (bitsMax < 0 || rest.length > 0) return false
+  return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax)
+}
+
+/** Currency in which amounts are valued, apart from the books. Without it, they are not. */
+const valuationSection = z
+  .strictObject({
+    currency: z.string().regex(/^[A-Z]{3}$/, 'is not three capital letters, like EUR'),
+    /** Older prices are ignored. */
+    maxAge: duration.refine((ms) => ms > 0, 'is no time at all').prefault('24h'),
+  })
+  .nullable()
+  .default(null)
 
 const cron = z.string().refine(validate, 'is no cron expression, like "*/5 * * * * *" for every five seconds')
 
@@ -124,4 +185,15 @@ export function parseSettingsFile(
     z.preprocess((document) => withScheme(document, scheme), schema),
     text,
   )
+}
+
+type NetworkSymbols = { name: string; assets: readonly { symbol: string }[] }
+
+/** Keys of limits that match no asset of these networks, and so never apply. */
+function unknownLimits(
+  limits: Readonly<Record<string, string>>,
+  networks: readonly NetworkSymbols[],
+): string[] {
+  const known = networks.flatMap(({ name, assets }) => assets.map((asset) => `${name}/${asset.symbol}`))
+  return Object.keys(limits).filter((key) => !known.includes(key))
 }

@@ -7,14 +7,21 @@ import type { Policy, RoutePolicy } from '../core/policy.ts'
 import type { ContraRule } from '../core/posting.ts'
 import { accountsOf } from './accounts.ts'
 import { type CanarySettings, readCanary } from './canary.ts'
-import { type Environment, EnvironmentReader, readFrom } from './environment.ts'
-import { isLoopback, type Links, readLinks } from './link-settings.ts'
-import { assetsOf, rpcName, unpinnedOf } from './network-schema.ts'
-import { readPlace } from './place.ts'
+import { type Environment, EnvironmentReader } from './environment.ts'
+import {
+  type Links,
+  type LogLevel,
+  type OpsBindAddress,
+  readLinks,
+  readLogLevel,
+  readOps,
+  readStorageUrls,
+  readTracing,
+  type TracingSettings,
+} from './environment-settings.ts'
+import { assetsOf, readingOf, rpcName, unpinnedOf } from './network-schema.ts'
 import { policiesOf } from './policies.ts'
-import { readingOf } from './reading-schema.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
-import { readTracing, type TracingSettings } from './tracing-settings.ts'
 import { readSchemeName, readWebhooks, type WebhookAuthSettings } from './webhook-settings.ts'
 
 export type Settings = {
@@ -50,7 +57,7 @@ export type Settings = {
   /** Bind address of the webhook endpoint. */
   http: HttpBindAddress
   /** On loopback by default, since it is not public. */
-  ops: OpsListening
+  ops: OpsBindAddress
   /** URLs of the console, the dashboards and the runbook, as others open them. */
   links: Links
   logLevel: LogLevel
@@ -77,9 +84,6 @@ export type IntakeLimitSettings = {
 
 export type HttpBindAddress = { host: string; port: number }
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
-
 const httpSchemes = ['http', 'https']
 
 /**
@@ -91,7 +95,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
   const reader = new EnvironmentReader(environment)
   const file = readSettingsFile(reader, readText)
   const settings = {
-    ...readPlace(reader),
+    ...readStorageUrls(reader),
     service: serviceOf(reader, file),
     webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
     networks: file === null ? [] : networksOf(file, reader),
@@ -108,18 +112,6 @@ export function parseSettings(environment: Environment, readText: (path: string)
   const faults = [...new Set(reader.faults)]
   if (faults.length > 0 || file === null) throw new Fault('settings_bad', { faults })
   return { ...settings, canary, ...fileSettings(file) }
-}
-
-/**
- * Reads only the log level.
- * @throws Fault `settings_bad`
- */
-export function parseLogLevel(environment: Environment): LogLevel {
-  return readFrom(environment, readLogLevel)
-}
-
-export function readLogLevel(reader: EnvironmentReader): LogLevel {
-  return reader.choice('LOG_LEVEL', logLevels, 'info')
 }
 
 function readSettingsFile(
@@ -236,31 +228,40 @@ function refuseUnknown(environment: Environment, file: SettingsFile | null, faul
     faults.push(...strange.map((name) => `${name} is no setting; known are ${[...known].join(', ')}`))
 }
 
-/** HTTP server for metrics, health and the console. */
-type OpsListening = {
-  host: string
-  port: number
-  /** Required for every request except liveness. Null only on loopback, which other machines cannot reach. */
-  token: string | null
-}
+/** Further files that settings of webhooks can come from, besides those read by name. */
+const followedNames = ['DEPOSITD_CONFIG_FILE', 'WEBHOOK_SCHEME_FILE', 'WEBHOOK_SECRETS_FILE']
 
-const tokenLengthMin = 16
+/**
+ * Reads the settings, and reads them again only if a file with settings of webhooks changed. Checking a few files is
+ * cheap; parsing all settings every few seconds would delay webhooks.
+ * @returns a function that throws Fault `settings_bad` while there is a fault
+ */
+export function createSettingsReader(
+  environment: Environment,
+  readText: (path: string) => string,
+): () => Settings {
+  const named = followedNames.map((name) => environment[name]).filter((path) => path !== undefined)
+  const texts = new Map<string, string>()
+  let settings: Settings | null = null
 
-export function readOps(reader: EnvironmentReader): OpsListening {
-  const host = reader.text('OPS_HOST', '127.0.0.1')
-  const token = reader.optional('OPS_TOKEN') ?? null
-  if (token === null && host !== '' && !isLoopback(host))
-    reader.faults.push(
-      `OPS_TOKEN is missing, and OPS_HOST is ${host}: set OPS_TOKEN_FILE to a file with a secret (openssl rand -hex 24), or OPS_HOST to 127.0.0.1`,
-    )
-  if (token !== null && token !== '') reader.faults.push(...tokenFaults(token))
-  return { host, port: reader.port('OPS_PORT', 9464), token }
-}
-
-function tokenFaults(token: string): string[] {
-  // Headers of browsers and scrapers cannot carry other characters.
-  if (!/^[\x21-\x7e]+$/.test(token))
-    return ['OPS_TOKEN holds something else than printable ASCII without blanks']
-  const isShort = token.length < tokenLengthMin
-  return isShort ? [`OPS_TOKEN has less than ${tokenLengthMin} characters: it could be guessed`] : []
+  const textOf = (path: string): string => {
+    try {
+      return readText(path)
+    } catch {
+      return ''
+    }
+  }
+  const remember = (path: string): string => {
+    const text = readText(path)
+    texts.set(path, text)
+    return text
+  }
+  return () => {
+    if (settings !== null && [...texts].every(([path, text]) => textOf(path) === text)) return settings
+    settings = null
+    texts.clear()
+    for (const path of named) texts.set(path, textOf(path))
+    settings = parseSettings(environment, remember)
+    return settings
+  }
 }

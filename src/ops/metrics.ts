@@ -1,14 +1,18 @@
-import { collectDefaultMetrics, Registry } from 'prom-client'
-import { metricsOf, openRegistry } from './exposition.ts'
-import { ofBooks } from './metrics/books.ts'
-import { ofChains } from './metrics/chains.ts'
-import type { Creation, MetricDescription } from './metrics/declare.ts'
-import { ofDeposits } from './metrics/deposits.ts'
-import { ofIntake } from './metrics/intake.ts'
-import { createAdmission, type KnownLabelValues } from './metrics/label-values.ts'
-import { ofPoll } from './metrics/poll.ts'
-import { ofScorecard } from './metrics/scorecard.ts'
-import { ofService } from './metrics/service.ts'
+import {
+  collectDefaultMetrics,
+  type Metric,
+  type OpenMetricsContentType,
+  Registry,
+  type RegistryContentType,
+} from 'prom-client'
+import { ofChains, ofIntake, ofPoll, ofService } from './metrics/daemon.ts'
+import {
+  type Creation,
+  createAdmission,
+  type KnownLabelValues,
+  type MetricDescription,
+} from './metrics/declare.ts'
+import { ofBooks, ofDeposits, ofScorecard } from './metrics/deposits.ts'
 
 /** Every metric, declared once, without the prefix. Labels are few and have limited values; ids belong in the log. */
 const declared = {
@@ -56,4 +60,15 @@ export function createMetrics(version: string, known: KnownLabelValues = {}): Me
   }
   created.build.set({ version }, 1)
   return created
+}
+
+/** The library's constructor accepts the content type, but its type declarations do not. */
+export function openRegistry(): Registry<OpenMetricsContentType> {
+  const registry = new Registry<OpenMetricsContentType>()
+  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE)
+  return registry
+}
+
+export function metricsOf(registry: Registry<RegistryContentType>): Metric[] {
+  return registry.getMetricsAsArray().flatMap(({ name }) => registry.getSingleMetric(name) ?? [])
 }

@@ -1,12 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { RequestHandler } from 'express'
+import type { Metric, Registry } from 'prom-client'
 import { mismatchKinds } from '../core/mismatch.ts'
-import { createExpositions, prefersOpenMetrics } from './exposition.ts'
+import type { GaugeValues, Live, MetricTotals, ReportedGauges, ReportGauges, Scores } from './gauges.ts'
+import { type ReadingPart, readingParts } from './metrics/daemon.ts'
 import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
-import { type ReadingPart, readingParts } from './metrics/service.ts'
-import type { Metrics } from './metrics.ts'
-import type { ReportedGauges, ReportGauges } from './read-gauges.ts'
-import type { GaugeValues, Live, MetricTotals, Scores } from './reading.ts'
+import { type Metrics, metricsOf, openRegistry } from './metrics.ts'
 
 /**
  * Responds to a scrape. The process's own counters are always exported. Gauges that could not be read are left out,
@@ -216,4 +215,43 @@ function showScores(metrics: Metrics, { route, ...scores }: Scores): void {
 
 function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0)
+}
+
+type Exposition = { contentType: string; text: () => Promise<string> }
+
+/** Both text formats of a registry. OpenMetrics has exemplars, which the plain format cannot hold. */
+function createExpositions(registry: Registry): Record<'plain' | 'openMetrics', Exposition> {
+  const open = openRegistry()
+  for (const metric of metricsOf(registry)) {
+    // For OpenMetrics, the library strips the suffix of counter names permanently, so it gets copies that share the
+    // values.
+    open.registerMetric(Object.create(metric) as Metric)
+  }
+  return {
+    plain: { contentType: registry.contentType, text: () => registry.metrics() },
+    openMetrics: { contentType: open.contentType, text: () => open.metrics() },
+  }
+}
+
+/**
+ * Whether a scrape prefers OpenMetrics, by its `Accept`. Only version 1.0.0 is supported. Other parameters, such as the
+ * escaping of names, do not matter for names as simple as these.
+ */
+export function prefersOpenMetrics(accept: string | undefined): boolean {
+  const ranges = (accept ?? '').split(',').map(readRange)
+  const weigh = (fits: (range: MediaRange) => boolean) =>
+    Math.max(0, ...ranges.filter(fits).map(({ q }) => q))
+  const open = weigh(
+    ({ type, version }) => type === 'application/openmetrics-text' && (version ?? '1.0.0') === '1.0.0',
+  )
+  return open > 0 && open >= weigh(({ type }) => type === 'text/plain')
+}
+
+type MediaRange = { type: string; version: string | undefined; q: number }
+
+function readRange(text: string): MediaRange {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
+  const read = new Map(parameters.map((one) => one.split('=', 2) as [string, string | undefined]))
+  const q = Number(read.get('q') ?? 1)
+  return { type, version: read.get('version'), q: Number.isNaN(q) ? 0 : q }
 }

@@ -3,8 +3,8 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Req
 import { Fault, messageOf } from '../core/errors.ts'
 import { type HttpServer, startHttpServer } from '../http/server.ts'
 import { type ServerLimits, serverLimits } from '../http/server-limits.ts'
+import { type ReportGauges } from './gauges.ts'
 import type { Metrics } from './metrics.ts'
-import type { ReportGauges } from './read-gauges.ts'
 import { createReadiness, type Readiness, type ReadinessReport } from './readiness.ts'
 import { serveMetrics } from './serve-metrics.ts'
 

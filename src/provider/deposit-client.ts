@@ -1,11 +1,9 @@
 import { messageOf } from '../core/errors.ts'
 import { digitsOf } from './lossless-json.ts'
-import { createPaging, type NextPage, type PageMark } from './page-marks.ts'
+import { createPaging, type NextPage, type PageMark } from './paging.ts'
 import { compileTime } from './profile/compile-value.ts'
-import { compileField, type RecordContext, Unreadable } from './profile/find-field.ts'
-import type { ListProfile } from './profile/list-schema.ts'
-import { compilePath } from './profile/path.ts'
-import type { Profile } from './profile/profile-schema.ts'
+import { compileField, compilePath, type RecordContext, Unreadable } from './profile/find-field.ts'
+import type { ListProfile, Profile } from './profile/profile-schema.ts'
 import { failure, type HttpRequest, type ServiceAnswer, type ServiceCall } from './service-call.ts'
 
 export type DepositPage = {

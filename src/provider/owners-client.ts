@@ -3,9 +3,8 @@ import { messageOf } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import { createDepositClient, type DepositPage } from './deposit-client.ts'
 import { parseLossless } from './lossless-json.ts'
-import type { PageMark } from './page-marks.ts'
-import { compileRequired } from './profile/find-field.ts'
-import { compilePath } from './profile/path.ts'
+import type { PageMark } from './paging.ts'
+import { compilePath, compileRequired } from './profile/find-field.ts'
 import type { Profile } from './profile/profile-schema.ts'
 import {
   createServiceCall,
@@ -99,8 +98,7 @@ async function listAll(
   try {
     for (let count = 0; count < pagesMax; count++) {
       const page: DepositPage | null = await pages.listDeposits({ mark, since: null })
-      if (page === null)
-        throw failure(request, 'the service refuses the next page of its list')
+      if (page === null) throw failure(request, 'the service refuses the next page of its list')
       owners.push(...understood(request, () => page.records.map(({ text }) => read(parseLossless(text)))))
       if (page.next === null) return owners
       mark = page.next.mark

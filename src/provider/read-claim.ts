@@ -3,9 +3,14 @@ import type { UnreadableKind } from '../core/mismatch.ts'
 import { parseLossless } from './lossless-json.ts'
 import { compileRecord, type RecordClaim } from './profile/compile-record.ts'
 import { compileTime, compileWordField } from './profile/compile-value.ts'
-import { compileField, DigitsLost, type RecordContext, Unreadable } from './profile/find-field.ts'
+import {
+  compileField,
+  compilePath,
+  DigitsLost,
+  type RecordContext,
+  Unreadable,
+} from './profile/find-field.ts'
 import type { Vocabulary } from './profile/known-assets.ts'
-import { compilePath } from './profile/path.ts'
 import type { Profile } from './profile/profile-schema.ts'
 
 /** A claim; `ignored` if the profile ignores the payload; or the path that could not be read, and why. */

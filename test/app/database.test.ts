@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { expect, onTestFinished, test } from 'vitest'
 import { bringUpToDate } from '../../src/app/database.ts'
-import type { StorageUrls } from '../../src/config/place.ts'
+import type { StorageUrls } from '../../src/config/environment-settings.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { linkFinding } from '../../src/cli/doctor/secrecy.ts'
-import { sharedLinks } from '../../src/config/link-settings.ts'
+import { sharedLinks } from '../../src/config/environment-settings.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { environment } from '../support/settings-text.ts'
 

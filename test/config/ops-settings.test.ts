@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { EnvironmentReader } from '../../src/config/environment.ts'
-import { readOps } from '../../src/config/settings.ts'
+import { readOps } from '../../src/config/environment-settings.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 const token = '0123456789abcdef'

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { createSettingsReader } from '../../src/config/settings-reader.ts'
+import { createSettingsReader } from '../../src/config/settings.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 async function start(section: string) {

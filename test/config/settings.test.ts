@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseDatabaseUrl } from '../../src/config/place.ts'
+import { parseDatabaseUrl } from '../../src/config/environment-settings.ts'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import { isFault } from '../../src/core/errors.ts'
 import { temporaryFolder } from '../support/folder.ts'

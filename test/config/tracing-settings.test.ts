@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { EnvironmentReader } from '../../src/config/environment.ts'
-import { readTracing } from '../../src/config/tracing-settings.ts'
+import { readTracing } from '../../src/config/environment-settings.ts'
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318/' }
 

@@ -73,17 +73,17 @@ test('no key of the schema is left out, optional ones included', () => {
   const sources = [
     'src/config/settings-file.ts',
     'src/config/network-schema.ts',
-    'src/config/reading-schema.ts',
-    'src/config/intake-schema.ts',
     'src/config/policy-schema.ts',
-    'src/config/accounts-schema.ts',
-    'src/config/cases-schema.ts',
-    'src/config/valuation-schema.ts',
+    'src/config/accounts.ts',
     'src/config/canary.ts',
   ]
     .map(readText)
     .join('\n')
-  const names = [...sources.matchAll(declared)].map(([, name = '']) => name)
+  // The page describes the fields of a `match` in one row.
+  const ofMatch = ['owner', 'network', 'asset']
+  const names = [...sources.matchAll(declared)]
+    .map(([, name = '']) => name)
+    .filter((name) => !ofMatch.includes(name))
   expect(names).toEqual(
     expect.arrayContaining(['startHeight', 'senders', 'pollOverlap', 'scan', 'apiWithin', 'bookOnDepth']),
   )

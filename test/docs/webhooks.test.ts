@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { parseSettingsFile } from '../../src/config/settings-file.ts'
-import { schemeNames, webhookSection } from '../../src/config/webhook-schema.ts'
+import { schemeNames, webhookSection } from '../../src/config/webhook-settings.ts'
 import { fences, tableRows } from '../support/markdown.ts'
 import { readText } from './pages.ts'
 

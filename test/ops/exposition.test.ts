@@ -1,8 +1,8 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { prefersOpenMetrics } from '../../src/ops/exposition.ts'
 import { createMetrics, metricDescriptions } from '../../src/ops/metrics.ts'
 import { createObserver } from '../../src/ops/observe.ts'
+import { prefersOpenMetrics } from '../../src/ops/serve-metrics.ts'
 import { startOpsServer } from '../support/ops-server.ts'
 
 const prometheus2 =

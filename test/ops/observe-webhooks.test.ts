@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
 import { createMetrics } from '../../src/ops/metrics.ts'
-import { observeWebhooks } from '../../src/ops/observe-webhooks.ts'
+import { observeWebhooks } from '../../src/ops/observe.ts'
 
 /** An observer with a clock of its own, and what it logged. */
 function observe() {

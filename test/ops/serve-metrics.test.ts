@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { ReportedGauges } from '../../src/ops/read-gauges.ts'
+import type { ReportedGauges } from '../../src/ops/gauges.ts'
 import { startOpsServer as start } from '../support/ops-server.ts'
 import { readingOf } from '../support/readings.ts'
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { PageMark } from '../../src/provider/page-marks.ts'
+import type { PageMark } from '../../src/provider/paging.ts'
 import { at } from '../support/evidence.ts'
 import { type ListedRecord, type ListForm, type Listing, startListing } from '../support/listing.ts'
 

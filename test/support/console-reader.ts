@@ -1,4 +1,4 @@
-import type { ConsoleReader } from '../../src/ops/console/reading.ts'
+import type { ConsoleReader } from '../../src/ops/console/reader.ts'
 import { serveConsole } from '../../src/ops/console/serve-console.ts'
 import { emptyReading, readAs, startOpsServer } from './ops-server.ts'
 

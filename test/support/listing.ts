@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
 import { createDepositClient, type DepositClient } from '../../src/provider/deposit-client.ts'
-import { listSchema } from '../../src/provider/profile/list-schema.ts'
+import { listSchema } from '../../src/provider/profile/profile-schema.ts'
 import { createServiceCall } from '../../src/provider/service-call.ts'
 import { profileOf } from './profile.ts'
 import { startRawService } from './raw-service.ts'

@@ -1,6 +1,5 @@
 import { type LagStage, type Milestones, stages } from '../../src/core/lag.ts'
-import type { MetricUnit } from '../../src/ops/metrics/declare.ts'
-import { other, type Values } from '../../src/ops/metrics/label-values.ts'
+import { type MetricUnit, other, type Values } from '../../src/ops/metrics/declare.ts'
 import { metricDescriptions } from '../../src/ops/metrics.ts'
 import { markdownTable } from './markdown.ts'
 

@@ -1,8 +1,7 @@
 import { afterEach } from 'vitest'
+import type { GaugeValues, ReadGauges } from '../../src/ops/gauges.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
-import type { ReadGauges } from '../../src/ops/read-gauges.ts'
 import type { Readiness } from '../../src/ops/readiness.ts'
-import type { GaugeValues } from '../../src/ops/reading.ts'
 import { type OpsServer, type OpsSettings, type OpsSources, startOps } from '../../src/ops/server.ts'
 
 export const emptyReading: GaugeValues = {

@@ -1,5 +1,4 @@
-import type { ReadGauges } from '../../src/ops/read-gauges.ts'
-import type { GaugeValues, Live, MetricTotals } from '../../src/ops/reading.ts'
+import type { GaugeValues, Live, MetricTotals, ReadGauges } from '../../src/ops/gauges.ts'
 import { emptyReading } from './ops-server.ts'
 
 type Changes = Partial<Live & MetricTotals & Pick<GaugeValues, 'scorecard' | 'queue'>>

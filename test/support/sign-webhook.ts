@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { webhookSection } from '../../src/config/webhook-schema.ts'
+import { webhookSection } from '../../src/config/webhook-settings.ts'
 import { createStandardWebhooks } from '../../src/intake/signature/create-scheme.ts'
 import type { SchemeSettings, Secret, SignatureScheme } from '../../src/intake/signature/scheme.ts'
 

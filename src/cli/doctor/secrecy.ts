@@ -1,5 +1,5 @@
 import { realpathSync, statSync } from 'node:fs'
-import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/link-settings.ts'
+import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/environment-settings.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { ProcessEnvironment } from '../context.ts'
 import type { IsMade } from './finding.ts'

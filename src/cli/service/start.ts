@@ -24,7 +24,7 @@ export async function startServiceCommand(context: Context, options: StartServic
 }
 
 async function startInSandbox(context: Context, asked: ServiceStartRequest, json: boolean): Promise<void> {
-  const { parseLogLevel } = await import('../../config/settings.ts')
+  const { parseLogLevel } = await import('../../config/environment-settings.ts')
   const { createLog } = await import('../../log/create-log.ts')
   const { startServiceAlone } = await import('../../sandbox/sandbox-service.ts')
   const logFile = join(embeddedFolder, 'service.log')

@@ -1,6 +1,5 @@
 import { EnvironmentReader } from '../../config/environment.ts'
-import { webhookSection } from '../../config/webhook-schema.ts'
-import { parseSecrets } from '../../config/webhook-settings.ts'
+import { parseSecrets, webhookSection } from '../../config/webhook-settings.ts'
 import { writeYaml } from '../../config/yaml-file.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import { detectScheme, toSection } from '../../intake/detect/detect-scheme.ts'

@@ -11,6 +11,7 @@ import {
 import { z } from 'zod'
 import { Fault } from '../../core/errors.ts'
 import { createHmacScheme, github, hmacsOf, judgeHmacs, stripe } from './hmac.ts'
+import { bytesOf, keysAt, parseSecrets } from './keys.ts'
 import type {
   Keys,
   PublicKeySettings,
@@ -20,7 +21,6 @@ import type {
   SignatureScheme,
   StandardWebhooksSettings,
 } from './scheme.ts'
-import { bytesOf, keysAt, parseSecrets } from './secret-keys.ts'
 import {
   createSignedScheme,
   headerText,

@@ -1,4 +1,5 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import { keyForms, keysAt, parseSecrets } from './keys.ts'
 import type {
   GithubSettings,
   HmacSettings,
@@ -7,7 +8,6 @@ import type {
   SignedSettings,
   StripeSettings,
 } from './scheme.ts'
-import { keyForms, keysAt, parseSecrets } from './secret-keys.ts'
 import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
 
 type HmacAlgorithm = HmacSettings['algorithm']

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto'
 import { github, hmacsOf, stripe } from './hmac.ts'
+import { keyForms } from './keys.ts'
 import type { HmacSettings, SchemeSettings, Secret, TimestampSettings } from './scheme.ts'
-import { keyForms } from './secret-keys.ts'
 
 /** A delivery to sign. `id` is visible ASCII without punctuation, which a template could use as a separator. */
 export type UnsignedDelivery = { id: string; body: Buffer; at: Date }

@@ -1,6 +1,6 @@
 import { Fault } from '../../core/errors.ts'
 import { type PriceColumns, type PriceLine, readColumns, readPriceLine } from '../../ledger/price-line.ts'
-import { readCsv } from '../../provider/owners-file/read-owners-file.ts'
+import { readCsv } from '../../provider/owners-file.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import { addPrices, assetNames, importAlone } from '../../store/ledger/prices.ts'
 import type { Tables } from '../../store/tables.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import type { PageMark } from '../../provider/page-marks.ts'
-import type { ListProfile } from '../../provider/profile/list-schema.ts'
+import type { PageMark } from '../../provider/paging.ts'
+import type { ListProfile } from '../../provider/profile/profile-schema.ts'
 
 export const pollStream = 'poll'
 

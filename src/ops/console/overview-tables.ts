@@ -1,12 +1,10 @@
 import { depositStates } from '../../core/judging/reconcile.ts'
 import { duration } from '../../presentation/text.ts'
-import { shownAccounts } from '../metrics/books.ts'
-import { severities } from '../metrics/deposits.ts'
+import { type Live, type MetricTotals } from '../gauges.ts'
+import { severities, shownAccounts } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'
-import type { Live, MetricTotals } from '../reading.ts'
-import { type Html, html, linkTo } from './html.ts'
+import { type Html, html, linkTo, type ShownColumn, tableOf } from './html.ts'
 import { badge, type Tone, toneOfSeverity } from './page.ts'
-import { type ShownColumn, tableOf } from './table.ts'
 
 type CauseRow = Live['causes'][number] & { age: number }
 

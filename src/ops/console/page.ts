@@ -1,5 +1,5 @@
 import { type Html, type HtmlContent, html, linkTo } from './html.ts'
-import type { SectionResult } from './reading.ts'
+import type { SectionResult } from './reader.ts'
 
 export type ConsolePage = {
   title: string
@@ -128,3 +128,35 @@ export function pager(
 
 /** The query field that holds the start of a page, and its value for the next page; null on the last page. */
 export type PagerField = { field: string; last: string | null }
+
+/** A filter field: a choice of words or, without words, a text. */
+type FilterField = {
+  name: string
+  label: string
+  value: string | undefined
+  words?: readonly string[]
+  /** Label of the empty choice; without it, one of the words is always chosen. */
+  any?: string
+}
+
+/** A form that requests the same page with other filters. */
+export function filterForm(path: string, fields: readonly FilterField[]): Html {
+  const inputs = fields.map(
+    (field) => html`<div><label for="filter-${field.name}">${field.label}</label>${inputOf(field)}</div>
+`,
+  )
+  return html`<form class="filter" action="${path}" method="get">
+${inputs}<button type="submit">Show</button></form>`
+}
+
+function inputOf({ name, value, words, any }: FilterField): Html {
+  const id = `filter-${name}`
+  if (words === undefined)
+    return html`<input id="${id}" name="${name}" value="${value ?? ''}" maxlength="200" autocomplete="off" spellcheck="false">`
+  const options = words.map(
+    (word) =>
+      html`<option value="${word}"${word === value ? html` selected` : null}>${word.replaceAll('_', ' ')}</option>`,
+  )
+  const none = any === undefined ? null : html`<option value="">${any}</option>`
+  return html`<select id="${id}" name="${name}">${none}${options}</select>`
+}

@@ -3,10 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { isFault } from '../../core/errors.ts'
-import { documentOf, icon, iconPath } from './page.ts'
-import { problemPage } from './problem-page.ts'
-import type { ConsoleReader } from './reading.ts'
-import { type ConsolePageHandler, routes } from './routes.ts'
+import { depositPage, depositsPage, depositsWish, foundPage } from './deposits.ts'
+import { html } from './html.ts'
+import { ledgerPage } from './ledger.ts'
+import { mismatchesPage, mismatchesWish, mismatchPage } from './mismatches.ts'
+import { overviewPage } from './overview.ts'
+import { type ConsolePage, documentOf, icon, iconPath } from './page.ts'
+import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
+import type { ConsoleReader } from './reader.ts'
 
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
 const stylePath = `/console-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`
@@ -96,4 +100,98 @@ function problemOf(error: unknown): { status: number; line: string } | null {
   if (isFault(error, 'remote_failed'))
     return { status: 503, line: `${error.details.what}: ${error.details.problem}` }
   return null
+}
+
+type ConsoleRequest = {
+  reader: ConsoleReader
+  search: URLSearchParams
+  /** The id in the path; empty if the route has none. */
+  id: string
+}
+
+/** @throws Fault `request_refused` if the request is invalid or the page does not exist */
+type ConsolePageHandler = (asked: ConsoleRequest) => Promise<ConsolePage | { redirect: string }>
+
+/** All pages. The first route that matches responds. */
+const routes: readonly (readonly [path: string, answer: ConsolePageHandler])[] = [
+  ['/', showOverview],
+  ['/mismatches', showMismatches],
+  ['/mismatches/:id', showMismatch],
+  ['/deposits', showDeposits],
+  ['/deposits/find', findDeposit],
+  ['/deposits/:id', showDeposit],
+  ['/ledger', showLedger],
+]
+
+async function showOverview({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
+  const { refresh } = readQuery(search, { refresh: oneOf(['30']) })
+  return overviewPage(await reader.overview(), {
+    isLive: refresh !== undefined,
+    networks: reader.networks,
+  })
+}
+
+async function showMismatches({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
+  const { networks } = reader
+  const wish = mismatchesWish(search, networks)
+  return mismatchesPage({ rows: await reader.mismatches(wish), wish, networks })
+}
+
+async function showMismatch({ reader, search, id }: ConsoleRequest): Promise<ConsolePage> {
+  readQuery(search, {})
+  const shown = isNumber(id) ? await reader.mismatch(numberOf('id', id)) : null
+  if (shown === null) throw missing(`there is no mismatch ${JSON.stringify(id.slice(0, 60))}`)
+  return mismatchPage(shown, reader.runbook(shown.mismatch.kind))
+}
+
+async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
+  const { networks } = reader
+  const wish = depositsWish(search, networks)
+  return depositsPage({ rows: await reader.deposits(wish), wish, networks })
+}
+
+async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
+  const { reference = '' } = readQuery(search, { reference: shortText })
+  const ids = reference === '' ? [] : await reader.findDeposits(reference)
+  const [first] = ids
+  if (first === undefined) throw missing(`there is no deposit ${JSON.stringify(reference)}`)
+  return ids.length === 1 ? { redirect: `/deposits/${first}` } : foundPage(reference, ids)
+}
+
+/** A deposit that was merged into another redirects to that one. */
+async function showDeposit({
+  reader,
+  search,
+  id,
+}: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
+  readQuery(search, {})
+  const shown = isNumber(id) ? await reader.deposit(numberOf('id', id)) : null
+  if (shown === null) throw missing(`there is no deposit ${JSON.stringify(id.slice(0, 60))}`)
+  return shown.id.toString() === id ? depositPage(shown) : { redirect: `/deposits/${shown.id}` }
+}
+
+async function showLedger({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
+  readQuery(search, {})
+  return ledgerPage(await reader.ledger())
+}
+
+function isNumber(id: string): boolean {
+  return /^[1-9]\d{0,17}$/.test(id)
+}
+
+/** Says in one line why a page is not shown. */
+function problemPage(status: number, line: string): ConsolePage {
+  const title = titles[status] ?? 'This cannot be shown'
+  return {
+    title,
+    body: html`<h1>${title}</h1>
+<p class="problem">${line}</p>
+<p><a href="/">How it stands</a></p>`,
+  }
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: 'This cannot be asked',
+  404: 'Not found',
+  503: 'This cannot be read now',
 }

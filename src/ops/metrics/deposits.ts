@@ -3,8 +3,7 @@ import { depositStates } from '../../core/judging/reconcile.ts'
 import type { LagStage } from '../../core/lag.ts'
 import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
 import type { ResponsibleParty } from '../../core/mismatches/kind-entry.ts'
-import { counter, gauge, histogram, lagBuckets } from './declare.ts'
-import { assets, networks, type OpenSet } from './label-values.ts'
+import { assets, counter, gauge, histogram, lagBuckets, networks, type OpenSet, routes } from './declare.ts'
 
 /** Lists every member of a union once, in order. */
 function every<Member extends string>(members: Readonly<Record<Member, true>>): readonly Member[] {
@@ -117,4 +116,88 @@ function kindsBySeverity(): string {
   return [...bySeverity]
     .map(([severity, all]) => `${severity}: ${all.map(([kind]) => kind).join(', ')}.`)
     .join(' ')
+}
+
+/** Accounts by prefix. The subject of an account is never a label. */
+const accountClasses = [
+  'in_transit',
+  'forwarded',
+  'stable_wallet',
+  'receivable',
+  'conversion',
+  'fees',
+  'tolerance',
+  'write_off',
+  'deposits',
+  'suspense',
+] as const
+
+/** The labels of balances; an account without a class is `other`. */
+export const shownAccounts = [...accountClasses, 'other'] as const
+
+const ofAsset = { labels: { asset: assets }, unit: 'units' } as const
+
+export const ofBooks = {
+  assetInfo: gauge('asset_info', 'Always 1; the labels name the network and the symbol of an asset.', {
+    labels: { asset: assets, network: networks, symbol: { set: 'symbol', upTo: 64 } },
+    unit: 'flag',
+  }),
+  ledgerBalance: gauge(
+    'ledger_balance',
+    'Balance of the books by what accounts are for, in units of the asset, debit balances positive; approximate.',
+    { labels: { account: shownAccounts, network: networks, asset: assets }, unit: 'units' },
+  ),
+  ledgerImbalance: gauge(
+    'ledger_imbalance',
+    'Sum of all entries of an asset; anything but 0 is an emergency.',
+    ofAsset,
+  ),
+  ledgerUntied: gauge(
+    'ledger_untied',
+    'What the audit found wrong in the books of an asset beside their sum, in units of the asset: in_transit, left of deposits that are closed; tie_out, not agreeing with proved balances.',
+    { labels: { control: ['in_transit', 'tie_out'], asset: assets }, unit: 'units' },
+  ),
+  ledgerSealAge: gauge(
+    'ledger_seal_age_seconds',
+    'How long the oldest unsealed journal has waited for a seal; 0 if all are sealed.',
+  ),
+}
+
+/** The routes that get a label: the total and the routes with the most deposits, the same on every replica. */
+export function busiest<Line extends { route: string; deposits: bigint }>(lines: readonly Line[]): Line[] {
+  const rank = (left: Line, right: Line) =>
+    Number(right.deposits - left.deposits) || (left.route < right.route ? -1 : 1)
+  return lines.toSorted(rank).slice(0, routes.upTo)
+}
+
+const ofRoute = { labels: { route: routes } }
+/** Prometheus reserves the label `quantile` for summaries, which these are not. */
+const spread = { labels: { route: routes, percentile: ['p50', 'p95', 'p99'] } }
+
+export const ofScorecard = {
+  scorecardCompleteness: gauge(
+    'scorecard_completeness_ratio',
+    'Of the steps that API or chain know of the last 24 hours of deposits, the share that webhooks reported.',
+    ofRoute,
+  ),
+  scorecardDelivery: gauge(
+    'scorecard_delivery_seconds',
+    'From an event to its webhook, of the last 24 hours of deposits.',
+    spread,
+  ),
+  scorecardSettle: gauge(
+    'scorecard_settle_seconds',
+    'From a final payment to its proved delivery, of the last 24 hours of deposits.',
+    spread,
+  ),
+  scorecardDuplicates: gauge(
+    'scorecard_duplicates',
+    'Webhooks that came again, of the last 24 hours of deposits.',
+    ofRoute,
+  ),
+  scorecardFee: gauge(
+    'scorecard_fee_ratio',
+    'Stated fee by delivered and fee together, of the last 24 hours of deposits; approximate.',
+    ofRoute,
+  ),
 }

@@ -21,7 +21,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace'
 import { Fault, messageOf, shorten } from '../../core/errors.ts'
-import type { AppliedTrail } from '../report-applied.ts'
+import type { AppliedTrail } from '../log-trail.ts'
 import { traceBatch } from './trace-batch.ts'
 import type { TraceExportSettings, TraceRecorder, TracingDeps } from './tracing.ts'
 

@@ -1,6 +1,5 @@
 import { type Context, type Link, SpanKind, type Tracer, trace } from '@opentelemetry/api'
-import type { AppliedTrail } from '../report-applied.ts'
-import { rowName } from '../report-webhooks.ts'
+import { type AppliedTrail, rowName } from '../log-trail.ts'
 
 type BatchTraceContexts = {
   /** The context of the job that applied the batch. */

@@ -1,5 +1,5 @@
+import type { AppliedTrail } from '../log-trail.ts'
 import type { Observer } from '../observe.ts'
-import type { AppliedTrail } from '../report-applied.ts'
 
 export type TracedRpcRequest = {
   network: string
@@ -72,4 +72,14 @@ export function traceObserved(tracing: TraceRecorder, observer: Observer): Obser
       tracing.apiRequest(outcome)
     },
   }
+}
+
+/** Traces nothing, at no cost. */
+export const noTracing: TraceRecorder = {
+  webhook: () => null,
+  job: (_job, work) => work(),
+  applied: () => undefined,
+  rpc: () => undefined,
+  apiRequest: () => undefined,
+  stop: () => Promise.resolve(),
 }

@@ -1,7 +1,5 @@
 import { assign, type ColumnMatch, weighEnvelope } from './assign.ts'
 import { columnsOf, isObject, type SampleColumn, valueAt } from './columns.ts'
-import { depositsAmong, draftList, findFields, findRecord, listingIn, recordsAt } from './find-record.ts'
-import type { Hints } from './hints.ts'
 import {
   amountDraft,
   assetDraft,
@@ -15,7 +13,9 @@ import {
   statusWords,
   textDraft,
   timeDraft,
-} from './infer-field.ts'
+} from './draft-fields.ts'
+import { depositsAmong, draftList, findFields, findRecord, listingIn, recordsAt } from './find-records.ts'
+import type { Hints } from './hints.ts'
 import { envelopeRules, type LegSide, type RecordField, twoLegs } from './rules.ts'
 
 /** A drafted profile, and its doubtful lines. */

@@ -18,6 +18,7 @@ import { compileAmount, compileWordField } from './compile-value.ts'
 import type { AssetField, TextField } from './field-schema.ts'
 import {
   compileField,
+  compilePath,
   compileRequired,
   type FieldReading,
   type RecordContext,
@@ -35,7 +36,6 @@ import {
   parseAssetName,
   type Vocabulary,
 } from './known-assets.ts'
-import { compilePath } from './path.ts'
 import type { Profile } from './profile-schema.ts'
 
 /** The claim in a record, without its source and times. */

@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { pathSchema } from './path.ts'
+
+/**
+ * Path of a value in a JSON document: names joined by dots. A number is an index into a list, from the start, or from
+ * the end if negative (`timeline.-1.status`). A leading `$.` starts at the whole payload instead of the record.
+ */
+export const pathSchema = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'is no path: names joined by dots')
 
 const presence = z.enum(['required', 'nullable', 'optional'])
 

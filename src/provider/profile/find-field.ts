@@ -1,7 +1,6 @@
 import type { UnreadableKind } from '../../core/mismatch.ts'
 import { digitsOf } from '../lossless-json.ts'
 import type { TextField } from './field-schema.ts'
-import { compilePath } from './path.ts'
 
 /** The document being read: the whole payload, and the record inside it. */
 export type RecordContext = { payload: unknown; record: unknown }
@@ -104,4 +103,28 @@ function checked(text: string, path: string): string {
   if (text === '') return refuse(path, 'is empty')
   if (text.length > lengthMax) return refuse(path, `is longer than ${lengthMax} characters`)
   return plain.test(text) || keepable.test(text) ? text : refuse(path, 'holds characters that cannot be kept')
+}
+
+/** Returns the value at a path: `undefined` if it is missing; `null` if it, or a parent, is null. */
+export type Lookup = (record: unknown, payload: unknown) => unknown
+
+/** Splits the path once; the result is called for every document. */
+export function compilePath(path: string): Lookup {
+  const isOfPayload = path.startsWith('$.')
+  const names = (isOfPayload ? path.slice(2) : path).split('.')
+  return (record, payload) => {
+    let place = isOfPayload ? payload : record
+    for (const name of names) {
+      if (place === null) return null
+      place = step(place, name)
+      if (place === undefined) return undefined
+    }
+    return place
+  }
+}
+
+function step(place: unknown, name: string): unknown {
+  if (typeof place !== 'object' || place === null) return undefined
+  if (Array.isArray(place)) return /^-?\d{1,4}$/.test(name) ? place.at(Number(name)) : undefined
+  return Object.hasOwn(place, name) ? (place as Record<string, unknown>)[name] : undefined
 }

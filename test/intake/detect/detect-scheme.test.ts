@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { webhookSection } from '../../../src/config/webhook-schema.ts'
+import { webhookSection } from '../../../src/config/webhook-settings.ts'
 import { detectScheme, toSection } from '../../../src/intake/detect/detect-scheme.ts'
 import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
 import type { WebhookDelivery } from '../../../src/intake/signature/scheme.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { ConsoleDeposit, ConsoleReader } from '../../../src/ops/console/reading.ts'
+import type { ConsoleDeposit, ConsoleReader } from '../../../src/ops/console/reader.ts'
 import type { MismatchDetail } from '../../../src/presentation/mismatch.ts'
 import { emptyReader, faultsOfPage, pageAt, startConsole } from '../../support/console-reader.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { depositStates } from '../../../src/core/judging/reconcile.ts'
-import { shownAccounts } from '../../../src/ops/metrics/books.ts'
+import { shownAccounts } from '../../../src/ops/metrics/deposits.ts'
 import { pageAt, startConsole } from '../../support/console-reader.ts'
 import { emptyReading, readAs } from '../../support/ops-server.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listSchema } from '../../../src/provider/profile/list-schema.ts'
+import { listSchema } from '../../../src/provider/profile/profile-schema.ts'
 
 test.each<[string, object, string]>([
   [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { numberOf, oneOf, readQuery, shortText } from '../../../src/ops/console/asked.ts'
+import { numberOf, oneOf, readQuery, shortText } from '../../../src/ops/console/query.ts'
 
 const fields = { state: oneOf(['open', 'all']), after: numberOf, owner: shortText }
 const read = (query: string) => readQuery(new URLSearchParams(query), fields)

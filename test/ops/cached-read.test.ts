@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keepReading } from '../../src/ops/keep-reading.ts'
+import { keepReading } from '../../src/ops/cached-read.ts'
 
 /** A reading that takes as long as told, by a clock of its own. */
 function create(changes: { shortMs?: number } = {}) {

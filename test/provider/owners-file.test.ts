@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readCsv, readOwnersFile } from '../../../src/provider/owners-file/read-owners-file.ts'
+import { readCsv, readOwnersFile } from '../../src/provider/owners-file.ts'
 
 const head = 'id,network,address,forward_network,forward_asset,forward_recipient'
 const forward = { network: 'arbitrum', asset: 'USDC', recipient: '0xff' }

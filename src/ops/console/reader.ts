@@ -2,7 +2,7 @@ import type { DepositDetail, DepositListRow } from '../../presentation/deposit.t
 import type { PeriodRow, SealRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
-import type { ReadGauges } from '../read-gauges.ts'
+import type { ReadGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 
 /** The values that the metrics show; null if a part could not be read. */

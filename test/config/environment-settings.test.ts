@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isOnePlace } from '../../src/config/place.ts'
+import { isQueueInDatabase } from '../../src/config/environment-settings.ts'
 
 const databaseUrl = 'postgres://owner:secret@db/books'
 
@@ -8,12 +8,12 @@ test.each([
   'postgresql://runner:other@db/books?sslmode=verify-full',
   'postgres://runner@db:5432/books',
 ])('%s is the same place, whoever logs in and how', (queueUrl) => {
-  expect(isOnePlace({ databaseUrl, queueUrl })).toBe(true)
+  expect(isQueueInDatabase({ databaseUrl, queueUrl })).toBe(true)
 })
 
 test.each(['postgres://db/queue', 'postgres://db:5433/books', 'postgres://other/books', 'redis://db/books'])(
   '%s is another',
   (queueUrl) => {
-    expect(isOnePlace({ databaseUrl, queueUrl })).toBe(false)
+    expect(isQueueInDatabase({ databaseUrl, queueUrl })).toBe(false)
   },
 )

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { reportNotStored } from '../../src/ops/report-webhooks.ts'
+import { reportNotStored } from '../../src/ops/log-trail.ts'
 
 function watch() {
   const lines: { event: string; unreported?: number; err?: { message: string } }[] = []

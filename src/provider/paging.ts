@@ -1,5 +1,5 @@
 import type { RecordHead } from './deposit-client.ts'
-import type { ListProfile } from './profile/list-schema.ts'
+import type { ListProfile } from './profile/profile-schema.ts'
 
 /**
  * Start of a page, as text that can be stored and continued from: a cursor, a number, a time or a path. Null is the

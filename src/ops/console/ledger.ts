@@ -4,10 +4,9 @@ import {
   type TrialBalanceRow,
   trialBalanceColumns,
 } from '../../presentation/ledger.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, tableOf, withShown } from './html.ts'
 import { badge, type ConsolePage, partHtml, sectionOf, timeOf } from './page.ts'
-import type { LedgerReading } from './reading.ts'
-import { tableOf, withShown } from './table.ts'
+import type { LedgerReading } from './reader.ts'
 
 /** The books: each account by asset, the months, and the seals. */
 export function ledgerPage({ readAt, trial, periods, seals }: LedgerReading): ConsolePage {

@@ -1,6 +1,6 @@
 import { isMap, isSeq, LineCounter, type Node, parseDocument, type YAMLSeq } from 'yaml'
-import type { Owner } from '../../core/evidence.ts'
-import { parseTime } from '../../core/time.ts'
+import type { Owner } from '../core/evidence.ts'
+import { parseTime } from '../core/time.ts'
 
 /** One deposit address of a channel or wallet in a file. */
 export type OwnerFileRow = {

@@ -1,7 +1,10 @@
+import { depositStates } from '../../core/judging/reconcile.ts'
 import {
   chainCellText,
   claimCellText,
   type DepositDetail,
+  type DepositListRow,
+  depositColumns,
   depositFacts,
   evidenceColumns,
   fieldText,
@@ -13,10 +16,19 @@ import {
 import { lossText } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { reasonColumns } from '../../presentation/reasons.ts'
-import { clip, type Html, html } from './html.ts'
-import { badge, type ConsolePage, sectionOf, stateBadge, timeOf, toneOfSeverity } from './page.ts'
-import type { ConsoleDeposit } from './reading.ts'
-import { factsOf, type ShownColumn, tableOf } from './table.ts'
+import { clip, factsOf, type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
+import {
+  badge,
+  type ConsolePage,
+  filterForm,
+  pager,
+  sectionOf,
+  stateBadge,
+  timeOf,
+  toneOfSeverity,
+} from './page.ts'
+import { numberOf, oneOf, readQuery, shortText } from './query.ts'
+import type { ConsoleDeposit, DepositsWish } from './reader.ts'
 
 const journalsMax = 100
 
@@ -133,3 +145,53 @@ ${tableOf(journal.transfers, { caption: title, columns: transferColumns, empty: 
   const left = journals.length - shown.length
   return html`${shown}${left > 0 ? html`<p class="note">And ${left} more: bin/depositd deposits show ${id} tells all of them.</p>` : null}`
 }
+
+const pageMax = 50
+
+/** @throws Fault `request_refused` if a filter is unknown */
+export function depositsWish(search: URLSearchParams, networks: readonly string[]): DepositsWish {
+  const asked = readQuery(search, {
+    state: oneOf(depositStates),
+    owner: shortText,
+    network: oneOf(networks),
+    before: numberOf,
+  })
+  return { ...asked, limit: pageMax }
+}
+
+type DepositsPageData = { rows: readonly DepositListRow[]; wish: DepositsWish; networks: readonly string[] }
+
+/** Deposits, the newest first. */
+export function depositsPage({ rows, wish, networks }: DepositsPageData): ConsolePage {
+  const { state, owner, network, before, limit } = wish
+  const query = { state, owner, network, before: before?.toString() }
+  const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
+  const body = html`<h1>Deposits</h1>
+${filterForm('/deposits', [
+  { name: 'state', label: 'State', value: state, words: depositStates, any: 'any but ignored' },
+  { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
+  { name: 'owner', label: 'Owner', value: owner },
+])}
+${depositList(rows, 'Deposits, the newest first')}
+${pager('/deposits', query, { field: 'before', last })}`
+  return { title: 'Deposits', entry: '/deposits', body }
+}
+
+/** Lists the deposits that share a reference, to choose from. */
+export function foundPage(reference: string, ids: readonly bigint[]): ConsolePage {
+  const body = html`<h1>Deposits</h1>
+<p>Several deposits are known by ${reference}:</p>
+<ul>${ids.map((id) => html`<li><a href="/deposits/${id}">deposit ${id}</a></li>`)}</ul>`
+  return { title: 'Deposits', entry: '/deposits', body }
+}
+
+/** A list with the columns of the command line, and links. */
+export function depositList(rows: readonly DepositListRow[], caption: string): Html {
+  return tableOf(rows, { caption, columns: listColumns, empty: 'No deposits.' })
+}
+
+const listColumns = withShown(depositColumns, {
+  ID: ({ id }: DepositListRow) => html`<a href="/deposits/${id}">${id}</a>`,
+  STATE: ({ state }: DepositListRow) => stateBadge(state),
+  MISMATCHES: ({ mismatches }: DepositListRow) => (mismatches === '' ? '' : badge('warning', mismatches)),
+})

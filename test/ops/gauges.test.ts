@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { createGaugesReader } from '../../src/ops/read-gauges.ts'
+import { createGaugesReader } from '../../src/ops/gauges.ts'
 import { emptyReading } from '../support/ops-server.ts'
 
 const { live, totals } = emptyReading

@@ -1,0 +1,198 @@
+import { type Environment, type EnvironmentReader, readFrom } from './environment.ts'
+
+/** URLs of the database and of the queue. */
+export type StorageUrls = { databaseUrl: string; queueUrl: string }
+
+const databaseSchemes = ['postgres', 'postgresql']
+const queueSchemes = ['redis', 'rediss', ...databaseSchemes]
+
+export function readStorageUrls(reader: EnvironmentReader): StorageUrls {
+  const databaseUrl = readDatabaseUrl(reader)
+  return { databaseUrl, queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl) }
+}
+
+/** Whether the queue is in the same database, whichever users log in. */
+export function isQueueInDatabase({ databaseUrl, queueUrl }: StorageUrls): boolean {
+  const queue = new URL(queueUrl)
+  return (
+    queue.protocol.startsWith('postgres') &&
+    serverAndDatabase(new URL(databaseUrl)) === serverAndDatabase(queue)
+  )
+}
+
+function serverAndDatabase({ hostname, port, pathname }: URL): string {
+  return `${hostname}:${port || '5432'}${pathname}`
+}
+
+/**
+ * Reads only the URLs of the database and of the queue.
+ * @throws Fault `settings_bad`
+ */
+export function parseStorageUrls(environment: Environment): StorageUrls {
+  return readFrom(environment, readStorageUrls)
+}
+
+/**
+ * Reads only the URL of the database, for commands that need nothing else.
+ * @throws Fault `settings_bad`
+ */
+export function parseDatabaseUrl(environment: Environment): string {
+  return readFrom(environment, readDatabaseUrl)
+}
+
+function readDatabaseUrl(reader: EnvironmentReader): string {
+  return reader.url('DATABASE_URL', databaseSchemes)
+}
+
+/** Targets of links, and the setting that holds the URL of each. */
+export const linkSettings = {
+  console: 'PUBLIC_URL',
+  dashboards: 'DASHBOARDS_URL',
+  runbook: 'RUNBOOK_URL',
+} as const
+
+export type LinkTarget = keyof typeof linkSettings
+
+/** The URL of each target as others open it, without a trailing slash; null if it is not set. */
+export type Links = Readonly<Record<LinkTarget, string | null>>
+
+export function readLinks(reader: EnvironmentReader): Links {
+  return {
+    console: readLink(reader, linkSettings.console),
+    dashboards: readLink(reader, linkSettings.dashboards),
+    runbook: readLink(reader, linkSettings.runbook),
+  }
+}
+
+function readLink(reader: EnvironmentReader, name: string): string | null {
+  if (reader.optional(name) === undefined) return null
+  const text = reader.url(name, ['http', 'https'])
+  if (!URL.canParse(text)) return null
+  const { username, password, search, hash } = new URL(text)
+  // Paths and fragments are appended, and all recipients of an alert see the URL.
+  if (`${username}${password}${search}${hash}` !== '')
+    reader.faults.push(`${name} must be an address without a login, a query or a section`)
+  return text.replace(/\/+$/, '')
+}
+
+/** Links that other machines can open. Omits URLs that point each machine to itself. */
+export function sharedLinks(links: Links): Links {
+  return {
+    console: shared(links.console),
+    dashboards: shared(links.dashboards),
+    runbook: shared(links.runbook),
+  }
+}
+
+function shared(url: string | null): string | null {
+  return url === null || isOfOneMachine(new URL(url).hostname) ? null : url
+}
+
+/** A name in `.localhost` is local by RFC 6761. The unspecified address is not one to connect to. */
+function isOfOneMachine(hostname: string): boolean {
+  return isLoopback(hostname) || /\.localhost\.?$|^0\.0\.0\.0$|^\[::\]$/i.test(hostname)
+}
+
+const names = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i
+
+/** True if the host is this machine itself, so that no other machine can read or reach that traffic. */
+export function isLoopback(host: string): boolean {
+  return names.test(host)
+}
+
+/** Destination of traces. */
+export type TracingSettings = {
+  /** URL of the collector, with the path for traces. */
+  url: string
+  headers: Readonly<Record<string, string>>
+  serviceName: string
+  /** The share of traces that is sent, 0 to 1. */
+  ratio: number
+}
+
+/** Reads the settings under their OpenTelemetry names. Null if no collector is set; nothing is traced then. */
+export function readTracing(reader: EnvironmentReader): TracingSettings | null {
+  const asked = reader.optional('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined
+  const endpoint = asked ? reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']) : ''
+  const settings = {
+    url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
+    headers: readHeaders(reader),
+    serviceName: reader.text('OTEL_SERVICE_NAME', 'depositd'),
+    ratio: readRatio(reader),
+  }
+  return asked ? settings : null
+}
+
+/** `name=value` pairs with URL-encoded values: OTEL_EXPORTER_OTLP_HEADERS of the specification. */
+function readHeaders(reader: EnvironmentReader): Record<string, string> {
+  const name = 'OTEL_EXPORTER_OTLP_HEADERS'
+  const text = reader.optional(name) ?? ''
+  if (text === '') return {}
+  const pairs = text.split(',').map((pair) => /^\s*([\w!#$%&'*+.^`|~-]+)=(.*)$/.exec(pair))
+  const headers = pairs.map((pair) => [pair?.[1] ?? '', decode(pair?.[2]?.trim() ?? '')] as const)
+  // The fault does not repeat the text: a header can contain a key.
+  if (headers.some(([key, value]) => key === '' || value === null))
+    reader.faults.push(`${name} is no list of the form name=value,name=value`)
+  return Object.fromEntries(headers.map(([key, value]) => [key, value ?? '']))
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
+
+function readRatio(reader: EnvironmentReader): number {
+  const name = 'OTEL_TRACES_SAMPLER_ARG'
+  const text = reader.text(name, '1')
+  const ratio = /^(?:[01]|[01]?\.\d+)$/.test(text) ? Number(text) : Number.NaN
+  if (text !== '' && !(ratio >= 0 && ratio <= 1))
+    reader.faults.push(`${name} is no share from 0 to 1: ${JSON.stringify(text)}`)
+  return ratio
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
+export type LogLevel = (typeof logLevels)[number]
+
+export function readLogLevel(reader: EnvironmentReader): LogLevel {
+  return reader.choice('LOG_LEVEL', logLevels, 'info')
+}
+
+/**
+ * Reads only the log level.
+ * @throws Fault `settings_bad`
+ */
+export function parseLogLevel(environment: Environment): LogLevel {
+  return readFrom(environment, readLogLevel)
+}
+
+/** HTTP server for metrics, health and the console. */
+export type OpsBindAddress = {
+  host: string
+  port: number
+  /** Required for every request except liveness. Null only on loopback, which other machines cannot reach. */
+  token: string | null
+}
+
+const tokenLengthMin = 16
+
+export function readOps(reader: EnvironmentReader): OpsBindAddress {
+  const host = reader.text('OPS_HOST', '127.0.0.1')
+  const token = reader.optional('OPS_TOKEN') ?? null
+  if (token === null && host !== '' && !isLoopback(host))
+    reader.faults.push(
+      `OPS_TOKEN is missing, and OPS_HOST is ${host}: set OPS_TOKEN_FILE to a file with a secret (openssl rand -hex 24), or OPS_HOST to 127.0.0.1`,
+    )
+  if (token !== null && token !== '') reader.faults.push(...tokenFaults(token))
+  return { host, port: reader.port('OPS_PORT', 9464), token }
+}
+
+function tokenFaults(token: string): string[] {
+  // Headers of browsers and scrapers cannot carry other characters.
+  if (!/^[\x21-\x7e]+$/.test(token))
+    return ['OPS_TOKEN holds something else than printable ASCII without blanks']
+  const isShort = token.length < tokenLengthMin
+  return isShort ? [`OPS_TOKEN has less than ${tokenLengthMin} characters: it could be guessed`] : []
+}

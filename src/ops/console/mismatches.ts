@@ -1,0 +1,129 @@
+import { mismatchKinds } from '../../core/mismatch.ts'
+import {
+  adviceOf,
+  entryOf,
+  historyColumns,
+  type MismatchDetail,
+  type MismatchRow,
+  mismatchColumns,
+  mismatchFacts,
+} from '../../presentation/mismatch.ts'
+import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
+import type { Fact } from '../../presentation/text.ts'
+import { severities } from '../metrics/deposits.ts'
+import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } from './html.ts'
+import { markdownHtml } from './markdown.ts'
+import { badge, type ConsolePage, filterForm, pager, sectionOf, toneOfSeverity } from './page.ts'
+import { numberOf, oneOf, readQuery } from './query.ts'
+import type { MismatchesWish } from './reader.ts'
+
+const historyMax = 200
+
+/** All about one mismatch: its sentence, the fix, its history, and its section of the runbook. */
+export function mismatchPage(shown: MismatchDetail, runbook: string): ConsolePage {
+  const { mismatch, deposit, history } = shown
+  const id = String(mismatch.id)
+  const advice = adviceOf(shown)
+  const facts = mismatchFacts(shown, advice).filter(({ name }) => name !== 'means' && name !== 'next')
+  const newest = history.slice(-historyMax)
+  const cut = history.length - newest.length
+  const body = html`<p class="crumbs"><a href="/mismatches">Mismatches</a></p>
+<h1>Mismatch ${id}: ${mismatch.kind}</h1>
+<p>${badge(toneOfSeverity(mismatch.severity), mismatch.severity)} ${badge('quiet', mismatch.status)}</p>
+<div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
+${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
+${sectionOf(
+  'History',
+  tableOf(newest, { caption: 'What became of it', columns: historyColumns(mismatch), empty: 'Nothing yet.' }),
+  cut === 0 ? null : html`<p class="note">${cut} earlier entries are not shown.</p>`,
+)}
+${sectionOf('At the command line', commandsFor(id, deposit?.id ?? null))}
+${runbook === '' ? null : sectionOf('Runbook', html`<div class="runbook">${markdownHtml(runbook)}</div>`)}`
+  return { title: `Mismatch ${id}: ${mismatch.kind}`, entry: '/mismatches', body }
+}
+
+function linked(
+  fact: Fact,
+  { mismatch, deposit }: Pick<MismatchDetail, 'mismatch' | 'deposit'>,
+): Fact & { show?: HtmlContent } {
+  if (fact.name === 'about') return { ...fact, show: subjectLink(mismatch.subject) }
+  if (fact.name !== 'deposit' || deposit === null) return fact
+  return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }
+}
+
+/** The console is read-only. People decide on the command line, which records their name. */
+function commandsFor(id: string, depositId: string | null): Html {
+  const lines = [
+    `bin/depositd mismatches assign ${id} NAME`,
+    `bin/depositd mismatches comment ${id} TEXT`,
+    `bin/depositd mismatches snooze ${id} --until 24h`,
+    `bin/depositd mismatches resolve ${id} --reason TEXT`,
+    ...(depositId === null ? [] : [`bin/depositd deposits show ${depositId}`]),
+  ]
+  return html`<pre>${lines.join('\n')}</pre>`
+}
+
+const statuses = ['open', 'snoozed', 'all'] as const
+const pageMax = 50
+
+/** @throws Fault `request_refused` if a filter is unknown */
+export function mismatchesWish(search: URLSearchParams, networks: readonly string[]): MismatchesWish {
+  const asked = readQuery(search, {
+    kind: oneOf(Object.keys(mismatchKinds)),
+    severity: oneOf(severities),
+    network: oneOf(networks),
+    status: oneOf(statuses),
+    after: numberOf,
+  })
+  return { status: 'open', ...asked, limit: pageMax }
+}
+
+type MismatchesPageData = { rows: readonly MismatchRow[]; wish: MismatchesWish; networks: readonly string[] }
+
+/** The open mismatches, by severity and then age, each with the next step. */
+export function mismatchesPage({ rows, wish, networks }: MismatchesPageData): ConsolePage {
+  const { kind, severity, network, status, after, limit } = wish
+  const query = { kind, severity, network, status, after: after?.toString() }
+  const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
+  const body = html`<h1>Mismatches</h1>
+${filterForm('/mismatches', [
+  { name: 'severity', label: 'Severity', value: severity, words: severities, any: 'any' },
+  { name: 'kind', label: 'Kind', value: kind, words: Object.keys(mismatchKinds).toSorted(), any: 'any' },
+  { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
+  { name: 'status', label: 'Status', value: status, words: statuses },
+])}
+<p class="note">${explained[status]}</p>
+${mismatchList(rows, 'Mismatches, the gravest and oldest first')}
+${pager('/mismatches', query, { field: 'after', last })}`
+  return { title: 'Mismatches', entry: '/mismatches', body }
+}
+
+const explained = {
+  open: 'Unresolved mismatches, without snoozed ones.',
+  snoozed: 'Unresolved mismatches, snoozed ones last.',
+  all: 'All that ever were: open, then snoozed, resolved, and cleared by evidence.',
+} as const
+
+/** A list with the columns of the command line, and links. */
+export function mismatchList(rows: readonly MismatchRow[], caption: string): Html {
+  return tableOf(rows, { caption, columns: listColumns, empty: 'No mismatches.' })
+}
+
+const longestSubject = 120
+const longestDetail = 240
+
+/** Links the subject of a mismatch if it is a deposit. */
+function subjectLink(subject: string): HtmlContent {
+  const [, id] = /^deposit\/([1-9]\d{0,17})$/.exec(subject) ?? []
+  return id === undefined ? clip(subject, longestSubject) : html`<a href="/deposits/${id}">${subject}</a>`
+}
+
+const listColumns = withShown(mismatchColumns, {
+  ID: ({ id }: MismatchRow) => html`<a href="/mismatches/${id}">${id}</a>`,
+  SEVERITY: ({ severity }: MismatchRow) => badge(toneOfSeverity(severity), severity),
+  KIND: ({ id, kind }: MismatchRow) => html`<a href="/mismatches/${id}">${kind}</a>`,
+  ABOUT: ({ subject }: MismatchRow) => subjectLink(subject),
+  'ACT IN': ({ act_in: left }: MismatchRow) => (left === 'overdue' ? badge('severe', left) : left),
+  DETAIL: (row: MismatchRow) =>
+    html`${clip(mismatchSentence(row), longestDetail)}<p class="next">${entryOf(row.kind).next}</p>`,
+})

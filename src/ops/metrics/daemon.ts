@@ -1,0 +1,170 @@
+import { canaryOutcomes } from '../../core/canary.ts'
+import { assets, counter, gauge, histogram, networks, nodes, requestBuckets, rpcMethods } from './declare.ts'
+
+export const jobNames = [
+  'apply',
+  'scan',
+  'backfill',
+  'verify',
+  'poll',
+  'read',
+  'sweep',
+  'audit',
+  'prove',
+  'seal',
+  'beat',
+  'canary',
+] as const
+
+/** The parts that a scrape reads before it responds. */
+export const readingParts = ['live', 'totals', 'scorecard', 'queue'] as const
+export type ReadingPart = (typeof readingParts)[number]
+
+export const ofService = {
+  build: gauge('build_info', 'Always 1; the label names the version.', {
+    labels: { version: { set: 'version', upTo: 1 } },
+    unit: 'flag',
+  }),
+  link: gauge('link_info', 'Always 1; the labels name a page and its address, by which alerts link to it.', {
+    labels: { to: ['console', 'dashboards', 'runbook'], url: { set: 'url', upTo: 3 } },
+    unit: 'flag',
+  }),
+  gaugesReadable: gauge(
+    'gauges_readable',
+    'Whether the data of a part of the gauges could be read for this answer; if not, its gauges are left out.',
+    { labels: { part: readingParts }, unit: 'flag' },
+  ),
+  gaugesAge: gauge(
+    'gauges_age_seconds',
+    'How old what a part of the gauges shows is. What takes long to read is read less often.',
+    { labels: { part: readingParts } },
+  ),
+  queueJobs: gauge('queue_jobs', 'Jobs in the queue.', {
+    labels: {
+      queue: ['depositd'],
+      state: ['waiting', 'active', 'delayed', 'failed', 'completed'],
+    },
+  }),
+  beatAge: gauge(
+    'beat_age_seconds',
+    'Since a scheduler last woke, or a worker last ran, the job that does nothing else than show that they are alive.',
+    { labels: { role: ['scheduler', 'worker'] } },
+  ),
+  jobFailures: counter('job_failures_total', 'Runs of a job that failed.', { labels: { name: jobNames } }),
+}
+
+/** The result of a request to the webhook endpoint. */
+export const webhookOutcomes = [
+  'stored',
+  'duplicate',
+  'conflicting',
+  'canary',
+  'bad_signature',
+  'bad_timestamp',
+  'not_json',
+  'too_large',
+  'wrong_type',
+  'overloaded',
+  'unavailable',
+  'aborted',
+] as const
+
+export const ofIntake = {
+  webhooks: counter('webhook_requests_total', 'Webhook requests by how they were answered.', {
+    labels: { outcome: webhookOutcomes },
+  }),
+  webhooksUnsigned: gauge('webhooks_unsigned', '1 while webhooks are taken without a signature.', {
+    unit: 'flag',
+  }),
+  webhookSettings: counter(
+    'webhook_settings_total',
+    'Changes of the settings of webhooks, by whether they could be used.',
+    { labels: { outcome: ['used', 'refused'] } },
+  ),
+  webhookAck: histogram('webhook_ack_seconds', 'From a request to its answer, commit included.', {
+    buckets: requestBuckets,
+  }),
+  quarantineDeliveries: gauge('quarantine_deliveries', 'Deliveries that failed verification and are kept.'),
+  quarantineDropped: counter(
+    'quarantine_dropped_total',
+    'Deliveries that failed verification and were not kept: too many of one sender, or more than the database took.',
+    { labels: { reason: ['rate', 'full'] } },
+  ),
+  inboxPending: gauge('inbox_pending', 'Observations stored and not applied yet.'),
+  inboxOldest: gauge('inbox_oldest_seconds', 'Age of the oldest observation not applied yet.'),
+  canaryWebhooks: counter(
+    'canary_webhooks_total',
+    'Canaries (webhooks to our own public address) by outcome. Only received is good.',
+    { labels: { outcome: canaryOutcomes } },
+  ),
+  canaryWebhook: histogram('canary_webhook_seconds', 'Round trip of canaries that arrived.', {
+    buckets: requestBuckets,
+  }),
+  canaryWebhookAge: gauge(
+    'canary_webhook_age_seconds',
+    'Time since the last canary arrived, or since the canary was turned on. Absent if it is off.',
+  ),
+  canaryWebhookLimit: gauge(
+    'canary_webhook_limit_seconds',
+    'Age at which the canary counts as lost: three intervals and one timeout.',
+  ),
+}
+
+export const pollOutcomes = ['ok', 'refused', 'limited', 'failed', 'withheld'] as const
+
+export const ofPoll = {
+  pollAge: gauge('poll_age_seconds', "Since the service's records were last read completely."),
+  pollRequests: counter('poll_requests_total', "Requests to the service's API by how they ended.", {
+    labels: { outcome: pollOutcomes },
+  }),
+  pollDrifts: counter('poll_drifts_total', 'Times that records shifted between pages while they were read.'),
+  pollSweepAge: gauge(
+    'poll_sweep_age_seconds',
+    "Since the last complete reading of all the service's records began.",
+  ),
+}
+
+const ofNetwork = { labels: { network: networks } }
+
+export const ofChains = {
+  chainHeadLag: gauge('chain_head_lag_seconds', 'Since the network was last read to its end.', ofNetwork),
+  chainFinalBlock: gauge('chain_final_block', 'Height up to which everything final was read.', {
+    ...ofNetwork,
+    unit: 'height',
+  }),
+  chainScannedBlock: gauge('chain_scanned_block', 'Newest height the node knew at the last scan.', {
+    ...ofNetwork,
+    unit: 'height',
+  }),
+  chainReorgs: counter('chain_reorgs_total', 'Times that history read as final had changed.', ofNetwork),
+  chainLogsPassedOver: counter(
+    'chain_logs_passed_over_total',
+    'Transfer logs of a watched contract that count for nothing: not two addresses (`topics`), not one number (`data`), or a field is missing (`fields`).',
+    { labels: { network: networks, reason: ['topics', 'data', 'fields'] } },
+  ),
+  chainCoverageGaps: gauge(
+    'chain_coverage_gaps',
+    'Block ranges that were not read for some watched addresses.',
+    ofNetwork,
+  ),
+  unexplainedBalance: gauge(
+    'unexplained_balance',
+    'What balances of deposit addresses changed by beyond what is known, in units of the asset; approximate.',
+    { labels: { network: networks, asset: assets }, unit: 'units' },
+  ),
+  rpcRequests: counter('rpc_requests_total', 'Requests to nodes by how they ended.', {
+    labels: { network: networks, method: rpcMethods, outcome: ['ok', 'error'] },
+  }),
+  rpcNodeRequests: counter('rpc_node_requests_total', 'Requests to each node by how they ended.', {
+    labels: { network: networks, node: nodes, outcome: ['ok', 'error'] },
+  }),
+  rpcNodeScore: gauge(
+    'rpc_node_score',
+    'How well a node does: 1 answers at once and never fails. Those that are not asked keep their last one.',
+    { labels: { network: networks, node: nodes }, unit: 'ratio' },
+  ),
+  rpcSeconds: histogram('rpc_seconds', 'Duration of requests to nodes.', {
+    labels: { network: networks, method: rpcMethods },
+    buckets: requestBuckets,
+  }),
+}
