@@ -131,16 +131,8 @@ test.each([
     [...migrations, '0004_a_contract', '0005_b_contract', '0006_more'],
     { kind: 'newer', at: '0006_more', contract: '0005_b_contract' },
   ],
-  [
-    'others after the first',
-    ['0001_evidence', '0002_deposits'],
-    { kind: 'unknown', at: '0002_deposits' },
-  ],
-  [
-    'others, and all of ours',
-    [...migrations, '0002_deposits'],
-    { kind: 'unknown', at: '0002_deposits' },
-  ],
+  ['others after the first', ['0001_evidence', '0002_deposits'], { kind: 'unknown', at: '0002_deposits' }],
+  ['others, and all of ours', [...migrations, '0002_deposits'], { kind: 'unknown', at: '0002_deposits' }],
   ['others, and more of them', ['0001_other', '0037_other'], { kind: 'unknown', at: '0037_other' }],
   ['ours with a gap', ['0001_evidence', '0003_rights'], { kind: 'unknown', at: '0003_rights' }],
 ])('a database that was brought up by %s', (_what, applied, state) => {

@@ -85,7 +85,7 @@ function createApp({ host, token = null, metrics, failed }: OpsSettings, showing
     const answer = await showing.ask()
     response.status(answer.ready ? 200 : 503).json(recognises(request) ? answer : { ready: answer.ready })
   })
-  app.use(refuseAddressConflicts(recognises))
+  app.use(requireToken(recognises))
   app.get('/metrics', unkept, serveMetrics({ metrics, read: () => showing.read() }))
   app.use((request, response, next) => showing.pages(request, response, next))
   app.use(
@@ -182,7 +182,7 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-function refuseAddressConflicts(recognises: Recognises): RequestHandler {
+function requireToken(recognises: Recognises): RequestHandler {
   return (request, response, next) => {
     if (recognises(request)) return next()
     response

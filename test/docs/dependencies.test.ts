@@ -42,7 +42,7 @@ test.each(lists)('every row of "$section" has a reason and files that exist', ({
 
 test('no source file imports a package that is not said to be used there', () => {
   const used = rowsOf('At run time').map(({ name, cells }) => ({ name, places: filesOf(cells[1]) }))
-  const unmatchedDeliveries = sources().flatMap((file) =>
+  const undocumented = sources().flatMap((file) =>
     importsOf(file)
       .filter(
         (name) =>
@@ -50,7 +50,7 @@ test('no source file imports a package that is not said to be used there', () =>
       )
       .map((name) => `${file} imports ${name}`),
   )
-  expect(unmatchedDeliveries).toEqual([])
+  expect(undocumented).toEqual([])
 })
 
 test('every file or folder that is said to use a package does', () => {

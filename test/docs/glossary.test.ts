@@ -1,9 +1,11 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { claimStatuses } from '../../src/core/evidence.ts'
 import { depositStates } from '../../src/core/judging/reconcile.ts'
 import { stages } from '../../src/core/lag.ts'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
-import { readText } from './pages.ts'
+import { readText, root } from './pages.ts'
 
 const page = readText('docs/glossary.md')
 const terms = new Set([...page.matchAll(/`([^`]+)`/g)].map(([, term = '']) => term))
@@ -35,6 +37,20 @@ test.each([
 ])('every %s is a term', (_what, words) => {
   expect(words.length).toBeGreaterThan(1)
   expect(words.filter((word) => !terms.has(word))).toEqual([])
+})
+
+test('every type that a term names is declared, and every file is there', () => {
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts'))
+    .map((path) => readText(join('src', path)))
+    .join('\n')
+  const types = [...terms]
+    .map((term) => /^([A-Z]\w*[a-z]\w*)(?:\.\w+)?$/.exec(term)?.[1] ?? '')
+    .filter((name) => name !== '')
+  const paths = [...terms].filter((term) => /^(src|profiles)\//.test(term))
+  expect(types.length).toBeGreaterThan(40)
+  expect(types.filter((name) => !new RegExp(`\\btype ${name}\\b`).test(sources))).toEqual([])
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([])
 })
 
 test('no term has two rows in one section', () => {

@@ -8,7 +8,7 @@ import { alerts, recordings } from '../support/alert-rules.ts'
 import { promtoolInstalled, runPromtool } from '../support/promtool.ts'
 import { committed, panelsOf, promQueriesOf, statementsOf } from './dashboard-files.ts'
 import { pathOf, textOf } from './files.ts'
-import { addressConflicts, declaredSeries, readPromql } from './promql.ts'
+import { declaredSeries, readPromql, unknownSeries } from './promql.ts'
 
 const names = ['overview', 'pipeline', 'chains', 'reconciliation', 'ledger', 'accountant']
 const queries = committed.flatMap(({ name, dashboard }) =>
@@ -70,7 +70,7 @@ describe('their queries of Prometheus', () => {
   ]
 
   it.each(asked)('read only metrics and labels that there are: $dashboard, $title: $expr', ({ expr }) => {
-    expect(addressConflicts(expr)).toEqual([])
+    expect(unknownSeries(expr)).toEqual([])
   })
 
   it.each(asked)('name series by labels that they keep: $dashboard, $title: $expr', ({ expr, legend }) => {

@@ -29,7 +29,7 @@ const added = new Map<string, readonly string[]>([
 ])
 
 /** What in an expression neither a metric of the program nor Prometheus explains. */
-export function addressConflicts(expression: string): string[] {
+export function unknownSeries(expression: string): string[] {
   const { series, labels } = readPromql(expression)
   const known = new Set(
     series.flatMap((name) => [...(declaredSeries.get(name) ?? added.get(name) ?? []), 'instance']),

@@ -8,7 +8,7 @@ import { alerts, prometheusFile, recordings, ruleFiles, testsOf, watchdog } from
 import { temporaryFolder } from '../support/folder.ts'
 import { promtoolInstalled, runPromtool } from '../support/promtool.ts'
 import { pathOf, runbookSections, textOf } from './files.ts'
-import { addressConflicts, readPromql } from './promql.ts'
+import { readPromql, unknownSeries } from './promql.ts'
 
 const samples = z.array(z.object({ labels: z.string() }))
 const ruleTests = z.object({
@@ -31,12 +31,12 @@ describe('the alert rules', () => {
   const reading = alerts.filter(({ alert }) => alert !== watchdog)
 
   it.each(reading)('$alert reads only metrics and labels that there are', ({ expr }) => {
-    expect(addressConflicts(expr)).toEqual([])
+    expect(unknownSeries(expr)).toEqual([])
     expect(readPromql(expr).series).not.toEqual([])
   })
 
   it.each(recordings)('$record $labels reads only metrics and labels that there are', ({ expr }) => {
-    expect(addressConflicts(expr)).toEqual([])
+    expect(unknownSeries(expr)).toEqual([])
   })
 
   it.each(alerts)('$alert puts only labels into words that its expression keeps', ({ expr, annotations }) => {

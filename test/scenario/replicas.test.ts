@@ -34,7 +34,7 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
   let observer: Client
   /** Where the service sends to, and strangers too: each connection goes to another process. */
   let intake: InTurn
-  let addressConflicts: Sending
+  let unrelatedWebhooks: Sending
   const paid: string[] = []
 
   beforeAll(async () => {
@@ -49,7 +49,7 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
     await observer.connect()
     stack.defer(() => observer.end())
     await observer.query(keepLeaseHistory)
-    addressConflicts = stack.use(
+    unrelatedWebhooks = stack.use(
       startSending(`http://${loopback}:${world.environment.HTTP_PORT}`, world.environment),
     )
   })
@@ -144,7 +144,7 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
     const isBusy = () => intake.taken(killed.httpPort) > 50 || null
     await until('it takes webhooks', isBusy, withinMs)
     await killed.end('SIGKILL')
-    const answered = addressConflicts.acknowledged().length
+    const answered = unrelatedWebhooks.acknowledged().length
     await paying
     await untilReconciled()
     const taken = await until('all its streams are taken', () => takenFrom(holder), withinMs)
@@ -152,7 +152,7 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
       expect(seconds).toBeGreaterThan(0)
       expect(seconds).toBeLessThan(takenOverWithinSeconds)
     }
-    expect(addressConflicts.acknowledged().length).toBeGreaterThan(answered + 50)
+    expect(unrelatedWebhooks.acknowledged().length).toBeGreaterThan(answered + 50)
   }, 600_000)
 
   test('one that is asked to stop gives its streams back at once, and nothing is left undone', async () => {
@@ -182,8 +182,8 @@ describe.skipIf(!redisInstalled())('processes on one database and one queue', ()
   }, 600_000)
 
   test('every webhook that was answered 202 is stored', async () => {
-    await addressConflicts.stop()
-    const acknowledged = addressConflicts.acknowledged()
+    await unrelatedWebhooks.stop()
+    const acknowledged = unrelatedWebhooks.acknowledged()
     expect(acknowledged.length).toBeGreaterThan(500)
     const { rows } = await observer.query<{ id: string }>(`
       select convert_from(body, 'UTF8')::jsonb ->> 'id' as id from inbox where source = 'webhook'`)

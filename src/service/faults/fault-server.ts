@@ -83,7 +83,7 @@ type FaultHandler = (request: Request, response: Response) => ApiReply | Promise
 function answer(log: Logger, work: FaultHandler) {
   return async (request: Request, response: Response): Promise<void> => {
     const reply = await replyOf(log, async () => {
-      refuseAddressConflicts(request)
+      refuseOtherSites(request)
       return work(request, response)
     })
     response.status(reply.status).set({ 'content-type': 'application/json; charset=utf-8', ...reply.headers })
@@ -95,7 +95,7 @@ function answer(log: Logger, work: FaultHandler) {
  * Refuses pages of other sites. A page could reach this port through a DNS name that resolves to loopback (DNS
  * rebinding), or by a cross-site request, which carries its origin.
  */
-function refuseAddressConflicts(request: Request): void {
+function refuseOtherSites(request: Request): void {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = request.headers
   const isOwnName = /^(?:127\.0\.0\.1|localhost)(?::\d+)?$/i.test(host)
   const isOwnPage = origin === undefined || origin === `http://${host}`

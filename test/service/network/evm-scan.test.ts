@@ -65,13 +65,13 @@ test('a payment is told as seen, and again as final, and its block is read once'
 test('10,000 addresses cost no more requests than ten', async () => {
   await token.send(address, 7n)
   await anvil.mine(3)
-  const addressConflicts = Array.from(
+  const otherAddresses = Array.from(
     { length: 10_000 },
     (_, place) => `0x${place.toString(16).padStart(40, '0')}`,
   )
   const begin = position
   const requests = []
-  for (const watched of [addressConflicts.slice(0, 10), addressConflicts]) {
+  for (const watched of [otherAddresses.slice(0, 10), otherAddresses]) {
     network = openMainnet(proxy.url, token.address)
     position = begin
     proxy.calls.length = 0

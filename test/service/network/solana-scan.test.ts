@@ -52,16 +52,13 @@ test('a payment is told as seen, and again as final, in the same block', async (
 })
 
 test('10,000 addresses cost no more requests than ten', async () => {
-  const addressConflicts = Array.from(
-    { length: 10_000 },
-    (_, place) => `${place}`.padStart(32, '1') as Address,
-  )
+  const otherAddresses = Array.from({ length: 10_000 }, (_, place) => `${place}`.padStart(32, '1') as Address)
   const final = await scanner.slotOf(await scanner.pay())
   // So few blocks that one scan reads them all, however many there are by now.
   const begin = positionAt({ height: final - 40n, hash: await scanner.hashOf(final - 40n) })
   proxy.behave(({ method }, forward) => (method === 'getSlot' ? { result: Number(final) } : forward()))
   const requests = []
-  for (const watched of [addressConflicts.slice(0, 10), addressConflicts]) {
+  for (const watched of [otherAddresses.slice(0, 10), otherAddresses]) {
     scanner.position = begin
     proxy.calls.length = 0
     expect((await scanner.scan([...watched, scanner.address])).payments).toHaveLength(1)
