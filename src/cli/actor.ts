@@ -24,7 +24,7 @@ export function nameOf(what: string, text: string): string {
   if (name.length <= 100 && !/\p{C}/u.test(name) && !noPeople.has(name)) return name
   throw new Fault('usage_bad', {
     problem: `${what} is ${JSON.stringify(name.slice(0, 100))}`,
-    fix: 'give the name of a person, of at most 100 characters',
+    fix: 'give the name of a person, at most 100 characters',
   })
 }
 
@@ -33,7 +33,7 @@ export function mismatchIds(words: readonly string[]): bigint[] {
   const odd = words.filter((word) => !/^\d{1,18}$/.test(word))
   if (odd.length === 0 && words.length > 0) return words.map((word) => BigInt(word))
   throw new Fault('usage_bad', {
-    problem: words.length === 0 ? 'no mismatch is named' : `${odd.join(', ')} is no number of a mismatch`,
-    fix: 'take a number from "bin/depositd mismatches list"',
+    problem: words.length === 0 ? 'no mismatch given' : `${odd.join(', ')} is not a mismatch number`,
+    fix: 'use a number from "bin/depositd mismatches list"',
   })
 }

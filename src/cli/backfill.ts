@@ -56,14 +56,14 @@ function networkOf({ networks }: Settings, name: string): NetworkSettings {
 }
 
 function progressLine({ name }: NetworkSettings, { reached, to, stored }: BackfillProgress): string {
-  return `${name}: read up to ${reached} of ${to}; new: ${stored}`
+  return `${name}: read up to ${reached} of ${to}; new chain transfers: ${stored}`
 }
 
 function textOf({ network, outcome, from, to, complete, stored, news }: BackfillReport): string {
-  const what = outcome === 'resumed' ? 'is read on from there' : 'was read again'
-  const lines = [`${network} from ${from} to ${to} ${what}; new: ${stored}\n`]
+  const what = outcome === 'resumed' ? 'resumed' : 'read again'
+  const lines = [`${network} from ${from} to ${to}: ${what}; new chain transfers: ${stored}\n`]
   if (news.length > 0) lines.push(table(news, columns))
-  if (!complete) lines.push('some heights could not be read; see "coverage_gap" in docs/runbook.md\n')
+  if (!complete) lines.push('some heights could not be read: see "coverage_gap" in docs/runbook.md\n')
   return lines.join('')
 }
 

@@ -30,31 +30,31 @@ const mode = 0o444
  * with the receivers whose keys are set. Another run keeps every password. Prints names, never values.
  */
 export function composeSetup(context: Context, options: SetupOptions): void {
-  const made = keepPasswords(options)
-  context.stdout.write(`passwords: ${made.length === 0 ? 'kept' : `made ${made.join(', ')}`}\n`)
-  const given = giveReceivers(context, options)
-  const none = 'nobody; set keys in receivers.env to change that. Grafana shows all alerts'
-  context.stdout.write(`alerts notify: ${given.length === 0 ? none : given.join(', ')}\n`)
+  const created = createPasswords(options)
+  context.stdout.write(`passwords: ${created.length === 0 ? 'unchanged' : `created ${created.join(', ')}`}\n`)
+  const receivers = writeReceivers(context, options)
+  const none = 'no receiver; set keys in receivers.env to change that. Grafana shows all alerts'
+  context.stdout.write(`alerts notify: ${receivers.length === 0 ? none : receivers.join(', ')}\n`)
 }
 
 /** @returns the names of the passwords that were created */
-function keepPasswords({ folder }: SetupOptions): string[] {
-  const made: string[] = []
-  const values = Object.entries(passwords).map(([name, [keeper, ...others]]) => {
-    const path = join(folder, keeper, name)
+function createPasswords({ folder }: SetupOptions): string[] {
+  const created: string[] = []
+  const values = Object.entries(passwords).map(([name, [original, ...copies]]) => {
+    const path = join(folder, original, name)
     if (!existsSync(path)) {
       writeWhole(path, randomBytes(24).toString('hex'))
-      made.push(name)
+      created.push(name)
     }
     const value = readFileSync(path, 'utf8')
-    for (const other of others) writeWhole(join(folder, other, name), value)
+    for (const copy of copies) writeWhole(join(folder, copy, name), value)
     return [name, value] as const
   })
   const { postgres_password: owner, runner_password: runner } = Object.fromEntries(values)
   const database = 'postgres:5432/depositd'
   writeWhole(join(folder, 'owner/owner_database_url'), `postgres://depositd:${owner}@${database}`)
   writeWhole(join(folder, 'daemon/database_url'), `postgres://depositd_runner:${runner}@${database}`)
-  return made
+  return created
 }
 
 const configuration = z.looseObject({ receivers: z.array(z.record(z.string(), z.unknown())) })
@@ -63,7 +63,7 @@ const configuration = z.looseObject({ receivers: z.array(z.record(z.string(), z.
  * Writes the configuration without the notifications whose secret is missing; their receivers send nothing.
  * @returns the names of the settings that are set
  */
-function giveReceivers({ environment }: Context, { folder, alertmanager }: SetupOptions): string[] {
+function writeReceivers({ environment }: Context, { folder, alertmanager }: SetupOptions): string[] {
   const text = readFileSync(alertmanager, 'utf8')
   const names = [...new Set([...text.matchAll(/\/run\/secrets\/(\w+)/g)].map(([, name = '']) => name))]
   const secrets = readFrom(environment, (reader) =>
@@ -75,14 +75,14 @@ function giveReceivers({ environment }: Context, { folder, alertmanager }: Setup
     else writeWhole(path, value)
   }
   const missing = secrets.filter(({ value }) => value === undefined)
-  const isGiven = (entry: unknown): boolean =>
+  const hasSecret = (entry: unknown): boolean =>
     !missing.some(({ name }) => JSON.stringify(entry).includes(`"/run/secrets/${name}"`))
   const parsed = configuration.parse(parse(text))
   const receivers = parsed.receivers.map((receiver) =>
     Object.fromEntries(
       Object.entries(receiver).map(([key, value]) => [
         key,
-        Array.isArray(value) ? value.filter(isGiven) : value,
+        Array.isArray(value) ? value.filter(hasSecret) : value,
       ]),
     ),
   )

@@ -28,7 +28,7 @@ export function attachedEnvironment({ environment }: Context): ProcessEnvironmen
   const embedded = readSettings(embeddedFolder)
   if (embedded === null) {
     throw new Fault('settings_bad', {
-      faults: [`DATABASE_URL is missing, and no "bin/depositd start" has run in this folder`],
+      faults: [`DATABASE_URL is not set, and "bin/depositd start" has not run in this folder`],
     })
   }
   return { ...environment, ...embedded }
@@ -41,7 +41,7 @@ function namesDatabase(environment: ProcessEnvironment): boolean {
 /** Warning of embedded mode that it does not read the settings file; null if the environment names none. */
 export function unreadFile({ DEPOSITD_CONFIG: file }: ProcessEnvironment): string | null {
   if (file === undefined) return null
-  return `DEPOSITD_CONFIG is not read: without SERVICE_URL the settings are ${embeddedFolder}/embedded.yaml, which each start makes`
+  return `DEPOSITD_CONFIG is ignored: without SERVICE_URL, the settings are ${embeddedFolder}/embedded.yaml, which each start writes`
 }
 
 export function attachedSettings(context: Context): Settings {
@@ -65,7 +65,7 @@ export async function withDatabase<Result>(
   })
   try {
     await pingDatabase(db).catch(explainUnreachable)
-    const waiting = () => void context.stderr.write('depositd: waiting for a migration to end\n')
+    const waiting = () => void context.stderr.write('depositd: waiting for a running migration\n')
     await awaitSchema(db, { folder: migrationsFolder, waiting }).catch((error: unknown) =>
       explainFailure(error, url),
     )
@@ -86,13 +86,13 @@ function explainFailure(error: unknown, url: string): never {
   if (code === readOnlyTransaction) throw standbyFault(url, error)
   if (isDenied(error)) {
     const login = decodeURIComponent(new URL(url).username)
-    const problem = `DATABASE_URL: ${message}; ${login} may not do this`
-    const fix = 'run it with the DATABASE_URL of the daemon'
+    const problem = `DATABASE_URL: ${message}; ${login} lacks the right`
+    const fix = "use the daemon's DATABASE_URL"
     throw new Fault('settings_bad', { faults: [problem], fix }, { cause: error })
   }
   if (schemaLacks.test(code)) {
-    const problem = `${message}: it is not made yet, or of another version`
-    const fix = 'run "bin/depositd migrate", or try again if a start is migrating'
+    const problem = `${message}: it does not exist yet, or has another version`
+    const fix = 'run "bin/depositd migrate", or wait for a running migration'
     throw new Fault('remote_failed', { what: 'the schema of the database', problem, fix }, { cause: error })
   }
   if (!isUnreachable(error)) throw error

@@ -40,7 +40,7 @@ async function checkOwner(db: Database<Tables>, owner: string): Promise<void> {
   if (ids.includes(owner)) return
   const near = nearest(owner, ids)
   throw new Fault('usage_bad', {
-    problem: `--owner is ${JSON.stringify(owner.slice(0, 100))}, and no channel or wallet has that id`,
-    fix: `${near === null ? '' : `did you mean ${near}? `}take an id from "bin/depositd channels list" or "bin/depositd wallets list"`,
+    problem: `--owner is ${JSON.stringify(owner.slice(0, 100))}; no channel or wallet has that id`,
+    fix: `${near === null ? '' : `did you mean ${near}? `}use an id from "bin/depositd channels list" or "bin/depositd wallets list"`,
   })
 }

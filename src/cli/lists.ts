@@ -19,13 +19,13 @@ export type PageRequest = { limit: number; after: readonly string[] | null }
 /** Adds the options of a list to a command. */
 export function listed(command: Command, limit: number, what = 'rows'): Command {
   return limited(command, limit, what)
-    .option('--after <cursor>', 'go on behind an earlier page; the cursor is the "next" of that page')
+    .option('--after <cursor>', 'continue after an earlier page; the cursor is its "next"')
     .option('--json', 'print one JSON document: {"items": [...], "next": cursor or null}')
 }
 
 /** Adds the option that limits how much of its report a command shows. */
 export function limited(command: Command, limit: number, what: string): Command {
-  const option = ranged('--limit <count>', `show at most so many ${what}`, { min: 1, max: limitMax })
+  const option = ranged('--limit <count>', `show at most this many ${what}`, { min: 1, max: limitMax })
   return command.addOption(option.default(limit))
 }
 
@@ -97,8 +97,8 @@ function partsIn(cursor: string): readonly string[] | null {
 
 function badCursor(cursor: string): Fault<'usage_bad'> {
   return new Fault('usage_bad', {
-    problem: `--after is ${JSON.stringify(cursor.slice(0, 100))}, which is no cursor of this list`,
-    fix: 'take the cursor from the last line or from "next" of an earlier page, or leave --after out to begin anew',
+    problem: `--after is ${JSON.stringify(cursor.slice(0, 100))}, not a cursor of this list`,
+    fix: 'use the cursor in the last line or in "next" of an earlier page, or omit --after to start over',
   })
 }
 

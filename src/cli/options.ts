@@ -69,15 +69,15 @@ function distanceOf(one: string, other: string): number {
 export function noCommand(group: string, word: string, commands: readonly string[]): Fault {
   const near = nearest(word, commands)
   return new Fault('usage_bad', {
-    problem: `there is no command ${JSON.stringify(`${group}${word}`.slice(0, 100))}`,
+    problem: `unknown command ${JSON.stringify(`${group}${word}`.slice(0, 100))}`,
     fix: `${near === null ? '' : `did you mean ${near}? `}use ${commands.join(', ')}`,
   })
 }
 
 export function noDeposit(id: string): Fault {
   return new Fault('not_found', {
-    problem: `there is no deposit ${id}`,
-    fix: 'take a number from "bin/depositd deposits list", an id of the service, or a transaction',
+    problem: `deposit ${id} not found`,
+    fix: 'use a number from "bin/depositd deposits list", an id of the service, or a transaction',
   })
 }
 
@@ -90,8 +90,8 @@ export function onlyOne<Deposit extends { id: bigint }>(id: string, shown: reado
   if (deposit === undefined) throw noDeposit(id)
   if (others.length === 0) return deposit
   throw new Fault('usage_bad', {
-    problem: `${id} is of several deposits: ${shown.map((one) => one.id).join(', ')}`,
-    fix: 'give the number of one of them',
+    problem: `${id} belongs to several deposits: ${shown.map((one) => one.id).join(', ')}`,
+    fix: 'use the number of one of them',
   })
 }
 
@@ -110,5 +110,5 @@ export function parseSpan(text: string): number | null {
 export function textOf(name: string, text: string): string {
   const trimmed = text.trim()
   if (trimmed !== '') return trimmed
-  throw new Fault('usage_bad', { problem: `${name} is empty`, fix: 'say it in words; it is kept for good' })
+  throw new Fault('usage_bad', { problem: `${name} is empty`, fix: 'give a text; it is stored permanently' })
 }

@@ -26,8 +26,8 @@ type Count = { what: string; before: string; after: string; count: number }
 export async function reconcileCommand(context: Context, options: ReconcileOptions): Promise<News> {
   if (options.dryRun !== true) {
     throw new Fault('usage_bad', {
-      problem: 'a policy is a setting, and is put in force by no command',
-      fix: 'try it with --dry-run, then write it into the file of DEPOSITD_CONFIG and restart the daemon, which decides again what is stored',
+      problem: 'a command cannot activate a policy',
+      fix: 'try it with --dry-run, then write it into the file of DEPOSITD_CONFIG and restart the daemon',
     })
   }
   const { limit } = options
@@ -50,7 +50,7 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
         found.changed += changes.length
         for (const change of changes) add(counts, change)
         shown.push(...changes.slice(0, limit - shown.length))
-        report(`groups decided under both policies: ${found.groups} of ${of}`)
+        report(`groups decided with both policies: ${found.groups} of ${of}`)
       })
       return readAssetNames(db)
     },
@@ -86,7 +86,7 @@ function readText(path: string): string {
   } catch (error) {
     throw new Fault('usage_bad', {
       problem: `--policy cannot be read: ${messageOf(error)}`,
-      fix: 'give a YAML file that holds the section "policy"',
+      fix: 'give a YAML file with the section "policy"',
     })
   }
 }
@@ -118,7 +118,7 @@ type ReconcileReport = {
 }
 
 function reconcileText({ deposits, changed, summary, shown }: ReconcileReport): string {
-  if (changed === 0) return `nothing would change: ${deposits} deposits decided under both policies\n`
+  if (changed === 0) return `nothing would change: ${deposits} deposits decided with both policies\n`
   const more =
     changed > shown.length ? `and ${changed - shown.length} more; a higher --limit shows them\n` : ''
   return [
@@ -126,7 +126,7 @@ function reconcileText({ deposits, changed, summary, shown }: ReconcileReport): 
     more,
     '\n',
     table(summary, summaryColumns),
-    `\n${changed} would change, of ${deposits} deposits; nothing is written\n`,
+    `\n${changed} of ${deposits} deposits would change; nothing was written\n`,
   ].join('')
 }
 
@@ -168,7 +168,7 @@ export async function learnPolicyCommand(context: Context, options: ListOptions)
   const learned = observed.map(learnedOf)
   const page = pageOf(learned, options, paging)
   if (options.json === true) printJson(context, page)
-  else if (learned.length === 0) context.stdout.write('# no deposit is settled yet\n')
+  else if (learned.length === 0) context.stdout.write('# no settled deposits yet\n')
   else context.stdout.write(`${policyText(page.items)}${goOnLine(context, page).replace(/^(?=.)/, '# ')}`)
 }
 
@@ -193,12 +193,12 @@ const leastMaxBps = 1000
 
 function refusalOf({ sample, lowBps, rate }: ObservedFee): string | null {
   if (rate !== null)
-    return `${rate.paid} and ${rate.delivered} are different assets, so that a rate holds the fee and the price`
+    return `${rate.paid} and ${rate.delivered} are different assets, so the rate includes the price`
   if (sample < sampleMin)
-    return `too few for a band: of ${sample}, the next one lies outside ${oddsOf(sample)}`
+    return `too few deposits: after ${sample}, the next one lies outside ${oddsOf(sample)}`
   if (lowBps >= 0 && lowBps <= leastMaxBps) return null
-  const what = lowBps < 0 ? 'more was delivered than paid' : 'even the least that was kept is over a tenth'
-  return `${what}: these assets are not worth the same`
+  const what = lowBps < 0 ? 'more was delivered than paid' : 'the lowest fee is over a tenth'
+  return `${what}: these assets do not have equal worth`
 }
 
 type FeeBandProposal = ReturnType<typeof learnedOf>
@@ -220,7 +220,7 @@ function routeText(one: FeeBandProposal): string {
 }
 
 function measured({ lowBps, highBps, rate }: FeeBandProposal): string {
-  if (rate === null) return `${lowBps} to ${highBps} bps kept`
+  if (rate === null) return `fee ${lowBps} to ${highBps} bps`
   return `${rate.low} to ${rate.high} ${rate.delivered} delivered for 1 ${rate.paid}`
 }
 

@@ -34,7 +34,7 @@ function kindsOf({ kind, passedOver }: ReplayOptions): UnappliedPayloadFilter['k
   if (!passedOver) return [choiceOf('--kind', kind, unreadableKinds)]
   throw new Fault('usage_bad', {
     problem: '--kind and --passed-over exclude each other',
-    fix: 'what was passed over is under no kind: leave one of them out',
+    fix: 'use one of them: ignored payloads have no kind',
   })
 }
 
@@ -49,7 +49,7 @@ function sinceOf(text: string | undefined): Date | null {
 }
 
 function replayLine({ rows, applied, passedOver, unreadable, journals }: ReplayCounts): string {
-  return `read again: ${rows}; applied: ${applied}; passed over: ${passedOver}; still unreadable: ${unreadable}; journals: ${journals}`
+  return `read: ${rows}; applied: ${applied}; ignored: ${passedOver}; still unreadable: ${unreadable}; journals: ${journals}`
 }
 
 type RebuildOptions = { verify?: boolean; limit: number; json?: boolean }
@@ -61,8 +61,8 @@ const queryTimeoutMs = 3_600_000
 export async function rebuildCommand(context: Context, options: RebuildOptions): Promise<News> {
   if (options.verify !== true) {
     throw new Fault('usage_bad', {
-      problem: 'books are not rebuilt in place: what was booked is corrected by reversal',
-      fix: 'use --verify, which makes them anew beside those that stand and compares',
+      problem: 'books are not rebuilt in place: errors are corrected by reversal',
+      fix: 'use --verify, which recomputes them and compares',
     })
   }
   const report = reportProgress(context)
@@ -78,9 +78,7 @@ export async function rebuildCommand(context: Context, options: RebuildOptions):
 }
 
 function lineOf({ stage, done, of }: BooksVerificationProgress): string {
-  return stage === 'read'
-    ? `observations read again: ${done} of ${of}`
-    : `groups decided anew: ${done} of ${of}`
+  return stage === 'read' ? `observations read: ${done} of ${of}` : `groups decided: ${done} of ${of}`
 }
 
 function parsed({ live, rebuilt, ...difference }: BooksDifference) {
@@ -92,8 +90,8 @@ function textOf({ differences, differing, subjects, due, pending, ...verified }:
   const reported = [...bySubject].flatMap(([subject, all]) => [subject, ...all.flatMap(linesOf)])
   const verdict =
     differing === 0
-      ? `the books are what the evidence says: ${subjects} compared`
-      : `NOT WHAT THE EVIDENCE SAYS: ${differing} of ${subjects}`
+      ? `the books agree with the evidence: ${subjects} compared`
+      : `THE BOOKS DIFFER FROM THE EVIDENCE: ${differing} of ${subjects}`
   return [
     ...reported,
     ...(bySubject.size < differing
@@ -102,8 +100,8 @@ function textOf({ differences, differing, subjects, due, pending, ...verified }:
     `live     sha256 ${verified.live}`,
     `rebuilt  sha256 ${verified.rebuilt}`,
     verdict,
-    ...(due > 0 ? [`left out, since they are to be decided again just now: ${due}`] : []),
-    ...(pending > 0 ? [`observations that wait to be applied, left out: ${pending}`] : []),
+    ...(due > 0 ? [`skipped, as they are being decided again: ${due}`] : []),
+    ...(pending > 0 ? [`skipped, as they are not applied yet: ${pending} observations`] : []),
   ].join('\n')
 }
 

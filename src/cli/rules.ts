@@ -27,7 +27,7 @@ export function knownRules(context: Context): RulesOrProblem {
 export function requiredRules(context: Context): Rules {
   const known = knownRules(context)
   if ('rules' in known) return known.rules
-  throw new Fault('settings_bad', { faults: [`what is judged anew needs all settings: ${known.problem}`] })
+  throw new Fault('settings_bad', { faults: [`this command needs all settings: ${known.problem}`] })
 }
 
 /** Runs a command's work on the database with the profile and the rules by which the daemon applies evidence. */

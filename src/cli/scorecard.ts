@@ -41,8 +41,8 @@ const columns: TableColumn<ScorecardLine>[] = [
   { title: 'ROUTE', value: ({ route }) => route },
   { title: 'DEPOSITS', value: ({ deposits }) => `${deposits}`, align: 'right' },
   { title: 'SETTLED', value: ({ settled }) => `${settled}`, align: 'right' },
-  { title: 'TOLD BY WEBHOOK', value: ({ completeness }) => percent(completeness), align: 'right' },
-  { title: 'REPEATS', value: ({ duplicates }) => `${duplicates}`, align: 'right' },
+  { title: 'WEBHOOKS RECEIVED', value: ({ completeness }) => percent(completeness), align: 'right' },
+  { title: 'DUPLICATES', value: ({ duplicates }) => `${duplicates}`, align: 'right' },
   {
     title: 'WEBHOOK LAG P50/P95/P99',
     value: (line) => spans([line.delivery_p50_seconds, line.delivery_p95_seconds, line.delivery_p99_seconds]),
@@ -53,7 +53,7 @@ const columns: TableColumn<ScorecardLine>[] = [
   },
   { title: 'FEE', value: ({ fee_share: share }) => percent(share), align: 'right' },
   {
-    title: 'DELIVERED PER PAID',
+    title: 'RATE',
     value: ({ delivered_per_paid: rate }) => rate?.slice(0, 10) ?? '',
     align: 'right',
   },

@@ -44,9 +44,7 @@ function refuseHalfSet(environment: Context['environment']): void {
   )
   if (names.length === 0) return
   throw new Fault('settings_bad', {
-    faults: [
-      `SERVICE_URL is missing although ${names.join(', ')} is set; set it, or unset them for embedded mode`,
-    ],
+    faults: [`SERVICE_URL is not set, but ${names.join(', ')} is; set it, or unset them for embedded mode`],
   })
 }
 
@@ -122,6 +120,6 @@ export async function runMigrations(context: Context, { json }: { json?: boolean
   }
   for (const name of applied) context.stdout.write(`applied ${name}\n`)
   context.stdout.write(
-    applied.length === 0 ? 'nothing to do: the schema is up to date\n' : 'the schema is up to date\n',
+    applied.length === 0 ? 'the schema is already up to date\n' : 'the schema is up to date\n',
   )
 }

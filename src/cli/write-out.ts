@@ -11,7 +11,7 @@ export function writeOut(path: string, text: string): void {
   } catch (error) {
     throw new Fault('usage_bad', {
       problem: `--out cannot be written: ${messageOf(error)}`,
-      fix: 'give the path of a file, in a folder that there is',
+      fix: 'give the path of a file in an existing folder',
     })
   }
 }

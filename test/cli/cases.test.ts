@@ -141,8 +141,8 @@ test('show tells all about one', async () => {
       resolved  -
       cleared  -
       says  The service has not reported the payment since TIME
-      means  A final payment to a deposit address that the service has not reported.
-      next  Hand the transaction to the service; the amount stands in suspense until it is claimed.
+      means  A final payment reached a deposit address, and the service has not reported it in time.
+      next  Send the transaction to the service. The amount stays in suspense until the service claims it.
 
       history
       AT  WHO  DID  WHY  FROM  TO
@@ -158,22 +158,22 @@ test('show tells all about one', async () => {
     next: string
     history: object[]
   }
-  expect(json.next).toContain('Hand the transaction to the service')
+  expect(json.next).toContain('Send the transaction to the service')
   expect(json.history).toHaveLength(6)
 })
 
 const wrongUses = [
   ['mismatches resolve 1', "required option '--reason <text>' not specified"],
-  ['mismatches resolve one --reason x', 'one is no number of a mismatch'],
+  ['mismatches resolve one --reason x', 'one is not a mismatch number'],
   ['mismatches reopen 1 --reason x', 'mismatch 1 is open'],
-  ['mismatches assign max', 'no mismatch is named'],
+  ['mismatches assign max', 'no mismatch given'],
   ['mismatches assign 1 depositd', 'the name is "depositd"'],
-  ['mismatches assign 1 2', '2 is a number, and no name; end with the name of a person'],
+  ['mismatches assign 1 2', '2 is a number, not a name; end with the name of a person'],
   ['mismatches snooze 1 --until 2020-01-01', '--until is "2020-01-01"'],
   ['mismatches snooze 1 --until soon', '--until is "soon"'],
   ['mismatches list --older-than long', '--older-than is "long"'],
   ['mismatches list --severity bad', '--severity is "bad"; use info, warning, severe'],
-  ['mismatches write-off 1 --reason x', 'a write-off names one account'],
+  ['mismatches write-off 1 --reason x', 'a write-off requires --account'],
   ['mismatches write-off 1 --reason x --account cash', '--account is "cash"; use expenses, receivable'],
   ['mismatches write-off 1 --reason x --account expenses', 'this decision needs a second person'],
   [
@@ -186,7 +186,7 @@ const wrongUses = [
 
 test.each([
   ['mismatches resolve 99 --reason x', 'there is no mismatch 99'],
-  ['mismatches show 99', 'there is no mismatch 99'],
+  ['mismatches show 99', 'mismatch 99 not found'],
   ['deposits match dep_9 --transfer base/0x0/0 --reason x', 'there is no deposit dep_9'],
   [
     'deposits match dep_1 --transfer base/0x0/0 --reason x --approved-by b',
@@ -234,9 +234,9 @@ test('a write-off by two people is booked and told', async () => {
 test('a transfer is matched to a deposit, and split from it', async () => {
   const about = `dep_1 --transfer base/${txId('one')}/0 --by erin --approved-by max`
   expect((await depositd(`deposits match ${about} --reason theirs`)).out).toBe(
-    `base/${txId('one')}/0: put together with deposit dep_1, by erin, approved by max\n`,
+    `base/${txId('one')}/0: matched with deposit dep_1, by erin, approved by max\n`,
   )
   expect((await depositd(`deposits split ${about} --reason mistaken`)).out).toContain(
-    'kept apart from deposit dep_1',
+    'split from deposit dep_1',
   )
 })

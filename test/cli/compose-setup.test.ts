@@ -72,7 +72,7 @@ test('setup prints no secret, and keeps each when it runs again', async () => {
   for (const path of ['grafana/accountant_password', 'daemon/database_url']) rmSync(join(folder, path))
   expect(await setup(folder, keys)).toMatchObject({
     status: 0,
-    out: expect.stringContaining('passwords: kept'),
+    out: expect.stringContaining('passwords: unchanged'),
   })
   expect(madeIn(folder)).toEqual(made)
 })
@@ -85,7 +85,7 @@ const receiversOf = (text: string) => rendered.parse(parse(text)).receivers
 test('without a key setup leaves out what would notify by it; the receiver and its routes stay', async () => {
   const folder = await emptyVolumes()
   const { out } = await setup(folder, {})
-  expect(out).toContain('alerts notify: nobody')
+  expect(out).toContain('alerts notify: no receiver')
   const path = join(folder, 'alertmanager/alertmanager.yml')
   const silent = parse(readFileSync(path, 'utf8')) as Record<string, unknown>
   const whole = parse(textOf(configuration)) as Record<string, unknown>

@@ -32,7 +32,7 @@ policy:
   })
   const pasted = await world.depositd(`reconcile --policy ${world.write('new.yaml', out)} --dry-run`)
   expect(pasted.out).toMatch(/short +settled +settlement_short -> fee_out_of_band, settlement_short +-$/m)
-  expect(pasted.out).toContain('\n1 would change, of 40 deposits; nothing is written\n')
+  expect(pasted.out).toContain('\n1 of 40 deposits would change; nothing was written\n')
 })
 
 test('too few deposits, and assets that are not worth the same, give no band; it is said why', async () => {
@@ -41,7 +41,7 @@ test('too few deposits, and assets that are not worth the same, give no band; it
 policy:
   routes: []
     # USDC on base to USDC on arbitrum, 38 settled: 10 to 10 bps kept.
-    # No band: too few for a band: of 38, the next one lies outside 2 times in 39.
+    # No band: too few deposits: after 38, the next one lies outside 2 times in 39.
 `)
   await world.receive(...many(40, () => 101_000_000n, { name: 'usdt', asset: usdtOnBase }))
   const learned = JSON.parse((await world.depositd('policy learn --json')).out)
@@ -52,7 +52,7 @@ policy:
       low_bps: null,
       high_bps: null,
       rate: { low: '1.01', high: '1.01', paid: 'USDT', delivered: 'USDC' },
-      refused: 'USDT and USDC are different assets, so that a rate holds the fee and the price',
+      refused: 'USDT and USDC are different assets, so the rate includes the price',
     },
     { asset_label: 'USDC on base', sample: 38, low_bps: 10, high_bps: 10 },
   ])
@@ -64,6 +64,6 @@ policy:
 
 test('where nothing is settled yet, nothing can be learned', async () => {
   const { out } = await world.depositd('policy learn')
-  expect(out).toBe('# no deposit is settled yet\n')
+  expect(out).toBe('# no settled deposits yet\n')
   expect(parse(out)).toBeNull()
 })

@@ -69,8 +69,8 @@ test('books that are what the evidence says are told so, with the digest of both
   const [live, rebuilt, ...others] = out.split('\n')
   expect(live).toMatch(/^live {5}sha256 [0-9a-f]{64}$/)
   expect(rebuilt).toBe(live?.replace('live   ', 'rebuilt'))
-  expect(others).toEqual(['the books are what the evidence says: 2 compared', ''])
-  expect(err).toBe('observations read again: 5 of 5\ngroups decided anew: 2 of 2\n')
+  expect(others).toEqual(['the books agree with the evidence: 2 compared', ''])
+  expect(err).toBe('observations read: 5 of 5\ngroups decided: 2 of 2\n')
   expect(status).toBe(0)
 })
 
@@ -86,7 +86,7 @@ test('what is otherwise is told deposit by deposit, and is bad news', async () =
   expect(mismatch).toMatch(
     /^ {2}mismatch unreported: is nothing; should be \{.*the service has not reported the payment.*\}$/,
   )
-  expect(end.at(2)).toBe('NOT WHAT THE EVIDENCE SAYS: 2 of 2')
+  expect(end.at(2)).toBe('THE BOOKS DIFFER FROM THE EVIDENCE: 2 of 2')
   const limited = await depositd('rebuild --verify --limit 1')
   expect(limited.out).toContain('and 1 more; a higher --limit shows them')
 })
@@ -122,6 +122,6 @@ test('without --verify it is refused in one line', async () => {
   expect(await depositd('rebuild')).toEqual({
     status: 2,
     out: '',
-    err: 'depositd: books are not rebuilt in place: what was booked is corrected by reversal; use --verify, which makes them anew beside those that stand and compares\n',
+    err: 'depositd: books are not rebuilt in place: errors are corrected by reversal; use --verify, which recomputes them and compares\n',
   })
 })

@@ -53,8 +53,8 @@ const fix = () => writeFileSync(profilePath, own.replace('      settled: settled
 test('replay tells what became of each payload, and fails while one cannot be read', async () => {
   expect(await depositd('replay')).toEqual({
     status: 1,
-    out: 'read again: 1; applied: 0; passed over: 0; still unreadable: 1; journals: 0\n',
-    err: 'read again: 1; applied: 0; passed over: 0; still unreadable: 1; journals: 0\n',
+    out: 'read: 1; applied: 0; ignored: 0; still unreadable: 1; journals: 0\n',
+    err: 'read: 1; applied: 0; ignored: 0; still unreadable: 1; journals: 0\n',
   })
   fix()
   const replayed = await depositd('replay --kind unknown_status --since 2026-01-01 --json')
@@ -70,7 +70,7 @@ test('replay tells what became of each payload, and fails while one cannot be re
   expect(await depositd('deposits show dep_1')).toMatchObject({ status: 0 })
   expect(await depositd('replay')).toMatchObject({
     status: 0,
-    out: 'read again: 0; applied: 0; passed over: 0; still unreadable: 0; journals: 0\n',
+    out: 'read: 0; applied: 0; ignored: 0; still unreadable: 0; journals: 0\n',
   })
 })
 

@@ -95,7 +95,7 @@ test('deposits show', async () => {
         webhook_missing (warning) since 2026-01-01T10:00:00.000Z, open: No webhook received for this deposit since 2026-01-01T00:02:00.000Z
 
       why
-        not told: the settings cannot be read: SERVICE_URL is missing; SERVICE_API_KEY is missing; WEBHOOK_SECRETS is missing; none of RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA is set: no chain could be read
+        not available: the settings cannot be read: SERVICE_URL is missing; SERVICE_API_KEY is missing; WEBHOOK_SECRETS is missing; none of RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA is set: no chain could be read
 
       evidence
         RECEIVED                  SOURCE  SAYS                                      INBOX

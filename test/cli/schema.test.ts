@@ -81,7 +81,7 @@ test('a command that meets a migration waits for its end, and says so', async ()
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
   const status = run({ arguments: ['deposits', 'list'], environment: settings(url), stdout, stderr })
   await once(stderr, 'readable')
-  expect(stderr.read()?.toString()).toBe('depositd: waiting for a migration to end\n')
+  expect(stderr.read()?.toString()).toBe('depositd: waiting for a running migration\n')
   await until('the migration is next', async () => {
     const { rows } = await holder.query(`select from pg_locks where locktype = 'advisory' and not granted`)
     return rows.length === 1 || null

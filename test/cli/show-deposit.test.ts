@@ -156,7 +156,7 @@ test('as of a time before its first evidence, a deposit is not known', async () 
   const { status, out } = await depositd('deposits show 1 --as-of 2020-01-01')
   expect(status).toBe(0)
   expect(out).toMatch(
-    /^deposit 1 as of 2020-01-01T00:00:00\.000Z: not known yet; the first evidence of it was stored 20/,
+    /^deposit 1 as of 2020-01-01T00:00:00\.000Z: not known yet; its first evidence was stored 20/,
   )
 })
 

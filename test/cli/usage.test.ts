@@ -18,13 +18,13 @@ test.each([
   ['mismatches list --fail-on bad', 'depositd: --fail-on is "bad"; use info, warning, severe'],
   ['deposits list --lmit 5', "error: unknown option '--lmit'"],
   ['deposits show', "error: missing required argument 'id'"],
-  ['deposit list', 'depositd: there is no command "deposit"; did you mean deposits? use start, migrate, '],
-  ['deposits lst', 'depositd: there is no command "deposits lst"; did you mean list? use list, '],
-  ['xyz', 'depositd: there is no command "xyz"; use start, migrate, '],
-  ['help deposit', 'depositd: there is no command "deposit"; did you mean deposits?'],
-  ['ledger help balancez', 'depositd: there is no command "ledger balancez"; did you mean balances?'],
-  ['ledger seals lst --help', 'depositd: there is no command "ledger seals lst"; did you mean list?'],
-  ['service balnce', 'depositd: there is no command "service balnce"; did you mean balance?'],
+  ['deposit list', 'depositd: unknown command "deposit"; did you mean deposits? use start, migrate, '],
+  ['deposits lst', 'depositd: unknown command "deposits lst"; did you mean list? use list, '],
+  ['xyz', 'depositd: unknown command "xyz"; use start, migrate, '],
+  ['help deposit', 'depositd: unknown command "deposit"; did you mean deposits?'],
+  ['ledger help balancez', 'depositd: unknown command "ledger balancez"; did you mean balances?'],
+  ['ledger seals lst --help', 'depositd: unknown command "ledger seals lst"; did you mean list?'],
+  ['service balnce', 'depositd: unknown command "service balnce"; did you mean balance?'],
   ['channels create shop --network base', "error: required option '--asset <symbol>' not specified"],
   ['start --traffic often', 'depositd: --traffic is "often"; give a whole number from 1 to 3600'],
   ['start --roles cook', 'depositd: --roles is "cook"; use http, worker, scheduler'],
@@ -39,7 +39,7 @@ test('a deposit that does not exist is not found: status 3', async () => {
   expect(await runCommand('deposits show 99', { DATABASE_URL: database.url })).toEqual({
     status: 3,
     out: '',
-    err: expect.stringMatching(/^depositd: there is no deposit 99; take a number from .*\n$/),
+    err: expect.stringMatching(/^depositd: deposit 99 not found; use a number from .*\n$/),
   })
 })
 
@@ -50,7 +50,7 @@ test('without any database address, the line says how to get one', async () => {
   expect(await runCommand('deposits list', {})).toEqual({
     status: 2,
     out: '',
-    err: 'depositd: DATABASE_URL is missing, and no "bin/depositd start" has run in this folder\n',
+    err: 'depositd: DATABASE_URL is not set, and "bin/depositd start" has not run in this folder\n',
   })
 })
 
@@ -94,7 +94,7 @@ test('migrate applies what is missing, then nothing', async () => {
   })
   expect(await runCommand('migrate', environment)).toEqual({
     status: 0,
-    out: 'nothing to do: the schema is up to date\n',
+    out: 'the schema is already up to date\n',
     err: '',
   })
 })
@@ -122,7 +122,7 @@ test('an unknown command is one document where JSON is asked for, with the fix',
   expect(JSON.parse(out)).toEqual({
     error: {
       code: 'usage_bad',
-      message: 'there is no command "mismatch"',
+      message: 'unknown command "mismatch"',
       fix: expect.stringContaining('did you mean mismatches?'),
     },
   })

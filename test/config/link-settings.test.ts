@@ -54,7 +54,7 @@ test.each([
   expect(linkFinding({ links })).toEqual({
     check: 'links',
     state: 'warning',
-    says: `PUBLIC_URL is ${address}, which only this machine can open; RUNBOOK_URL is not set: alerts carry no link to the console, runbook`,
+    says: `PUBLIC_URL is ${address}, which only this machine can open; RUNBOOK_URL is not set: alerts have no link to the console, runbook`,
     fix: 'set PUBLIC_URL, RUNBOOK_URL to the address at which others open it: docs/settings.md#links',
   })
 })

@@ -45,7 +45,7 @@ afterAll(() => books[Symbol.asyncDispose]())
 test('beside the demonstration, a journal finds accounts of its own in a copy of the settings', async () => {
   expect(await shell(inAnyFolder(steps), { folder })).toMatchObject({
     status: 0,
-    out: expect.stringMatching(/^fine, and not booked: manual\/bank-2026-0103, in the books of 2026-01\n/),
+    out: expect.stringMatching(/^valid, not booked: manual\/bank-2026-0103, in the books of 2026-01\n/),
     err: '',
   })
 })
@@ -54,7 +54,7 @@ test('a file of settings that embedded mode does not read is named in one line',
   const words = ['ledger', 'journal', 'add', 'journal.yaml', '--by', 'erin', '--approved-by', 'max']
   const { err } = await depositd(words, { folder, environment: { DEPOSITD_CONFIG: 'own.yaml' } })
   expect(err.split('\n')[0]).toBe(
-    'depositd: DEPOSITD_CONFIG is not read: without SERVICE_URL the settings are .depositd/embedded.yaml, which each start makes',
+    'depositd: DEPOSITD_CONFIG is ignored: without SERVICE_URL, the settings are .depositd/embedded.yaml, which each start writes',
   )
   expect(err).toContain('there is no account assets:bank:main')
   expect((await depositd(words, { folder })).err).not.toContain('DEPOSITD_CONFIG')

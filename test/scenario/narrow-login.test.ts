@@ -96,7 +96,7 @@ test('the whole daemon runs by a login that owns nothing, and makes the months t
   expect(findings.filter(({ state }) => state === 'fault')).toEqual([])
   expect(findings.find(({ check }) => check === 'rights')).toMatchObject({
     state: 'ok',
-    says: 'runner works as depositd_daemon, and cannot change what is booked',
+    says: 'runner acts as depositd_daemon, and cannot change journals',
   })
   const { rows } = await sql<{ usename: string }>`
     select distinct usename from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()

@@ -8,7 +8,9 @@ import { listed } from '../lists.ts'
  * book.
  */
 export function describeOwners(program: Command, context: Context): void {
-  const channels = program.command('channels').description('channels: deposit addresses that forward')
+  const channels = program
+    .command('channels')
+    .description('channels: deposit addresses that forward deposits')
   channels
     .command('create <id>')
     .description('create a channel at the service and watch its addresses')
@@ -35,15 +37,13 @@ export function describeOwners(program: Command, context: Context): void {
 
 function describeBook(command: Command, context: Context, kind: Owner['kind']): void {
   listed(command.command('list'), 100, 'addresses')
-    .description('list what is kept in the address book')
-    .option('--remote', 'list what the service has, and whether the address book has the same')
+    .description('list the address book')
+    .option('--remote', "list the service's own records, and compare them with the address book")
     .action(async (options) => (await import('./owners.ts')).listOwnersCommand(context, kind, options))
   command
     .command('import <file>')
-    .description(
-      'take what exists already into the address book, from a .csv or .json file: all of it or nothing',
-    )
-    .option('--dry-run', 'check everything and keep nothing')
+    .description('import existing ones into the address book, from a .csv or .json file: all of them or none')
+    .option('--dry-run', 'check everything and store nothing')
     .option('--json', 'print a JSON document')
     .action(async (file, options) =>
       (await import('./owners.ts')).importOwnersCommand(context, kind, { file, ...options }),

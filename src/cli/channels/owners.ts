@@ -75,7 +75,7 @@ async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerB
   const listed = await connectOwners(settings.service, loadServiceProfile(settings)).list(kind)
   if (listed === null) {
     const problem = `the service does not list its ${kind === 'channel' ? 'channels' : 'wallets'}`
-    throw new Fault('usage_bad', { problem, fix: 'leave out --remote, and import them from a file' })
+    throw new Fault('usage_bad', { problem, fix: 'omit --remote, and import them from a file' })
   }
   const ids = listed.map(({ owner }) => owner.id)
   const kept = await withDatabase(context, (db) => readOwners(db, kind, ids))
@@ -122,7 +122,7 @@ function printEntry(
     printJson(context, { owner, deposits, forward })
     return
   }
-  context.stdout.write(`${owner.kind} ${owner.id} is watched from now on; deposit addresses:\n`)
+  context.stdout.write(`${owner.kind} ${owner.id} is now watched; deposit addresses:\n`)
   for (const { network, address } of deposits) context.stdout.write(`  ${network.padEnd(10)} ${address}\n`)
 }
 
@@ -149,7 +149,7 @@ export async function importOwnersCommand(
   else {
     const would = isDryRun ? 'would be ' : ''
     context.stdout.write(
-      `${owners} with ${addresses} addresses; ${added} ${would}added, ${owners - added} known before\n`,
+      `${owners} owners with ${addresses} addresses; ${added} ${would}added, ${owners - added} already in the address book\n`,
     )
   }
 }
@@ -160,7 +160,7 @@ function formatOf(file: string): 'csv' | 'json' {
   if (extension === '.json') return 'json'
   throw new Fault('usage_bad', {
     problem: `${file} is neither .csv nor .json`,
-    fix: 'name the file after its form',
+    fix: 'rename the file to .csv or .json',
   })
 }
 

@@ -107,7 +107,7 @@ export async function explainShown(
 
 export function explanationText(explanation: Explanation, assets: AssetLabels): string {
   return 'problem' in explanation
-    ? `not told: ${explanation.problem}\n`
+    ? `not available: ${explanation.problem}\n`
     : explanation.reasons.map((reason) => reasonText(reason, assets)).join('')
 }
 
@@ -117,7 +117,7 @@ export async function listProposalsCommand(context: Context, options: ListOption
   const page = await withDatabase(context, (db) =>
     readPage(options, proposalPaging, ({ limit, after }) => listProposals(db, { limit, after: idIn(after) })),
   )
-  printList(context, page, { columns: proposalColumns, json: options.json, empty: 'nothing is proposed' })
+  printList(context, page, { columns: proposalColumns, json: options.json, empty: 'no proposals' })
 }
 
 const proposalColumns: TableColumn<ProposalLine>[] = [

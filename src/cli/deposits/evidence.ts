@@ -41,7 +41,7 @@ export async function makeEvidenceCommand(
   const failed = checks.filter(({ outcome }) => outcome === 'failed')
   if (json === true) printJson(context, { file: out, sha256: made.sha256, checks })
   else {
-    context.stdout.write(`${out}: SHA-256 of the whole ${made.sha256}\n`)
+    context.stdout.write(`${out}: SHA-256 of the file ${made.sha256}\n`)
     if (failed.length > 0) context.stdout.write(checksText(failed))
   }
   return failed.length === 0 ? 'good' : 'bad'
@@ -79,10 +79,7 @@ export async function verifyEvidenceCommand(
   const all = [...checks, ...others]
   const verified = all.every(({ outcome }) => outcome !== 'failed')
   if (options.json === true) printJson(context, { file: path, verified, checks: all })
-  else
-    context.stdout.write(
-      `${checksText(all)}${verified ? 'nothing is wrong with what was checked' : 'NOT VERIFIED'}\n`,
-    )
+  else context.stdout.write(`${checksText(all)}${verified ? 'verified' : 'NOT VERIFIED'}\n`)
   return verified ? 'good' : 'bad'
 }
 
@@ -107,8 +104,8 @@ function nodesOf(words: readonly string[]): Nodes {
     const [, name, url] = /^([a-z0-9-]+)=(https?:\/\/.+)$/.exec(word) ?? []
     if (name !== undefined && url !== undefined) return [name, url]
     throw new Fault('usage_bad', {
-      problem: '--rpc is no network with the URL of a node',
-      fix: 'write it like --rpc base=https://base.example',
+      problem: '--rpc is not a network with the URL of a node',
+      fix: 'use the form --rpc base=https://base.example',
     })
   })
   const byName = Map.groupBy(pairs, ([name]) => name)
@@ -121,7 +118,7 @@ function readFile(path: string): string {
   } catch (error) {
     throw new Fault('usage_bad', {
       problem: messageOf(error),
-      fix: 'give the path of a file that can be read',
+      fix: 'give the path of a readable file',
     })
   }
 }

@@ -174,7 +174,7 @@ function textOf(report: DepositAsOf, names: AssetNames): string {
   const { deposit, asOf, knownSince, deposits, mismatches, journals } = report
   const title = `deposit ${deposit} as of ${asOf.toISOString()}`
   if (deposits.length === 0)
-    return `${title}: not known yet; the first evidence of it was stored ${knownSince?.toISOString() ?? 'later'}\n`
+    return `${title}: not known yet; its first evidence was stored ${knownSince?.toISOString() ?? 'later'}\n`
   const labels = Object.fromEntries(names)
   const parts = deposits.map(({ id, verdict, payment, delivery, reasons }) =>
     [

@@ -16,11 +16,10 @@ const pauseMs = 1000
 const pausesMax = 60
 
 const fixes = {
-  unproved:
-    'mend what the chain check of the network says, and try again; another process may be proving them',
+  unproved: 'fix what the check of the chain reports and try again; another process may be proving them',
   differing: 'bin/depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
-  unknown: 'mend what the check database says, and try again',
-  open: 'let the daemon read on (bin/depositd start), and try again',
+  unknown: 'fix what the check database reports, and try again',
+  open: 'let the daemon continue (bin/depositd start), and try again',
 }
 
 /** Proves every balance of every network with nodes, now. */
@@ -77,7 +76,7 @@ async function proveAll(deps: ProveDeps, network: ProvenNetwork): Promise<string
       const [problem = null] = proved.problems
       if (problem !== null || waiting === 0) return problem
     }
-    if (pauses === pausesMax) return proved === 'busy' ? 'another process proves them; try again' : null
+    if (pauses === pausesMax) return proved === 'busy' ? 'another process is proving them; try again' : null
     await new Promise((done) => setTimeout(done, pauseMs))
   }
 }
@@ -100,16 +99,16 @@ function verdictOf(
 ): Omit<DoctorFinding, 'check'> {
   if (differing.length > 0) {
     const amounts = differing.map(({ symbol, units, holdings }) => `${units} ${symbol} at ${holdings}`)
-    const says = `do not add up: ${amounts.join(', ')} of the addresses`
+    const says = `differ from the ledger: ${amounts.join(', ')} of the addresses`
     return { state: 'fault', says, fix: fixes.differing }
   }
   const open = unread + waiting
   if (open === 0)
     return {
       state: 'ok',
-      says: `${points} are explained${lowest === null ? '' : `, up to ${lowest}`}`,
+      says: `${points} proved${lowest === null ? '' : `, up to height ${lowest}`}`,
       fix: '',
     }
-  const says = `${open} of ${points + unread} are not proved, as not everything up to their height was read`
+  const says = `${open} of ${points + unread} are not proved, as blocks up to their height are not read yet`
   return { state: 'warning', says, fix: fixes.open }
 }

@@ -43,7 +43,7 @@ function rpcOf({ name }: NetworkSettings): string {
 }
 
 function unread(network: NetworkSettings): DoctorFinding {
-  const fix = `set ${rpcOf(network)} where deposits or forwards are on it`
+  const fix = `set ${rpcOf(network)} if deposits or forwards use this network`
   return warning(`chain ${network.name}`, { says: 'is not read', fix })
 }
 
@@ -53,7 +53,7 @@ async function checkChain(
 ): Promise<readonly DoctorFinding[]> {
   const check = `chain ${network.name}`
   const known = await recall(network, url)
-  const fix = 'write in DEPOSITD_CONFIG the decimals that amounts were kept by'
+  const fix = 'set the decimals in DEPOSITD_CONFIG to those with which amounts were stored'
   const pinned = known.faults.map((says) => fault(check, { says, fix }))
   const found = await identityFindings(check, known.network, isMade)
   const isIdentified = found.some(({ state }) => state === 'ok')
@@ -78,7 +78,7 @@ async function identityFindings(
   const silent = (says: string) => adviceFor(says, node)
   if (away.length === asked.length) return away.map(({ says }) => fault(check, { says, fix: silent(says) }))
   const warnings = away.map(({ says }) =>
-    warning(check, { says: `${says}; others are asked`, fix: silent(says) }),
+    warning(check, { says: `${says}; the other nodes are used`, fix: silent(says) }),
   )
   return [...warnings, ...(await decimalsFinding(check, network))]
 }
@@ -106,9 +106,9 @@ function decimalsFinding(check: string, network: NetworkSettings): Promise<reado
     const { unpinned = [] } = network
     const read = unpinned.length === 0 ? [] : await readDecimals(network, unpinned)
     const reported = read.map(
-      ({ symbol, decimals }) => `; ${symbol} has ${decimals} decimals, pinned at the start`,
+      ({ symbol, decimals }) => `; ${symbol} has ${decimals} decimals, stored at the first start`,
     )
-    return ok(check, `is the chain of the settings, and so are its assets${reported.join('')}`)
+    return ok(check, `serves the chain and assets of the settings${reported.join('')}`)
   })
 }
 
@@ -118,12 +118,15 @@ function heightFindings(
 ): Promise<readonly DoctorFinding[]> {
   const check = `final ${network.name}`
   const fix = `put another node first in ${rpcOf(network)}: this one lags, or was restored from an old state`
-  const unreported = `try again; where it stays, name other nodes in ${rpcOf(network)}, or a plan that allows what is asked`
+  const unreported = `try again; if it persists, use other nodes in ${rpcOf(network)}, or a plan that allows these requests`
   return examined(check, unreported, async () => {
     const { at } = await createReader(network, { bounds }).readBalances({ pairs: [], at: null })
-    if (readUpTo === null) return ok(check, `at ${at.height}; nothing is read yet`)
-    if (at.height >= readUpTo) return ok(check, `at ${at.height}, and read up to ${readUpTo}`)
-    return fault(check, { says: `at ${at.height}, which is below ${readUpTo}, read as final before`, fix })
+    if (readUpTo === null) return ok(check, `height ${at.height}; no block was read yet`)
+    if (at.height >= readUpTo) return ok(check, `height ${at.height}; read up to ${readUpTo}`)
+    return fault(check, {
+      says: `height ${at.height} is below ${readUpTo}, which was already read as final`,
+      fix,
+    })
   })
 }
 

@@ -46,9 +46,9 @@ const clockMaxSeconds = 5
 const unsealedMaxSeconds = 3600
 
 const readOnly =
-  'point DATABASE_URL at the server that takes writes; where this is to be it: select pg_promote(), or default_transaction_read_only off'
+  'set DATABASE_URL to the primary server; to make this one the primary: select pg_promote(), or default_transaction_read_only off'
 /** Advice for a check that failed to run while others ran. */
-const unasked = 'try again; where it stays, the log of the database server tells more'
+const unasked = 'try again; if it persists, see the log of the database server'
 
 /** Checks the server, its schema and rights and, if the schema exists, the daemon's work on it. */
 export async function databaseFindings(
@@ -86,7 +86,7 @@ async function askFacts(db: Database<Tables>, isMade: IsMade): Promise<ServerFac
 
 function databaseFinding(facts: ServerFacts): DoctorFinding {
   const { part, state, says } = judgeDatabase(facts)
-  if (state === 'fine') return ok(part, `answers: Postgres ${major(facts)}, as ${facts.user}`)
+  if (state === 'fine') return ok(part, `Postgres ${major(facts)}, user ${facts.user}`)
   return fault(part, { says, fix: readOnly })
 }
 
@@ -95,7 +95,7 @@ function major({ version }: ServerFacts): number {
 }
 
 function tooOld(facts: ServerFacts): DoctorFinding {
-  const says = `is Postgres ${major(facts)}; ${major({ ...facts, version: versionMin })} is the oldest that will do`
+  const says = `Postgres ${major(facts)} is too old; at least ${major({ ...facts, version: versionMin })} is required`
   return fault('database', {
     says,
     fix: 'move the database to a newer server (pg_upgrade, or dump and restore)',
@@ -108,10 +108,10 @@ async function clockFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const { clock } = await readServerFacts(db)
   const seconds = (clock.getTime() - (sentAt + Date.now()) / 2) / 1000
   const off = `${Math.abs(seconds).toFixed(1)} s ${seconds < 0 ? 'behind' : 'ahead of'} this machine`
-  if (Math.abs(seconds) <= clockMaxSeconds) return ok('clock', `the database's is ${off}`)
+  if (Math.abs(seconds) <= clockMaxSeconds) return ok('clock', `the database's clock is ${off}`)
   return fault('clock', {
-    says: `the database's is ${off}; the limit is ${clockMaxSeconds} s`,
-    fix: 'set both clocks by NTP (timedatectl set-ntp true), first the one that is wrong',
+    says: `the database's clock is ${off}; the limit is ${clockMaxSeconds} s`,
+    fix: 'synchronise both clocks by NTP (timedatectl set-ntp true)',
   })
 }
 
@@ -124,7 +124,7 @@ async function rightsAndSchema(
   // Tables that the user may not read cannot be checked.
   if (rights.some(({ state }) => state === 'fault')) return rights
   if (!isMade) {
-    const fix = 'bin/depositd migrate; a start does it, too'
+    const fix = 'run bin/depositd migrate; a start also migrates'
     return [...rights, warning('schema', { says: 'is not created yet', fix })]
   }
   const vitals = await examined('schema', unasked, () => vitalFindings(db, settings))
@@ -144,7 +144,7 @@ async function rightsFinding(db: Database<Tables>, user: string): Promise<Doctor
   if (lack === null) return loginFinding(user, await mayChangeBooks(db))
   const says = {
     membership: `${user} may not act as depositd_daemon`,
-    creation: `${user} may not create the roles that the daemon works as`,
+    creation: `${user} may not create the roles of the daemon`,
   }
   const fix = {
     membership: `as a superuser: grant depositd_daemon to "${user}"`,
@@ -154,29 +154,30 @@ async function rightsFinding(db: Database<Tables>, user: string): Promise<Doctor
 }
 
 function loginFinding(user: string, mayChange: boolean): DoctorFinding {
-  if (!mayChange) return ok('rights', `${user} works as depositd_daemon, and cannot change what is booked`)
+  if (!mayChange) return ok('rights', `${user} acts as depositd_daemon, and cannot change journals`)
   return warning('rights', {
-    says: `${user} owns the books: whoever takes over the daemon may change what is booked`,
-    fix: 'let the daemon log in as a member of depositd_daemon that owns nothing: docs/security.md#logins',
+    says: `${user} owns the books: an attacker who controls the daemon could change journals`,
+    fix: 'use a login that is a member of depositd_daemon and owns nothing: docs/security.md#logins',
   })
 }
 
 const fixes: Readonly<Record<string, string>> = {
   schema:
-    'bin/depositd migrate if it is behind; the newer version of depositd if it is ahead; if it is unknown, a new database, or a start after deleting the folder .depositd',
-  inbox:
-    'start a worker (bin/depositd start --roles worker); where one runs, its log names the job that fails',
+    'if it is behind, run bin/depositd migrate; if it is ahead, use the newer depositd; if it is unknown, use a new database, or delete the folder .depositd and start',
+  inbox: 'start a worker (bin/depositd start --roles worker); if one runs, its log names the failing job',
   [schedulerStream]:
     'start a scheduler (bin/depositd start --roles scheduler), or restart the one that hangs',
   [workerStream]: 'start a worker (bin/depositd start --roles worker), or restart the one that hangs',
-  [pollStream]: 'mend what the checks service, key, scheduler and worker say; then the log of the job poll',
+  [pollStream]:
+    'fix what the checks service, key, scheduler and worker report; then see the log of the job poll',
 }
 
 function vitalFinding({ part, state, says }: ComponentHealth): DoctorFinding {
   if (state === 'fine') return ok(part, says)
   const scanned = part.replace(/^scan\//, '')
   const fix =
-    fixes[part] ?? `mend what chain ${scanned}, scheduler and worker say; then the log of the job scan`
+    fixes[part] ??
+    `fix what the checks chain ${scanned}, scheduler and worker report; then see the log of the job scan`
   return { check: part, state, says, fix }
 }
 
@@ -192,43 +193,43 @@ async function booksFindings(db: Database<Tables>, settings: Settings): Promise<
 
 async function grantsFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const grants = await grantsToFix(db)
-  if (grants.length === 0) return ok('grants', 'the daemon may add to the books and never change them')
+  if (grants.length === 0) return ok('grants', 'the daemon may append to the books, and change nothing')
   return fault('grants', {
-    says: `depositd_daemon has not the rights that the migrations gave it, in ${grants.length} places`,
+    says: `depositd_daemon has other rights than the migrations granted, in ${grants.length} places`,
     fix: `as the owner: ${grants.join('; ')}`,
   })
 }
 
 async function partitionsFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const months = await monthsWithoutPartition(db)
-  if (months.length === 0) return ok('partitions', 'this month and the next have theirs')
-  const says = `${months.join(' and ')} has none: what is booked then goes to the one for everything else`
-  return warning('partitions', { says, fix: 'bin/depositd migrate, before that month begins' })
+  if (months.length === 0) return ok('partitions', 'this month and the next have partitions')
+  const says = `${months.join(' and ')} has no partition: journals go to the default partition`
+  return warning('partitions', { says, fix: 'run bin/depositd migrate before that month begins' })
 }
 
 async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promise<DoctorFinding> {
   const broken = await countOpen(db, 'seal_broken')
   if (broken > 0) {
-    const says = `${broken} broken: what is booked is not what was sealed`
+    const says = `${broken} broken: journals differ from what was sealed`
     return fault('seals', { says, fix: 'bin/depositd ledger verify; docs/runbook.md#seal_broken' })
   }
   const seconds = Math.floor(await secondsUnsealed(db))
   if (seconds <= allowedAge(unsealedMaxSeconds, longestPause(schedule.seal)))
-    return ok('seals', seconds === 0 ? 'over all that is booked' : 'are made')
+    return ok('seals', seconds === 0 ? 'all journals are sealed' : 'up to date')
   return fault('seals', {
-    says: `the oldest journal without one was booked ${seconds} s ago`,
-    fix: 'bin/depositd ledger seal; then look why the job seal does not run',
+    says: `the oldest unsealed journal was booked ${seconds} s ago`,
+    fix: 'run bin/depositd ledger seal; then find out why the job seal does not run',
   })
 }
 
 async function policyFinding(db: Database<Tables>, settings: Settings): Promise<DoctorFinding> {
   const found = await activeRules(db)
-  if (found === null) return ok('policy', 'comes into force with the first start')
+  if (found === null) return ok('policy', 'becomes active with the first start')
   if (found.digest !== digestOf(rulesOf(settings))) {
-    const says = 'that of these settings is not the one in force'
+    const says = 'the active policy differs from these settings'
     return warning('policy', { says, fix: 'restart every worker, or correct DEPOSITD_CONFIG' })
   }
-  if (found.isApplied) return ok('policy', 'that of these settings is in force')
-  const says = 'is new, and not everything is marked yet to be decided again'
-  return warning('policy', { says, fix: 'wait for the worker that is starting, or start one' })
+  if (found.isApplied) return ok('policy', 'the policy of these settings is active')
+  const says = 'is new; not all deposits are queued to be decided again yet'
+  return warning('policy', { says, fix: 'wait for the starting worker, or start one' })
 }

@@ -43,10 +43,10 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
       linkFinding(settings),
       secretFinding(context.environment),
     ]
-    return [ok('settings', 'can be read'), ...findings, ...webhooks, ...secrecy]
+    return [ok('settings', 'complete and valid'), ...findings, ...webhooks, ...secrecy]
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
-    const fix = 'correct it where it is set; docs/settings.md tells what each takes'
+    const fix = 'correct the setting; docs/settings.md describes each'
     return error.details.faults.map((says) => fault('settings', { says, fix }))
   }
 }

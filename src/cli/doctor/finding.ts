@@ -87,18 +87,18 @@ const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
 export function adviceFor(problem: string, { setting, credential }: ServerSettingNames): string {
   const texts: Readonly<Record<FailureClass, string>> = {
     dns: `correct the host name in ${setting}, or the DNS of this machine`,
-    refused: `start that server, or correct host and port in ${setting}; a firewall may be in between`,
+    refused: `start that server, or correct host and port in ${setting}; a firewall may block the connection`,
     tls: `correct the certificate of that server, or the host name in ${setting}; for an authority of your own set NODE_EXTRA_CA_CERTS`,
-    timeout: `look at the load of that server and at the way there (firewall, proxy), and try again`,
+    timeout: `check the load of that server, and the firewall or proxy in between, and try again`,
     login: `correct ${credential}`,
-    forbidden: `allow ${credential} what is asked, or the address of this machine if that server has a list`,
-    path: `correct the path in ${setting}: that server answers, and does not have what it names`,
-    limited: 'wait, or take a plan that allows more requests',
-    broken: `that server fails: ask its operator, and try again`,
-    content: `correct ${setting}: something else answers there`,
+    forbidden: `allow this request for ${credential}, or the address of this machine if that server has an allowlist`,
+    path: `correct the path in ${setting}: the server answers, but does not have it`,
+    limited: 'wait, or use a plan that allows more requests',
+    broken: `that server fails: contact its operator, and try again`,
+    content: `correct ${setting}: another program answers there`,
   }
   const found = classOf(problem)
-  return found === null ? `see what is said; correct ${setting} if it names another server` : texts[found]
+  return found === null ? `see the result; correct ${setting} if it is another server` : texts[found]
 }
 
 function classOf(problem: string): FailureClass | null {
@@ -114,5 +114,5 @@ export function databaseAsked(isMade: IsMade): ServerSettingNames {
   if (isMade('DATABASE_URL'))
     return { setting: 'DATABASE_URL', credential: 'the user and password in DATABASE_URL' }
   const file = `${embeddedFolder}/embedded.env`
-  return { setting: `${file}, which "bin/depositd start" makes and serves`, credential: file }
+  return { setting: `${file}, which "bin/depositd start" writes`, credential: file }
 }

@@ -13,7 +13,7 @@ type Port = { name: 'HTTP' | 'OPS'; listening: HttpBindAddress; path: string; an
 export async function portFindings({ http, ops }: Settings): Promise<DoctorFinding[]> {
   if (http.port === ops.port) {
     const says = `HTTP_PORT and OPS_PORT are both ${ops.port}`
-    return [fault('port ops', { says, fix: 'set OPS_PORT to another one' })]
+    return [fault('port ops', { says, fix: 'set OPS_PORT to another port' })]
   }
   return Promise.all([
     portFinding({ name: 'HTTP', listening: http, path: transfersPath, answer: '{"status":"ready"}' }),
@@ -24,23 +24,23 @@ export async function portFindings({ http, ops }: Settings): Promise<DoctorFindi
 async function portFinding(port: Port): Promise<DoctorFinding> {
   const check = `port ${port.name.toLowerCase()}`
   const { host, port: number } = port.listening
-  const where = `${host}:${number}`
+  const address = `${host}:${number}`
   const error = await tryToListen(port.listening)
-  if (error === null) return ok(check, `${where} is free`)
+  if (error === null) return ok(check, `${address} is free`)
   const code = 'code' in error ? error.code : ''
   const found = code === 'EADDRINUSE' ? await askPort(port) : 'other'
-  if (found === 'depositd') return ok(check, `depositd answers on ${where}`)
+  if (found === 'depositd') return ok(check, `depositd answers on ${address}`)
   const look = `ss -ltnp 'sport = :${number}'`
   if (found === 'silent') {
-    const says = `${where} is taken, and no answer came within ${answerMaxMs / 1000} s: depositd if it is busy, or another program`
-    return warning(check, { says, fix: `see which program it is: ${look}` })
+    const says = `${address} is in use, and did not answer within ${answerMaxMs / 1000} s: a busy depositd, or another program`
+    return warning(check, { says, fix: `find the program: ${look}` })
   }
   const fixes: Readonly<Record<string, string>> = {
-    EADDRINUSE: `stop what listens there (${look}), or set ${port.name}_PORT to another`,
-    EACCES: `set ${port.name}_PORT to one above 1023`,
+    EADDRINUSE: `stop the program that listens there (${look}), or set ${port.name}_PORT to another port`,
+    EACCES: `set ${port.name}_PORT to a port above 1023`,
   }
-  const taken = `${where} is taken by something that is not depositd`
-  const says = code === 'EADDRINUSE' ? taken : `${where} cannot be listened on: ${messageOf(error)}`
+  const taken = `another program listens on ${address}`
+  const says = code === 'EADDRINUSE' ? taken : `cannot listen on ${address}: ${messageOf(error)}`
   const fix = fixes[String(code)] ?? `set ${port.name}_HOST to an address of this machine`
   return fault(check, { says, fix })
 }
@@ -81,11 +81,11 @@ const soonMs = 7 * 86_400_000
 /** Checks that webhooks can be verified, now and in the coming days. */
 export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Date): DoctorFinding[] {
   if (signing.scheme === 'none') {
-    const says = 'are not signed: anybody who reaches the port is believed'
+    const says = 'not signed: every sender that reaches the port is accepted'
     return [
       warning(check, {
         says,
-        fix: 'set webhooks.scheme; bin/depositd webhooks detect finds it from captures',
+        fix: 'set webhooks.scheme; bin/depositd webhooks detect finds it from captured deliveries',
       }),
     ]
   }
@@ -93,17 +93,17 @@ export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Da
     openScheme({ signing, keys }, now)
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
-    const fix = 'give the secret or key as the service shows it (docs/webhooks.md); nothing of it is printed'
+    const fix = 'set the secret or key as the service shows it (docs/webhooks.md)'
     return error.details.faults.map((says) => fault(check, { says, fix }))
   }
   const end = endOf(keys.secrets)
   if (end !== null && end.getTime() - now.getTime() < soonMs) {
-    const says = `no secret counts any more from ${end.toISOString()} on`
+    const says = `the last secret expires at ${end.toISOString()}`
     return [
-      warning(check, { says, fix: 'put the new secret first in WEBHOOK_SECRETS, before the old one ends' }),
+      warning(check, { says, fix: 'add the new secret first in WEBHOOK_SECRETS before the old one expires' }),
     ]
   }
-  return [ok(check, `are verified by ${signing.scheme}`)]
+  return [ok(check, `verified by ${signing.scheme}`)]
 }
 
 /** The time at which the last secret expires. Null if there are none, or one never expires. */

@@ -16,7 +16,7 @@ export function connectionFinding(settings: Settings, isMade: IsMade): DoctorFin
   const shown = open.map(([name, address]) => `${name} (${new URL(address).host})`)
   return warning('connections', {
     says: `not encrypted, or not verified: ${[...new Set(shown)].join(', ')}`,
-    fix: 'https://, rediss://, and sslmode=verify-full for Postgres, or a network of your own: docs/security.md#connections',
+    fix: 'use https://, rediss://, and sslmode=verify-full for Postgres, or a private network: docs/security.md#connections',
   })
 }
 
@@ -71,7 +71,7 @@ export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
     return `${linkSettings[target]} ${url === null ? 'is not set' : `is ${url}, which only this machine can open`}`
   })
   return warning('links', {
-    says: `${reasons.join('; ')}: alerts carry no link to the ${left.join(', ')}`,
+    says: `${reasons.join('; ')}: alerts have no link to the ${left.join(', ')}`,
     fix: `set ${left.map((target) => linkSettings[target]).join(', ')} to the address at which others open it: docs/settings.md#links`,
   })
 }
@@ -87,7 +87,7 @@ export function secretFinding(environment: ProcessEnvironment): DoctorFinding {
   const bare = Object.entries(environment).flatMap(([name, path]) =>
     secretFiles.test(name) && path !== undefined && isBare(path) ? [{ name, path }] : [],
   )
-  if (bare.length === 0) return ok('secrets', 'no file of theirs can be read by others')
+  if (bare.length === 0) return ok('secrets', 'other users cannot read any file with a secret')
   return warning('secrets', {
     says: bare.map(({ name, path }) => `${name}: ${path} can be read by other users`).join('; '),
     fix: `chmod o= ${bare.map(({ path }) => path).join(' ')}`,

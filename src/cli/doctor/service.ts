@@ -23,7 +23,7 @@ import {
 } from './finding.ts'
 
 const keepAll =
-  'at the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
+  'on the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
 
 /** Checks that wake-ups can be sent and that the server does not drop them. */
 export async function queueFindings(
@@ -34,7 +34,7 @@ export async function queueFindings(
   const queueFix = (problem: string) =>
     isMade('QUEUE_URL')
       ? adviceFor(problem, { setting: 'QUEUE_URL', credential: 'the user and password in QUEUE_URL' })
-      : 'fix what the check database says: QUEUE_URL is not set, so that the queue is in the database'
+      : 'fix what the check database reports: without QUEUE_URL, the queue is in the database'
   const events: QueueEvent[] = []
   return examined(check, queueFix, async () => {
     try {
@@ -45,8 +45,8 @@ export async function queueFindings(
       try {
         const { waiting, active } = await queue.counts()
         if (events.some(({ kind }) => kind === 'eviction_policy_unknown'))
-          return warning(check, { says: 'answers, and does not tell its maxmemory-policy', fix: keepAll })
-        return ok(check, `answers: ${waiting} jobs wait, ${active} run`)
+          return warning(check, { says: 'answers, but does not report its maxmemory-policy', fix: keepAll })
+        return ok(check, `${waiting} jobs waiting, ${active} running`)
       } finally {
         await queue.stop()
       }
@@ -67,12 +67,12 @@ function schemaFinding({ schema, mayMake }: QueueSchemaLook): DoctorFinding | nu
   return mayMake
     ? warning('queue', {
         says,
-        fix: 'bin/depositd migrate; a start does it, too, and so does a running worker',
+        fix: 'run bin/depositd migrate; a start or a running worker also migrates',
       })
-    : fault('queue', { says, fix: 'bin/depositd migrate, with the DATABASE_URL of the owner' })
+    : fault('queue', { says, fix: 'run bin/depositd migrate with the DATABASE_URL of the owner' })
 }
 
-const newerVersion = 'replace this version by the newer one, too'
+const newerVersion = 'upgrade this depositd as well'
 
 const serviceFix = (problem: string) =>
   adviceFor(problem, { setting: 'SERVICE_URL', credential: 'SERVICE_API_KEY' })
@@ -95,21 +95,21 @@ export async function serviceFindings(
 }
 
 const scopeFindings: Record<KeyScope, Omit<DoctorFinding, 'check'>> = {
-  read: { state: 'ok', says: 'may read and not create', fix: '' },
+  read: { state: 'ok', says: 'may read, not create', fix: '' },
   write: {
     state: 'warning',
-    says: 'may create',
-    fix: 'give the daemon a key of scope read, and this one only to channels create and wallets create',
+    says: 'may read and create',
+    fix: 'give the daemon a key of scope read; use this one only for channels create and wallets create',
   },
   refused: {
     state: 'fault',
-    says: 'SERVICE_API_KEY is refused: it is wrong or revoked',
-    fix: 'make a key of scope read at the service, and set SERVICE_API_KEY to it',
+    says: 'SERVICE_API_KEY is refused: wrong or revoked',
+    fix: 'create a key of scope read at the service, and set SERVICE_API_KEY to it',
   },
   unasked: {
     state: 'warning',
-    says: 'what it may do is not known: the service did not answer',
-    fix: 'mend what the check service says, and try again',
+    says: 'scope unknown: the service did not answer',
+    fix: 'fix what the check service reports, and try again',
   },
-  unknown: { state: 'ok', says: 'what it may do cannot be told without doing it', fix: '' },
+  unknown: { state: 'ok', says: 'scope unknown: it cannot be checked without creating something', fix: '' },
 }

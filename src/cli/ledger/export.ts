@@ -49,7 +49,7 @@ function progressOf(context: Context): (progress: ExportProgress) => void {
   return ({ journals, at, of }) => {
     if (Date.now() - reportedAt < progressEveryMs) return
     reportedAt = Date.now()
-    report(`journals exported: ${journals}; looked at up to number ${at} of ${of}`)
+    report(`journals exported: ${journals}; read up to number ${at} of ${of}`)
   }
 }
 

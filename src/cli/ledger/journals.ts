@@ -73,13 +73,13 @@ export async function reverseJournalCommand(
 }
 
 function dryLine(journal: JournalPreview): string {
-  return `fine, and not booked: ${journal.key}, ${placeOf(journal)}`
+  return `valid, not booked: ${journal.key}, ${placeOf(journal)}`
 }
 
 /** The month whose books hold the journal, and the month of the event if it is another: the journal is then late. */
 function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
   const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
-  const late = books === happened ? '' : `, late: it is of ${happened}`
+  const late = books === happened ? '' : `, late: the event was in ${happened}`
   return `in the books of ${books}${late}`
 }
 
@@ -106,7 +106,7 @@ function readJournalFile(path: string): JournalFile {
   if (file !== null) return file
   throw new Fault('usage_bad', {
     problem: `${path}: ${faults.join('; ')}`,
-    fix: 'mend the file; nothing was booked',
+    fix: 'correct the file; nothing was booked',
   })
 }
 
@@ -115,8 +115,8 @@ function readText(path: string): string {
     return readFileSync(path, 'utf8')
   } catch (error) {
     throw new Fault('usage_bad', {
-      problem: `the journal cannot be read: ${messageOf(error)}`,
-      fix: 'give a YAML or JSON file, as docs/journals-by-hand.md describes it',
+      problem: `the journal file cannot be read: ${messageOf(error)}`,
+      fix: 'give a YAML or JSON file as described in docs/journals-by-hand.md',
     })
   }
 }
@@ -128,8 +128,8 @@ function journalId(word: string): bigint {
 
 function noJournal(word: string): Fault {
   return new Fault('not_found', {
-    problem: `there is no journal ${word}`,
-    fix: 'take a number from "bin/depositd ledger journal list"',
+    problem: `journal ${word} not found`,
+    fix: 'use a number from "bin/depositd ledger journal list"',
   })
 }
 
@@ -159,8 +159,8 @@ function textLines({ id, key, kind, ...journal }: BookedJournal): string {
   const { eventAt, recordedAt, period, depositId, reverses, reversedBy, byHand } = journal
   const lines = [
     `journal ${id}: ${kind}, ${key}`,
-    `of ${eventAt.toISOString()}, recorded ${recordedAt.toISOString()}, ${placeOf({ period, eventAt })}`,
-    depositId === null ? null : `of deposit ${depositId}`,
+    `event at ${eventAt.toISOString()}, recorded ${recordedAt.toISOString()}, ${placeOf({ period, eventAt })}`,
+    depositId === null ? null : `deposit ${depositId}`,
     byHand && `by ${byHand.by}, approved by ${byHand.approvedBy}: ${byHand.reason}`,
     reverses === null ? null : `reverses journal ${reverses}`,
     reversedBy === null ? null : `reversed by journal ${reversedBy}`,

@@ -23,7 +23,7 @@ const dayMicros = 86_400_000_000n
  */
 export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBounds {
   if (to !== undefined && asOf !== undefined)
-    throw new Fault('usage_bad', { problem: '--to and --as-of both say where it ends', fix: 'give one' })
+    throw new Fault('usage_bad', { problem: '--to and --as-of both set the end', fix: 'use one of them' })
   const end = optional('to', to, (begin, isDay) => (isDay ? begin + dayMicros : begin) - 1n)
   const span = {
     from: optional('from', from, (begin) => begin),
@@ -32,7 +32,7 @@ export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBound
   }
   if (span.from === null || span.until === null || span.from <= span.until) return span
   throw new Fault('usage_bad', {
-    problem: 'it ends before --from',
+    problem: 'the end is before --from',
     fix: 'give a later end, or an earlier --from',
   })
 }
@@ -95,7 +95,7 @@ export function booksOf({ period, ...options }: BooksOptions): {
   recordedAsOf: string | null
 } {
   if (period !== undefined && options.asOf !== undefined)
-    throw new Fault('usage_bad', { problem: '--period and --as-of both say where it ends', fix: 'give one' })
+    throw new Fault('usage_bad', { problem: '--period and --as-of both set the end', fix: 'use one of them' })
   const { until, recordedUntil } = spanOf(options)
   const month = period === undefined ? null : monthOption(period)
   return { period: month, asOf: textOf(until), recordedAsOf: textOf(recordedUntil) }

@@ -26,48 +26,48 @@ export async function closeCommand(
   { soft, force, ...options }: PeriodOptions & { soft?: boolean; force?: boolean },
 ): Promise<void> {
   if (soft === true && force === true)
-    throw refused('--force is of a close for good', 'leave --force or --soft out')
+    throw refused('--force and --soft exclude each other', 'use one of them')
   if (force === true) refuseForce(options)
   const action = soft === true ? 'soft_closed' : 'closed'
-  await change(context, { month, action, forced: force === true }, options)
+  await changeMonth(context, { month, action, forced: force === true }, options)
 }
 
 function refuseForce({ approvedBy, reason }: PeriodOptions): void {
   const missing = [
-    ...(approvedBy === undefined ? ['who agrees with --approved-by'] : []),
-    ...(reason === undefined ? ['why with --reason'] : []),
+    ...(approvedBy === undefined ? ['the second person with --approved-by'] : []),
+    ...(reason === undefined ? ['the reason with --reason'] : []),
   ]
   if (missing.length > 0)
-    throw refused('--force takes a second person and a reason', `say ${missing.join(', and ')}`)
+    throw refused('--force requires a second person and a reason', `give ${missing.join(', and ')}`)
 }
 
 export async function reopenCommand(context: Context, month: string, options: PeriodOptions): Promise<void> {
   if (options.approvedBy === undefined)
-    throw refused('reopening a month takes a second person', 'name who agrees with --approved-by')
-  await change(context, { month, action: 'reopened', forced: false }, options)
+    throw refused('reopening a month requires a second person', 'give the second person with --approved-by')
+  await changeMonth(context, { month, action: 'reopened', forced: false }, options)
 }
 
 type PeriodChangeRequest = Pick<PeriodChange, 'action' | 'forced'> & { month: string }
 
-async function change(
+async function changeMonth(
   context: Context,
-  { month, ...asked }: PeriodChangeRequest,
+  { month, ...request }: PeriodChangeRequest,
   options: PeriodOptions,
 ): Promise<void> {
   const { by, approvedBy, reason, json } = options
   const actor = actorOf(by === undefined ? {} : { by })
-  const wanted: PeriodChange = {
-    ...asked,
+  const change: PeriodChange = {
+    ...request,
     period: periodOf(month),
     by: actor.name,
     approvedBy: approvedBy === undefined ? null : nameOf('--approved-by', approvedBy),
     reason: reason === undefined ? null : textOf('--reason', reason),
   }
-  if (wanted.approvedBy?.toLowerCase() === wanted.by.toLowerCase())
-    throw refused(`${wanted.approvedBy} cannot approve what ${wanted.by} does`, 'name somebody else')
-  const done = await withDatabase(context, (db) => changePeriod(db, wanted), queryTimeoutMs)
-  const { period, action } = wanted
-  const { severeOpen, severeElsewhere, ...frozen } = done
+  if (change.approvedBy?.toLowerCase() === change.by.toLowerCase())
+    throw refused(`${change.approvedBy} cannot approve their own change`, 'give another person')
+  const result = await withDatabase(context, (db) => changePeriod(db, change), queryTimeoutMs)
+  const { period, action } = change
+  const { severeOpen, severeElsewhere, ...frozen } = result
   if (json === true)
     printJson(context, {
       period,
@@ -76,24 +76,24 @@ async function change(
       severe_open: severeOpen,
       severe_elsewhere: severeElsewhere,
     })
-  else context.stdout.write(printable(textOfChange(wanted, done, actor)))
+  else context.stdout.write(printable(textOfChange(change, result, actor)))
 }
 
 /** @throws Fault `usage_bad` if the text is not a month */
 function periodOf(text: string): Period {
   const period = parsePeriod(text)
   if (period !== null) return period
-  throw refused(`${JSON.stringify(text)} is no month`, 'write it like 2026-01')
+  throw refused(`${JSON.stringify(text)} is not a month`, 'use the form 2026-01')
 }
 
-const words = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'open again' } as const
+const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const
 
-function textOfChange({ period, action }: PeriodChange, done: PeriodChangeResult, actor: Actor): string {
-  const { severeOpen, sha256, lines, severeElsewhere } = done
+function textOfChange({ period, action }: PeriodChange, result: PeriodChangeResult, actor: Actor): string {
+  const { severeOpen, sha256, lines, severeElsewhere } = result
   return [
-    `${period} is ${words[action]}, ${actorText(actor)}`,
-    ...(sha256 === null ? [] : [`trial balance of ${lines} lines, sha256 ${sha256}`]),
-    ...(severeOpen === 0 ? [] : [`severe mismatches up to its end that are open: ${severeOpen}`]),
+    `${period} is ${actionTexts[action]}, ${actorText(actor)}`,
+    ...(sha256 === null ? [] : [`trial balance of ${lines} lines, SHA-256 ${sha256}`]),
+    ...(severeOpen === 0 ? [] : [`open severe mismatches up to the end of the month: ${severeOpen}`]),
     ...(action === 'reopened' || severeElsewhere.length === 0 ? [] : [warningOf(severeElsewhere)]),
     '',
   ].join('\n')
@@ -101,7 +101,7 @@ function textOfChange({ period, action }: PeriodChange, done: PeriodChangeResult
 
 function warningOf(severe: PeriodChangeResult['severeElsewhere']): string {
   const kinds = severe.map(({ kind, count }) => `${kind} ${count}`).join(', ')
-  return `WARNING: severe and open all the same, and of a later time: ${kinds}; "bin/depositd mismatches list --severity severe" shows them`
+  return `WARNING: later severe mismatches are open: ${kinds}; see "bin/depositd mismatches list --severity severe"`
 }
 
 function refused(problem: string, fix: string): Fault<'usage_bad'> {
@@ -125,7 +125,7 @@ export async function periodsCommand(
         listPeriodHistory(db, { limit, before: idIn(after) ?? null }),
       ),
     )
-    printList(context, page, { columns: historyColumns, json, empty: 'no month was ever closed' })
+    printList(context, page, { columns: historyColumns, json, empty: 'no month was closed yet' })
   } else {
     const page = await withDatabase(context, (db) =>
       readPage(options, paging, ({ limit, after }) => listPeriods(db, { limit, before: after?.[0] ?? null })),

@@ -33,7 +33,7 @@ export async function importPricesCommand(context: Context, options: ImportPrice
 }
 
 function lineOf({ prices, added }: PriceImportCounts, isDryRun: boolean): string {
-  return `${prices} prices; ${added} ${isDryRun ? 'would be ' : ''}added, ${prices - added} known before`
+  return `${prices} prices; ${added} ${isDryRun ? 'would be ' : ''}added, ${prices - added} already stored`
 }
 
 /** Starts to read on the first request; earlier lines would be lost. */
@@ -48,7 +48,7 @@ async function openFile(path: string): Promise<FileHandle> {
   })
   if ((await file.stat()).isFile()) return file
   await file.close()
-  throw new Fault('usage_bad', { problem: `${path} is no file`, fix })
+  throw new Fault('usage_bad', { problem: `${path} is not a file`, fix })
 }
 
 const paging: ListKeyset<PriceRow> = {
@@ -60,7 +60,7 @@ export async function listPricesCommand(context: Context, options: ListOptions):
   const page = await withDatabase(context, (db) =>
     readPage(options, paging, ({ limit, after }) => listPrices(db, { limit, after: priceKey(after) })),
   )
-  printList(context, page, { columns, json: options.json, empty: 'no price was imported yet' })
+  printList(context, page, { columns, json: options.json, empty: 'no prices yet' })
 }
 
 function priceKey(key: readonly string[] | null): PriceKey | null {

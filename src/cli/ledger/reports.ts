@@ -104,15 +104,13 @@ export async function trialBalanceCommand(context: Context, options: TrialBalanc
       totals,
       balanced: isBalanced,
     })
-  else if (lines.length === 0) context.stdout.write('nothing is booked by then\n')
+  else if (lines.length === 0) context.stdout.write('nothing was booked by then\n')
   else {
     const rows = totals.flatMap(({ asset }) =>
       [...page.items, ...totals].filter((row) => row.asset === asset),
     )
     context.stdout.write(`${table(rows, trialBalanceColumns)}${goOnLine(context, page)}`)
-    context.stdout.write(
-      isBalanced ? 'balanced: of every asset as much is debited as credited\n' : 'NOT BALANCED\n',
-    )
+    context.stdout.write(isBalanced ? 'balanced: debits equal credits for every asset\n' : 'NOT BALANCED\n')
   }
   return isBalanced ? 'good' : 'bad'
 }
@@ -141,8 +139,8 @@ export async function statementCommand(
   )
   if (stated.items.length === 0 && options.after === undefined)
     throw new Fault('not_found', {
-      problem: `nothing was ever booked of ${JSON.stringify(owner)}`,
-      fix: 'give the id of a channel or wallet, like shop or channel:shop, or an account of "bin/depositd ledger balances"',
+      problem: `no journal concerns ${JSON.stringify(owner)}`,
+      fix: 'give the id of a channel or wallet, like shop or channel:shop, or an account in "bin/depositd ledger balances"',
     })
   const page = { items: stated.items.map(({ key: _key, ...line }) => line), next: stated.next }
   if (options.json === true) printJson(context, { ...page, ...wish })

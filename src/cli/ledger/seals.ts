@@ -33,8 +33,8 @@ export async function sealCommand(context: Context, { json }: { json?: boolean }
   const journals = seals.reduce((sum, seal) => sum + Number(seal.journals), 0)
   const newest = seals.at(-1)
   if (json === true) printJson(context, { journals, seals })
-  else if (newest === undefined) context.stdout.write('nothing was booked since the last seal\n')
-  else context.stdout.write(`${journals} journals are sealed; seal ${newest.number} is ${newest.hash}\n`)
+  else if (newest === undefined) context.stdout.write('all journals are sealed already\n')
+  else context.stdout.write(`${journals} journals sealed; seal ${newest.number} is ${newest.hash}\n`)
 }
 
 /** Lists the newest seals and the journals that each covers. */
@@ -42,7 +42,7 @@ export async function listSealsCommand(context: Context, options: ListOptions): 
   const page = await withDatabase(context, (db) =>
     readPage(options, paging, ({ limit, after }) => newestSeals(db, { limit, before: idIn(after) ?? null })),
   )
-  printList(context, page, { columns: sealColumns, json: options.json, empty: 'nothing is sealed yet' })
+  printList(context, page, { columns: sealColumns, json: options.json, empty: 'no seals yet' })
 }
 
 const paging: ListKeyset<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
@@ -70,7 +70,7 @@ async function writeText({ stdout }: Context, text: string): Promise<void> {
 
 function explainUnwritable(error: unknown): never {
   const problem = `--out cannot be written: ${messageOf(error)}`
-  throw new Fault('usage_bad', { problem, fix: 'give the path of a file, in a folder that there is' })
+  throw new Fault('usage_bad', { problem, fix: 'give the path of a file in an existing folder' })
 }
 
 const sealsOfPage = 1000
@@ -118,8 +118,8 @@ function textOf(reported: readonly LedgerCheckResult[], findingsMax: number): st
   const wrong = reported.reduce((sum, { findings }) => sum + findings.length, 0)
   const verdict =
     wrong === 0
-      ? `nothing is wrong with the books: ${reported.length} checks`
-      : `SOMETHING IS WRONG WITH THE BOOKS: ${wrong} findings`
+      ? `the books are correct: ${reported.length} checks passed`
+      : `THE BOOKS ARE NOT CORRECT: ${wrong} findings`
   return [...reported.flatMap((one) => linesOf(one, findingsMax)), verdict].join('\n')
 }
 
@@ -154,7 +154,7 @@ async function readAnchors(path: string): Promise<Anchors> {
 function badAnchors(problem: string): Fault {
   return new Fault('usage_bad', {
     problem,
-    fix: 'give the path of a file that "bin/depositd ledger seals export" wrote',
+    fix: 'give a file written by "bin/depositd ledger seals export"',
   })
 }
 
@@ -171,13 +171,13 @@ export async function proveJournalCommand(
     if (json === true) printJson(context, { proved: false, file: null, seal: { number: seal } })
     else
       context.stdout.write(
-        `NOT PROVED: seal ${seal} is broken; "bin/depositd ledger verify" tells what is wrong\n`,
+        `NOT PROVED: seal ${seal} is broken; "bin/depositd ledger verify" shows the difference\n`,
       )
     return 'bad'
   }
   writeOut(out, `${JSON.stringify(proof, null, 2)}\n`)
   if (json === true) printJson(context, { proved: true, file: out, seal: proof.seal })
-  else context.stdout.write(`${out}: it is sealed by seal ${seal}, ${proof.seal.hash}\n`)
+  else context.stdout.write(`${out}: proof that seal ${seal} includes the journal, ${proof.seal.hash}\n`)
   return 'good'
 }
 
@@ -185,15 +185,15 @@ async function prove(db: Database<Tables>, name: string): Promise<{ seal: string
   const id = await journalNamed(db, name)
   if (id === null) {
     throw new Fault('not_found', {
-      problem: `there is no journal ${name}`,
-      fix: 'give its number or its posting key, as accounting.journal has them',
+      problem: `journal ${name} not found`,
+      fix: 'give its number or its posting key, as in accounting.journal',
     })
   }
   const seal = await sealOfJournal(db, id)
   if (seal === null) {
     throw new Fault('usage_bad', {
       problem: `journal ${name} is not sealed yet`,
-      fix: 'run "bin/depositd ledger seal", or wait for the next one',
+      fix: 'run "bin/depositd ledger seal", or wait for the next seal',
     })
   }
   const journals: StoredJournal[] = []

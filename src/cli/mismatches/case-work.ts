@@ -27,8 +27,8 @@ export function assignCommand(context: Context, words: readonly string[], option
   const name = words.at(-1) ?? ''
   if (/^\d+$/.test(name)) {
     throw new Fault('usage_bad', {
-      problem: `${name} is a number, and no name`,
-      fix: 'end with the name of a person, or with "nobody"; nothing was changed',
+      problem: `${name} is a number, not a name`,
+      fix: 'end with the name of a person, or "nobody"; nothing was changed',
     })
   }
   const to = name === 'nobody' ? null : nameOf('the name', name)
@@ -97,7 +97,7 @@ function comingTime(text: string, now: Date): Date | null {
   if (time !== null && time > now) return time
   throw new Fault('usage_bad', {
     problem: `--until is ${JSON.stringify(text)}`,
-    fix: 'give a time to come, like 2026-12-24 or 2026-12-24T08:00:00Z, how long from now, like 24h or 3d, or "now"',
+    fix: 'give a future time, like 2026-12-24 or 2026-12-24T08:00:00Z, how long from now, like 24h or 3d, or "now"',
   })
 }
 
@@ -150,8 +150,8 @@ function verdictOf({ account, withdraw }: { account?: string; withdraw?: boolean
   if (withdraw === true && account === undefined) return { kind: 'write_off_withdrawn' } as const
   if (withdraw === true || account === undefined) {
     throw new Fault('usage_bad', {
-      problem: 'a write-off names one account, and its withdrawal none',
-      fix: 'give either --account expenses, --account receivable or --withdraw',
+      problem: 'a write-off requires --account, and its withdrawal excludes it',
+      fix: 'use one of --account expenses, --account receivable and --withdraw',
     })
   }
   const word = choiceOf('--account', account, ['expenses', 'receivable'])
@@ -161,8 +161,8 @@ function verdictOf({ account, withdraw }: { account?: string; withdraw?: boolean
 const said: Record<DecisionOutcome['kind'], string> = {
   write_off: 'written off',
   write_off_withdrawn: 'no longer written off',
-  together: 'put together with',
-  apart: 'kept apart from',
+  together: 'matched with',
+  apart: 'split from',
 }
 
 function lineOf(transferDecision: TransferDecision, actor: Actor): string {

@@ -10,21 +10,21 @@ const severities: readonly Severity[] = ['info', 'warning', 'severe']
 
 /** `bin/depositd mismatches`: the mismatches and the work on them. */
 export function describeMismatches(program: Command, context: Context, report: (news: News) => void): void {
-  const mismatches = program.command('mismatches').description('what is wrong, and what is done about it')
+  const mismatches = program.command('mismatches').description('mismatches, and the work on them')
   listed(mismatches.command('list'), 100)
-    .description('open mismatches, the gravest and oldest first')
+    .description('list open mismatches, the most severe and the largest losses first')
     .addOption(choice('--kind <kind>', 'only this kind', Object.keys(mismatchKinds)))
     .addOption(choice('--severity <severity>', 'only this severity', severities))
     .option('--network <name>', 'only this network, of the settings or the database')
-    .option('--assigned <name>', 'only those of this person, or of nobody')
-    .option('--older-than <time>', 'only those that have been open for longer, like 30m, 24h or 7d')
-    .option('--overdue', 'only those for which somebody should have done something by now')
-    .option('--snoozed', 'also those that are snoozed')
-    .option('--all', 'also those that are snoozed or ended')
+    .option('--assigned <name>', 'only those assigned to this person, or to nobody')
+    .option('--older-than <time>', 'only those open for longer, like 30m, 24h or 7d')
+    .option('--overdue', 'only those past their deadline for action')
+    .option('--snoozed', 'also snoozed ones')
+    .option('--all', 'also snoozed, resolved and cleared ones')
     .addOption(
       choice(
         '--fail-on <severity>',
-        'exit with 1 if one of this severity, or a graver one, is open and passes the filters',
+        'exit with 1 if a mismatch of this severity or higher is open and passes the filters',
         severities,
       ),
     )
@@ -33,7 +33,7 @@ export function describeMismatches(program: Command, context: Context, report: (
     )
   mismatches
     .command('show <id>')
-    .description('all about one mismatch: what to do next, and what was done')
+    .description('show one mismatch: its cause, the next step, and its history')
     .option('--json', 'print a JSON document')
     .action(async (id, options) =>
       (await import('./mismatches.ts')).showMismatchCommand(context, id, options),
@@ -47,55 +47,55 @@ export function describeMismatches(program: Command, context: Context, report: (
 function describeNotes(mismatches: Command, context: Context): void {
   byWhom(mismatches.command('assign <words...>'))
     .usage('[options] <id...> <name>')
-    .description('say who looks after mismatches; "nobody" takes them from whoever does')
+    .description('assign mismatches to a person; "nobody" removes the assignment')
     .action(async (words, options) => (await import('./case-work.ts')).assignCommand(context, words, options))
   byWhom(mismatches.command('comment <words...>'))
     .usage('[options] <id...> <text>')
-    .description('write a comment into the history of mismatches')
+    .description('add a comment to the history of mismatches')
     .action(async (words, options) =>
       (await import('./case-work.ts')).commentCommand(context, words, options),
     )
   byWhom(mismatches.command('snooze <id...>'))
-    .description('leave mismatches out of the list until then, or until their evidence changes')
-    .requiredOption('--until <time>', 'a time, or how long from now, like 24h or 3d; "now" ends it')
+    .description('hide mismatches from the list until a time, or until their evidence changes')
+    .requiredOption('--until <time>', 'a time, or how long from now, like 24h or 3d; "now" ends the snooze')
     .action(async (ids, options) => (await import('./case-work.ts')).snoozeCommand(context, ids, options))
 }
 
 /** Commands by which a person resolves or reopens a mismatch. */
 function describeEnds(mismatches: Command, context: Context): void {
   byWhom(mismatches.command('resolve <id...>'))
-    .description('end mismatches by decision, until their evidence changes')
-    .requiredOption('--reason <text>', 'why; it is kept for good')
+    .description('resolve mismatches by decision, until their evidence changes')
+    .requiredOption('--reason <text>', 'the reason; it is stored permanently')
     .action(async (ids, options) => (await import('./case-work.ts')).resolveCommand(context, ids, options))
   byWhom(mismatches.command('reopen <id...>'))
-    .description('open mismatches again that were resolved')
-    .requiredOption('--reason <text>', 'why; it is kept for good')
+    .description('reopen resolved mismatches')
+    .requiredOption('--reason <text>', 'the reason; it is stored permanently')
     .action(async (ids, options) => (await import('./case-work.ts')).reopenCommand(context, ids, options))
 }
 
 function describeWriteOff(mismatches: Command, context: Context): void {
   decisionOptions(mismatches.command('write-off <id>'))
-    .description('no longer expect the delivery of the payment that a mismatch is about, and resolve it')
+    .description('stop expecting the delivery of a payment, and resolve its mismatch')
     .addOption(
       choice(
         '--account <which>',
-        'where the amount then stands: an expense, or receivable from the service',
+        'the account to book the amount to: an expense, or a receivable from the service',
         ['expenses', 'receivable'],
       ),
     )
-    .option('--withdraw', 'take the write-off back')
+    .option('--withdraw', 'withdraw the write-off')
     .action(async (id, options) => (await import('./case-work.ts')).writeOffCommand(context, id, options))
 }
 
 /** Options of a decision about money. */
 export function decisionOptions(command: Command): Command {
   return byWhom(command)
-    .requiredOption('--reason <text>', 'why; it is kept for good')
-    .option('--approved-by <name>', 'the second person, where the settings ask for one')
+    .requiredOption('--reason <text>', 'the reason; it is stored permanently')
+    .option('--approved-by <name>', 'the second person, if the settings require one')
 }
 
 function byWhom(command: Command): Command {
   return command
-    .option('--by <name>', 'who does it; without it, the user of this system')
+    .option('--by <name>', 'the person who acts; by default the user of this system')
     .option('--json', 'print a JSON document')
 }

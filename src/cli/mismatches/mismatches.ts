@@ -119,8 +119,8 @@ export async function showMismatchCommand(
   const shown = await withDatabase(context, (db) => showMismatch(db, id))
   if (shown === null) {
     throw new Fault('not_found', {
-      problem: `there is no mismatch ${id}`,
-      fix: 'take a number from "bin/depositd mismatches list --all"',
+      problem: `mismatch ${id} not found`,
+      fix: 'use a number from "bin/depositd mismatches list --all"',
     })
   }
   const advice = adviceOf(shown)

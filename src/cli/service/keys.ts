@@ -14,7 +14,7 @@ const nameMax = 200
 export async function createKeyCommand(context: Context, options: CreateOptions): Promise<void> {
   const wanted = { name: nameOf(options.name), scope: options.scope }
   const { key, ...created } = await withServiceDatabase(context, (db) => createApiKey(db, wanted))
-  context.stderr.write(`key ${created.id} (${created.scope}) holds from now on; it is shown this once\n`)
+  context.stderr.write(`key ${created.id} (${created.scope}) is active; it is shown only once\n`)
   if (options.json === true) printJson(context, { ...created, key })
   else context.stdout.write(`${key}\n`)
 }
@@ -34,12 +34,12 @@ export async function revokeKeyCommand(
   const revoked = await withServiceDatabase(context, (db) => revokeApiKey(db, id))
   if (revoked === null) {
     throw new Fault('not_found', {
-      problem: `there is no key ${JSON.stringify(id)}`,
-      fix: 'take an id from "bin/depositd service keys list"',
+      problem: `key ${JSON.stringify(id)} not found`,
+      fix: 'use an id from "bin/depositd service keys list"',
     })
   }
   if (json === true) printJson(context, revoked)
-  else context.stdout.write(`key ${revoked.id} (${revoked.name}) is refused from now on\n`)
+  else context.stdout.write(`key ${revoked.id} (${revoked.name}) is revoked\n`)
 }
 
 const columns: TableColumn<ApiKey>[] = [
@@ -53,7 +53,7 @@ const columns: TableColumn<ApiKey>[] = [
 function nameOf(text: string): string {
   if (/^[^\p{C}]{1,200}$/u.test(text) && text.trim() !== '') return text
   throw new Fault('usage_bad', {
-    problem: '--name is no name',
-    fix: `give 1 to ${nameMax} signs that can be printed`,
+    problem: '--name is empty, too long or not printable',
+    fix: `give 1 to ${nameMax} printable characters`,
   })
 }

@@ -50,8 +50,8 @@ async function refuseBeyondFaucet(
   if (amount <= held) return
   const left = `${formatAmount(held, decimals)} ${symbol}`
   throw new Fault('usage_bad', {
-    problem: `--amount is more than the faucet on ${name} has`,
-    fix: `give less than ${left}`,
+    problem: `--amount exceeds the faucet on ${name}`,
+    fix: `use at most ${left}`,
   })
 }
 
@@ -91,11 +91,11 @@ async function openPlace({ network: name, asset: symbol }: NetworkAssetOptions):
 /** The given address, or the deposit address of the channel or StableWallet with the given id. */
 async function payeeOf(place: ServicePlace, network: SandboxNetwork, text: string): Promise<string> {
   if (isAddressOn(network, text)) return text
-  const what = 'asking the service for an address'
+  const what = 'asking the service for a deposit address'
   const address = await depositAddress(place, network.name, text).catch(refused(what))
   if (address !== null) return address
   throw new Fault('usage_bad', {
-    problem: `--to is no address on ${network.name} and no id: ${JSON.stringify(text)}`,
+    problem: `--to is neither an address on ${network.name} nor an id: ${JSON.stringify(text)}`,
     fix: `give ${formOf(network)}, or the id of a channel or StableWallet`,
   })
 }
@@ -103,7 +103,7 @@ async function payeeOf(place: ServicePlace, network: SandboxNetwork, text: strin
 function addressOf(network: SandboxNetwork, text: string): Address {
   if (isAddressOn(network, text)) return parseAddress(network.family, text)
   throw new Fault('usage_bad', {
-    problem: `--address is no address on ${network.name}: ${JSON.stringify(text)}`,
+    problem: `--address is not an address on ${network.name}: ${JSON.stringify(text)}`,
     fix: `give ${formOf(network)}`,
   })
 }
@@ -120,8 +120,8 @@ function amountOf({ symbol, decimals }: Asset, text: string): Amount {
     if (!isFault(error, 'amount_malformed')) throw error
   }
   throw new Fault('usage_bad', {
-    problem: `--amount is no amount of ${symbol}: ${JSON.stringify(text)}`,
-    fix: `give a plain decimal above 0 with at most ${decimals} digits after the point, like 12.5`,
+    problem: `--amount is not an amount of ${symbol}: ${JSON.stringify(text)}`,
+    fix: `use a decimal number above 0 with at most ${decimals} decimals, like 12.5`,
   })
 }
 

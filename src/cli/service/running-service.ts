@@ -16,7 +16,7 @@ export function runningPlace(): ServicePlace {
   if (place !== null && isRunning(place.pid)) return place
   throw new Fault('remote_failed', {
     what: 'reaching the deposit service of this folder',
-    problem: 'none is running; start one with "bin/depositd service"',
+    problem: 'it does not run; start it with "bin/depositd service"',
   })
 }
 
@@ -65,8 +65,8 @@ export async function depositAddress(
     (one) => one !== null,
   )
   if (found.length > 1) {
-    const problem = `--to means a channel and a StableWallet: ${JSON.stringify(id)}`
-    throw new Fault('usage_bad', { problem, fix: 'give the deposit address of the one that is meant' })
+    const problem = `--to is both a channel and a StableWallet: ${JSON.stringify(id)}`
+    throw new Fault('usage_bad', { problem, fix: 'use the deposit address instead' })
   }
   return found[0]?.find((entry) => entry.network === network)?.address ?? null
 }

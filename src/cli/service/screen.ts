@@ -39,13 +39,13 @@ export function createServiceScreen(context: Context, json: boolean): ServiceScr
     if (!json) context.stdout.write(`${line}\n`)
   }
   return {
-    begin: ({ version, folder }) => say(`depositd ${version}: the deposit service; state in ${folder}/`),
+    begin: ({ version, folder }) => say(`depositd ${version}: the deposit service; data in ${folder}/`),
     part: (part) => say(partLine(part)),
     ready: (place) => (json ? printJson(context, documentOf(place)) : linesOf(place).forEach(say)),
     watch: (db) => (json ? null : watchEvents({ db, say })),
     stopping: () => say('stopping'),
     failedToStop: (problem) => say(`while stopping: ${problem}`),
-    stopped: () => say('stopped; the next start goes on from here'),
+    stopped: () => say('stopped; the next start continues from here'),
   }
 }
 
@@ -71,10 +71,10 @@ function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: RunningService
     post('/v1/channels', channel),
     post('/v1/stable-wallets', { id: 'savings' }),
     `  ${withKey(keyFiles.read)} ${url}/v1/proxies/deposits`,
-    '\nThen pay a test deposit, in this folder, and read the deposits again:',
+    '\nThen pay a test deposit, in this folder, and list the deposits again:',
     '  bin/depositd service pay --network mainnet --asset USDT --amount 12.50 --to shop',
     ...faultLines(faultsUrl),
-    `\nThe log is in ${logFile}. Ctrl-C stops everything; the next start goes on with the same data.\n`,
+    `\nThe log is ${logFile}. Ctrl-C stops everything; the next start continues with the same data.\n`,
   ]
 }
 
@@ -85,7 +85,7 @@ function withKey(path: string): string {
 function faultLines(url: string | null): string[] {
   if (url === null) return []
   const change = `curl -sS -X PATCH -H 'Content-Type: application/json' -d '{"dropWebhookRate":0.5}' ${url}`
-  return ['\nHave it make errors; what there is to choose from:', `  curl -sS ${url}`, `  ${change}`]
+  return ['\nInject errors; the first command lists them:', `  curl -sS ${url}`, `  ${change}`]
 }
 
 const channel = {

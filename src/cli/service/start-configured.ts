@@ -49,7 +49,9 @@ function refuseHalfSet(names: readonly string[]): void {
   const plain = names.map((name) => name.replace(/_FILE$/, ''))
   if (plain.includes('SERVICE_DATABASE_URL') || plain.includes('SERVICE_SEED')) return
   const what = `SERVICE_DATABASE_URL and SERVICE_SEED are missing although ${names.join(', ')} is set`
-  throw new Fault('settings_bad', { faults: [`${what}; set them, or unset it to run on local chains`] })
+  throw new Fault('settings_bad', {
+    faults: [`${what}; set them, or unset the others to run on local chains`],
+  })
 }
 
 function settingsOf(config: ServiceConfig): DepositServiceSettings {
@@ -105,8 +107,8 @@ function explain(error: unknown, { host, port }: DepositServiceSettings): never 
   const code = error instanceof Error && 'code' in error ? error.code : ''
   const reasons: Record<string, string> = {
     EADDRINUSE: `port ${port} is taken`,
-    EACCES: `port ${port} may not be used by this user`,
-    EADDRNOTAVAIL: `${host} is no address of this machine`,
+    EACCES: `this user may not use port ${port}`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine`,
   }
   const problem = reasons[String(code)]
   if (problem === undefined) throw error
@@ -115,5 +117,5 @@ function explain(error: unknown, { host, port }: DepositServiceSettings): never 
 
 function settingOf(pattern: RegExp, text: string): string {
   const [, network] = pattern.exec(text) ?? []
-  return network === undefined ? '' : `; is ${rpcName(network)} right?`
+  return network === undefined ? '' : `; check ${rpcName(network)}`
 }

@@ -55,7 +55,7 @@ export type ServiceStartRequest = ServicePorts & { faults: { seed: string } | nu
 
 async function readPorts({ port, faults = false, adminPort }: StartServiceOptions): Promise<ServicePorts> {
   if (adminPort !== undefined && !faults) {
-    throw new Fault('usage_bad', { problem: '--admin-port is for faults', fix: 'give --faults too' })
+    throw new Fault('usage_bad', { problem: '--admin-port requires --faults', fix: 'add --faults' })
   }
   const asked = port === undefined ? {} : { port: await askedPort('port', port) }
   if (!faults) return asked
@@ -71,7 +71,7 @@ async function askedPort(name: string, port: number): Promise<number> {
   if ((await freePort(port)) === port) return port
   throw new Fault('usage_bad', {
     problem: `port ${port} is taken`,
-    fix: `give another to --${name}, or leave it out to get a free one`,
+    fix: `use another --${name}, or omit it to get a free one`,
   })
 }
 

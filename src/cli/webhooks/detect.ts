@@ -17,7 +17,7 @@ type DetectOptions = {
 }
 
 /** Fewer captures may agree by chance in more than the scheme. */
-const capturesWanted = 3
+const capturesMin = 3
 
 /** Prints the section `webhooks` that verifies the captures; never the secret. */
 export async function detectCommand(context: Context, options: DetectOptions): Promise<News> {
@@ -50,8 +50,8 @@ function keysOf(context: Context, options: DetectOptions): Keys {
   const secrets = secretsOf(context, options)
   if (secrets.length === 0 && publicKeys === undefined)
     throw new Fault('usage_bad', {
-      problem: 'no secret is given',
-      fix: 'give --secret-file or --public-keys, or set WEBHOOK_SECRETS',
+      problem: 'no secret given',
+      fix: 'use --secret-file or --public-keys, or set WEBHOOK_SECRETS',
     })
   return { secrets, publicKeys: publicKeys === undefined ? null : readText('public-keys', publicKeys) }
 }
@@ -94,16 +94,16 @@ type Document = {
 function remarks({ captures, verified, late, alike }: Document): string[] {
   const said = [
     `Verifies ${verified} of ${captures} captured deliveries.`,
-    ...(verified < capturesWanted
-      ? [`Fewer than ${capturesWanted}: capture more, and look again, before this is relied on.`]
+    ...(verified < capturesMin
+      ? [`Fewer than ${capturesMin}: capture more and repeat before you rely on this.`]
       : []),
     ...(verified < captures
       ? ['The others were signed with another secret or in another way, or are not from the sender.']
       : []),
     ...(late > 0
-      ? [`${late} came more than 5m after they were signed, or by a clock that is off: see "tolerance".`]
+      ? [`${late} arrived more than 5m after they were signed, or the clock is wrong: see "tolerance".`]
       : []),
-    ...alike.map((section) => `Verifies as many: ${JSON.stringify(section)}`),
+    ...alike.map((section) => `Also verifies as many: ${JSON.stringify(section)}`),
   ]
   return said.map((line) => `# ${line}\n`)
 }
@@ -111,8 +111,8 @@ function remarks({ captures, verified, late, alike }: Document): string[] {
 function reportNone(context: Context, { from, json }: DetectOptions, captures: number): News {
   const problem =
     captures === 0
-      ? `there are no captured deliveries in ${from}`
-      : `none of ${captures} captured deliveries verifies by this secret in any way that is known`
+      ? `${from} contains no captured deliveries`
+      : `none of ${captures} captured deliveries verifies with this secret by any known scheme`
   if (json === true) printJson(context, { webhooks: null, captures, verified: 0, late: 0, alike: [] })
   else context.stderr.write(`depositd: ${problem}\n`)
   return 'bad'

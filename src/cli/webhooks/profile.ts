@@ -29,8 +29,8 @@ export async function profileCommand(context: Context, options: ProfileOptions):
   const answers = await readAnswers(context, options)
   if (webhooks.length + answers.length === 0)
     throw new Fault('usage_bad', {
-      problem: `there is nothing to read in ${options.from}`,
-      fix: 'give captured webhooks by --from, or records by --records',
+      problem: `${options.from} contains no webhooks or records`,
+      fix: 'give captured webhooks with --from, or records with --records',
     })
   const { hints, vocabulary } = await knownService(context, isPlace(options.from))
   const draft = inferProfile({ payloads: webhooks, answers }, hints)
@@ -65,8 +65,8 @@ function parseAnswers(path: string, text: string): unknown[] {
     }
   }
   throw new Fault('usage_bad', {
-    problem: `${path} is neither a JSON document nor lines of JSON`,
-    fix: 'save an answer of the API as it came',
+    problem: `${path} is neither a JSON document nor JSON lines`,
+    fix: 'save a response of the API unchanged',
   })
 }
 
@@ -76,16 +76,16 @@ function bodyOf(document: unknown): Buffer {
 
 function headingOf({ webhooks, records, problems }: ProfileTrial, notJson: number): string[] {
   return [
-    `A profile to start from. It reads ${shareOf(webhooks, 'webhooks')} and ${shareOf(records, 'records')}.`,
-    'What is marked as unsure was guessed: look at each, and at every word of status.',
-    ...(notJson === 0 ? [] : [`Captured bodies that are no JSON: ${notJson}.`]),
+    `A draft. It reads ${shareOf(webhooks, 'webhooks')} and ${shareOf(records, 'records')}.`,
+    'Fields marked as unsure are guesses: check each of them, and every status.',
+    ...(notJson === 0 ? [] : [`Captured bodies that are not JSON: ${notJson}.`]),
     ...problems.map((problem) => `Not read: ${printable(problem)}`),
   ]
 }
 
 function shareOf({ read, ignored, unread }: ProfileTrial['webhooks'], what: string): string {
   const share = `${read + ignored} of ${read + ignored + unread} ${what}`
-  return ignored === 0 ? share : `${share} (${ignored} passed over)`
+  return ignored === 0 ? share : `${share} (${ignored} ignored)`
 }
 
 export type ServiceHints = { hints: Hints; vocabulary: Vocabulary }

@@ -20,7 +20,7 @@ export async function listQuarantineCommand(context: Context, options: ListOptio
   const page = await withDatabase(context, (db) =>
     readPage(options, paging, ({ limit, after }) => listQuarantine(db, { limit, before: idIn(after) })),
   )
-  printList(context, page, { columns, json: options.json, empty: 'nothing is in the quarantine' })
+  printList(context, page, { columns, json: options.json, empty: 'the quarantine is empty' })
 }
 
 const columns: TableColumn<QuarantineLine>[] = [
@@ -79,7 +79,7 @@ export async function retryQuarantineCommand(
       const all: QuarantineRetryOutcome[] = []
       for await (const page of retryQuarantine(db, settings, ids)) {
         all.push(...page)
-        if (json !== true) context.stderr.write(`looked at ${all.length}\n`)
+        if (json !== true) context.stderr.write(`verified ${all.length}\n`)
       }
       return all
     }),
@@ -94,20 +94,20 @@ export async function retryQuarantineCommand(
 /** Without a signature, every delivery would pass, including forged ones. */
 function nothingProved(): Fault<'usage_bad'> {
   return new Fault('usage_bad', {
-    problem: 'webhooks.scheme is none, by which every delivery would be taken in',
-    fix: 'set the scheme and its secret, or name the numbers of deliveries that you know',
+    problem: 'webhooks.scheme is none, which would accept every delivery',
+    fix: 'set the scheme and its secret, or give the numbers of genuine deliveries',
   })
 }
 
 const meanings: Record<string, string> = {
-  stored: 'taken in',
-  duplicate: 'known already, and counted as repeats',
-  conflicting: 'taken in beside another body of the same id',
+  stored: 'accepted',
+  duplicate: 'already stored, counted as duplicates',
+  conflicting: 'accepted, although their id has another body',
 }
 
 function sentenceOf(retried: readonly QuarantineRetryOutcome[]): string {
   const counts = Map.groupBy(retried, ({ outcome }) => outcome)
-  if (counts.size === 0) return 'nothing is in the quarantine\n'
+  if (counts.size === 0) return 'the quarantine is empty\n'
   return [...counts]
     .map(([outcome, all]) => `${all.length} ${meanings[outcome] ?? `still refused: ${outcome}`}\n`)
     .join('')
@@ -120,14 +120,14 @@ export async function dropQuarantineCommand(
 ): Promise<void> {
   if ((all === true) === words.length > 0) {
     throw new Fault('usage_bad', {
-      problem: 'it does not say which deliveries to drop',
-      fix: 'name their numbers, or give --all',
+      problem: 'no delivery given',
+      fix: 'give their numbers, or --all',
     })
   }
   const ids = all === true ? null : idsOf(words)
   const dropped = await withDatabase(context, (db) => dropQuarantined(db, ids))
   if (json === true) printJson(context, { dropped })
-  else context.stdout.write(`${dropped} dropped\n`)
+  else context.stdout.write(`${dropped} deleted\n`)
 }
 
 function idsOf(words: readonly string[]): bigint[] {
@@ -139,7 +139,7 @@ function idsOf(words: readonly string[]): bigint[] {
 
 function unknown(id: string): Fault<'not_found'> {
   return new Fault('not_found', {
-    problem: `there is no delivery ${id} in the quarantine`,
-    fix: 'take a number from "bin/depositd webhooks quarantine list"',
+    problem: `delivery ${id} not found in the quarantine`,
+    fix: 'use a number from "bin/depositd webhooks quarantine list"',
   })
 }

@@ -65,10 +65,10 @@ test('what the service lists can be imported as it is printed', async () => {
   ).toEqual(new Set(['unknown']))
   const path = file('remote.json', remote.out)
   const dry = await depositd(`channels import ${path} --dry-run`)
-  expect(dry.out).toBe('1 with 4 addresses; 1 would be added, 0 known before\n')
+  expect(dry.out).toBe('1 owners with 4 addresses; 1 would be added, 0 already in the address book\n')
   expect(await rows('channels list')).toHaveLength(1)
   expect((await depositd(`channels import ${path}`)).out).toBe(
-    '1 with 4 addresses; 1 added, 0 known before\n',
+    '1 owners with 4 addresses; 1 added, 0 already in the address book\n',
   )
   expect(JSON.parse((await depositd(`channels import ${path} --json`)).out)).toEqual({
     owners: 1,
@@ -89,7 +89,7 @@ test('what the service lists can be imported as it is printed', async () => {
   environment = { ...environment, DATABASE_URL: books.url }
 })
 
-test('every fault of a file is named with its line, and nothing is kept', async () => {
+test('every fault of a file is named with its line, and nothing is stored', async () => {
   const path = file(
     'bad.csv',
     'id,network,address\na,base,0xdead\nb,base\nc,moon,0x00000000000000000000000000000000000000c1\nd,base,0x00000000000000000000000000000000000000d1\n',
@@ -109,7 +109,7 @@ test.each([
   ['wallets import nobody.csv', /^depositd: ENOENT.*; give the path of a file\n$/],
   [
     'wallets import wallets.xls',
-    /^depositd: wallets.xls is neither .csv nor .json; name the file after its form\n$/,
+    /^depositd: wallets.xls is neither .csv nor .json; rename the file to .csv or .json\n$/,
   ],
 ])('%s is refused in one line', async (line, error) => {
   expect(await depositd(line)).toEqual({ status: 2, out: '', err: expect.stringMatching(error) })

@@ -12,8 +12,8 @@ afterAll(() => books[Symbol.asyncDispose]())
 
 const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
 
-test('deposits proposals tells of nothing where nothing is proposed', async () => {
-  expect(await depositd('deposits proposals')).toMatchObject({ status: 0, out: 'nothing is proposed\n' })
+test('deposits proposals tells of nothing where no proposals', async () => {
+  expect(await depositd('deposits proposals')).toMatchObject({ status: 0, out: 'no proposals\n' })
   const { out } = await depositd('deposits proposals --json')
   expect(JSON.parse(out)).toEqual({ items: [], next: null })
 })

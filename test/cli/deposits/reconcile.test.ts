@@ -42,10 +42,10 @@ settlement_short  open     -                  1
 journal           -        reversal           1
 journal           -        settlement         1
 
-1 would change, of 2 deposits; nothing is written
+1 of 2 deposits would change; nothing was written
 `)
   expect(readText('docs/policy.md')).toContain(err + out)
-  expect({ status, err }).toEqual({ status: 1, err: 'groups decided under both policies: 2 of 2\n' })
+  expect({ status, err }).toEqual({ status: 1, err: 'groups decided with both policies: 2 of 2\n' })
   expect(await stored()).toEqual(before)
 })
 
@@ -96,7 +96,7 @@ test('a policy that changes nothing is good news', async () => {
     await world.depositd(`reconcile --policy ${world.write('new.yaml', tolerant)} --dry-run`),
   ).toMatchObject({
     status: 0,
-    out: 'nothing would change: 1 deposits decided under both policies\n',
+    out: 'nothing would change: 1 deposits decided with both policies\n',
   })
 })
 
@@ -112,12 +112,7 @@ test('a payment and a delivery that nobody tells of are shown by their transfers
 })
 
 test.each<[string, string, number, RegExp]>([
-  [
-    'without --dry-run',
-    '',
-    2,
-    /^depositd: a policy is a setting, and is put in force by no command; try it with --dry-run, /,
-  ],
+  ['without --dry-run', '', 2, /^depositd: a command cannot activate a policy; try it with --dry-run, /],
   ['with a limit of nothing', ' --dry-run --limit 0', 2, /^depositd: --limit is "0"/],
 ])('reconcile %s is refused in one line', async (_what, options, ...[expected, error]) => {
   const { status, out, err } = await world.depositd(

@@ -18,10 +18,10 @@ afterAll(() => stack.disposeAsync())
 
 const answers: [status: number, advice: RegExp][] = [
   [401, /\| correct SERVICE_API_KEY$/],
-  [403, /\| allow SERVICE_API_KEY what is asked/],
+  [403, /\| allow this request for SERVICE_API_KEY/],
   [404, /\| correct the path in SERVICE_URL/],
-  [429, /\| wait, or take a plan that allows more requests$/],
-  [503, /\| that server fails: ask its operator/],
+  [429, /\| wait, or use a plan that allows more requests$/],
+  [503, /\| that server fails: contact its operator/],
 ]
 
 test.each(answers)('a service that answers %i gets the advice for that', async (status, advice) => {
@@ -35,7 +35,7 @@ test('a page instead of JSON is another server, and 401 of a node is about its k
   await using page = await startRawService((_request, response) => response.end('<html>'))
   await using locked = await startRawService((_request, response) => response.writeHead(401).end('no key'))
   const [service] = await world.says('service', { SERVICE_URL: page.url })
-  expect(service).toMatch(/\| correct SERVICE_URL: something else answers there$/)
+  expect(service).toMatch(/\| correct SERVICE_URL: another program answers there$/)
   const [node] = await world.says('chain base', { RPC_BASE: locked.url })
   expect(node).toMatch(/\| correct the key in RPC_BASE$/)
 })
@@ -55,15 +55,15 @@ test('a port whose program takes connections and does not answer may be a busy d
   await new Promise<void>((resolve) => silent.listen(Number(world.environment.OPS_PORT), loopback, resolve))
   const [said] = await world.says('port ops')
   silent.close()
-  expect(said).toMatch(/^warning \| 127\.0\.0\.1:\d+ is taken, and no answer .*: depositd if it is busy, or/)
+  expect(said).toMatch(/^warning \| 127\.0\.0\.1:\d+ is in use, and did not answer .*: a busy depositd, or/)
 })
 
 test('a server that never answers is asked once and given up, and progress says what is waited for', async () => {
   const asked: string[] = []
   await using silent = await startRawService(({ method }) => void asked.push(method ?? ''))
   const { out, err } = await world.run({ SERVICE_URL: silent.url, RPC_BASE: silent.url })
-  expect(out).toMatch(/^service +fault .* look at the load of that server/m)
-  expect(out).toMatch(/^chain base +fault .* look at the load of that server/m)
+  expect(out).toMatch(/^service +fault .* check the load of that server/m)
+  expect(out).toMatch(/^chain base +fault .* check the load of that server/m)
   // The list of deposits; what the key may do; the identity of the chain.
   expect(asked.toSorted()).toEqual(['GET', 'POST', 'POST'])
   expect(err).toMatch(/^checking database, queue, service, chains, ports\n/)
@@ -78,6 +78,6 @@ test('no setting is blamed that was not made', async () => {
     RPC_MAINNET: node,
   })
   expect(out).toMatch(/^chain mainnet +fault .* set RPC_MAINNET to nodes of that chain *$/m)
-  expect(out).toMatch(/^queue +fault .* fix what the check database says: QUEUE_URL is not set/m)
+  expect(out).toMatch(/^queue +fault .* fix what the check database reports: without QUEUE_URL/m)
   expect(out).not.toMatch(/DEPOSITD_CONFIG/)
 })

@@ -87,7 +87,7 @@ test('all balances are proved at once, and the number and height are told', asyn
   await scan()
   expect(await balances()).toMatchObject({
     state: 'ok',
-    says: expect.stringMatching(/^3 are explained, up to \d+$/),
+    says: expect.stringMatching(/^3 proved, up to height \d+$/),
   })
 })
 
@@ -102,7 +102,7 @@ test('what is not explained is a fault that says how much of what', async () => 
   await scan()
   expect(await balances()).toMatchObject({
     state: 'fault',
-    says: 'do not add up: 1.000000000000000000 ETH at 1 of the addresses',
+    says: 'differ from the ledger: 1.000000000000000000 ETH at 1 of the addresses',
     fix: 'bin/depositd mismatches list --kind unexplained_balance; docs/runbook.md#unexplained_balance',
   })
 })

@@ -34,7 +34,7 @@ async function withToken(decimals: string, work: (changes: Record<string, string
 test('decimals that the settings leave to the chain are read and told', async () => {
   await withToken('', async (changes) => {
     const { out, status } = await world.run(changes)
-    expect(out).toMatch(/^chain base +ok .*; USDC has 6 decimals, pinned at the start$/m)
+    expect(out).toMatch(/^chain base +ok .*; USDC has 6 decimals, stored at the first start$/m)
     expect(status).toBe(0)
   })
 })
@@ -45,7 +45,7 @@ test('decimals that are not those of the chain, or not those that amounts were k
   await withToken(', decimals: 7', async (changes) => {
     const { out, status } = await world.run({ ...changes, DATABASE_URL: others.url })
     expect(out).toMatch(
-      /^chain base +fault +asset base\/0x\w+ has 7 decimals in the settings and 18 in the database +write in DEPOSITD_CONFIG/m,
+      /^chain base +fault +asset base\/0x\w+ has 7 decimals in the settings and 18 in the database +set the decimals in DEPOSITD_CONFIG/m,
     )
     expect(out).toMatch(/^chain base +fault +.*expected decimals 7, found 6/m)
     expect(status).toBe(1)
@@ -82,9 +82,9 @@ test('of several nodes one that does not answer is warned of', async () => {
   })
   expect(says).toEqual([
     expect.stringMatching(
-      /^warning \| .*; others are asked \| start that server, or correct host and port in RPC_BASE/,
+      /^warning \| .*; the other nodes are used \| start that server, or correct host and port in RPC_BASE/,
     ),
-    expect.stringMatching(/^ok \| is the chain of the settings/),
+    expect.stringMatching(/^ok \| serves the chain and assets of the settings/),
   ])
 })
 
@@ -92,7 +92,7 @@ test('balances of a database that does not answer are a fault in the table, besi
   await withToken('', async (changes) => {
     const away = { DATABASE_URL: 'postgres://x@127.0.0.1:1/x', QUEUE_URL: 'redis://127.0.0.1:1' }
     const { out, status } = await world.run({ ...changes, ...away }, ' --balances')
-    expect(out).toMatch(/^balances +fault +.*mend what the check database says/m)
+    expect(out).toMatch(/^balances +fault +.*fix what the check database reports/m)
     expect(out).toMatch(/^service +ok /m)
     expect(status).toBe(1)
   })
@@ -101,7 +101,7 @@ test('balances of a database that does not answer are a fault in the table, besi
 test('a node that does not tell what is final is not told to be behind', async () => {
   await using silent = await startNode('0x2105', { eth_getBlockByNumber: null })
   expect(await world.says('final base', { RPC_BASE: silent.url })).toEqual([
-    expect.stringMatching(/^fault \| .* \| try again; where it stays, name other nodes in RPC_BASE/),
+    expect.stringMatching(/^fault \| .* \| try again; if it persists, use other nodes in RPC_BASE/),
   ])
 })
 
@@ -114,9 +114,11 @@ test('a node that knows less as final than was read is a fault', async () => {
       on conflict (name) do update set cursor = excluded.cursor`.execute(books.db)
   }
   await at('1')
-  expect(await world.says('final base')).toEqual(['ok | at 1, and read up to 1'])
+  expect(await world.says('final base')).toEqual(['ok | height 1; read up to 1'])
   await at('7')
   expect(await world.says('final base')).toEqual([
-    expect.stringMatching(/^fault \| at 1, which is below 7, read as final before \| put another node first/),
+    expect.stringMatching(
+      /^fault \| height 1 is below 7, which was already read as final \| put another node first/,
+    ),
   ])
 })

@@ -29,7 +29,7 @@ afterAll(() => stack.disposeAsync())
 
 /** What is said of a user that could change the books, or will own them. */
 const owned = (user: string) =>
-  `warning | ${user} owns the books: whoever takes over the daemon may change what is booked | let the daemon log in as a member of depositd_daemon that owns nothing: docs/security.md#logins`
+  `warning | ${user} owns the books: an attacker who controls the daemon could change journals | use a login that is a member of depositd_daemon and owns nothing: docs/security.md#logins`
 
 /** What a check says of a database of which every answer is changed, without changing its length. */
 async function saysChanged(check: string, rewrite: (text: string) => string): Promise<string[]> {
@@ -45,7 +45,7 @@ async function saysChanged(check: string, rewrite: (text: string) => string): Pr
 
 test('a server that is too old is a fault', async () => {
   expect(await saysChanged('database', (text) => text.replaceAll(/18(\d{4})/g, '14$1'))).toEqual([
-    'fault | is Postgres 14; 18 is the oldest that will do | move the database to a newer server (pg_upgrade, or dump and restore)',
+    'fault | Postgres 14 is too old; at least 18 is required | move the database to a newer server (pg_upgrade, or dump and restore)',
   ])
 })
 
@@ -56,7 +56,7 @@ test('a server that takes nothing is a fault, and everything else is looked at a
   const rights = await world.says('rights', { QUEUE_URL: 'redis://127.0.0.1:1' })
   await sql`alter database ${name} reset default_transaction_read_only`.execute(owner)
   expect(said).toEqual([
-    expect.stringMatching(/^fault \| answers and is read only: .* \| point DATABASE_URL at the server/),
+    expect.stringMatching(/^fault \| answers and is read only: .* \| set DATABASE_URL to the primary server/),
   ])
   expect(rights).toEqual([owned('postgres')])
 })
@@ -65,9 +65,9 @@ test('a check that cannot be made says so, and takes nothing from the others', a
   await sql`alter view open_mismatch rename to open_mismatch_away`.execute(owner)
   try {
     expect(await world.says('seals')).toEqual([
-      expect.stringMatching(/^fault \| .*open_mismatch.* \| try again; where it stays/),
+      expect.stringMatching(/^fault \| .*open_mismatch.* \| try again; if it persists/),
     ])
-    expect(await world.says('database')).toEqual(['ok | answers: Postgres 18, as postgres'])
+    expect(await world.says('database')).toEqual(['ok | Postgres 18, user postgres'])
     expect(await world.says('partitions')).toHaveLength(1)
   } finally {
     await sql`alter view open_mismatch_away rename to open_mismatch`.execute(owner)
@@ -79,7 +79,7 @@ test('a clock that is off is a fault', async () => {
     await saysChanged('clock', (text) => text.replaceAll(/20\d\d(-\d\d-\d\d \d\d:\d\d:)/g, '2019$1')),
   ).toEqual([
     expect.stringMatching(
-      /^fault \| the database's is \d+\.\d s behind this machine; the limit is 5 s \| set both clocks/,
+      /^fault \| the database's clock is \d+\.\d s behind this machine; the limit is 5 s \| synchronise both clocks/,
     ),
   ])
 })
@@ -87,7 +87,7 @@ test('a clock that is off is a fault', async () => {
 test('a database without a schema is warned of, one of another version is a fault or warned of', async () => {
   const empty = await emptyDatabase()
   expect(await world.says('schema', { DATABASE_URL: empty.url })).toEqual([
-    'warning | is not created yet | bin/depositd migrate; a start does it, too',
+    'warning | is not created yet | run bin/depositd migrate; a start also migrates',
   ])
   await empty.drop()
   const { rows } = await sql<{ name: string; timestamp: string }>`
@@ -95,21 +95,21 @@ test('a database without a schema is warned of, one of another version is a faul
     owner,
   )
   expect(await world.says('schema')).toEqual([
-    expect.stringMatching(/^fault \| at \d{4}_\w+; this version needs \d{4}_\w+ \| bin\/depositd migrate/),
+    expect.stringMatching(
+      /^fault \| at \d{4}_\w+; this version needs \d{4}_\w+ \| if it is behind, run bin\/depositd migrate/,
+    ),
   ])
   const [{ name, timestamp } = { name: '', timestamp: '' }] = rows
   await sql`insert into kysely_migration select unnest(array[${name}, '9999_future']::text[]), ${timestamp}`.execute(
     owner,
   )
   expect(await world.says('schema')).toEqual([
-    expect.stringMatching(
-      /^warning \| at 9999_future, from a newer version; .* \| .*the newer version of depositd/,
-    ),
+    expect.stringMatching(/^warning \| at 9999_future, from a newer version; .* \| .*use the newer depositd/),
   ])
   await sql`update kysely_migration set name = '0001_other' where name = '9999_future'`.execute(owner)
   expect(await world.says('schema')).toEqual([
     expect.stringMatching(
-      /^fault \| has 0001_other, which this version does not know \| .*if it is unknown, a new database/,
+      /^fault \| has 0001_other, which this version does not know \| .*if it is unknown, use a new database/,
     ),
   ])
   await sql`delete from kysely_migration where name = '0001_other'`.execute(owner)
@@ -141,7 +141,7 @@ test('so is one that may not make the roles on a server that has none', async ()
     url.password = 'x'
     const changes = { DATABASE_URL: url.href, QUEUE_URL: books.url }
     expect(await world.says('rights', changes)).toEqual([
-      'fault | plain may not create the roles that the daemon works as | as a superuser: alter role "plain" createrole',
+      'fault | plain may not create the roles of the daemon | as a superuser: alter role "plain" createrole',
     ])
     await sql`alter role plain createrole`.execute(db)
     expect(await world.says('rights', changes)).toEqual([owned('plain')])
@@ -157,11 +157,11 @@ test('rights that the daemon lost, or should never have, are faults with the sta
   )
   const [said = ''] = await world.says('grants')
   expect(said).toBe(
-    'fault | depositd_daemon has not the rights that the migrations gave it, in 2 places | ' +
+    'fault | depositd_daemon has other rights than the migrations granted, in 2 places | ' +
       'as the owner: grant insert on inbox to depositd_daemon; revoke delete on ledger_transfer from depositd_daemon',
   )
   await sql.raw(said.split('as the owner: ')[1] ?? '').execute(owner)
-  expect(await world.says('grants')).toEqual(['ok | the daemon may add to the books and never change them'])
+  expect(await world.says('grants')).toEqual(['ok | the daemon may append to the books, and change nothing'])
 })
 
 test.each<[string, string, RegExp]>([
@@ -175,7 +175,7 @@ test.each<[string, string, RegExp]>([
   [
     'scan/base',
     'a scan',
-    /^fault \| last complete reading 36\d\d s ago; the limit is 300 s \| mend what chain base/,
+    /^fault \| last complete reading 36\d\d s ago; the limit is 300 s \| fix what the checks chain base/,
   ],
 ])('%s: %s that stands still is a fault; one that never was is warned of', async (stream, _what, line) => {
   expect(await world.says(stream)).toEqual([expect.stringMatching(/^warning \| no .* so far \| /)])
@@ -214,10 +214,10 @@ test('a month that no partition was made for is warned of', async () => {
     await sql<{ month: string }>`
       select to_char(now() at time zone 'UTC' + interval '1 month', 'YYYYMM') as month`.execute(owner)
   ).rows
-  expect(await world.says('partitions')).toEqual(['ok | this month and the next have theirs'])
+  expect(await world.says('partitions')).toEqual(['ok | this month and the next have partitions'])
   await sql.raw(`drop table ledger_transfer_${month}`).execute(owner)
   expect(await world.says('partitions')).toEqual([
-    `warning | ${month} has none: what is booked then goes to the one for everything else | bin/depositd migrate, before that month begins`,
+    `warning | ${month} has no partition: journals go to the default partition | run bin/depositd migrate before that month begins`,
   ])
 })
 
@@ -230,7 +230,7 @@ test('journals that wait too long for their seal, and a seal that is broken, are
     alter table ledger_journal enable trigger user`.execute(owner)
   expect(await world.says('seals')).toEqual([
     expect.stringMatching(
-      /^fault \| the oldest journal without one was booked 72\d\d s ago \| bin\/depositd ledger seal/,
+      /^fault \| the oldest unsealed journal was booked 72\d\d s ago \| run bin\/depositd ledger seal/,
     ),
   ])
   const kind = 'seal_broken'
@@ -240,17 +240,17 @@ test('journals that wait too long for their seal, and a seal that is broken, are
     openMismatches(tx, [{ subject: 'seal/1', kind, severity, ...none, detail: {} }]),
   )
   expect(await world.says('seals')).toEqual([
-    'fault | 1 broken: what is booked is not what was sealed | bin/depositd ledger verify; docs/runbook.md#seal_broken',
+    'fault | 1 broken: journals differ from what was sealed | bin/depositd ledger verify; docs/runbook.md#seal_broken',
   ])
 })
 
 test('a policy that is not the one in force is warned of', async () => {
-  expect(await world.says('policy')).toEqual(['ok | comes into force with the first start'])
+  expect(await world.says('policy')).toEqual(['ok | becomes active with the first start'])
   await sql`
     insert into stream (name, cursor) values ('policy', '{"digest": "other", "isApplied": true}')`.execute(
     owner,
   )
   expect(await world.says('policy')).toEqual([
-    'warning | that of these settings is not the one in force | restart every worker, or correct DEPOSITD_CONFIG',
+    'warning | the active policy differs from these settings | restart every worker, or correct DEPOSITD_CONFIG',
   ])
 })

@@ -37,7 +37,7 @@ async function asRunner(ownerUrl: string): Promise<string> {
 
 const streams = ['scheduler', 'worker', 'poll', 'scan/base']
 
-test('where all is well, each check says so', async () => {
+test('if all is well, every check is ok', async () => {
   await sql`select make_ledger_partitions()`.execute(books.db)
   await sql`insert into stream (name, succeeded_at) select unnest(${streams}::text[]), now()`.execute(
     books.db,
@@ -54,38 +54,38 @@ test('where all is well, each check says so', async () => {
     .replace(HTTP_PORT, '8080')
     .replace(OPS_PORT, '9464')
   expect(plain).toMatchInlineSnapshot(`
-    "CHECK STATE SAYS MEND
-    settings ok can be read
-    database ok answers: Postgres 18, as doctor_runner
-    clock ok the database's is 0.1 s ahead of this machine
-    rights ok doctor_runner works as depositd_daemon, and cannot change what is booked
+    "CHECK STATE RESULT FIX
+    settings ok complete and valid
+    database ok Postgres 18, user doctor_runner
+    clock ok the database's clock is 0.1 s ahead of this machine
+    rights ok doctor_runner acts as depositd_daemon, and cannot change journals
     schema ok at 0026_last
     inbox ok nothing waits to be applied
     scheduler ok last tick 0 s ago
     worker ok last job 0 s ago
     poll ok last complete reading 0 s ago
     scan/base ok last complete reading 0 s ago
-    grants ok the daemon may add to the books and never change them
-    partitions ok this month and the next have theirs
-    seals ok over all that is booked
-    policy ok comes into force with the first start
-    queue ok answers: 0 jobs wait, 0 run
+    grants ok the daemon may append to the books, and change nothing
+    partitions ok this month and the next have partitions
+    seals ok all journals are sealed
+    policy ok becomes active with the first start
+    queue ok 0 jobs waiting, 0 running
     service ok lists deposits: 0 on the first page
-    key ok may read and not create
-    chain base ok is the chain of the settings, and so are its assets
-    final base ok at 1; nothing is read yet
+    key ok may read, not create
+    chain base ok serves the chain and assets of the settings
+    final base ok height 1; no block was read yet
     port http ok 127.0.0.1:8080 is free
     port ops ok 127.0.0.1:9464 is free
-    webhooks ok are verified by standard-webhooks
+    webhooks ok verified by standard-webhooks
     connections ok all outbound connections use verified TLS
     links ok console: https://deposits.example, dashboards: https://grafana.example, runbook: https://docs.example/runbook.md
-    secrets ok no file of theirs can be read by others
+    secrets ok other users cannot read any file with a secret
     "
   `)
   expect(status).toBe(0)
 })
 
-test('the page on operations tells of every check', async () => {
+test('docs/operations.md lists every check', async () => {
   const [, section = ''] = readText('docs/operations.md').split('\n## Doctor\n')
   const { out } = await world.run({}, ' --json')
   const checks = (JSON.parse(out) as { checks: Finding[] }).checks.map(({ check }) =>
@@ -102,7 +102,7 @@ test('a key that may create is warned of, which is no bad news', async () => {
     {
       check: 'key',
       state: 'warning',
-      says: 'may create',
+      says: 'may read and create',
       fix: expect.stringMatching(/^give the daemon a key of scope read/),
     },
   ])
@@ -135,7 +135,7 @@ test.each<[string, Record<string, string>, RegExp]>([
   [
     'a setting that is missing',
     { SERVICE_URL: '' },
-    /^settings +fault +SERVICE_URL is empty +correct it where it is set/m,
+    /^settings +fault +SERVICE_URL is empty +correct the setting/m,
   ],
 ])('%s is a fault, and bad news', async (_what, changes, line) => {
   const { status, out, err } = await world.run(changes)
@@ -146,14 +146,14 @@ test.each<[string, Record<string, string>, RegExp]>([
 
 test('of a service that does not answer, the key is not known to be good', async () => {
   expect(await world.says('key', { SERVICE_URL: 'http://127.0.0.1:1' })).toEqual([
-    'warning | what it may do is not known: the service did not answer | mend what the check service says, and try again',
+    'warning | scope unknown: the service did not answer | fix what the check service reports, and try again',
   ])
 })
 
 test('webhooks that are not signed are warned of', async () => {
   const { WEBHOOK_SECRETS: _, ...rest } = world.environment
   const { out } = await runCommand('doctor', { ...rest, WEBHOOK_SCHEME: 'none' })
-  expect(out).toMatch(/^webhooks +warning +are not signed/m)
+  expect(out).toMatch(/^webhooks +warning +not signed/m)
 })
 
 test('nothing is said of a key where the body is looked at first, and nothing is created', async () => {
@@ -177,15 +177,15 @@ test('secrets that all end soon are warned of, before webhooks are refused', asy
   const soon = new Date(Date.now() + 3 * 86_400_000).toISOString()
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
   expect(await world.says('webhooks', { WEBHOOK_SECRETS: `${secret} not-after=${soon}` })).toEqual([
-    `warning | no secret counts any more from ${soon} on | put the new secret first in WEBHOOK_SECRETS, before the old one ends`,
+    `warning | the last secret expires at ${soon} | add the new secret first in WEBHOOK_SECRETS before the old one expires`,
   ])
   const two = `whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD,${secret} not-after=${soon}`
   expect(await world.says('webhooks', { WEBHOOK_SECRETS: two })).toEqual([
-    'ok | are verified by standard-webhooks',
+    'ok | verified by standard-webhooks',
   ])
 })
 
-test('whatever is not well, its mend is told', async () => {
+test('every problem has a fix', async () => {
   const { out } = await world.run(
     {
       DATABASE_URL: 'postgres://x:hunter2@127.0.0.1:1/x',

@@ -37,8 +37,8 @@ describe('ports', () => {
     await using other = await listening(portOf(name))
     expect(other).toBeDefined()
     expect(await world.says(check)).toEqual([
-      `fault | 127.0.0.1:${portOf(name)} is taken by something that is not depositd | ` +
-        `stop what listens there (ss -ltnp 'sport = :${portOf(name)}'), or set ${name} to another`,
+      `fault | another program listens on 127.0.0.1:${portOf(name)} | ` +
+        `stop the program that listens there (ss -ltnp 'sport = :${portOf(name)}'), or set ${name} to another port`,
     ])
   })
 
@@ -51,34 +51,32 @@ describe('ports', () => {
 
   test('an address that is not of this machine is a fault, and one port for both is', async () => {
     expect(await world.says('port http', { HTTP_HOST: '192.0.2.1' })).toEqual([
-      expect.stringMatching(
-        /^fault \| 192\.0\.2\.1:\d+ cannot be listened on: .* \| set HTTP_HOST to an address/,
-      ),
+      expect.stringMatching(/^fault \| cannot listen on 192\.0\.2\.1:\d+: .* \| set HTTP_HOST to an address/),
     ])
     const same = String(portOf('HTTP_PORT'))
     expect(await world.says('port ops', { OPS_PORT: same })).toEqual([
-      `fault | HTTP_PORT and OPS_PORT are both ${same} | set OPS_PORT to another one`,
+      `fault | HTTP_PORT and OPS_PORT are both ${same} | set OPS_PORT to another port`,
     ])
   })
 })
 
 describe.skipIf(!redisInstalled())('the queue', () => {
   const fix =
-    'at the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
+    'on the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
 
   test('that throws wake-ups away is a fault, and one that does not tell is warned of', async () => {
     const redis = await startRedis()
-    expect(await world.says('queue', { QUEUE_URL: redis.url })).toEqual(['ok | answers: 0 jobs wait, 0 run'])
+    expect(await world.says('queue', { QUEUE_URL: redis.url })).toEqual(['ok | 0 jobs waiting, 0 running'])
     const silent = await rewritingProxy(redis.url, (text) => text.replace('maxmemory_policy', 'x'.repeat(16)))
     expect(await world.says('queue', { QUEUE_URL: silent.url })).toEqual([
-      `warning | answers, and does not tell its maxmemory-policy | ${fix}`,
+      `warning | answers, but does not report its maxmemory-policy | ${fix}`,
     ])
     await silent.stop()
     await redis.stop()
     const evicting = await startRedis('--maxmemory-policy', 'allkeys-lru')
     expect(await world.says('queue', { QUEUE_URL: evicting.url })).toEqual([
       expect.stringMatching(
-        /^fault \| QUEUE_URL: the Redis server has maxmemory-policy allkeys-lru .* \| at the server/,
+        /^fault \| QUEUE_URL: the Redis server has maxmemory-policy allkeys-lru .* \| on the server/,
       ),
     ])
     await evicting.stop()

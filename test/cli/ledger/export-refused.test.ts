@@ -26,8 +26,8 @@ test.each([
   ['--format csv --from 2026-02-30', '--from is "2026-02-30"; give a day or a time, '],
   ['--format csv --to yesterday', '--to is "yesterday"; give a day or a time, '],
   ['--format csv --recorded-as-of 2026-01-01T00:00:00.0000001Z', '--recorded-as-of is '],
-  ['--format csv --from 2026-01-02 --to 2026-01-01', 'it ends before --from; '],
-  ['--format csv --to 2026-01-02 --as-of 2026-01-02', '--to and --as-of both say where it ends; '],
+  ['--format csv --from 2026-01-02 --to 2026-01-01', 'the end is before --from; '],
+  ['--format csv --to 2026-01-02 --as-of 2026-01-02', '--to and --as-of both set the end; '],
   ['--format csv --period 2026-13', '--period is "2026-13"; give a month like 2026-01'],
 ])('%s is refused in one line', async (options, message) => {
   const folder = join(await temporaryFolder(), 'export')

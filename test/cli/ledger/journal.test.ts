@@ -68,7 +68,7 @@ test('a journal is added, shown and reversed, and each says by whom', async () =
     /^journal \d+ is reversed by journal \d+, by erin, approved by max\nin the books of 2026-01\n/,
   )
   const { out } = await depositd(`ledger journal show ${id}`)
-  expect(out).toContain(`journal ${id}: manual, manual/one\nof 2026-01-03T00:00:00.000Z, recorded `)
+  expect(out).toContain(`journal ${id}: manual, manual/one\nevent at 2026-01-03T00:00:00.000Z, recorded `)
   expect(out).toContain('by erin, approved by max: The service paid what it owed\nreversed by journal ')
 })
 
@@ -93,7 +93,7 @@ test('a journal of a deposit is shown as one document', async () => {
 
 test('a dry run shows what would be booked, and books nothing', async () => {
   const dry = await add(collected('dry'), '--approved-by max --dry-run')
-  expect(dry.out).toMatch(/^fine, and not booked: manual\/dry, in the books of 2026-01\n/)
+  expect(dry.out).toMatch(/^valid, not booked: manual\/dry, in the books of 2026-01\n/)
   expect((await add(collected('dry'))).status).toBe(0)
 })
 
@@ -104,12 +104,12 @@ test('what takes a journal of a closed month back says that it is late, and show
   const reverse = `ledger journal reverse ${id} --by erin --approved-by max --reason twice`
   const dry = await depositd(`${reverse} --dry-run`)
   expect(dry.out).toMatch(
-    /^fine, and not booked: reversal\/manual\/late, in the books of 2026-02, late: it is of 2026-01\n/,
+    /^valid, not booked: reversal\/manual\/late, in the books of 2026-02, late: the event was in 2026-01\n/,
   )
   expect(dry.out).toContain('assets:receivable:service  assets:bank:main  7.500000  USDC')
   expect((await depositd(`ledger journal show ${id}`)).out).not.toContain('reversed by')
   const reversed = await depositd(reverse)
-  expect(reversed.out).toMatch(/approved by max\nin the books of 2026-02, late: it is of 2026-01\n/)
+  expect(reversed.out).toMatch(/approved by max\nin the books of 2026-02, late: the event was in 2026-01\n/)
   const again = await depositd(`${reverse} --dry-run`)
   expect(again).toMatchObject({ status: 2, err: expect.stringContaining('is reversed already, by journal') })
   await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason test')
@@ -135,7 +135,7 @@ test.each<[string, () => ReturnType<typeof add>, string]>([
   [
     'a file that is not there',
     () => depositd('ledger journal add none.yaml --approved-by max'),
-    'the journal cannot be read',
+    'the journal file cannot be read',
   ],
   [
     'a negative amount',
@@ -174,7 +174,10 @@ test.each(['show one', 'show 99999', 'reverse 99999 --approved-by max --reason n
   'ledger journal %s is not found',
   async (line) => {
     const { status, err } = await depositd(`ledger journal ${line}`)
-    expect({ status, err }).toMatchObject({ status: 3, err: expect.stringContaining('there is no journal') })
+    expect({ status, err }).toMatchObject({
+      status: 3,
+      err: expect.stringMatching(/journal \S+ not found|there is no journal/),
+    })
   },
 )
 

@@ -84,7 +84,7 @@ test('severe mismatches refuse a close, and two people force it', async () => {
   })
   const forced = await depositd('ledger close 2026-01 --force --by erin --approved-by max --reason audit')
   expect(forced.status).toBe(0)
-  expect(forced.out).toMatch(/\nsevere mismatches up to its end that are open: \d\n$/)
+  expect(forced.out).toMatch(/\nopen severe mismatches up to the end of the month: \d\n$/)
   expect((await depositd('ledger periods')).out).toMatch(/erin, max +[0-9a-f]{64} forced\n$/)
 })
 
@@ -94,7 +94,7 @@ test('a month is closed with broken seals that were noticed after it, and a warn
     values ('seal/1', 'seal_broken', 'severe', '{}', '2026-02-01T00:00:00Z'),
       ('ledger/1', 'ledger_imbalance', 'severe', '{}', '2026-02-03T00:00:00Z')`.execute(books.db)
   const warning =
-    'WARNING: severe and open all the same, and of a later time: ledger_imbalance 1, seal_broken 1; "bin/depositd mismatches list --severity severe" shows them\n'
+    'WARNING: later severe mismatches are open: ledger_imbalance 1, seal_broken 1; see "bin/depositd mismatches list --severity severe"\n'
   const soft = await depositd('ledger close 2026-01 --soft --by erin')
   expect(soft).toEqual({ status: 0, out: `2026-01 is soft-closed, by erin\n${warning}`, err: '' })
   expect((await depositd('ledger close 2026-01 --by erin')).out).toMatch(
@@ -113,17 +113,17 @@ test('a month is closed with broken seals that were noticed after it, and a warn
 })
 
 test.each([
-  ['ledger close 2026-13 --by erin', '"2026-13" is no month; write it like 2026-01'],
-  ['ledger close 2026-01-01 --by erin', '"2026-01-01" is no month; write it like 2026-01'],
+  ['ledger close 2026-13 --by erin', '"2026-13" is no month; use the form 2026-01'],
+  ['ledger close 2026-01-01 --by erin', '"2026-01-01" is no month; use the form 2026-01'],
   ['ledger close 2999-01 --by erin', '2999-01 is not over; months are closed once they are over, in UTC'],
   ['ledger close 2026-02 --by erin', '2026-01 is not closed yet; close it first: months are closed in order'],
   [
     'ledger reopen 2026-01 --by erin --reason x',
-    'reopening a month takes a second person; name who agrees with --approved-by',
+    'reopening a month requires a second person; name the second person with --approved-by',
   ],
   [
     'ledger reopen 2026-01 --by erin --approved-by ERIN --reason x',
-    'ERIN cannot approve what erin does; name somebody else',
+    'ERIN cannot approve what erin does; give another person',
   ],
   [
     'ledger reopen 2026-01 --by erin --approved-by max --reason x',
@@ -131,15 +131,15 @@ test.each([
   ],
   [
     'ledger close 2026-01 --force --by erin --reason x',
-    '--force takes a second person and a reason; say who agrees with --approved-by',
+    '--force requires a second person and a reason; say the second person with --approved-by',
   ],
   [
     'ledger close 2026-01 --force --by erin --approved-by max',
-    '--force takes a second person and a reason; say why with --reason',
+    '--force requires a second person and a reason; say why with --reason',
   ],
   [
     'ledger close 2026-01 --force --by erin',
-    '--force takes a second person and a reason; say who agrees with --approved-by, and why with --reason',
+    '--force requires a second person and a reason; say the second person with --approved-by, and why with --reason',
   ],
   [
     'ledger close 2025-10 --by erin',
@@ -149,22 +149,16 @@ test.each([
     'ledger close 2025-12 --soft --by erin',
     'the books begin in 2026-01, and 2025-12 is before that; close 2026-01 first: months are closed in order, and what is older is closed with it',
   ],
-  ['ledger close 2026-01 --force --soft', '--force is of a close for good; leave --force or --soft out'],
-  [
-    'ledger close 2026-01 --by policy',
-    '--by is "policy"; give the name of a person, of at most 100 characters',
-  ],
-  [
-    'ledger close 2026-01 --by nobody',
-    '--by is "nobody"; give the name of a person, of at most 100 characters',
-  ],
-  ['ledger close 2026-01 --by erin --reason ', '--reason is empty; say it in words; it is kept for good'],
+  ['ledger close 2026-01 --force --soft', '--force and --soft exclude each other; use one of them'],
+  ['ledger close 2026-01 --by policy', '--by is "policy"; give the name of a person, at most 100 characters'],
+  ['ledger close 2026-01 --by nobody', '--by is "nobody"; give the name of a person, at most 100 characters'],
+  ['ledger close 2026-01 --by erin --reason ', '--reason is empty; give a text; it is stored permanently'],
   ['ledger periods --limit 0', '--limit is "0"; give a whole number from 1 to 100000'],
 ])('%s is refused in one line that says why', async (line, problem) => {
   expect(await depositd(line)).toEqual({ status: 2, out: '', err: `depositd: ${problem}\n` })
 })
 
 test('before a month was closed, nothing is in the history, and the months are open', async () => {
-  expect((await depositd('ledger periods --history')).out).toBe('no month was ever closed\n')
+  expect((await depositd('ledger periods --history')).out).toBe('no month was closed yet\n')
   expect((await depositd('ledger periods')).out).toMatch(/\n2026-01 {2}open +12 +0 +0\n$/)
 })

@@ -30,11 +30,11 @@ test('a file of prices is taken once, and listed with the newest first', async (
     'base/USDC,EUR,2026-01-01,0.92,ECB',
     'base/USDT,EUR,2026-01-02,0.91,"a, b"',
   )
-  expect((await depositd('ledger prices list')).out).toBe('no price was imported yet\n')
+  expect((await depositd('ledger prices list')).out).toBe('no prices yet\n')
   expect((await depositd(`ledger prices import ${path} --dry-run`)).out).toBe(
-    '2 prices; 2 would be added, 0 known before\n',
+    '2 prices; 2 would be added, 0 already stored\n',
   )
-  expect((await depositd(`ledger prices import ${path}`)).out).toBe('2 prices; 2 added, 0 known before\n')
+  expect((await depositd(`ledger prices import ${path}`)).out).toBe('2 prices; 2 added, 0 already stored\n')
   const again = await depositd(`ledger prices import ${path} --json`)
   expect(JSON.parse(again.out)).toEqual({ prices: 2, added: 0, dry_run: false })
   const listed = JSON.parse((await depositd('ledger prices list --limit 1 --json')).out)

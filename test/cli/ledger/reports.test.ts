@@ -41,7 +41,7 @@ test('ledger trial-balance: debits, credits and their difference, and of each as
     equity:conversion  250.000000  0.000000  250.000000  USDT  base/0x…b2
     liabilities:deposits:channel:shop  0.000000  250.000000  -250.000000  USDT  base/0x…b2
     = sum  500.000000  500.000000  0.000000  USDT  base/0x…b2
-    balanced: of every asset as much is debited as credited
+    balanced: debits equal credits for every asset
     "
   `)
 })
@@ -106,7 +106,7 @@ test('ledger trial-balance tells the code that the settings give an account', as
 test('what was recorded later is not in what was known before', async () => {
   const before = '--recorded-as-of 2020-01-01'
   expect((await depositd(`ledger balances ${before}`)).out).toBe('nothing is booked yet\n')
-  expect((await depositd(`ledger trial-balance ${before}`)).out).toBe('nothing is booked by then\n')
+  expect((await depositd(`ledger trial-balance ${before}`)).out).toBe('nothing was booked by then\n')
 })
 
 test('with --limit, lines are left out, and the sums are not', async () => {
@@ -154,7 +154,7 @@ test('the closing of one statement is the opening of the next', async () => {
 test('a statement of an owner of whom nothing was booked is not found', async () => {
   expect(await depositd('ledger statement nobody')).toMatchObject({
     status: 3,
-    err: expect.stringMatching(/^depositd: nothing was ever booked of "nobody"; give the id of a channel/),
+    err: expect.stringMatching(/^depositd: no journal concerns "nobody"; give the id of a channel/),
   })
 })
 
@@ -202,10 +202,10 @@ test('documents of statements and trial balances tell amounts in units and in sm
 test.each([
   [
     'ledger trial-balance --period 2026-01 --as-of 2026-01-31',
-    '--period and --as-of both say where it ends; give one',
+    '--period and --as-of both set the end; use one of them',
   ],
   ['ledger trial-balance --period 2026-13', '--period is "2026-13"; give a month like 2026-01'],
-  ['ledger statement shop --from 2026-01-02 --to 2026-01-01', 'it ends before --from; '],
+  ['ledger statement shop --from 2026-01-02 --to 2026-01-01', 'the end is before --from; '],
   ['ledger statement shop --limit 0', '--limit is "0"; '],
   ['ledger balances --as-of 2026-13-01', '--as-of is "2026-13-01"; give a day or a time, '],
   ['ledger trial-balance --recorded-as-of soon', '--recorded-as-of is "soon"; give a day or a time, '],

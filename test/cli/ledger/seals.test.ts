@@ -18,11 +18,11 @@ let books: Books
 /** Two seals, over the journals 1 to 500 and 501 to 520. */
 beforeAll(async () => {
   books = await openBooks()
-  expect(await depositd('ledger seals list')).toMatchObject({ status: 0, out: 'nothing is sealed yet\n' })
+  expect(await depositd('ledger seals list')).toMatchObject({ status: 0, out: 'no seals yet\n' })
   await bookPayments(books, 1000, 500)
   expect(await depositd('ledger seal')).toMatchObject({
     status: 0,
-    out: expect.stringMatching(/^500 journals are sealed; seal 1 is [0-9a-f]{64}\n$/),
+    out: expect.stringMatching(/^500 journals sealed; seal 1 is [0-9a-f]{64}\n$/),
   })
   await bookPayments(books, 2000, 20)
 })
@@ -40,7 +40,7 @@ async function findings(options = ''): Promise<{ status: number; found: string[]
 test('ledger seal tells what it sealed, and where there is nothing to seal', async () => {
   const { out } = await depositd('ledger seal --json')
   expect(JSON.parse(out)).toMatchObject({ journals: 20, seals: [{ number: '2', after: '500', last: '520' }] })
-  expect((await depositd('ledger seal')).out).toBe('nothing was booked since the last seal\n')
+  expect((await depositd('ledger seal')).out).toBe('all journals are sealed already\n')
 })
 
 test('ledger seals list tells of the newest, and of no more than the limit', async () => {
@@ -76,7 +76,7 @@ test('ledger seals export writes the same to a file and to standard output, a se
 test('ledger verify tells what it read and that nothing is wrong', async () => {
   const { status, out } = await depositd(`ledger verify --against ${pathOf('anchors.jsonl')}`)
   expect(out).toMatch(/^seals: 2 seals, 520 journals, 0 not sealed yet\n/)
-  expect(out).toMatch(/nothing is wrong with the books: \d+ checks\n$/)
+  expect(out).toMatch(/the books are correct: \d+ checks\n$/)
   expect(status).toBe(0)
 })
 
@@ -96,7 +96,7 @@ test.each(['9999', 'deposit/nothing'])('ledger prove %s is not found', async (jo
   const { status, err } = await depositd(`ledger prove ${journal} --out proof.json`)
   expect({ status, err }).toMatchObject({
     status: 3,
-    err: expect.stringContaining(`there is no journal ${journal}`),
+    err: expect.stringContaining(`journal ${journal} not found`),
   })
 })
 
@@ -119,7 +119,7 @@ test('anchors that are none are refused, and the line is named', async () => {
 test('ledger prove takes the posting key, too, and waits for the seal', async () => {
   const { status, out } = await depositd(`ledger prove deposit/base/0x1003/0#1 --out ${pathOf('proof.json')}`)
   expect(status).toBe(0)
-  expect(out).toMatch(/proof\.json: it is sealed by seal 1, [0-9a-f]{64}\n$/)
+  expect(out).toMatch(/proof\.json: proof that seal 1, [0-9a-f]{64}\n$/)
   expect(JSON.parse(readFileSync(pathOf('proof.json'), 'utf8'))).toMatchObject({
     index: 3,
     seal: { number: '1' },
@@ -162,5 +162,5 @@ test('an altered row and the last hundred that were cut off are found; nothing i
   const { status, out } = await depositd(`ledger verify --against ${pathOf('anchors.jsonl')}`)
   expect(status).toBe(1)
   expect(out).toContain('  seal 2: it is gone; it was over 20 journals from 501 to 520, and published as ')
-  expect(out).toMatch(/SOMETHING IS WRONG WITH THE BOOKS: \d+ findings\n$/)
+  expect(out).toMatch(/THE BOOKS ARE NOT CORRECT: \d+ findings\n$/)
 })

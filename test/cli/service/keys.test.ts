@@ -27,7 +27,7 @@ test('a key that was created calls at once; the key alone is on standard output'
   const { status, out, err } = await keys('create --name shop --scope read')
   expect({ status, err }).toEqual({
     status: 0,
-    err: expect.stringMatching(/^key [0-9a-f]{8} \(read\) holds from now on; it is shown this once\n$/),
+    err: expect.stringMatching(/^key [0-9a-f]{8} \(read\) is active; it is shown only once\n$/),
   })
   expect((await calling(out.trim())).status).toBe(200)
   const refused = await call(`${api.url}/v1/stable-wallets`, out.trim(), { id: 'savings' })
@@ -59,7 +59,7 @@ test('a key that was revoked is refused from the next request on, and stays so',
   expect((await calling(key)).status).toBe(200)
   expect(await keys(`revoke ${id}`)).toEqual({
     status: 0,
-    out: `key ${id} (gone) is refused from now on\n`,
+    out: `key ${id} (gone) is revoked\n`,
     err: '',
   })
   expect((await calling(key)).body['code']).toBe('key_unknown')
@@ -72,7 +72,7 @@ test.each([
   ['create --name shop --scope admin', '--scope is "admin"; use read, write'],
   ['create --name shop', "required option '--scope <scope>' not specified"],
   ['create --scope read', "required option '--name <text>' not specified"],
-  ['create --name \u0007 --scope read', '--name is no name; give 1 to 200 signs that can be printed'],
+  ['create --name \u0007 --scope read', '--name is no name; give 1 to 200 printable characters'],
   ['revoke', "missing required argument 'id'"],
   ['list --limit all', '--limit is "all"; give a whole number from 1 to 100000'],
 ])('%j is wrong use: status 2, and a line that names the mend', async (line, message) => {
@@ -85,7 +85,7 @@ test('a key that does not exist is not found', async () => {
   expect(await keys('revoke 00000000')).toEqual({
     status: 3,
     out: '',
-    err: 'depositd: there is no key "00000000"; take an id from "bin/depositd service keys list"\n',
+    err: 'depositd: key "00000000" not found; use an id from "bin/depositd service keys list"\n',
   })
 })
 
@@ -146,6 +146,6 @@ test('without a database, and where no service runs, the line says how to start 
   expect(await runCommand('service keys list', {})).toEqual({
     status: 4,
     out: '',
-    err: 'depositd: reaching the deposit service of this folder: none is running; start one with "bin/depositd service"\n',
+    err: 'depositd: reaching the deposit service of this folder: it does not run; start it with "bin/depositd service"\n',
   })
 })

@@ -126,7 +126,7 @@ test('the port can be given on the command line, and one that is taken is named'
     err: `depositd: port ${port} is taken; set SERVICE_HOST and SERVICE_PORT\n`,
   })
   const asked = await depositd(['service', '--port', String(port)], { folder, environment })
-  expect(asked.err).toContain(`port ${port} is taken; give another to --port`)
+  expect(asked.err).toContain(`port ${port} is taken; use another --port`)
   server.close()
 })
 
@@ -190,6 +190,6 @@ test('a node alone may be meant for the daemon, and what to do is said', async (
   const { status, err } = await depositd(['service'], { folder, environment: { RPC_BASE: 'http://x' } })
   expect({ status, err }).toEqual({
     status: 2,
-    err: 'depositd: SERVICE_DATABASE_URL and SERVICE_SEED are missing although RPC_BASE is set; set them, or unset it to run on local chains\n',
+    err: 'depositd: SERVICE_DATABASE_URL and SERVICE_SEED are missing although RPC_BASE is set; set them, or unset the others to run on local chains\n',
   })
 })

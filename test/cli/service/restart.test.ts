@@ -38,7 +38,7 @@ test('a second start, of it or of everything, is refused with the address of the
 })
 
 test.each([
-  ['taken', () => new URL(program.url).port, 'port \\d+ is taken; give another to --port, or leave it out'],
+  ['taken', () => new URL(program.url).port, 'port \\d+ is taken; use another --port, or leave it out'],
   ['no port', () => '65536', '--port is "65536"; give a whole number from 1 to 65535'],
 ])('a port that is %s is refused before anything is started', async (_what, port, message) => {
   const { status, out, err } = await depositd(['service', '--port', port()], { folder: tmpdir() })
@@ -61,7 +61,7 @@ test('killed and started again, it knows what it knew and settles what was under
 test('Ctrl-C ends it whole; the next start goes on', { timeout: 300_000 }, async () => {
   const shop = await program.channel('shop')
   expect(await program.end('SIGINT')).toBe(0)
-  expect(program.output()).toMatch(/\nstopping\nstopped; the next start goes on from here\n$/)
+  expect(program.output()).toMatch(/\nstopping\nstopped; the next start continues from here\n$/)
   expect(await processesIn(folder)).toEqual([])
   program = await startSandbox(folder)
   expect(await program.channel('shop')).toEqual(shop)
@@ -71,7 +71,7 @@ test('a port for faults without leave to make any is wrong use', async () => {
   const { status, err } = await runCommand('service --admin-port 1234', {})
   expect({ status, err }).toEqual({
     status: 2,
-    err: 'depositd: --admin-port is for faults; give --faults too\n',
+    err: 'depositd: --admin-port requires --faults; give --faults too\n',
   })
 })
 

@@ -87,7 +87,7 @@ test('a payment is made to a channel or a wallet by its id', { timeout: withinMs
   const { status, err } = await pay(folder, payment)
   expect(status).toBe(2)
   expect(err).toBe(
-    'depositd: --to means a channel and a StableWallet: "named"; give the deposit address of the one that is meant\n',
+    'depositd: --to is both a channel and a StableWallet: "named"; use the deposit address instead\n',
   )
 })
 
@@ -120,15 +120,15 @@ test.each([
     '--network is "bse"; did you mean base? use mainnet, base, arbitrum, solana',
   ],
   [['base', 'SOL', '1', address], '--asset is "SOL"; use ETH, USDC, USDT'],
-  [['base', 'ETH', '1,5', address], '--amount is no amount of ETH: "1,5"; give a plain decimal above 0'],
-  [['base', 'USDC', '0', address], '--amount is no amount of USDC: "0"; give a plain decimal above 0'],
+  [['base', 'ETH', '1,5', address], '--amount is not an amount of ETH: "1,5"; give a plain decimal above 0'],
+  [['base', 'USDC', '0', address], '--amount is not an amount of USDC: "0"; give a plain decimal above 0'],
   [['base', 'USDC', '1.0000001', address], 'with at most 6 digits after the point'],
   [
     ['base', 'USDC', '1', 'nobody'],
-    '--to is no address on base and no id: "nobody"; give 0x and 40 hexadecimal digits, or the id',
+    '--to is neither an address on base and no id: "nobody"; give 0x and 40 hexadecimal digits, or the id',
   ],
-  [['solana', 'SOL', '1', address], '--to is no address on solana and no id: '],
-  [['base', 'ETH', '10000000', address], '--amount is more than the faucet on base has; give less than '],
+  [['solana', 'SOL', '1', address], '--to is neither an address on solana and no id: '],
+  [['base', 'ETH', '10000000', address], '--amount exceeds the faucet on base has; give less than '],
 ])('a payment of %j is wrong use, and told how to mend it', async ([network, asset, amount, to], message) => {
   const before = process.cwd()
   process.chdir(folder)
@@ -148,7 +148,7 @@ test('where no service runs, a payment says how to start one', async () => {
   await rm(empty, { recursive: true })
   expect(status).toBe(4)
   expect(err).toBe(
-    'depositd: reaching the deposit service of this folder: none is running; start one with "bin/depositd service"\n',
+    'depositd: reaching the deposit service of this folder: it does not run; start it with "bin/depositd service"\n',
   )
 })
 

@@ -88,7 +88,7 @@ test('with --json it is one document; fewer than three captures are told of as s
   const captures = captureFile('two.jsonl', acme, 2)
   const environment = { WEBHOOK_SECRETS: `YW5vdGhlciBzZWNyZXQ=,${secret}` }
   const shown = await depositd(`webhooks detect --from ${captures}`, environment)
-  expect(shown.out).toContain('# Fewer than 3: capture more, and look again, before this is relied on.')
+  expect(shown.out).toContain('# Fewer than 3: capture more and repeat before you rely on this.')
   const { out } = await depositd(`webhooks detect --from ${captures} --json`, environment)
   expect(JSON.parse(out)).toEqual({
     webhooks: acme.settings,
@@ -128,12 +128,12 @@ test('where nothing verifies, the line says so, and the status is that of bad ne
   expect(await depositd(`webhooks detect --from ${captures}`, { WEBHOOK_SECRETS: 'other' })).toEqual({
     status: 1,
     out: '',
-    err: 'depositd: none of 3 captured deliveries verifies by this secret in any way that is known\n',
+    err: 'depositd: none of 3 captured deliveries verifies with this secret by any known scheme\n',
   })
   const empty = file('empty.jsonl', '')
   expect(await depositd(`webhooks detect --from ${empty}`, { WEBHOOK_SECRETS: 'other' })).toMatchObject({
     status: 1,
-    err: `depositd: there are no captured deliveries in ${empty}\n`,
+    err: `depositd: ${empty}\n`,
   })
 })
 
@@ -146,7 +146,7 @@ test.each([
     'webhooks detect --secret-file none',
     "--secret-file cannot be read: ENOENT: no such file or directory, open 'none'; name a file",
   ],
-  ['webhooks detect', 'no secret is given; give --secret-file or --public-keys, or set WEBHOOK_SECRETS'],
+  ['webhooks detect', 'no secret given; use --secret-file or --public-keys, or set WEBHOOK_SECRETS'],
   ['webhooks detect --secret a', "unknown option '--secret'"],
 ])('%s is wrong use: status 2, and a line that names the mend', async (line, message) => {
   const { status, out, err } = await depositd(line)

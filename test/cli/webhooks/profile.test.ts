@@ -47,8 +47,8 @@ test('without a database, from files alone, a profile is printed that reads them
   })
   expect({ status, err }).toEqual({ status: 0, err: '' })
   expect(out).toMatchInlineSnapshot(`
-    "# A profile to start from. It reads 16 of 16 webhooks and 16 of 16 records.
-    # What is marked as unsure was guessed: look at each, and at every word of status.
+    "# A draft. It reads 16 of 16 webhooks and 16 of 16 records.
+    # Fields marked as unsure are guesses: check each of them, and every status.
 
     webhook:
       id: notification.uuid
@@ -146,21 +146,18 @@ test('what the profile does not read is told above it, and the status is that of
   const { status, out } = await runCommand(`webhooks profile --from ${mixed}`, { DEPOSITD_CONFIG: settings })
   expect(status).toBe(1)
   expect(out.split('\n').slice(0, 4)).toEqual([
-    '# A profile to start from. It reads 16 of 17 webhooks and 0 of 0 records.',
-    '# What is marked as unsure was guessed: look at each, and at every word of status.',
-    '# Captured bodies that are no JSON: 1.',
+    '# A draft. It reads 16 of 17 webhooks and 0 of 0 records.',
+    '# Fields marked as unsure are guesses: check each of them, and every status.',
+    '# Captured bodies that are not JSON: 1.',
     '# Not read: payload.transfer.beneficiary.key: is missing',
   ])
 })
 
 test.each([
-  [
-    '--from EMPTY',
-    'depositd: there is nothing to read in EMPTY; give captured webhooks by --from, or records by --records',
-  ],
+  ['--from EMPTY', 'depositd: EMPTY; give captured webhooks with --from, or records with --records'],
   [
     '--from EMPTY --records BAD',
-    'depositd: BAD is neither a JSON document nor lines of JSON; save an answer of the API as it came',
+    'depositd: BAD is neither a JSON document nor JSON lines; save a response of the API unchanged',
   ],
 ])('webhooks profile %s is wrong use: status 2, and a line that names the mend', async (words, message) => {
   const named = { EMPTY: file('empty.jsonl', ''), BAD: file('bad.json', '<html>') }

@@ -85,13 +85,13 @@ test('once the secret is corrected, retry takes in what was genuine, and what wa
     /^ID +RECEIVED +FROM +REASON +BYTES +SENDER\n 3 .* 127.0.0.1 +signature_wrong +13 +node\n/,
   )
   const first = await depositd('retry')
-  expect([first.status, first.out]).toEqual([1, '2 taken in\n1 still refused: signature_wrong\n'])
+  expect([first.status, first.out]).toEqual([1, '2 accepted\n1 still refused: signature_wrong\n'])
   expect(await inboxKeys()).toEqual(['a', 'b'])
   const again = await depositd('retry')
   expect([again.status, again.out]).toEqual([1, '1 still refused: signature_wrong\n'])
   expect(await inboxKeys()).toEqual(['a', 'b'])
-  expect((await depositd('drop --all')).out).toBe('1 dropped\n')
-  expect(await depositd('retry')).toMatchObject({ status: 0, out: 'nothing is in the quarantine\n' })
+  expect((await depositd('drop --all')).out).toBe('1 deleted\n')
+  expect(await depositd('retry')).toMatchObject({ status: 0, out: 'the quarantine is empty\n' })
 })
 
 test('a delivery is judged by the time at which it was received, not by that of the retry', async () => {
@@ -114,7 +114,7 @@ test('what came again by the way of the sender meanwhile is a repeat', async () 
     await sendGenuine(intake, ['a'])
   })
   const { status, out } = await depositd('retry')
-  expect([status, out]).toEqual([0, '1 taken in\n1 known already, and counted as repeats\n'])
+  expect([status, out]).toEqual([0, '1 accepted\n1 already stored, counted as duplicates\n'])
   expect(await inboxKeys()).toEqual(['a'])
 })
 
@@ -124,7 +124,7 @@ test('ten retries at once take each delivery in once, and count none as a repeat
   await Promise.all(Array.from({ length: 10 }, () => depositd('retry')))
   expect(await inboxKeys()).toEqual(ids)
   expect((await sql`select from webhook_repeat`.execute(books.db)).rows).toEqual([])
-  expect((await depositd('list')).out).toBe('nothing is in the quarantine\n')
+  expect((await depositd('list')).out).toBe('the quarantine is empty\n')
 })
 
 test('a bearer token is not readable in the quarantine, and is verified all the same', async () => {
@@ -137,7 +137,7 @@ test('a bearer token is not readable in the quarantine, and is verified all the 
   const file = join(await temporaryFolder(), 'depositd.yaml')
   writeFileSync(file, JSON.stringify({ webhooks: signing }))
   const { status, out } = await depositd('retry', { DEPOSITD_CONFIG: file, WEBHOOK_SECRETS: 'the-right-one' })
-  expect([status, out]).toEqual([0, '1 taken in\n'])
+  expect([status, out]).toEqual([0, '1 accepted\n'])
   expect(await inboxKeys()).toEqual(['evt_1'])
 })
 
@@ -152,7 +152,7 @@ test('a signature in a header that is called like a credential is verified anew 
   const file = join(await temporaryFolder(), 'depositd.yaml')
   writeFileSync(file, JSON.stringify({ webhooks: section }))
   const { status, out } = await depositd('retry', { DEPOSITD_CONFIG: file, WEBHOOK_SECRETS: 'the-right-one' })
-  expect([status, out]).toEqual([0, '1 taken in\n'])
+  expect([status, out]).toEqual([0, '1 accepted\n'])
   expect(await inboxKeys()).toEqual(['evt_1'])
 })
 
@@ -167,14 +167,14 @@ test('show prints headers and body, and with --json a line of a file of captures
   expect(capture).toMatchObject({ received_at: expect.stringMatching(/Z$/), headers: { 'webhook-id': 'a' } })
 })
 
-test('what came under another type than JSON is taken in where it is genuine', async () => {
+test('what came under another type than JSON is accepted if it is genuine', async () => {
   await whileListening(async (intake) => {
     const body = Buffer.from('{"event":"plain"}')
     const signed = signStandardWebhook({ secret: rightSecret, id: 'plain', body, at: new Date() })
     const headers = { ...signed, 'content-type': 'text/plain' }
     expect((await deliver(intake, { id: 'plain', body, headers })).status).toBe(415)
   })
-  expect(await depositd('retry')).toMatchObject({ status: 0, out: '1 taken in\n' })
+  expect(await depositd('retry')).toMatchObject({ status: 0, out: '1 accepted\n' })
   expect(await inboxKeys()).toEqual(['plain'])
 })
 
@@ -187,8 +187,8 @@ test('control characters of a stranger do not reach the terminal', async () => {
 })
 
 test.each([
-  ['drop', 'it does not say which deliveries to drop; name their numbers, or give --all'],
-  ['drop 1 --all', 'it does not say which deliveries to drop'],
+  ['drop', 'no delivery given; give their numbers, or --all'],
+  ['drop 1 --all', 'no delivery given'],
   ['list --limit 0', '--limit is "0"'],
 ])('%s is wrong use, and says what to do', async (line, said) => {
   expect(await depositd(line)).toMatchObject({ status: 2, err: expect.stringContaining(said) })
@@ -197,20 +197,20 @@ test.each([
 test.each(['show 7', 'retry 7', 'retry x'])('%s names a delivery that is not found', async (line) => {
   expect(await depositd(line)).toMatchObject({
     status: 3,
-    err: expect.stringMatching(/there is no delivery \w in the quarantine/),
+    err: expect.stringMatching(/delivery \w not found in the quarantine/),
   })
 })
 
-test('without a signature only what is named is taken in', async () => {
+test('without a signature only named deliveries are accepted', async () => {
   await whileListening((intake) => sendGenuine(intake, ['a', 'b']))
   const unsigned = (line: string) => depositd(line, { WEBHOOK_SCHEME: 'none' }, {})
   expect(await unsigned('retry')).toMatchObject({
     status: 2,
-    err: expect.stringContaining('webhooks.scheme is none, by which every delivery would be taken in'),
+    err: expect.stringContaining('webhooks.scheme is none, which would accept every delivery'),
   })
   const { items } = JSON.parse((await depositd('list --json')).out)
   const id = items[0]?.id
-  expect(await unsigned(`retry ${id}`)).toMatchObject({ status: 0, out: '1 taken in\n' })
+  expect(await unsigned(`retry ${id}`)).toMatchObject({ status: 0, out: '1 accepted\n' })
   expect(JSON.parse((await depositd('list --json')).out).items).toHaveLength(1)
 })
 
