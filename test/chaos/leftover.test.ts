@@ -44,7 +44,7 @@ async function abandon(folder: string): Promise<void> {
 
 test('what a killed run left is ended with its folder, also what stands still', async () => {
   const folder = await worldFolder('depositd-chaos-aB3xY9')
-  const [running, stopped, addressConflict] = [spawnIdle(), spawnIdle(), spawnIdle()]
+  const [running, stopped, outsider] = [spawnIdle(), spawnIdle(), spawnIdle()]
   recordProcess(folder, running.pid)
   recordProcess(join(folder, 'deep'), stopped.pid)
   process.kill(stopped.pid, 'SIGSTOP')
@@ -52,7 +52,7 @@ test('what a killed run left is ended with its folder, also what stands still', 
   expect(await endLeftovers(parent)).toEqual([folder])
   await Promise.all([running.ended, stopped.ended])
   expect(existsSync(folder)).toBe(false)
-  expect(addressConflict.isRunning()).toBe(true)
+  expect(outsider.isRunning()).toBe(true)
 })
 
 test('the folders of who lives, of nobody, and of other things are left as they are', async () => {

@@ -23,7 +23,7 @@ const stopping = new AbortController()
 // The parts are ended in order by those who started them.
 process.on('SIGINT', () => stopping.abort()).on('SIGTERM', () => stopping.abort())
 // What nobody waits for any more must not take the run down, and leave its servers: it is a finding like others.
-const unmatchedDelivery: string[] = []
+const problems: string[] = []
 process.on('uncaughtException', noteUnmatchedDelivery).on('unhandledRejection', noteUnmatchedDelivery)
 const print = (line: string) => void (asked.asJson ? null : process.stdout.write(`${line}\n`))
 
@@ -40,12 +40,12 @@ if (stopping.signal.aborted) print('stopped before its end')
 else if (!asked.onlyPlan) print(`${results.length - failed.length} of ${asked.seeds.length} seeds held`)
 for (const result of failed) print(`again: ${replayOf(result)}`)
 const isStopped = stopping.signal.aborted && !asked.onlyPlan
-process.exitCode = failed.length > 0 || unmatchedDelivery.length > 0 || isStopped ? 1 : 0
+process.exitCode = failed.length > 0 || problems.length > 0 || isStopped ? 1 : 0
 endAnyhow()
 
 function noteUnmatchedDelivery(error: unknown): void {
   const problem = `nobody waited for: ${messageOf(error)}`
-  unmatchedDelivery.push(problem)
+  problems.push(problem)
   process.stderr.write(`  ${problem}\n`)
 }
 

@@ -16,8 +16,8 @@ test('the filter of a real block may hold what its logs hold, and nothing else t
   const { logsBloom } = await anvil.client.getBlock()
   const bloom = parseBloom(logsBloom)
   const recipient = topicOf(parseAddress('evm', rich.address))
-  const addressConflict = topicOf(parseAddress('evm', `0x${'5a'.repeat(20)}`))
-  const held = [token.address, transferTopic, recipient, addressConflict].map((value) =>
+  const outsider = topicOf(parseAddress('evm', `0x${'5a'.repeat(20)}`))
+  const held = [token.address, transferTopic, recipient, outsider].map((value) =>
     bloomMayHold(bloom, bloomBits(value)),
   )
   expect(held).toEqual([true, true, true, false])

@@ -84,11 +84,11 @@ test('balances are those of all accounts of the owner, with the final slot that 
 })
 
 test('an account that was given to another owner counts no more', async () => {
-  const addressConflict = newAddress()
+  const outsider = newAddress()
   fixture.node.transact([
     {
       account: fixture.associated,
-      token: { mint: fixture.usdc, owner: addressConflict, before: 5n, after: 5n },
+      token: { mint: fixture.usdc, owner: outsider, before: 5n, after: 5n },
     },
   ])
   const { balances } = await fixture

@@ -167,8 +167,8 @@ test('a transaction of version 1 is run, and handed to whoever knows that versio
 
 test('a transaction with an unknown blockhash, one that was sent before and one that is not signed are refused', async () => {
   const instructions = [transferOf(1_000_000n, payer.address)]
-  const addressConflict = 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N' as Blockhash
-  const unknown = await sign(rpc, { payer, instructions, blockhash: addressConflict })
+  const outsider = 'EkSnNWid2cvwEVnVx9aBqawnmiCNiDgp3gUdkDPTKN1N' as Blockhash
+  const unknown = await sign(rpc, { payer, instructions, blockhash: outsider })
   const options = { encoding: 'base64' }
   expect((await call(node.url, 'sendTransaction', unknown, options)).error).toMatchObject({
     code: -32002,

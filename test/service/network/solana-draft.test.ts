@@ -149,7 +149,7 @@ test('tokens in a frozen account are not there to be paid with', async () => {
     mint: mint.code,
     tokenProgram: mint.program,
   })
-  const owner = wallet.addressConflict
+  const owner = wallet.outsider
   await wallet.pay([getFreezeAccountInstruction({ account, mint: mint.code, owner })])
   await expect(network.draft(await newOrder({ branch, asset: mint.asset, amount: 1n }))).rejects.toThrow(
     /has 0 of/,

@@ -53,8 +53,8 @@ test('a deposit of a Token-2022 token is found, without what the token withholds
     [plain, 100_000n],
     [withFee, 99_000n],
   ] as const) {
-    const addressConflict = keyring.address('solana', 1000)
-    await wallet.give(mint, addressConflict, 100_000n)
+    const outsider = keyring.address('solana', 1000)
+    await wallet.give(mint, outsider, 100_000n)
     const start = await network.start()
     const order = await newOrder({ branch: 1000, to: address, asset: mint.asset, amount: 100_000n })
     await land(network, await network.draft({ ...order, feeFrom: 'amount' }))
@@ -94,10 +94,10 @@ test('a token without a fee is swept whole, from what the liquidity wallet pays'
 })
 
 test('the fee of the epoch is expected, and a transfer that expects another one fails', async () => {
-  const { addressConflict } = wallet
-  const mint = await wallet.mint([transferFee(100, 5000n, addressConflict.address)])
+  const { outsider } = wallet
+  const mint = await wallet.mint([transferFee(100, 5000n, outsider.address)])
   await wallet.give(mint, liquidity, 10_000_000n)
-  await wallet.pay([setTransferFee(mint.code, addressConflict, [200, 5000n])])
+  await wallet.pay([setTransferFee(mint.code, outsider, [200, 5000n])])
   const order = await newOrder({ asset: mint.asset, amount: 100_000n })
   await land(openNetwork(wallet.url, [mint]), await openNetwork(wallet.url, [mint]).draft(order))
   expect(await wallet.held(mint, order.to)).toBe(100_000n)

@@ -42,7 +42,7 @@ export type SolanaWallet = {
   rpc: Rpc
   url: string
   /** The authority over all mints. */
-  addressConflict: KeyPairSigner
+  outsider: KeyPairSigner
   /** Runs instructions of the stranger, and waits until they are final. */
   pay(instructions: readonly Instruction[]): Promise<void>
   /** Lamports out of nothing, that are final. */
@@ -61,35 +61,35 @@ export type SolanaWallet = {
 export async function startWallet(folder: string): Promise<SolanaWallet> {
   const node: SandboxSolanaNode = await startSolana({ folder, slotMs: 50, log: pino({ level: 'silent' }) })
   const rpc = connect(node.url)
-  const addressConflict = await fundedSigner(rpc)
+  const outsider = await fundedSigner(rpc)
   const pay = async (instructions: readonly Instruction[]): Promise<void> =>
-    untilFinal(rpc, await send(rpc, { payer: addressConflict, instructions }))
+    untilFinal(rpc, await send(rpc, { payer: outsider, instructions }))
   const giveTo = async (
     make: Make,
     mint: MintMade,
     { owner, amount }: { owner: Address; amount: bigint },
   ) => {
     const { token, instructions } = await make(mint, owner as string as KitAddress)
-    const minted = { mint: mint.code, token, mintAuthority: addressConflict, amount }
+    const minted = { mint: mint.code, token, mintAuthority: outsider, amount }
     await pay([...instructions, getMintToInstruction(minted, { programAddress: mint.program })])
   }
   return {
     rpc,
     url: node.url,
-    addressConflict,
+    outsider,
     pay,
     async fund(branch, amount, keys = keyring) {
       const { address } = await keys.solanaSigner(branch)
       await untilFinal(rpc, await rpc.requestAirdrop(address, lamports(amount)).send())
     },
     async mint(extensions) {
-      const made = await mintInstructions(rpc, addressConflict, extensions)
+      const made = await mintInstructions(rpc, outsider, extensions)
       await pay(made.instructions)
       const code = made.mint.address
       return { code, asset: `solana/${code}` as AssetKey, program: made.program }
     },
-    give: (mint, owner, amount) => giveTo(usualAccount(addressConflict), mint, { owner, amount }),
-    giveAside: (mint, owner, amount) => giveTo(asideAccount(rpc, addressConflict), mint, { owner, amount }),
+    give: (mint, owner, amount) => giveTo(usualAccount(outsider), mint, { owner, amount }),
+    giveAside: (mint, owner, amount) => giveTo(asideAccount(rpc, outsider), mint, { owner, amount }),
     async held({ code: mint, program: tokenProgram }, to) {
       const owner = to as string as KitAddress
       const [token] = await findAssociatedTokenPda({ owner, mint, tokenProgram })
