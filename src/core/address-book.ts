@@ -31,10 +31,10 @@ export function contradictionsOf(
   networks: readonly NetworkSettings[],
 ): Contradiction[] {
   const addresses = stated.deposits.flatMap(({ network, address }): Contradiction[] => {
-    const approved = deposits.filter((one) => one.network === network).map((one) => one.address)
-    const stated = comparable(networks, network, address)
-    if (approved[0] === undefined || approved.some((one) => one === stated)) return []
-    return [{ what: 'address', approved: `${network} ${approved[0]}`, stated: `${network} ${stated}` }]
+    const known = deposits.filter((one) => one.network === network).map((one) => one.address)
+    const shown = comparable(networks, network, address)
+    if (known[0] === undefined || known.some((one) => one === shown)) return []
+    return [{ what: 'address', approved: `${network} ${known[0]}`, stated: `${network} ${shown}` }]
   })
   if (forward === null || stated.forward === null) return addresses
   const approved = `${forward.network} ${forward.recipient}`
