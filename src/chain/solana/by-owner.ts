@@ -17,9 +17,7 @@ import type { Effects, ListedSignature, OwnerWalk, SolanaScan } from './watch.ts
  */
 export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<SlotRangeReading> {
   const { bounds, memory, watch } = scan
-  const kind = range.below === null ? 'range' : 'scan'
-  const previous = memory.walks[kind]
-  const walk = previous?.next === range.from ? previous : null
+  const walk = walkFor(memory, range)
   const listed = waitingFor(walk, range, watch.owners) ?? (await listKnown(scan, range))
   const since = walk?.since ?? range.from - range.overlap
   const entries = new Map<string, ListedSignature>(listed.waiting.map((entry) => [entry.signature, entry]))
@@ -33,15 +31,30 @@ export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<S
     }
     if (accounts.length > 0) continue
     const reached = through ?? listed.to
-    const left = oldestFirst.filter(({ slot }) => slot > reached)
-    const waiting = left.length > waitingMax ? [] : left
-    memory.walks[kind] = { since, next: reached + 1n, waiting, to: listed.to, owners: watch.owners }
+    const waiting = oldestFirst.filter(({ slot }) => slot > reached)
+    memory.walks[kindOf(range)] = {
+      since,
+      next: reached + 1n,
+      waiting: waiting.length > waitingMax ? [] : waiting,
+      to: listed.to,
+      owners: watch.owners,
+    }
     return { ...(await findingsIn(scan, due, effects)), reached }
   }
 }
 
 /** Above this, the waiting transactions are dropped and listed again. */
 const waitingMax = 100_000
+
+/** The walk that a range continues; null if it starts a new one. */
+function walkFor({ walks }: SolanaScan['memory'], range: SlotRange): OwnerWalk | null {
+  const walk = walks[kindOf(range)]
+  return walk?.next === range.from ? walk : null
+}
+
+function kindOf({ below }: SlotRange): 'scan' | 'range' {
+  return below === null ? 'range' : 'scan'
+}
 
 /** The transactions already listed for a range that continues a walk; null if they must be listed. */
 function waitingFor(
