@@ -141,7 +141,7 @@ async function readDeposit(
   const isCut = shown.evidence.length > evidenceMax
   const explanation: Explanation = isCut
     ? {
-        problem: `there is very much evidence of it; "bin/depositd deposits show ${shown.id}" takes the time`,
+        problem: `too much evidence to explain here; run "bin/depositd deposits show ${shown.id}"`,
       }
     : await explainDeposit(db, shown, rulesOf(settings))
   return { ...shown, evidence: shown.evidence.slice(0, evidenceMax), isCut, explanation }

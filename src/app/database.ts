@@ -59,9 +59,9 @@ export async function bringUpToDate(place: StorageUrls): Promise<readonly string
     queryTimeoutMs: migrationMaxMs,
   })
   try {
-    const standing = await readMigrationAccess(db).catch((error: unknown) => explainUnreached(error, place))
-    if (standing.isStandby) throw standbyFault(place.databaseUrl)
-    if (!standing.mayMigrate) return await refuseOther(standing)
+    const access = await readMigrationAccess(db).catch((error: unknown) => explainUnreached(error, place))
+    if (access.isStandby) throw standbyFault(place.databaseUrl)
+    if (!access.mayMigrate) return await refuseOther(access)
     const applied = await migrate(db, migrationsFolder)
     await makePartitions(db)
     if (isQueueInDatabase(place)) await prepareQueue(place)
@@ -81,8 +81,8 @@ async function refuseOther({ user, migrations }: MigrationAccess): Promise<reado
   const own = await migrationsIn(migrationsFolder)
   const state = refuseUnusable(compareSchema(migrations ?? [], own))
   if (state.kind === 'current' || state.kind === 'newer') return []
-  const isAt = 'at' in state ? `it is at ${state.at}` : `${user} sees none`
-  const problem = `${isAt}, this version needs ${own.at(-1)}, and ${user} may not make it: run "bin/depositd migrate" first, with the DATABASE_URL of the owner, and see that ${user} is a member of depositd_daemon`
+  const isAt = 'at' in state ? `it is at ${state.at}` : `${user} cannot read its version`
+  const problem = `${isAt}, this version needs ${own.at(-1)}, and ${user} may not migrate it: run "bin/depositd migrate" with the DATABASE_URL of the owner first, and grant depositd_daemon to ${user}`
   throw new Fault('remote_failed', { what: 'the schema of the database', problem })
 }
 
@@ -95,7 +95,7 @@ async function prepareQueue({ databaseUrl: url }: StorageUrls): Promise<void> {
   }
 }
 
-const queueRights = 'the user of DATABASE_URL has to own it, and to be allowed to make schemas'
+const queueRights = 'the user of DATABASE_URL must own it and be allowed to create schemas'
 
 /**
  * Opens the database as a role that may add to the books but never change them, pins the assets and stores the names of

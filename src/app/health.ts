@@ -85,7 +85,7 @@ function neededBy(roles: readonly Role[], streams: readonly string[]): ReadonlyS
 
 function warningsOf({ signing }: LiveScheme): Problem[] {
   if (signing().scheme !== 'none') return []
-  return [{ part: 'webhooks', problem: 'taken without a signature: webhooks.scheme is none' }]
+  return [{ part: 'webhooks', problem: 'accepted without a signature: webhooks.scheme is none' }]
 }
 
 /** A connection outside the working pool, so that the check succeeds when the pool is busy. */

@@ -45,7 +45,7 @@ export async function importOwners(
       const recipients = owners.flatMap(({ forward }) => (forward === null ? [] : [forward.recipient]))
       const circles = (await ownersAt(tx, recipients)).map(({ address, owner }) => ({
         line: lineOf(rows, (row) => isForwardedTo(row, address)),
-        problem: `${address} is a deposit address of ${ownerKey(owner)}: what is forwarded there comes in again`,
+        problem: `${address} is a deposit address of ${ownerKey(owner)}: forwarded amounts would arrive there as new deposits`,
       }))
       undone.result = { kind: 'refused', faults: [...problems, ...circles] }
       if (undone.result.faults.length > 0) throw undone
@@ -82,9 +82,9 @@ function gather(
     const { deposit, forward } = read
     const known: OwnerEntry = entries.get(row.id) ?? { owner: { kind, id: row.id }, deposits: [], forward }
     if (JSON.stringify(known.forward) !== JSON.stringify(forward))
-      refuse(row, `${row.id} forwards elsewhere on a line before`)
+      refuse(row, `${row.id} forwards to another address on an earlier line`)
     if (known.deposits.some((one) => one.network === deposit.network && one.address !== deposit.address))
-      refuse(row, `${row.id} has another address on ${deposit.network} on a line before`)
+      refuse(row, `${row.id} has another address on ${deposit.network} on an earlier line`)
     const createdAt = earliest([known.createdAt ?? null, row.createdAt ?? null])
     const deposits = [...known.deposits, deposit]
     entries.set(row.id, { ...known, deposits, ...(createdAt !== null && { createdAt }) })
@@ -113,7 +113,7 @@ function readPlace(
 ): { network: NetworkName; address: Address } | string {
   const network = networks.find((one) => one.name === (name as NetworkName))
   if (network === undefined)
-    return `there is no network ${name}; known are ${networks.map((one) => one.name).join(', ')}`
+    return `unknown network ${name}; known networks: ${networks.map((one) => one.name).join(', ')}`
   const destination = readDestination(network, address)
   return destination.kind === 'valid'
     ? { network: network.name, address: destination.address }

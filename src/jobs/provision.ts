@@ -50,7 +50,7 @@ async function keep(
 ): Promise<OwnerEntry> {
   const what = `creating ${owner.kind} ${owner.id}`
   if (created.owner.id !== owner.id) {
-    const problem = `asked to create ${owner.id}, the service answered with ${created.owner.id}`
+    const problem = `requested ${owner.id}, but the service returned ${created.owner.id}`
     throw new Fault('remote_failed', { what, problem })
   }
   const approved = known ?? { owner, deposits: [], forward }
@@ -61,10 +61,11 @@ async function keep(
   if (contradictions.length === 0) return entry
   const [mismatch] = changedAddresses([{ owner, contradictions }])
   await openAddressChanged(deps.db, mismatch === undefined ? [] : [mismatch])
-  const problem = contradictions.map(
-    ({ approved: kept, stated }) => `approved is ${kept}, it states ${stated}`,
-  )
-  throw new Fault('remote_failed', { what, problem: `${problem.join('; ')}; address_changed is open` })
+  const problem = contradictions.map(({ approved: kept, stated }) => `approved: ${kept}, stated: ${stated}`)
+  throw new Fault('remote_failed', {
+    what,
+    problem: `${problem.join('; ')}; opened mismatch address_changed`,
+  })
 }
 
 /** Leaves out networks that are not in the settings: nothing reads them. */
@@ -85,7 +86,7 @@ function recipientOn(network: NetworkSettings, text: string): Address {
   if (destination.kind === 'valid') return destination.address
   throw new Fault('usage_bad', {
     problem: destination.problem,
-    fix: `give an address of yours on ${network.name}`,
+    fix: `give one of your own addresses on ${network.name}`,
   })
 }
 
@@ -95,7 +96,7 @@ async function refuseOwnAddress({ db }: ProvisionDeps, recipient: Address): Prom
   if (held === undefined) return
   throw new Fault('usage_bad', {
     problem: `${recipient} is a deposit address of ${ownerKey(held.owner)}`,
-    fix: 'forward to an address of your own',
+    fix: 'forward to one of your own addresses',
   })
 }
 
@@ -103,5 +104,5 @@ function networkOf({ networks }: ProvisionDeps, name: string): NetworkSettings {
   const network = networks.find((one) => one.name === (name as NetworkName))
   if (network !== undefined) return network
   const known = networks.map((one) => one.name).join(', ')
-  throw new Fault('usage_bad', { problem: `there is no network ${name}`, fix: `use one of ${known}` })
+  throw new Fault('usage_bad', { problem: `unknown network ${name}`, fix: `use one of ${known}` })
 }

@@ -95,8 +95,8 @@ test.each([
   ['--network quiet --from 1', '--network is "quiet"; use base'],
   ['--network base --from -1', '--from is "-1"; give a whole number from 0 to 999999999999999'],
   ['--network base --from 1 --to 0x10', '--to is "0x10"; give a whole number from 0 to 999999999999999'],
-  ['--network base --from 3 --to 2', '--from 3 is above --to 2; give the lower one first'],
-  ['--network base --from 1 --to 99999', 'base was read as final up to '],
+  ['--network base --from 3 --to 2', '--from 3 is above --to 2; give the lower height as --from'],
+  ['--network base --from 1 --to 99999', 'base has been read as final only up to '],
 ])('backfill %s is refused in one line', async (options, problem) => {
   const { status, out, err } = await depositd(`backfill ${options}`)
   expect({ status, out }).toEqual({ status: 2, out: '' })

@@ -116,7 +116,7 @@ test('the scheme none is asked for by name, and shown wherever one looks', async
   expect(await textOf(`${ops}/metrics`)).toContain('depositd_webhooks_unsigned 1')
   expect(JSON.parse(await textOf(`${ops}/readyz`))).toMatchObject({
     warnings: expect.arrayContaining([
-      { part: 'webhooks', problem: 'taken without a signature: webhooks.scheme is none' },
+      { part: 'webhooks', problem: 'accepted without a signature: webhooks.scheme is none' },
     ]),
   })
   expect(await program.end('SIGTERM')).toBe(0)

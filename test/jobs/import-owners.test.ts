@@ -85,7 +85,7 @@ test.each<[string, OwnerFileRow[], [number, RegExp][]]>([
   [
     'an unknown network',
     [row('x', 30, { network: 'moon' })],
-    [[30, /^there is no network moon; known are base, arbitrum$/]],
+    [[30, /^unknown network moon; known networks: base, arbitrum$/]],
   ],
   [
     'a cut address',
@@ -108,12 +108,12 @@ test.each<[string, OwnerFileRow[], [number, RegExp][]]>([
   [
     'two rules of one channel',
     [row('x', 30), row('x', 31, { network: 'arbitrum', forward: { ...forward, asset: 'USDT' } })],
-    [[31, /^x forwards elsewhere on a line before$/]],
+    [[31, /^x forwards to another address on an earlier line$/]],
   ],
   [
     'two addresses of one channel on one network',
     [row('x', 30), row('x', 31)],
-    [[31, /^x has another address on base on a line before$/]],
+    [[31, /^x has another address on base on an earlier line$/]],
   ],
   [
     'one address of two channels',
@@ -129,7 +129,7 @@ test.each<[string, OwnerFileRow[], [number, RegExp][]]>([
   [
     'a recipient that is a deposit address',
     [row('x', 30), row('y', 31, { forward: { ...forward, network: 'base', recipient: address('aa') } })],
-    [[31, /is a deposit address of channel\/till: what is forwarded there comes in again$/]],
+    [[31, /is a deposit address of channel\/till: forwarded amounts would arrive there as new deposits$/]],
   ],
   [
     'a recipient that is a deposit address of the same file',

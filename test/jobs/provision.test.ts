@@ -145,7 +145,7 @@ test.each<[string, Partial<typeof request>, RegExp]>([
     /wrong checksum/,
   ],
   ['a recipient that is cut', { forwardRecipient: '0xdead' }, /40 hexadecimal digits/],
-  ['a recipient on a network that is not known', { forwardNetwork: 'moon' }, /there is no network moon/],
+  ['a recipient on a network that is not known', { forwardNetwork: 'moon' }, /unknown network moon/],
   [
     'a recipient that is a deposit address of ours',
     { forwardRecipient: address('d0') },

@@ -93,7 +93,7 @@ test.each(contradicted)(
     await expect.poll(() => booked('trio', txs)).toEqual(['deposit', 'deposit'])
     expect(await disagreements('trio', false)).toContainEqual({
       kind: 'rpc_disagreement',
-      booked: 'what the other nodes agree on',
+      booked: 'the result on which the other nodes agree',
     })
     expect((await world.cursor('pair'))?.height).toBeLessThan(before + 4n)
     expect(await booked('pair', txs)).toEqual([])

@@ -111,7 +111,7 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
     stack.defer(() => redis.stop())
     const url = redis.url.replace('redis://127.0.0.1', 'rediss://localhost')
     expect(await refusalOf({ QUEUE_URL: url })).toBe(
-      'depositd: connecting to QUEUE_URL (HOST): no answer within 5000 ms; rediss:// asks for TLS: does it speak that there?\n',
+      'depositd: connecting to QUEUE_URL (HOST): no answer within 5000 ms; rediss:// requires TLS: check that the server accepts TLS on this port\n',
     )
   }, 60_000)
 

@@ -180,7 +180,7 @@ test('a login that is no member of the role is told what to grant', async () => 
   const environment = { ...narrow, DATABASE_URL: as('stranger', 's') }
   const program = spawnProgram(folder, ['start'], environment)
   expect(await program.ended).toBe(4)
-  expect(program.output()).toMatch(/stranger sees none, .* see that stranger is a member of depositd_daemon/)
+  expect(program.output()).toMatch(/stranger cannot read its version, .* grant depositd_daemon to stranger/)
   await asOwner(`grant depositd_backup to stranger`)
   const again = spawnProgram(folder, ['start'], environment)
   expect(await again.ended).toBe(4)

@@ -161,10 +161,10 @@ test('that it lacks what was published is named by its seals', () => {
   expect(verified.status).toBe(1)
   const gone = published.map((line) => JSON.parse(line) as { number: string; hash: string }).slice(-1)
   expect(verified.out).toMatch(
-    new RegExp(`seal ${gone[0]?.number}: it is gone; .* published as ${gone[0]?.hash}`),
+    new RegExp(`seal ${gone[0]?.number}: missing; .* published as ${gone[0]?.hash}`),
   )
   expect(verified.out).toMatch(
-    /behind seal \d+, over all up to journal \d+, these are not the books that were published/,
+    /the books match the published seals up to seal \d+ \(journal \d+\) and differ after it/,
   )
 })
 
@@ -218,7 +218,7 @@ test('what is sealed from then on parts from what was published, and no number m
   const against = await runCommand(`ledger verify --against ${join(folder, 'published.jsonl')}`, environment)
   expect(against.status).toBe(1)
   expect(against.out).toMatch(/it is not the one that was published/)
-  const [, number = ''] = /behind seal (\d+), over all up to journal/.exec(against.out) ?? []
+  const [, number = ''] = /published seals up to seal (\d+) \(journal/.exec(against.out) ?? []
   expect(Number(number)).toBeGreaterThan(0)
 
   const kept = (await readFile(join(folder, 'published.jsonl'), 'utf8')).split('\n').slice(0, Number(number))

@@ -32,7 +32,7 @@ export async function refuseReplaced(tx: Transaction<Tables>, digest: string | u
   const now = await activeRules(tx)
   if (now === null || now.digest === digest) return
   const fault =
-    'policy is not the active one: another process was started later with another policy; restart this one'
+    'another policy is active: a process with other settings started later; restart this process with the active settings'
   throw new Fault('settings_bad', { faults: [fault] })
 }
 

@@ -68,7 +68,7 @@ export async function checkJournal(
   { db, known, now }: ManualJournalDeps,
   { date, reason, reference, lines }: WrittenJournal,
 ): Promise<JournalPreview> {
-  if (date > now) throw refused(`${date.toISOString()} is in the future`, 'date it when it happened')
+  if (date > now) throw refused(`${date.toISOString()} is in the future`, 'use the date on which it happened')
   const named = lines.flatMap(({ debit, credit }) => [debit, credit].filter((one) => one !== undefined))
   refuseTransit(named)
   const opened = await openedAccounts(db, named)
@@ -78,7 +78,7 @@ export async function checkJournal(
     isKnown: (account: string) => !account.includes('*') && (opened.has(account) || known.includes(account)),
   }
   const { transfers, faults } = draftTransfers(lines, books)
-  if (faults.length > 0) throw refused(faults.join('; '), 'fix the file')
+  if (faults.length > 0) throw refused(faults.join('; '), 'correct the file')
   const key = `manual/${reference ?? digestOf({ date, reason, transfers })}`
   const before = await idOfKey(db, key)
   if (before !== null) throw bookedBefore(before, await readJournal(db, before))
@@ -86,7 +86,7 @@ export async function checkJournal(
   if (period !== belongsTo)
     throw refused(
       `${belongsTo.slice(0, 7)} is closed`,
-      `date it in an open month, the first of which is ${period.slice(0, 7)}, or reopen that one`,
+      `use a date in an open month (the first is ${period.slice(0, 7)}), or reopen ${belongsTo.slice(0, 7)}`,
     )
   return { key, eventAt: date, period, transfers }
 }
@@ -125,7 +125,7 @@ async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal
   if (original === null)
     throw new Fault('not_found', {
       problem: `there is no journal ${id}`,
-      fix: 'take a number from "bin/depositd ledger journal list"; nothing was booked',
+      fix: 'use a number from "bin/depositd ledger journal list"; nothing was booked',
     })
   refuseReversal(original)
   return original
@@ -140,16 +140,19 @@ function reversalOf({ key, eventAt, transfers }: BookedJournal): Omit<JournalPre
 
 function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
   if (kind === 'reversal')
-    throw refused(`journal ${id} is a reversal, which is not reversed`, 'add what is right as a new journal')
+    throw refused(
+      `journal ${id} is a reversal and cannot be reversed`,
+      'add the correct booking as a new journal',
+    )
   if (byHand === null)
     throw refused(
-      `journal ${id} follows from evidence, and is reversed when the evidence changes`,
+      `journal ${id} follows from evidence and is reversed only when the evidence changes`,
       'decide about the deposit: "bin/depositd deposits match" and "split", "bin/depositd mismatches write-off"',
     )
   if (reversedBy !== null)
     throw refused(
-      `journal ${id} is reversed already, by journal ${reversedBy}`,
-      'add what is right as a new journal',
+      `journal ${id} was already reversed by journal ${reversedBy}`,
+      'add the correct booking as a new journal',
     )
 }
 
@@ -158,14 +161,14 @@ function refuseTransit(accounts: readonly string[]): void {
   const account = accounts.find((one) => `${one}:`.startsWith('assets:in_transit:'))
   if (account === undefined) return
   throw refused(
-    `${account} is not booked to by hand: what is in transit follows from evidence`,
-    'end what is stuck there with "bin/depositd mismatches write-off"',
+    `${account} cannot be booked by hand: amounts in transit follow from evidence`,
+    'write off a stuck amount with "bin/depositd mismatches write-off"',
   )
 }
 
 function refuseReason(reason: string): void {
   if (isReason(reason)) return
-  throw refused('the reason is no line of 1 to 1000 characters', 'say it in one line')
+  throw refused('the reason must be one line of 1 to 1000 characters', 'shorten the reason')
 }
 
 function refuseOnePerson({ by, approvedBy }: Pick<ByHand, 'by' | 'approvedBy'>): void {
@@ -178,7 +181,7 @@ function refuseOnePerson({ by, approvedBy }: Pick<ByHand, 'by' | 'approvedBy'>):
 
 async function found(tx: Transaction<Tables>, id: bigint): Promise<BookedJournal> {
   const journal = await readJournal(tx, id)
-  if (journal === null) throw new Error(`journal ${id} was booked and is not there`)
+  if (journal === null) throw new Error(`journal ${id} was booked but cannot be read`)
   return journal
 }
 
@@ -201,12 +204,12 @@ function bookedBefore(id: bigint, journal: BookedJournal | null): Fault {
   const reversedBy = journal?.reversedBy ?? null
   if (reversedBy === null)
     return refused(
-      `this is booked already, as journal ${id}`,
-      'if it is another one, give it a reference of its own',
+      `this was already booked as journal ${id}`,
+      'if this is another booking, give it its own reference',
     )
   return refused(
-    `this was booked as journal ${id}, which is reversed by journal ${reversedBy}`,
-    'a correction takes a reference of its own: give it a new one',
+    `this was booked as journal ${id}, which was reversed by journal ${reversedBy}`,
+    'give the correction a new reference',
   )
 }
 

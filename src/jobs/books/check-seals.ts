@@ -29,13 +29,13 @@ export function sealsCheck(anchors: Anchors): LedgerCheck {
         const published = missing.get(seal.number)
         missing.delete(seal.number)
         const isOther = published !== undefined && published.hash !== seal.hash
-        const other = isOther ? [`it is not the one that was published, whose hash is ${published.hash}`] : []
+        const other = isOther ? [`differs from the published seal, whose hash is ${published.hash}`] : []
         findings.push(...[...faults, ...other].map((fault) => `seal ${seal.number}: ${fault}`))
         if (published?.hash === seal.hash) kept.push(published)
         isAltered ||= faults.length > 0
         counted.seals++
         counted.journals += journals
-        report(`journals read again: ${counted.journals}, of ${counted.seals} seals`)
+        report(`seals: ${counted.journals} journals of ${counted.seals} seals checked`)
       }
       findings.push(...[...missing.values()].map(lineOfMissing))
       if (!isAltered) findings.push(...lineOfParting(anchors, kept))
@@ -47,7 +47,7 @@ export function sealsCheck(anchors: Anchors): LedgerCheck {
 
 function lineOfMissing({ number, after, last, journals, hash }: Seal): string {
   const range = `${journals} journals from ${BigInt(after) + 1n} to ${last}`
-  return `seal ${number}: it is gone; it was over ${range}, and published as ${hash}`
+  return `seal ${number}: missing; it covered ${range} and was published as ${hash}`
 }
 
 /**
@@ -61,7 +61,7 @@ function lineOfParting(anchors: Anchors, kept: readonly Seal[]): string[] {
   const isWhole = [...anchors.values()].every(
     (anchor) => kept.includes(anchor) || BigInt(anchor.number) > BigInt(last.number),
   )
-  const line = `behind seal ${last.number}, over all up to journal ${last.last}, these are not the books that were published; up to it they are. A restored copy parts like that: see "Backup" in docs/operations.md`
+  const line = `the books match the published seals up to seal ${last.number} (journal ${last.last}) and differ after it. This also happens after a restore: see "Backup" in docs/operations.md`
   return isWhole ? [line] : []
 }
 
@@ -88,16 +88,16 @@ export async function* checkSeals(db: Database<Tables>, behind: Seal | null): As
 async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<CheckedSeal, 'seal'>> {
   const { journals, root, found, doubled, unmatchedDeliveries } = await coverRange(db, seal)
   const others = [
-    ...(doubled.length === 0 ? [] : [`there is more than one journal of the number ${listOf(doubled)}`]),
+    ...(doubled.length === 0 ? [] : [`several journals have the number ${listOf(doubled)}`]),
     ...(unmatchedDeliveries.length === 0
       ? []
-      : [`there are transfers of journals that are not there: ${listOf(unmatchedDeliveries)}`]),
+      : [`transfers refer to missing journals: ${listOf(unmatchedDeliveries)}`]),
   ]
   if (journals > 0 && root === seal.root && journals.toString() === seal.journals)
     return { journals, faults: others }
   const named = await nameJournals(db, seal, found)
   const isReported = named.length > 0 || doubled.length > 0
-  const unreported = isReported ? [] : [`${notAsSealed(seal)}; there are ${journals}, each as it was sealed`]
+  const unreported = isReported ? [] : [`${notAsSealed(seal)}; ${journals} are stored, each as it was sealed`]
   return { journals, faults: [...named, ...unreported, ...others] }
 }
 
@@ -136,9 +136,9 @@ async function coverRange(db: Database<Tables>, seal: Seal): Promise<SealRangeCo
 async function nameJournals(db: Database<Tables>, seal: Seal, found: LeafById): Promise<string[]> {
   const sealed = readLeaves((await leavesOfSeal(db, seal.number)) ?? Buffer.of())
   if (isOfRoot(sealed, seal.root)) return compareLeaves(sealed, found)
-  return [`${notAsSealed(seal)}; which, cannot be told, since its leaves are altered too`]
+  return [`${notAsSealed(seal)}; its leaves were altered too, so the journals cannot be named`]
 }
 
 function notAsSealed({ journals, after, last }: Seal): string {
-  return `its ${journals} journals, from ${BigInt(after) + 1n} to ${last}, are not as they were sealed`
+  return `its ${journals} journals, from ${BigInt(after) + 1n} to ${last}, differ from the sealed ones`
 }

@@ -62,7 +62,7 @@ export async function explainDeposit(
   const found = decided && explainAll(decided.deposits, evidence.rows, rules).find((one) => one.id === id)
   if (!found)
     return {
-      problem: 'what is stored does not show this deposit any more; run "bin/depositd rebuild --verify"',
+      problem: 'the stored evidence no longer shows this deposit; run "bin/depositd rebuild --verify"',
     }
   return { at, state: found.verdict.state, reasons: found.reasons }
 }

@@ -47,7 +47,7 @@ export async function decideWriteOff(
     const deposit = await lockDeposit(tx, `${one?.depositId ?? ''}`)
     const payment = await payingTransfer(tx, deposit)
     if (one === undefined || deposit === undefined || payment === undefined)
-      throw refused(`mismatch ${mismatchId} is about no payment that a chain has shown`)
+      throw refused(`mismatch ${mismatchId} has no payment seen on a chain`)
     refuseIdle(deposit, verdict)
     const made = await record(tx, { stake: payment, verdict }, { ...decision, ...deps })
     await appendEvents(tx, [eventOf(made, mismatchId)])
@@ -80,12 +80,9 @@ export async function decideMatch(
   const transferDecision = await inTransaction(deps.db, async (tx) => {
     const deposit = await lockDeposit(tx, about.deposit)
     if (deposit === undefined)
-      throw notFound(
-        `there is no deposit ${about.deposit}`,
-        'take a number from "bin/depositd deposits list"',
-      )
+      throw notFound(`there is no deposit ${about.deposit}`, 'use a number from "bin/depositd deposits list"')
     if (deposit.serviceId === null)
-      throw refused(`deposit ${deposit.id} has no id of the service: it is the transfer itself`)
+      throw refused(`deposit ${deposit.id} has no service id: it consists of a chain transfer only`)
     const stake = theOne(await findTransfers(tx, about.transfer), about)
     const verdict = { kind: about.kind, serviceId: deposit.serviceId as ServiceId }
     const made = await record(tx, { stake, verdict }, { ...decision, ...deps })
@@ -108,9 +105,9 @@ function refuseIdle({ id, inTransit, writtenOff }: StakedDeposit, { kind }: Writ
   if (kind === 'write_off_withdrawn') {
     if (!writtenOff) throw refused(`deposit ${id} is not written off`)
   } else if (writtenOff) {
-    throw refused(`deposit ${id} is written off already`)
+    throw refused(`deposit ${id} is already written off`)
   } else if (!inTransit) {
-    throw refused(`nothing of deposit ${id} is in transit: it is not final, not booked, or delivered`)
+    throw refused(`deposit ${id} has nothing in transit: it is not final, not booked, or already delivered`)
   }
 }
 
@@ -122,13 +119,13 @@ function theOne(
   const [one, ...others] = fitting
   if (one === undefined)
     throw notFound(
-      `no transfer ${transfer} to a watched address${role === null ? '' : ` (${role})`} is known`,
-      'write it as network/transaction/index, as "bin/depositd deposits proposals" does',
+      `no chain transfer ${transfer} to a watched address${role === null ? '' : ` (${role})`} is known`,
+      'write it as network/transaction/index, as in "bin/depositd deposits proposals"',
     )
   if (others.length > 0)
     throw refused(
-      `${transfer} is a payment and a delivery`,
-      'say which with --role deposit or --role recipient',
+      `${transfer} is both a payment and a delivery`,
+      'choose one with --role deposit or --role recipient',
     )
   return one
 }
@@ -180,6 +177,6 @@ function notFound(problem: string, fix: string): Fault<'not_found'> {
   return new Fault('not_found', { problem, fix: `${fix}; nothing was decided` })
 }
 
-function refused(problem: string, fix = 'look at it with "bin/depositd deposits show"'): Fault<'usage_bad'> {
+function refused(problem: string, fix = 'see "bin/depositd deposits show"'): Fault<'usage_bad'> {
   return new Fault('usage_bad', { problem, fix: `${fix}; nothing was decided` })
 }

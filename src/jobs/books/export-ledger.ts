@@ -125,7 +125,7 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
 }
 
 const ownedNow =
-  'journals were chosen by who owned their deposits when this was exported; a deposit may have had another owner before'
+  'journals were selected by the owner of their deposit at the time of the export; a deposit may have had another owner before'
 
 /** The selected accounts; null for all. */
 async function requiredAccounts(
@@ -134,15 +134,15 @@ async function requiredAccounts(
 ): Promise<string[] | null> {
   if (owner !== null && !(await isOwner(db, owner)))
     throw new Fault('usage_bad', {
-      problem: `--owner knows no channel or wallet ${JSON.stringify(owner)}`,
-      fix: 'take an id from "bin/depositd channels list" or "bin/depositd wallets list"',
+      problem: `--owner: no channel or wallet ${JSON.stringify(owner)}`,
+      fix: 'use an id from "bin/depositd channels list" or "bin/depositd wallets list"',
     })
   if (account === null) return null
   const accounts = await accountsUnder(db, account)
   if (accounts.length > 0) return accounts
   throw new Fault('usage_bad', {
-    problem: `--account knows no account ${JSON.stringify(account)}`,
-    fix: 'take one from "bin/depositd ledger balances", or the beginning of some up to a colon',
+    problem: `--account: no account ${JSON.stringify(account)}`,
+    fix: 'use one from "bin/depositd ledger balances", or a prefix up to a colon',
   })
 }
 
@@ -159,8 +159,8 @@ async function courseOf(
   }
   if (JSON.stringify([begun.format, begun.wished]) !== JSON.stringify([wish.format, wish.selection]))
     throw new Fault('usage_bad', {
-      problem: `--resume finds another export in ${wish.folder}`,
-      fix: 'give the options with which it was begun, or another folder',
+      problem: `--resume: another export was begun in ${wish.folder}`,
+      fix: 'use the same options as that export, or another folder',
     })
   return {
     recordedAsOf: begun.recordedAsOf,
@@ -200,8 +200,8 @@ function assetReader(names: AssetNames): (key: string) => ExportedAsset {
     const other = keyOf.get(commodity)
     if (other !== undefined)
       throw new Fault('usage_bad', {
-        problem: `${other} and ${key} would both be called ${commodity}`,
-        fix: 'give one of them another symbol in the settings',
+        problem: `${other} and ${key} would both have the name ${commodity}`,
+        fix: 'set another symbol for one of them in the settings',
       })
     keyOf.set(commodity, key)
   }

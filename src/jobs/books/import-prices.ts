@@ -36,7 +36,7 @@ export async function importPrices(db: Database<Tables>, file: PriceFile): Promi
       for await (const batch of batchesOf(file, names, faults)) {
         const { added, conflicts } = await addPrices(tx, batch)
         for (const { place, known } of conflicts)
-          faults.add(batch[place]?.line, `${known} was given for it before, by the same source`)
+          faults.add(batch[place]?.line, `${known} was already stored from the same source`)
         undone.imported.prices += batch.length
         undone.imported.added += added
         file.onProgress(undone.imported)
@@ -93,7 +93,7 @@ async function* batchesOf(
     yield batch
     batch = []
   }
-  if (read('') === 'headless') faults.add(1, 'holds nothing')
+  if (read('') === 'headless') faults.add(1, 'the file is empty')
   if (batch.length > 0) yield batch
 }
 
@@ -139,6 +139,6 @@ function priceOf(
   if (typeof read === 'string') return read
   const asset = assets.get(read.asset)
   if (asset === undefined)
-    return `there is no asset ${JSON.stringify(read.asset)}, or more than one is called so; name it like base/USDC or by its contract`
+    return `there is no asset ${JSON.stringify(read.asset)}, or several have this name; use a name such as base/USDC, or the contract`
   return read.at > now ? 'at is in the future' : { ...read, asset }
 }

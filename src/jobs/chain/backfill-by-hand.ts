@@ -73,13 +73,14 @@ async function rangeOf(
   network: NetworkName,
   { from, to }: BackfillRange,
 ): Promise<CoverageRange> {
-  const standing = await readScanPosition(db, network)
-  if (standing === null) throw refuse(`${network} was never read`, 'start the daemon first')
-  const range = { from, to: to ?? standing.height }
-  if (to !== null && from > to) throw refuse(`--from ${from} is above --to ${to}`, 'give the lower one first')
-  if (range.to > standing.height || from > range.to) {
-    const problem = `${network} was read as final up to ${standing.height} only`
-    throw refuse(problem, 'what is above is read by the daemon as it becomes final')
+  const position = await readScanPosition(db, network)
+  if (position === null) throw refuse(`${network} has not been read yet`, 'start the daemon first')
+  const range = { from, to: to ?? position.height }
+  if (to !== null && from > to)
+    throw refuse(`--from ${from} is above --to ${to}`, 'give the lower height as --from')
+  if (range.to > position.height || from > range.to) {
+    const problem = `${network} has been read as final only up to ${position.height}`
+    throw refuse(problem, 'the daemon reads higher blocks when they become final')
   }
   return range
 }
@@ -157,7 +158,7 @@ async function reread(
     if (read.reached < from) {
       throw new Fault('remote_failed', {
         what: `reading ${network}`,
-        problem: `its nodes do not have height ${from} as final`,
+        problem: `no node reports height ${from} as final`,
       })
     }
     stored += read.stored

@@ -149,10 +149,10 @@ async function walk(
   const found = spans.find((span, place) => unexplained(span, known[place] ?? 0n) !== 0n) ?? whole
   if (isNarrow(found)) return { found, problem: null }
   const isRest = history.reached < found.end.height
-  return { found, problem: isRest ? 'more transactions than are read at once' : unshown }
+  return { found, problem: isRest ? 'more transactions than one run reads' : unshown }
 }
 
-const unshown = 'no transaction that the node lists shows the one slot'
+const unshown = 'no transaction listed by the node shows the exact slot'
 
 /** Maximum readings of one range longer than a block. */
 const readingsMax = 10

@@ -156,7 +156,7 @@ async function settleTroubles(
   if (dissent.length === 0) {
     return clearTroubles(db, network, movedOn ? ['history_lost', 'rpc_disagreement'] : ['history_lost'])
   }
-  const detail = { problem: dissent.join('; '), booked: 'what the other nodes agree on' }
+  const detail = { problem: dissent.join('; '), booked: 'the result on which the other nodes agree' }
   const cleared = await clearTroubles(db, network, ['history_lost'])
   const opened = await inTransaction(db, (tx) =>
     openTrouble(tx, { network, kind: 'rpc_disagreement', detail }),

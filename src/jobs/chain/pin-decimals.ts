@@ -40,9 +40,9 @@ export async function learnDecimals(
   const { name, rpcUrls, assets, unpinned = [] } = network
   if (unpinned.length === 0) return network
   const symbols = unpinned.map(({ symbol }) => symbol).join(', ')
-  const what = `the decimals of ${symbols} on ${name}, which the settings leave to the chain`
+  const what = `the decimals of ${symbols} on ${name}, which the settings do not state`
   if (rpcUrls.length === 0) {
-    const fault = `${what}, cannot be read: set RPC_${name.toUpperCase()}, or give them in networks`
+    const fault = `${what}, cannot be read: set RPC_${name.toUpperCase()}, or set the decimals in networks`
     throw new Fault('settings_bad', { faults: [fault] })
   }
   try {

@@ -81,7 +81,7 @@ export async function readPast(
   height: bigint,
   pairs: readonly AssetHolding[],
 ): Promise<PastBalances> {
-  if (settings.family === 'solana') return { kind: 'gone', problem: 'no node of Solana keeps past balances' }
+  if (settings.family === 'solana') return { kind: 'gone', problem: 'Solana nodes keep no past balances' }
   const reading = await unlessRemote(reader.readBalances({ pairs, at: { height } }))
   if (typeof reading === 'string') return { kind: 'gone', problem: reading }
   if (reading.at.height === height) return { kind: 'read', amounts: reading.balances }

@@ -183,7 +183,7 @@ async function readMovements(
     const range = { from: first.start.height + 1n, to: first.end.height }
     const movements = await unlessRemote(reader.readMovements({ ...range, addresses }))
     if (typeof movements === 'string') {
-      problems.push(`what was sent from ${range.from} to ${range.to}: ${movements}`)
+      problems.push(`outgoing transfers from ${range.from} to ${range.to}: ${movements}`)
       await save((tx) => dropReadings(tx, same))
       continue
     }

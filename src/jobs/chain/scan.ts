@@ -92,7 +92,7 @@ export async function rescanNetwork(
     const { height } = read.cursor.final
     if (height < from - 1n) {
       throw new Fault('usage_bad', {
-        problem: `${reader.network} is final up to ${height} only`,
+        problem: `${reader.network} is final only up to ${height}`,
         fix: `give a height up to ${height + 1n}`,
       })
     }

@@ -158,7 +158,7 @@ export async function walkPages(
 
 /** @throws Error if the refused mark is not the first of the walk */
 function expired(pages: number): PageWalkResult {
-  if (pages > 1) throw new Error('the service refuses the place that it named as its next page')
+  if (pages > 1) throw new Error('the service refused the mark that it returned for its next page')
   return { end: 'expired', mark: null, lastMark: null }
 }
 
@@ -187,7 +187,8 @@ function watchShifts({ pages }: ListProfile): (page: DepositPage) => boolean {
   return ({ records, next }) => {
     const isBack = next?.isDrift ?? false
     if (isBack) stepsBack++
-    if (stepsBack > stepsBackMax) throw new Error('the records shift faster than their pages can be read')
+    if (stepsBack > stepsBackMax)
+      throw new Error('records shift between pages faster than the pages can be read')
     const ids = records.flatMap(({ id }) => (id === null ? [] : [id]))
     const isRepeat = isOnceEach && ids.some((id) => seen.has(id))
     for (const id of isOnceEach ? ids : []) seen.add(id)

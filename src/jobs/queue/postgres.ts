@@ -159,10 +159,10 @@ function schemaFault(problem: string, cause?: unknown): Fault<'remote_failed'> {
 }
 
 const ownersWork =
-  'a worker whose user owns it makes it by itself; for all others run "bin/depositd migrate" of this version with the DATABASE_URL of the owner, or on a server of its own a start with the QUEUE_URL of its owner'
+  'a worker whose user owns the schema creates it automatically. Otherwise run "bin/depositd migrate" of this version with the DATABASE_URL of the owner, or, if the queue has its own server, start once with the QUEUE_URL of its owner'
 
 /** An incomplete schema is not dropped automatically: other programs may keep jobs in it. */
-const lost = `the schema ${DEFAULT_SCHEMA} is missing, or lacks tables or functions of its own (then drop it first: "drop schema ${DEFAULT_SCHEMA} cascade")`
+const lost = `the schema ${DEFAULT_SCHEMA} is missing or incomplete (if incomplete, drop it first: "drop schema ${DEFAULT_SCHEMA} cascade")`
 
 /** Unifies these errors: Postgres names the function called, which differs each time. */
 function nameLoss(error: unknown): never {

@@ -74,7 +74,7 @@ export async function createQueue(asked: QueueSettings): Promise<Queue> {
     },
     counts,
     async ping() {
-      const danger = await within(limits.answerTimeoutMs, 'asking how the queue is kept', backend.danger())
+      const danger = await within(limits.answerTimeoutMs, 'checking the queue server', backend.danger())
       await counts()
       return danger
     },

@@ -187,7 +187,9 @@ async function asking<Answer>(
 function problemOf(error: unknown, url: string): string {
   if (!isFault(error, 'remote_failed')) return messageOf(error)
   const { problem } = error.details
-  return url.startsWith('rediss:') ? `${problem}; rediss:// asks for TLS: does it speak that there?` : problem
+  return url.startsWith('rediss:')
+    ? `${problem}; rediss:// requires TLS: check that the server accepts TLS on this port`
+    : problem
 }
 
 function askingOptions({ limits: { answerTimeoutMs } }: QueueSettings) {
@@ -224,7 +226,7 @@ function checkEviction(info: string, { report }: QueueSettings): void {
 function evictionProblem(info: string): string | null {
   const policy = evictionPolicy(info) ?? 'noeviction'
   if (policy === 'noeviction') return null
-  return `the Redis server has maxmemory-policy ${policy} and would drop wake-ups: set maxmemory-policy noeviction there`
+  return `the Redis server has maxmemory-policy ${policy} and could drop wake-ups: set its maxmemory-policy to noeviction`
 }
 
 /** Uses INFO, since managed servers often refuse CONFIG. */
@@ -232,4 +234,5 @@ function evictionPolicy(info: string): string | undefined {
   return /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
 }
 
-const databaseFault = 'QUEUE_URL: a Redis Cluster has one database only: leave out the number at the end'
+const databaseFault =
+  'QUEUE_URL: a Redis Cluster has a single database: remove the number at the end of the URL'

@@ -37,13 +37,13 @@ export function schemaProblem(schema: QueueSchema): string | null {
 }
 
 function newerProblem(version: number): string {
-  return `the schema ${DEFAULT_SCHEMA} is of a newer version of depositd: it needs BullMQ ${version}`
+  return `the schema ${DEFAULT_SCHEMA} was created by a newer version of depositd and needs BullMQ ${version}`
 }
 
 /** Warns if a newer version of depositd created a working schema; null otherwise. */
 export function schemaWarning(schema: QueueSchema): string | null {
   if (schema.kind !== 'at' || schema.version <= LATEST_SCHEMA_VERSION) return null
-  return `the schema ${DEFAULT_SCHEMA} is at ${schema.version}, of a newer version; this one knows ${LATEST_SCHEMA_VERSION}`
+  return `the schema ${DEFAULT_SCHEMA} is at ${schema.version}; this version knows only ${LATEST_SCHEMA_VERSION}`
 }
 
 /** Postgres error codes of a missing schema, table or function. */

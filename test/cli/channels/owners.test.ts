@@ -99,7 +99,7 @@ test('every fault of a file is named with its line, and nothing is stored', asyn
   expect(err.split('\n').map((line) => line.trim())).toEqual([
     expect.stringMatching(/^depositd: bad.csv line 2: 0xdead is not 0x and 40 hexadecimal digits/),
     'bad.csv line 3: has 2 cells, and the first line names 3',
-    'bad.csv line 4: there is no network moon; known are mainnet, base, arbitrum, solana',
+    'bad.csv line 4: unknown network moon; known networks: mainnet, base, arbitrum, solana',
     '',
   ])
   expect((await rows('wallets list')).map(({ id }) => id)).toEqual(['savings'])

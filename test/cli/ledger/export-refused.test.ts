@@ -19,10 +19,10 @@ test.each([
   ['--format xls', '--format is "xls"; use csv, jsonl, hledger, beancount, journal-csv'],
   [
     '--format csv --account assets:bank',
-    '--account knows no account "assets:bank"; take one from "bin/depositd ledger balances", or the beginning of some up to a colon',
+    '--account: no account "assets:bank"; use one from "bin/depositd ledger balances", or a prefix up to a colon',
   ],
-  ['--format csv --account assets:in_tran', '--account knows no account "assets:in_tran"; '],
-  ['--format csv --owner nobody', '--owner knows no channel or wallet "nobody"; '],
+  ['--format csv --account assets:in_tran', '--account: no account "assets:in_tran"; '],
+  ['--format csv --owner nobody', '--owner: no channel or wallet "nobody"; '],
   ['--format csv --from 2026-02-30', '--from is "2026-02-30"; give a day or a time, '],
   ['--format csv --to yesterday', '--to is "yesterday"; give a day or a time, '],
   ['--format csv --recorded-as-of 2026-01-01T00:00:00.0000001Z', '--recorded-as-of is '],

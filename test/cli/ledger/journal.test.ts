@@ -121,7 +121,7 @@ test('what was reversed is not booked again under its reference, and the refusal
   const reversed = await depositd(`ledger journal reverse ${id} --by erin --approved-by max --reason wrong`)
   const [, reversal = ''] = /is reversed by journal (\d+)/.exec(reversed.out) ?? []
   expect((await add(collected('wrong', '"8"'))).err).toBe(
-    `depositd: this was booked as journal ${id}, which is reversed by journal ${reversal}; a correction takes a reference of its own: give it a new one; nothing was booked\n`,
+    `depositd: this was booked as journal ${id}, which was reversed by journal ${reversal}; give the correction a new reference; nothing was booked\n`,
   )
 })
 
@@ -157,7 +157,7 @@ test.each<[string, () => ReturnType<typeof add>, string]>([
     () => add(collected('x').replace('debit: assets:bank:main, ', '')),
     'base/USDC is not balanced: debits 0.000000, credits 7.500000',
   ],
-  ['the same reference again', () => add(collected('dry')), 'this is booked already, as journal '],
+  ['the same reference again', () => add(collected('dry')), 'this was already booked as journal '],
   [
     'the reversal of a journal of a deposit',
     () => depositd('ledger journal reverse 1 --approved-by max --reason no'),
@@ -188,7 +188,7 @@ test('a reversal is not reversed, in one line', async () => {
   const { status, err } = await depositd(`ledger journal reverse ${id} --approved-by max --reason no`)
   expect(status).toBe(2)
   expect(err).toBe(
-    `depositd: journal ${id} is a reversal, which is not reversed; add what is right as a new journal; nothing was booked\n`,
+    `depositd: journal ${id} is a reversal and cannot be reversed; add the correct booking as a new journal; nothing was booked\n`,
   )
 })
 

@@ -161,6 +161,6 @@ test('an altered row and the last hundred that were cut off are found; nothing i
   await tamper(books, 'delete from ledger_seal where number = 2')
   const { status, out } = await depositd(`ledger verify --against ${pathOf('anchors.jsonl')}`)
   expect(status).toBe(1)
-  expect(out).toContain('  seal 2: it is gone; it was over 20 journals from 501 to 520, and published as ')
+  expect(out).toContain('  seal 2: missing; it covered 20 journals from 501 to 520 and was published as ')
   expect(out).toMatch(/THE BOOKS ARE NOT CORRECT: \d+ findings\n$/)
 })

@@ -115,7 +115,7 @@ test('a process whose policy was replaced decides nothing any more, and loses no
   await put(strict)
   const refused = await applyPending(depsBy(lenient)).catch((error: unknown) => error)
   expect(isFault(refused, 'settings_bad') && refused.details.faults).toEqual([
-    'policy is not the active one: another process was started later with another policy; restart this one',
+    'another policy is active: a process with other settings started later; restart this process with the active settings',
   ])
   expect(await stored()).toEqual([])
   await decideAll(strict)

@@ -114,7 +114,7 @@ test('of twenty that reverse the same at once one does, and the others are told 
   })
   for (const one of all)
     if (one.status === 'rejected')
-      expect(String(one.reason)).toContain(`journal ${id} is reversed already, by journal ${reversal.id}`)
+      expect(String(one.reason)).toContain(`journal ${id} was already reversed by journal ${reversal.id}`)
   expect(BigInt(before) - BigInt(await balanceOf('assets:bank:main'))).toBe(7_500_000n)
 })
 
@@ -131,7 +131,7 @@ test('what would be booked is shown without booking it', async () => {
 })
 
 const line = { debit: 'assets:bank:main', credit: 'equity:conversion', asset: 'base/USDC', amount: '1' }
-const noLine = 'the reason is no line of 1 to 1000 characters'
+const noLine = 'the reason must be one line of 1 to 1000 characters'
 
 test.each<[string, () => Promise<unknown>, string]>([
   [
@@ -175,7 +175,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   [
     'what is in transit',
     () => add({ lines: [{ ...line, credit: 'assets:in_transit:base' }] }),
-    'assets:in_transit:base is not booked to by hand: what is in transit follows from evidence',
+    'assets:in_transit:base cannot be booked by hand: amounts in transit follow from evidence',
   ],
   ['a reason that is too long', () => add({ reason: 'x'.repeat(1001) }), noLine],
   ['a reversal for a reason that is too long', () => reverse(1n, 'x'.repeat(1001)), noLine],
@@ -185,7 +185,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   [
     'a journal of a deposit',
     () => reverse(1n),
-    'journal 1 follows from evidence, and is reversed when the evidence changes',
+    'journal 1 follows from evidence and is reversed only when the evidence changes',
   ],
 ])('%s is refused', async (_what, work, problem) => {
   expect(await problemOf(work())).toBe(problem)
@@ -195,7 +195,7 @@ test('a reversal is not reversed', async () => {
   const { id } = await add({ reference: 'twice' })
   const reversal = await reverse(id)
   expect(await problemOf(reverse(reversal.id))).toBe(
-    `journal ${reversal.id} is a reversal, which is not reversed`,
+    `journal ${reversal.id} is a reversal and cannot be reversed`,
   )
 })
 

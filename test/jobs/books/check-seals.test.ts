@@ -116,7 +116,7 @@ describe('as superuser, with all guards out of the way', () => {
     [
       'transfers of no journal',
       ['delete from ledger_journal where id = 7'],
-      'seal 2: journal 7 is gone\nseal 2: there are transfers of journals that are not there: 7',
+      'seal 2: journal 7 is gone\nseal 2: transfers refer to missing journals: 7',
     ],
     [
       'a journal that is there twice',
@@ -124,7 +124,7 @@ describe('as superuser, with all guards out of the way', () => {
         'alter table ledger_journal drop constraint ledger_journal_pkey cascade, drop constraint ledger_journal_posting_key_key',
         insert(7).replace("'new'", 'posting_key'),
       ],
-      'seal 2: there is more than one journal of the number 7',
+      'seal 2: several journals have the number 7',
     ],
     [
       'a count of journals',
@@ -132,7 +132,7 @@ describe('as superuser, with all guards out of the way', () => {
         'alter table ledger_seal drop constraint ledger_seal_check1',
         'update ledger_seal set journals = 4 where number = 2',
       ],
-      'seal 2: the seal itself is altered\nseal 2: its 4 journals, from 6 to 10, are not as they were sealed; there are 5, each as it was sealed',
+      'seal 2: the seal itself is altered\nseal 2: its 4 journals, from 6 to 10, differ from the sealed ones; 5 are stored, each as it was sealed',
     ],
   ])('%s is found, and where it is', async (_what, statements, finding) => {
     await tamper(books, ...statements)
@@ -152,7 +152,7 @@ describe('as superuser, with all guards out of the way', () => {
     await tamper(books, "update ledger_seal set root = repeat('0', 64) where number = 2")
     expect(await check()).toEqual([
       'seal 2: the seal itself is altered',
-      expect.stringMatching(/^seal 2: its 5 journals, from 6 to 10, are not as they were sealed/),
+      expect.stringMatching(/^seal 2: its 5 journals, from 6 to 10, differ from the sealed ones/),
     ])
     await tamper(books, 'delete from ledger_seal where number = 2')
     expect(await check()).toEqual(['seal 3: it comes behind seal 1: those between are gone'])
@@ -168,7 +168,7 @@ describe('against what was published', () => {
     'delete from ledger_seal where number = 3',
   ]
   const parting = expect.stringMatching(
-    /^behind seal 2, over all up to journal 10, these are not the books that were published; up to it they are/,
+    /^the books match the published seals up to seal 2 \(journal 10\) and differ after it/,
   )
 
   test('the tail that was cut off with its seal is found, which the seals alone do not tell', async () => {
@@ -176,7 +176,7 @@ describe('against what was published', () => {
     await tamper(books, ...cutOff)
     expect(await check()).toEqual([])
     expect(await check(anchors)).toEqual([
-      `seal 3: it is gone; it was over 5 journals from 11 to 15, and published as ${seals[2]?.hash}`,
+      `seal 3: missing; it covered 5 journals from 11 to 15 and was published as ${seals[2]?.hash}`,
       parting,
     ])
   })
@@ -188,7 +188,7 @@ describe('against what was published', () => {
     await seal(books)
     expect(await check()).toEqual([])
     expect(await check(anchors)).toEqual([
-      `seal 3: it is not the one that was published, whose hash is ${seals[2]?.hash}`,
+      `seal 3: differs from the published seal, whose hash is ${seals[2]?.hash}`,
       parting,
     ])
   })
@@ -198,7 +198,7 @@ describe('against what was published', () => {
     await tamper(books, ...cutOff, 'update ledger_transfer set amount = amount + 1 where journal_id = 7')
     expect(await check(anchors)).toEqual([
       'seal 2: journal 7 is altered',
-      expect.stringMatching(/^seal 3: it is gone/),
+      expect.stringMatching(/^seal 3: missing/),
     ])
   })
 })

@@ -147,7 +147,7 @@ test('what is not in transit is not written off', async () => {
   await books.settle()
   const [one] = await mismatches()
   expect(one?.kind).toBe('webhook_missing')
-  await expect(writeOff(one?.id ?? 0n)).rejects.toThrow('nothing of deposit 1 is in transit')
+  await expect(writeOff(one?.id ?? 0n)).rejects.toThrow('deposit 1 has nothing in transit')
   await expect(writeOff(99n)).rejects.toThrow('there is no mismatch 99')
 })
 
@@ -181,7 +181,7 @@ test('a transfer that a person puts to a deposit is its payment, and one that is
 
 test.each([
   [{ deposit: '77', transfer: reference }, 'there is no deposit 77'],
-  [{ deposit: '1', transfer: 'base/0x0/0' }, 'no transfer base/0x0/0 to a watched address is known'],
+  [{ deposit: '1', transfer: 'base/0x0/0' }, 'no chain transfer base/0x0/0 to a watched address is known'],
 ])('a match that names what is not known is refused: %j', async (about, problem) => {
   await overdue()
   const asked = { ...about, role: null, kind: 'together' } as const

@@ -78,7 +78,7 @@ test('every line that is wrong is named, and none is kept', async () => {
     expect.stringMatching(/^prices\.csv line 3: there is no asset "base\/USDX"/),
     'prices.csv line 4: at is in the future',
     'prices.csv line 5: a quote is not closed',
-    'prices.csv line 6: 0.92 was given for it before, by the same source',
+    'prices.csv line 6: 0.92 was already stored from the same source',
   ])
   expect(await kept()).toEqual([])
 })

@@ -209,7 +209,7 @@ test('a network whose history was lost is read on where a person says, on the ch
     readFrom(anew, coin)
     await expect(scanNetwork(deps, reader)).rejects.toMatchObject({ code: 'history_lost' })
     await takeWhatIsGivenBack()
-    await expect(byHand(10_000n)).rejects.toThrow(/was read as final up to \d+ only/)
+    await expect(byHand(10_000n)).rejects.toThrow(/has been read as final only up to \d+/)
     const result = await byHand(1n)
     expect(result).toMatchObject({ outcome: 'resumed', from: 1n, complete: true })
     expect(result.news.map((one) => `${one.stage} ${one.height}`)).toEqual(
@@ -230,13 +230,13 @@ test('a network whose history was lost is read on where a person says, on the ch
 
 test.each([
   [5n, 4n, '--from 5 is above --to 4'],
-  [1n, 1_000_000n, 'was read as final up to'],
-  [1_000_000n, null, 'was read as final up to'],
+  [1n, 1_000_000n, 'has been read as final only up to'],
+  [1_000_000n, null, 'has been read as final only up to'],
 ])('heights from %s to %s are refused', async (from, to, problem) => {
   await scanAll()
   await expect(byHand(from, to)).rejects.toThrow(problem)
 })
 
-test('a network that was never read is refused', async () => {
-  await expect(byHand(1n)).rejects.toThrow('base was never read')
+test('a network that has not been read yet is refused', async () => {
+  await expect(byHand(1n)).rejects.toThrow('base has not been read yet')
 })

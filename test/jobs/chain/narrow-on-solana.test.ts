@@ -17,7 +17,7 @@ beforeEach(async () => {
 })
 afterEach(() => proof[Symbol.asyncDispose]())
 
-const unshown = 'no transaction that the node lists shows the one slot'
+const unshown = 'no transaction listed by the node shows the exact slot'
 
 type Reported = { signature?: string; transaction?: { signatures: string[] } }
 type Listed = { result: Reported[] }
@@ -136,7 +136,7 @@ describe('a balance of tokens that changed unseen', () => {
     passSlots(3n)
     await proof.scan()
     await proof.prove(proof.fixture.reader({ transactionsPerScan: 3 }))
-    const problem = 'more transactions than are read at once'
+    const problem = 'more transactions than one run reads'
     expect(await proof.unexplained()).toMatchObject(differing('4', '1005-1011', { problem }))
     proof.minutes += 61
     await proof.prove(proof.fixture.reader({ transactionsPerScan: 3 }))

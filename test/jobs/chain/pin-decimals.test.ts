@@ -61,7 +61,7 @@ test('what the settings leave open is asked of the chain once, and is pinned', a
 test('an asset of a network without nodes needs its decimals from the settings', async () => {
   const open = network({ rpcUrls: [], unpinned: [label('nowhere')] })
   await expect(pinDecimals(owner, [open], chainOf(8).read)).rejects.toThrow(
-    'the decimals of nowhere on base, which the settings leave to the chain, cannot be read: set RPC_BASE, or give them in networks',
+    'the decimals of nowhere on base, which the settings do not state, cannot be read: set RPC_BASE, or set the decimals in networks',
   )
 })
 

@@ -87,7 +87,7 @@ describe('a reading', () => {
     chain.unsent = 100n
     await chain.happen({ height: 115n, change: 70n, shown: 'never' })
     await chain.scanTo(120n)
-    const problems = [expect.stringContaining('what was sent from 100 to 120')]
+    const problems = [expect.stringContaining('outgoing transfers from 100 to 120')]
     expect(await chain.prove()).toMatchObject({ problems })
     expect(await chain.unexplained()).toMatchObject([{ subject: provenSubject, detail: { blocks: '115' } }])
     chain.unsent = null

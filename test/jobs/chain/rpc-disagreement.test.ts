@@ -114,6 +114,6 @@ test('a node that is outvoted is told of, though what the others agree on is sto
   await work.scan('base')
   expect(await cursor()).toEqual({ height: '22' })
   expect(await open()).toMatchObject([
-    { detail: { problem: 'base node two has tx/9', booked: 'what the other nodes agree on' } },
+    { detail: { problem: 'base node two has tx/9', booked: 'the result on which the other nodes agree' } },
   ])
 })

@@ -119,7 +119,7 @@ describe.skipIf(!redisInstalled())('a queue on Redis', () => {
     async (policy) => {
       const { url } = await redisServer('--maxmemory-policy', policy)
       await expect(openTestQueue(url)).rejects.toThrow(
-        `QUEUE_URL: the Redis server has maxmemory-policy ${policy} and would drop wake-ups: set maxmemory-policy noeviction there`,
+        `QUEUE_URL: the Redis server has maxmemory-policy ${policy} and could drop wake-ups: set its maxmemory-policy to noeviction`,
       )
     },
   )
