@@ -41,8 +41,8 @@ const poolMax = 2
 const statementMaxMs = 5000
 const pageMaxMs = 10_000
 /** Costly reads are cached for this long and shared by all viewers. */
-const overviewKeptMs = 3000
-const ledgerKeptMs = 30_000
+const overviewCacheMs = 3000
+const ledgerCacheMs = 30_000
 
 const evidenceMax = 500
 const linesMax = 500
@@ -71,8 +71,8 @@ export function composeConsole(
   const runbook = readRunbook()
   const { reading, partOf } = readsHiding(redactorOf(settings).hide)
   const askHealth = createReadiness(readiness)
-  const overview = kept(overviewKeptMs, () => readOverview(db, { read, askHealth, partOf }))
-  const ledger = kept(ledgerKeptMs, () => readLedger(db, partOf))
+  const overview = cached(overviewCacheMs, () => readOverview(db, { read, askHealth, partOf }))
+  const ledger = cached(ledgerCacheMs, () => readLedger(db, partOf))
   const reader: ConsoleReader = {
     version,
     networks: settings.networks.map(({ name }) => name),
@@ -93,7 +93,7 @@ export function composeConsole(
 
 /** Reads that report their errors with secrets removed: a server's message may contain them. */
 function readsHiding(hide: (text: string) => string) {
-  const said = (error: unknown): string => hide(messageOf(error))
+  const redacted = (error: unknown): string => hide(messageOf(error))
   return {
     /** @throws Fault `remote_failed` on any error or timeout */
     reading: async <Value>(work: Promise<Value>): Promise<Value> => {
@@ -102,14 +102,14 @@ function readsHiding(hide: (text: string) => string) {
         return await within(pageMaxMs, what, work)
       } catch (error) {
         if (isFault(error, 'remote_failed')) throw error
-        throw new Fault('remote_failed', { what, problem: said(error) }, { cause: error })
+        throw new Fault('remote_failed', { what, problem: redacted(error) }, { cause: error })
       }
     },
     partOf: async <Value>(work: Promise<Value>): Promise<SectionResult<Value>> => {
       try {
         return { value: await work }
       } catch (error) {
-        return { problem: said(error) }
+        return { problem: redacted(error) }
       }
     },
   }
@@ -157,12 +157,12 @@ async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<
   return { readAt: new Date(), trial, periods, seals }
 }
 
-/** Reads at most once per `keptMs`. Concurrent callers share one read. Failures are not cached. */
-function kept<Value>(keptMs: number, read: () => Promise<Value>): () => Promise<Value> {
+/** Reads at most once per `cacheMs`. Concurrent callers share one read. Failures are not cached. */
+function cached<Value>(cacheMs: number, read: () => Promise<Value>): () => Promise<Value> {
   let last: { at: number; value: Promise<Value> } | null = null
   return () => {
     const now = performance.now()
-    if (last === null || now - last.at >= keptMs) {
+    if (last === null || now - last.at >= cacheMs) {
       const value = read()
       const current = { at: now, value }
       last = current

@@ -59,18 +59,18 @@ const recurring = new Set<string>(jobNames.filter((name) => name !== 'read'))
  * Migrates the database if its user may, and starts the daemon's roles against the servers in the settings.
  * @throws Fault `settings_bad` or `remote_failed` that names the server and the problem
  */
-export async function startDaemon(asked: Settings, options: DaemonOptions): Promise<Daemon> {
+export async function startDaemon(configured: Settings, options: DaemonOptions): Promise<Daemon> {
   await using starting = new AsyncDisposableStack()
   const holder = randomUUID()
-  const metrics = createMetrics(options.version, knownLabels(asked))
-  showLinks(metrics, asked.links)
+  const metrics = createMetrics(options.version, knownLabels(configured))
+  showLinks(metrics, configured.links)
   const observer = createObserver(metrics, options.log)
-  const webhooks = composeScheme(asked, { ...options, observer })
+  const webhooks = composeScheme(configured, { ...options, observer })
   starting.defer(() => webhooks.stop())
-  const ops = await startOps({ ...asked.ops, metrics, failed: observer.opsFailed })
+  const ops = await startOps({ ...configured.ops, metrics, failed: observer.opsFailed })
   starting.defer(() => ops.stop())
 
-  const { db, settings } = await prepareDatabase(asked, observer)
+  const { db, settings } = await prepareDatabase(configured, observer)
   starting.defer(() => db.destroy())
   starting.defer(() => releaseLeases(db, holder).catch(() => undefined))
   const tracing = await composeTracing(settings, { ...options, db })

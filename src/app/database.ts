@@ -32,13 +32,13 @@ const poolMax = 12
  * @throws Fault `settings_bad`, `remote_failed` or `schema_unknown`
  */
 export async function prepareDatabase(
-  asked: Settings,
+  configured: Settings,
   observer: Observer,
 ): Promise<{ db: Database<Tables>; settings: Settings }> {
-  await untilReached(() => bringUpToDate(asked), observer.serverAwaited)
-  const db = await untilReached(() => openAsDaemon(asked), observer.serverAwaited)
+  await untilReached(() => bringUpToDate(configured), observer.serverAwaited)
+  const db = await untilReached(() => openAsDaemon(configured), observer.serverAwaited)
   try {
-    return { db, settings: { ...asked, networks: await readDecimalsOf(db, asked, observer) } }
+    return { db, settings: { ...configured, networks: await readDecimalsOf(db, configured, observer) } }
   } catch (error) {
     await db.destroy()
     throw error
@@ -51,20 +51,20 @@ export async function prepareDatabase(
  * @returns the names of the migrations that were applied
  * @throws Fault `remote_failed` that says what to run, or `schema_unknown`
  */
-export async function bringUpToDate(place: StorageUrls): Promise<readonly string[]> {
+export async function bringUpToDate(urls: StorageUrls): Promise<readonly string[]> {
   const db = openDatabase<Tables>({
-    url: place.databaseUrl,
+    url: urls.databaseUrl,
     poolMax: 2,
     applicationName: 'depositd migrate',
     queryTimeoutMs: migrationMaxMs,
   })
   try {
-    const access = await readMigrationAccess(db).catch((error: unknown) => explainUnreached(error, place))
-    if (access.isStandby) throw standbyFault(place.databaseUrl)
+    const access = await readMigrationAccess(db).catch((error: unknown) => explainUnreached(error, urls))
+    if (access.isStandby) throw standbyFault(urls.databaseUrl)
     if (!access.mayMigrate) return await refuseOther(access)
     const applied = await migrate(db, migrationsFolder)
     await makePartitions(db)
-    if (isQueueInDatabase(place)) await prepareQueue(place)
+    if (isQueueInDatabase(urls)) await prepareQueue(urls)
     return applied
   } finally {
     await db.destroy()

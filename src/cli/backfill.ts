@@ -17,7 +17,7 @@ const leaseMs = 60_000
 
 /** Bad news if a height could not be read. */
 export async function backfillCommand(context: Context, options: BackfillOptions): Promise<News> {
-  const wanted = {
+  const requested = {
     from: BigInt(options.from),
     to: options.to === undefined ? null : BigInt(options.to),
   }
@@ -37,7 +37,7 @@ export async function backfillCommand(context: Context, options: BackfillOptions
       now: () => new Date(),
     }
     return backfillByHand(deps, reader, {
-      wanted,
+      requested,
       report: (progress) => report(progressLine(network, progress)),
     })
   })

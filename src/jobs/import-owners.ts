@@ -80,14 +80,14 @@ function gather(
       continue
     }
     const { deposit, forward } = read
-    const known: OwnerEntry = entries.get(row.id) ?? { owner: { kind, id: row.id }, deposits: [], forward }
-    if (JSON.stringify(known.forward) !== JSON.stringify(forward))
+    const earlier: OwnerEntry = entries.get(row.id) ?? { owner: { kind, id: row.id }, deposits: [], forward }
+    if (JSON.stringify(earlier.forward) !== JSON.stringify(forward))
       refuse(row, `${row.id} forwards to another address on an earlier line`)
-    if (known.deposits.some((one) => one.network === deposit.network && one.address !== deposit.address))
+    if (earlier.deposits.some((one) => one.network === deposit.network && one.address !== deposit.address))
       refuse(row, `${row.id} has another address on ${deposit.network} on an earlier line`)
-    const createdAt = earliest([known.createdAt ?? null, row.createdAt ?? null])
-    const deposits = [...known.deposits, deposit]
-    entries.set(row.id, { ...known, deposits, ...(createdAt !== null && { createdAt }) })
+    const createdAt = earliest([earlier.createdAt ?? null, row.createdAt ?? null])
+    const deposits = [...earlier.deposits, deposit]
+    entries.set(row.id, { ...earlier, deposits, ...(createdAt !== null && { createdAt }) })
   }
   return { entries, faults }
 }
@@ -97,8 +97,8 @@ type ReadRow =
   | { kind: 'unreadable'; problems: readonly string[] }
 
 function readRow(networks: readonly NetworkSettings[], row: OwnerFileRow): ReadRow {
-  const deposit = readPlace(networks, row)
-  const target = row.forward && readPlace(networks, { ...row.forward, address: row.forward.recipient })
+  const deposit = readAddress(networks, row)
+  const target = row.forward && readAddress(networks, { ...row.forward, address: row.forward.recipient })
   if (typeof deposit === 'string' || typeof target === 'string')
     return { kind: 'unreadable', problems: [deposit, target].filter((one) => typeof one === 'string') }
   const { network, address: recipient } = target ?? deposit
@@ -107,7 +107,7 @@ function readRow(networks: readonly NetworkSettings[], row: OwnerFileRow): ReadR
 }
 
 /** @returns the network and address, or the problem as text */
-function readPlace(
+function readAddress(
   networks: readonly NetworkSettings[],
   { network: name, address }: { network: string; address: string },
 ): { network: NetworkName; address: Address } | string {

@@ -28,24 +28,24 @@ export async function createChannel(deps: ProvisionDeps, request: NewChannel): P
   const recipient = recipientOn(network, request.forwardRecipient)
   await refuseOwnAddress(deps, recipient)
   const forward = { network: network.name, asset: request.forwardAsset, recipient }
-  const known = await knownAs(deps, owner)
+  const stored = await storedOwner(deps, owner)
   // Refuses a rule that differs from the stored one before the service is called.
-  if (known !== null) await saveOwner(deps.db, { ...known, forward })
-  return keep(deps, { owner, known, forward }, await deps.owners.createChannel(request))
+  if (stored !== null) await saveOwner(deps.db, { ...stored, forward })
+  return keep(deps, { owner, stored, forward }, await deps.owners.createChannel(request))
 }
 
 /** Creates a StableWallet at the service and stores its addresses. Throws like `createChannel`. */
 export async function createStableWallet(deps: ProvisionDeps, id: string): Promise<OwnerEntry> {
   const owner: Owner = { kind: 'stable_wallet', id }
-  const known = await knownAs(deps, owner)
-  return keep(deps, { owner, known, forward: null }, await deps.owners.createStableWallet(id))
+  const stored = await storedOwner(deps, owner)
+  return keep(deps, { owner, stored, forward: null }, await deps.owners.createStableWallet(id))
 }
 
-type ProvisionRequest = { owner: Owner; known: OwnerEntry | null; forward: OwnerEntry['forward'] }
+type ProvisionRequest = { owner: Owner; stored: OwnerEntry | null; forward: OwnerEntry['forward'] }
 
 async function keep(
   deps: ProvisionDeps,
-  { owner, known, forward }: ProvisionRequest,
+  { owner, stored, forward }: ProvisionRequest,
   created: StatedOwner,
 ): Promise<OwnerEntry> {
   const what = `creating ${owner.kind} ${owner.id}`
@@ -53,7 +53,7 @@ async function keep(
     const problem = `requested ${owner.id}, but the service returned ${created.owner.id}`
     throw new Fault('remote_failed', { what, problem })
   }
-  const approved = known ?? { owner, deposits: [], forward }
+  const approved = stored ?? { owner, deposits: [], forward }
   const contradictions = contradictionsOf(approved, created, deps.networks)
   const isElsewhere = contradictions.some((one) => one.what === 'address')
   const entry = { owner, deposits: isElsewhere ? approved.deposits : depositsOf(deps, created), forward }
@@ -61,7 +61,7 @@ async function keep(
   if (contradictions.length === 0) return entry
   const [mismatch] = changedAddresses([{ owner, contradictions }])
   await openAddressChanged(deps.db, mismatch === undefined ? [] : [mismatch])
-  const problem = contradictions.map(({ approved: kept, stated }) => `approved: ${kept}, stated: ${stated}`)
+  const problem = contradictions.map(({ approved: value, stated }) => `approved: ${value}, stated: ${stated}`)
   throw new Fault('remote_failed', {
     what,
     problem: `${problem.join('; ')}; opened mismatch address_changed`,
@@ -71,12 +71,14 @@ async function keep(
 /** Leaves out networks that are not in the settings: nothing reads them. */
 function depositsOf({ networks }: ProvisionDeps, { deposits }: StatedOwner): OwnerEntry['deposits'] {
   return deposits.flatMap(({ network, address }) => {
-    const known = networks.find(({ name }) => name === network)
-    return known === undefined ? [] : [{ network: known.name, address: parseAddress(known.family, address) }]
+    const configured = networks.find(({ name }) => name === network)
+    return configured === undefined
+      ? []
+      : [{ network: configured.name, address: parseAddress(configured.family, address) }]
   })
 }
 
-async function knownAs({ db }: ProvisionDeps, { kind, id }: Owner): Promise<OwnerEntry | null> {
+async function storedOwner({ db }: ProvisionDeps, { kind, id }: Owner): Promise<OwnerEntry | null> {
   return (await readOwners(db, kind, [id]))[0] ?? null
 }
 
@@ -103,6 +105,6 @@ async function refuseOwnAddress({ db }: ProvisionDeps, recipient: Address): Prom
 function networkOf({ networks }: ProvisionDeps, name: string): NetworkSettings {
   const network = networks.find((one) => one.name === (name as NetworkName))
   if (network !== undefined) return network
-  const known = networks.map((one) => one.name).join(', ')
-  throw new Fault('usage_bad', { problem: `unknown network ${name}`, fix: `use one of ${known}` })
+  const names = networks.map((one) => one.name).join(', ')
+  throw new Fault('usage_bad', { problem: `unknown network ${name}`, fix: `use one of ${names}` })
 }

@@ -145,7 +145,7 @@ export function longestPause(expression: string): number {
 
 function pausesOf(expression: string): number[] {
   const times = createTask(expression, ignore, { suppressMissedWarning: true }).getNextRuns(ticksLookedAt)
-  return times.slice(1).map((time, place) => time.getTime() - (times[place] ?? time).getTime())
+  return times.slice(1).map((time, index) => time.getTime() - (times[index] ?? time).getTime())
 }
 
 /** Coordination between schedulers. */

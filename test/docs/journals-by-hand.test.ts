@@ -19,13 +19,13 @@ beforeAll(async () => {
 afterAll(() => books[Symbol.asyncDispose]())
 
 test('every example is booked', async () => {
-  const known = [...builtInAccounts(['base', 'arbitrum']), 'assets:bank:main', 'income:unclaimed']
+  const accountPatterns = [...builtInAccounts(['base', 'arbitrum']), 'assets:bank:main', 'income:unclaimed']
   const keys: string[] = []
   for (const example of examples) {
     const { file, faults } = parseJournalFile(example)
     expect(faults).toEqual([])
     if (file === null) continue
-    const deps = { db: books.db, known, now: at(3 * 24 * 60) }
+    const deps = { db: books.db, accountPatterns, now: at(3 * 24 * 60) }
     const journal = await addJournal(deps, file, { by: 'erin', approvedBy: 'max' })
     keys.push(journal.key.replace(/[0-9a-f]{32}/, '…'))
   }

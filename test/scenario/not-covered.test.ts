@@ -84,7 +84,7 @@ describe.each([
     })
 
   const backfill = (from: bigint) =>
-    backfillByHand(scanDeps(), reader(), { wanted: { from, to: null }, report: () => undefined })
+    backfillByHand(scanDeps(), reader(), { requested: { from, to: null }, report: () => undefined })
 
   /** The service lists a deposit of 100 as settled with 99. */
   async function list(serviceId: string, tx: TxId | null, settledBy: TxId | null): Promise<void> {

@@ -38,7 +38,7 @@ export async function addJournalCommand(
   const written = readJournalFile(path)
   const { accounts } = attachedSettings(context)
   await withDatabase(context, async (db) => {
-    const deps = { db, known: accounts.known, now: new Date() }
+    const deps = { db, accountPatterns: accounts.known, now: new Date() }
     const assets = await readAssetNames(db)
     if (dryRun === true) {
       const journal = await checkJournal(deps, written)

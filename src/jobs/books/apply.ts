@@ -72,10 +72,10 @@ export const batchMax: BatchLimits = { rowsMax: 2000, bytesMax: 8_000_000 }
 const groupsMax = 500
 
 /** Applies stored rows that are still pending: one batch, or one row. Safe to run twice and concurrently. */
-export function applyPending(deps: ApplyDeps, wanted: PendingSelection = batchMax): Promise<ApplyResult> {
+export function applyPending(deps: ApplyDeps, selection: PendingSelection = batchMax): Promise<ApplyResult> {
   return inTransaction(deps.db, async (tx) => {
     const begunAt = clock()
-    const rows = await takePending(tx, wanted)
+    const rows = await takePending(tx, selection)
     const now = deps.now()
     const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
     const opened = await openMismatches(tx, unreadable)
@@ -116,11 +116,11 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
 
 /** Parses rows, stores their observations, and decides the groups they affect. The caller handles unreadable rows. */
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
-  const { groups, kept, ...payloads } = await keepRows(tx, rows, deps)
+  const { groups, saved, ...payloads } = await saveRows(tx, rows, deps)
   if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
   // Must run before the evidence is read: a row that another worker is applying right now still counts as waiting.
   const completeUntil = await waitingSince(tx, [...rows.map(({ id }) => id), ...(deps.failing ?? [])])
-  const decided = await decideGroups(tx, { groups, kept, completeUntil, now: deps.now() }, deps)
+  const decided = await decideGroups(tx, { groups, saved, completeUntil, now: deps.now() }, deps)
   return { ...payloads, decided }
 }
 
@@ -128,14 +128,14 @@ export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingR
  * Parses rows and stores their observations, linked to their groups.
  * @returns also the groups, which are locked
  */
-export async function keepRows(
+export async function saveRows(
   tx: Transaction<Tables>,
   rows: readonly PendingRow[],
   { readClaim }: Pick<ApplyDeps, 'readClaim'>,
 ) {
   const { readable, unreadable } = readRows(rows, readClaim)
-  const kept = await link(tx, readable)
-  return { readable, unreadable, kept, groups: [...new Set(kept.map(({ groupId }) => groupId))] }
+  const saved = await link(tx, readable)
+  return { readable, unreadable, saved, groups: [...new Set(saved.map(({ groupId }) => groupId))] }
 }
 
 type InboxRowReading = { kind: 'observation'; observation: Observation } | ClaimReading
@@ -184,9 +184,9 @@ async function link(
     tx,
     readable.map(({ observation }) => linkKeys(observation)),
   )
-  const linked = readable.map(({ row, observation }, place) => ({
+  const linked = readable.map(({ row, observation }, index) => ({
     inboxId: row.id,
-    groupId: groupIds[place] ?? 0n,
+    groupId: groupIds[index] ?? 0n,
     observation,
   }))
   await saveEvidence(tx, linked)
@@ -196,7 +196,7 @@ async function link(
 type GroupDecisionInput = {
   groups: readonly bigint[]
   /** Observations of these groups that were stored just now. */
-  kept?: readonly LinkedObservation[]
+  saved?: readonly LinkedObservation[]
   /** All rows received up to this time are applied. Null or absent: up to now. */
   completeUntil?: Date | null
   now: Date
@@ -205,12 +205,12 @@ type GroupDecisionInput = {
 /** Loads all evidence of the locked groups, decides, and writes the results. */
 export async function decideGroups(
   tx: Transaction<Tables>,
-  { groups, kept, completeUntil = null, now }: GroupDecisionInput,
+  { groups, saved, completeUntil = null, now }: GroupDecisionInput,
   { rules, readNetworks }: Pick<ApplyDeps, 'rules' | 'readNetworks'>,
 ): Promise<Omit<ApplyResult, 'rows' | 'reported' | 'taken'>> {
   const begunAt = clock()
   if (groups.length === 0) return nothingDecided(begunAt)
-  const loaded = await loadGroups(tx, groups, kept)
+  const loaded = await loadGroups(tx, groups, saved)
   const loadedAt = clock()
   reach('apply.read')
   const decisions = loaded.map((group) => ({
@@ -224,8 +224,8 @@ export async function decideGroups(
   )
   await saveDeposits(tx, deposits)
   const mismatches = await syncMismatches(tx, groups, heldMismatches(deposits, decisions))
-  const journals = deposits.flatMap(({ id, journals: wanted }) =>
-    wanted.map((one) => ({ ...one, depositId: one.depositId ?? id })),
+  const journals = deposits.flatMap(({ id, journals: formed }) =>
+    formed.map((one) => ({ ...one, depositId: one.depositId ?? id })),
   )
   await bookJournals(tx, journals)
   await saveRechecks(
@@ -236,7 +236,7 @@ export async function decideGroups(
   const named = readNetworks === null ? [] : await askChains(tx, deposits, { now, readNetworks })
   reach('apply.in_transaction')
   const times = { begunAt, loadedAt, decidedAt, bookedAt: clock() }
-  const reported = { lags, mismatches, named, times, trails: trailsOf(deposits, kept ?? [], loaded) }
+  const reported = { lags, mismatches, named, times, trails: trailsOf(deposits, saved ?? [], loaded) }
   return { groups: groups.length, journals: journals.length, ...reported }
 }
 

@@ -28,8 +28,8 @@ export type WrittenJournal = {
 
 type ManualJournalDeps = {
   db: Kysely<Tables>
-  /** Account patterns from the settings. */
-  known: readonly string[]
+  /** From the settings. */
+  accountPatterns: readonly string[]
   now: Date
 }
 
@@ -65,7 +65,7 @@ export async function addJournal(
  * @throws Fault `usage_bad` if `addJournal` would refuse the journal
  */
 export async function checkJournal(
-  { db, known, now }: ManualJournalDeps,
+  { db, accountPatterns, now }: ManualJournalDeps,
   { date, reason, reference, lines }: WrittenJournal,
 ): Promise<JournalPreview> {
   if (date > now) throw refused(`${date.toISOString()} is in the future`, 'use the date on which it happened')
@@ -75,7 +75,8 @@ export async function checkJournal(
   const books = {
     assets: await readAssetNames(db),
     // A pattern from the settings is not an account, even if an account of that name has bookings.
-    isKnown: (account: string) => !account.includes('*') && (opened.has(account) || known.includes(account)),
+    isKnown: (account: string) =>
+      !account.includes('*') && (opened.has(account) || accountPatterns.includes(account)),
   }
   const { transfers, faults } = draftTransfers(lines, books)
   if (faults.length > 0) throw refused(faults.join('; '), 'correct the file')

@@ -23,7 +23,7 @@ export function sealsCheck(anchors: Anchors): LedgerCheck {
       const findings: string[] = []
       const counted = { seals: 0, journals: 0, 'not sealed yet': 0 }
       const missing = new Map(anchors)
-      const kept: Seal[] = []
+      const matching: Seal[] = []
       let isAltered = false
       for await (const { seal, journals, faults } of checkSeals(db, null)) {
         const published = missing.get(seal.number)
@@ -31,21 +31,21 @@ export function sealsCheck(anchors: Anchors): LedgerCheck {
         const isOther = published !== undefined && published.hash !== seal.hash
         const other = isOther ? [`differs from the published seal, whose hash is ${published.hash}`] : []
         findings.push(...[...faults, ...other].map((fault) => `seal ${seal.number}: ${fault}`))
-        if (published?.hash === seal.hash) kept.push(published)
+        if (published?.hash === seal.hash) matching.push(published)
         isAltered ||= faults.length > 0
         counted.seals++
         counted.journals += journals
         report(`seals: ${counted.journals} journals of ${counted.seals} seals checked`)
       }
-      findings.push(...[...missing.values()].map(lineOfMissing))
-      if (!isAltered) findings.push(...lineOfParting(anchors, kept))
+      findings.push(...[...missing.values()].map(missingLine))
+      if (!isAltered) findings.push(...divergenceLines(anchors, matching))
       counted['not sealed yet'] = await countUnsealed(db)
       return { findings, counted }
     },
   }
 }
 
-function lineOfMissing({ number, after, last, journals, hash }: Seal): string {
+function missingLine({ number, after, last, journals, hash }: Seal): string {
   const range = `${journals} journals from ${BigInt(after) + 1n} to ${last}`
   return `seal ${number}: missing; it covered ${range} and was published as ${hash}`
 }
@@ -55,11 +55,11 @@ function lineOfMissing({ number, after, last, journals, hash }: Seal): string {
  * differently. A restored copy looks the same. A seal covers everything before it, so the books are intact up to that
  * one.
  */
-function lineOfParting(anchors: Anchors, kept: readonly Seal[]): string[] {
-  const last = kept.at(-1)
-  if (last === undefined || kept.length === anchors.size) return []
+function divergenceLines(anchors: Anchors, matching: readonly Seal[]): string[] {
+  const last = matching.at(-1)
+  if (last === undefined || matching.length === anchors.size) return []
   const isWhole = [...anchors.values()].every(
-    (anchor) => kept.includes(anchor) || BigInt(anchor.number) > BigInt(last.number),
+    (anchor) => matching.includes(anchor) || BigInt(anchor.number) > BigInt(last.number),
   )
   const line = `the books match the published seals up to seal ${last.number} (journal ${last.last}) and differ after it. This also happens after a restore: see "Backup" in docs/operations.md`
   return isWhole ? [line] : []

@@ -83,7 +83,7 @@ export async function decideMatch(
       throw notFound(`there is no deposit ${about.deposit}`, 'use a number from "bin/depositd deposits list"')
     if (deposit.serviceId === null)
       throw refused(`deposit ${deposit.id} has no service id: it consists of a chain transfer only`)
-    const stake = theOne(await findTransfers(tx, about.transfer), about)
+    const stake = onlyTransfer(await findTransfers(tx, about.transfer), about)
     const verdict = { kind: about.kind, serviceId: deposit.serviceId as ServiceId }
     const made = await record(tx, { stake, verdict }, { ...decision, ...deps })
     const cases = await casesAbout(tx, deposit, about.transfer)
@@ -111,7 +111,7 @@ function refuseIdle({ id, inTransit, writtenOff }: StakedDeposit, { kind }: Writ
   }
 }
 
-function theOne(
+function onlyTransfer(
   found: readonly StakedTransfer[],
   { transfer, role }: { transfer: string; role: TransferDecision['role'] | null },
 ): StakedTransfer {
@@ -139,11 +139,14 @@ async function record(
 ): Promise<TransferDecision> {
   checkSecondPerson(stake, { by, approvedBy }, secondPersonAbove)
   const { role, network, tx: transaction, index, to } = stake
-  const place = { role, network, tx: transaction, index, to }
   const transferDecision: TransferDecision = {
     kind: 'decision',
     id,
-    ...place,
+    role,
+    network,
+    tx: transaction,
+    index,
+    to,
     verdict,
     by,
     approvedBy,

@@ -195,20 +195,20 @@ async function auditKind(
   const listed = await client.list(kind)
   if (listed === null) return { compared: 0, changes: [] }
   const statements = Map.groupBy(listed, ({ owner }) => ownerKey(owner))
-  const kept = await readOwners(
+  const entries = await readOwners(
     db,
     kind,
     listed.map(({ owner }) => owner.id),
   )
-  const compared = kept.map((entry) => ({
+  const compared = entries.map((entry) => ({
     owner: entry.owner,
     contradictions: (statements.get(ownerKey(entry.owner)) ?? []).flatMap((stated) =>
       contradictionsOf(entry, stated, networks),
     ),
   }))
-  const owners = kept.map(({ owner }) => owner)
+  const owners = entries.map(({ owner }) => owner)
   return {
-    compared: kept.length,
+    compared: entries.length,
     changes: await syncAddressChanged(db, owners, changedAddresses(compared)),
   }
 }

@@ -28,25 +28,25 @@ type TrailDeposit = Pick<NumberedDeposit, 'id' | 'groupId'> & {
 }
 type TrailGroup = { id: bigint; webhooks: readonly { inboxId: bigint; serviceId: string }[] }
 
-/** @param kept evidence that was stored just now */
+/** @param saved evidence that was stored just now */
 export function trailsOf(
   deposits: readonly TrailDeposit[],
-  kept: readonly TrailEvidence[],
+  saved: readonly TrailEvidence[],
   groups: readonly TrailGroup[],
 ): DecisionTrail[] {
-  const keptOf = Map.groupBy(kept, ({ groupId }) => groupId)
+  const savedOf = Map.groupBy(saved, ({ groupId }) => groupId)
   const webhooksOf = Map.groupBy(
     groups.flatMap(({ webhooks }) => webhooks),
     ({ serviceId }) => serviceId,
   )
-  const known = new Set(deposits.flatMap(subjectsOf))
+  const subjects = new Set(deposits.flatMap(subjectsOf))
   return deposits.map((deposit) => {
     const { id, groupId, verdict, journals, evidence } = deposit
     return {
       depositId: id,
       state: verdict.state,
       journals: journals.map(({ key }) => key),
-      rows: newest(ledTo(deposit, keptOf.get(groupId) ?? [], known)),
+      rows: newest(ledTo(deposit, savedOf.get(groupId) ?? [], subjects)),
       webhooks: newest(evidence.serviceId === null ? [] : webhooksOf.get(evidence.serviceId)),
     }
   })
@@ -59,12 +59,12 @@ export function trailsOf(
 function ledTo(
   deposit: TrailDeposit,
   rows: readonly TrailEvidence[],
-  known: ReadonlySet<string>,
+  subjects: ReadonlySet<string>,
 ): readonly TrailEvidence[] {
   const own = new Set(subjectsOf(deposit))
   const about = rows.filter(({ observation }) => {
     const subject = subjectOf(observation)
-    return subject === null || own.has(subject) || !known.has(subject)
+    return subject === null || own.has(subject) || !subjects.has(subject)
   })
   return about.length === 0 && deposit.journals.length > 0 ? rows : about
 }

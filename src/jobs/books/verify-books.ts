@@ -12,7 +12,7 @@ import {
 } from '../../store/books/rebuild.ts'
 import { openMismatches } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type ApplyDeps, batchMax, decideGroups, keepRows } from './apply.ts'
+import { type ApplyDeps, batchMax, decideGroups, saveRows } from './apply.ts'
 
 /** A difference between the live books and the evidence. A null side has no value. */
 export type BooksDifference = Omit<BooksComparison, 'isDue'>
@@ -69,7 +69,7 @@ async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress 
     const rows = await nextApplied(tx, after, batchMax)
     const last = rows.at(-1)
     if (last === undefined) return { rows: done, pending }
-    const { unreadable } = await keepRows(tx, rows, deps)
+    const { unreadable } = await saveRows(tx, rows, deps)
     await openMismatches(tx, unreadable)
     after = last.id
     done += rows.length

@@ -44,13 +44,13 @@ const newsMax = 1000
 export async function backfillByHand(
   deps: ScanDeps,
   reader: NetworkReader,
-  { wanted, report }: { wanted: BackfillRange; report: (progress: BackfillProgress) => void },
+  { requested, report }: { requested: BackfillRange; report: (progress: BackfillProgress) => void },
 ): Promise<BackfillReport> {
   const { db, holder } = deps
-  const range = await rangeOf(deps, reader.network, wanted)
+  const range = await rangeOf(deps, reader.network, requested)
   const before = await newestInboxId(db)
   try {
-    const resumed = wanted.to === null ? await resume(deps, reader, { from: range.from, report }) : null
+    const resumed = requested.to === null ? await resume(deps, reader, { from: range.from, report }) : null
     const { to, stored } = resumed ?? (await reread(deps, reader, { range, report }))
     const { network } = reader
     const gap = await nextGap(db, network, range.from)

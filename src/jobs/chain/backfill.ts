@@ -49,7 +49,7 @@ export function backfillStream(network: NetworkName): string {
 export function createBackfill(
   deps: BackfillDeps,
 ): (reader: BlockRangeReader) => Promise<BackfillResult | null> {
-  const places = new Map<NetworkName, bigint>()
+  const positions = new Map<NetworkName, bigint>()
   return async (reader) => {
     const { network } = reader
     const { db, holder, leaseMs } = deps
@@ -58,26 +58,26 @@ export function createBackfill(
     await reportGaps(deps, network)
     let stored = 0
     for (let readings = 0; readings < readingsPerRun; readings++) {
-      const gap = await nextGap(db, network, places.get(network) ?? 0n)
+      const gap = await nextGap(db, network, positions.get(network) ?? 0n)
       if (gap === null || !isReadWith(deps, network, gap.assets)) {
-        places.delete(network)
+        positions.delete(network)
         await reportGaps(deps, network)
         return { stored, more: false }
       }
-      places.set(network, gap.to + 1n)
+      positions.set(network, gap.to + 1n)
       const read = await coverRange(deps, reader, { ...gap, lease })
       stored += read?.stored ?? 0
       // Nothing is final there yet, or the history changed, if `reached` is lower. The next round starts at the bottom
       // anyway.
-      if (read !== null && read.reached >= gap.from) places.set(network, read.reached + 1n)
+      if (read !== null && read.reached >= gap.from) positions.set(network, read.reached + 1n)
     }
     return { stored, more: true }
   }
 }
 
 /** A process with other settings reads other assets. The scanning process decides which ones count. */
-function isReadWith({ assets }: BackfillDeps, network: NetworkName, wanted: readonly AssetKey[]): boolean {
-  return (assets.get(network) ?? []).toSorted().join() === wanted.join()
+function isReadWith({ assets }: BackfillDeps, network: NetworkName, gapAssets: readonly AssetKey[]): boolean {
+  return (assets.get(network) ?? []).toSorted().join() === gapAssets.join()
 }
 
 async function reportGaps({ db, now, observe }: BackfillDeps, network: NetworkName): Promise<void> {

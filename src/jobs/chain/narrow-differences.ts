@@ -67,12 +67,13 @@ async function searchAll(run: ProofRun, due: readonly StoredDifference[]): Promi
     (difference): DifferenceSearch => ({ difference, search: beginSearch(difference), problem: null }),
   )
   for (;;) {
-    const wanted = Map.groupBy(open, ({ search }) => nextHeight(search))
-    wanted.delete(null)
-    if (wanted.size === 0) break
+    const byHeight = Map.groupBy(open, ({ search }) => nextHeight(search))
+    byHeight.delete(null)
+    if (byHeight.size === 0) break
     const done = open.filter(({ search }) => nextHeight(search) === null)
     const probed: DifferenceSearch[] = []
-    for (const [height, same] of wanted) if (height !== null) probed.push(...(await probe(run, height, same)))
+    for (const [height, same] of byHeight)
+      if (height !== null) probed.push(...(await probe(run, height, same)))
     open = [...done, ...probed]
   }
   const at = run.now()
@@ -94,9 +95,13 @@ async function probe(
   )
   if (past.kind === 'gone') {
     const { problem } = past
-    return open.map((one) => ({ ...one, search: narrowSearch(one.search, { height, amount: null }, 0n), problem }))
+    return open.map((one) => ({
+      ...one,
+      search: narrowSearch(one.search, { height, amount: null }, 0n),
+      problem,
+    }))
   }
-  const known = await knownChanges(
+  const explained = await knownChanges(
     run.db,
     open.map(({ difference, search }) => ({
       holding: difference.holding,
@@ -104,9 +109,9 @@ async function probe(
       upTo: height,
     })),
   )
-  return open.map((one, place) => {
-    const amount = past.amounts[place] ?? null
-    return { ...one, search: narrowSearch(one.search, { height, amount }, known[place] ?? 0n) }
+  return open.map((one, index) => {
+    const amount = past.amounts[index] ?? null
+    return { ...one, search: narrowSearch(one.search, { height, amount }, explained[index] ?? 0n) }
   })
 }
 
@@ -141,12 +146,12 @@ async function walk(
   const history = await unlessRemote(read({ ...holding, from: start.height + 1n, to: end.height }))
   if (typeof history === 'string') return { found: whole, problem: history }
   const spans = spansBetween(whole, history.balances)
-  const known = await knownChanges(
+  const explained = await knownChanges(
     db,
     spans.map((span) => ({ holding, above: span.start.height, upTo: span.end.height })),
   )
   // If everything is explained by now, there is nothing to narrow.
-  const found = spans.find((span, place) => unexplained(span, known[place] ?? 0n) !== 0n) ?? whole
+  const found = spans.find((span, index) => unexplained(span, explained[index] ?? 0n) !== 0n) ?? whole
   if (isNarrow(found)) return { found, problem: null }
   const isRest = history.reached < found.end.height
   return { found, problem: isRest ? 'more transactions than one run reads' : unshown }

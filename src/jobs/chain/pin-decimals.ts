@@ -20,8 +20,8 @@ export async function pinDecimals(
   networks: readonly NetworkSettings[],
   read: DecimalsReader,
 ): Promise<NetworkSettings[]> {
-  const known = await pinnedNetworks(db, networks)
-  const complete = await Promise.all(known.map((network) => learnDecimals(network, read)))
+  const pinned = await pinnedNetworks(db, networks)
+  const complete = await Promise.all(pinned.map((network) => learnDecimals(network, read)))
   await pinAssets(
     db,
     complete.flatMap(({ assets }) => assets),

@@ -100,12 +100,12 @@ async function readAsset(
   holdings: readonly AssetHolding[],
 ): Promise<string | null> {
   for (let first = 0; first < holdings.length; first += holdingsAtOnce) {
-    const part = holdings.slice(first, first + holdingsAtOnce)
-    const pairs = part.map(({ address }) => ({ address, asset }))
+    const batch = holdings.slice(first, first + holdingsAtOnce)
+    const pairs = batch.map(({ address }) => ({ address, asset }))
     const reading = await unlessRemote(reader.readBalances({ pairs, at: position.cursor.final }))
     if (typeof reading === 'string') return reading
-    const readings = part.flatMap((holding, place) => {
-      const amount = reading.balances[place]
+    const readings = batch.flatMap((holding, index) => {
+      const amount = reading.balances[index]
       return amount === undefined ? [] : [{ holding, amount }]
     })
     await save((tx) => saveReadings(tx, { height: reading.at.height, at: now() }, readings))
@@ -150,10 +150,8 @@ async function settleExplained(
   { db, reader, save }: ProofRun,
   judged: readonly ReadyBalanceSpan[],
 ): Promise<ReadyBalanceSpan[]> {
-  const wanted = new Set(judged.map(nameOf))
-  const ready = (await readyReadings(db, reader.network, readingsMax)).filter((one) =>
-    wanted.has(nameOf(one)),
-  )
+  const names = new Set(judged.map(nameOf))
+  const ready = (await readyReadings(db, reader.network, readingsMax)).filter((one) => names.has(nameOf(one)))
   const explained = ready.filter(isExplained)
   if (explained.length > 0) await save((tx) => settleReadings(tx, explained))
   return ready.filter((one) => !isExplained(one))
@@ -202,9 +200,9 @@ async function findOpenings(run: ProofRun, first: readonly ReadyBalanceSpan[]): 
   for (const [height, same] of Map.groupBy(first, ({ start }) => start.height)) {
     if (height < 0n) continue
     const past = await readPast(run, height, same.map(holdingOf))
-    const openings = same.flatMap((one, place): OpeningBalance[] => {
+    const openings = same.flatMap((one, index): OpeningBalance[] => {
       const { holding } = one
-      const amount = past.kind === 'read' ? past.amounts[place] : undefined
+      const amount = past.kind === 'read' ? past.amounts[index] : undefined
       if (amount !== undefined) return [{ holding, amount, is: 'read' }]
       const left = one.end.amount - one.known
       return (one.isOld || isCut(run, height)) && left >= 0n ? [{ holding, amount: left, is: 'left' }] : []

@@ -136,16 +136,16 @@ const deepEveryMs = 60_000
  */
 export async function readRecent(
   deps: LeasedPollDeps,
-  given: PollPosition,
+  position: PollPosition,
   reading: PollReport,
 ): Promise<PollPosition> {
-  const window = given.window ?? (await openWindow(deps, given))
+  const window = position.window ?? (await openWindow(deps, position))
   const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
-  if (end === 'paused') return { ...given, window: { ...window, mark } }
+  if (end === 'paused') return { ...position, window: { ...window, mark } }
   // Starts over at the beginning of the list, also if the expired mark was the end of an oldest-first list.
-  if (end === 'expired') return { ...given, tail: null, window: { ...window, mark: null } }
+  if (end === 'expired') return { ...position, tail: null, window: { ...window, mark: null } }
   const { startedAt: readAt, deepAt } = window
-  return { ...given, readAt, deepAt, window: null, tail: lastMark }
+  return { ...position, readAt, deepAt, window: null, tail: lastMark }
 }
 
 function walkOf({ mark, since, readBackTo }: Window) {

@@ -35,11 +35,11 @@ export const nothingRead = (): PollReport => ({ pages: 0, stored: 0, drifts: 0, 
 /** Reads one page and stores new records. Null if the service no longer accepts the mark. */
 export async function readPage(
   deps: ReadDeps,
-  place: { mark: PageMark; since: Date | null },
+  start: { mark: PageMark; since: Date | null },
   reading: PollReport,
 ): Promise<DepositPage | null> {
   const sentAt = deps.now()
-  const page = await deps.client.listDeposits(place)
+  const page = await deps.client.listDeposits(start)
   if (page === null) return null
   await keep(deps, page.records, { sentAt, reading })
   reading.pages++

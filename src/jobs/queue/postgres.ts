@@ -37,8 +37,8 @@ const idlePollSeconds = 15
  * while the queue runs.
  * @throws Fault `remote_failed` if Postgres does not answer or refuses
  */
-export async function openPostgresQueue(asked: QueueSettings): Promise<Backend> {
-  const settings = { ...asked, report: namingLoss(asked) }
+export async function openPostgresQueue(configured: QueueSettings): Promise<Backend> {
+  const settings = { ...configured, report: namingLoss(configured) }
   const { name, limits, report } = settings
   const pool = openPool(settings)
   const queue = await begin(pool, settings)

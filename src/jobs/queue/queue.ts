@@ -51,8 +51,8 @@ export const queueLimits: QueueLimits = {
  * @throws Fault `settings_bad` if the URL or the configuration of the server is unsuitable; `remote_failed` if the
  * server does not answer
  */
-export async function createQueue(asked: QueueSettings): Promise<Queue> {
-  const settings = { ...asked, report: calmly(asked.report) }
+export async function createQueue(options: QueueSettings): Promise<Queue> {
+  const settings = { ...options, report: calmly(options.report) }
   const { limits } = settings
   const backend = await openBackend(settings)
   const addOnce = coalesceRuns()

@@ -22,8 +22,8 @@ import {
  */
 export async function openRedisQueue(settings: QueueSettings): Promise<Backend> {
   const { name, limits, report } = settings
-  const place = await findRedis(settings)
-  const producing = connectionTo(place, settings, producerUse(settings))
+  const target = await findRedis(settings)
+  const producing = connectionTo(target, settings, producerUse(settings))
   const queue = new Queue<WakeData>(name, { ...queueOptions, connection: producing })
   queue.on('error', (error) => report({ kind: 'connection_failed', error }))
   await within(limits.answerTimeoutMs, 'Redis', queue.waitUntilReady())
@@ -41,7 +41,7 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
     // Locks use the clock of Redis.
     keepUp: () => promoteFromFuture(queue),
     startWorker(runs, concurrency) {
-      const connection = connectionTo(place, settings, workerUse)
+      const connection = connectionTo(target, settings, workerUse)
       const options = { ...queueOptions, ...workerOptions(limits), connection, concurrency }
       const worker = new CuttableWorker(name, (job) => runs.run(wakeOf(job)), options, createRedisBackend)
       const running = runningWorker({ worker, runs, cut: () => cutRedis(worker.getBackend()) }, settings)
@@ -56,8 +56,8 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
  */
 async function infosOf(cluster: Cluster): Promise<string[]> {
   const nodes = cluster.nodes('all')
-  const asked = await Promise.allSettled(nodes.map((node) => node.info('memory')))
-  const infos = asked.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
+  const answers = await Promise.allSettled(nodes.map((node) => node.info('memory')))
+  const infos = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : []))
   return infos.length > 0 ? infos : [await cluster.info('memory')]
 }
 
@@ -76,21 +76,25 @@ function cutCluster(connection: QueueRedisConnection): void {
   if (connection instanceof Cluster) connection.disconnect()
 }
 
-type Use = { enableOfflineQueue: boolean; maxRetriesPerRequest: number | null; commandTimeout?: number }
+type ConnectionUse = {
+  enableOfflineQueue: boolean
+  maxRetriesPerRequest: number | null
+  commandTimeout?: number
+}
 
-const workerUse: Use = { enableOfflineQueue: true, maxRetriesPerRequest: null }
+const workerUse: ConnectionUse = { enableOfflineQueue: true, maxRetriesPerRequest: null }
 
-function producerUse({ limits }: QueueSettings): Use {
+function producerUse({ limits }: QueueSettings): ConnectionUse {
   return { enableOfflineQueue: false, maxRetriesPerRequest: 1, commandTimeout: limits.answerTimeoutMs }
 }
 
-function connectionTo(place: RedisPlace, { url, limits }: QueueSettings, use: Use) {
+function connectionTo(target: RedisTarget, { url, limits }: QueueSettings, use: ConnectionUse) {
   const retryStrategy = (attempt: number) =>
     Math.min(50 * 2 ** Math.min(attempt, 10), limits.reconnectDelayMs)
   const connectTimeout = limits.answerTimeoutMs
-  if (place.kind === 'server') return { url, connectTimeout, retryStrategy, ...use }
+  if (target.kind === 'server') return { url, connectTimeout, retryStrategy, ...use }
   const { enableOfflineQueue, ...each } = use
-  const cluster = new Cluster([...place.nodes], {
+  const cluster = new Cluster([...target.nodes], {
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
     // Disables retries per node: commands for a node that is gone for good would wait for ever instead of going to its
@@ -99,7 +103,7 @@ function connectionTo(place: RedisPlace, { url, limits }: QueueSettings, use: Us
     slotsRefreshTimeout: limits.answerTimeoutMs,
     // Certificates contain the names by which the nodes announce each other.
     dnsLookup: (address, callback) => callback(null, address),
-    redisOptions: { ...place.options, connectTimeout, ...each },
+    redisOptions: { ...target.options, connectTimeout, ...each },
   })
   // BullMQ forwards the errors. After it releases the client, they have no listener.
   cluster.on('error', () => undefined)
@@ -112,7 +116,7 @@ type RedisNode = { host: string; port: number }
 type NodeOptions = ReturnType<typeof nodeOptions>
 
 /** What `QUEUE_URL` refers to. */
-type RedisPlace =
+type RedisTarget =
   | { kind: 'server' }
   /** `nodes`: all nodes known to the cluster, so it can be reached even if the node of the URL is gone. */
   | { kind: 'cluster'; nodes: readonly RedisNode[]; options: NodeOptions }
@@ -122,9 +126,9 @@ type RedisPlace =
  * @throws Fault `remote_failed` if Redis does not answer; `settings_bad` if it may evict keys, or if the URL names a
  * database that a cluster does not have
  */
-function findRedis(settings: QueueSettings): Promise<RedisPlace> {
-  const asked = new Redis(settings.url, askingOptions(settings))
-  return asking(asked, settings, async (redis) => {
+function findRedis(settings: QueueSettings): Promise<RedisTarget> {
+  const redis = new Redis(settings.url, onceOptions(settings))
+  return withRedis(redis, settings, async () => {
     const info = await redis.info()
     if (!/^cluster_enabled:1/m.test(info)) {
       checkEviction(info, settings)
@@ -133,7 +137,7 @@ function findRedis(settings: QueueSettings): Promise<RedisPlace> {
     if ((redis.options.db ?? 0) !== 0) throw new Fault('settings_bad', { faults: [databaseFault] })
     const options = nodeOptions(redis)
     const nodes = nodesOf(await redis.cluster('SLOTS'), redis)
-    await askEach(nodes, options, settings)
+    await checkEach(nodes, options, settings)
     return { kind: 'cluster', nodes, options }
   })
 }
@@ -142,26 +146,26 @@ function findRedis(settings: QueueSettings): Promise<RedisPlace> {
  * The queue is in one slot, which any node may hold in future, including replicas. A node that is down does not prevent
  * the start.
  */
-async function askEach(
+async function checkEach(
   nodes: readonly RedisNode[],
   options: NodeOptions,
   settings: QueueSettings,
 ): Promise<void> {
-  const asked = nodes.map((node) =>
-    asking(new Redis({ ...options, ...node, ...askingOptions(settings) }), settings, async (redis) =>
+  const checks = nodes.map((node) =>
+    withRedis(new Redis({ ...options, ...node, ...onceOptions(settings) }), settings, async (redis) =>
       checkEviction(await redis.info('memory'), settings),
     ).catch((error: unknown) => {
       if (error instanceof Fault && error.code === 'settings_bad') throw error
       settings.report({ kind: 'connection_failed', error })
     }),
   )
-  await Promise.all(asked)
+  await Promise.all(checks)
 }
 
-async function asking<Answer>(
+async function withRedis<Answer>(
   redis: Redis,
   { url, limits }: QueueSettings,
-  ask: (redis: Redis) => Promise<Answer>,
+  use: (redis: Redis) => Promise<Answer>,
 ): Promise<Answer> {
   let cause: unknown
   redis.on('error', (error) => {
@@ -169,7 +173,7 @@ async function asking<Answer>(
   })
   try {
     await within(limits.answerTimeoutMs, 'Redis', redis.connect())
-    return await ask(redis)
+    return await use(redis)
   } catch (error) {
     if (isFault(error, 'settings_bad')) throw error
     const what = `connecting to QUEUE_URL (${new URL(url).host})`
@@ -192,7 +196,7 @@ function problemOf(error: unknown, url: string): string {
     : problem
 }
 
-function askingOptions({ limits: { answerTimeoutMs } }: QueueSettings) {
+function onceOptions({ limits: { answerTimeoutMs } }: QueueSettings) {
   const once = { lazyConnect: true, retryStrategy: () => null }
   return { ...once, connectTimeout: answerTimeoutMs, commandTimeout: answerTimeoutMs }
 }
@@ -206,8 +210,8 @@ function nodeOptions({ options: { username, password, tls } }: Redis) {
 }
 
 /** Masters and replicas of all slot ranges. A node without an address is the one queried. */
-function nodesOf(slots: unknown, asked: Redis): RedisNode[] {
-  const { host = '', port = 0 } = asked.options
+function nodesOf(slots: unknown, queried: Redis): RedisNode[] {
+  const { host = '', port = 0 } = queried.options
   const ranges = Array.isArray(slots) ? (slots as unknown[]) : []
   const nodes = ranges.flatMap((range) => {
     const [, , ...ofRange] = range as [number, number, ...[string | null, number][]]

@@ -111,7 +111,7 @@ test('what takes a journal of a closed month back says that it is late, and show
   const reversed = await depositd(reverse)
   expect(reversed.out).toMatch(/approved by max\nin the books of 2026-02, late: the event was in 2026-01\n/)
   const again = await depositd(`${reverse} --dry-run`)
-  expect(again).toMatchObject({ status: 2, err: expect.stringContaining('is reversed already, by journal') })
+  expect(again).toMatchObject({ status: 2, err: expect.stringContaining('was already reversed by journal') })
   await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason test')
 })
 

@@ -24,7 +24,7 @@ afterAll(() => books[Symbol.asyncDispose]())
 const people = { by: 'erin', approvedBy: 'max' }
 const deps = () => ({
   db: books.db,
-  known: [...builtInAccounts(['base', 'arbitrum']), 'assets:bank:main'],
+  accountPatterns: [...builtInAccounts(['base', 'arbitrum']), 'assets:bank:main'],
   now: at(3 * 24 * 60),
 })
 const written = (changes: Partial<WrittenJournal> = {}): WrittenJournal => ({
@@ -96,7 +96,7 @@ test('of twenty that book the same at once one does, and the others are told of 
   expect(booked).toHaveLength(1)
   const { id } = (booked[0] as PromiseFulfilledResult<{ id: bigint }>).value
   for (const one of all)
-    if (one.status === 'rejected') expect(String(one.reason)).toContain(`booked already, as journal ${id}`)
+    if (one.status === 'rejected') expect(String(one.reason)).toContain(`already booked as journal ${id}`)
 })
 
 test('of twenty that reverse the same at once one does, and the others are told of its number', async () => {

@@ -31,7 +31,7 @@ test('books that nobody touched are as they were sealed, and what came since is 
   const reported: string[] = []
   const outcome = await sealsCheck(published()).run(books.db, (line) => reported.push(line))
   expect(outcome).toEqual({ findings: [], counted: { seals: 3, journals: 15, 'not sealed yet': 2 } })
-  expect(reported.at(-1)).toBe('journals read again: 15, of 3 seals')
+  expect(reported.at(-1)).toBe('seals: 15 journals of 3 seals checked')
 })
 
 const free = 'alter table ledger_journal alter column id drop identity'

@@ -59,7 +59,7 @@ const heal = () => createBackfill({ ...deps, observe: { mismatches: () => undefi
 const report = (progress: BackfillProgress) => void reported.push(progress)
 
 function byHand(from: bigint, to: bigint | null = null): Promise<BackfillReport> {
-  return backfillByHand({ ...deps, holder: 'a person' }, reader, { wanted: { from, to }, report })
+  return backfillByHand({ ...deps, holder: 'a person' }, reader, { requested: { from, to }, report })
 }
 
 /** Pays and lets it become final; the height of its block. */
@@ -162,7 +162,7 @@ test('a person need not wait for the daemon, and a command that was interrupted 
   await scanAll()
   await takeLease(books.db, { stream: 'backfill/base', holder: 'daemon', ttlMs: 600_000 })
   const cut: NetworkReader = { ...reader, readRange: () => Promise.reject(new Error('interrupted')) }
-  const wanted = { wanted: { from: 2n, to: 3n }, report: () => undefined }
+  const wanted = { requested: { from: 2n, to: 3n }, report: () => undefined }
   await expect(backfillByHand({ ...deps, holder: 'a person' }, cut, wanted)).rejects.toThrow('interrupted')
   expect(await gaps()).toEqual(['2 3 2'])
   expect(await heal()).toMatchObject({ more: false })
@@ -179,7 +179,7 @@ test('scans go on while a person has heights read again', async () => {
       return reader.readRange(request)
     },
   }
-  const wanted = { wanted: { from: 2n, to: null }, report: () => undefined }
+  const wanted = { requested: { from: 2n, to: null }, report: () => undefined }
   expect(await backfillByHand({ ...deps, holder: 'a person' }, watching, wanted)).toMatchObject({
     outcome: 'read',
     complete: true,

@@ -121,7 +121,7 @@ const takers: { [Kind in Step['kind']]: (world: World, one: Of<Kind>) => Promise
     const { deps, reader } = readerOf(world)
     const to = (await readScanPosition(world.books.db, base))?.height
     if (to === undefined || to < BigInt(length) + 1n) return
-    const wanted = { wanted: { from: to - BigInt(length), to }, report: () => undefined }
+    const wanted = { requested: { from: to - BigInt(length), to }, report: () => undefined }
     await backfillByHand({ ...deps, holder: 'a person' }, reader, wanted)
   },
   assets(world, { count }) {

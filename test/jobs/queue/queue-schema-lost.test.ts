@@ -70,7 +70,7 @@ test.each([
   [
     'of a newer version that asks for a newer program',
     newer(99),
-    /bullmq is of a newer version .* needs BullMQ 99/,
+    /bullmq was created by a newer version .* needs BullMQ 99/,
   ],
 ])('a schema that is %s is named', async (_which, change, named) => {
   const { queue, owner } = await openQueue()
