@@ -35,13 +35,11 @@ const comments = sources.flatMap((at) =>
   parseSync(at, readText(at)).comments.map(({ value }) => ({ at, text: value })),
 )
 /** What people read: texts of several words, without SQL. */
-const strings = sources
-  .filter((at) => !at.startsWith('src/cli/'))
-  .flatMap((at) =>
-    textsOf(parseSync(at, readText(at)).program)
-      .filter((text) => /\w \w/.test(text) && !isSql.test(text))
-      .map((text) => ({ at, text })),
-  )
+const strings = sources.flatMap((at) =>
+  textsOf(parseSync(at, readText(at)).program)
+    .filter((text) => /\w \w/.test(text) && !isSql.test(text))
+    .map((text) => ({ at, text })),
+)
 
 /** Without code, quotations and the targets of links. */
 function prose({ at, text }: Passage): Passage {

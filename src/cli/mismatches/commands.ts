@@ -16,7 +16,7 @@ export function describeMismatches(program: Command, context: Context, report: (
     .addOption(choice('--kind <kind>', 'only this kind', Object.keys(mismatchKinds)))
     .addOption(choice('--severity <severity>', 'only this severity', severities))
     .option('--network <name>', 'only this network, of the settings or the database')
-    .option('--assigned <name>', 'only those assigned to this person, or to nobody')
+    .option('--assigned <name>', 'only those assigned to this person; "nobody" selects unassigned ones')
     .option('--older-than <time>', 'only those open for longer, like 30m, 24h or 7d')
     .option('--overdue', 'only those past their deadline for action')
     .option('--snoozed', 'also snoozed ones')
