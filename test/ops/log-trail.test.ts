@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { reportNotStored } from '../../src/ops/log-trail.ts'
 
 function watch() {
-  const lines: { event: string; unreported?: number; err?: { message: string } }[] = []
+  const lines: { event: string; suppressed?: number; err?: { message: string } }[] = []
   const output = new PassThrough().on('data', (line) => lines.push(JSON.parse(String(line))))
   const clock = { seconds: 1000 }
   return { lines, clock, notStored: reportNotStored(pino(output), () => clock.seconds * 1000) }

@@ -8,8 +8,8 @@ import { observeWebhooks } from '../../src/ops/observe.ts'
 function observe() {
   const lines: string[] = []
   const output = new PassThrough().on('data', (line) => {
-    const { msg, outcome, unreported } = JSON.parse(String(line)) as Record<string, string>
-    lines.push(`${msg}: ${outcome ?? unreported}`)
+    const { msg, outcome, suppressed } = JSON.parse(String(line)) as Record<string, string>
+    lines.push(`${msg}: ${outcome ?? suppressed}`)
   })
   const metrics = createMetrics('test')
   const clock = { seconds: 1000 }
@@ -24,7 +24,7 @@ test('a flood of refusals is counted one by one, and logged by a few lines a sec
   expect(lines).toEqual(Array(10).fill('webhook refused: bad_signature'))
   clock.seconds++
   refuse()
-  expect(lines.slice(10)).toEqual(['more webhooks were refused: 990', 'webhook refused: bad_signature'])
+  expect(lines.slice(10)).toEqual(['further webhooks were refused: 990', 'webhook refused: bad_signature'])
   const text = await metrics.registry.metrics()
   expect(text).toContain('depositd_webhook_requests_total{outcome="bad_signature"} 1001\n')
 })
