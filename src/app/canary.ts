@@ -8,7 +8,7 @@ import { sendCanary } from '../jobs/canary.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { isDone, type Tick } from '../jobs/schedule.ts'
 import type { LineSink } from '../log/log-event.ts'
-import { keepReading } from '../ops/cached-read.ts'
+import { cacheRead } from '../ops/cached-read.ts'
 import { reportCanary } from '../ops/canary.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Observer } from '../ops/observe.ts'
@@ -45,7 +45,7 @@ export function composeCanary({ canary }: Settings, deps: CanaryDeps): Canary {
   if (canary === null) return { jobs: { canary: () => Promise.resolve() }, ticks: [], beside: (read) => read }
   const { db, queue, observer, metrics, log, webhooks } = deps
   metrics.canaryWebhookLimit.set({}, (canary.everyMs * missedMax + canary.timeoutMs) / 1000)
-  const readAge = keepReading(() => canaryAge(db), { keptMaxMs: ageKeptMs })
+  const readAge = cacheRead(() => canaryAge(db), { keptMaxMs: ageKeptMs })
   return {
     jobs: {
       canary: () =>

@@ -4,7 +4,7 @@ import { Fault, messageOf } from '../core/errors.ts'
  * Whether a word is a typo of another: one letter is replaced, missing or doubled, or two neighbours are swapped. Any
  * other additional letter makes another word: HTTPS_PORT is not a typo of HTTP_PORT.
  */
-export function isSlipOf(word: string, meant: string): boolean {
+export function isTypoOf(word: string, meant: string): boolean {
   const place = firstDifference(word, meant)
   const [rest, restMeant] = [word.slice(place), meant.slice(place)]
   if (word.length === meant.length) return rest.slice(1) === restMeant.slice(1) || isSwapped(rest, restMeant)
@@ -109,14 +109,14 @@ export class EnvironmentReader {
    * Records a fault for each name that is a typo of a setting that was read and is not set. That setting would silently
    * take its default. Call this after all settings were read.
    */
-  refuseSlips(): void {
+  refuseTypos(): void {
     const pairs = [...this.#asked].map((name) => [name, `${name}_FILE`])
     const known = pairs.flat()
     const missing = pairs.filter((pair) => pair.every((name) => this.#environment[name] === undefined)).flat()
     const isNamed = (name: string) => this.faults.some((fault) => fault.startsWith(`${name} is no setting`))
     const others = Object.keys(this.#environment).filter((name) => !known.includes(name) && !isNamed(name))
     for (const name of others) {
-      const meant = missing.find((one) => isSlipOf(name, one))
+      const meant = missing.find((one) => isTypoOf(name, one))
       if (meant !== undefined) this.faults.push(`${name} is no setting; ${meant} is one`)
     }
   }

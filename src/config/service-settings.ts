@@ -71,7 +71,7 @@ export function readServiceSettings(
     logLevel: readLogLevel(reader),
   }
   refuseUnknown(environment, file, reader.faults)
-  reader.refuseSlips()
+  reader.refuseTypos()
   return { config, faults: [...new Set(reader.faults)] }
 }
 

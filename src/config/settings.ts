@@ -107,7 +107,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
   }
   const canary = file && readCanary(reader, file)
   refuseUnknown(environment, file, reader.faults)
-  reader.refuseSlips()
+  reader.refuseTypos()
   // Some settings are read twice, and report the same fault each time.
   const faults = [...new Set(reader.faults)]
   if (faults.length > 0 || file === null) throw new Fault('settings_bad', { faults })

@@ -32,7 +32,7 @@ export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDeliver
     sourceKey: verdict.id ?? eventKey(body, readEventId),
     body,
     // Ours comes last and overrides a header of the same name.
-    headers: { ...keptHeaders(headers, signing(), secrets()), 'verified-by': signing().scheme },
+    headers: { ...storedHeaders(headers, signing(), secrets()), 'verified-by': signing().scheme },
     receivedAt,
   }
   return { kind: 'admitted', row }
@@ -69,7 +69,7 @@ const secretLengthMin = 8
  * hash: a holder of the value can recognise it, and it cannot be read back. Headers that the scheme needs are always
  * stored, since the delivery is verified again once a secret is corrected.
  */
-export function keptHeaders(
+export function storedHeaders(
   headers: IncomingHttpHeaders,
   signing: SchemeSettings,
   secrets: readonly Secret[],

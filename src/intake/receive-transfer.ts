@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { reach } from '../failpoint.ts'
 import type { SourceReader } from '../http/client-address.ts'
-import { type AdmissionDeps, admitDelivery, keptHeaders } from './admit-delivery.ts'
+import { type AdmissionDeps, admitDelivery, storedHeaders } from './admit-delivery.ts'
 import type { Write } from './divert-canaries.ts'
 import type { ReceivedWebhook } from './inbox-writer.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -93,7 +93,7 @@ async function receive(
     const traceparent = request.headers['traceparent']?.toString()
     return store(receiving, admission.row, { traceparent, startedAt: performance.timeOrigin + startedAt })
   }
-  const headers = keptHeaders(delivery.headers, receiving.signing(), receiving.secrets())
+  const headers = storedHeaders(delivery.headers, receiving.signing(), receiving.secrets())
   const reason = admission.kind === 'refused' ? admission.reason : admission.kind
   receiving.quarantine({ ...delivery, headers, source, reason })
   return admission.kind === 'refused'

@@ -3,7 +3,7 @@ import { Fault } from '../core/errors.ts'
 
 export type CachedValue<Value> = { value: Value; ageSeconds: number }
 
-export type ReadingCacheOptions = {
+export type CachedReadOptions = {
   /** A read that takes no longer than this is not cached, only shared by concurrent callers. */
   shortMs: number
   /**
@@ -19,7 +19,7 @@ export type ReadingCacheOptions = {
   nowMs: () => number
 }
 
-const keeping: ReadingCacheOptions = {
+const keeping: CachedReadOptions = {
   shortMs: 30,
   timesKept: 100,
   keptMaxMs: 60_000,
@@ -32,9 +32,9 @@ const keeping: ReadingCacheOptions = {
  * Shares one read among all callers, and repeats it only when the value has expired. This limits cost and time
  * regardless of the amount of data.
  */
-export function keepReading<Value>(
+export function cacheRead<Value>(
   read: () => Promise<Value>,
-  changes: Partial<ReadingCacheOptions> = {},
+  changes: Partial<CachedReadOptions> = {},
 ): () => Promise<CachedValue<Value>> {
   const { shortMs, timesKept, keptMaxMs, waitMs, hangMs, nowMs } = { ...keeping, ...changes }
   let last: { value: Value; at: number; dueAt: number } | null = null

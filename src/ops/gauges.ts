@@ -1,5 +1,5 @@
 import { beatAgeMaxSeconds } from '../health.ts'
-import { type CachedValue, keepReading } from './cached-read.ts'
+import { type CachedValue, cacheRead } from './cached-read.ts'
 import { type ReadingPart, readingParts } from './metrics/daemon.ts'
 /** Counts and ages from the database and the queue, by part. Ages are in seconds. */
 export type GaugeValues = {
@@ -125,7 +125,7 @@ export function createGaugesReader(
   unreadable: (part: ReadingPart, error: unknown) => void,
 ): GaugesReader {
   const keep = <Part extends ReadingPart>(part: Part): (() => Promise<CachedValue<GaugeValues[Part]>>) =>
-    keepReading(sources[part], { timesKept: timesKept[part], keptMaxMs: keptMaxMs[part] })
+    cacheRead(sources[part], { timesKept: timesKept[part], keptMaxMs: keptMaxMs[part] })
   const live = keep('live')
   const reads: { [Part in ReadingPart]: () => Promise<CachedValue<GaugeValues[Part]>> } = {
     live: async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keepReading } from '../../src/ops/cached-read.ts'
+import { cacheRead } from '../../src/ops/cached-read.ts'
 
 /** A reading that takes as long as told, by a clock of its own. */
 function create(changes: { shortMs?: number } = {}) {
@@ -12,7 +12,7 @@ function create(changes: { shortMs?: number } = {}) {
     state.nowMs += state.takesMs
     return state.fails ? Promise.reject(new Error('no database')) : Promise.resolve(number)
   }
-  const ask = keepReading(read, {
+  const ask = cacheRead(read, {
     shortMs: 0,
     timesKept: 100,
     waitMs: 1,

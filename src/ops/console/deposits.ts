@@ -28,7 +28,7 @@ import {
   toneOfSeverity,
 } from './page.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
-import type { ConsoleDeposit, DepositsWish } from './reader.ts'
+import type { ConsoleDeposit, ConsoleDepositFilter } from './reader.ts'
 
 const journalsMax = 100
 
@@ -149,7 +149,7 @@ ${tableOf(journal.transfers, { caption: title, columns: transferColumns, empty: 
 const pageMax = 50
 
 /** @throws Fault `request_refused` if a filter is unknown */
-export function depositsWish(search: URLSearchParams, networks: readonly string[]): DepositsWish {
+export function depositFilter(search: URLSearchParams, networks: readonly string[]): ConsoleDepositFilter {
   const asked = readQuery(search, {
     state: oneOf(depositStates),
     owner: shortText,
@@ -159,7 +159,11 @@ export function depositsWish(search: URLSearchParams, networks: readonly string[
   return { ...asked, limit: pageMax }
 }
 
-type DepositsPageData = { rows: readonly DepositListRow[]; wish: DepositsWish; networks: readonly string[] }
+type DepositsPageData = {
+  rows: readonly DepositListRow[]
+  wish: ConsoleDepositFilter
+  networks: readonly string[]
+}
 
 /** Deposits, the newest first. */
 export function depositsPage({ rows, wish, networks }: DepositsPageData): ConsolePage {

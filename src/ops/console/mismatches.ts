@@ -15,7 +15,7 @@ import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } 
 import { markdownHtml } from './markdown.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, toneOfSeverity } from './page.ts'
 import { numberOf, oneOf, readQuery } from './query.ts'
-import type { MismatchesWish } from './reader.ts'
+import type { ConsoleMismatchFilter } from './reader.ts'
 
 const historyMax = 200
 
@@ -67,7 +67,7 @@ const statuses = ['open', 'snoozed', 'all'] as const
 const pageMax = 50
 
 /** @throws Fault `request_refused` if a filter is unknown */
-export function mismatchesWish(search: URLSearchParams, networks: readonly string[]): MismatchesWish {
+export function mismatchFilter(search: URLSearchParams, networks: readonly string[]): ConsoleMismatchFilter {
   const asked = readQuery(search, {
     kind: oneOf(Object.keys(mismatchKinds)),
     severity: oneOf(severities),
@@ -78,7 +78,11 @@ export function mismatchesWish(search: URLSearchParams, networks: readonly strin
   return { status: 'open', ...asked, limit: pageMax }
 }
 
-type MismatchesPageData = { rows: readonly MismatchRow[]; wish: MismatchesWish; networks: readonly string[] }
+type MismatchesPageData = {
+  rows: readonly MismatchRow[]
+  wish: ConsoleMismatchFilter
+  networks: readonly string[]
+}
 
 /** The open mismatches, by severity and then age, each with the next step. */
 export function mismatchesPage({ rows, wish, networks }: MismatchesPageData): ConsolePage {

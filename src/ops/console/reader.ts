@@ -17,7 +17,7 @@ export type Overview = {
   latest: SectionResult<readonly DepositListRow[]>
 }
 
-export type MismatchesWish = {
+export type ConsoleMismatchFilter = {
   kind?: string | undefined
   severity?: string | undefined
   network?: string | undefined
@@ -27,7 +27,7 @@ export type MismatchesWish = {
   limit: number
 }
 
-export type DepositsWish = {
+export type ConsoleDepositFilter = {
   state?: string | undefined
   owner?: string | undefined
   network?: string | undefined
@@ -61,9 +61,9 @@ export type ConsoleReader = {
   /** The networks of the settings. */
   networks: readonly string[]
   overview: () => Promise<Overview>
-  mismatches: (wish: MismatchesWish) => Promise<readonly MismatchRow[]>
+  mismatches: (wish: ConsoleMismatchFilter) => Promise<readonly MismatchRow[]>
   mismatch: (id: bigint) => Promise<MismatchDetail | null>
-  deposits: (wish: DepositsWish) => Promise<readonly DepositListRow[]>
+  deposits: (wish: ConsoleDepositFilter) => Promise<readonly DepositListRow[]>
   /** Finds deposits by depositd's number, the service's id, or a transaction. @returns their numbers */
   findDeposits: (reference: string) => Promise<readonly bigint[]>
   deposit: (id: bigint) => Promise<ConsoleDeposit | null>

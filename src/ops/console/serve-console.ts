@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { isFault } from '../../core/errors.ts'
-import { depositPage, depositsPage, depositsWish, foundPage } from './deposits.ts'
+import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { html } from './html.ts'
 import { ledgerPage } from './ledger.ts'
-import { mismatchesPage, mismatchesWish, mismatchPage } from './mismatches.ts'
+import { mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
 import { type ConsolePage, documentOf, icon, iconPath } from './page.ts'
 import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
@@ -133,7 +133,7 @@ async function showOverview({ reader, search }: ConsoleRequest): Promise<Console
 
 async function showMismatches({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
   const { networks } = reader
-  const wish = mismatchesWish(search, networks)
+  const wish = mismatchFilter(search, networks)
   return mismatchesPage({ rows: await reader.mismatches(wish), wish, networks })
 }
 
@@ -146,7 +146,7 @@ async function showMismatch({ reader, search, id }: ConsoleRequest): Promise<Con
 
 async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
   const { networks } = reader
-  const wish = depositsWish(search, networks)
+  const wish = depositFilter(search, networks)
   return depositsPage({ rows: await reader.deposits(wish), wish, networks })
 }
 

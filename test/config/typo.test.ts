@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSlipOf } from '../../src/config/environment.ts'
+import { isTypoOf } from '../../src/config/environment.ts'
 
 test.each([
   'LOG_LEVEX',
@@ -11,7 +11,7 @@ test.each([
   'LOG_LEVELL',
   'LLOG_LEVEL',
 ])('%s is a slip of LOG_LEVEL', (word) => {
-  expect(isSlipOf(word, 'LOG_LEVEL')).toBe(true)
+  expect(isTypoOf(word, 'LOG_LEVEL')).toBe(true)
 })
 
 test.each([
@@ -23,5 +23,5 @@ test.each([
   ['LEVEL_LOG', 'LOG_LEVEL'],
   ['', 'LOG_LEVEL'],
 ])('%s is another word than %s', (word, meant) => {
-  expect(isSlipOf(word, meant)).toBe(false)
+  expect(isTypoOf(word, meant)).toBe(false)
 })

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { keptHeaders } from '../../src/intake/admit-delivery.ts'
+import { storedHeaders } from '../../src/intake/admit-delivery.ts'
 import { schemeSettings, secretsOf } from '../support/sign-webhook.ts'
 
 const hashed = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`
@@ -16,19 +16,19 @@ test.each([
   'apikey',
   'x-password',
 ])('of %s only the hash is kept', (name) => {
-  expect(keptHeaders({ [name]: 'Bearer abc' }, github, [])).toEqual({ [name]: hashed('Bearer abc') })
+  expect(storedHeaders({ [name]: 'Bearer abc' }, github, [])).toEqual({ [name]: hashed('Bearer abc') })
 })
 
 test.each(['x-hub-signature-256', 'x-token-signature', 'webhook-timestamp', 'x-key-id', 'date'])(
   '%s is kept as it came',
   (name) => {
-    expect(keptHeaders({ [name]: 'abc' }, github, [])).toEqual({ [name]: 'abc' })
+    expect(storedHeaders({ [name]: 'abc' }, github, [])).toEqual({ [name]: 'abc' })
   },
 )
 
 test('the header that holds the secret itself is hashed, whatever its name', () => {
   const signing = { scheme: 'shared-secret', header: 'x-signature', prefix: '' } as const
-  expect(keptHeaders({ 'x-signature': 'abc', 'x-other': 'd' }, signing, [])).toEqual({
+  expect(storedHeaders({ 'x-signature': 'abc', 'x-other': 'd' }, signing, [])).toEqual({
     'x-signature': hashed('abc'),
     'x-other': 'd',
   })
@@ -42,11 +42,11 @@ test('what tells of the way and not of the webhook is passed over', () => {
     'x-forwarded-for': '::1',
     accept: '*/*',
   }
-  expect(keptHeaders(headers, github, [])).toEqual({})
+  expect(storedHeaders(headers, github, [])).toEqual({})
 })
 
 test('a header that came several times is one', () => {
-  expect(keptHeaders({ 'set-cookie': ['a', 'b'], 'x-many': ['1', '2'] }, github, [])).toEqual({
+  expect(storedHeaders({ 'set-cookie': ['a', 'b'], 'x-many': ['1', '2'] }, github, [])).toEqual({
     'set-cookie': hashed('a, b'),
     'x-many': '1, 2',
   })
@@ -54,7 +54,7 @@ test('a header that came several times is one', () => {
 
 test('a value that holds a secret of ours is hashed, whatever its name', () => {
   const headers = { 'x-hook-auth': 'Bearer the-right-one', 'x-other': 'd' }
-  expect(keptHeaders(headers, github, secretsOf('another', 'the-right-one'))).toEqual({
+  expect(storedHeaders(headers, github, secretsOf('another', 'the-right-one'))).toEqual({
     'x-hook-auth': hashed('Bearer the-right-one'),
     'x-other': 'd',
   })
@@ -69,12 +69,12 @@ test('what the scheme verifies by is kept as it came, though it is called like a
     timestamp: { header: 'x-token-time' },
   })
   const headers = { authorization: 'HMAC ab', 'cf-event': 'evt_1', 'x-token-time': '1795000000' }
-  expect(keptHeaders({ ...headers, 'cf-ray': '1', cookie: 'a' }, signing, [])).toEqual({
+  expect(storedHeaders({ ...headers, 'cf-ray': '1', cookie: 'a' }, signing, [])).toEqual({
     ...headers,
     cookie: hashed('a'),
   })
   const svix = schemeSettings({ scheme: 'svix', headers: 'x-token' })
-  expect(keptHeaders({ 'x-token-id': 'msg_1', 'x-token': 'b' }, svix, [])).toEqual({
+  expect(storedHeaders({ 'x-token-id': 'msg_1', 'x-token': 'b' }, svix, [])).toEqual({
     'x-token-id': 'msg_1',
     'x-token': hashed('b'),
   })
