@@ -121,12 +121,12 @@ test('what the service wrote does not steer the terminal', async () => {
   expect((await depositd('deposits list')).out.split('\n')).toHaveLength(3)
 })
 
-test('without settings everything stored is shown, and why is said to be unknown', async () => {
+test('without settings all stored facts are shown, without the reasons', async () => {
   await books.receive(payment(), claim())
   await books.settle()
   const { status, out } = await runCommand('deposits show 1', { DATABASE_URL: books.url })
   expect(status).toBe(0)
-  expect(out).toContain('not told: the settings cannot be read: ')
+  expect(out).toContain('not available: the settings cannot be read: ')
 })
 
 test('as of a time between two pieces of evidence, only the first is known', async () => {
@@ -236,8 +236,8 @@ test.each([
   expect(err).toContain(problem)
 })
 
-test('what was deposits is judged by the settings, and cannot be told without', async () => {
+test('a deposit as of a time is judged by the current settings, and needs all of them', async () => {
   const { status, err } = await runCommand('deposits show 1 --as-of 2026-01-01', { DATABASE_URL: books.url })
   expect(status).toBe(2)
-  expect(err).toContain('what is judged anew needs all settings')
+  expect(err).toContain('this command needs all settings')
 })
