@@ -56,11 +56,11 @@ export async function revokeApiKey(db: ServiceDatabase, id: string): Promise<Api
  * Registers a configured key and sets its name and scope. Safe to call at every start: a revoked key stays revoked.
  * @throws Fault `settings_bad` if the text is not an API key, or if another key has the same id.
  */
-export async function keepApiKey(
+export async function registerApiKey(
   db: ServiceDatabase,
   { key, name, scope }: NewApiKey & { key: string },
 ): Promise<void> {
-  if (!isApiKey(key)) throw new Fault('settings_bad', { faults: ['an API key has not the form of one'] })
+  if (!isApiKey(key)) throw new Fault('settings_bad', { faults: ['an API key is malformed'] })
   const [id, hash] = [idOf(key), hashApiKey(key)]
   // No conflict target: of two processes that start at once, either may conflict on the id or on the hash.
   await db
@@ -91,7 +91,7 @@ export async function findApiKey(db: ServiceDatabase, presented: string): Promis
     .selectAll()
     .where('id', '=', idOf(presented))
     .executeTakeFirst()
-  const isSame = timingSafeEqual(row?.hash ?? nobodysHash, hashApiKey(presented))
+  const isSame = timingSafeEqual(row?.hash ?? emptyHash, hashApiKey(presented))
   if (row === undefined || !isSame || row.revoked_at !== null) return null
   const { hash: _, ...key } = row
   return key
@@ -99,7 +99,7 @@ export async function findApiKey(db: ServiceDatabase, presented: string): Promis
 
 const shown = ['id', 'name', 'scope', 'created_at', 'revoked_at'] as const
 
-const nobodysHash = Buffer.alloc(32)
+const emptyHash = Buffer.alloc(32)
 
 function findByHash(db: ServiceDatabase, hash: Buffer): Promise<{ id: string } | undefined> {
   return db.selectFrom('service.api_key').select('id').where('hash', '=', hash).executeTakeFirst()

@@ -12,11 +12,11 @@ export type NewOwner = Pick<
 export type OwnerDepositAddress = { network: string; address: string }
 
 /** `own_address`: the recipient is an address of this service, so forwards to it would become new deposits. */
-export type OwnerOutcome = { kind: 'kept'; owner: ServiceOwnerRow } | { kind: 'own_address' }
+export type OwnerOutcome = { kind: 'found'; owner: ServiceOwnerRow } | { kind: 'own_address' }
 
 export type Owners = {
   /** Creates the owner with its addresses, or returns the existing owner of this id, which the caller must compare. */
-  keep(wanted: NewOwner): Promise<OwnerOutcome>
+  findOrCreate(requested: NewOwner): Promise<OwnerOutcome>
   /** True for the liquidity wallet and for deposit addresses. */
   isOwnAddress(address: Address): Promise<boolean>
 }
@@ -29,16 +29,16 @@ export function openOwners(db: ServiceDatabase, keyring: Keyring): Owners {
   ])
   const isOwnAddress = async (address: Address): Promise<boolean> =>
     liquidity.has(address) || (await isDepositAddress(db, address))
-  const keep = async (wanted: NewOwner): Promise<OwnerOutcome> => {
-    const { forward_recipient: recipient } = wanted
+  const findOrCreate = async (requested: NewOwner): Promise<OwnerOutcome> => {
+    const { forward_recipient: recipient } = requested
     if (recipient !== null && liquidity.has(recipient)) return { kind: 'own_address' }
-    const owner = await findOrInsert({ db, keyring, branches }, wanted)
-    if (owner !== undefined) return { kind: 'kept', owner }
+    const owner = await findOrInsert({ db, keyring, branches }, requested)
+    if (owner !== undefined) return { kind: 'found', owner }
     if (recipient !== null && (await isDepositAddress(db, recipient))) return { kind: 'own_address' }
     // A concurrent insert has just taken the id; the next attempt finds it.
-    return keep(wanted)
+    return findOrCreate(requested)
   }
-  return { keep, isOwnAddress }
+  return { findOrCreate, isOwnAddress }
 }
 
 export function findOwner(
@@ -100,9 +100,9 @@ type OwnerCreationDeps = { db: ServiceDatabase; keyring: Keyring; branches: Bran
  */
 async function findOrInsert(
   { db, keyring, branches }: OwnerCreationDeps,
-  wanted: NewOwner,
+  requested: NewOwner,
 ): Promise<ServiceOwnerRow | undefined> {
-  const { kind, id, forward_network: network, forward_asset: asset, forward_recipient: recipient } = wanted
+  const { kind, id, forward_network: network, forward_asset: asset, forward_recipient: recipient } = requested
   const branch = await branches.take()
   const [evm, solana] = [keyring.address('evm', branch), keyring.address('solana', branch)]
   const { rows } = await sql<ServiceOwnerRow>`

@@ -15,8 +15,8 @@ const migrations = join(import.meta.dirname, '../../db/service/migrations')
  * @throws Fault `remote_failed` if the database is unreachable, `settings_bad` if it belongs to another application,
  * `schema_unknown` if it was migrated by files that are not this version's.
  */
-export async function openServiceDatabase(place: ServiceDatabaseOptions): Promise<ServiceDatabase> {
-  const db = openDatabase<ServiceTables>(place)
+export async function openServiceDatabase(options: ServiceDatabaseOptions): Promise<ServiceDatabase> {
+  const db = openDatabase<ServiceTables>(options)
   try {
     await pingDatabase(db).catch(nameUnreachable)
     await migrate(db, migrations, name).catch((error: unknown) => nameForeign(db, error))
@@ -39,6 +39,6 @@ async function nameForeign(db: ServiceDatabase, error: unknown): Promise<never> 
   if (!isFault(error, 'schema_unknown')) throw error
   const { rows } = await sql`select where to_regnamespace('service') is not null`.execute(db)
   if (rows.length > 0) throw error
-  const fault = 'the database is of something else; the deposit service needs a database of its own'
+  const fault = 'the database belongs to another application; the deposit service needs a database of its own'
   throw new Fault('settings_bad', { faults: [fault] }, { cause: error })
 }

@@ -147,5 +147,5 @@ function isKnown(networks: readonly NetworkSettings[], { network, symbol, code }
 }
 
 function report({ by, network, symbol, code, count, example }: AssetUsage): string {
-  return `${count} ${by} name the asset ${symbol ?? code} of network ${network}, which the settings lack (${example} is one)`
+  return `${count} ${by} use the asset ${symbol ?? code} of network ${network}, which is missing from the settings (for example ${example})`
 }

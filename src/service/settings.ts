@@ -10,7 +10,7 @@ import { type FaultSettings, findSettingFaults } from './faults/faults.ts'
 import type { ApiScope } from './tables.ts'
 import type { WebhookEndpoint } from './webhooks/endpoints.ts'
 import { isWebhookSecret } from './webhooks/signing-key.ts'
-import { findUrlFault, isPrivateUrl, urlForm } from './webhooks/webhook-url.ts'
+import { canonicalUrl, findUrlFault, isPrivateUrl } from './webhooks/webhook-url.ts'
 
 /** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
 export type ConfiguredApiKey = { key: string; scope: ApiScope }
@@ -54,14 +54,12 @@ export function findFaults(settings: DepositServiceSettings): string[] {
   return [
     ...findServerFaults(settings),
     ...settings.networks.flatMap(networkFaults),
-    ...repeated(settings.networks.map(({ name }) => name)).map((name) => `network ${name} is named twice`),
+    ...repeated(settings.networks.map(({ name }) => name)).map((name) => `network ${name} is listed twice`),
     ...keyFaults(settings.apiKeys),
     ...findWebhookFaults(settings),
     ...paymentFaults(settings),
     ...findSettingFaults(settings.faults ?? {}),
-    ...(settings.adminPort === undefined || settings.faults !== null
-      ? []
-      : ['adminPort is for faults alone']),
+    ...(settings.adminPort === undefined || settings.faults !== null ? [] : ['adminPort requires faults']),
     ...(Number.isInteger(settings.pollEveryMs) && settings.pollEveryMs > 0
       ? []
       : ['pollEveryMs is not positive']),
@@ -71,12 +69,12 @@ export function findFaults(settings: DepositServiceSettings): string[] {
 function networkFaults({ name, family, chainId, rpcUrls, assets }: NetworkSettings): string[] {
   const natives = assets.filter(({ key }) => assetCode(key) === 'native')
   return [
-    ...(rpcUrls.length === 0 ? [`network ${name} has no RPC address`] : []),
+    ...(rpcUrls.length === 0 ? [`network ${name} has no RPC URL`] : []),
     // viem treats an empty URL as "use a public one".
-    ...(rpcUrls.every(isHttpUrl) ? [] : [`network ${name} has an RPC address that is not http`]),
+    ...(rpcUrls.every(isHttpUrl) ? [] : [`network ${name} has an RPC URL that is not http or https`]),
     ...((family === 'evm') === (chainId !== null)
       ? []
-      : [`network ${name} needs a chain id if, and only if, it is EVM`]),
+      : [`network ${name} needs a chain id if it is EVM, and none otherwise`]),
     ...(natives.length > 1 ? [`network ${name} has two native coins`] : []),
     ...repeated(assets.map(({ symbol }) => symbol)).map(
       (symbol) => `network ${name} has two assets called ${symbol}`,
@@ -86,7 +84,7 @@ function networkFaults({ name, family, chainId, rpcUrls, assets }: NetworkSettin
 
 function keyFaults(apiKeys: readonly ConfiguredApiKey[]): string[] {
   return [
-    ...(apiKeys.every(({ key }) => isApiKey(key)) ? [] : ['an API key has not the form of one']),
+    ...(apiKeys.every(({ key }) => isApiKey(key)) ? [] : ['an API key is malformed']),
     ...(repeated(apiKeys.map(({ key }) => key)).length === 0 ? [] : ['an API key is listed twice']),
   ]
 }
@@ -95,7 +93,7 @@ function paymentFaults({ networks, quotes, sweep, replaceAfterMs }: DepositServi
   const source = quotes.source === null || isHttpUrl(quotes.source.url)
   return [
     ...findQuoteFaults(quotes),
-    ...(source ? [] : ['the address of the prices is not http']),
+    ...(source ? [] : ['the URL of the price source is not http or https']),
     ...(sweep === null ? [] : findSweepFaults(sweep, networks)),
     ...(Number.isInteger(replaceAfterMs) && replaceAfterMs > 0 ? [] : ['replaceAfterMs is not positive']),
   ]
@@ -150,20 +148,20 @@ export function findWebhookFaults({ webhooks, allowPrivateWebhooks }: ServiceWeb
   const urls = webhooks.map(({ url }) => url).filter((url) => findUrlFault(url) === null)
   return [
     ...webhooks.flatMap((webhook, place) => endpointFaults(webhook, place + 1)),
-    ...(new Set(urls.map(urlForm)).size === urls.length ? [] : ['a webhook is named twice']),
+    ...(new Set(urls.map(canonicalUrl)).size === urls.length ? [] : ['a webhook is listed twice']),
     ...(allowPrivateWebhooks || !urls.some(isPrivateUrl)
       ? []
-      : ['the address of a webhook is private, and allowPrivateWebhooks is off']),
+      : ['the address of a webhook is private, and allowPrivateWebhooks is false']),
   ]
 }
 
 function endpointFaults({ url, secret }: WebhookEndpoint, number: number): string[] {
   const urlFault = findUrlFault(url)
   return [
-    ...(urlFault === null ? [] : [`the address of webhook ${number} ${urlFault}`]),
+    ...(urlFault === null ? [] : [`the URL of webhook ${number} ${urlFault}`]),
     ...(isWebhookSecret(secret)
       ? []
-      : [`the secret of webhook ${number} is not whsec_ or whsk_ and base64 of the right length`]),
+      : [`the secret of webhook ${number} is not whsec_ or whsk_ followed by base64 of the right length`]),
   ]
 }
 
@@ -211,7 +209,7 @@ export function findServerFaults({ host = loopback, tls, rateLimit, limits }: Ap
     ...Object.entries(rateLimit ?? {})
       .filter(([, value]) => !(Number.isFinite(value) && value > 0))
       .map(([name]) => `rateLimit.${name} is not above 0`),
-    ...(rateLimit !== undefined && rateLimit.burst < 1 ? ['rateLimit.burst allows no request'] : []),
+    ...(rateLimit !== undefined && rateLimit.burst < 1 ? ['rateLimit.burst is below 1'] : []),
     ...counts
       .filter(([, value]) => !(Number.isInteger(value) && value > 0))
       .map(([name]) => `limits.${name} is not a whole number above 0`),

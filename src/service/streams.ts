@@ -35,7 +35,7 @@ export async function openStream(
       .execute()
   } else if (stored.liquidity_address !== liquidityAddress) {
     const fault =
-      'the database of the service was made with another seed; give that one, or a database of its own for this one'
+      'the database of the service was created with another seed; use that seed, or another database'
     throw new Fault('settings_bad', { faults: [fault] })
   }
 }

@@ -131,7 +131,7 @@ type ApiKeyTable = {
   revoked_at: Date | null
 }
 
-/** `top_up`: gas for a deposit address before its sweep. `stray`: an extra payment by a fault, beside a forward. */
+/** `top_up`: gas for a deposit address before its sweep. `extra`: an additional payment beside a forward, made by a fault. */
 export type TransferKind = 'forward' | 'refund' | 'withdrawal' | 'sweep' | 'top_up' | 'extra'
 export type WithdrawalStatus = 'requested' | 'sending' | 'settled' | 'failed'
 type TransferOutcome = 'landed' | 'reverted' | 'expired'

@@ -91,9 +91,9 @@ test('the endpoint and the delivery of the page are answers that the service giv
 test('the fault knobs and the mismatches that they cause are those of the service', () => {
   const stated = rows.filter(({ name }) => name.endsWith('Rate'))
   const inPage = stated.map(({ name, cells }) => [name, ...cells.map((cell) => cell.replaceAll('`', ''))])
-  const inCode = Object.entries(faultTable).map(([name, { share, does, ...then }]) => [
+  const inCode = Object.entries(faultTable).map(([name, { scope, does, ...then }]) => [
     name,
-    share,
+    scope,
     `${does.charAt(0).toUpperCase()}${does.slice(1)}.`,
     then.mismatch === null ? `None: ${then.absorbed}.` : reported(then),
   ])

@@ -6,9 +6,9 @@ import {
   createApiKey,
   findApiKey,
   isApiKey,
-  keepApiKey,
   listApiKeys,
   makeApiKey,
+  registerApiKey,
   revokeApiKey,
 } from '../../src/service/api-keys.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
@@ -60,7 +60,7 @@ test.each([
 ])('%j has not the form of a key', async (text) => {
   expect(isApiKey(text)).toBe(false)
   expect(await findApiKey(db, text)).toBeNull()
-  await expect(keepApiKey(db, { key: text, name: 'x', scope: 'read' })).rejects.toThrow(/has not the form/)
+  await expect(registerApiKey(db, { key: text, name: 'x', scope: 'read' })).rejects.toThrow(/is malformed/)
 })
 
 test('a revoked key is not found any more, stays listed, and was revoked when it first was', async () => {
@@ -75,20 +75,20 @@ test('a revoked key is not found any more, stays listed, and was revoked when it
 
 test('a given key may be kept again, with another scope, until it is revoked', async () => {
   const key = makeApiKey()
-  await keepApiKey(db, { key, name: 'given', scope: 'read' })
-  await keepApiKey(db, { key, name: 'given', scope: 'write' })
+  await registerApiKey(db, { key, name: 'given', scope: 'read' })
+  await registerApiKey(db, { key, name: 'given', scope: 'write' })
   const found = await findApiKey(db, key)
   expect(found).toMatchObject({ name: 'given', scope: 'write' })
   await revokeApiKey(db, found?.id ?? '')
-  await keepApiKey(db, { key, name: 'given', scope: 'write' })
+  await registerApiKey(db, { key, name: 'given', scope: 'write' })
   expect(await findApiKey(db, key)).toBeNull()
 })
 
 test('a given key cannot take the id of another', async () => {
   const key = makeApiKey()
-  await keepApiKey(db, { key, name: 'first', scope: 'read' })
+  await registerApiKey(db, { key, name: 'first', scope: 'read' })
   const other = `${key.slice(0, 13)}${'f'.repeat(48)}`
-  await expect(keepApiKey(db, { key: other, name: 'second', scope: 'write' })).rejects.toThrow(
+  await expect(registerApiKey(db, { key: other, name: 'second', scope: 'write' })).rejects.toThrow(
     /belongs to another API key/,
   )
   expect(await findApiKey(db, other)).toBeNull()
@@ -97,7 +97,9 @@ test('a given key cannot take the id of another', async () => {
 
 test('of twenty who keep a key at once all succeed, and one key is there', async () => {
   const key = makeApiKey()
-  await Promise.all(Array.from({ length: 20 }, () => keepApiKey(db, { key, name: 'raced', scope: 'read' })))
+  await Promise.all(
+    Array.from({ length: 20 }, () => registerApiKey(db, { key, name: 'raced', scope: 'read' })),
+  )
   const keys = await listApiKeys(db)
   expect(keys.filter(({ name }) => name === 'raced')).toHaveLength(1)
 })
@@ -108,7 +110,7 @@ test('of two who keep a key at the same moment both succeed', async () => {
   const given = { key: makeApiKey(), name, scope: 'read' } as const
   const keeping = await inTransaction(db, async (tx) => {
     await holdUpLongValues(tx, 'service.api_key')
-    const both = [keepApiKey(db, given), keepApiKey(db, given)]
+    const both = [registerApiKey(db, given), registerApiKey(db, given)]
     await untilWaiting(db, 2)
     return { both: Promise.all(both) }
   })

@@ -49,8 +49,8 @@ export async function openBook(faults: Faults = createFaults({ seed: 'test' })):
   const server = await startServer({ ...parts, log: pino({ level: 'silent' }) })
   const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
   const keep = async (wanted: NewOwner): Promise<ServiceOwnerRow> => {
-    const kept = await owners.keep(wanted)
-    if (kept.kind !== 'kept') throw new Error('the recipient is an address of the service')
+    const kept = await owners.findOrCreate(wanted)
+    if (kept.kind !== 'found') throw new Error('the recipient is an address of the service')
     return kept.owner
   }
   const owner = await keep({ kind: 'stable_wallet', id: 'savings', ...rule })

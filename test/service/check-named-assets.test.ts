@@ -40,19 +40,19 @@ test('settings that have all that is named pass, whatever else they lack', async
 })
 
 test.each<[string, NetworkSettings[], string]>([
-  ['the network of a channel', without('base'), '1 channels name the asset ETH of network base'],
+  ['the network of a channel', without('base'), '1 channels use the asset ETH of network base'],
   ['the asset of a channel', without('base', 'ETH'), '(shop is one)'],
   [
     'the network of an open deposit',
     without('mainnet'),
-    '1 open deposits name the asset native of network mainnet',
+    '1 open deposits use the asset native of network mainnet',
   ],
-  ['the asset of an open deposit', without('mainnet', 'ETH'), 'open deposits name the asset native'],
+  ['the asset of an open deposit', without('mainnet', 'ETH'), 'open deposits use the asset native'],
   ['the network of an open withdrawal', without('arbitrum'), '(w1 is one)'],
   [
     'the asset of an open withdrawal',
     without('arbitrum', 'USDC'),
-    '1 open withdrawals name the asset 0x1111111111111111111111111111111111111111 of network arbitrum',
+    '1 open withdrawals use the asset 0x1111111111111111111111111111111111111111 of network arbitrum',
   ],
 ])('settings without %s are refused', async (...[, networks, problem]) => {
   await expect(checkNamedAssets(book.db, networks)).rejects.toThrow(problem)
@@ -62,7 +62,7 @@ test('the service does not start without what is named, and says so before it as
   const starting = startService(serviceSettings(book.databaseUrl, without('base')), {
     log: pino({ level: 'silent' }),
   })
-  await expect(starting).rejects.toThrow('settings_bad: faults 1 channels name the asset ETH of network base')
+  await expect(starting).rejects.toThrow('settings_bad: faults 1 channels use the asset ETH of network base')
 })
 
 test('where a deposit is to go must be there until it is delivered', async () => {
@@ -76,6 +76,6 @@ test('where a deposit is to go must be there until it is delivered', async () =>
   await sql`update service.owner set forward_asset = 'ETH' where id = 'late'`.execute(book.db)
   const usdc = unreachableNetworks.find(({ name }) => name === 'base')?.assets[1]
   const code = usdc === undefined ? '' : assetCode(usdc.key)
-  const problem = `1 open deposits name the asset ${code} of network base`
+  const problem = `1 open deposits use the asset ${code} of network base`
   await expect(checkNamedAssets(book.db, without('base', 'USDC'))).rejects.toThrow(problem)
 })

@@ -21,11 +21,11 @@ function webhook(url: string) {
 }
 
 test.each<[string, Partial<DepositServiceSettings>, string]>([
-  ['no RPC address', withNetwork({ rpcUrls: [] }), 'network mainnet has no RPC address'],
+  ['no RPC address', withNetwork({ rpcUrls: [] }), 'network mainnet has no RPC URL'],
   [
     'an empty RPC address',
     withNetwork({ rpcUrls: [''] }),
-    'network mainnet has an RPC address that is not http',
+    'network mainnet has an RPC URL that is not http or https',
   ],
   ['an EVM network without a chain id', withNetwork({ chainId: null }), 'network mainnet needs a chain id'],
   [
@@ -33,11 +33,11 @@ test.each<[string, Partial<DepositServiceSettings>, string]>([
     withNetwork({ assets: [...network.assets, ...network.assets] }),
     'two assets called ETH',
   ],
-  ['a network twice', { networks: [network, network] }, 'network mainnet is named twice'],
+  ['a network twice', { networks: [network, network] }, 'network mainnet is listed twice'],
   [
     'a key of another form',
     { apiKeys: [{ key: 'a-key-of-my-own-choice', scope: 'read' }] },
-    'an API key has not the form of one',
+    'an API key is malformed',
   ],
   [
     'a webhook secret that is none',
@@ -47,12 +47,12 @@ test.each<[string, Partial<DepositServiceSettings>, string]>([
   [
     'a webhook with a password in its address',
     { webhooks: [webhook('http://name:a-password@shop.example')] },
-    'the address of webhook 1 must not hold a name or password',
+    'the URL of webhook 1 must not contain a user name or password',
   ],
   [
     'one webhook in two spellings',
     { webhooks: [webhook('http://shop.example/a'), webhook('HTTP://shop.example:80/a')] },
-    'a webhook is named twice',
+    'a webhook is listed twice',
   ],
   [
     'a private webhook where none is allowed',
@@ -65,7 +65,7 @@ test.each<[string, Partial<DepositServiceSettings>, string]>([
   [
     'prices from no web address',
     { quotes: { ...quotes, source: { url: 'file:///etc', everyMs: 1000, staleAfterMs: 1000 } } },
-    'the address of the prices is not http',
+    'the URL of the price source is not http or https',
   ],
   [
     'prices that are stale at once',
@@ -80,11 +80,11 @@ test.each<[string, Partial<DepositServiceSettings>, string]>([
   ],
   ['no patience', { replaceAfterMs: 0 }, 'replaceAfterMs is not positive'],
   ['a fault rate above one', { faults: { seed: 'a', dropWebhookRate: 2 } }, 'dropWebhookRate is not'],
-  ['an admin port without faults', { faults: null, adminPort: 0 }, 'adminPort is for faults alone'],
+  ['an admin port without faults', { faults: null, adminPort: 0 }, 'adminPort requires faults'],
   ['a host that is a name', { host: 'localhost' }, 'host localhost is not an IP address'],
   ['a certificate that is none', { tls: { cert: 'x', key: 'y' } }, 'tls is not a certificate and its key'],
   ['a rate of nothing', { rateLimit: { perSecond: 0, burst: 1 } }, 'rateLimit.perSecond is not above 0'],
-  ['a burst of nothing', { rateLimit: { perSecond: 1, burst: 0.5 } }, 'rateLimit.burst allows no request'],
+  ['a burst of nothing', { rateLimit: { perSecond: 1, burst: 0.5 } }, 'rateLimit.burst is below 1'],
   ['no connection', { limits: { connectionsMax: 0 } }, 'limits.connectionsMax is not a whole number'],
   ['no pause', { pollEveryMs: 0 }, 'pollEveryMs is not'],
 ])('%s is refused by name', (...[, changes, message]) => {
@@ -94,7 +94,7 @@ test.each<[string, Partial<DepositServiceSettings>, string]>([
 test('every fault is named at once, and no secret', () => {
   const apiKeys = [{ key: 'short-secret', scope: 'read' as const }]
   const check = () => checkSettings({ ...good, apiKeys, pollEveryMs: -1 })
-  expect(check).toThrow(/API key has not the form.*pollEveryMs/)
+  expect(check).toThrow(/API key is malformed.*pollEveryMs/)
   expect(check).not.toThrow('short-secret')
 })
 
@@ -110,7 +110,7 @@ test('it starts only on the chain, with the decimals and with the seed that belo
   await start({})
   await expect(start({ chainId: 10 })).rejects.toThrow('the RPC of mainnet serves chain 1, not 10')
   await expect(start({ tokens: [{ ...native, decimals: 8 }] })).rejects.toThrow('has 18 decimals, not 8')
-  await expect(start({}, { seed: 'ab'.repeat(32) })).rejects.toThrow('was made with another seed')
+  await expect(start({}, { seed: 'ab'.repeat(32) })).rejects.toThrow('was created with another seed')
   await expect(start({ url: 'http://127.0.0.1:1/a-secret-path' })).rejects.toThrow(
     /^remote_failed.*reading mainnet(?!.*secret)/,
   )

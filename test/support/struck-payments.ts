@@ -15,7 +15,7 @@ export type Wish = { knob: DepositKnob | null; owner: string; to: Address }
 export type StruckPayment = Wish & { tx: string; bytes: Hex }
 
 export const depositKnobs = faultKnobs.filter(
-  (knob): knob is DepositKnob => faultTable[knob].share === 'deposits',
+  (knob): knob is DepositKnob => faultTable[knob].scope === 'deposits',
 )
 
 /** Those that strike what is forwarded, and so nothing of a StableWallet. */

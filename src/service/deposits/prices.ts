@@ -76,7 +76,7 @@ async function readText({ body }: Response): Promise<string> {
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.length
-    if (length > answerMax) throw new Error(`the answer is longer than ${answerMax} bytes`)
+    if (length > answerMax) throw new Error(`the response is longer than ${answerMax} bytes`)
     chunks.push(chunk)
   }
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
@@ -85,7 +85,7 @@ async function readText({ body }: Response): Promise<string> {
 /** Applies the same checks as to the configured prices; one invalid entry rejects the whole response. */
 function parsePrices(answer: unknown): PriceTable {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
-    throw new Error('the answer is not an object of pairs and prices')
+    throw new Error('the response is not an object of pairs and prices')
   const prices = answer as Record<string, unknown>
   const [fault] = findPriceFaults(prices)
   if (fault !== undefined) throw new Error(fault)

@@ -58,7 +58,7 @@ export function showFaults(faults: Faults) {
 async function readChanges(request: Request, response: Response): Promise<Partial<FaultSettings>> {
   const body = await readJsonBody(request, response)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw refusal('request_invalid', 'send an object of fault settings')
+    throw refusal('request_invalid', 'the body must be a JSON object of fault settings')
   }
   return body
 }
@@ -73,9 +73,9 @@ function turn(faults: Faults, changes: Partial<FaultSettings>): void {
 }
 
 function refuseUnknown(request: Request): ApiReply {
-  if (request.path !== '/faults') return problemReply('not_found', 'there is /faults alone')
+  if (request.path !== '/faults') return problemReply('not_found', 'this port serves only /faults')
   const headers = { allow: 'GET, PUT, PATCH' }
-  return problemReply('method_not_allowed', '/faults takes GET, PUT and PATCH', { headers })
+  return problemReply('method_not_allowed', '/faults accepts GET, PUT and PATCH', { headers })
 }
 
 type FaultHandler = (request: Request, response: Response) => ApiReply | Promise<ApiReply>
@@ -102,7 +102,7 @@ function refuseOtherSites(request: Request): void {
   if (isOwnName && isOwnPage && (site === 'none' || site === 'same-origin')) return
   throw refusal(
     'caller_refused',
-    'call this port as 127.0.0.1 or localhost, and not from a page of another site',
+    'call this port as 127.0.0.1 or localhost, not from a web page of another site',
   )
 }
 
@@ -113,6 +113,6 @@ async function replyOf(log: Logger, work: () => Promise<ApiReply>): Promise<ApiR
     const reply = replyTo(error)
     if (reply !== null) return reply
     logEvent(log, 'fault_request_failed', { problem: describeError(error) })
-    return problemReply('internal', 'the request may be sent again')
+    return problemReply('internal', 'internal error; the request can be sent again')
   }
 }

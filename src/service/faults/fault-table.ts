@@ -13,7 +13,7 @@ export type End = 'time' | 'resend' | 'record' | 'person'
  * second kind, reported if depositd had read the record before. `mismatch` is null if depositd tolerates the error;
  * `absorbed` then says why and how the error is still visible.
  */
-type FaultTableEntry = { share: FaultScope; does: string } & (
+type FaultTableEntry = { scope: FaultScope; does: string } & (
   | { mismatch: string; ends: End; ofWallets?: string; ifRead?: string }
   | { mismatch: null; absorbed: string }
 )
@@ -21,189 +21,189 @@ type FaultTableEntry = { share: FaultScope; does: string } & (
 /** The errors that can be injected into the service: those that depositd exists to find. */
 export const faultTable = {
   dropWebhookRate: {
-    share: 'deposits',
-    does: 'sends no webhook of a deposit, while the delivery log says that all were delivered',
+    scope: 'deposits',
+    does: 'sends no webhooks of a deposit, although the delivery log shows them as delivered',
     mismatch: 'webhook_missing',
     ends: 'resend',
   },
   doubleWebhookRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'sends each webhook of a deposit twice',
     mismatch: null,
     absorbed: 'the same event is stored once; depositd_webhook_requests_total counts the outcome duplicate',
   },
   delayWebhookRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'sends the webhooks of a deposit only after the delay',
     mismatch: 'webhook_missing',
     ends: 'time',
   },
   reorderWebhookRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'sends a later webhook of a deposit before an earlier one',
     mismatch: null,
-    absorbed: 'the furthest status counts, in any order; the evidence shows both',
+    absorbed: 'the furthest status counts, regardless of the order of arrival; the evidence shows both',
   },
   corruptWebhookRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'changes a byte of each webhook of a deposit after it was signed',
     mismatch: 'webhook_missing',
     ends: 'resend',
   },
   resignWebhookRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'signs the webhooks of a deposit with an unknown secret',
     mismatch: 'webhook_missing',
     ends: 'resend',
   },
   editWebhookRate: {
-    share: 'deposits',
-    does: 'states another amount in the webhooks of a deposit, validly signed',
+    scope: 'deposits',
+    does: 'states another amount in the webhooks of a deposit, with valid signatures',
     mismatch: 'amount_mismatch',
     ends: 'person',
   },
   skewWebhookRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'dates the webhooks of a deposit an hour ahead',
     mismatch: 'clock_skew',
     ends: 'person',
   },
   hideRecordRate: {
-    share: 'deposits',
-    does: 'never lists a deposit, while its webhooks are sent',
+    scope: 'deposits',
+    does: 'never lists a deposit, although its webhooks are sent',
     mismatch: 'api_missing',
     ends: 'record',
     ofWallets: 'settlement_missing',
   },
   editRecordRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'lists a deposit with another amount',
     mismatch: 'amount_mismatch',
     ends: 'record',
   },
   renameOwnerRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'lists a deposit under an unknown owner',
     mismatch: 'unknown_owner',
     ends: 'record',
   },
   renameNetworkRate: {
-    share: 'deposits',
-    does: 'lists a deposit on another network of the same family than the one on which it was paid',
+    scope: 'deposits',
+    does: 'lists a deposit on another network of the same family',
     mismatch: 'network_mismatch',
     ends: 'record',
   },
   removeRecordRate: {
-    share: 'deposits',
-    does: 'lists a deposit until it is confirmed, and never again after that',
+    scope: 'deposits',
+    does: 'stops listing a deposit after it is confirmed',
     mismatch: 'api_missing',
     ends: 'record',
     ofWallets: 'settlement_missing',
     ifRead: 'record_disappeared',
   },
   dropTransactionRate: {
-    share: 'deposits',
-    does: 'names no transaction of the payment, neither in the webhooks nor in the record',
+    scope: 'deposits',
+    does: 'omits the transaction of the payment from the webhooks and from the record',
     mismatch: 'unreported',
     ends: 'person',
   },
   claimAgainRate: {
-    share: 'deposits',
-    does: 'reports a second deposit that claims the payment of a settled one, by a record and a webhook of its own',
+    scope: 'deposits',
+    does: 'reports a second deposit with the payment of a settled one, in a record and a webhook of its own',
     mismatch: 'tx_reused',
     ends: 'person',
   },
   regressStatusRate: {
-    share: 'deposits',
-    does: 'calls a deposit that is being forwarded confirmed again, in its record and its webhook, until it is settled',
+    scope: 'deposits',
+    does: 'reports a forwarding deposit as confirmed again, in its record and its webhook, until it is settled',
     mismatch: 'status_regressed',
     ends: 'time',
   },
   reopenRate: {
-    share: 'deposits',
-    does: 'calls a settled deposit forwarded again after the delay, until the knob is turned back',
+    scope: 'deposits',
+    does: 'reports a settled deposit as forwarding again after the delay, until the rate is 0',
     mismatch: 'terminal_reopened',
     ends: 'person',
   },
   withholdRefundRate: {
-    share: 'deposits',
-    does: 'fails a deposit as too small instead of delivering it, and keeps what was paid',
+    scope: 'deposits',
+    does: 'fails a deposit as too small instead of delivering it, and keeps the payment',
     mismatch: 'refund_due',
     ends: 'person',
   },
   reorderRecordsRate: {
-    share: 'requests',
+    scope: 'requests',
     does: 'lists the deposits of a page in another order',
     mismatch: null,
-    absorbed: 'a page is stored whole before its order is looked at; it is seen in the answer alone',
+    absorbed: 'a page is stored completely before its order matters; only the response shows it',
   },
   driftPageRate: {
-    share: 'requests',
-    does: 'answers short pages between which deposits shift, so that one comes twice or not at all',
+    scope: 'requests',
+    does: 'returns short pages between which deposits shift, so that one is listed twice or not at all',
     mismatch: null,
     absorbed:
-      'what one poll passes over the next one reads, and what comes twice is stored once; it is seen in the answers alone',
+      'the next poll reads a skipped deposit, and a repeated one is stored once; only the responses show it',
   },
   refuseCallRate: {
-    share: 'requests',
-    does: 'answers 429 with a Retry-After, now and then an odd one',
+    scope: 'requests',
+    does: 'answers 429 with a Retry-After header, which is sometimes invalid',
     mismatch: null,
     absorbed: 'the request is sent again; depositd_poll_requests_total counts the outcome limited',
   },
   failCallRate: {
-    share: 'requests',
+    scope: 'requests',
     does: 'answers 500',
     mismatch: null,
     absorbed: 'the request is sent again; depositd_poll_requests_total counts the outcome failed',
   },
   stallCallRate: {
-    share: 'requests',
-    does: 'does not answer until the caller gives up',
+    scope: 'requests',
+    does: 'does not answer until the client gives up',
     mismatch: null,
     absorbed:
-      'the request ends by its time-out and is sent again; depositd_poll_requests_total counts the outcome failed',
+      'the request times out and is sent again; depositd_poll_requests_total counts the outcome failed',
   },
   overchargeRate: {
-    share: 'deposits',
-    does: 'keeps twice its fee of a deposit, and says so',
+    scope: 'deposits',
+    does: 'charges twice the fee for a deposit, and states it',
     mismatch: 'fee_out_of_band',
     ends: 'person',
   },
   shortForwardRate: {
-    share: 'deposits',
-    does: 'forwards a tenth less on the chain than the record and the webhooks claim',
+    scope: 'deposits',
+    does: 'forwards a tenth less on the chain than the record and the webhooks state',
     mismatch: 'settlement_short',
     ends: 'person',
   },
   doubleForwardRate: {
-    share: 'deposits',
-    does: 'forwards a deposit twice, and reports only the first forward',
+    scope: 'deposits',
+    does: 'forwards a deposit twice, and reports only one of the forwards',
     mismatch: 'settlement_unreported',
     ends: 'person',
   },
   lateForwardRate: {
-    share: 'deposits',
+    scope: 'deposits',
     does: 'forwards a deposit only after the delay',
     mismatch: 'settlement_missing',
     ends: 'time',
   },
   splitForwardRate: {
-    share: 'deposits',
-    does: 'forwards a deposit in two transfers, and names one transaction after the other',
+    scope: 'deposits',
+    does: 'forwards a deposit in two transfers, and reports one transaction after the other',
     mismatch: null,
     absorbed:
-      'every transaction counts that was named, and both are judged together; it shows two deliveries',
+      'every reported transaction counts, and both are judged together; the deposit shows two deliveries',
   },
   joinForwardRate: {
-    share: 'deposits',
-    does: 'forwards several deposits to one recipient in one transfer; one alone waits for another until the delay is over',
+    scope: 'deposits',
+    does: 'forwards several deposits to one recipient in one transfer; a single one waits for another until the delay ends',
     mismatch: null,
     absorbed:
-      'each has its share if the stated amounts add up; each shows the same transaction as its delivery',
+      'each deposit gets its share if the stated amounts add up; each shows the same transaction as its delivery',
   },
   misdirectForwardRate: {
-    share: 'deposits',
-    does: 'pays the forward to another address than the approved one, and states that address',
+    scope: 'deposits',
+    does: 'pays the forward to an address other than the approved one, and states that address',
     mismatch: 'recipient_mismatch',
     ends: 'person',
   },
@@ -211,7 +211,7 @@ export const faultTable = {
 
 type Table = typeof faultTable
 type KnobOf<Wanted extends FaultScope> = {
-  [Knob in keyof Table]: Table[Knob]['share'] extends Wanted ? Knob : never
+  [Knob in keyof Table]: Table[Knob]['scope'] extends Wanted ? Knob : never
 }[keyof Table]
 
 export type FaultKnob = keyof Table

@@ -55,15 +55,15 @@ export function createFaults(initial: FaultSettings | null): Faults {
 export function findSettingFaults(settings: object): string[] {
   return Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
     const check = checks.get(name)
-    if (check === undefined) return [`${name} is none of the fault settings`]
-    return check.fits(value) ? [] : [`${name} is not ${check.wanted}`]
+    if (check === undefined) return [`${name} is not a fault setting`]
+    return check.fits(value) ? [] : [`${name} is not ${check.expected}`]
   })
 }
 
-type FaultSettingCheck = { wanted: string; fits: (value: unknown) => boolean }
+type FaultSettingCheck = { expected: string; fits: (value: unknown) => boolean }
 
 const rate: FaultSettingCheck = {
-  wanted: 'between 0 and 1',
+  expected: 'between 0 and 1',
   fits: (value) => typeof value === 'number' && value >= 0 && value <= 1,
 }
 
@@ -71,14 +71,14 @@ const checks: ReadonlyMap<string, FaultSettingCheck> = new Map<string, FaultSett
   [
     'seed',
     {
-      wanted: 'a text of 1 to 200 signs',
+      expected: 'a text of 1 to 200 characters',
       fits: (value) => typeof value === 'string' && value !== '' && value.length <= 200,
     },
   ],
   [
     'delayMs',
     {
-      wanted: `a whole number from 0 to ${delayMaxMs}`,
+      expected: `a whole number from 0 to ${delayMaxMs}`,
       fits: (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= delayMaxMs,
     },
   ],

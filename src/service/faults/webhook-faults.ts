@@ -15,7 +15,7 @@ export type Letter = {
 }
 
 /** Signs and sends a webhook, applying the injected faults. */
-export async function misdeliver(
+export async function sendWithFaults(
   faults: Faults,
   { deposit }: Pick<DueDelivery, 'deposit'>,
   letter: Letter,

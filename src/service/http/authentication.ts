@@ -25,11 +25,12 @@ export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateL
   const identify = async (presented: string, address: string) => {
     const name = hashApiKey(presented).toString('hex')
     const guess = good.has(name) ? null : perAddress.take(address, performance.now())
-    if (guess?.allowed === false) throw tooMany('too many unknown keys came from this address', guess)
+    if (guess?.allowed === false)
+      throw tooMany('too many requests with unknown keys from this address', guess)
     const key = await findApiKey(db, presented)
     if (key === null) {
       good.delete(name)
-      throw unauthenticated('key_unknown', 'the key in X-API-KEY was not issued here, or was revoked')
+      throw unauthenticated('key_unknown', 'the API key in X-API-KEY is unknown or revoked')
     }
     good.add(name)
     if (guess !== null) perAddress.giveBack(address, performance.now())
@@ -45,9 +46,10 @@ export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateL
       'ratelimit-remaining': String(verdict.remaining),
       'ratelimit-reset': String(verdict.resetSeconds),
     })
-    if (!verdict.allowed) throw tooMany(`this key may call ${limit.perSecond} times a second`, verdict)
+    if (!verdict.allowed)
+      throw tooMany(`this key is limited to ${limit.perSecond} requests per second`, verdict)
     if (needed === 'write' && key.scope !== 'write') {
-      throw refusal('scope_insufficient', 'this needs a key with the write scope')
+      throw refusal('scope_insufficient', 'this operation requires an API key with the write scope')
     }
   }
 }

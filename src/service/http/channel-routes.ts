@@ -8,9 +8,15 @@ import { depositAddresses, findOwner, listOwners, type NewOwner } from '../owner
 import type { ServiceOwnerRow } from '../tables.ts'
 import { pageOf, pageQuery, readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
+import {
+  type RequestValue,
+  readAsset,
+  readNetwork,
+  readRecipient,
+  refuseOwnAddress,
+} from './request-values.ts'
 import { type Api, defineRoute } from './route.ts'
 import { depositAddressSchema, idText } from './schemas.ts'
-import { type RequestValue, readAsset, readNetwork, readRecipient, refuseOwnAddress } from './stated.ts'
 
 const word = z.string().min(1).max(128)
 
@@ -35,7 +41,7 @@ function readRule(
 ): NewOwner & { kind: 'channel' } {
   const asset = statedAsset(request)
   const recipient = statedRecipient(request)
-  const network = readNetwork(networks, { text: request.forward_network, place: '/forward_network' })
+  const network = readNetwork(networks, { text: request.forward_network, pointer: '/forward_network' })
   return {
     kind: 'channel',
     id: request.id,
@@ -55,13 +61,13 @@ function statedAsset(request: ChannelRequestBody): RequestValue {
  * @throws Fault `request_refused`
  */
 function checkPrice({ networks, prices }: Api, request: ChannelRequestBody): void {
-  const { text: symbol, place: pointer } = statedAsset(request)
+  const { text: symbol, pointer: pointer } = statedAsset(request)
   const table = prices.current() ?? {}
   const symbols = networks.flatMap(({ assets }) => assets.map((asset) => asset.symbol))
   const others = symbols.filter((other) => other !== symbol)
   if (Object.keys(table).length === 0 || others.length === 0) return
   if (others.some((other) => priceOf(table, other, symbol) !== null)) return
-  const detail = `${symbol} has no price: no other asset can be converted into it`
+  const detail = `${symbol} has no price; no other asset can be converted into it`
   throw refusal('price_missing', detail, { errors: [{ pointer, detail }] })
 }
 
@@ -78,12 +84,15 @@ function oneOf<Name extends keyof ChannelRequestBody>(
 ): RequestValue {
   const [one, other] = [request[first], request[second]]
   if (one !== undefined && other !== undefined && !areSame(one, other)) {
-    const errors = [first, second].map((name) => ({ pointer: `/${name}`, detail: 'contradicts the other' }))
+    const errors = [first, second].map((name) => ({
+      pointer: `/${name}`,
+      detail: 'contradicts the other field',
+    }))
     throw refusal('fields_contradict', `${first} is ${one}, but ${second} is ${other}`, { errors })
   }
   const text = one ?? other
-  if (text !== undefined) return { text, place: `/${one === undefined ? second : first}` }
-  const errors = [{ pointer: `/${first}`, detail: `is missing, and so is ${second}` }]
+  if (text !== undefined) return { text, pointer: `/${one === undefined ? second : first}` }
+  const errors = [{ pointer: `/${first}`, detail: `is missing; state it or ${second}` }]
   throw refusal('request_invalid', `${first} (or ${second}) is missing`, { errors })
 }
 
@@ -92,11 +101,11 @@ function areSame(one: string, other: string): boolean {
   return one === other || (one.startsWith('0x') && one.toLowerCase() === other.toLowerCase())
 }
 
-function isSameRule(owner: ServiceOwnerRow, wanted: NewOwner): boolean {
+function isSameRule(owner: ServiceOwnerRow, requested: NewOwner): boolean {
   return (
-    owner.forward_network === wanted.forward_network &&
-    owner.forward_asset === wanted.forward_asset &&
-    owner.forward_recipient === wanted.forward_recipient
+    owner.forward_network === requested.forward_network &&
+    owner.forward_asset === requested.forward_asset &&
+    owner.forward_recipient === requested.forward_recipient
   )
 }
 
@@ -130,16 +139,16 @@ const createChannel = defineRoute({
   ],
   run: async (api, { body }) => {
     const { db, owners, networks } = api
-    const wanted = readRule(networks, body)
+    const requested = readRule(networks, body)
     // An existing channel is returned even if its asset has no price any more.
-    if ((await findOwner(db, 'channel', wanted.id)) === undefined) checkPrice(api, body)
-    const kept = await owners.keep(wanted)
-    if (kept.kind === 'own_address') throw refuseOwnAddress(statedRecipient(body))
-    if (!isSameRule(kept.owner, wanted)) {
-      const errors = [{ pointer: '/id', detail: 'is taken by a channel that forwards elsewhere' }]
-      throw refusal('id_conflict', `channel ${wanted.id} exists and forwards elsewhere`, { errors })
+    if ((await findOwner(db, 'channel', requested.id)) === undefined) checkPrice(api, body)
+    const outcome = await owners.findOrCreate(requested)
+    if (outcome.kind === 'own_address') throw refuseOwnAddress(statedRecipient(body))
+    if (!isSameRule(outcome.owner, requested)) {
+      const errors = [{ pointer: '/id', detail: 'is used by a channel with another forwarding rule' }]
+      throw refusal('id_conflict', `channel ${requested.id} exists with another forwarding rule`, { errors })
     }
-    return showChannel(kept.owner, networks)
+    return showChannel(outcome.owner, networks)
   },
 })
 

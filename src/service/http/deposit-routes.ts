@@ -7,9 +7,9 @@ import { againOf, openListing, reportRecords } from '../faults/record-faults.ts'
 import type { DepositStatus, ServiceDatabase, ServiceDepositRow } from '../tables.ts'
 import { listLimitDefault, pageOf, pageQuery, readCursor, writeCursor } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
+import { readNetwork, readRecipient, refuseOwnAddress } from './request-values.ts'
 import { type Api, defineRoute } from './route.ts'
 import { depositRecord, idText, timeText } from './schemas.ts'
-import { readNetwork, readRecipient, refuseOwnAddress } from './stated.ts'
 
 const depositId = z.strictObject({ id: z.string().max(64) })
 
@@ -156,8 +156,8 @@ async function readReceiver({ db, networks, owners }: Api, id: string, text: str
     .where('id', '=', id)
     .executeTakeFirst()
   if (deposit === undefined) throw notFound('deposit', id)
-  const stated = { text, place: '/address' }
-  const address = readRecipient(readNetwork(networks, { text: deposit.network, place: '' }), stated)
+  const stated = { text, pointer: '/address' }
+  const address = readRecipient(readNetwork(networks, { text: deposit.network, pointer: '' }), stated)
   if (await owners.isOwnAddress(address)) throw refuseOwnAddress(stated)
   return address
 }

@@ -63,9 +63,9 @@ function hungUp(response: Response): AbortSignal {
 }
 
 function refuseUnknown(path: string, methods: readonly string[]) {
-  if (methods.length === 0) return refusal('not_found', `${path} is not an operation`)
+  if (methods.length === 0) return refusal('not_found', `${path} does not exist in this API`)
   const allow = methods.join(', ')
-  return refusal('method_not_allowed', `${path} takes ${allow}`, { headers: { allow } })
+  return refusal('method_not_allowed', `${path} accepts ${allow}`, { headers: { allow } })
 }
 
 async function respond(response: Response, log: Logger, work: () => Promise<ApiReply>): Promise<void> {
@@ -87,7 +87,7 @@ async function replyOf(work: () => Promise<ApiReply>, log: Logger): Promise<ApiR
     const reply = replyTo(error)
     if (reply !== null) return reply
     logEvent(log, 'service_request_failed', { problem: describeError(error) })
-    return problemReply('internal', 'the request may be sent again')
+    return problemReply('internal', 'internal error; the request can be sent again')
   }
 }
 
@@ -123,7 +123,7 @@ function decode(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw refusal('http_malformed', 'the path is not percent-encoded UTF-8')
+    throw refusal('http_malformed', 'the path is not valid percent-encoded UTF-8')
   }
 }
 
@@ -145,10 +145,10 @@ export async function strikeCall(faults: Faults, gone: () => AbortSignal): Promi
   ]
   if (isRefused) {
     const headers = { 'retry-after': faults.pick('retry-after', retriesAfter) }
-    throw refusal('rate_limited', 'a fault of the service: send the request again later', { headers })
+    throw refusal('rate_limited', 'injected fault; send the request again later', { headers })
   }
-  if (isFailed) throw refusal('internal', 'a fault of the service: send the request again')
+  if (isFailed) throw refusal('internal', 'injected fault; send the request again')
   if (!isStalled) return
   await setTimeout(stallMaxMs, undefined, { signal: gone() }).catch(() => undefined)
-  throw refusal('internal', 'a fault of the service: it gave no answer')
+  throw refusal('internal', 'injected fault; the service did not answer')
 }

@@ -52,8 +52,8 @@ function describeRoute(route: ApiRoute): OpenApiObject {
     summary,
     description:
       origin === 'page'
-        ? 'The interface page names this call.'
-        : 'Ours: the interface page has no such call.',
+        ? 'Defined by the interface page.'
+        : 'An addition of this service; the interface page does not define it.',
     // For a scheme other than OAuth, this array lists role names; the scopes are such roles.
     security: scope === null ? [] : [{ apiKey: [scope] }],
     ...(placed.length > 0 && { parameters: placed }),
@@ -65,7 +65,7 @@ function describeRoute(route: ApiRoute): OpenApiObject {
     }),
     responses: {
       [status]: {
-        description: 'Done',
+        description: 'Success',
         ...(scope !== null && { headers: limitHeaders }),
         ...(answer !== null && {
           content: { 'application/json': { schema: jsonSchema(answer, 'output') } },
@@ -90,9 +90,13 @@ const count = { type: 'integer', minimum: 0 }
 
 /** For the calling key. */
 const limitHeaders = {
-  'RateLimit-Limit': { required: true, description: 'Requests that fit at once.', schema: count },
-  'RateLimit-Remaining': { required: true, description: 'Requests that are left.', schema: count },
-  'RateLimit-Reset': { required: true, description: 'Seconds until all are left again.', schema: count },
+  'RateLimit-Limit': { required: true, description: 'Maximum number of requests at once.', schema: count },
+  'RateLimit-Remaining': { required: true, description: 'Remaining requests.', schema: count },
+  'RateLimit-Reset': {
+    required: true,
+    description: 'Seconds until the limit is fully restored.',
+    schema: count,
+  },
 }
 
 const retryAfter = { required: true, description: 'Seconds to wait.', schema: count }
@@ -173,14 +177,14 @@ function origins(routes: readonly ApiRoute[]): string {
       .filter((route) => route.origin === origin)
       .map(({ method, path }) => `- \`${method.toUpperCase()} ${path}\``)
       .join('\n')
-  return `The interface page that this service implements names these calls:
+  return `The interface page that this service implements defines these operations:
 
 ${listed('page')}
 
-It also names the fields of channels, StableWallets and deposit addresses, the header \`X-API-KEY\` and the scopes
-\`read\` and \`write\`. The rest is ours, and may be otherwise in another service: every status, which fields are
-required, the form of ids and what a repeated id means, the query and the answer of the list of deposits, all problems
-and their codes, all limits, policies, webhooks, and these calls:
+It also defines the fields of channels, StableWallets and deposit addresses, the header \`X-API-KEY\` and the scopes
+\`read\` and \`write\`. Everything else is an addition of this service and may differ in another one: all statuses,
+which fields are required, the format of ids and the effect of a repeated id, the query and the response of the list of
+deposits, all problems and their codes, all limits, policies, webhooks, and these operations:
 
 ${listed('ours')}`
 }

@@ -11,9 +11,9 @@ import {
 } from '../deposits/policy.ts'
 import type { OwnerKind } from '../tables.ts'
 import { refusal } from './problem.ts'
+import { readAsset, readNetwork } from './request-values.ts'
 import { type ApiRoute, defineRoute } from './route.ts'
 import { baseUnits, idText, timeText } from './schemas.ts'
-import { readAsset, readNetwork } from './stated.ts'
 
 const parameters = z.strictObject({ id: idText })
 
@@ -38,7 +38,7 @@ function routesOf(kind: OwnerKind, path: string): ApiRoute[] {
       ...common,
       method: 'put',
       scope: 'write',
-      summary: `Put the policy of a ${name}, in the place of any other`,
+      summary: `Put the policy of a ${name}, replacing any other`,
       body: policySchema,
       refusals: ['not_found', 'network_unknown', 'asset_unknown', 'address_invalid'],
       run: async ({ db, networks }, { parameters: { id }, body }) => {
@@ -80,12 +80,12 @@ const policySchema = z
   .meta({
     id: 'Policy',
     description:
-      'Overrides the forwarding or crediting of deposits. `hold` holds all deposits. A deposit below a minimum, or rejected by a list, is held, or refunded if `otherwise` is `refund`. Amounts are base units.',
+      'Overrides the forwarding or crediting of deposits. `hold` holds every deposit. A deposit below a minimum or rejected by a list is held, or refunded if `otherwise` is `refund`. Amounts are base units.',
   }) satisfies z.ZodType<OwnerPolicy>
 
 const policyAnswer = z
   .strictObject({ policy: policySchema.nullable(), updated_at: timeText.nullable() })
-  .meta({ id: 'PolicyAnswer', description: 'Null if there is no policy.' })
+  .meta({ id: 'PolicyAnswer', description: '`policy` is null if there is none.' })
 
 /**
  * Checks every network, asset and address of a policy, because a rule with a typo would never apply.
@@ -98,16 +98,18 @@ function checkPolicy(networks: readonly NetworkSettings[], policy: OwnerPolicy):
     ...placed('/assets', assets),
   ]
   for (const { item, place } of named) {
-    const network = readNetwork(networks, { text: item.network, place: `${place}/network` })
-    readAsset(network, { text: item.asset, place: `${place}/asset` })
+    const network = readNetwork(networks, { text: item.network, pointer: `${place}/network` })
+    readAsset(network, { text: item.asset, pointer: `${place}/asset` })
   }
   const wrong = placed('/senders', senders).filter(({ item }) => !isAnyAddress(item))
   if (wrong.length === 0) return
   const errors = wrong.map(({ place }) => ({
     pointer: place,
-    detail: 'is no address, or has a wrong checksum',
+    detail: 'is not an address, or has a wrong checksum',
   }))
-  const detail = errors.map(({ pointer }) => `${pointer} is no address, or has a wrong checksum`).join('; ')
+  const detail = errors
+    .map(({ pointer }) => `${pointer} is not an address, or has a wrong checksum`)
+    .join('; ')
   throw refusal('address_invalid', detail.slice(0, 1000), { errors })
 }
 

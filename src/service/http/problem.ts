@@ -6,38 +6,38 @@ export type ApiReply = { status: number; body: unknown; headers?: Readonly<Recor
 /** The stable problem codes, each with its HTTP status and title. */
 const problems = {
   key_missing: [401, 'The X-API-KEY header is missing'],
-  key_unknown: [401, 'The API key is not known'],
-  scope_insufficient: [403, 'The API key may not do this'],
-  not_found: [404, 'There is nothing at this path'],
-  caller_refused: [403, 'This port answers its own machine alone'],
-  method_not_allowed: [405, 'This path does not take this method'],
-  id_conflict: [409, 'The id is taken by something else'],
-  url_taken: [409, 'An endpoint with this address exists'],
+  key_unknown: [401, 'The API key is unknown or revoked'],
+  scope_insufficient: [403, 'The scope of the API key is insufficient'],
+  not_found: [404, 'Not found'],
+  caller_refused: [403, 'This port only accepts requests from its own machine'],
+  method_not_allowed: [405, 'Method not allowed'],
+  id_conflict: [409, 'The id is already used'],
+  url_taken: [409, 'An endpoint with this URL exists'],
   limit_reached: [409, 'The maximum number is reached'],
   endpoint_inactive: [409, 'The endpoint is disabled or deleted'],
-  endpoint_configured: [409, 'The endpoint is defined in the settings of the service'],
-  state_conflict: [409, 'The deposit is not in a state for this'],
-  sender_unknown: [409, 'The sender of the payment is unknown'],
+  endpoint_configured: [409, 'The endpoint comes from the settings of the service'],
+  state_conflict: [409, 'The status of the deposit does not allow this'],
+  sender_unknown: [409, 'The sender is unknown'],
   price_missing: [409, 'The asset has no price'],
   balance_short: [409, 'The balance is too small'],
-  request_timeout: [408, 'The request came too slowly'],
+  request_timeout: [408, 'The request timed out'],
   body_too_large: [413, 'The body is too large'],
   content_type_unsupported: [415, 'The body must be application/json'],
   headers_too_large: [431, 'The headers are too large'],
-  http_malformed: [400, 'The request is not HTTP'],
-  body_malformed: [400, 'The body is not JSON'],
+  http_malformed: [400, 'The request is not valid HTTP'],
+  body_malformed: [400, 'The body is not valid JSON'],
   body_too_deep: [400, 'The body is nested too deeply'],
-  key_repeated: [400, 'A key occurs twice in one object'],
-  request_invalid: [400, 'A field is missing, unknown or of the wrong form'],
+  key_repeated: [400, 'An object contains a key twice'],
+  request_invalid: [400, 'A field is missing, unknown or invalid'],
   fields_contradict: [400, 'Two spellings of one field contradict each other'],
   network_unknown: [400, 'The network is not supported'],
   asset_unknown: [400, 'The asset does not exist on that network'],
   address_invalid: [400, 'The address is not valid on that network'],
   amount_inexact: [400, 'The network cannot pay this amount exactly'],
-  url_refused: [400, 'The address is not one that the service calls'],
-  cursor_invalid: [400, 'The cursor is not one that this service gave'],
-  rate_limited: [429, 'There are too many requests'],
-  internal: [500, 'The service failed'],
+  url_refused: [400, 'The service does not send webhooks to this address'],
+  cursor_invalid: [400, 'The cursor is invalid'],
+  rate_limited: [429, 'Too many requests'],
+  internal: [500, 'Internal error'],
 } as const satisfies Record<string, readonly [number, string]>
 
 export type ProblemCode = keyof typeof problems
@@ -68,7 +68,7 @@ export const problemSchema = z
       )
       .optional(),
   })
-  .meta({ id: 'Problem', description: 'RFC 9457. `code` is stable; `errors` names each field to fix.' })
+  .meta({ id: 'Problem', description: 'RFC 9457. `code` is stable; `errors` lists the invalid fields.' })
 
 /**
  * Creates the error that refuses a request, to be thrown. `detail` says what the caller must fix, and `parts.errors`

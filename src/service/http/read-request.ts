@@ -14,11 +14,11 @@ const readBytes = express.raw({ limit: bodyMax, type: () => true, inflate: false
  */
 export async function readJsonBody(request: Request, response: Response): Promise<unknown> {
   if (!request.is('application/json')) {
-    throw refusal('content_type_unsupported', 'send a JSON body as content-type application/json')
+    throw refusal('content_type_unsupported', 'send a JSON body with content-type application/json')
   }
   const charset = /;\s*charset="?([^";\s]+)/i.exec(request.get('content-type') ?? '')?.[1] ?? 'utf-8'
   if (!/^utf-?8$/i.test(charset)) {
-    throw refusal('content_type_unsupported', `send the body in UTF-8, not in ${charset.slice(0, 40)}`)
+    throw refusal('content_type_unsupported', `the charset must be UTF-8, not ${charset.slice(0, 40)}`)
   }
   await new Promise<void>((resolve, reject) => {
     readBytes(request, response, (error?: unknown) => {
@@ -31,7 +31,7 @@ export async function readJsonBody(request: Request, response: Response): Promis
 
 /** Rejects a body that would be ignored, so that the caller does not believe it took effect. */
 export function refuseBody(request: Request): void {
-  if (hasBody(request)) throw refusal('request_invalid', 'this call takes no body')
+  if (hasBody(request)) throw refusal('request_invalid', 'this operation accepts no body')
 }
 
 export function hasBody({ headers }: Request): boolean {
@@ -48,7 +48,7 @@ export function readQuery(request: Request): Record<string, string> {
   const entries = [...new URLSearchParams(place === -1 ? '' : request.originalUrl.slice(place))]
   const names = entries.map(([name]) => name)
   const repeated = new Set(names.filter((name, index) => names.indexOf(name) !== index))
-  refuseParameters([...repeated], 'stands twice in the query')
+  refuseParameters([...repeated], 'occurs twice in the query')
   const query = Object.fromEntries(entries)
   checkParameters(query)
   return query
@@ -62,7 +62,7 @@ export function checkParameters(parameters: Readonly<Record<string, string>>): v
   const garbled = Object.entries(parameters).filter((entry) => !entry.every(isPlainText))
   refuseParameters(
     garbled.map(([name]) => name),
-    'holds NUL or half of a surrogate pair',
+    'contains NUL or an unpaired surrogate',
   )
 }
 
@@ -94,7 +94,7 @@ export function parseRequest<Schema extends z.ZodType>(
 function faultsOf(issue: z.core.$ZodIssue, place: RequestLocation): RequestFault[] {
   if (issue.code === 'invalid_union') return faultsOfNearest(issue, place)
   if (issue.code !== 'unrecognized_keys') return [faultAt(issue.path, place, issue.message)]
-  const detail = place === 'body' ? 'is not a field of this request' : 'is not a parameter of this call'
+  const detail = place === 'body' ? 'is not a field of this request' : 'is not a parameter of this operation'
   return issue.keys.map((key) => faultAt([...issue.path, key], place, detail))
 }
 
@@ -192,16 +192,16 @@ function inspect(text: string): void {
 
 function checkText(text: string, path: () => JSONPath): void {
   if (isPlainText(text)) return
-  const fault = { pointer: pointerOf(path()), detail: 'holds NUL or half of a surrogate pair' }
+  const fault = { pointer: pointerOf(path()), detail: 'contains NUL or an unpaired surrogate' }
   throw refusal('request_invalid', `${fault.pointer}: ${fault.detail}`, { errors: [fault] })
 }
 
 function repeatedKey(path: JSONPath) {
-  const fault = { pointer: pointerOf(path), detail: 'stands twice in its object' }
+  const fault = { pointer: pointerOf(path), detail: 'occurs twice in its object' }
   return refusal('key_repeated', `${fault.pointer} ${fault.detail}`, { errors: [fault] })
 }
 
 function tooDeep(path: JSONPath) {
-  const fault = { pointer: pointerOf(path), detail: `lies deeper than ${depthMax} levels` }
+  const fault = { pointer: pointerOf(path), detail: `is nested deeper than ${depthMax} levels` }
   return refusal('body_too_deep', `${fault.pointer} ${fault.detail}`, { errors: [fault] })
 }

@@ -29,7 +29,7 @@ const emptyBody = z.strictObject({}).prefault({})
  * One API operation. Its schemas parse requests and also define the published document. A handler therefore receives
  * only valid input, and its result has the published type.
  */
-export type RouteForm<
+export type RouteDefinition<
   Parameters extends z.ZodObject = typeof nothing,
   Query extends z.ZodObject = typeof nothing,
   Body extends z.ZodType = typeof noBody,
@@ -70,7 +70,7 @@ type DeepReadonly<Value> = Value extends readonly (infer Item)[]
 export type RawRequest = { parameters: unknown; query: unknown; body: unknown }
 
 export type ApiRoute = Pick<
-  RouteForm,
+  RouteDefinition,
   'method' | 'path' | 'scope' | 'summary' | 'origin' | 'status' | 'refusals'
 > & {
   parameters: z.ZodObject
@@ -87,7 +87,7 @@ export function defineRoute<
   Query extends z.ZodObject = typeof nothing,
   Body extends z.ZodType = typeof noBody,
   Answer extends z.ZodType = typeof noBody,
->(form: RouteForm<Parameters, Query, Body, Answer>): ApiRoute {
+>(form: RouteDefinition<Parameters, Query, Body, Answer>): ApiRoute {
   const { method, path, scope, summary, origin, status, refusals } = form
   const parameters = form.parameters ?? (nothing as unknown as Parameters)
   const query = form.query ?? (nothing as unknown as Query)

@@ -11,8 +11,8 @@ export const baseUnits = z.string().regex(/^(?:0|[1-9]\d*)$/)
 
 /** ISO 8601 with an offset, in the range that Postgres supports. */
 export const timeText = z.iso
-  .datetime({ offset: true, error: 'must be an ISO 8601 time with its offset' })
-  .refine((text) => !(Date.parse(text) < 0), { error: 'lies before 1970' })
+  .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset' })
+  .refine((text) => !(Date.parse(text) < 0), { error: 'must not be before 1970' })
 
 export const depositAddressSchema = z
   .strictObject({ network: z.string(), address: z.string() })

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { type HttpServer, startHttpServer } from '../../http/server.ts'
 import { serverLimits } from '../../http/server-limits.ts'
 import { logEvent } from '../../log/log-event.ts'
-import { keepApiKey } from '../api-keys.ts'
+import { registerApiKey } from '../api-keys.ts'
 import {
   type ApiServerSettings,
   connectionLimits,
@@ -49,7 +49,7 @@ export async function startServer(parts: ServerParts): Promise<Pick<HttpServer, 
 }
 
 async function registerApiKeys(db: ServiceDatabase, { apiKeys }: DepositServiceSettings): Promise<void> {
-  await Promise.all(apiKeys.map(({ key, scope }) => keepApiKey(db, { key, scope, name: 'settings' })))
+  await Promise.all(apiKeys.map(({ key, scope }) => registerApiKey(db, { key, scope, name: 'settings' })))
 }
 
 /** Longer than any response takes; a client that reads nothing for this long is considered gone. */
@@ -81,7 +81,7 @@ function listen(
 }
 
 const refusals: Readonly<Record<string, [ProblemCode, string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the request was not complete in time'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'the request was not received completely in time'],
   HPE_HEADER_OVERFLOW: [
     'headers_too_large',
     `the headers are longer than ${serverLimits.headerBytesMax} bytes`,
@@ -94,7 +94,7 @@ function refuseConnection(error: Error & { code?: string }, socket: Duplex): voi
     socket.destroy()
     return
   }
-  const [code, detail] = refusals[error.code ?? ''] ?? ['http_malformed', 'the request is not HTTP/1.1']
+  const [code, detail] = refusals[error.code ?? ''] ?? ['http_malformed', 'the request is not valid HTTP/1.1']
   const { status, body, headers } = problemReply(code, detail)
   const text = JSON.stringify(body)
   const lines = Object.entries({

@@ -13,7 +13,7 @@ import {
 } from '../webhooks/endpoints.ts'
 import { rotateSecret, signingSecrets } from '../webhooks/secrets.ts'
 import { makeSecret, readSecret, type SigningKeyScheme } from '../webhooks/signing-key.ts'
-import { isPrivateUrl, urlForm } from '../webhooks/webhook-url.ts'
+import { canonicalUrl, isPrivateUrl } from '../webhooks/webhook-url.ts'
 import { pageOf, pageQuery, readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
 import { type Api, defineRoute } from './route.ts'
@@ -59,7 +59,7 @@ const createEndpoint = defineRoute({
   answer: endpointWithSecret,
   refusals: ['fields_contradict', 'url_refused', 'url_taken', 'limit_reached'],
   run: async ({ db, webhooks }, { body }) => {
-    const url = urlForm(body.url)
+    const url = canonicalUrl(body.url)
     if (!webhooks.allowPrivate && isPrivateUrl(url)) {
       throw refusal('url_refused', `${url} is not a public address`)
     }

@@ -16,7 +16,8 @@ const url = z.string().superRefine((text, context) => {
 })
 
 const secret = z.string().refine(isWebhookSecret, {
-  error: 'must be whsec_ and the base64 of 24 to 64 bytes, or whsk_ and that of an ed25519 key',
+  error:
+    'must be whsec_ followed by the base64 of 24 to 64 bytes, or whsk_ followed by the base64 of an ed25519 key',
 })
 
 const types = z

@@ -15,9 +15,9 @@ import {
 } from '../transfers/withdrawals.ts'
 import { pageOf, pageQuery, readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
+import { readNetwork, readRecipient, refuseOwnAddress } from './request-values.ts'
 import { defineRoute } from './route.ts'
 import { baseUnits, depositAddressSchema, idText, timeText } from './schemas.ts'
-import { readNetwork, readRecipient, refuseOwnAddress } from './stated.ts'
 
 const stableWalletRequest = z.strictObject({ id: idText }).meta({ id: 'StableWalletRequest' })
 
@@ -44,9 +44,9 @@ const createStableWallet = defineRoute({
   refusals: [],
   run: async ({ owners, networks }, { body }) => {
     const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
-    const kept = await owners.keep({ kind: 'stable_wallet', id: body.id, ...rule })
-    assert(kept.kind === 'kept', 'a StableWallet has no recipient')
-    return { stable_wallet: showWallet(kept.owner, networks) }
+    const outcome = await owners.findOrCreate({ kind: 'stable_wallet', id: body.id, ...rule })
+    assert(outcome.kind === 'found', 'a StableWallet has no recipient')
+    return { stable_wallet: showWallet(outcome.owner, networks) }
   },
 })
 
@@ -101,7 +101,7 @@ const withdrawalRequest = z
     recipient: z.string().min(1).max(128),
     amount: z
       .string()
-      .regex(/^[1-9]\d{0,30}$/, { error: 'must be a whole number of base units above 0, as text' }),
+      .regex(/^[1-9]\d{0,30}$/, { error: 'must be a positive integer of base units, as a string' }),
   })
   .meta({
     id: 'WithdrawalRequest',
@@ -145,8 +145,8 @@ const create = defineRoute({
     'balance_short',
   ],
   run: async ({ db, owners, networks }, { parameters: { id: wallet }, body }) => {
-    const network = readNetwork(networks, { text: body.network, place: '/network' })
-    const stated = { text: body.recipient, place: '/recipient' }
+    const network = readNetwork(networks, { text: body.network, pointer: '/network' })
+    const stated = { text: body.recipient, pointer: '/recipient' }
     const recipient = readRecipient(network, stated)
     if (await owners.isOwnAddress(recipient)) throw refuseOwnAddress(stated)
     const wanted = { wallet, id: body.id, network: network.name, recipient, amount: BigInt(body.amount) }
@@ -204,15 +204,15 @@ function refuse(outcome: WithdrawalRefusal, wallet: string) {
   const { symbol } = stableAsset
   if (outcome.kind === 'wallet_unknown') return notFound('StableWallet', wallet)
   if (outcome.kind === 'conflict') {
-    return refuseField('id_conflict', 'id', 'is taken by another withdrawal of this StableWallet')
+    return refuseField('id_conflict', 'id', 'is used by another withdrawal of this StableWallet')
   }
   if (outcome.kind === 'asset_unknown') return refuseField('asset_unknown', 'network', `has no ${symbol}`)
   return outcome.kind === 'balance_short'
-    ? refuseField('balance_short', 'amount', `is more than the balance of ${outcome.balance}`)
+    ? refuseField('balance_short', 'amount', `exceeds the balance of ${outcome.balance}`)
     : refuseField(
         'amount_inexact',
         'amount',
-        `is finer than the ${outcome.decimals} decimals of ${symbol} there`,
+        `has more decimals than ${symbol} on this network (${outcome.decimals})`,
       )
 }
 

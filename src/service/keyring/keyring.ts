@@ -88,7 +88,7 @@ export function seedBytes(text: string): Buffer {
   const words = trimmed.toLowerCase().split(/\s+/)
   if (!isMnemonic(words)) {
     const fault =
-      'the seed is neither 16 to 64 bytes in hexadecimal nor a BIP-39 mnemonic whose checksum holds'
+      'the seed is neither 16 to 64 bytes in hexadecimal nor a BIP-39 mnemonic with a valid checksum'
     throw new Fault('settings_bad', { faults: [fault] })
   }
   return pbkdf2Sync(words.join(' '), 'mnemonic', 2048, 64, 'sha512')
@@ -97,9 +97,9 @@ export function seedBytes(text: string): Buffer {
 /** Each word is 11 bits. One bit in 33 is checksum, taken from the SHA-256 of the entropy. */
 function isMnemonic(words: readonly string[]): boolean {
   if (![12, 15, 18, 21, 24].includes(words.length)) return false
-  const places = words.map((word) => english.indexOf(word))
-  if (places.includes(-1)) return false
-  const bits = places.map((place) => place.toString(2).padStart(11, '0')).join('')
+  const indexes = words.map((word) => english.indexOf(word))
+  if (indexes.includes(-1)) return false
+  const bits = indexes.map((index) => index.toString(2).padStart(11, '0')).join('')
   const checksumLength = words.length / 3
   const entropy = bits.slice(0, -checksumLength).match(/.{8}/g) ?? []
   const hash = createHash('sha256').update(Uint8Array.from(entropy, (byte) => Number(`0b${byte}`)))

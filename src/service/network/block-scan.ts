@@ -143,7 +143,7 @@ async function readLinked(
     ({ previousHash }, place) => place > 0 && previousHash !== blocks[place - 1]?.hash,
   )
   if (isTorn || !(await isCurrent(reading.source, known, blocks.at(-1)))) {
-    if (known.size === 0) throw disbelieved(reading.source, span.above.height)
+    if (known.size === 0) throw notLinked(reading.source, span.above.height)
     // A reorganization replaced the seen blocks.
     reading.seen.clear()
     return readLinked(reading, span)
@@ -182,7 +182,7 @@ async function rewindFrom(
   source: BlockSource,
   { finalHeight, finalHash }: NetworkReadPosition,
 ): Promise<Scan> {
-  if ((await source.hashAt(finalHeight, 'final')) === finalHash) throw disbelieved(source, finalHeight)
+  if ((await source.hashAt(finalHeight, 'final')) === finalHash) throw notLinked(source, finalHeight)
   return rewind(source, finalHeight)
 }
 
@@ -208,8 +208,8 @@ async function skip(
   return { payments: [], position: reached, more: false }
 }
 
-function disbelieved({ network }: BlockSource, height: bigint): Fault {
-  const problem = `the blocks after ${height} do not follow one another`
+function notLinked({ network }: BlockSource, height: bigint): Fault {
+  const problem = `the blocks after ${height} are not linked`
   return new Fault('remote_failed', { what: `reading ${network}`, problem })
 }
 

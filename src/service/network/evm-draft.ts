@@ -12,16 +12,16 @@ import { assert, Fault } from '../../core/errors.ts'
 import type { Keyring } from '../keyring/keyring.ts'
 import type { RequestCoalescer } from '../running/requests.ts'
 import { ampleFees, type Fees, leastFee, type Market, readMarket, readRollupFee } from './evm-fees.ts'
-import { type Funds, type Promises, readFunds } from './evm-funds.ts'
+import { type Funds, type Reservations, readFunds } from './evm-funds.ts'
 import type { SignedTransfer, TransferDraft, TransferOrder } from './port.ts'
 
 export type EvmWallet = {
   client: PublicClient
   settings: NetworkSettings
   keyring: Keyring
-  promises: Promises
+  reservations: Reservations
   /** Drafts are made concurrently and send the same queries to the node. */
-  share: RequestCoalescer
+  coalesce: RequestCoalescer
 }
 
 /** A transaction without its nonce. */
@@ -46,19 +46,19 @@ const arbitrumGasMax = 3_000_000n
  * Fails if the transfer is expected to fail, so that no nonce is spent on it. Signing also fails if transactions with
  * lower nonces leave too little.
  */
-export async function draftEvm(purse: EvmWallet, order: TransferOrder): Promise<TransferDraft> {
-  const funds = await fundsFor(purse, order)
-  requireHeld(purse.settings, order, funds.held(order.asset))
-  const price = await priceOf(purse, order)
+export async function draftEvm(wallet: EvmWallet, order: TransferOrder): Promise<TransferDraft> {
+  const funds = await fundsFor(wallet, order)
+  requireHeld(wallet.settings, order, funds.held(order.asset))
+  const price = await priceOf(wallet, order)
   const compose = takesFeeOff(order) ? composeWithin : composeBeside
-  const drafted = { settings: purse.settings, order, price, funds }
+  const drafted = { settings: wallet.settings, order, price, funds }
   // Composed here for its checks and for the amount that arrives, which does not depend on the nonce.
   const { value } = compose(drafted, 0n)
   return {
     amount: takesFeeOff(order) ? (value ?? 0n) : order.amount,
     sign: (nonce) => {
       assert(nonce !== null, 'EVM transactions have a nonce')
-      return signEvm(purse, order.branch, { ...compose(drafted, nonce), nonce: Number(nonce) })
+      return signEvm(wallet, order.branch, { ...compose(drafted, nonce), nonce: Number(nonce) })
     },
   }
 }
@@ -67,26 +67,26 @@ export async function draftEvm(purse: EvmWallet, order: TransferOrder): Promise<
  * The native coin that the payer lacks at ample fees. Zero if the balance covers the least fees, so that it is not
  * topped up twice.
  */
-export async function gasLackEvm(purse: EvmWallet, order: TransferOrder): Promise<bigint> {
+export async function gasLackEvm(wallet: EvmWallet, order: TransferOrder): Promise<bigint> {
   if (takesFeeOff(order)) return 0n
   const [funds, { gas, market, rollupFee }] = await Promise.all([
-    fundsFor(purse, order),
-    priceOf(purse, order),
+    fundsFor(wallet, order),
+    priceOf(wallet, order),
   ])
   const beside = callOf(order).value + rollupFee
-  const held = funds.held(nativeOf(purse.settings))
+  const held = funds.held(nativeOf(wallet.settings))
   if (held >= beside + gas * leastFee(market)) return 0n
   return beside + gas * ampleFees(market).maxFeePerGas - held
 }
 
 export async function signEvm(
-  { keyring, promises }: EvmWallet,
+  { keyring, reservations }: EvmWallet,
   branch: number,
   transaction: TransactionSerializableEIP1559,
 ): Promise<SignedTransfer> {
   const payer = keyring.evmAccount(branch)
   const bytes = await payer.signTransaction({ ...transaction, type: 'eip1559' })
-  promises.note(payer.address, bytes)
+  reservations.add(payer.address, bytes)
   return {
     transaction: toTxId(keccak256(bytes)),
     bytes: Buffer.from(bytes.slice(2), 'hex'),
@@ -111,7 +111,7 @@ function composeWithin(
   const fees = ampleFees(market)
   const fee = gas * fees.maxFeePerGas + rollupFee
   if (order.amount <= fee) {
-    const problem = `${order.amount} wei do not pay for their own transfer, which takes up to ${fee}`
+    const problem = `${order.amount} wei cannot pay the fee of their own transfer, up to ${fee} wei`
     throw new Fault('remote_failed', { what: `paying on ${settings.name}`, problem })
   }
   return { ...base(settings, gas), ...fees, to: getAddress(order.to), value: order.amount - fee }
@@ -140,28 +140,28 @@ function base({ chainId }: NetworkSettings, gas: bigint): { chainId: number; gas
   return { chainId, gas }
 }
 
-function fundsFor(purse: EvmWallet, { branch, asset }: TransferOrder): Promise<Funds> {
-  const assets = [...new Set([asset, nativeOf(purse.settings)])]
-  const holder = purse.keyring.evmAccount(branch).address
+function fundsFor(wallet: EvmWallet, { branch, asset }: TransferOrder): Promise<Funds> {
+  const assets = [...new Set([asset, nativeOf(wallet.settings)])]
+  const holder = wallet.keyring.evmAccount(branch).address
   // Coalesced as one query, because nonce and balance must come from the same reading.
-  return purse.share(`funds ${holder} ${asset}`, () =>
-    readFunds(purse, { holder, assets, tags: ['latest', 'pending'] }),
+  return wallet.coalesce(`funds ${holder} ${asset}`, () =>
+    readFunds(wallet, { holder, assets, tags: ['latest', 'pending'] }),
   )
 }
 
 async function priceOf(
-  { client, keyring, share, settings }: EvmWallet,
+  { client, keyring, coalesce, settings }: EvmWallet,
   order: TransferOrder,
 ): Promise<GasEstimate> {
   const account = keyring.evmAccount(order.branch).address
   const [estimate, market, rollupFee] = await Promise.all([
     client.estimateGas({ account, ...callOf(order) }),
-    share('market', () => readMarket(client)),
-    share('rollup fee', () => readRollupFee(client)),
+    coalesce('market', () => readMarket(client)),
+    coalesce('rollup fee', () => readRollupFee(client)),
   ])
   const most = arbitrumChainIds.has(settings.chainId ?? 0) ? arbitrumGasMax : gasMax
   if (estimate > most) {
-    const problem = `the transfer to ${order.to} would take ${estimate} gas, and ${most} is the most that is paid for`
+    const problem = `the transfer to ${order.to} would use ${estimate} gas; the limit is ${most}`
     throw new Fault('remote_failed', { what: `paying on ${settings.name}`, problem })
   }
   const gas = estimate === plainGas ? plainGas : (estimate * gasMarginPercent) / 100n
@@ -186,11 +186,11 @@ function callOf({ to, asset, amount }: TransferOrder): EvmTransferCall {
 
 function requireHeld({ name }: NetworkSettings, { asset, amount }: TransferOrder, free: bigint): void {
   if (free >= amount) return
-  const problem = `the address has ${free} of ${asset} left to spend, and ${amount} are needed`
+  const problem = `insufficient funds: ${free} of ${asset} available, ${amount} needed`
   throw new Fault('remote_failed', { what: `paying on ${name}`, problem })
 }
 
 export function lackOf({ name }: NetworkSettings, { needed, free }: { needed: bigint; free: bigint }): Fault {
-  const problem = `the address has ${free} wei left to spend, and ${needed} are needed`
+  const problem = `insufficient funds: ${free} wei available, ${needed} needed`
   return new Fault('remote_failed', { what: `paying on ${name}`, problem })
 }

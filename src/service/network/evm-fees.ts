@@ -28,7 +28,10 @@ export function leastFee({ baseFee, tip }: Market): bigint {
  * Whether a pending transaction can be in the next block, pays its whole tip there, and is attractive to block makers.
  * Tips vary from block to block, so half of the usual tip is enough.
  */
-export function isGood({ maxFeePerGas, maxPriorityFeePerGas }: Fees, { baseFee, tip }: Market): boolean {
+export function isSufficient(
+  { maxFeePerGas, maxPriorityFeePerGas }: Fees,
+  { baseFee, tip }: Market,
+): boolean {
   return maxPriorityFeePerGas * 2n >= tip && maxFeePerGas >= (baseFee * 9n) / 8n + maxPriorityFeePerGas
 }
 

@@ -23,7 +23,7 @@ type FundsQuery = { holder: Hex; assets: readonly AssetKey[]; tags: readonly Blo
  * queries counts twice instead of never.
  */
 export async function readFunds(
-  { client, promises }: { client: PublicClient; promises: Promises },
+  { client, reservations }: { client: PublicClient; reservations: Reservations },
   { holder, assets, tags }: FundsQuery,
 ): Promise<Funds> {
   const views = await Promise.all(
@@ -40,13 +40,13 @@ export async function readFunds(
   const free = (asset: AssetKey, nonce: bigint): bigint =>
     least(({ from, held }) => {
       const below = Number(nonce)
-      return (held.get(asset) ?? 0n) - promises.taken(holder, asset, { from, below })
+      return (held.get(asset) ?? 0n) - reservations.taken(holder, asset, { from, below })
     })
   return {
     free,
     freeBeside(asset, nonce) {
       const after = { from: Number(nonce) + 1, below: Infinity }
-      return free(asset, nonce) - promises.taken(holder, asset, after)
+      return free(asset, nonce) - reservations.taken(holder, asset, after)
     },
     held: (asset) => least(({ held }) => held.get(asset) ?? 0n),
   }
@@ -71,8 +71,8 @@ type TransactionSpend = { native: bigint; token: { code: AssetCode; amount: bigi
  * spend the same funds. Kept in memory only, because after a restart every open transaction is either known to the node
  * or noted again when it is sent. A new version of a nonce replaces the old one.
  */
-export type Promises = {
-  note(sender: Hex, bytes: Hex): void
+export type Reservations = {
+  add(sender: Hex, bytes: Hex): void
   /** How much of an asset the transactions with nonces from `from` to below `below` take. */
   taken(sender: Hex, asset: AssetKey, nonces: { from: number; below: number }): bigint
 }
@@ -80,18 +80,18 @@ export type Promises = {
 /** How many mined nonces to keep: a reorganization can make them pending again. */
 const keptMax = 256
 
-export function createPromises(): Promises {
+export function createReservations(): Reservations {
   const bySender = new Map<Hex, Map<number, TransactionSpend>>()
   const of = (sender: Hex): Map<number, TransactionSpend> => bySender.get(sender) ?? new Map()
   return {
-    note(sender, bytes) {
+    add(sender, bytes) {
       const { nonce = 0, ...transaction } = parseTransaction(bytes)
-      bySender.set(sender, of(sender).set(nonce, promiseOf(transaction)))
+      bySender.set(sender, of(sender).set(nonce, spendOf(transaction)))
     },
     taken(sender, asset, { from, below }) {
-      const promised = of(sender)
-      for (const nonce of promised.keys()) if (nonce < from - keptMax) promised.delete(nonce)
-      return [...promised]
+      const reserved = of(sender)
+      for (const nonce of reserved.keys()) if (nonce < from - keptMax) reserved.delete(nonce)
+      return [...reserved]
         .filter(([nonce]) => nonce >= from && nonce < below)
         .reduce((sum, [, one]) => sum + takenOf(one, assetCode(asset)), 0n)
     },
@@ -107,7 +107,7 @@ export function readTokenTransfer(data: Hex | undefined): { to: Hex; amount: big
 
 type ParsedEvmTransaction = Omit<ReturnType<typeof parseTransaction>, 'nonce'>
 
-function promiseOf({
+function spendOf({
   to,
   value = 0n,
   gas = 0n,

@@ -105,7 +105,7 @@ async function readNatives(
   const found = await mapBounded(paying, receiptsAtOnce, async ({ hash, from, to, value }) => {
     const { status, blockHash } = await client.getTransactionReceipt({ hash })
     if (blockHash !== block.hash) {
-      const problem = `the node has ${hash} in block ${blockHash}, and listed it in ${block.hash}`
+      const problem = `the node lists ${hash} in block ${block.hash} and returns it in block ${blockHash}`
       throw new Fault('remote_failed', { what: `reading ${settings.name}`, problem })
     }
     if (status !== 'success' || to === null) return []

@@ -30,8 +30,16 @@ import {
   signEvm,
   type TransactionWithoutNonce,
 } from './evm-draft.ts'
-import { bumped, type Fees, isGood, leastFee, raisedFees, readMarket, readRollupFee } from './evm-fees.ts'
-import { createPromises, readBalance, readFunds, readTokenTransfer } from './evm-funds.ts'
+import {
+  bumped,
+  type Fees,
+  isSufficient,
+  leastFee,
+  raisedFees,
+  readMarket,
+  readRollupFee,
+} from './evm-fees.ts'
+import { createReservations, readBalance, readFunds, readTokenTransfer } from './evm-funds.ts'
 import { evmSource, startEvm } from './evm-source.ts'
 import type { NetworkClient, SignedTransferOutcome, TransferDraft, TransferOrder } from './port.ts'
 
@@ -45,31 +53,34 @@ export function openEvm(settings: NetworkSettings, keyring: Keyring): NetworkCli
     cacheTime: 0,
   })
   const liquidity = keyring.address('evm', liquidityBranch)
-  const purse: EvmWallet = {
+  const wallet: EvmWallet = {
     client,
     settings,
     keyring,
-    promises: createPromises(),
-    share: createRequestCoalescer(),
+    reservations: createReservations(),
+    coalesce: createRequestCoalescer(),
   }
   return {
     settings,
     check: () => checkEvm(client, settings),
     start: () => startEvm(client),
     scan: createBlockScanner(evmSource({ client, settings, liquidity })),
-    draft: (order) => asFault(settings, draftEvm(purse, order)),
-    gasLack: (order) => asFault(settings, gasLackEvm(purse, order)),
-    redraft: (bytes, payer) => asFault(settings, redraftEvm(purse, bytes, payer)),
+    draft: (order) => asFault(settings, draftEvm(wallet, order)),
+    gasLack: (order) => asFault(settings, gasLackEvm(wallet, order)),
+    redraft: (bytes, payer) => asFault(settings, redraftEvm(wallet, bytes, payer)),
     send: async (bytes) => {
       const serializedTransaction = `0x02${Buffer.from(bytes.subarray(1)).toString('hex')}` as const
-      purse.promises.note(await recoverTransactionAddress({ serializedTransaction }), serializedTransaction)
+      wallet.reservations.add(
+        await recoverTransactionAddress({ serializedTransaction }),
+        serializedTransaction,
+      )
       await client.sendRawTransaction({ serializedTransaction })
     },
     nextNonce: async (branch) => {
       const { address } = keyring.evmAccount(branch)
       return BigInt(await client.getTransactionCount({ address, blockTag: 'latest' }))
     },
-    outcome: ({ transaction }) => evmOutcome(purse, transaction),
+    outcome: ({ transaction }) => evmOutcome(wallet, transaction),
     balance: (branch, asset) =>
       readBalance(client, keyring.evmAccount(branch).address, { asset, blockTag: 'latest' }),
   }
@@ -104,21 +115,21 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
   }
 }
 
-type EvmOutcomeDeps = { client: PublicClient; share: RequestCoalescer }
+type EvmOutcomeDeps = { client: PublicClient; coalesce: RequestCoalescer }
 
 /** Returns `landed` or `reverted` only for transactions in a final block. */
 async function evmOutcome(
-  { client, share }: EvmOutcomeDeps,
+  { client, coalesce }: EvmOutcomeDeps,
   transaction: string,
 ): Promise<SignedTransferOutcome> {
   assert(isHex(transaction), 'an EVM transaction is known by its hash')
-  const final = await share('final', () => client.getBlock({ blockTag: 'finalized' }))
+  const final = await coalesce('final', () => client.getBlock({ blockTag: 'finalized' }))
   const receipt = await client.getTransactionReceipt({ hash: transaction }).catch(nullIfNotFound)
   if (receipt === null) return { kind: 'open', known: await isKnown(client, transaction) }
   if (receipt.blockNumber > final.number) return { kind: 'open', known: true }
   if (receipt.status === 'reverted') return { kind: 'reverted' }
   const { blockNumber } = receipt
-  const block = await share(`block ${blockNumber}`, () => client.getBlock({ blockNumber }))
+  const block = await coalesce(`block ${blockNumber}`, () => client.getBlock({ blockNumber }))
   if (block.hash !== receipt.blockHash) return { kind: 'open', known: true }
   const { input, to } = await client.getTransaction({ hash: transaction })
   const transfer = input === '0x' ? null : readTokenTransfer(input)
@@ -161,20 +172,20 @@ type OrderPayer = Pick<TransferOrder, 'branch' | 'feeFrom'>
  * amount, the recipient gets less by the increase.
  */
 async function redraftEvm(
-  purse: EvmWallet,
+  wallet: EvmWallet,
   bytes: Uint8Array,
   payer: OrderPayer,
 ): Promise<TransferDraft | null> {
-  const { client, settings } = purse
+  const { client, settings } = wallet
   const old = readOld(bytes)
   const market = await readMarket(client)
-  if (isGood(old, market)) return null
-  const holder = purse.keyring.evmAccount(payer.branch).address
+  if (isSufficient(old, market)) return null
+  const holder = wallet.keyring.evmAccount(payer.branch).address
   // Only `latest`: the pending block contains the old transaction, which this one replaces.
   const asked = { holder, assets: [nativeOf(settings)], tags: ['latest'] } as const
   const [landed, funds, rollupFee] = await Promise.all([
     client.getTransactionCount({ address: holder, blockTag: 'latest' }),
-    readFunds(purse, asked),
+    readFunds(wallet, asked),
     readRollupFee(client),
   ])
   if (landed > old.nonce) return null
@@ -194,7 +205,7 @@ async function redraftEvm(
     amount: transfer?.amount ?? value,
     sign: (nonce) => {
       assert(nonce === BigInt(old.nonce), 'a replacement has the nonce of what it replaces')
-      return signEvm(purse, payer.branch, { ...compose(), nonce: old.nonce })
+      return signEvm(wallet, payer.branch, { ...compose(), nonce: old.nonce })
     },
   }
 }

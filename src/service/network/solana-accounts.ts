@@ -131,7 +131,7 @@ function obstacleIn(extensions: ReadonlyMap<number, Buffer>): string | null {
   if (extensions.has(extensionKinds.nonTransferable)) return 'its tokens cannot be transferred'
   // The program called at each transfer follows its authority; all zeros means none.
   const hook = extensions.get(extensionKinds.transferHook)?.subarray(32, 64)
-  return hook?.some((byte) => byte !== 0) === true ? 'a program of its own has a say in each transfer' : null
+  return hook?.some((byte) => byte !== 0) === true ? 'a transfer hook runs a program at each transfer' : null
 }
 
 /** The fee that a token withholds from each transfer: a share of it, rounded up, at most `most`. */

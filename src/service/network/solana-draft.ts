@@ -18,25 +18,25 @@ import type { RequestCoalescer } from '../running/requests.ts'
 import type { TransferDraft, TransferOrder } from './port.ts'
 import type { SolanaNetworkRpc } from './solana-accounts.ts'
 import {
+  holderAsset,
   lamportsKey,
   type Plan,
   planLamports,
   planTokens,
-  purseOf,
   readRent,
   refused,
   type Signers,
   shortOf,
 } from './solana-plan.ts'
-import type { ReservedFunds, SolanaPromises } from './solana-reservations.ts'
+import type { ReservedFunds, SolanaReservations } from './solana-reservations.ts'
 
-export type SolanaPurse = {
+export type SolanaWallet = {
   rpc: SolanaNetworkRpc
   settings: NetworkSettings
   keyring: Keyring
-  promises: SolanaPromises
+  reservations: SolanaReservations
   /** Drafts are made concurrently and send the same queries to the node. */
-  share: RequestCoalescer
+  coalesce: RequestCoalescer
 }
 
 const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
@@ -46,20 +46,20 @@ const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr
  * leave too little. The reference goes into a memo: without it, two equal transfers on one blockhash would be the same
  * transaction, and only one would be paid.
  */
-export async function draftSolana(purse: SolanaPurse, order: TransferOrder): Promise<TransferDraft> {
-  const { rpc, settings, promises, share } = purse
-  const signers = await signersOf(purse.keyring, order.branch)
+export async function draftSolana(wallet: SolanaWallet, order: TransferOrder): Promise<TransferDraft> {
+  const { rpc, settings, reservations, coalesce } = wallet
+  const signers = await signersOf(wallet.keyring, order.branch)
   const { feePayer, holder } = signers
-  const purses = [purseOf(holder, order.asset), purseOf(feePayer, lamportsKey(settings))]
-  const spoken = await promises.spoken(rpc, purses)
-  const planning = { ...purse, ...signers, spoken }
+  const holderAssets = [holderAsset(holder, order.asset), holderAsset(feePayer, lamportsKey(settings))]
+  const reserved = await reservations.reserved(rpc, holderAssets)
+  const planning = { ...wallet, ...signers, reserved }
   const makePlan = assetCode(order.asset) === 'native' ? planLamports : planTokens
   const [plan, rent, { value: lifetime }] = await Promise.all([
     makePlan(planning, order),
     readRent(planning, 0n),
-    share('blockhash', () => rpc.getLatestBlockhash({ commitment: 'finalized' }).send()),
+    coalesce('blockhash', () => rpc.getLatestBlockhash({ commitment: 'finalized' }).send()),
   ])
-  requireFunds(settings, plan, { spoken, rent })
+  requireFunds(settings, plan, { reserved, rent })
   // Some token accounts require a memo right before the transfer.
   const instructions = [...plan.before, memo(order.reference), ...plan.moves]
   const message = pipe(
@@ -68,15 +68,15 @@ export async function draftSolana(purse: SolanaPurse, order: TransferOrder): Pro
     (paid) => setTransactionMessageLifetimeUsingBlockhash(lifetime, paid),
     (timed) => appendTransactionMessageInstructions(instructions, timed),
   )
-  await tryOut(purse, getBase64EncodedWireTransaction(compileTransaction(message)))
+  await tryOut(wallet, getBase64EncodedWireTransaction(compileTransaction(message)))
   return {
     amount: plan.arrives,
     sign: async () => {
-      requireFunds(settings, plan, { spoken, rent })
+      requireFunds(settings, plan, { reserved, rent })
       const signed = await signTransactionMessageWithSigners(message)
       const transaction = toTxId(getSignatureFromTransaction(signed))
       const expiresHeight = lifetime.lastValidBlockHeight
-      promises.note({ transaction, expiresHeight, takes: plan.takes })
+      reservations.add({ transaction, expiresHeight, takes: plan.takes })
       const bytes = Uint8Array.from(getTransactionEncoder().encode(signed))
       return { transaction, bytes, nonce: null, expiresHeight }
     },
@@ -93,17 +93,17 @@ async function signersOf(keyring: Keyring, branch: number): Promise<Signers> {
 function requireFunds(
   settings: NetworkSettings,
   { takes }: Plan,
-  { spoken, rent }: { spoken: ReservedFunds; rent: bigint },
+  { reserved, rent }: { reserved: ReservedFunds; rent: bigint },
 ): void {
-  const byPurse = Map.groupBy(takes, ({ holder, asset }) => `${holder}/${asset}`)
-  for (const [first, ...others] of byPurse.values()) {
+  const byHolderAsset = Map.groupBy(takes, ({ holder, asset }) => `${holder}/${asset}`)
+  for (const [first, ...others] of byHolderAsset.values()) {
     if (first === undefined) continue
     const amount = others.reduce((sum, take) => sum + take.amount, first.amount)
-    const free = first.held - spoken.of(first)
+    const free = first.held - reserved.of(first)
     if (free < amount) throw shortOf(settings, { ...first, amount, free })
     const left = free - amount
     if (first.asset === lamportsKey(settings) && left > 0n && left < rent) {
-      const problem = `${first.holder} would be left with ${left} lamports, less than the ${rent} of an account`
+      const problem = `${first.holder} would keep ${left} lamports, less than the minimum of ${rent} for an account`
       throw refused(settings, problem)
     }
   }
@@ -111,7 +111,7 @@ function requireFunds(
 
 type SimulationTransaction = Parameters<SolanaNetworkRpc['simulateTransaction']>[0]
 
-async function tryOut({ rpc, settings }: SolanaPurse, wire: string): Promise<void> {
+async function tryOut({ rpc, settings }: SolanaWallet, wire: string): Promise<void> {
   const config = { encoding: 'base64', commitment: 'confirmed', sigVerify: false } as const
   const { value } = await rpc.simulateTransaction(wire as SimulationTransaction, config).send()
   if (value.err === null) return

@@ -38,8 +38,8 @@ export type Signers = { feePayer: KeyPairSigner; holder: KeyPairSigner }
 export type SolanaPlanContext = {
   rpc: SolanaNetworkRpc
   settings: NetworkSettings
-  share: RequestCoalescer
-  spoken: ReservedFunds
+  coalesce: RequestCoalescer
+  reserved: ReservedFunds
 } & Signers
 
 /** How an order is carried out. */
@@ -56,7 +56,7 @@ const lamportsPerSignature = 5000n
 /** The maximum size of a token account, including extensions that the mint requires. */
 const tokenAccountBytesMax = 256n
 
-export function purseOf(signer: KeyPairSigner, asset: HolderAsset['asset']): HolderAsset {
+export function holderAsset(signer: KeyPairSigner, asset: HolderAsset['asset']): HolderAsset {
   return { holder: parseAddress('solana', signer.address), asset }
 }
 
@@ -65,16 +65,16 @@ export function lamportsKey({ name }: NetworkSettings): HolderAsset['asset'] {
 }
 
 export async function planLamports(planning: SolanaPlanContext, order: TransferOrder): Promise<Plan> {
-  const { rpc, settings, spoken, holder } = planning
-  const from = purseOf(holder, lamportsKey(settings))
+  const { rpc, settings, reserved, holder } = planning
+  const from = holderAsset(holder, lamportsKey(settings))
   const [held, there, rent, fee] = await Promise.all([
-    lamportsOf(rpc, { ...from, slot: spoken.slot }),
+    lamportsOf(rpc, { ...from, slot: reserved.slot }),
     readPayee(planning, order.to),
     readRent(planning, 0n),
     feeOf(planning, 0n),
   ])
   if (there + order.amount < rent) {
-    const problem = `${order.to} does not exist, and ${order.amount} lamports are less than the ${rent} that make an account`
+    const problem = `${order.to} does not exist, and ${order.amount} lamports are less than the minimum of ${rent} for an account`
     throw refused(settings, problem)
   }
   const destination = toSolanaAddress(order.to)
@@ -87,24 +87,24 @@ export async function planLamports(planning: SolanaPlanContext, order: TransferO
 }
 
 export async function planTokens(planning: SolanaPlanContext, order: TransferOrder): Promise<Plan> {
-  const { rpc, settings, share, spoken, holder } = planning
+  const { rpc, settings, coalesce, reserved, holder } = planning
   const code = assetCode(order.asset) as Address
-  const mint = await share(`mint ${code}`, () => readMint(rpc, code))
-  if (mint === null) throw refused(settings, `${code} is no mint`)
-  const from = purseOf(holder, order.asset)
+  const mint = await coalesce(`mint ${code}`, () => readMint(rpc, code))
+  if (mint === null) throw refused(settings, `${code} is not a mint`)
+  const from = holderAsset(holder, order.asset)
   const ends = { ...planning, mint: code, to: order.to }
   const destination = await usualAccount(ends, mint)
   const [accounts, existing, epoch] = await Promise.all([
-    tokenAccountsOf(rpc, code, { ...from, slot: spoken.slot }),
+    tokenAccountsOf(rpc, code, { ...from, slot: reserved.slot }),
     rpc.getAccountInfo(destination, { encoding: 'base64', commitment: 'confirmed' }).send(),
-    mint.feeIn === null ? { epoch: 0n } : share('epoch', () => rpc.getEpochInfo().send()),
+    mint.feeIn === null ? { epoch: 0n } : coalesce('epoch', () => rpc.getEpochInfo().send()),
     readPayee(planning, order.to),
   ])
   const [held, fee] = [sumOf(accounts), mint.feeIn?.(epoch.epoch) ?? noFee]
   const parts = gather(accounts, order, fee)
   if (parts === null) {
     if (held >= order.amount && accounts.length > partsMax) {
-      const problem = `${from.holder} holds its ${order.asset} in ${accounts.length} accounts, and one transfer takes from ${partsMax}`
+      const problem = `${from.holder} holds its ${order.asset} in ${accounts.length} accounts; one transfer can use ${partsMax}`
       throw refused(settings, problem)
     }
     throw shortOf(settings, { ...from, amount: order.amount, free: held })
@@ -130,30 +130,30 @@ async function readPayee({ rpc, settings }: SolanaPlanContext, to: Address): Pro
   if (value === null) return 0n
   if (value.executable) throw refused(settings, `${to} is a program`)
   if (value.owner === TOKEN_PROGRAM_ADDRESS || value.owner === token2022Program)
-    throw refused(settings, `${to} is an account of a token program, and no wallet`)
+    throw refused(settings, `${to} is an account of a token program, not a wallet`)
   return value.lamports
 }
 
 /** Zero bytes: no account is created. */
 async function feeOf(planning: SolanaPlanContext, bytes: bigint): Promise<Take & { held: bigint }> {
-  const { rpc, settings, share, spoken, feePayer, holder } = planning
-  const purse = purseOf(feePayer, lamportsKey(settings))
-  const { slot } = spoken
+  const { rpc, settings, coalesce, reserved, feePayer, holder } = planning
+  const wallet = holderAsset(feePayer, lamportsKey(settings))
+  const { slot } = reserved
   const [held, rent] = await Promise.all([
     // The key includes the slot: a balance of that slot or later answers all of these queries.
-    share(`fee payer at ${slot}`, () => lamportsOf(rpc, { ...purse, slot })),
+    coalesce(`fee payer at ${slot}`, () => lamportsOf(rpc, { ...wallet, slot })),
     bytes === 0n ? 0n : readRent(planning, bytes),
   ])
   const signatures = feePayer.address === holder.address ? 1n : 2n
-  return { ...purse, amount: lamportsPerSignature * signatures + rent, held }
+  return { ...wallet, amount: lamportsPerSignature * signatures + rent, held }
 }
 
 /** The least balance of an account of this size. */
 export function readRent(
-  { rpc, share }: Pick<SolanaPlanContext, 'rpc' | 'share'>,
+  { rpc, coalesce }: Pick<SolanaPlanContext, 'rpc' | 'coalesce'>,
   bytes: bigint,
 ): Promise<bigint> {
-  return share(`rent of ${bytes}`, () => rpc.getMinimumBalanceForRentExemption(bytes).send())
+  return coalesce(`rent of ${bytes}`, () => rpc.getMinimumBalanceForRentExemption(bytes).send())
 }
 
 export function refused({ name }: NetworkSettings, problem: string): Fault {
@@ -164,7 +164,10 @@ export function shortOf(
   settings: NetworkSettings,
   { holder, asset, amount, free }: Take & { free: bigint },
 ): Fault {
-  return refused(settings, `${holder} has ${free} of ${asset} left to spend, and ${amount} are needed`)
+  return refused(
+    settings,
+    `${holder} has insufficient funds: ${free} of ${asset} available, ${amount} needed`,
+  )
 }
 
 /** `sent` leaves the account, including the withheld `fee`. */

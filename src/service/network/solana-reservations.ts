@@ -9,16 +9,16 @@ export type HolderAsset = { holder: Address; asset: AssetKey }
 export type Take = HolderAsset & { amount: bigint }
 
 /** The amount reserved by transactions that a balance at or after `slot` may not include. */
-export type ReservedFunds = { slot: bigint; of(purse: HolderAsset): bigint }
+export type ReservedFunds = { slot: bigint; of(wallet: HolderAsset): bigint }
 
 /**
  * Reserves the funds of signed transactions that no balance shows yet: two transactions must not spend the same funds.
  * Kept in memory only, because a transaction that does not land soon never does.
  */
-export type SolanaPromises = {
-  note(signed: { transaction: string; expiresHeight: bigint; takes: readonly Take[] }): void
+export type SolanaReservations = {
+  add(signed: { transaction: string; expiresHeight: bigint; takes: readonly Take[] }): void
   /** The reservations for these holders and assets: those open now and those noted later. */
-  spoken(rpc: SolanaNetworkRpc, purses: readonly HolderAsset[]): Promise<ReservedFunds>
+  reserved(rpc: SolanaNetworkRpc, holderAssets: readonly HolderAsset[]): Promise<ReservedFunds>
 }
 
 type PendingSpend = { expiresHeight: bigint; takes: readonly Take[] }
@@ -26,7 +26,7 @@ type PendingSpend = { expiresHeight: bigint; takes: readonly Take[] }
 /** The maximum number of signatures that a node accepts in one query. */
 const statusesMax = 256
 
-export function createSolanaPromises(): SolanaPromises {
+export function createSolanaReservations(): SolanaReservations {
   const open = new Map<string, PendingSpend>()
   /** Total ever noted, by holder and asset. It still counts transactions that were noted and have ended since. */
   const noted = new Map<string, bigint>()
@@ -40,19 +40,22 @@ export function createSolanaPromises(): SolanaPromises {
     }
   }
   return {
-    note({ transaction, ...one }) {
+    add({ transaction, ...one }) {
       open.set(transaction, one)
       for (const take of one.takes) noted.set(keyOf(take), (noted.get(keyOf(take)) ?? 0n) + take.amount)
     },
-    async spoken(rpc, purses) {
+    async reserved(rpc, holderAssets) {
       await settle(rpc)
       const takes = [...open.values()].flatMap((one) => one.takes)
       const before = new Map(
-        purses.map((purse) => [keyOf(purse), sumOf(takes, purse) - (noted.get(keyOf(purse)) ?? 0n)]),
+        holderAssets.map((wallet) => [
+          keyOf(wallet),
+          sumOf(takes, wallet) - (noted.get(keyOf(wallet)) ?? 0n),
+        ]),
       )
       return {
         slot: newestSlot,
-        of: (purse) => (before.get(keyOf(purse)) ?? 0n) + (noted.get(keyOf(purse)) ?? 0n),
+        of: (wallet) => (before.get(keyOf(wallet)) ?? 0n) + (noted.get(keyOf(wallet)) ?? 0n),
       }
     },
   }
@@ -94,6 +97,6 @@ function keyOf({ holder, asset }: HolderAsset): string {
   return `${holder}/${asset}`
 }
 
-function sumOf(takes: readonly Take[], purse: HolderAsset): bigint {
-  return takes.filter((take) => keyOf(take) === keyOf(purse)).reduce((sum, { amount }) => sum + amount, 0n)
+function sumOf(takes: readonly Take[], wallet: HolderAsset): bigint {
+  return takes.filter((take) => keyOf(take) === keyOf(wallet)).reduce((sum, { amount }) => sum + amount, 0n)
 }

@@ -55,7 +55,7 @@ async function readBlock(
     })
     .send()
   if (block === null) {
-    const problem = `the node lists slot ${slot} and does not have its block`
+    const problem = `the node lists slot ${slot} but does not have its block`
     throw new Fault('remote_failed', { what: `reading ${settings.name}`, problem })
   }
   const place = { block: slot, blockHash: block.blockhash, blockAt: toDate(block.blockTime) }

@@ -13,8 +13,8 @@ import { createRequestCoalescer, describeError } from '../running/requests.ts'
 import { createBlockScanner } from './block-scan.ts'
 import type { NetworkClient, SignedTransfer, SignedTransferOutcome } from './port.ts'
 import { readMint, readSolanaBalance, type SolanaNetworkRpc } from './solana-accounts.ts'
-import { draftSolana, type SolanaPurse } from './solana-draft.ts'
-import { createSolanaPromises } from './solana-reservations.ts'
+import { draftSolana, type SolanaWallet } from './solana-draft.ts'
+import { createSolanaReservations } from './solana-reservations.ts'
 import { solanaSource, startSolana } from './solana-source.ts'
 
 const timeoutMs = 10_000
@@ -26,19 +26,19 @@ export function openSolana(settings: NetworkSettings, keyring: Keyring): Network
     createSolanaRpcFromTransport(inTurn([url])),
   )
   const liquidity = keyring.address('solana', liquidityBranch)
-  const purse: SolanaPurse = {
+  const wallet: SolanaWallet = {
     rpc,
     settings,
     keyring,
-    promises: createSolanaPromises(),
-    share: createRequestCoalescer(),
+    reservations: createSolanaReservations(),
+    coalesce: createRequestCoalescer(),
   }
   return {
     settings,
     check: () => checkSolana(rpc, settings),
     start: () => startSolana(rpc),
     scan: createBlockScanner(solanaSource({ rpc, settings, liquidity })),
-    draft: (order) => asFault(settings, draftSolana(purse, order)),
+    draft: (order) => asFault(settings, draftSolana(wallet, order)),
     gasLack: () => Promise.resolve(0n),
     redraft: () => Promise.resolve(null),
     send: async (bytes) => {
@@ -57,7 +57,7 @@ function inTurn(urls: readonly string[]): RpcTransport {
   const ask = async (request: Parameters<RpcTransport>[0], place = 0): Promise<unknown> => {
     const transport = transports[place]
     if (transport === undefined)
-      throw new Fault('remote_failed', { what: 'Solana RPC', problem: 'no address left' })
+      throw new Fault('remote_failed', { what: 'Solana RPC', problem: 'no URL left to try' })
     try {
       const signals = [AbortSignal.timeout(timeoutMs), ...(request.signal ? [request.signal] : [])]
       return await transport({ ...request, signal: AbortSignal.any(signals) })

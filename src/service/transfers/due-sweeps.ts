@@ -27,7 +27,7 @@ export async function dueSweeps(looking: DueTransferDeps, sweep: SweepSettings):
 
 /** Tokens come first: their transfers are paid with the native coin at the same address. */
 async function findPiles(
-  { db, network, postponed }: DueTransferDeps,
+  { db, network, backoff }: DueTransferDeps,
   { minimums }: SweepSettings,
 ): Promise<readonly Pile[]> {
   const { name, family, assets } = network.settings
@@ -37,7 +37,7 @@ async function findPiles(
       parseAmount(minimums[`${name}/${symbol}`] ?? '0', decimals).toString(),
     ]),
   )
-  const waiting = postponed.waiting()
+  const waiting = backoff.waiting()
   const column = sql.ref(family === 'evm' ? 'evm_address' : 'solana_address')
   const { rows } = await sql<Pile>`
     with pile as (

@@ -33,7 +33,7 @@ export type DueTransferDeps = {
   network: NetworkClient
   keyring: Keyring
   faults: Faults
-  postponed: RetryBackoff
+  backoff: RetryBackoff
   log: Logger
 }
 
@@ -84,7 +84,7 @@ export type TransferSigningDeps = {
   db: ServiceDatabase
   deposits: Deposits
   network: NetworkClient
-  postponed: RetryBackoff
+  backoff: RetryBackoff
   log: Logger
 }
 
@@ -95,11 +95,11 @@ export type ChainNonces = ReadonlyMap<number, bigint | null>
 
 /** Postpones a transfer with growing delays, so that it does not block the others. */
 export function postpone(
-  { postponed, log }: Pick<TransferSigningDeps, 'postponed' | 'log'>,
+  { backoff, log }: Pick<TransferSigningDeps, 'backoff' | 'log'>,
   { kind, key }: Pick<DueTransfer, 'kind' | 'key'>,
   error: unknown,
 ): void {
-  const failures = postponed.failed(key)
+  const failures = backoff.failed(key)
   logEvent(log, 'transfer_postponed', { kind, key, failures, problem: describeError(error) })
 }
 

@@ -87,7 +87,7 @@ export async function withVersions(
 }
 
 async function settleBatch(signing: TransferSigningDeps, open: readonly OpenTransfer[]): Promise<number> {
-  const { db, deposits, network, postponed, log } = signing
+  const { db, deposits, network, backoff, log } = signing
   const judged = await mapBounded(open, requestsAtOnce, async (one) => ({
     ...one,
     fate: await fateOf(network, one),
@@ -100,7 +100,7 @@ async function settleBatch(signing: TransferSigningDeps, open: readonly OpenTran
     fate.kind === 'ended' ? [{ transfer, ...fate }] : [],
   )
   if (ended.length === 0) return 0
-  return inTransaction(db, (tx) => saveOutcomes({ tx, deposits, postponed }, ended))
+  return inTransaction(db, (tx) => saveOutcomes({ tx, deposits, backoff }, ended))
 }
 
 type Fate =
@@ -127,7 +127,7 @@ export type EndedTransfer = {
   transaction: string
 }
 
-type SaveOutcomeDeps = { tx: ServiceTransaction; deposits: Deposits; postponed: RetryBackoff }
+type SaveOutcomeDeps = { tx: ServiceTransaction; deposits: Deposits; backoff: RetryBackoff }
 
 /** Limits payments to a recipient that makes every transfer revert. */
 const revertsMax = 5
@@ -137,7 +137,7 @@ const revertsMax = 5
  * @returns how many transfers ended by this call; another process may have saved the same outcomes.
  */
 export async function saveOutcomes(
-  { tx, deposits, postponed }: SaveOutcomeDeps,
+  { tx, deposits, backoff }: SaveOutcomeDeps,
   reported: readonly EndedTransfer[],
 ): Promise<number> {
   await lockDeposits(tx, await depositsOf(tx, reported))
@@ -158,10 +158,10 @@ export async function saveOutcomes(
     where transfer.id = deposit.sweep_id and transfer.outcome in ('reverted', 'expired')
       and transfer.id = any(${ended.map(({ transfer }) => transfer.id)})`.execute(tx)
   for (const { transfer, outcome } of ended) {
-    if (outcome.kind === 'reverted') postponed.failed(keyOf(transfer))
-    if (outcome.kind === 'landed') postponed.done(keyOf(transfer))
+    if (outcome.kind === 'reverted') backoff.failed(keyOf(transfer))
+    if (outcome.kind === 'landed') backoff.done(keyOf(transfer))
   }
-  for (const id of undeliverable) postponed.done(id)
+  for (const id of undeliverable) backoff.done(id)
   return ended.length
 }
 

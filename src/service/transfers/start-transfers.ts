@@ -2,14 +2,14 @@ import type { Logger } from 'pino'
 import type { Prices, QuoteSettings } from '../deposits/prices.ts'
 import { reopenDeposits } from '../faults/deposit-faults.ts'
 import type { NetworkClient } from '../network/port.ts'
-import { createPostponed, type Loop, startLoop } from '../running/loop.ts'
+import { createRetryBackoff, type Loop, startLoop } from '../running/loop.ts'
 import type { DepositServiceSettings, SweepSettings } from '../settings.ts'
 
 import type { TransferSigningDeps } from './due-transfer.ts'
 import { settleTransfers } from './settle-transfers.ts'
 import { type NetworkLoopDeps, sweepNetwork, workNetwork } from './work-network.ts'
 
-type StartTransfersDeps = Omit<NetworkLoopDeps, 'network' | 'postponed' | 'resumed'> & {
+type StartTransfersDeps = Omit<NetworkLoopDeps, 'network' | 'backoff' | 'resumed'> & {
   settings: DepositServiceSettings
   networks: readonly NetworkClient[]
   /** Called when there are events to deliver. */
@@ -35,7 +35,7 @@ export function startTransfers(parts: StartTransfersDeps): Loop[] {
   }
   for (const network of networks) {
     const { name } = network.settings
-    const signing = { ...parts, network, postponed: createPostponed(Date.now) }
+    const signing = { ...parts, network, backoff: createRetryBackoff(Date.now) }
     const work = { ...signing, resumed: createResumption(signing, changed) }
     const sweeper = sweep === null ? null : startSweeping(work, sweep)
     if (sweeper !== null) sweeping.push(sweeper)

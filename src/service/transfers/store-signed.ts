@@ -27,7 +27,7 @@ export async function storeSigned(
   chainNonces: ChainNonces,
 ): Promise<readonly SignedTransferRecord[]> {
   await lockNetwork(storing)
-  const still = await stillWanted(storing.tx, drafted)
+  const still = await stillDue(storing.tx, drafted)
   const signed = await signAll(storing, still, await readNonces(storing, chainNonces))
   await saveSigned(storing, signed)
   return signed
@@ -43,7 +43,7 @@ async function lockNetwork({ tx, network }: SignedStoreContext): Promise<void> {
 type TransferAttempt = DraftedTransfer & { attempt: number }
 
 /** Drops transfers that were refunded or signed by another process since they were drafted. */
-async function stillWanted(
+async function stillDue(
   tx: ServiceTransaction,
   drafted: readonly DraftedTransfer[],
 ): Promise<TransferAttempt[]> {

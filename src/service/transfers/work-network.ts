@@ -46,7 +46,7 @@ export type NetworkLoopDeps = {
   log: Logger
   network: NetworkClient
   /** Transfers on this network that failed lately and wait for a retry. */
-  postponed: RetryBackoff
+  backoff: RetryBackoff
   /** Resolves when the transfers stored by an earlier run are settled or sent. Nothing is signed before that. */
   resumed(): Promise<void>
 }
@@ -71,7 +71,7 @@ export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => 
     const { height, more, recorded } = await readChain(work)
     await work.resumed()
     const converted = await convertDeposits({ ...work, terms: settings.quotes }, network.settings.name)
-    const paid = await payWanted(work)
+    const paid = await payDue(work)
     // Transfers end when they become final, so outcomes change only when the final height grows.
     const isNews = followed !== height
     const ended = isNews ? await follow() : 0
@@ -99,7 +99,7 @@ async function readChain({ settings, db, deposits, network }: NetworkLoopDeps) {
   return { height: scan.position.finalHeight, more: scan.more, recorded }
 }
 
-async function payWanted(work: NetworkLoopDeps): Promise<number> {
+async function payDue(work: NetworkLoopDeps): Promise<number> {
   const wanted = [...(await dueForwards(work)), ...(await dueRefunds(work)), ...(await dueWithdrawals(work))]
   return signTransfers(work, wanted)
 }
@@ -117,14 +117,14 @@ function createFollower(work: NetworkLoopDeps): () => Promise<number> {
 }
 
 /** The withdrawals to sign on this network. */
-async function dueWithdrawals({ db, network, postponed }: DueTransferDeps): Promise<DueTransfer[]> {
+async function dueWithdrawals({ db, network, backoff }: DueTransferDeps): Promise<DueTransfer[]> {
   const rows = await db
     .selectFrom('service.withdrawal as withdrawal')
     .selectAll('withdrawal')
     .where('network', '=', network.settings.name)
     .where('status', 'in', ['requested', 'sending'])
     .where(isUnpaidWithdrawal)
-    .where(sql<boolean>`'withdrawal/' || sequence <> all(${postponed.waiting()})`)
+    .where(sql<boolean>`'withdrawal/' || sequence <> all(${backoff.waiting()})`)
     .orderBy('sequence')
     .limit(paymentsMax)
     .execute()
@@ -231,21 +231,21 @@ export async function dueRefunds(looking: DueTransferDeps): Promise<DueTransfer[
   })
 }
 
-function waitingDeposits({ db, postponed }: DueTransferDeps) {
+function waitingDeposits({ db, backoff }: DueTransferDeps) {
   return db
     .selectFrom('service.deposit as deposit')
     .selectAll('deposit')
     .where(isUnpaidDeposit)
-    .where(sql<boolean>`deposit.id <> all(${postponed.waiting()})`)
+    .where(sql<boolean>`deposit.id <> all(${backoff.waiting()})`)
     .orderBy('deposit.sequence')
     .limit(paymentsMax)
 }
 
 /** A fault delays the deposit after its quote; readers see no other change until it is forwarded. */
-function isLate({ faults, postponed }: DueTransferDeps, deposit: ServiceDepositRow): boolean {
+function isLate({ faults, backoff }: DueTransferDeps, deposit: ServiceDepositRow): boolean {
   if (deposit.status !== 'converting' || !faults.strikes('lateForwardRate', deposit)) return false
   const waitMs = deposit.updated_at.getTime() + faults.current().delayMs - Date.now()
-  if (waitMs > 0) postponed.putOff(deposit.id, waitMs)
+  if (waitMs > 0) backoff.delay(deposit.id, waitMs)
   return waitMs > 0
 }
 

@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import { logEvent } from '../../log/log-event.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { Faults } from '../faults/faults.ts'
-import { misdeliver } from '../faults/webhook-faults.ts'
+import { sendWithFaults } from '../faults/webhook-faults.ts'
 import { describeError } from '../running/requests.ts'
 import type { SecretRow, ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import { type DeliveryCapacity, type DueDelivery, takeDue } from './deliveries.ts'
@@ -117,7 +117,7 @@ async function makeAttempt(
   const { db, vault, poster, faults, now, random } = delivering
   const startedAt = performance.now()
   const timestamp = Math.floor(now().getTime() / 1000).toString()
-  const answer = await misdeliver(faults, due, {
+  const answer = await sendWithFaults(faults, due, {
     message: { id: due.event_id, timestamp, body: due.body },
     keys: secrets.map((secret) => openKey(vault, secret)),
     post: (headers, body) => poster.post({ url: due.url, headers: { ...headers, ...type }, body }, stopping),

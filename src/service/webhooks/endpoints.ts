@@ -3,7 +3,7 @@ import { inTransaction } from '../../store/database.ts'
 import { newId } from '../new-id.ts'
 import type { EndpointRow, ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import { addSecret, openSecret, rotateSecret, type SecretVault, signingSecrets } from './secrets.ts'
-import { urlForm } from './webhook-url.ts'
+import { canonicalUrl } from './webhook-url.ts'
 
 /** `secret` is in the Standard Webhooks format: base64 after `whsec_`, or after `whsk_` for ed25519. */
 export type WebhookEndpoint = { url: string; secret: string }
@@ -133,7 +133,7 @@ type EndpointSyncDeps = { db: ServiceDatabase; vault: SecretVault; now: () => Da
  * Applies the configured endpoints to the database. The settings are authoritative for them: a removed endpoint is
  * deleted, a changed secret is rotated, and a disabled endpoint is enabled at start.
  */
-export function keepEndpoints(keeping: EndpointSyncDeps, wanted: readonly WebhookEndpoint[]): Promise<void> {
+export function applyEndpoints(keeping: EndpointSyncDeps, wanted: readonly WebhookEndpoint[]): Promise<void> {
   return inTransaction(keeping.db, async (tx) => {
     await lockEndpoints(tx)
     const live = await tx
@@ -142,13 +142,13 @@ export function keepEndpoints(keeping: EndpointSyncDeps, wanted: readonly Webhoo
       .where('status', '<>', 'deleted')
       .orderBy('id')
       .execute()
-    const urls = new Set(wanted.map(({ url }) => urlForm(url)))
+    const urls = new Set(wanted.map(({ url }) => canonicalUrl(url)))
     const dropped = live.filter(({ configured, url }) => configured && !urls.has(url))
     for (const { id } of dropped) await endEndpoint(tx, id, { status: 'deleted' })
     for (const { url, secret } of wanted) {
-      const known = live.find((endpoint) => endpoint.url === urlForm(url))
+      const known = live.find((endpoint) => endpoint.url === canonicalUrl(url))
       if (known === undefined) {
-        const endpoint = { url: urlForm(url), types: null, secret, configured: true }
+        const endpoint = { url: canonicalUrl(url), types: null, secret, configured: true }
         await insertEndpoint(tx, keeping.vault, endpoint)
       } else await keepEndpoint(tx, keeping, { known, secret })
     }

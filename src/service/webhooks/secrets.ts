@@ -74,13 +74,13 @@ export function openKey(vault: SecretVault, row: SecretRow): SigningKey {
 }
 
 /** The row of a secret. A sealed secret is bound to it and does not open in another row. */
-export type SecretPlace = { endpointId: string; version: number }
+export type SecretRowId = { endpointId: string; version: number }
 
 /** Encrypts secrets in the database. Signing requires the seed as well as the database. */
 export type SecretVault = {
-  seal(secret: string, place: SecretPlace): Buffer
+  seal(secret: string, place: SecretRowId): Buffer
   /** Throws if the bytes were changed, or were sealed for another row or with another seed. */
-  open(sealed: Uint8Array, place: SecretPlace): string
+  open(sealed: Uint8Array, place: SecretRowId): string
 }
 
 const algorithm = 'aes-256-gcm'
@@ -97,19 +97,19 @@ export function openVault(seed: string): SecretVault {
   return {
     seal: (secret, place) => {
       const nonce = randomBytes(nonceLength)
-      const cipher = createCipheriv(algorithm, key, nonce).setAAD(placeBytes(place))
+      const cipher = createCipheriv(algorithm, key, nonce).setAAD(rowBytes(place))
       return Buffer.concat([nonce, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()])
     },
     open: (sealed, place) => {
       const [nonce, tag] = [sealed.subarray(0, nonceLength), sealed.subarray(-tagLength)]
       const decipher = createDecipheriv(algorithm, key, nonce, { authTagLength: tagLength })
-      decipher.setAAD(placeBytes(place)).setAuthTag(tag)
+      decipher.setAAD(rowBytes(place)).setAuthTag(tag)
       const opened = decipher.update(sealed.subarray(nonceLength, -tagLength))
       return Buffer.concat([opened, decipher.final()]).toString()
     },
   }
 }
 
-function placeBytes({ endpointId, version }: SecretPlace): Buffer {
+function rowBytes({ endpointId, version }: SecretRowId): Buffer {
   return Buffer.from(`${endpointId}/${version}`)
 }

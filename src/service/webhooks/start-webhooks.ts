@@ -4,7 +4,7 @@ import { type Loop, startLoop } from '../running/loop.ts'
 import type { DepositServiceSettings } from '../settings.ts'
 import type { ServiceDatabase } from '../tables.ts'
 import { openCourier } from './deliver-webhooks.ts'
-import { keepEndpoints } from './endpoints.ts'
+import { applyEndpoints } from './endpoints.ts'
 import { openPoster } from './post-webhook.ts'
 import type { SecretVault } from './secrets.ts'
 
@@ -22,7 +22,7 @@ const timeoutMs = 15_000
 /** Applies the configured endpoints and delivers due webhooks until it is stopped. */
 export async function startWebhooks({ db, vault, settings, faults, log }: WebhookLoopDeps): Promise<Loop> {
   const { webhooks, allowPrivateWebhooks: allowPrivate, pollEveryMs: everyMs } = settings
-  await keepEndpoints({ db, vault, now }, webhooks)
+  await applyEndpoints({ db, vault, now }, webhooks)
   const poster = openPoster({ allowPrivate, timeoutMs })
   const onRoom = () => loop.wake()
   const courier = openCourier({ db, vault, poster, faults, now, random: Math.random, onRoom, log })

@@ -8,15 +8,15 @@ const lengthMax = 2000
  */
 export function findUrlFault(text: string): string | null {
   if (text.length > lengthMax) return `must have at most ${lengthMax} characters`
-  if (!URL.canParse(text)) return 'must be a whole http or https address'
+  if (!URL.canParse(text)) return 'must be an absolute http or https URL'
   const { protocol, username, password, hash } = new URL(text)
-  if (protocol !== 'http:' && protocol !== 'https:') return 'must be a whole http or https address'
-  if (username !== '' || password !== '') return 'must not hold a name or password'
-  return hash === '' ? null : 'must not hold a fragment'
+  if (protocol !== 'http:' && protocol !== 'https:') return 'must be an absolute http or https URL'
+  if (username !== '' || password !== '') return 'must not contain a user name or password'
+  return hash === '' ? null : 'must not contain a fragment'
 }
 
 /** The canonical form of a URL, so that no endpoint is registered twice. */
-export function urlForm(text: string): string {
+export function canonicalUrl(text: string): string {
   return new URL(text).href
 }
 

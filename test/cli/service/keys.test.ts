@@ -105,7 +105,7 @@ test("the daemon's database is refused", async () => {
   const { status, err } = await runCommand('service keys list', { SERVICE_DATABASE_URL: daemons.url })
   expect(status).toBe(2)
   expect(err).toBe(
-    'depositd: the database is of something else; the deposit service needs a database of its own\n',
+    'depositd: the database belongs to another application; the deposit service needs a database of its own\n',
   )
 })
 

@@ -138,7 +138,7 @@ test('another seed than that of the database is refused', async () => {
   })
   expect(status).toBe(2)
   expect(err).toBe(
-    'depositd: the database of the service was made with another seed; give that one, or a database of its own for this one\n',
+    'depositd: the database of the service was created with another seed; use that seed, or another database\n',
   )
 })
 

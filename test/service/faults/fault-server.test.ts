@@ -44,7 +44,7 @@ test('every knob is shown with its rate, what it does and what depositd makes of
     name: 'dropWebhookRate',
     rate: 0.5,
     share: 'deposits',
-    does: 'sends no webhook of a deposit, while the delivery log says that all were delivered',
+    does: 'sends no webhooks of a deposit, although the delivery log shows them as delivered',
     mismatch: 'webhook_missing',
     ends: 'resend',
   })

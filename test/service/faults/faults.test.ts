@@ -13,8 +13,8 @@ const deposits = Array.from({ length: 2000 }, (_, place) => ({
   transaction: `0x${place}`,
   index: '0',
 }))
-const depositKnobs = faultKnobs.filter((knob): knob is DepositKnob => faultTable[knob].share === 'deposits')
-const requestKnobs = faultKnobs.filter((knob): knob is RequestKnob => faultTable[knob].share === 'requests')
+const depositKnobs = faultKnobs.filter((knob): knob is DepositKnob => faultTable[knob].scope === 'deposits')
+const requestKnobs = faultKnobs.filter((knob): knob is RequestKnob => faultTable[knob].scope === 'requests')
 
 test.each(depositKnobs)('%s strikes the share asked for, and the same deposits every time', (knob) => {
   const settings = { seed: 'a', [knob]: 0.2 }
@@ -52,8 +52,8 @@ describe('refused by name, and nothing is changed', () => {
     [{ delayMs: 0.5 }, 'delayMs is not a whole number'],
     [{ delayMs: -1 }, 'delayMs is not a whole number'],
     [{ seed: '' }, 'seed is not a text'],
-    [{ dropRate: 1 }, 'dropRate is none of the fault settings'],
-    [{ toString: 1 }, 'toString is none of the fault settings'],
+    [{ dropRate: 1 }, 'dropRate is not a fault setting'],
+    [{ toString: 1 }, 'toString is not a fault setting'],
     [{ failCallRate: -1, seed: '' }, /failCallRate.*seed/],
   ])('%j', (changes, message) => {
     const faults = createFaults({ seed: 'a' })

@@ -82,7 +82,7 @@ test('an asset into which no price converts is refused by its name, unless the c
   const [unpriced, none] = [await openApi(quotesOf({ 'SOL/USDC': '150' })), await openApi(quotesOf({}))]
   stack.defer(() => unpriced.close())
   stack.defer(() => none.close())
-  const detail = 'ETH has no price: no other asset can be converted into it'
+  const detail = 'ETH has no price; no other asset can be converted into it'
   expect(await call(`${unpriced.url}/v1/channels`, writeKey, rule)).toMatchObject({
     status: 409,
     body: { code: 'price_missing', detail, errors: [{ pointer: '/forward_token', detail }] },
@@ -90,7 +90,7 @@ test('an asset into which no price converts is refused by its name, unless the c
   expect(await call(`${none.url}/v1/channels`, writeKey, rule)).toMatchObject({ status: 201 })
   const wanted = { kind: 'channel', id: 'unpriced', forward_asset: 'ETH' } as const
   const forward_recipient = recipient.toLowerCase() as Address
-  await unpriced.owners.keep({ ...wanted, forward_network: 'base' as NetworkName, forward_recipient })
+  await unpriced.owners.findOrCreate({ ...wanted, forward_network: 'base' as NetworkName, forward_recipient })
   expect(await call(`${unpriced.url}/v1/channels`, writeKey, rule)).toMatchObject({ status: 201 })
   const priced = { ...base, id: 'priced', forward_network: 'solana', forward_recipient: validSolana }
   for (const symbol of ['SOL', 'USDC']) {
@@ -118,8 +118,8 @@ test('of twenty racing requests for one id all get the same addresses', async ()
 test('of twenty who keep a new owner at once all get the same one', async () => {
   const rule = { forward_network: null, forward_asset: null, forward_recipient: null }
   const wanted = { kind: 'stable_wallet', id: 'raced', ...rule } as const
-  const owners = await Promise.all(Array.from({ length: 20 }, () => api.owners.keep(wanted)))
-  expect(new Set(owners.map((kept) => kept.kind === 'kept' && kept.owner.branch)).size).toBe(1)
+  const owners = await Promise.all(Array.from({ length: 20 }, () => api.owners.findOrCreate(wanted)))
+  expect(new Set(owners.map((kept) => kept.kind === 'found' && kept.owner.branch)).size).toBe(1)
 })
 
 test('a StableWallet is answered inside stable_wallet, and again the same way', async () => {

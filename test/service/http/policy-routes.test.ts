@@ -115,6 +115,6 @@ test('a policy needs its owner, and the write scope', async () => {
 test('a body where none is taken is refused, so that nobody believes it was heard', async () => {
   expect(await send('DELETE', place(), { key: writeKey, body: {} })).toMatchObject({
     status: 400,
-    body: { code: 'request_invalid', detail: 'this call takes no body' },
+    body: { code: 'request_invalid', detail: 'this operation accepts no body' },
   })
 })

@@ -115,7 +115,7 @@ test('mints whose tokens no plain transfer moves are refused at the start', asyn
     details: {
       faults: [
         `${mints[0]?.asset} cannot be forwarded: its tokens cannot be transferred`,
-        `${mints[1]?.asset} cannot be forwarded: a program of its own has a say in each transfer`,
+        `${mints[1]?.asset} cannot be forwarded: a transfer hook runs a program at each transfer`,
       ],
     },
   })

@@ -24,7 +24,7 @@ test('an address that cannot be asked about keeps no other from its sweep', asyn
   const branches = async () =>
     (await dueSweeps(world.work, { minimums: {} })).map(({ order }) => order.branch)
   expect(await branches()).toEqual([other.branch])
-  expect(world.work.postponed.waiting()).toEqual([`sweep/${frozen.branch}/native`])
+  expect(world.work.backoff.waiting()).toEqual([`sweep/${frozen.branch}/native`])
   expect(await branches()).toEqual([other.branch])
 })
 

@@ -7,7 +7,7 @@ import type {
   SignedTransferOutcome,
   TransferOrder,
 } from '../../../src/service/network/port.ts'
-import { createPostponed } from '../../../src/service/running/loop.ts'
+import { createRetryBackoff } from '../../../src/service/running/loop.ts'
 import { settleTransfers } from '../../../src/service/transfers/settle-transfers.ts'
 import { dueForwards, dueRefunds, signTransfers } from '../../../src/service/transfers/work-network.ts'
 import { type Book, openBook } from '../book.ts'
@@ -28,9 +28,9 @@ export async function openHandMade() {
     numbers: 0,
   }
   const network = handMade(chain)
-  const postponed = createPostponed(() => chain.now)
+  const backoff = createRetryBackoff(() => chain.now)
   const log = pino({ level: 'silent' })
-  const work = { ...book, keyring, network, postponed, log }
+  const work = { ...book, keyring, network, backoff, log }
   const fixed = { current: () => ({ 'ETH/USDC': '3000' }), refresh: () => Promise.resolve() }
   return {
     ...book,

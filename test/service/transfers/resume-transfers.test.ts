@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPostponed } from '../../../src/service/running/loop.ts'
+import { createRetryBackoff } from '../../../src/service/running/loop.ts'
 import { createResumption } from '../../../src/service/transfers/start-transfers.ts'
 import { sweepNetwork, workNetwork } from '../../../src/service/transfers/work-network.ts'
 import { serviceSettings } from '../fixtures.ts'
@@ -15,7 +15,7 @@ afterAll(() => world.close())
 
 /** As a process that was just started. */
 function started() {
-  const signing = { ...world.work, postponed: createPostponed(Date.now) }
+  const signing = { ...world.work, backoff: createRetryBackoff(Date.now) }
   const settings = serviceSettings(world.databaseUrl, [world.network.settings])
   const resumed = createResumption(signing, () => {})
   return { ...signing, settings, prices: world.prices, resumed }

@@ -83,5 +83,5 @@ test('a top-up that was reverted puts off the sweep of the tokens for which it w
   const { address } = await world.channel('gasless')
   const topUp = await stored('kind', `0, 'native', '${address}', 1, 'top_up'`)
   await save([{ transfer: topUp, outcome: reverted, transaction: toTxId('topped') }])
-  expect(world.work.postponed.waiting()).toContain(`top_up/${address}`)
+  expect(world.work.backoff.waiting()).toContain(`top_up/${address}`)
 })

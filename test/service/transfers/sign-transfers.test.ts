@@ -9,7 +9,7 @@ import { openKeyring } from '../../../src/service/keyring/keyring.ts'
 import { openEvm } from '../../../src/service/network/evm.ts'
 import type { NetworkClient } from '../../../src/service/network/port.ts'
 import { openOwners } from '../../../src/service/owners.ts'
-import { createPostponed } from '../../../src/service/running/loop.ts'
+import { createRetryBackoff } from '../../../src/service/running/loop.ts'
 import { openStream, readPosition } from '../../../src/service/streams.ts'
 import { dueSweeps } from '../../../src/service/transfers/due-sweeps.ts'
 import type { DueTransfer } from '../../../src/service/transfers/due-transfer.ts'
@@ -36,14 +36,14 @@ beforeAll(async () => {
   await migrate(db, join(import.meta.dirname, '../../../db/service/migrations'))
   await network.check()
   await openStream(db, keyring, network)
-  const kept = await openOwners(db, keyring).keep({
+  const kept = await openOwners(db, keyring).findOrCreate({
     kind: 'channel',
     id: 'shop',
     forward_network: network.settings.name,
     forward_asset: 'USDC',
     forward_recipient: lower(recipient),
   })
-  if (kept.kind !== 'kept') throw new Error('the recipient is not ours')
+  if (kept.kind !== 'found') throw new Error('the recipient is not ours')
   const { evm_address: watchedAddress } = kept.owner
   address = getAddress(watchedAddress)
   for (const amount of [1000n, 2000n, 3000n]) await world.token.send(address, amount)
@@ -70,15 +70,15 @@ function openNetwork(): NetworkClient {
 }
 
 function looking() {
-  return { db: world.db, network, keyring, faults, postponed: createPostponed(Date.now), log }
+  return { db: world.db, network, keyring, faults, backoff: createRetryBackoff(Date.now), log }
 }
 
 /** How many each of them signed of the same. */
 function signByTwenty(wanted: readonly DueTransfer[]): Promise<number[]> {
   const { db, deposits } = world
   const sign = (): Promise<number> => {
-    const postponed = createPostponed(Date.now)
-    return signTransfers({ db, deposits, network: openNetwork(), postponed, log }, wanted)
+    const backoff = createRetryBackoff(Date.now)
+    return signTransfers({ db, deposits, network: openNetwork(), backoff, log }, wanted)
   }
   return Promise.all(Array.from({ length: 20 }, sign))
 }
@@ -120,15 +120,15 @@ test('after a revert the next attempt waits, and after an expiry it does not', a
     .execute()
   const [reverted, expired] = transfers
   if (reverted === undefined || expired === undefined) throw new Error('three were signed')
-  const postponed = createPostponed(Date.now)
+  const backoff = createRetryBackoff(Date.now)
   await inTransaction(db, (tx) =>
-    saveOutcomes({ tx, deposits, postponed }, [
+    saveOutcomes({ tx, deposits, backoff }, [
       { transfer: reverted, outcome: { kind: 'reverted' }, transaction: 'a' },
       { transfer: expired, outcome: { kind: 'expired' }, transaction: 'b' },
     ]),
   )
-  expect(postponed.waiting()).toEqual([reverted.deposit_id])
-  const due = await dueForwards({ ...looking(), postponed })
+  expect(backoff.waiting()).toEqual([reverted.deposit_id])
+  const due = await dueForwards({ ...looking(), backoff })
   expect(due.map(({ key }) => key)).toEqual([expired.deposit_id])
   const later = await dueForwards(looking())
   expect(new Set(later.map(({ key }) => key))).toEqual(new Set([reverted.deposit_id, expired.deposit_id]))

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { keepEndpoints, registerEndpoint } from '../../../src/service/webhooks/endpoints.ts'
+import { applyEndpoints, registerEndpoint } from '../../../src/service/webhooks/endpoints.ts'
 import { openSecret, signingSecrets } from '../../../src/service/webhooks/secrets.ts'
 import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
 import { call, writeKey } from '../fixtures.ts'
@@ -19,7 +19,7 @@ afterAll(() => office.close())
 
 function keep(...webhooks: { url: string; secret: string }[]): Promise<void> {
   const { book, vault, now } = office
-  return keepEndpoints({ db: book.db, vault, now }, webhooks)
+  return applyEndpoints({ db: book.db, vault, now }, webhooks)
 }
 
 function endpoints() {

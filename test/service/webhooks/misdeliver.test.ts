@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DepositRecord } from '../../../src/service/deposits/record.ts'
 import type { DepositKnob } from '../../../src/service/faults/fault-table.ts'
-import { misdeliver } from '../../../src/service/faults/webhook-faults.ts'
+import { sendWithFaults } from '../../../src/service/faults/webhook-faults.ts'
 import type { DueDelivery } from '../../../src/service/webhooks/deliveries.ts'
 import { makeSecret } from '../../../src/service/webhooks/signing-key.ts'
 import type { TakenWebhook } from '../webhook-receiver.ts'
@@ -84,7 +84,7 @@ test('a second deposit claims the payment of a settled one only once the webhook
   const deposit = { network: 'mainnet', transaction: '0x1', index: '0' } as DueDelivery['deposit']
   const send = async (status: number) => {
     const ids: string[] = []
-    const answer = await misdeliver(
+    const answer = await sendWithFaults(
       office.faults,
       { deposit },
       {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import {
+  canonicalUrl,
   findUrlFault,
   isPrivateUrl,
   isPublicAddress,
-  urlForm,
 } from '../../../src/service/webhooks/webhook-url.ts'
 
 test.each([
@@ -67,13 +67,13 @@ test('a name is not private by itself, nor is a public address', () => {
 })
 
 test.each([
-  ['shop.example', 'must be a whole http or https address'],
-  ['/hook', 'must be a whole http or https address'],
-  ['file:///etc/passwd', 'must be a whole http or https address'],
-  ['javascript:alert(1)', 'must be a whole http or https address'],
-  ['https://name@shop.example/', 'must not hold a name or password'],
-  ['https://:password@shop.example/', 'must not hold a name or password'],
-  ['https://shop.example/#part', 'must not hold a fragment'],
+  ['shop.example', 'must be an absolute http or https URL'],
+  ['/hook', 'must be an absolute http or https URL'],
+  ['file:///etc/passwd', 'must be an absolute http or https URL'],
+  ['javascript:alert(1)', 'must be an absolute http or https URL'],
+  ['https://name@shop.example/', 'must not contain a user name or password'],
+  ['https://:password@shop.example/', 'must not contain a user name or password'],
+  ['https://shop.example/#part', 'must not contain a fragment'],
   [`https://shop.example/${'a'.repeat(1980)}`, 'must have at most 2000 characters'],
 ])('%s is refused', (url, fault) => expect(findUrlFault(url)).toBe(fault))
 
@@ -83,5 +83,5 @@ test('http and https addresses are called, with any port, path and query', () =>
 })
 
 test('an address has one spelling', () => {
-  expect(urlForm('HTTPS://Shop.Example:443/a/../hook')).toBe('https://shop.example/hook')
+  expect(canonicalUrl('HTTPS://Shop.Example:443/a/../hook')).toBe('https://shop.example/hook')
 })
