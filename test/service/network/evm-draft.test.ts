@@ -111,7 +111,7 @@ test('drafts that are made side by side ask for the same only once', async () =>
 
 test('what the address does not have is not drafted', async () => {
   const order = { ...payment, amount: parseEther('2') }
-  await expect(network.draft(order)).rejects.toThrow(/1000000000000000000 of mainnet\/native left to spend/)
+  await expect(network.draft(order)).rejects.toThrow(/1000000000000000000 of mainnet\/native available/)
   await expect(network.draft({ ...payment, asset: usdc, branch })).rejects.toThrow(/0 of mainnet\/0x/)
   const all = network.draft({ ...payment, amount: parseEther('1') })
   await expect(all, 'the fee is on top').rejects.toThrow(/are needed/)
@@ -156,13 +156,13 @@ test('money that was signed away is not signed away again, sent or not', async (
   const nonce = (await network.nextNonce(liquidityBranch)) ?? 0n
   const [first, second] = [await network.draft(order), await network.draft(order)]
   const signed = await first.sign(nonce)
-  await expect(async () => second.sign(nonce + 1n)).rejects.toThrow(/left to spend/)
+  await expect(async () => second.sign(nonce + 1n)).rejects.toThrow(/insufficient funds/)
   await network.send(signed.bytes)
   await expect(openMainnet(anvil.url).draft(order), 'known to the node alone').rejects.toThrow(
-    /left to spend/,
+    /insufficient funds/,
   )
   await land(anvil, network, signed)
-  await expect(network.draft(order), 'landed').rejects.toThrow(/left to spend/)
+  await expect(network.draft(order), 'landed').rejects.toThrow(/insufficient funds/)
 })
 
 test('a nonce that was signed in vain is signed again for another transfer', async () => {
@@ -181,7 +181,7 @@ test('tokens that were signed away are not signed away again', async () => {
   const order: TransferOrder = { ...payment, branch, asset: usdc, amount: 60n }
   const [first, second] = [await network.draft(order), await network.draft(order)]
   await first.sign(0n)
-  await expect(async () => second.sign(1n)).rejects.toThrow(/40 of mainnet\/0x\w+ left to spend/)
+  await expect(async () => second.sign(1n)).rejects.toThrow(/40 of mainnet\/0x\w+ available/)
 })
 
 test('a native sweep takes its fee from the amount, and what arrives was said before', async () => {
@@ -209,7 +209,7 @@ test('a native sweep leaves what was not ordered where it is', async () => {
 test('an amount that does not pay for its own transfer is not drafted', async () => {
   await anvil.client.setBalance({ address, value: 21_000n })
   const order: TransferOrder = { ...payment, branch, amount: 21_000n, feeFrom: 'amount' }
-  await expect(network.draft(order)).rejects.toThrow('do not pay for their own transfer')
+  await expect(network.draft(order)).rejects.toThrow('cannot pay the fee of their own transfer')
 })
 
 test('a token sweep needs gas; a top-up of what is lacking is enough for it, and leaves no token behind', async () => {
@@ -218,7 +218,7 @@ test('a token sweep needs gas; a top-up of what is lacking is enough for it, and
   const order: TransferOrder = { ...payment, branch, asset: usdc, amount: 123_456_789n, feeFrom: 'amount' }
   const lack = await network.gasLack(order)
   expect(lack).toBeGreaterThan(0n)
-  await expect(network.draft(order)).rejects.toThrow(/0 wei left to spend/)
+  await expect(network.draft(order)).rejects.toThrow(/0 wei available/)
   const to = parseAddress('evm', address)
   const topUp = await network.draft({ ...payment, to, amount: lack })
   await land(anvil, network, await sendSigned(network, liquidityBranch, topUp))

@@ -102,7 +102,9 @@ test('what the address does not have is not drafted', async () => {
   const much = await newOrder({ amount: 1000n * oneSol })
   await expect(network.draft(much)).rejects.toThrow(/of solana\/native available, 10000000050\d\d needed/)
   const tokens = await newOrder({ branch, asset: mint.asset, amount: 1n })
-  await expect(network.draft(tokens)).rejects.toThrow(`${address} has 0 of ${mint.asset} left to spend`)
+  await expect(network.draft(tokens)).rejects.toThrow(
+    `${address} has insufficient funds: 0 of ${mint.asset} available`,
+  )
 })
 
 test('what was signed away is not signed away again, sent or not', async () => {
@@ -110,10 +112,10 @@ test('what was signed away is not signed away again, sent or not', async () => {
   const order = await newOrder({ branch, amount: 2n * oneSol })
   const [first, second] = [await network.draft(order), await network.draft({ ...order, reference: 'two' })]
   const signed = await first.sign(null)
-  await expect(async () => second.sign(null)).rejects.toThrow(/1000000000 of solana\/native left to spend/)
-  await expect(network.draft(order)).rejects.toThrow(/left to spend/)
+  await expect(async () => second.sign(null)).rejects.toThrow(/1000000000 of solana\/native available/)
+  await expect(network.draft(order)).rejects.toThrow(/insufficient funds/)
   await network.send(signed.bytes)
-  await expect(network.draft(order)).rejects.toThrow(/left to spend/)
+  await expect(network.draft(order)).rejects.toThrow(/insufficient funds/)
 })
 
 test('what was signed and has expired is free again', async () => {
@@ -121,7 +123,7 @@ test('what was signed and has expired is free again', async () => {
   const order = await newOrder({ branch, amount: 2n * oneSol })
   const proxied = openNetwork(proxy.url, [])
   await (await proxied.draft(order)).sign(null)
-  await expect(proxied.draft(order)).rejects.toThrow(/left to spend/)
+  await expect(proxied.draft(order)).rejects.toThrow(/insufficient funds/)
   proxy.behave(({ method }, forward) => (method === 'getBlockHeight' ? { result: 10 ** 9 } : forward()))
   await expect(proxied.draft(order)).resolves.toMatchObject({ amount: order.amount })
 })
@@ -137,7 +139,7 @@ test('what an account costs that is made for tokens is not spent twice either', 
   ]
   const [first, second] = await Promise.all(orders.map((order) => own.draft(order)))
   await first?.sign(null)
-  await expect(async () => second?.sign(null)).rejects.toThrow(/of solana\/native left to spend/)
+  await expect(async () => second?.sign(null)).rejects.toThrow(/of solana\/native available/)
 })
 
 test('tokens in a frozen account are not there to be paid with', async () => {
