@@ -6,7 +6,7 @@ import { runProgram } from '../support/programs.ts'
 test('a second program in a folder is refused with the number of the first, until that one is killed', async () => {
   const folder = await temporaryFolder()
   const first = await runProgram('test/sandbox/fixtures/hold-folder.ts', folder)
-  const refusal = `process ${first.process.pid} is already running in ${folder}", mend "end it (kill ${first.process.pid})`
+  const refusal = `process ${first.process.pid} is already running in ${folder}", fix "end it (kill ${first.process.pid})`
   expect(() => lockFolder(folder)).toThrow(refusal)
   await first.killHard()
   lockFolder(folder).release()
