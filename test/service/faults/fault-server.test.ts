@@ -43,7 +43,7 @@ test('every knob is shown with its rate, what it does and what depositd makes of
   expect(knobs[0]).toEqual({
     name: 'dropWebhookRate',
     rate: 0.5,
-    share: 'deposits',
+    scope: 'deposits',
     does: 'sends no webhooks of a deposit, although the delivery log shows them as delivered',
     mismatch: 'webhook_missing',
     ends: 'resend',
@@ -65,8 +65,8 @@ test('PUT sets all: what it does not name strikes nothing, and the seed stays', 
 
 test.each<[string, string, unknown, number, RegExp]>([
   ['a rate above one', 'PATCH', { hideRecordRate: 2, seed: '' }, 400, /hideRecordRate.*seed/],
-  ['a name that is none', 'PUT', { hideRate: 1 }, 400, /hideRate is none/],
-  ['a list', 'PATCH', [], 400, /an object/],
+  ['a name that is none', 'PUT', { hideRate: 1 }, 400, /hideRate is not a fault setting/],
+  ['a list', 'PATCH', [], 400, /JSON object/],
   ['no JSON', 'PATCH', '{', 400, /JSON|position/],
   ['another method', 'POST', {}, 405, /PATCH/],
 ])('%s is refused, and nothing is turned', async (...[, method, body, status, detail]) => {

@@ -30,7 +30,7 @@ test('every call is in it once, under an operation id of its own', () => {
 })
 
 test('it tells the calls of the interface page from ours', () => {
-  const [ofPage, ours] = document.info.description.split('The rest is ours')
+  const [ofPage, ours] = document.info.description.split('Everything else is an addition')
   const named = ['POST /v1/channels', 'POST /v1/stable-wallets', 'GET /v1/proxies/deposits']
   expect([...(ofPage ?? '').matchAll(/`([A-Z]+ \/.*)`/g)].map(([, call]) => call)).toEqual(named)
   expect([...(ours ?? '').matchAll(/`([A-Z]+ \/.*)`/g)]).toHaveLength(routes.length - named.length)
