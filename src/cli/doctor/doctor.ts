@@ -76,6 +76,6 @@ async function allAtOnce(context: Context, checks: Checks): Promise<DoctorFindin
 const columns: TableColumn<DoctorFinding>[] = [
   { title: 'CHECK', value: (finding) => finding.check },
   { title: 'STATE', value: ({ state }) => state },
-  { title: 'SAYS', value: ({ says }) => says },
-  { title: 'MEND', value: ({ fix }) => fix },
+  { title: 'RESULT', value: ({ says }) => says },
+  { title: 'FIX', value: ({ fix }) => fix },
 ]

@@ -2,7 +2,7 @@ import { lineOf } from '../../core/errors.ts'
 import { within } from '../../jobs/within.ts'
 import { embeddedFolder, type ProcessEnvironment } from '../context.ts'
 
-/** The result of one check. `mend` says what to run or to set, and is empty if all is well. */
+/** The result of one check. `fix` says what to run or to set, and is empty if all is well. */
 export type DoctorFinding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string; fix: string }
 
 export function ok(check: string, says: string): DoctorFinding {
