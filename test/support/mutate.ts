@@ -37,7 +37,7 @@ const results = await new Stryker({
 
 const folders = Map.groupBy(results, ({ fileName }) => fileName.split('/').slice(-3, -1).join('/'))
 let isGood = true
-for (const [folder, mutants] of [...folders].toSorted()) {
+for (const [folder, mutants] of [...folders].toSorted(([one], [other]) => one.localeCompare(other))) {
   const valid = mutants.filter(({ status }) =>
     ['Killed', 'Timeout', 'Survived', 'NoCoverage'].includes(status),
   )

@@ -129,7 +129,7 @@ describe.skipIf(!redisInstalled())('a queue on Redis', () => {
     const queue = await openQueue(url)
     expect(await queue.ping()).toBeNull()
     await command(url, 'CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lru')
-    expect(await queue.ping()).toContain('maxmemory-policy allkeys-lru and would drop wake-ups')
+    expect(await queue.ping()).toContain('maxmemory-policy allkeys-lru and could drop wake-ups')
     const runs = counting(queue)
     await queue.wake('apply')
     await expect.poll(runs).toBe(1)
