@@ -41,14 +41,14 @@ test('settings that have all that is named pass, whatever else they lack', async
 
 test.each<[string, NetworkSettings[], string]>([
   ['the network of a channel', without('base'), '1 channels use the asset ETH of network base'],
-  ['the asset of a channel', without('base', 'ETH'), '(shop is one)'],
+  ['the asset of a channel', without('base', 'ETH'), '(for example shop)'],
   [
     'the network of an open deposit',
     without('mainnet'),
     '1 open deposits use the asset native of network mainnet',
   ],
   ['the asset of an open deposit', without('mainnet', 'ETH'), 'open deposits use the asset native'],
-  ['the network of an open withdrawal', without('arbitrum'), '(w1 is one)'],
+  ['the network of an open withdrawal', without('arbitrum'), '(for example w1)'],
   [
     'the asset of an open withdrawal',
     without('arbitrum', 'USDC'),

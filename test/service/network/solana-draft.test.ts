@@ -57,7 +57,7 @@ test('tokens arrive as they were ordered, at an account that is made for them', 
 test('lamports that do not make an account are not drafted to where none is', async () => {
   const order = await newOrder({ amount: 890_879n })
   await expect(network.draft(order)).rejects.toThrow(
-    /does not exist, and 890879 lamports are less than the 890880/,
+    /does not exist, and 890879 lamports are less than the minimum of 890880/,
   )
   await land(network, await network.draft({ ...order, amount: 890_880n }))
   await land(network, await network.draft({ ...order, amount: 1n }))
@@ -152,7 +152,7 @@ test('tokens in a frozen account are not there to be paid with', async () => {
   const owner = wallet.outsider
   await wallet.pay([getFreezeAccountInstruction({ account, mint: mint.code, owner })])
   await expect(network.draft(await newOrder({ branch, asset: mint.asset, amount: 1n }))).rejects.toThrow(
-    /has 0 of/,
+    /insufficient funds: 0 of/,
   )
 })
 
