@@ -22,7 +22,7 @@ export type HttpServer = {
   url: string
   server: Server
   /** Refuses new connections, lets requests in progress finish within `drainMs`, and closes the rest. */
-  stop(): Promise<void>
+  stop: () => Promise<void>
 }
 
 /**

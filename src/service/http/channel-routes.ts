@@ -61,7 +61,7 @@ function statedAsset(request: ChannelRequestBody): RequestValue {
  * @throws Fault `request_refused`
  */
 function checkPrice({ networks, prices }: Api, request: ChannelRequestBody): void {
-  const { text: symbol, pointer: pointer } = statedAsset(request)
+  const { text: symbol, pointer } = statedAsset(request)
   const table = prices.current() ?? {}
   const symbols = networks.flatMap(({ assets }) => assets.map((asset) => asset.symbol))
   const others = symbols.filter((other) => other !== symbol)
