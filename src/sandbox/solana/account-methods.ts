@@ -22,16 +22,16 @@ const accountConfig = z.looseObject({
 type AccountConfig = z.output<typeof accountConfig>
 
 const addressesMax = 100
-const config = contextConfig.extend(accountConfig.shape).prefault({})
+const accountQuery = contextConfig.extend(accountConfig.shape).prefault({})
 const tokenFilter = z.union([
   z.looseObject({ mint: addressParameter }),
   z.looseObject({ programId: addressParameter }),
 ])
 
 const schemas = {
-  one: z.tuple([addressParameter, config]),
-  several: z.tuple([z.array(addressParameter).max(addressesMax), config]),
-  byOwner: z.tuple([addressParameter, tokenFilter, config]),
+  one: z.tuple([addressParameter, accountQuery]),
+  several: z.tuple([z.array(addressParameter).max(addressesMax), accountQuery]),
+  byOwner: z.tuple([addressParameter, tokenFilter, accountQuery]),
 }
 
 /** Accounts as they were at the end of the newest slot of the requested commitment. */
