@@ -419,16 +419,16 @@ constraint balance_difference_check on balance_difference: CHECK ((height > afte
 constraint balance_difference_network_address_asset_after_height_key on balance_difference: UNIQUE (network, address, asset, after_height);
 constraint balance_difference_network_address_asset_fkey on balance_difference: FOREIGN KEY (network, address, asset) REFERENCES balance_point(network, address, asset) ON DELETE CASCADE;
 constraint balance_difference_pkey on balance_difference: PRIMARY KEY (id);
+constraint balance_point_after_opening on balance_point: CHECK ((height >= opening_height));
 constraint balance_point_asset_fkey on balance_point: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint balance_point_balance_check on balance_point: CHECK ((balance >= (0)::numeric));
-constraint balance_point_check on balance_point: CHECK ((height >= opening_height));
-constraint balance_point_check1 on balance_point: CHECK ((reading_height >= height));
-constraint balance_point_check2 on balance_point: CHECK (((reading IS NULL) = (reading_height IS NULL)));
 constraint balance_point_opening_check on balance_point: CHECK ((opening >= (0)::numeric));
 constraint balance_point_opening_height_check on balance_point: CHECK ((opening_height >= '-1'::integer));
 constraint balance_point_opening_is_check on balance_point: CHECK ((opening_is = ANY (ARRAY['assumed'::text, 'read'::text, 'left'::text])));
 constraint balance_point_pkey on balance_point: PRIMARY KEY (network, address, asset);
+constraint balance_point_reading_after_height on balance_point: CHECK ((reading_height >= height));
 constraint balance_point_reading_check on balance_point: CHECK ((reading >= (0)::numeric));
+constraint balance_point_reading_complete on balance_point: CHECK (((reading IS NULL) = (reading_height IS NULL)));
 constraint canary_is_only_check on canary: CHECK (is_only);
 constraint canary_pkey on canary: PRIMARY KEY (is_only);
 constraint canary_webhook_pkey on canary_webhook: PRIMARY KEY (token_sha256);
@@ -451,8 +451,8 @@ constraint chain_watch_from_height_check on chain_watch: CHECK ((from_height >= 
 constraint chain_watch_network_address_key on chain_watch: UNIQUE (network, address);
 constraint chain_watch_number_check on chain_watch: CHECK ((number > 0));
 constraint chain_watch_pkey on chain_watch: PRIMARY KEY (network, number);
-constraint deposit_check on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
 constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
+constraint deposit_identified on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
 constraint deposit_is_number on deposit: CHECK (((amount < 'NaN'::numeric) AND (settlement_amount < 'NaN'::numeric) AND (fee_amount < 'NaN'::numeric)));
 constraint deposit_merged_into_fkey on deposit: FOREIGN KEY (merged_into) REFERENCES deposit(id);
 constraint deposit_pkey on deposit: PRIMARY KEY (id);
@@ -480,15 +480,15 @@ CASE kind
     ELSE (num_nulls(deposit_id, transfer) = 0)
 END);
 constraint ledger_journal_by_hand on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
-constraint ledger_journal_check on ledger_journal: CHECK (((kind = 'reversal'::text) = (reverses IS NOT NULL)));
 constraint ledger_journal_deposit_id_fkey on ledger_journal: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
-constraint ledger_journal_event_at_check on ledger_journal: CHECK ((isfinite(event_at) AND ((kind <> 'manual'::text) OR ((event_at >= '2009-01-01 00:00:00+00'::timestamp with time zone) AND (event_at < '10000-01-01 00:00:00+00'::timestamp with time zone))))) NOT VALID;
+constraint ledger_journal_event_at_check on ledger_journal: CHECK ((isfinite(event_at) AND ((kind <> 'manual'::text) OR ((event_at >= '2009-01-01 00:00:00+00'::timestamp with time zone) AND (event_at < '10000-01-01 00:00:00+00'::timestamp with time zone)))));
 constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'refund'::text, 'write_off'::text, 'withdrawal'::text, 'manual'::text, 'reversal'::text])));
 constraint ledger_journal_manual_check on ledger_journal: CHECK (((kind <> 'manual'::text) OR (num_nonnulls(deposit_id, transfer) = 0)));
 constraint ledger_journal_period_check on ledger_journal: CHECK (((period = date_trunc('month'::text, (period)::timestamp without time zone)) AND (period >= ledger_month(event_at))));
 constraint ledger_journal_pkey on ledger_journal: PRIMARY KEY (id);
 constraint ledger_journal_posting_key_key on ledger_journal: UNIQUE (posting_key);
 constraint ledger_journal_reversal on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
+constraint ledger_journal_reverses_check on ledger_journal: CHECK (((kind = 'reversal'::text) = (reverses IS NOT NULL)));
 constraint ledger_journal_reverses_fkey on ledger_journal: FOREIGN KEY (reverses) REFERENCES ledger_journal(id);
 constraint ledger_last_cut_is_only_check on ledger_last_cut: CHECK (is_only);
 constraint ledger_last_cut_pkey on ledger_last_cut: PRIMARY KEY (is_only);
@@ -501,29 +501,29 @@ constraint ledger_period_balance_pkey on ledger_period_balance: PRIMARY KEY (eve
 constraint ledger_period_event_action_check on ledger_period_event: CHECK ((action = ANY (ARRAY['soft_closed'::text, 'closed'::text, 'reopened'::text])));
 constraint ledger_period_event_actor_check on ledger_period_event: CHECK ((actor <> ''::text));
 constraint ledger_period_event_approved_by_check on ledger_period_event: CHECK ((approved_by <> ''::text));
-constraint ledger_period_event_check on ledger_period_event: CHECK (((action = 'closed'::text) = (sha256 IS NOT NULL)));
-constraint ledger_period_event_check1 on ledger_period_event: CHECK ((lower(approved_by) <> lower(actor)));
-constraint ledger_period_event_check2 on ledger_period_event: CHECK (((NOT forced) OR (action = 'closed'::text)));
-constraint ledger_period_event_check3 on ledger_period_event: CHECK (((severe_open = 0) OR forced OR (action <> 'closed'::text)));
-constraint ledger_period_event_check4 on ledger_period_event: CHECK (((num_nulls(reason, approved_by) = 0) OR (NOT (forced OR (action = 'reopened'::text)))));
+constraint ledger_period_event_forced_close on ledger_period_event: CHECK (((NOT forced) OR (action = 'closed'::text)));
+constraint ledger_period_event_frozen on ledger_period_event: CHECK (((action = 'closed'::text) = (sha256 IS NOT NULL)));
 constraint ledger_period_event_period_check on ledger_period_event: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
 constraint ledger_period_event_pkey on ledger_period_event: PRIMARY KEY (id);
 constraint ledger_period_event_reason_check on ledger_period_event: CHECK ((reason <> ''::text));
+constraint ledger_period_event_reason_given on ledger_period_event: CHECK (((num_nulls(reason, approved_by) = 0) OR (NOT (forced OR (action = 'reopened'::text)))));
+constraint ledger_period_event_second_person on ledger_period_event: CHECK ((lower(approved_by) <> lower(actor)));
+constraint ledger_period_event_severe_forced on ledger_period_event: CHECK (((severe_open = 0) OR forced OR (action <> 'closed'::text)));
 constraint ledger_period_event_sha256_check on ledger_period_event: CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
 constraint ledger_period_period_check on ledger_period: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
 constraint ledger_period_pkey on ledger_period: PRIMARY KEY (period);
 constraint ledger_period_state_check on ledger_period: CHECK ((state = ANY (ARRAY['open'::text, 'soft_closed'::text, 'closed'::text])));
-constraint ledger_seal_check on ledger_seal: CHECK ((last_journal > after_journal));
-constraint ledger_seal_check1 on ledger_seal: CHECK ((length(leaves) = (journals * 40)));
-constraint ledger_seal_check2 on ledger_seal: CHECK (((number > 1) OR ((after_journal = 0) AND (previous = repeat('0'::text, 64)))));
+constraint ledger_seal_first on ledger_seal: CHECK (((number > 1) OR ((after_journal = 0) AND (previous = repeat('0'::text, 64)))));
 constraint ledger_seal_hash_check on ledger_seal: CHECK ((hash ~ '^[0-9a-f]{64}$'::text));
 constraint ledger_seal_hash_key on ledger_seal: UNIQUE (hash);
 constraint ledger_seal_journals_check on ledger_seal: CHECK ((journals > 0));
 constraint ledger_seal_last_journal_key on ledger_seal: UNIQUE (last_journal);
+constraint ledger_seal_leaf_per_journal on ledger_seal: CHECK ((length(leaves) = (journals * 40)));
 constraint ledger_seal_number_check on ledger_seal: CHECK ((number > 0));
 constraint ledger_seal_number_hash_last_journal_key on ledger_seal: UNIQUE (number, hash, last_journal);
 constraint ledger_seal_pkey on ledger_seal: PRIMARY KEY (number);
 constraint ledger_seal_preceding_previous_after_journal_fkey on ledger_seal: FOREIGN KEY (preceding, previous, after_journal) REFERENCES ledger_seal(number, hash, last_journal);
+constraint ledger_seal_range on ledger_seal: CHECK ((last_journal > after_journal));
 constraint ledger_seal_root_check on ledger_seal: CHECK ((root ~ '^[0-9a-f]{64}$'::text));
 constraint ledger_snapshot_credit_check on ledger_snapshot: CHECK ((credit >= (0)::numeric));
 constraint ledger_snapshot_day_pkey on ledger_snapshot_day: PRIMARY KEY (recorded);
@@ -558,22 +558,22 @@ constraint manual_journal_made_by_check on manual_journal: CHECK (((length(made_
 constraint manual_journal_pkey on manual_journal: PRIMARY KEY (journal_id);
 constraint manual_journal_reason_check on manual_journal: CHECK (((length(reason) >= 1) AND (length(reason) <= 1000)));
 constraint mismatch_assigned_to_check on mismatch: CHECK ((assigned_to <> ''::text));
-constraint mismatch_check on mismatch: CHECK (((cleared_at IS NULL) = (cleared_how IS NULL)));
-constraint mismatch_check1 on mismatch: CHECK ((loss_whole >= loss_amount));
+constraint mismatch_cleared_check on mismatch: CHECK (((cleared_at IS NULL) = (cleared_how IS NULL)));
 constraint mismatch_cleared_how_check on mismatch: CHECK ((cleared_how = ANY (ARRAY['evidence'::text, 'person'::text])));
 constraint mismatch_deposit_id_fkey on mismatch: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
 constraint mismatch_event_action_check on mismatch_event: CHECK ((action = ANY (ARRAY['assigned'::text, 'commented'::text, 'snoozed'::text, 'resolved'::text, 'reopened'::text, 'written_off'::text, 'write_off_withdrawn'::text, 'matched'::text, 'split'::text])));
 constraint mismatch_event_actor_check on mismatch_event: CHECK ((actor <> ''::text));
-constraint mismatch_event_check on mismatch_event: CHECK (((action = ANY (ARRAY['assigned'::text, 'snoozed'::text])) OR (text IS NOT NULL)));
-constraint mismatch_event_check1 on mismatch_event: CHECK ((lower(approved_by) <> lower(actor)));
 constraint mismatch_event_mismatch_id_fkey on mismatch_event: FOREIGN KEY (mismatch_id) REFERENCES mismatch(id);
 constraint mismatch_event_pending_event_id_fkey on mismatch_event_pending: FOREIGN KEY (event_id) REFERENCES mismatch_event(id);
 constraint mismatch_event_pending_pkey on mismatch_event_pending: PRIMARY KEY (event_id);
 constraint mismatch_event_pkey on mismatch_event: PRIMARY KEY (id);
+constraint mismatch_event_second_person on mismatch_event: CHECK ((lower(approved_by) <> lower(actor)));
 constraint mismatch_event_text_check on mismatch_event: CHECK ((text <> ''::text));
+constraint mismatch_event_text_given on mismatch_event: CHECK (((action = ANY (ARRAY['assigned'::text, 'snoozed'::text])) OR (text IS NOT NULL)));
 constraint mismatch_group_id_fkey on mismatch: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint mismatch_loss_amount_check on mismatch: CHECK ((loss_amount > (0)::numeric));
 constraint mismatch_loss_check on mismatch: CHECK ((num_nulls(loss_asset, loss_amount, loss_whole) = ANY (ARRAY[0, 3])));
+constraint mismatch_loss_within_whole on mismatch: CHECK ((loss_whole >= loss_amount));
 constraint mismatch_pkey on mismatch: PRIMARY KEY (id);
 constraint mismatch_resolved_by_check on mismatch: CHECK ((resolved_by <> ''::text));
 constraint mismatch_resolved_check on mismatch: CHECK ((num_nulls(resolved_at, resolved_by, resolved_reason) = ANY (ARRAY[0, 3])));
@@ -582,8 +582,8 @@ constraint mismatch_severity_check on mismatch: CHECK ((severity = ANY (ARRAY['i
 constraint named_transaction_pkey on named_transaction: PRIMARY KEY (network, tx, role, address);
 constraint named_transaction_role_check on named_transaction: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint named_transaction_tries_check on named_transaction: CHECK ((tries >= 0));
-constraint owner_check on owner: CHECK (((kind = 'channel'::text) = (forward_recipient IS NOT NULL)));
-constraint owner_check1 on owner: CHECK (((kind = 'channel'::text) = (forward_network IS NOT NULL)));
+constraint owner_forward_network on owner: CHECK (((kind = 'channel'::text) = (forward_network IS NOT NULL)));
+constraint owner_forward_recipient on owner: CHECK (((kind = 'channel'::text) = (forward_recipient IS NOT NULL)));
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
 constraint owner_kind_check on owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
 constraint owner_pkey on owner: PRIMARY KEY (kind, id, service);
@@ -1907,10 +1907,10 @@ begin
   if (new.kind = 'manual' or coalesce(original.kind = 'manual', false))
     <> exists (select from public.manual_journal where journal_id = new.id)
   then
-    raise exception 'journal %: what is booked by hand, and nothing else, has a reason and two people', new.id;
+    raise exception 'journal %: only a manual journal has a reason and two people, and it needs them', new.id;
   end if;
   if new.kind = 'reversal' and (new.deposit_id, new.transfer) is distinct from (original.deposit_id, original.transfer) then
-    raise exception 'journal % is about something else than journal %, which it takes back', new.id, new.reverses;
+    raise exception 'journal % concerns another deposit or payment than journal %, which it reverses', new.id, new.reverses;
   end if;
   return null;
 end
@@ -1927,7 +1927,7 @@ begin
       left join public.ledger_journal original on original.id = journal.reverses
     where coalesce(original.kind, journal.kind) <> 'manual' or journal.xmin <> pg_current_xact_id()::xid
   ) then
-    raise exception 'manual_journal: the journal is not booked by hand, or was booked before';
+    raise exception 'manual_journal: the journal is not manual, or was already booked';
   end if;
   return null;
 end
@@ -1955,7 +1955,7 @@ begin
       raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "bin/depositd ledger periods"';
     elsif of_period < softly then
       raise '% is closed too', to_char(softly, 'YYYY-MM')
-        using errcode = 'DP001', hint = 'reopen it first: the last month that was closed is opened first';
+        using errcode = 'DP001', hint = 'reopen it first: months are reopened from the last one backwards';
     end if;
     return;
   end if;
@@ -1963,7 +1963,7 @@ begin
     raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "bin/depositd ledger periods"';
   elsif change = 'soft_closed' and of_period <= softly then
     raise '% is soft-closed already', month
-      using errcode = 'DP001', hint = 'close it for good without --soft, or reopen it';
+      using errcode = 'DP001', hint = 'close it finally without --soft, or reopen it';
   elsif due < of_period then
     raise '% is not closed yet', to_char(due, 'YYYY-MM')
       using errcode = 'DP001', hint = 'close it first: months are closed in order';
@@ -1971,8 +1971,8 @@ begin
   severe := severe_mismatches_until(of_period);
   if change = 'closed' and severe > 0 and not force then
     raise 'severe mismatches up to the end of % are open: %', month, severe
-      using errcode = 'DP001', hint = 'end them, as "bin/depositd mismatches list --severity severe" shows them, '
-        'or close it all the same with --force, --reason and --approved-by';
+      using errcode = 'DP001', hint = 'resolve those that "bin/depositd mismatches list --severity severe" shows, '
+        'or close the month anyway with --force, --reason and --approved-by';
   end if;
 end
 $function$
@@ -2029,7 +2029,7 @@ CREATE OR REPLACE FUNCTION public.hold_decimals()
 AS $function$
 begin
   if exists (select from public.deposit where old.key in (asset, settlement_asset)) then
-    raise exception 'asset %: amounts were kept by % decimals', old.key, old.decimals
+    raise exception 'asset %: stored amounts have % decimals', old.key, old.decimals
       using errcode = 'restrict_violation';
   end if;
   return new;
@@ -2298,7 +2298,7 @@ declare
   this date;
 begin
   if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception 'make_ledger_snapshot: it is run at an isolation level that does not see what was booked last'
+    raise exception 'make_ledger_snapshot: this isolation level does not see the newest bookings'
       using errcode = 'invalid_transaction_state';
   end if;
   perform pg_advisory_xact_lock(hashtext('make_ledger_snapshot'));
@@ -2368,19 +2368,19 @@ begin
     from public.ledger_journal j where j.id = added.journal_id limit 1
   ) as journal on true;
   if is_unknown then
-    raise exception 'ledger_transfer: there is no such journal, which its foreign key says'
+    raise exception 'ledger_transfer: the journal does not exist'
       using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey';
   elsif is_late then
     raise exception 'ledger_transfer: the journal is already booked; post a new one';
   elsif is_other then
-    raise exception 'ledger_transfer: times and period are not those of the journal';
+    raise exception 'ledger_transfer: times and period differ from those of the journal';
   elsif exists (
     select from (select debit as id, asset from added union select credit, asset from added) as side
     where not exists (
       select from public.ledger_account a where a.id = side.id and a.asset = side.asset
     )
   ) then
-    raise exception 'ledger_transfer: there is no such account of that asset, which its foreign keys say'
+    raise exception 'ledger_transfer: an account does not exist in that asset'
       using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey';
   elsif takes_back and exists (
     select from added
@@ -2392,7 +2392,7 @@ begin
         and (t.debit, t.credit, t.asset, t.amount) = (added.credit, added.debit, added.asset, added.amount)
     )
   ) then
-    raise exception 'ledger_transfer: a leg does not mirror one of the journal that its journal takes back';
+    raise exception 'ledger_transfer: a leg does not mirror a leg of the reversed journal';
   end if;
   return null;
 end
@@ -2404,8 +2404,8 @@ CREATE OR REPLACE FUNCTION public.refuse_old_snapshot()
 AS $function$
 begin
   if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception '%: it is written at an isolation level that does not see which months are closed', tg_table_name
-      using errcode = 'invalid_transaction_state', hint = 'Write it under read committed.';
+    raise exception '%: this isolation level does not see which months are closed', tg_table_name
+      using errcode = 'invalid_transaction_state', hint = 'Use read committed.';
   end if;
   return null;
 end
@@ -2417,7 +2417,7 @@ CREATE OR REPLACE FUNCTION public.refuse_seal_beyond_cut()
 AS $function$
 begin
   if new.last_journal > (select c.last_journal from public.ledger_last_cut c) then
-    raise exception 'ledger_seal: it goes beyond journal %, the last that was cut off',
+    raise exception 'ledger_seal: it goes beyond journal %, the last one of the newest cut',
       (select c.last_journal from public.ledger_last_cut c);
   end if;
   return null;
@@ -2441,14 +2441,14 @@ begin
       and not (added.kind in ('manual', 'reversal') and added.deposit_id is null
         and added.period = public.ledger_period_for(earliest.event_at, true))
   ) then
-    raise exception 'ledger_journal: the period is closed, or is not the one for that time'
-      using errcode = 'serialization_failure', hint = 'Book it again: it belongs to the next open period.';
+    raise exception 'ledger_journal: the period is closed, or does not fit the time'
+      using errcode = 'serialization_failure', hint = 'Book the journal again: it then goes to the next open period.';
   elsif exists (
     select from added
     where recorded_at < (select (max(recorded) + 1)::timestamp at time zone 'UTC' from public.ledger_snapshot_day)
   ) then
-    raise exception 'ledger_journal: the day on which it is recorded is added up already'
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Set the clock of the database right.';
+    raise exception 'ledger_journal: the day of recording already has a snapshot'
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Correct the clock of the database.';
   end if;
   return null;
 end

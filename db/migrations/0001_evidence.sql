@@ -61,7 +61,7 @@ create trigger webhook_conflict_append_only before update or delete or truncate 
   for each statement execute function refuse_change();
 
 -- Deliveries that failed verification, until they are accepted or displaced by newer ones. The table is bounded, because
--- anybody can send to the endpoint. Values of headers that are credentials are hashed.
+-- any client can send to the endpoint. Values of headers that are credentials are hashed.
 create table quarantine (
   id bigint generated always as identity primary key,
   received_at timestamptz not null,

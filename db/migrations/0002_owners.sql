@@ -23,7 +23,7 @@ create function hold_decimals() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
   if exists (select from public.deposit where old.key in (asset, settlement_asset)) then
-    raise exception 'asset %: amounts were kept by % decimals', old.key, old.decimals
+    raise exception 'asset %: stored amounts have % decimals', old.key, old.decimals
       using errcode = 'restrict_violation';
   end if;
   return new;
@@ -75,8 +75,8 @@ create table owner (
   forward_recipient text,
   created_at timestamptz not null default now(),
   primary key (kind, id, service),
-  check ((kind = 'channel') = (forward_recipient is not null)),
-  check ((kind = 'channel') = (forward_network is not null))
+  constraint owner_forward_recipient check ((kind = 'channel') = (forward_recipient is not null)),
+  constraint owner_forward_network check ((kind = 'channel') = (forward_network is not null))
 );
 
 -- A recipient is watched from the creation of the oldest channel that forwards to it.

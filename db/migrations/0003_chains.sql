@@ -133,14 +133,14 @@ create table balance_point (
   opening numeric(78, 0) not null default 0 check (opening >= 0),
   opening_is text not null default 'assumed' check (opening_is in ('assumed', 'read', 'left')),
   -- Every change up to this height is explained, or is a balance_difference.
-  height bigint not null check (height >= opening_height),
+  height bigint not null constraint balance_point_after_opening check (height >= opening_height),
   balance numeric(78, 0) not null check (balance >= 0),
   -- A balance at a later height, which waits until everything up to that height was read.
-  reading_height bigint check (reading_height >= height),
+  reading_height bigint constraint balance_point_reading_after_height check (reading_height >= height),
   reading numeric(78, 0) check (reading >= 0),
   checked_at timestamptz not null,
   primary key (network, address, asset),
-  check ((reading is null) = (reading_height is null))
+  constraint balance_point_reading_complete check ((reading is null) = (reading_height is null))
 );
 
 -- A range of heights in which a balance changed by an amount that is not known. The row is deleted once the change is known.

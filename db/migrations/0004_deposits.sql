@@ -44,7 +44,7 @@ create table deposit (
   -- Since when the oldest of these statuses has waited for its webhook.
   unreported_since timestamptz,
   unique (service_id, service),
-  check (num_nonnulls(service_id, transfer, merged_into) > 0),
+  constraint deposit_identified check (num_nonnulls(service_id, transfer, merged_into) > 0),
   constraint deposit_is_number check (amount < 'NaN' and settlement_amount < 'NaN' and fee_amount < 'NaN')
 );
 
@@ -99,8 +99,8 @@ create table mismatch (
   loss_asset text,
   loss_amount numeric(78, 0) check (loss_amount > 0),
   -- The amount that the loss is a part of, in the same asset.
-  loss_whole numeric(78, 0) constraint mismatch_check1 check (loss_whole >= loss_amount),
-  constraint mismatch_check check ((cleared_at is null) = (cleared_how is null)),
+  loss_whole numeric(78, 0) constraint mismatch_loss_within_whole check (loss_whole >= loss_amount),
+  constraint mismatch_cleared_check check ((cleared_at is null) = (cleared_how is null)),
   constraint mismatch_resolved_check check (num_nulls(resolved_at, resolved_by, resolved_reason) in (0, 3)),
   constraint mismatch_loss_check check (num_nulls(loss_asset, loss_amount, loss_whole) in (0, 3))
 );
@@ -112,7 +112,7 @@ create index mismatch_group_open on mismatch (group_id) where cleared_at is null
 create index mismatch_open_kind on mismatch (kind, id) where cleared_at is null;
 create index mismatch_unreadable on mismatch (subject) where kind in ('unknown_event', 'unknown_status', 'schema_drift');
 
--- The value of a loss is by the price in force when the mismatch opened.
+-- The value of a loss is by the price at the time when the mismatch opened.
 create view mismatch_loss as
   select m.*, rule.currency,
     accounting.in_units(m.loss_amount, a.decimals) as loss,
@@ -161,8 +161,8 @@ create table mismatch_event (
   approved_by text,
   before jsonb,
   after jsonb,
-  check (action in ('assigned', 'snoozed') or text is not null),
-  check (lower(approved_by) <> lower(actor))
+  constraint mismatch_event_text_given check (action in ('assigned', 'snoozed') or text is not null),
+  constraint mismatch_event_second_person check (lower(approved_by) <> lower(actor))
 );
 
 create index mismatch_event_mismatch_id on mismatch_event (mismatch_id);

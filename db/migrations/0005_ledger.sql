@@ -46,7 +46,7 @@ create table ledger_journal (
   event_at timestamptz not null,
   recorded_at timestamptz not null default clock_timestamp(),
   period date not null,
-  constraint ledger_journal_check check ((kind = 'reversal') = (reverses is not null)),
+  constraint ledger_journal_reverses_check check ((kind = 'reversal') = (reverses is not null)),
   -- A manual journal and its reversal concern no payment; a withdrawal concerns no deposit.
   constraint ledger_journal_about_check check (case kind
     when 'manual' then true
@@ -55,15 +55,14 @@ create table ledger_journal (
     else num_nulls(deposit_id, transfer) = 0 end),
   constraint ledger_journal_manual_check check (kind <> 'manual' or num_nonnulls(deposit_id, transfer) = 0),
   constraint ledger_journal_period_check
-    check (period = date_trunc('month', period::timestamp) and period >= ledger_month(event_at))
+    check (period = date_trunc('month', period::timestamp) and period >= ledger_month(event_at)),
+  -- A journal from evidence has the time of its evidence, however early. A date that a person chose is in the age of
+  -- blockchains.
+  constraint ledger_journal_event_at_check check (
+    isfinite(event_at)
+    and (kind <> 'manual' or (event_at >= timestamptz '2009-01-01 00:00:00+00' and event_at < timestamptz '10000-01-01 00:00:00+00'))
+  )
 );
-
--- A journal from evidence has the time of its evidence, whatever it is. A date that a person chose is in the age of
--- blockchains.
-alter table ledger_journal add constraint ledger_journal_event_at_check check (
-  isfinite(event_at)
-  and (kind <> 'manual' or (event_at >= timestamptz '2009-01-01 00:00:00+00' and event_at < timestamptz '10000-01-01 00:00:00+00'))
-) not valid;
 
 create index ledger_journal_deposit_id on ledger_journal (deposit_id);
 create index ledger_journal_transfer on ledger_journal (transfer);

@@ -21,19 +21,19 @@ begin
     from public.ledger_journal j where j.id = added.journal_id limit 1
   ) as journal on true;
   if is_unknown then
-    raise exception 'ledger_transfer: there is no such journal, which its foreign key says'
+    raise exception 'ledger_transfer: the journal does not exist'
       using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_journal_id_fkey';
   elsif is_late then
     raise exception 'ledger_transfer: the journal is already booked; post a new one';
   elsif is_other then
-    raise exception 'ledger_transfer: times and period are not those of the journal';
+    raise exception 'ledger_transfer: times and period differ from those of the journal';
   elsif exists (
     select from (select debit as id, asset from added union select credit, asset from added) as side
     where not exists (
       select from public.ledger_account a where a.id = side.id and a.asset = side.asset
     )
   ) then
-    raise exception 'ledger_transfer: there is no such account of that asset, which its foreign keys say'
+    raise exception 'ledger_transfer: an account does not exist in that asset'
       using errcode = 'foreign_key_violation', constraint = 'ledger_transfer_debit_asset_fkey';
   elsif takes_back and exists (
     select from added
@@ -45,7 +45,7 @@ begin
         and (t.debit, t.credit, t.asset, t.amount) = (added.credit, added.debit, added.asset, added.amount)
     )
   ) then
-    raise exception 'ledger_transfer: a leg does not mirror one of the journal that its journal takes back';
+    raise exception 'ledger_transfer: a leg does not mirror a leg of the reversed journal';
   end if;
   return null;
 end
@@ -127,8 +127,8 @@ create constraint trigger ledger_journal_reversal after insert on ledger_journal
 create function refuse_old_snapshot() returns trigger language plpgsql as $$
 begin
   if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception '%: it is written at an isolation level that does not see which months are closed', tg_table_name
-      using errcode = 'invalid_transaction_state', hint = 'Write it under read committed.';
+    raise exception '%: this isolation level does not see which months are closed', tg_table_name
+      using errcode = 'invalid_transaction_state', hint = 'Use read committed.';
   end if;
   return null;
 end
@@ -154,14 +154,14 @@ begin
       and not (added.kind in ('manual', 'reversal') and added.deposit_id is null
         and added.period = public.ledger_period_for(earliest.event_at, true))
   ) then
-    raise exception 'ledger_journal: the period is closed, or is not the one for that time'
-      using errcode = 'serialization_failure', hint = 'Book it again: it belongs to the next open period.';
+    raise exception 'ledger_journal: the period is closed, or does not fit the time'
+      using errcode = 'serialization_failure', hint = 'Book the journal again: it then goes to the next open period.';
   elsif exists (
     select from added
     where recorded_at < (select (max(recorded) + 1)::timestamp at time zone 'UTC' from public.ledger_snapshot_day)
   ) then
-    raise exception 'ledger_journal: the day on which it is recorded is added up already'
-      using errcode = 'object_not_in_prerequisite_state', hint = 'Set the clock of the database right.';
+    raise exception 'ledger_journal: the day of recording already has a snapshot'
+      using errcode = 'object_not_in_prerequisite_state', hint = 'Correct the clock of the database.';
   end if;
   return null;
 end
@@ -179,10 +179,10 @@ begin
   if (new.kind = 'manual' or coalesce(original.kind = 'manual', false))
     <> exists (select from public.manual_journal where journal_id = new.id)
   then
-    raise exception 'journal %: what is booked by hand, and nothing else, has a reason and two people', new.id;
+    raise exception 'journal %: only a manual journal has a reason and two people, and it needs them', new.id;
   end if;
   if new.kind = 'reversal' and (new.deposit_id, new.transfer) is distinct from (original.deposit_id, original.transfer) then
-    raise exception 'journal % is about something else than journal %, which it takes back', new.id, new.reverses;
+    raise exception 'journal % concerns another deposit or payment than journal %, which it reverses', new.id, new.reverses;
   end if;
   return null;
 end
@@ -201,7 +201,7 @@ begin
       left join public.ledger_journal original on original.id = journal.reverses
     where coalesce(original.kind, journal.kind) <> 'manual' or journal.xmin <> pg_current_xact_id()::xid
   ) then
-    raise exception 'manual_journal: the journal is not booked by hand, or was booked before';
+    raise exception 'manual_journal: the journal is not manual, or was already booked';
   end if;
   return null;
 end

@@ -9,7 +9,7 @@ create table ledger_period_event (
   period date not null check (period = date_trunc('month', period::timestamp)),
   action text not null check (action in ('soft_closed', 'closed', 'reopened')),
   at timestamptz not null default clock_timestamp(),
-  -- A name as it was given; it proves nothing.
+  -- The name that the person gave; it proves nothing.
   actor text not null check (actor <> ''),
   approved_by text check (approved_by <> ''),
   reason text check (reason <> ''),
@@ -22,11 +22,12 @@ create table ledger_period_event (
   cut_at timestamptz,
   -- Of the frozen trial balance.
   sha256 text check (sha256 ~ '^[0-9a-f]{64}$'),
-  check ((action = 'closed') = (sha256 is not null)),
-  check (lower(approved_by) <> lower(actor)),
-  check (not forced or action = 'closed'),
-  check (severe_open = 0 or forced or action <> 'closed'),
-  check (num_nulls(reason, approved_by) = 0 or not (forced or action = 'reopened'))
+  constraint ledger_period_event_frozen check ((action = 'closed') = (sha256 is not null)),
+  constraint ledger_period_event_second_person check (lower(approved_by) <> lower(actor)),
+  constraint ledger_period_event_forced_close check (not forced or action = 'closed'),
+  constraint ledger_period_event_severe_forced check (severe_open = 0 or forced or action <> 'closed'),
+  constraint ledger_period_event_reason_given
+    check (num_nulls(reason, approved_by) = 0 or not (forced or action = 'reopened'))
 );
 
 create index ledger_period_event_period on ledger_period_event (period);
@@ -93,7 +94,7 @@ begin
       raise '% is open', month using errcode = 'DP001', hint = 'see what is closed with "bin/depositd ledger periods"';
     elsif of_period < softly then
       raise '% is closed too', to_char(softly, 'YYYY-MM')
-        using errcode = 'DP001', hint = 'reopen it first: the last month that was closed is opened first';
+        using errcode = 'DP001', hint = 'reopen it first: months are reopened from the last one backwards';
     end if;
     return;
   end if;
@@ -101,7 +102,7 @@ begin
     raise '% is closed already', month using errcode = 'DP001', hint = 'see it with "bin/depositd ledger periods"';
   elsif change = 'soft_closed' and of_period <= softly then
     raise '% is soft-closed already', month
-      using errcode = 'DP001', hint = 'close it for good without --soft, or reopen it';
+      using errcode = 'DP001', hint = 'close it finally without --soft, or reopen it';
   elsif due < of_period then
     raise '% is not closed yet', to_char(due, 'YYYY-MM')
       using errcode = 'DP001', hint = 'close it first: months are closed in order';
@@ -109,8 +110,8 @@ begin
   severe := severe_mismatches_until(of_period);
   if change = 'closed' and severe > 0 and not force then
     raise 'severe mismatches up to the end of % are open: %', month, severe
-      using errcode = 'DP001', hint = 'end them, as "bin/depositd mismatches list --severity severe" shows them, '
-        'or close it all the same with --force, --reason and --approved-by';
+      using errcode = 'DP001', hint = 'resolve those that "bin/depositd mismatches list --severity severe" shows, '
+        'or close the month anyway with --force, --reason and --approved-by';
   end if;
 end
 $$;
@@ -244,19 +245,19 @@ create table ledger_seal (
   number bigint primary key check (number > 0),
   -- It covers the journals with an id above after_journal, up to last_journal.
   after_journal bigint not null,
-  last_journal bigint not null unique check (last_journal > after_journal),
+  last_journal bigint not null unique constraint ledger_seal_range check (last_journal > after_journal),
   journals integer not null check (journals > 0),
   root text not null check (root ~ '^[0-9a-f]{64}$'),
   previous text not null,
   sealed_at timestamptz not null,
   hash text not null unique check (hash ~ '^[0-9a-f]{64}$'),
   -- Of each journal its id in 8 bytes and its leaf in 32: by these, the journal that breaks a seal is found.
-  leaves bytea not null check (length(leaves) = journals * 40),
+  leaves bytea not null constraint ledger_seal_leaf_per_journal check (length(leaves) = journals * 40),
   -- A seal follows the one before it, so that no two follow the same.
   preceding bigint generated always as (nullif(number - 1, 0)) stored,
   unique (number, hash, last_journal),
   foreign key (preceding, previous, after_journal) references ledger_seal (number, hash, last_journal),
-  check (number > 1 or (after_journal = 0 and previous = repeat('0', 64)))
+  constraint ledger_seal_first check (number > 1 or (after_journal = 0 and previous = repeat('0', 64)))
 );
 
 -- Hashes do not compress.
@@ -269,7 +270,7 @@ create trigger ledger_seal_append_only before update or delete or truncate on le
 create function refuse_seal_beyond_cut() returns trigger language plpgsql as $$
 begin
   if new.last_journal > (select c.last_journal from public.ledger_last_cut c) then
-    raise exception 'ledger_seal: it goes beyond journal %, the last that was cut off',
+    raise exception 'ledger_seal: it goes beyond journal %, the last one of the newest cut',
       (select c.last_journal from public.ledger_last_cut c);
   end if;
   return null;

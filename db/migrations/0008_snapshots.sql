@@ -59,7 +59,7 @@ declare
   this date;
 begin
   if current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
-    raise exception 'make_ledger_snapshot: it is run at an isolation level that does not see what was booked last'
+    raise exception 'make_ledger_snapshot: this isolation level does not see the newest bookings'
       using errcode = 'invalid_transaction_state';
   end if;
   perform pg_advisory_xact_lock(hashtext('make_ledger_snapshot'));

@@ -174,22 +174,21 @@ constraint delivery_attempt_duration_ms_check on service.delivery_attempt: CHECK
 constraint delivery_attempt_event_id_endpoint_id_fkey on service.delivery_attempt: FOREIGN KEY (event_id, endpoint_id) REFERENCES service.delivery(event_id, endpoint_id);
 constraint delivery_attempt_number_check on service.delivery_attempt: CHECK ((number > 0));
 constraint delivery_attempt_pkey on service.delivery_attempt: PRIMARY KEY (event_id, endpoint_id, number);
-constraint delivery_check on service.delivery: CHECK (((tries >= 0) AND (tries <= attempts)));
-constraint delivery_check1 on service.delivery: CHECK (((status = 'pending'::text) = (next_at IS NOT NULL)));
-constraint delivery_check2 on service.delivery: CHECK (((status = 'pending'::text) = (ended_at IS NULL)));
+constraint delivery_ended_has_time on service.delivery: CHECK (((status = 'pending'::text) = (ended_at IS NULL)));
 constraint delivery_endpoint_id_fkey on service.delivery: FOREIGN KEY (endpoint_id) REFERENCES service.webhook_endpoint(id);
 constraint delivery_event_id_fkey on service.delivery: FOREIGN KEY (event_id) REFERENCES service.event(id);
+constraint delivery_pending_has_next on service.delivery: CHECK (((status = 'pending'::text) = (next_at IS NOT NULL)));
 constraint delivery_pkey on service.delivery: PRIMARY KEY (event_id, endpoint_id);
 constraint delivery_sequence_key on service.delivery: UNIQUE (sequence);
 constraint delivery_status_check on service.delivery: CHECK ((status = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text, 'cancelled'::text])));
+constraint delivery_tries_within_attempts on service.delivery: CHECK (((tries >= 0) AND (tries <= attempts)));
 constraint deposit_amount_check on service.deposit: CHECK ((amount > (0)::numeric));
-constraint deposit_check on service.deposit: CHECK (((owner_kind = 'channel'::text) = (to_network IS NOT NULL)));
-constraint deposit_check2 on service.deposit: CHECK (((status = ANY (ARRAY['forwarding'::text, 'settled'::text])) <= (to_transaction IS NOT NULL)));
-constraint deposit_check4 on service.deposit: CHECK (((status = ANY (ARRAY['settled'::text, 'credited'::text])) <= (to_at IS NOT NULL)));
-constraint deposit_check5 on service.deposit: CHECK ((((status = 'settled'::text) <= (owner_kind = 'channel'::text)) AND ((status = 'credited'::text) <= (owner_kind = 'stable_wallet'::text))));
+constraint deposit_channel_has_network on service.deposit: CHECK (((owner_kind = 'channel'::text) = (to_network IS NOT NULL)));
 constraint deposit_converting on service.deposit: CHECK (((status = 'converting'::text) <= (owner_kind = 'channel'::text)));
 constraint deposit_decimals_check on service.deposit: CHECK ((decimals >= 0));
+constraint deposit_delivery_has_time on service.deposit: CHECK (((status = ANY (ARRAY['settled'::text, 'credited'::text])) <= (to_at IS NOT NULL)));
 constraint deposit_fee_check on service.deposit: CHECK ((fee >= (0)::numeric));
+constraint deposit_forward_has_transaction on service.deposit: CHECK (((status = ANY (ARRAY['forwarding'::text, 'settled'::text])) <= (to_transaction IS NOT NULL)));
 constraint deposit_has_event on service.deposit: FOREIGN KEY (id, revision) REFERENCES service.event(deposit_id, revision) DEFERRABLE INITIALLY DEFERRED;
 constraint deposit_held on service.deposit: CHECK (((status = 'held'::text) <= (to_transaction IS NULL)));
 constraint deposit_owner_kind_owner_id_fkey on service.deposit: FOREIGN KEY (owner_kind, owner_id) REFERENCES service.owner(kind, id);
@@ -207,6 +206,7 @@ constraint deposit_refunded on service.deposit: CHECK ((((status = 'refunded'::t
 constraint deposit_refunding on service.deposit: CHECK ((((status = ANY (ARRAY['refunding'::text, 'refunded'::text])) = (num_nonnulls(refund_address, refund_amount) = 2)) AND (num_nonnulls(refund_address, refund_amount) = ANY (ARRAY[0, 2])) AND (num_nonnulls(to_transaction, refund_address) < 2)));
 constraint deposit_sequence_key on service.deposit: UNIQUE (sequence);
 constraint deposit_status on service.deposit: CHECK ((status = ANY (ARRAY['detected'::text, 'confirmed'::text, 'converting'::text, 'forwarding'::text, 'settled'::text, 'credited'::text, 'held'::text, 'refunding'::text, 'refunded'::text, 'failed'::text])));
+constraint deposit_status_of_owner on service.deposit: CHECK ((((status = 'settled'::text) <= (owner_kind = 'channel'::text)) AND ((status = 'credited'::text) <= (owner_kind = 'stable_wallet'::text))));
 constraint deposit_sweep_id_fkey on service.deposit: FOREIGN KEY (sweep_id) REFERENCES service.transfer(id);
 constraint deposit_to_amount_check on service.deposit: CHECK ((to_amount >= (0)::numeric));
 constraint deposit_to_decimals_check on service.deposit: CHECK ((to_decimals >= 0));
@@ -244,16 +244,16 @@ constraint stream_pkey on service.stream: PRIMARY KEY (network);
 constraint transfer_amount_check on service.transfer: CHECK ((amount > (0)::numeric));
 constraint transfer_attempt_check on service.transfer: CHECK ((attempt > 0));
 constraint transfer_branch_check on service.transfer: CHECK ((branch >= 0));
-constraint transfer_check on service.transfer: CHECK (((kind = ANY (ARRAY['forward'::text, 'refund'::text, 'extra'::text])) = (deposit_id IS NOT NULL)));
-constraint transfer_check1 on service.transfer: CHECK (((kind = 'withdrawal'::text) = (withdrawal IS NOT NULL)));
-constraint transfer_check2 on service.transfer: CHECK (((kind = 'sweep'::text) = (branch > 0)));
-constraint transfer_check3 on service.transfer: CHECK ((COALESCE((outcome = ANY (ARRAY['landed'::text, 'reverted'::text])), false) <= (transaction IS NOT NULL)));
 constraint transfer_deposit_id_fkey on service.transfer: FOREIGN KEY (deposit_id) REFERENCES service.deposit(id);
 constraint transfer_deposit_id_kind_attempt_key on service.transfer: UNIQUE (deposit_id, kind, attempt);
 constraint transfer_kind_check on service.transfer: CHECK ((kind = ANY (ARRAY['forward'::text, 'refund'::text, 'withdrawal'::text, 'sweep'::text, 'top_up'::text, 'extra'::text])));
 constraint transfer_network_branch_nonce_key on service.transfer: UNIQUE (network, branch, nonce);
+constraint transfer_of_deposit on service.transfer: CHECK (((kind = ANY (ARRAY['forward'::text, 'refund'::text, 'extra'::text])) = (deposit_id IS NOT NULL)));
+constraint transfer_of_withdrawal on service.transfer: CHECK (((kind = 'withdrawal'::text) = (withdrawal IS NOT NULL)));
 constraint transfer_outcome_check on service.transfer: CHECK ((outcome = ANY (ARRAY['landed'::text, 'reverted'::text, 'expired'::text])));
+constraint transfer_outcome_has_transaction on service.transfer: CHECK ((COALESCE((outcome = ANY (ARRAY['landed'::text, 'reverted'::text])), false) <= (transaction IS NOT NULL)));
 constraint transfer_pkey on service.transfer: PRIMARY KEY (id);
+constraint transfer_sweep_branch on service.transfer: CHECK (((kind = 'sweep'::text) = (branch > 0)));
 constraint transfer_withdrawal_attempt_key on service.transfer: UNIQUE (withdrawal, attempt);
 constraint transfer_withdrawal_fkey on service.transfer: FOREIGN KEY (withdrawal) REFERENCES service.withdrawal(sequence);
 constraint webhook_endpoint_check on service.webhook_endpoint: CHECK (((status = 'disabled'::text) = (disabled_because IS NOT NULL)));
@@ -270,12 +270,12 @@ constraint webhook_secret_pkey on service.webhook_secret: PRIMARY KEY (endpoint_
 constraint webhook_secret_scheme_check on service.webhook_secret: CHECK ((scheme = ANY (ARRAY['v1'::text, 'v1a'::text])));
 constraint webhook_secret_version_check on service.webhook_secret: CHECK ((version > 0));
 constraint withdrawal_amount_check on service.withdrawal: CHECK ((amount > (0)::numeric));
-constraint withdrawal_check on service.withdrawal: CHECK (((status = ANY (ARRAY['sending'::text, 'settled'::text])) <= (transaction IS NOT NULL)));
-constraint withdrawal_check1 on service.withdrawal: CHECK (((status = 'settled'::text) = (settled_at IS NOT NULL)));
 constraint withdrawal_id_check on service.withdrawal: CHECK (((length(id) >= 1) AND (length(id) <= 128)));
 constraint withdrawal_owner_kind_check on service.withdrawal: CHECK ((owner_kind = 'stable_wallet'::text));
 constraint withdrawal_owner_kind_wallet_id_fkey on service.withdrawal: FOREIGN KEY (owner_kind, wallet_id) REFERENCES service.owner(kind, id);
 constraint withdrawal_pkey on service.withdrawal: PRIMARY KEY (sequence);
+constraint withdrawal_sent_has_transaction on service.withdrawal: CHECK (((status = ANY (ARRAY['sending'::text, 'settled'::text])) <= (transaction IS NOT NULL)));
+constraint withdrawal_settled_has_time on service.withdrawal: CHECK (((status = 'settled'::text) = (settled_at IS NOT NULL)));
 constraint withdrawal_status_check on service.withdrawal: CHECK ((status = ANY (ARRAY['requested'::text, 'sending'::text, 'settled'::text, 'failed'::text])));
 constraint withdrawal_wallet_id_id_key on service.withdrawal: UNIQUE (wallet_id, id);
 
@@ -343,11 +343,11 @@ CREATE OR REPLACE FUNCTION service.check_event()
 AS $function$
 begin
   if tg_op = 'UPDATE' then
-    raise exception 'event % is written already, and events are not rewritten', old.id;
+    raise exception 'event % cannot be changed', old.id;
   end if;
   if new.type <> 'endpoint.test'
     and not exists (select from service.deposit where id = new.deposit_id and revision = new.revision) then
-    raise exception 'event % tells of revision % of %, which is not its state', new.id, new.revision, new.deposit_id;
+    raise exception 'event % reports revision % of %, which is not its current one', new.id, new.revision, new.deposit_id;
   end if;
   return new;
 end
@@ -375,7 +375,7 @@ CREATE OR REPLACE FUNCTION service.keep_revoked()
 AS $function$
 begin
   if old.revoked_at is not null or new.hash <> old.hash then
-    raise exception 'API key % is revoked, or would become another key', old.id;
+    raise exception 'API key % is revoked, or its hash would change', old.id;
   end if;
   return new;
 end
@@ -388,13 +388,13 @@ CREATE TRIGGER event_tells_state BEFORE INSERT OR UPDATE ON service.event FOR EA
 
 
 
-comment on table service.api_key is 'Who may call the API. The keys themselves are kept nowhere.';
+comment on table service.api_key is 'Keys of the API. Only their hashes are stored.';
 comment on table service.delivery is 'One event on its way to one webhook endpoint.';
-comment on table service.delivery_attempt is 'The delivery log: every request to a webhook endpoint and what was answered.';
-comment on table service.owner is 'Whom deposit addresses belong to: a channel with its forwarding rule, or a StableWallet.';
-comment on table service.policy is 'What overrides the forwarding or crediting of one owner''s deposits.';
-comment on table service.signing is 'Transfers as they were signed, stored before they are sent, so that a restart sends the same bytes again. A further version has the nonce of the first and a higher fee: of all, one lands.';
+comment on table service.delivery_attempt is 'The delivery log: every request to a webhook endpoint and its answer.';
+comment on table service.owner is 'Owners of deposit addresses: a channel with its forwarding rule, or a StableWallet.';
+comment on table service.policy is 'Rules that override the forwarding or crediting of one owner''s deposits.';
+comment on table service.signing is 'Signed transfers, stored before they are sent, so that a restart sends the same bytes again. A later version has the same nonce and a higher fee: only one version lands.';
 comment on table service.stream is 'Per network: how far it was read, and the next nonce of the liquidity wallet.';
 comment on table service.transfer is 'Each attempt to move money: to recipients, back to senders, out of wallets, and between the service''s own addresses.';
 comment on table service.webhook_endpoint is 'Receivers of webhooks. A deleted one stays for the history of its deliveries.';
-comment on table service.withdrawal is 'What a StableWallet''s owner asked to be paid out of its balance.';
+comment on table service.withdrawal is 'Withdrawals from the balance of a StableWallet, as its owner requested them.';

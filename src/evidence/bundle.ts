@@ -5,8 +5,8 @@ const bundleFormat = 'depositd-evidence/1'
 
 const text = z.string()
 const time = z.iso.datetime()
-const integer = z.string().regex(/^-?\d{1,78}$/, 'is no integer')
-const hash = z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256')
+const integer = z.string().regex(/^-?\d{1,78}$/, 'is not an integer')
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 hash')
 const anything = z.record(text, z.unknown())
 
 const row = z.strictObject({
@@ -63,7 +63,7 @@ const parts = z.strictObject({
 export type BundleParts = z.output<typeof parts>
 
 const schema = z.strictObject({
-  format: z.literal(bundleFormat, `this version of depositd reads ${bundleFormat} alone`),
+  format: z.literal(bundleFormat, `this version of depositd only reads ${bundleFormat}`),
   made: z.strictObject({ at: time, by: text }),
   parts,
   sha256: z.strictObject({ parts: z.record(text, hash), whole: hash }),
@@ -91,14 +91,16 @@ export function hashesOf({ format, made, parts: all }: Omit<Bundle, 'sha256'>): 
 /** Parses a bundle. A text that is not in the canonical form of bundles is a problem. */
 export function parseBundle(document: string): { bundle: Bundle | null; problem: string | null } {
   const value = parseJson(document)
-  if (value === undefined) return { bundle: null, problem: 'it is no JSON, or not all of it' }
+  if (value === undefined) return { bundle: null, problem: 'it is not JSON, or is incomplete' }
   const result = schema.safeParse(value)
   if (!result.success) {
     const [issue] = result.error.issues
     return { bundle: null, problem: `${issue?.path.join('.') || 'the document'}: ${issue?.message}` }
   }
   const isCanonical = documentText(value) === document
-  const problem = isCanonical ? null : 'it is not written as bundles are: "jq -S ." writes it otherwise'
+  const problem = isCanonical
+    ? null
+    : 'it is not formatted as a bundle: it differs from the output of "jq -S ."'
   return { bundle: result.data, problem }
 }
 

@@ -95,8 +95,8 @@ export function refuseSecrets(document: string, settings: Settings): void {
   )
   if (held === undefined) return
   throw new Fault('usage_bad', {
-    problem: `a payload of this deposit holds the value of ${held.name}`,
-    fix: 'replace that secret, since who sent the payload knows it; then make the bundle again',
+    problem: `a payload of this deposit contains the value of ${held.name}`,
+    fix: 'replace that secret, because the sender of the payload knows it; then export the bundle again',
   })
 }
 

@@ -20,7 +20,7 @@ export type BundleVerification = {
 /** Runs all checks of a bundle that need nothing but the bundle: no database, no secret, no chain. */
 export function verifyBundle(document: string): BundleVerification {
   const { bundle, problem } = parseBundle(document)
-  const form = judged('form', problem === null ? [] : [problem], 'written as bundles of this version are')
+  const form = judged('form', problem === null ? [] : [problem], 'formatted as a bundle of this version')
   if (bundle === null) return { checks: [form], bundle, stored: [] }
   const { parts } = bundle
   const { stored, problems } = readAgain(parts)
@@ -75,7 +75,7 @@ function readAgain(parts: BundleParts): { stored: StoredObservation[]; problems:
       const observation = readRow(row, readClaim)
       stored.push({ inboxId: BigInt(row.inbox), observation })
       if (canonicalText(observation) !== canonicalText(row.says))
-        problems.push(`the body of row ${row.inbox} says something else`)
+        problems.push(`the body of row ${row.inbox} states something else`)
     } catch (error) {
       problems.push(`row ${row.inbox}: ${error instanceof Error ? error.message : 'cannot be read'}`)
     }
@@ -89,8 +89,8 @@ function readRow({ source, body, receivedAt, inbox }: BundleEvidenceRow, readCla
   if (source === 'chain' || source === 'person') return decodeObservation(bytesOf(body).toString())
   const reading = readClaim({ source, body: bytesOf(body), receivedAt: new Date(receivedAt) })
   if (reading.kind === 'claim') return reading.claim
-  const problem = 'problem' in reading ? `${reading.path} ${reading.problem}` : 'it is passed over'
-  throw new Fault('usage_bad', { problem: `the profile does not read row ${inbox}: ${problem}`, fix: '' })
+  const problem = 'problem' in reading ? `${reading.path} ${reading.problem}` : 'it is skipped'
+  throw new Fault('usage_bad', { problem: `the profile cannot read row ${inbox}: ${problem}`, fix: '' })
 }
 
 /** If the bundle's profile cannot be parsed, the reader reports that for each body. */
@@ -120,7 +120,7 @@ function verdictProblems(parts: BundleParts, stored: readonly StoredObservation[
     differences(reported, again.deposits[place], `deposit ${String(reported.id)}`),
   )
   const isSame = canonicalText(again) === canonicalText({ deposits, unmatchedDeliveries })
-  return isSame || altered.length > 0 ? altered : ['other deposits, or other unexplained deliveries']
+  return isSame || altered.length > 0 ? altered : ['other deposits, or other unmatched deliveries']
 }
 
 /** The names of the fields that differ. */
@@ -129,7 +129,7 @@ function differences(
   again: Record<string, unknown> | undefined,
   of: string,
 ): string[] {
-  if (again === undefined) return [`${of} is not decided by this evidence`]
+  if (again === undefined) return [`this evidence does not decide ${of}`]
   const names = [...new Set([...Object.keys(reported), ...Object.keys(again)])]
   return names
     .filter((name) => canonicalText(reported[name] ?? null) !== canonicalText(again[name] ?? null))
@@ -171,7 +171,7 @@ function checkJournals({ verdict, journals }: BundleParts): Problems {
   const twice = keys.filter((key, place) => keys.indexOf(key) !== place)
   const reversals = journals.filter(({ kind }) => kind === 'reversal')
   return [
-    ...due.map(({ key }) => `not in the books as the evidence asks: ${key}`),
+    ...due.map(({ key }) => `missing from the books, or not reversed: ${key}`),
     ...twice.map((key) => `booked twice: ${String(key)}`),
     ...reversals
       .filter(
@@ -181,7 +181,7 @@ function checkJournals({ verdict, journals }: BundleParts): Problems {
             journals.find(({ key }) => key === one.reverses),
           ),
       )
-      .map(({ key }) => `${String(key)} does not take back what it names`),
+      .map(({ key }) => `${String(key)} does not mirror the journal that it reverses`),
   ]
 }
 
@@ -202,12 +202,16 @@ export function verifySignatures({ evidence, webhooks }: BundleParts, keys: Keys
   const signing = webhooks as SchemeSettings
   const given = keys.secrets.length > 0 || keys.publicKeys !== null
   if (rows.length === 0) return notDone(signatureCheck, 'there are no webhooks')
-  if (!given) return notDone(signatureCheck, 'give WEBHOOK_SECRETS, or --public-keys, to verify the webhooks')
+  if (!given)
+    return notDone(signatureCheck, 'set WEBHOOK_SECRETS, or use --public-keys, to verify the webhooks')
   if (signing.scheme === 'none')
-    return judged(signatureCheck, ['keys are given, and by this bundle no webhook is signed'], '')
+    return judged(signatureCheck, ['keys are given, but the bundle states that webhooks are not signed'], '')
   if (signing.scheme === 'shared-secret')
-    return notDone(signatureCheck, 'of a shared secret only a hash is kept, and it proves nothing of a body')
-  return checked(signatureCheck, `${rows.length} webhooks are signed by a key that was given`, () => {
+    return notDone(
+      signatureCheck,
+      'only a hash of a shared secret is stored, and it proves nothing about a body',
+    )
+  return checked(signatureCheck, `${rows.length} webhooks are signed by one of the given keys`, () => {
     const verify = createScheme(signing, keys)
     return rows.flatMap(({ inbox, headers, body, receivedAt }) => {
       const verdict = verify({ headers, body: bytesOf(body), receivedAt: new Date(receivedAt) })

@@ -62,17 +62,13 @@ async function verifyChain(name: string, { parts, claims, urls }: ChainCheckInpu
   const check = `chain ${name}`
   const network = parts.networks.find((one) => one.name === name)
   if (urls.length === 0)
-    return notDone(check, `give --rpc ${name}=URL to read ${claims.length} transfers again`)
-  if (network === undefined) return judged(check, ['the bundle knows no such network'], '')
+    return notDone(check, `use --rpc ${name}=URL to read ${claims.length} transfers again`)
+  if (network === undefined) return judged(check, ['the bundle does not contain this network'], '')
   try {
     const reader = createReader(networkOf(network, urls))
     await reader.checkIdentity()
     const problems = await mapBounded([...claims], readAtOnce, (one) => problemsOf(one, reader))
-    return judged(
-      check,
-      problems.flat(),
-      `${claims.length} transfers are there as told, on ${chainOf(network)}`,
-    )
+    return judged(check, problems.flat(), `${claims.length} transfers confirmed on ${chainOf(network)}`)
   } catch (error) {
     return judged(check, [lineOf(error)], '')
   }
@@ -125,7 +121,7 @@ function fieldProblems(leg: ChainLeg, found: StagedTransfer): string[] {
   const isWhen = leg.blockAt.getTime() === found.blockAt.getTime()
   return [
     ...differing.map((name) => `${name} is ${String(found[name])}, not ${String(leg[name])}`),
-    ...(isWhen ? [] : [`its block is of ${found.blockAt.toISOString()}, not ${leg.blockAt.toISOString()}`]),
+    ...(isWhen ? [] : [`its block time is ${found.blockAt.toISOString()}, not ${leg.blockAt.toISOString()}`]),
   ]
 }
 

@@ -49,7 +49,7 @@ export function draftTransfers(
   const paired = [...halves].flatMap(([asset, of]) => pair(asset, of, { books, faults }))
   const transfers = [...whole, ...paired]
   const same = transfers.find(({ debit, credit }) => debit === credit)
-  if (same !== undefined) faults.push(`${same.debit} is debited and credited with the same`)
+  if (same !== undefined) faults.push(`${same.debit} is debited and credited with the same amount`)
   return { transfers, faults }
 }
 
@@ -67,7 +67,9 @@ function readLine(
 ): ParsedJournalLine {
   for (const account of [debit, credit]) {
     if (account === undefined || (isAccount(account) && books.isKnown(account))) continue
-    refuse(`there is no account ${account}: take one of the books, or name it in the setting accounts.own`)
+    refuse(
+      `account ${account} does not exist: use an account of the books, or add it to the setting accounts.own`,
+    )
   }
   const [debited, credited] = [debit, credit].map((account) => (account as AccountId | undefined) ?? null)
   const { asset, amount } = readAmount(line, books, refuse)
@@ -82,13 +84,15 @@ function readAmount(
   const found = assetsNamed(asset, assets)
   const [key = asset, ...others] = found
   const { symbol, decimals } = assets.get(key) ?? { symbol: asset, decimals: 38 }
-  if (found.length === 0) refuse(`there is no asset ${asset}: write it as network/SYMBOL or network/contract`)
-  else if (others.length > 0) refuse(`${asset} are several assets: write the contract in place of the symbol`)
+  if (found.length === 0)
+    refuse(`asset ${asset} does not exist: write it as network/SYMBOL or network/contract`)
+  else if (others.length > 0)
+    refuse(`${asset} matches several assets: use the contract instead of the symbol`)
   try {
     return { asset: key as AssetKey, amount: parseAmount(amount, decimals) }
   } catch (error) {
     if (!isFault(error, 'amount_malformed')) throw error
-    refuse(`${amount} is no amount of ${symbol}, which has ${decimals} decimals`)
+    refuse(`${amount} is not an amount of ${symbol}, which has ${decimals} decimals`)
     return { asset: key as AssetKey, amount: 0n as Amount }
   }
 }

@@ -122,8 +122,8 @@ export function compareLeaves(sealed: LeafById, found: LeafById): string[] {
   const added = [...found].filter(([id]) => !sealed.has(id))
   const reported = [
     { ids: altered.map(([id]) => id), one: 'is altered', several: 'are altered' },
-    { ids: gone.map(([id]) => id), one: 'is gone', several: 'are gone' },
-    { ids: added.map(([id]) => id), one: 'was put in later', several: 'were put in later' },
+    { ids: gone.map(([id]) => id), one: 'is missing', several: 'are missing' },
+    { ids: added.map(([id]) => id), one: 'was added later', several: 'were added later' },
   ]
   return reported
     .filter(({ ids }) => ids.length > 0)

@@ -20,7 +20,7 @@ export function readColumns(cells: readonly string[]): PriceColumns | string {
   const strange = cells.filter((name) => !columns.some((column) => column === name))
   if (missing.length === 0 && strange.length === 0 && cells.length === columns.length)
     return cells as PriceColumns
-  return `names ${cells.join(', ') || 'nothing'}; it is to name ${columns.join(', ')}, in any order`
+  return `has the columns ${cells.join(', ') || 'none'}; it must have ${columns.join(', ')}, in any order`
 }
 
 /** @returns the price, or a text that says what is wrong */
@@ -29,7 +29,7 @@ export function readPriceLine(
   names: PriceColumns,
 ): PriceLine | string {
   if (cells.length !== names.length)
-    return `has ${cells.length} cells, and the first line names ${names.length}`
+    return `has ${cells.length} cells, but the first line has ${names.length} columns`
   const cell = (name: PriceColumns[number]) => cells[names.indexOf(name)] ?? ''
   const [asset, currency, price, source] = [cell('asset'), cell('currency'), cell('price'), cell('source')]
   const at = parseTime(cell('at'))
@@ -41,6 +41,6 @@ export function readPriceLine(
 function problemOf({ currency, price, source }: Record<'currency' | 'price' | 'source', string>) {
   if (!/^[A-Z]{3}$/.test(currency)) return 'currency is not three capital letters, like EUR'
   if (!/^\d{1,30}(\.\d{1,38})?$/.test(price) || /^[0.]+$/.test(price))
-    return 'price is no amount above zero, like 0.9231'
-  return /^[^\p{C}]{1,100}$/u.test(source) ? null : 'source is no text of 1 to 100 characters'
+    return 'price is not an amount above zero, like 0.9231'
+  return /^[^\p{C}]{1,100}$/u.test(source) ? null : 'source is not a text of 1 to 100 characters'
 }

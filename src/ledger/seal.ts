@@ -39,8 +39,8 @@ export function faultOfSeal(seal: Seal, before: Seal | null): string | null {
   if (hashSeal(seal) !== seal.hash) return 'the seal itself is altered'
   const [number, previous, after] =
     before === null ? [0n, noHash, '0'] : [BigInt(before.number), before.hash, before.last]
-  if (BigInt(seal.number) !== number + 1n) return `it comes behind seal ${number}: those between are gone`
-  if (seal.previous !== previous || seal.after !== after) return 'it does not follow on the seal before it'
+  if (BigInt(seal.number) !== number + 1n) return `it follows seal ${number}: the seals between are missing`
+  if (seal.previous !== previous || seal.after !== after) return 'it does not continue the seal before it'
   return null
 }
 
@@ -151,8 +151,8 @@ const anchorShape = z.strictObject({
  */
 export function readAnchor(line: string): Seal | { fault: string } {
   const read = anchorShape.safeParse(jsonOf(line))
-  if (!read.success) return { fault: 'it is no seal as "ledger seals export" writes them' }
-  return hashSeal(read.data) === read.data.hash ? read.data : { fault: 'its hash is not that of its fields' }
+  if (!read.success) return { fault: 'it is not a seal as "ledger seals export" writes it' }
+  return hashSeal(read.data) === read.data.hash ? read.data : { fault: 'its hash does not match its fields' }
 }
 
 function jsonOf(text: string): unknown {

@@ -120,7 +120,7 @@ export async function pingDatabase<Tables>(db: Kysely<Tables>): Promise<void> {
 
 /** The fault of a write to a standby or read-only server. */
 export function standbyFault(url: string, cause?: unknown): Fault {
-  const problem = 'takes no writes: it is a standby, or set so; give the DATABASE_URL of the server that does'
+  const problem = 'rejects writes: it is a standby or read-only; set DATABASE_URL to the primary server'
   return new Fault('remote_failed', { what: `the database (${new URL(url).host})`, problem }, { cause })
 }
 

@@ -45,7 +45,7 @@ async function applyAll(migrator: Migrator): Promise<MigrationResultSet> {
 }
 
 const ownersRights =
-  'the user of DATABASE_URL has to own the database and may create roles; as a superuser: alter role … createrole'
+  'the user of DATABASE_URL must own the database and may create roles; run as a superuser: alter role … createrole'
 
 /**
  * Accepts a newer schema that only adds: a version that is being replaced may still start.
@@ -54,11 +54,11 @@ const ownersRights =
 export function refuseUnusable(state: SchemaState, database = 'the database'): SchemaState {
   if (state.kind === 'unknown')
     throw new Fault('schema_unknown', {
-      problem: `${database} was made by another version or program: this version has no migration ${state.at}, and nothing was released before 0.1.0 that it could upgrade from`,
-      fix: 'to start afresh, delete the folder .depositd, or name a new, empty database',
+      problem: `${database} was created by another version or program: this version has no migration ${state.at}, and it cannot upgrade from versions before 0.1.0`,
+      fix: 'to start again, delete the folder .depositd, or use a new, empty database',
     })
   if (state.kind === 'newer' && state.contract !== null) {
-    const problem = `${state.contract} of a newer version took away what this one uses: start that version or a newer one`
+    const problem = `migration ${state.contract} of a newer version removed tables or columns that this version uses; start that version or a newer one`
     throw new Fault('remote_failed', { what: 'the schema of the database', problem })
   }
   return state
@@ -162,9 +162,9 @@ async function readIsMigrating<Tables>(db: Kysely<Tables>): Promise<boolean> {
 function behind({ at, needed, isMigrating }: Lack & { isMigrating: boolean }): Fault {
   const found = at === null ? 'it is missing' : `it is at ${at}`
   const fix = isMigrating
-    ? 'a migration is still running: try again later'
+    ? 'a migration is still running; try again later'
     : 'run "bin/depositd migrate", or start the daemon, which migrates'
-  const problem = `${found}, and this version needs ${needed}; ${fix}`
+  const problem = `${found}, but this version needs ${needed}; ${fix}`
   return new Fault('remote_failed', { what: 'the schema of the database', problem })
 }
 

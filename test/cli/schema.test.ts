@@ -28,7 +28,7 @@ test.each([create, 'deposits list', 'ledger verify'])(
     const { status, out, err } = await runCommand(line, settings(url))
     expect({ status, out }).toEqual({ status: 4, out: '' })
     expect(err).toMatch(
-      /^depositd: the schema of the database: it is missing, and this version needs \d{4}_\w+; run "bin\/depositd migrate", or start the daemon, which migrates\n$/,
+      /^depositd: the schema of the database: it is missing, but this version needs \d{4}_\w+; run "bin\/depositd migrate", or start the daemon, which migrates\n$/,
     )
   },
 )
@@ -40,7 +40,7 @@ test('a schema that is behind is named with the version that it is at', async ()
   const { status, err } = await runCommand('deposits list', settings(url))
   expect(status).toBe(4)
   expect(err).toMatch(
-    /^depositd: the schema of the database: it is at 0001_\w+, and this version needs \d{4}_/,
+    /^depositd: the schema of the database: it is at 0001_\w+, but this version needs \d{4}_/,
   )
 })
 
@@ -56,13 +56,13 @@ test.each(['deposits list', 'migrate', 'ledger verify'])(
     const { status, out, err } = await runCommand(line, settings(url))
     expect({ status, out }).toEqual({ status: 4, out: '' })
     expect(err).toBe(
-      'depositd: the database was made by another version or program: this version has no migration 0037_leg_searches, and nothing was released before 0.1.0 that it could upgrade from; to start afresh, delete the folder .depositd, or name a new, empty database\n',
+      'depositd: the database was created by another version or program: this version has no migration 0037_leg_searches, and it cannot upgrade from versions before 0.1.0; to start again, delete the folder .depositd, or use a new, empty database\n',
     )
     const { out: document } = await runCommand(`${line} --json`, settings(url))
     expect(JSON.parse(document)).toMatchObject({
       error: {
         code: 'schema_unknown',
-        fix: 'to start afresh, delete the folder .depositd, or name a new, empty database',
+        fix: 'to start again, delete the folder .depositd, or use a new, empty database',
       },
     })
   },

@@ -56,6 +56,6 @@ test('a file of settings that embedded mode does not read is named in one line',
   expect(err.split('\n')[0]).toBe(
     'depositd: DEPOSITD_CONFIG is ignored: without SERVICE_URL, the settings are .depositd/embedded.yaml, which each start writes',
   )
-  expect(err).toContain('there is no account assets:bank:main')
+  expect(err).toContain('account assets:bank:main does not exist')
   expect((await depositd(words, { folder })).err).not.toContain('DEPOSITD_CONFIG')
 })

@@ -82,7 +82,7 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
       `update ledger_journal set event_at = event_at + interval '1 second' where id = ${some('deposit')}`,
     ],
     'nothing stands in the books of before': [
-      unlock('ledger_seal', 'ledger_seal_check2'),
+      unlock('ledger_seal', 'ledger_seal_first'),
       `update ledger_seal set after_journal = last_journal - 1 where number = 1`,
     ],
   },

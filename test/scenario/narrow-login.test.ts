@@ -151,7 +151,7 @@ test.each([
   `alter function refuse_change() owner to runner`,
 ])('nor does it help who took it over to drop the role: %s', async (statement) => {
   await expect(run(narrow.DATABASE_URL ?? '', `reset role; ${statement}`)).rejects.toThrow(
-    /permission denied|must be owner|must be able to SET ROLE|only roles|amounts were kept by/i,
+    /permission denied|must be owner|must be able to SET ROLE|only roles|stored amounts have/i,
   )
 })
 

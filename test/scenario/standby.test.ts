@@ -159,10 +159,10 @@ describe('a streaming standby', () => {
     const ports = { HTTP_PORT: String(await freePort()), OPS_PORT: String(await freePort()) }
     const daemon = spawnProgram(folder, ['start'], { ...asOwner, ...ports })
     expect(await daemon.ended).not.toBe(0)
-    expect(daemon.output()).toContain('takes no writes: it is a standby, or set so')
+    expect(daemon.output()).toContain('rejects writes: it is a standby or read-only')
     const migrating = await runCommand('migrate', asOwner)
     expect(migrating.status).not.toBe(0)
-    expect(migrating.err).toContain('takes no writes: it is a standby, or set so')
+    expect(migrating.err).toContain('rejects writes: it is a standby or read-only')
     const file = join(folder, 'channels.csv')
     const recipient = `0x${'0'.repeat(38)}ff`
     writeFileSync(
@@ -170,6 +170,6 @@ describe('a streaming standby', () => {
       `id,network,address,forward_network,forward_asset,forward_recipient\nother,base,0x${'0'.repeat(38)}a1,arbitrum,USDC,${recipient}\n`,
     )
     const importing = await runCommand(`channels import ${file}`, asOwner)
-    expect(importing.err).toContain('takes no writes: it is a standby, or set so')
+    expect(importing.err).toContain('rejects writes: it is a standby or read-only')
   })
 })

@@ -173,7 +173,7 @@ describe('two versions side by side', () => {
       const refused = spawnProgram(folder, ['start'], { ...environment, ...login })
       expect(await refused.ended).not.toBe(0)
       expect(refused.output()).toContain(
-        '9999_newer_contract of a newer version took away what this one uses',
+        'migration 9999_newer_contract of a newer version removed tables or columns that this version uses',
       )
     }
   })

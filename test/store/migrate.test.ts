@@ -93,14 +93,14 @@ test.each([
   [
     'other files before its own end',
     ['0001_good', '0002_other'],
-    'this version has no migration 0002_other, and nothing',
+    'this version has no migration 0002_other, and it cannot',
   ],
   [
     'other files, and more of them',
     ['0001_other', '0037_other'],
-    'this version has no migration 0037_other, and nothing',
+    'this version has no migration 0037_other, and it cannot',
   ],
-  ['its own files with a gap', ['0002_better'], 'this version has no migration 0002_better, and nothing'],
+  ['its own files with a gap', ['0002_better'], 'this version has no migration 0002_better, and it cannot'],
 ])('a database made by %s is refused and left as it is', async (_what, names, problem) => {
   const db = await openEmpty()
   const [own, other] = [await temporaryFolder(), await temporaryFolder()]

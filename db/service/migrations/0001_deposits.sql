@@ -20,7 +20,7 @@ create table service.owner (
   unique (kind, id),
   check (num_nonnulls(forward_network, forward_asset, forward_recipient) = case kind when 'channel' then 3 else 0 end)
 );
-comment on table service.owner is 'Whom deposit addresses belong to: a channel with its forwarding rule, or a StableWallet.';
+comment on table service.owner is 'Owners of deposit addresses: a channel with its forwarding rule, or a StableWallet.';
 
 create unique index owner_list on service.owner (kind, sequence);
 
@@ -32,7 +32,7 @@ create table service.policy (
   primary key (owner_kind, owner_id),
   foreign key (owner_kind, owner_id) references service.owner (kind, id)
 );
-comment on table service.policy is 'What overrides the forwarding or crediting of one owner''s deposits.';
+comment on table service.policy is 'Rules that override the forwarding or crediting of one owner''s deposits.';
 
 create table service.deposit (
   id text primary key,
@@ -76,10 +76,10 @@ create table service.deposit (
   refund_at timestamptz,
   sweep_id bigint,
   foreign key (owner_kind, owner_id) references service.owner (kind, id),
-  constraint deposit_check check ((owner_kind = 'channel') = (to_network is not null)),
-  constraint deposit_check2 check ((status in ('forwarding', 'settled')) <= (to_transaction is not null)),
-  constraint deposit_check4 check ((status in ('settled', 'credited')) <= (to_at is not null)),
-  constraint deposit_check5 check (
+  constraint deposit_channel_has_network check ((owner_kind = 'channel') = (to_network is not null)),
+  constraint deposit_forward_has_transaction check ((status in ('forwarding', 'settled')) <= (to_transaction is not null)),
+  constraint deposit_delivery_has_time check ((status in ('settled', 'credited')) <= (to_at is not null)),
+  constraint deposit_status_of_owner check (
     (status = 'settled') <= (owner_kind = 'channel') and (status = 'credited') <= (owner_kind = 'stable_wallet')),
   constraint deposit_reason check (
     case
@@ -178,11 +178,11 @@ create trigger deposit_revision before update on service.deposit
 create function service.check_event() returns trigger language plpgsql as $$
 begin
   if tg_op = 'UPDATE' then
-    raise exception 'event % is written already, and events are not rewritten', old.id;
+    raise exception 'event % cannot be changed', old.id;
   end if;
   if new.type <> 'endpoint.test'
     and not exists (select from service.deposit where id = new.deposit_id and revision = new.revision) then
-    raise exception 'event % tells of revision % of %, which is not its state', new.id, new.revision, new.deposit_id;
+    raise exception 'event % reports revision % of %, which is not its current one', new.id, new.revision, new.deposit_id;
   end if;
   return new;
 end

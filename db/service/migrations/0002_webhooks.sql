@@ -10,13 +10,13 @@ create table service.api_key (
   created_at timestamptz not null default clock_timestamp(),
   revoked_at timestamptz
 );
-comment on table service.api_key is 'Who may call the API. The keys themselves are kept nowhere.';
+comment on table service.api_key is 'Keys of the API. Only their hashes are stored.';
 
 -- A revoked key stays revoked.
 create function service.keep_revoked() returns trigger language plpgsql as $$
 begin
   if old.revoked_at is not null or new.hash <> old.hash then
-    raise exception 'API key % is revoked, or would become another key', old.id;
+    raise exception 'API key % is revoked, or its hash would change', old.id;
   end if;
   return new;
 end
@@ -69,14 +69,14 @@ create table service.delivery (
   status text not null default 'pending' check (status in ('pending', 'delivered', 'failed', 'cancelled')),
   -- All attempts, and those since the delivery was last asked for.
   attempts integer not null default 0,
-  tries integer not null default 0 check (tries between 0 and attempts),
+  tries integer not null default 0 constraint delivery_tries_within_attempts check (tries between 0 and attempts),
   -- During an attempt, the time at which it counts as lost.
   next_at timestamptz default clock_timestamp(),
   created_at timestamptz not null default clock_timestamp(),
   ended_at timestamptz,
   primary key (event_id, endpoint_id),
-  check ((status = 'pending') = (next_at is not null)),
-  check ((status = 'pending') = (ended_at is null))
+  constraint delivery_pending_has_next check ((status = 'pending') = (next_at is not null)),
+  constraint delivery_ended_has_time check ((status = 'pending') = (ended_at is null))
 );
 comment on table service.delivery is 'One event on its way to one webhook endpoint.';
 create index delivery_due on service.delivery (endpoint_id, next_at, sequence) where next_at is not null;
@@ -96,4 +96,4 @@ create table service.delivery_attempt (
   foreign key (event_id, endpoint_id) references service.delivery,
   check (num_nonnulls(status_code, problem) = num_nonnulls(duration_ms))
 );
-comment on table service.delivery_attempt is 'The delivery log: every request to a webhook endpoint and what was answered.';
+comment on table service.delivery_attempt is 'The delivery log: every request to a webhook endpoint and its answer.';

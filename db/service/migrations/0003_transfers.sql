@@ -19,10 +19,10 @@ create table service.withdrawal (
   updated_at timestamptz not null default clock_timestamp(),
   unique (wallet_id, id),
   foreign key (owner_kind, wallet_id) references service.owner (kind, id),
-  check ((status in ('sending', 'settled')) <= (transaction is not null)),
-  check ((status = 'settled') = (settled_at is not null))
+  constraint withdrawal_sent_has_transaction check ((status in ('sending', 'settled')) <= (transaction is not null)),
+  constraint withdrawal_settled_has_time check ((status = 'settled') = (settled_at is not null))
 );
-comment on table service.withdrawal is 'What a StableWallet''s owner asked to be paid out of its balance.';
+comment on table service.withdrawal is 'Withdrawals from the balance of a StableWallet, as its owner requested them.';
 create index withdrawal_open on service.withdrawal (network, sequence) where status in ('requested', 'sending');
 
 create table service.transfer (
@@ -48,10 +48,10 @@ create table service.transfer (
   unique (network, branch, nonce),
   unique (deposit_id, kind, attempt),
   unique (withdrawal, attempt),
-  check ((kind in ('forward', 'refund', 'extra')) = (deposit_id is not null)),
-  check ((kind = 'withdrawal') = (withdrawal is not null)),
-  check ((kind = 'sweep') = (branch > 0)),
-  check (coalesce(outcome in ('landed', 'reverted'), false) <= (transaction is not null))
+  constraint transfer_of_deposit check ((kind in ('forward', 'refund', 'extra')) = (deposit_id is not null)),
+  constraint transfer_of_withdrawal check ((kind = 'withdrawal') = (withdrawal is not null)),
+  constraint transfer_sweep_branch check ((kind = 'sweep') = (branch > 0)),
+  constraint transfer_outcome_has_transaction check (coalesce(outcome in ('landed', 'reverted'), false) <= (transaction is not null))
 );
 comment on table service.transfer is 'Each attempt to move money: to recipients, back to senders, out of wallets, and between the service''s own addresses.';
 
@@ -80,7 +80,7 @@ create table service.signing (
   created_at timestamptz not null default clock_timestamp(),
   unique (transfer_id, version)
 );
-comment on table service.signing is 'Transfers as they were signed, stored before they are sent, so that a restart sends the same bytes again. A further version has the nonce of the first and a higher fee: of all, one lands.';
+comment on table service.signing is 'Signed transfers, stored before they are sent, so that a restart sends the same bytes again. A later version has the same nonce and a higher fee: only one version lands.';
 
 create table service.stream (
   network text primary key,
@@ -89,7 +89,7 @@ create table service.stream (
   -- Everything up to this height was read as final.
   final_height bigint not null,
   final_hash text,
-  -- Sightings up to this height were read.
+  -- Transfers that are not final yet were read up to this height.
   seen_height bigint not null check (seen_height >= final_height),
   seen_hash text
 );

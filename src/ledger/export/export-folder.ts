@@ -51,15 +51,15 @@ export class ExportFolder<State> implements AsyncDisposable {
   ): Promise<ExportFolder<State>> {
     const names = await namesIn(folder)
     if (names.includes(manifestName))
-      throw refusal(`--out has a whole export already: ${folder}`, 'give another folder')
+      throw refusal(`--out already contains a complete export: ${folder}`, 'choose another folder')
     const isUnfinished = names.includes(checkpointName)
     if (isUnfinished && !resume)
       throw refusal(
-        `--out has an export that was broken off: ${folder}`,
-        'go on with --resume, or give another folder',
+        `--out contains an interrupted export: ${folder}`,
+        'continue it with --resume, or choose another folder',
       )
     if (!isUnfinished && names.some((name) => name !== partOf(file)))
-      throw refusal(`--out is not empty: ${folder}`, 'give a folder of its own')
+      throw refusal(`--out is not empty: ${folder}`, 'choose an empty folder')
     const opened = isUnfinished
       ? await reopen<State>(folder, file)
       : await begin<State>(join(folder, partOf(file)))
@@ -118,7 +118,7 @@ async function namesIn(folder: string): Promise<string[]> {
     await mkdir(folder, { recursive: true })
     return (await readdir(folder)).filter((name) => !name.endsWith('.new'))
   } catch (error) {
-    throw refusal(`--out cannot be written: ${messageOf(error)}`, 'give the path of a folder')
+    throw refusal(`--out cannot be written: ${messageOf(error)}`, 'choose a folder that can be written')
   }
 }
 
@@ -137,7 +137,10 @@ async function reopen<State>(folder: string, file: string): Promise<ExportFile<S
   if (bytes > 0 && existsSync(path))
     for await (const data of createReadStream(path, { end: bytes - 1 })) hash.update(data as Buffer)
   if (!existsSync(path) || hash.copy().digest('hex') !== sha256)
-    throw refusal(`what was written before is not there any more: ${path}`, 'export anew into another folder')
+    throw refusal(
+      `the file of the interrupted export is missing or altered: ${path}`,
+      'export again into another folder',
+    )
   await truncate(path, bytes)
   return { handle: await open(path, 'a'), hash, bytes, state }
 }

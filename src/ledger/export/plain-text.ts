@@ -72,8 +72,8 @@ function quoted(text: string): string {
 
 function tooLong({ key }: ExportedAsset): Fault {
   return new Fault('usage_bad', {
-    problem: `amounts of ${key} add up to more than ${digitsMax} digits, which Beancount would round`,
-    fix: 'use --format hledger, or a shorter time',
+    problem: `amounts of ${key} add up to more than ${digitsMax} digits, and Beancount would round them`,
+    fix: 'use --format hledger, or export a shorter period',
   })
 }
 

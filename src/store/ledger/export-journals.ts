@@ -132,7 +132,7 @@ async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
   if (mayCut) return (await patiently('exporting the books', () => cutLedger(db))).lastJournal
   if (sealed !== null) return sealed
   throw new Fault('usage_bad', {
-    problem: 'this login only reads, and exports up to the last seal, of which there is none yet',
-    fix: 'have "bin/depositd ledger seal" run with the DATABASE_URL of the daemon, or wait until the daemon seals',
+    problem: 'a read-only login exports up to the last seal, and nothing is sealed yet',
+    fix: 'run "bin/depositd ledger seal" with the DATABASE_URL of the daemon, or wait until the daemon seals',
   })
 }

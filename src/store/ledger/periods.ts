@@ -42,8 +42,8 @@ async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<vo
     select to_char(ledger_month(min(event_at)), 'YYYY-MM') as begin from ledger_transfer`.execute(db)
   const begin = rows[0]?.begin ?? null
   if (begin === null || period >= begin) return
-  const fix = `close ${begin} first: months are closed in order, and what is older is closed with it`
-  throw new Fault('usage_bad', { problem: `the books begin in ${begin}, and ${period} is before that`, fix })
+  const fix = `close ${begin} first: months are closed in order, and earlier months close with it`
+  throw new Fault('usage_bad', { problem: `${period} is before the beginning of the books in ${begin}`, fix })
 }
 
 /** Open severe mismatches that do not block the close of a month because they are from a later time. */

@@ -83,8 +83,8 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
   const unknown = ids.filter((id) => rows.every((row) => row.id !== id))
   if (unknown.length === 0) return rows
   throw new Fault('not_found', {
-    problem: `there is no mismatch ${unknown.join(', ')}`,
-    fix: 'take a number from "bin/depositd mismatches list --all"; nothing was changed',
+    problem: `mismatch ${unknown.join(', ')} does not exist`,
+    fix: 'use a number from "bin/depositd mismatches list --all"; nothing was changed',
   })
 }
 
@@ -130,7 +130,7 @@ function refuse(cases: readonly MismatchCase[], { action }: CaseAction): void {
     return reason === null ? [] : [`mismatch ${one.id} ${reason}`]
   })
   if (problems.length === 0) return
-  const fix = 'look at it with "bin/depositd mismatches show ID"; nothing was changed'
+  const fix = 'see "bin/depositd mismatches show ID"; nothing was changed'
   throw new Fault('usage_bad', { problem: problems.join(', '), fix })
 }
 

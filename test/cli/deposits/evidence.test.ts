@@ -80,10 +80,10 @@ test.each(['', 'null', '{}', '[]', '{"format":"depositd-evidence/1"}', 'nonsense
 )
 
 test.each([
-  [(document: string) => document.slice(0, 3000), 'it is no JSON, or not all of it'],
+  [(document: string) => document.slice(0, 3000), 'it is not JSON, or is incomplete'],
   [
     (document: string) => document.replace('depositd-evidence/1', 'depositd-evidence/2'),
-    'format: this version of depositd reads depositd-evidence/1 alone',
+    'format: this version of depositd only reads depositd-evidence/1',
   ],
 ])('a document that was cut short, or is of another version, is told as that', async (change, says) => {
   const { status, checks } = await verifyDocument(world, change(text))
@@ -126,7 +126,7 @@ test('a payload that holds a secret keeps the bundle from being made', async () 
     own,
   )
   expect(status).toBe(2)
-  expect(err).toContain('a payload of this deposit holds the value of SERVICE_API_KEY')
+  expect(err).toContain('a payload of this deposit contains the value of SERVICE_API_KEY')
 })
 
 test('a transaction of several deposits names none of them', async () => {

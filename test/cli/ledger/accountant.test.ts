@@ -42,9 +42,7 @@ const asOwner = (line: string) => runCommand(line, { DATABASE_URL: books.url })
 test('before anything is sealed an accountant exports nothing, and is told why', async () => {
   const { status, err } = await asAccountant(`ledger export --format csv --out ${await temporaryFolder()}`)
   expect(status).toBe(2)
-  expect(err).toContain(
-    'this login only reads, and exports up to the last seal, of which there is none yet; ',
-  )
+  expect(err).toContain('a read-only login exports up to the last seal, and nothing is sealed yet; ')
 })
 
 test('an accountant exports what is sealed, byte for byte as the owner does', async () => {

@@ -41,7 +41,10 @@ test('a folder that has an export, or anything else, is left alone', async () =>
   const folder = join(await temporaryFolder(), 'export')
   expect(await depositd(`ledger export --format csv --out ${folder}`)).toMatchObject({ status: 0 })
   const again = await depositd(`ledger export --format csv --out ${folder}`)
-  expect(again).toMatchObject({ status: 2, err: expect.stringContaining('--out has a whole export already') })
+  expect(again).toMatchObject({
+    status: 2,
+    err: expect.stringContaining('--out already contains a complete export'),
+  })
   expect(readdirSync(folder).toSorted()).toEqual(['entries.csv', 'manifest.json'])
   const other = await temporaryFolder()
   writeFileSync(join(other, 'letter.txt'), 'dear')

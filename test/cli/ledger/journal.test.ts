@@ -145,12 +145,12 @@ test.each<[string, () => ReturnType<typeof add>, string]>([
   [
     'an unknown account',
     () => add(collected('x').replace('bank:main', 'bank:mian')),
-    'there is no account assets:bank:mian',
+    'account assets:bank:mian does not exist',
   ],
   [
     'an unknown asset',
     () => add(collected('x').replace('base/USDC', 'base/USD')),
-    'there is no asset base/USD',
+    'asset base/USD does not exist',
   ],
   [
     'an unbalanced journal',

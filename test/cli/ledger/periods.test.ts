@@ -143,11 +143,11 @@ test.each([
   ],
   [
     'ledger close 2025-10 --by erin',
-    'the books begin in 2026-01, and 2025-10 is before that; close 2026-01 first: months are closed in order, and what is older is closed with it',
+    '2025-10 is before the beginning of the books in 2026-01; close 2026-01 first: months are closed in order, and earlier months close with it',
   ],
   [
     'ledger close 2025-12 --soft --by erin',
-    'the books begin in 2026-01, and 2025-12 is before that; close 2026-01 first: months are closed in order, and what is older is closed with it',
+    '2025-12 is before the beginning of the books in 2026-01; close 2026-01 first: months are closed in order, and earlier months close with it',
   ],
   ['ledger close 2026-01 --force --soft', '--force and --soft exclude each other; use one of them'],
   ['ledger close 2026-01 --by policy', '--by is "policy"; give the name of a person, at most 100 characters'],

@@ -46,7 +46,7 @@ test('what is wrong is told in one line, with the lines of the file', async () =
   const path = await file('bad.csv', 'base/USDC,EUR,2026-01-01,-1,ECB', 'base/USDX,EUR,2026-01-01,1,ECB')
   const { status, err } = await depositd(`ledger prices import ${path}`)
   expect(status).toBe(2)
-  expect(err).toContain('bad.csv line 2: price is no amount above zero')
+  expect(err).toContain('bad.csv line 2: price is not an amount above zero')
   expect(err).toContain('bad.csv line 3: there is no asset "base/USDX"')
 })
 

@@ -118,7 +118,7 @@ test('a database that files of another version made is refused, with how to star
   const { status, out, err } = await runCommand('service keys list', environment)
   expect({ status, out }).toEqual({ status: 4, out: '' })
   expect(err).toBe(
-    "depositd: the deposit service's database was made by another version or program: this version has no migration 0002_api_keys, and nothing was released before 0.1.0 that it could upgrade from; to start afresh, delete the folder .depositd, or name a new, empty database\n",
+    "depositd: the deposit service's database was created by another version or program: this version has no migration 0002_api_keys, and it cannot upgrade from versions before 0.1.0; to start again, delete the folder .depositd, or use a new, empty database\n",
   )
 })
 

@@ -145,7 +145,7 @@ test.each<[string, () => Promise<unknown>, string]>([
       add({
         lines: [{ debit: 'assets:typo', credit: 'equity:conversion', asset: 'base/USDC', amount: '1' }],
       }),
-    'line 1 of the journal: there is no account assets:typo: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: account assets:typo does not exist: use an account of the books, or add it to the setting accounts.own',
   ],
   [
     'an account of nobody',
@@ -160,7 +160,7 @@ test.each<[string, () => Promise<unknown>, string]>([
           },
         ],
       }),
-    'line 1 of the journal: there is no account liabilities:deposits:channel:nobody: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: account liabilities:deposits:channel:nobody does not exist: use an account of the books, or add it to the setting accounts.own',
   ],
   [
     'an unbalanced journal',
@@ -170,7 +170,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   [
     'a pattern in place of an account',
     () => add({ lines: [{ ...line, credit: 'assets:stable_wallet:*' }] }),
-    'line 1 of the journal: there is no account assets:stable_wallet:*: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: account assets:stable_wallet:* does not exist: use an account of the books, or add it to the setting accounts.own',
   ],
   [
     'what is in transit',

@@ -96,7 +96,7 @@ test('of an owner, the manifest says that owners are those of the export', async
 
 test('an export that was broken off goes on only where it is asked to', async () => {
   const folder = await brokenOff()
-  await expect(exportLedger(books.db, { ...wish, folder })).rejects.toThrow(/was broken off/)
+  await expect(exportLedger(books.db, { ...wish, folder })).rejects.toThrow(/an interrupted export/)
 })
 
 test('it goes on only with the options with which it was begun', async () => {
@@ -110,7 +110,7 @@ test('it does not go on behind something else than what it wrote', async () => {
   const path = join(folder, 'books.journal.part')
   writeFileSync(path, readFileSync(path, 'utf8').replace('deposit', 'deposed'))
   await expect(exportLedger(books.db, { ...wish, folder, resume: true })).rejects.toThrow(
-    /is not there any more/,
+    /is missing or altered/,
   )
 })
 

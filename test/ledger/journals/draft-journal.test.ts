@@ -61,32 +61,32 @@ test.each<[string, DraftLine[], string]>([
   [
     'an unknown account',
     [line({ ...both, debit: 'assets:typo' })],
-    'line 1 of the journal: there is no account assets:typo: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: account assets:typo does not exist: use an account of the books, or add it to the setting accounts.own',
   ],
   [
     'what is no account',
     [line({ ...both, debit: 'bank' })],
-    'line 1 of the journal: there is no account bank: take one of the books, or name it in the setting accounts.own',
+    'line 1 of the journal: account bank does not exist: use an account of the books, or add it to the setting accounts.own',
   ],
   [
     'an unknown asset',
     [line({ ...both, asset: 'base/USDX' })],
-    'line 1 of the journal: there is no asset base/USDX: write it as network/SYMBOL or network/contract',
+    'line 1 of the journal: asset base/USDX does not exist: write it as network/SYMBOL or network/contract',
   ],
   [
     'a symbol of two assets',
     [line({ ...both, asset: 'base/DAI' })],
-    'line 1 of the journal: base/DAI are several assets: write the contract in place of the symbol',
+    'line 1 of the journal: base/DAI matches several assets: use the contract instead of the symbol',
   ],
   [
     'more digits than the asset has',
     [line({ ...both, amount: '0.0000001' })],
-    'line 1 of the journal: 0.0000001 is no amount of USDC, which has 6 decimals',
+    'line 1 of the journal: 0.0000001 is not an amount of USDC, which has 6 decimals',
   ],
   [
     'one account on both sides',
     [line({ debit: 'assets:bank', credit: 'assets:bank' })],
-    'assets:bank is debited and credited with the same',
+    'assets:bank is debited and credited with the same amount',
   ],
 ])('%s is refused', (_what, lines, fault) => {
   expect(draft(...lines).faults[0]).toBe(fault)

@@ -15,13 +15,13 @@ test.each([
   [
     'that is over another seal',
     withHash({ ...second, previous: noHash }),
-    'it does not follow on the seal before it',
+    'it does not continue the seal before it',
   ],
-  ['that begins elsewhere', withHash({ ...second, after: '6' }), 'it does not follow on the seal before it'],
+  ['that begins elsewhere', withHash({ ...second, after: '6' }), 'it does not continue the seal before it'],
   [
     'with a gap before it',
     withHash({ ...second, number: '3' }),
-    'it comes behind seal 1: those between are gone',
+    'it follows seal 1: the seals between are missing',
   ],
 ])('a seal %s has a fault, though all else fits', (_what, seal, fault) => {
   expect(faultOfSeal(seal, first)).toBe(fault)

@@ -82,8 +82,16 @@ describe.each(['the daemon', 'the owner of the tables'])('%s', (who) => {
     ['nothing', [0n, inTransit, owed, usdcOnBase], 'ledger_transfer_amount_check'],
     ['a negative amount', [-1n, inTransit, owed, usdcOnBase], 'ledger_transfer_amount_check'],
     ['from an account to itself', [1n, inTransit, inTransit, usdcOnBase], 'ledger_transfer_check'],
-    ['an asset that the accounts do not hold', [1n, inTransit, owed, usdtOnBase], 'foreign key'],
-    ['to an account that is not open', [1n, inTransit, 'assets:nowhere', usdcOnBase], 'foreign key'],
+    [
+      'an asset that the accounts do not hold',
+      [1n, inTransit, owed, usdtOnBase],
+      'an account does not exist in that asset',
+    ],
+    [
+      'to an account that is not open',
+      [1n, inTransit, 'assets:nowhere', usdcOnBase],
+      'an account does not exist in that asset',
+    ],
   ] as const)('cannot book %s', async (_what, [amount, debit, credit, asset], reason) => {
     const attempt = sql`with booked as (
       insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at, period)

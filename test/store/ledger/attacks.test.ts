@@ -179,7 +179,7 @@ test.each([
   [
     'a leg of no journal',
     `${opened};insert into ledger_transfer values (999999, 1, ${line}, now(), now(), ledger_month(now()))`,
-    'foreign key',
+    'the journal does not exist',
   ],
   [
     'a second leg of one number',

@@ -105,7 +105,7 @@ test.each([
   [
     'a reason for taking back what was not booked by hand',
     `${takeBack};${mirror};set constraints all immediate;${reason}`,
-    'not booked by hand',
+    'the journal is not manual',
   ],
   [
     'a frozen line of a month that is not closed, behind a table of its own in place of the history',
@@ -149,8 +149,8 @@ test.each(['debit', 'credit'])('nobody writes a snapshot whose %s is no number',
 const bookAfterSnapshot = (days: number) =>
   `insert into ledger_snapshot_day select (now() at time zone 'UTC')::date + ${days}, now();${open};${book()};${reason};${leg(1, '1')}`
 
-test('nothing is booked on a day of recording that is added up already, as by a clock that was set back', async () => {
-  await expect(attempt(owner, bookAfterSnapshot(0))).rejects.toThrow('added up already')
+test('nothing is booked on a day of recording that has a snapshot, as by a clock that was set back', async () => {
+  await expect(attempt(owner, bookAfterSnapshot(0))).rejects.toThrow('already has a snapshot')
   await expect(attempt(owner, bookAfterSnapshot(-1))).rejects.toThrow('it was not refused')
 })
 

@@ -31,7 +31,7 @@ test.each<[string, () => Promise<unknown>, string]>([
   [
     'a month before the first closed',
     () => months.close('2026-01').then(() => months.close('2025-10')),
-    'the books begin in 2026-01, and 2025-10 is before that',
+    '2025-10 is before the beginning of the books in 2026-01',
   ],
   [
     'softly twice',
@@ -149,6 +149,6 @@ test('a journal cannot be put into a month that is closed, nor into one that is 
   ]) {
     const attempt = sql`insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at, period)
       values (${randomUUID()}, 'deposit', 1, 'base/tx/0', ${day}::date, ${period}::date)`
-    await expect(attempt.execute(months.books.db)).rejects.toThrow('the period is closed, or is not the one')
+    await expect(attempt.execute(months.books.db)).rejects.toThrow('the period is closed, or does not fit')
   }
 })

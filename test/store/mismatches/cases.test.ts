@@ -168,7 +168,7 @@ test('several at once, or none where one of them cannot be', async () => {
   const [one, two, over] = [await opened('one'), await opened('two'), await opened('over')]
   await end('over')
   await expect(resolve(one, two, over)).rejects.toThrow(`mismatch ${over} was cleared by evidence at 20`)
-  await expect(resolve(one, 999_999n)).rejects.toThrow('there is no mismatch 999999')
+  await expect(resolve(one, 999_999n)).rejects.toThrow('mismatch 999999 does not exist')
   expect(await shown(one)).toMatchObject({ status: 'open' })
   await resolve(one, two, one)
   expect(await shown(two)).toMatchObject({ status: 'resolved' })

@@ -16,7 +16,7 @@ begin
 end
 $$;
 
--- Databases from servers before Postgres 15 let everybody create tables here, which would be found before those of others.
+-- Databases from servers before Postgres 15 let every user create tables here, which would be found before those of others.
 revoke create on schema public from public;
 grant usage on schema public to depositd_daemon;
 grant usage on schema accounting to depositd_accountant, depositd_daemon;
