@@ -67,7 +67,7 @@ test('an owner who lacks a right is told which, of the schema and of the queue i
   await sql`drop schema bullmq cascade`.execute(db)
   await sql`revoke create on database ${name} from ${owner}`.execute(db)
   await expect(bringUpToDate(place)).rejects.toThrow(
-    /the schema of the queue.*permission denied for database .*; the user of DATABASE_URL has to own it, and to be allowed/,
+    /the schema of the queue.*permission denied for database .*; the user of DATABASE_URL must own it and be allowed/,
   )
 })
 
