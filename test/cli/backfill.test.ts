@@ -74,9 +74,9 @@ const depositd = (line: string) => runCommand(line, environment)
 
 test('backfill reads heights again while the daemon holds the network, and prints what is new', async () => {
   const { status, out, err } = await depositd(`backfill --network base --from 1 --to ${paidAt}`)
-  expect(err).toBe(`base: read up to ${paidAt} of ${paidAt}; new: 1\n`)
+  expect(err).toBe(`base: read up to ${paidAt} of ${paidAt}; new chain transfers: 1\n`)
   const [summary, , line] = out.split('\n')
-  expect(summary).toBe(`base from 1 to ${paidAt} was read again; new: 1`)
+  expect(summary).toBe(`base from 1 to ${paidAt}: read again; new chain transfers: 1`)
   expect(line).toContain(`final  deposit  ${channelAddress}`)
   expect(status).toBe(0)
   const again = await depositd('backfill --network base --from 1 --json')

@@ -25,7 +25,7 @@ test('what was kept of enough deposits becomes a band that can be pasted', async
     out: `\
 policy:
   routes:
-    # USDC on base to USDC on arbitrum, 39 settled: 9 to 10 bps kept. The next one lies outside 2 times in 40.
+    # USDC on base to USDC on arbitrum, 39 settled: fee 9 to 10 bps. The next one lies outside 2 times in 40.
     - match: { asset: { in: '${usdcOnBase}', out: '${usdcOnArbitrum}' } }
       fee: { model: band, lowBps: 9, highBps: 10, sample: 39 }
 `,
@@ -40,7 +40,7 @@ test('too few deposits, and assets that are not worth the same, give no band; it
   expect((await world.depositd('policy learn')).out).toBe(`\
 policy:
   routes: []
-    # USDC on base to USDC on arbitrum, 38 settled: 10 to 10 bps kept.
+    # USDC on base to USDC on arbitrum, 38 settled: fee 10 to 10 bps.
     # No band: too few deposits: after 38, the next one lies outside 2 times in 39.
 `)
   await world.receive(...many(40, () => 101_000_000n, { name: 'usdt', asset: usdtOnBase }))

@@ -87,7 +87,7 @@ function checksText(checks: readonly BundleCheck[]): string {
   return table(checks, [
     { title: 'CHECK', value: ({ check }) => check },
     { title: 'OUTCOME', value: ({ outcome }) => outcome },
-    { title: 'SAYS', value: ({ says }) => says },
+    { title: 'RESULT', value: ({ says }) => says },
   ])
 }
 

@@ -97,7 +97,7 @@ test('every fault of a file is named with its line, and nothing is stored', asyn
   const { status, err, out } = await depositd(`wallets import ${path}`)
   expect({ status, out }).toEqual({ status: 2, out: '' })
   expect(err.split('\n').map((line) => line.trim())).toEqual([
-    expect.stringMatching(/^depositd: bad.csv line 2: 0xdead is not 0x and 40 hexadecimal digits/),
+    expect.stringMatching(/^depositd: bad.csv line 2: 0xdead is not an address on base/),
     'bad.csv line 3: has 2 cells, and the first line names 3',
     'bad.csv line 4: unknown network moon; known networks: mainnet, base, arbitrum, solana',
     '',

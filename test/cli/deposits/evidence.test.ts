@@ -39,7 +39,7 @@ test('a bundle verifies without the database, and says what was not done', async
 test('the table is for people, and says how it ended', async () => {
   const { status, out } = await world.run(`evidence verify ${path}`, {})
   expect(status).toBe(0)
-  expect(out).toMatch(/^CHECK +OUTCOME +SAYS\nform +passed/)
+  expect(out).toMatch(/^CHECK +OUTCOME +RESULT\nform +passed/)
   expect(out).toContain('verified\n')
 })
 
@@ -132,7 +132,7 @@ test('a payload that holds a secret keeps the bundle from being made', async () 
 test('a transaction of several deposits names none of them', async () => {
   const { status, err } = await world.run(`deposits evidence ${txId('pay')} --out ${path}`)
   expect(status).toBe(2)
-  expect(err).toContain('is of several deposits: 1, 2')
+  expect(err).toContain('belongs to several deposits: 1, 2')
 })
 
 test('what is wrong with the words is wrong use', async () => {
@@ -141,7 +141,9 @@ test('what is wrong with the words is wrong use', async () => {
   expect((await world.run('deposits evidence 99 --out nowhere.json')).status).toBe(3)
   const folder = await world.run(`deposits evidence 1 --out ${world.folder}`)
   expect(folder.status).toBe(2)
-  expect(folder.err).toMatch(/^depositd: --out cannot be written: EISDIR.*; give the path of a file, /)
+  expect(folder.err).toMatch(
+    /^depositd: --out cannot be written: EISDIR.*; give the path of a file in an existing folder/,
+  )
 })
 
 test('a node of a network that the bundle does not know is refused with the networks that it knows', async () => {

@@ -56,7 +56,7 @@ test('a server that takes nothing is a fault, and everything else is looked at a
   const rights = await world.says('rights', { QUEUE_URL: 'redis://127.0.0.1:1' })
   await sql`alter database ${name} reset default_transaction_read_only`.execute(owner)
   expect(said).toEqual([
-    expect.stringMatching(/^fault \| answers and is read only: .* \| set DATABASE_URL to the primary server/),
+    expect.stringMatching(/^fault \| answers but is read-only .* \| set DATABASE_URL to the primary server/),
   ])
   expect(rights).toEqual([owned('postgres')])
 })

@@ -133,7 +133,7 @@ test('where nothing verifies, the line says so, and the status is that of bad ne
   const empty = file('empty.jsonl', '')
   expect(await depositd(`webhooks detect --from ${empty}`, { WEBHOOK_SECRETS: 'other' })).toMatchObject({
     status: 1,
-    err: `depositd: ${empty}\n`,
+    err: `depositd: ${empty} contains no captured deliveries\n`,
   })
 })
 
