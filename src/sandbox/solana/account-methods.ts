@@ -122,11 +122,11 @@ const rentExemptEpoch = 2n ** 64n - 1n
 const base58BytesMax = 128
 
 /** Encodes an account as the JSON-RPC interface does. */
-function encodeAccount(account: AccountState, config: AccountConfig, decimalsOf: DecimalsOf) {
+function encodeAccount(account: AccountState, format: AccountConfig, decimalsOf: DecimalsOf) {
   const { lamports, owner, executable, data } = account
-  const parsed = config.encoding === 'jsonParsed' ? parseData(account, decimalsOf) : null
+  const parsed = format.encoding === 'jsonParsed' ? parseData(account, decimalsOf) : null
   return {
-    data: parsed ?? encodeData(sliced(data, config.dataSlice), config.encoding),
+    data: parsed ?? encodeData(sliced(data, format.dataSlice), format.encoding),
     executable,
     lamports,
     owner,

@@ -144,35 +144,24 @@ function refusal({ clearedAt, resolvedAt }: MismatchCase, action: CaseAction['ac
 
 /** The columns that the action sets; null if it sets none. */
 function assignmentsOf(act: CaseAction, actor: string): RawBuilder<unknown> | null {
-  switch (act.action) {
-    case 'commented':
-      return null
-    case 'assigned':
-      return sql`assigned_to = ${act.to}`
-    case 'snoozed':
-      return sql`snoozed_until = ${act.until}`
-    case 'resolved':
-      return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${act.text}, snoozed_until = null`
-    case 'reopened':
-      return sql`resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null`
-  }
+  if (act.action === 'assigned') return sql`assigned_to = ${act.to}`
+  if (act.action === 'snoozed') return sql`snoozed_until = ${act.until}`
+  if (act.action === 'resolved')
+    return sql`resolved_at = now(), resolved_by = ${actor}, resolved_reason = ${act.text}, snoozed_until = null`
+  if (act.action === 'reopened')
+    return sql`resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null`
+  return null
 }
 
 /** The changed values; for a decision, the state of the mismatch at that time. */
 function changeOf(act: CaseAction, found: MismatchCase): Pick<CaseEvent, 'before' | 'after'> {
-  switch (act.action) {
-    case 'commented':
-      return { before: null, after: null }
-    case 'assigned':
-      return { before: { assigned_to: found.assignedTo }, after: { assigned_to: act.to } }
-    case 'snoozed':
-      return { before: { snoozed_until: found.snoozedUntil }, after: { snoozed_until: act.until } }
-    case 'resolved':
-    case 'reopened': {
-      const { detail, value, loss, lossAsset } = found
-      return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
-    }
-  }
+  if (act.action === 'commented') return { before: null, after: null }
+  if (act.action === 'assigned')
+    return { before: { assigned_to: found.assignedTo }, after: { assigned_to: act.to } }
+  if (act.action === 'snoozed')
+    return { before: { snoozed_until: found.snoozedUntil }, after: { snoozed_until: act.until } }
+  const { detail, value, loss, lossAsset } = found
+  return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
 }
 
 /** A chain transfer that a decision concerns, as its chain showed it. */
