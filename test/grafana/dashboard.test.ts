@@ -201,7 +201,8 @@ function withoutSuffix(series: string): string {
 
 /** Every heading below `docs/`, as links name it: `page.md#heading-in-lower-case`. */
 function anchorsOfDocs(): ReadonlySet<string> {
-  const pages = readdirSync(pathOf('docs')).filter((file) => file.endsWith('.md'))
+  const files = readdirSync(pathOf('docs'), { recursive: true, encoding: 'utf8' })
+  const pages = files.filter((file) => file.endsWith('.md'))
   return new Set(
     pages.flatMap((page) =>
       [...textOf(`docs/${page}`).matchAll(/^#{1,4} (.+)$/gm)].map(

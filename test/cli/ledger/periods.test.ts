@@ -29,7 +29,7 @@ test('a month is closed, listed, opened again and closed anew, and its history t
   const closed = await depositd('ledger close 2026-01 --by erin')
   expect({ ...closed, out: timeless(closed.out) }).toEqual({
     status: 0,
-    out: '2026-01 is closed, by erin\ntrial balance of 14 lines, sha256 HASH\n',
+    out: '2026-01 is closed, by erin\ntrial balance of 14 lines, SHA-256 HASH\n',
     err: '',
   })
   const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason late-invoice')
@@ -79,7 +79,7 @@ test('severe mismatches refuse a close, and two people force it', async () => {
     status: 2,
     out: '',
     err: expect.stringMatching(
-      /^depositd: severe mismatches up to the end of 2026-01 are open: \d; end them, .* --approved-by\n$/,
+      /^depositd: severe mismatches up to the end of 2026-01 are open: \d; resolve those that .* --approved-by\n$/,
     ),
   })
   const forced = await depositd('ledger close 2026-01 --force --by erin --approved-by max --reason audit')
@@ -98,7 +98,7 @@ test('a month is closed with broken seals that were noticed after it, and a warn
   const soft = await depositd('ledger close 2026-01 --soft --by erin')
   expect(soft).toEqual({ status: 0, out: `2026-01 is soft-closed, by erin\n${warning}`, err: '' })
   expect((await depositd('ledger close 2026-01 --by erin')).out).toMatch(
-    new RegExp(`sha256 [0-9a-f]{64}\n${warning}$`),
+    new RegExp(`SHA-256 [0-9a-f]{64}\n${warning}$`),
   )
   const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason x')
   expect(reopened.out).toBe('2026-01 is open again, by erin\n')
@@ -113,17 +113,17 @@ test('a month is closed with broken seals that were noticed after it, and a warn
 })
 
 test.each([
-  ['ledger close 2026-13 --by erin', '"2026-13" is no month; use the form 2026-01'],
-  ['ledger close 2026-01-01 --by erin', '"2026-01-01" is no month; use the form 2026-01'],
+  ['ledger close 2026-13 --by erin', '"2026-13" is not a month; use the form 2026-01'],
+  ['ledger close 2026-01-01 --by erin', '"2026-01-01" is not a month; use the form 2026-01'],
   ['ledger close 2999-01 --by erin', '2999-01 is not over; months are closed once they are over, in UTC'],
   ['ledger close 2026-02 --by erin', '2026-01 is not closed yet; close it first: months are closed in order'],
   [
     'ledger reopen 2026-01 --by erin --reason x',
-    'reopening a month requires a second person; name the second person with --approved-by',
+    'reopening a month requires a second person; give the second person with --approved-by',
   ],
   [
     'ledger reopen 2026-01 --by erin --approved-by ERIN --reason x',
-    'ERIN cannot approve what erin does; give another person',
+    'ERIN cannot approve their own change; give another person',
   ],
   [
     'ledger reopen 2026-01 --by erin --approved-by max --reason x',
@@ -131,15 +131,15 @@ test.each([
   ],
   [
     'ledger close 2026-01 --force --by erin --reason x',
-    '--force requires a second person and a reason; say the second person with --approved-by',
+    '--force requires a second person and a reason; give the second person with --approved-by',
   ],
   [
     'ledger close 2026-01 --force --by erin --approved-by max',
-    '--force requires a second person and a reason; say why with --reason',
+    '--force requires a second person and a reason; give the reason with --reason',
   ],
   [
     'ledger close 2026-01 --force --by erin',
-    '--force requires a second person and a reason; say the second person with --approved-by, and why with --reason',
+    '--force requires a second person and a reason; give the second person with --approved-by, and the reason with --reason',
   ],
   [
     'ledger close 2025-10 --by erin',

@@ -146,12 +146,12 @@ test.each([
   [
     'a node of another network',
     () => networks[0]?.rpcUrls[0] ?? '',
-    { status: 2, message: /^depositd: the RPC of base serves chain 1, not 8453; is RPC_BASE right\?\n$/ },
+    { status: 2, message: /^depositd: the RPC of base serves chain 1, not 8453; check RPC_BASE\n$/ },
   ],
   [
     'no node',
     () => 'http://127.0.0.1:1/secret-path',
-    { status: 4, message: /^depositd: reading base: .*; is RPC_BASE right\?\n$/ },
+    { status: 4, message: /^depositd: reading base: .*; check RPC_BASE\n$/ },
   ],
 ])('%s is named with its setting', async (_what, url, { status: expected, message }) => {
   const { status, out, err } = await refused({ RPC_BASE: url() })

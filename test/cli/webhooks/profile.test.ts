@@ -154,7 +154,10 @@ test('what the profile does not read is told above it, and the status is that of
 })
 
 test.each([
-  ['--from EMPTY', 'depositd: EMPTY contains no webhooks or records; give captured webhooks with --from, or records with --records'],
+  [
+    '--from EMPTY',
+    'depositd: EMPTY contains no webhooks or records; give captured webhooks with --from, or records with --records',
+  ],
   [
     '--from EMPTY --records BAD',
     'depositd: BAD is neither a JSON document nor JSON lines; save a response of the API unchanged',
