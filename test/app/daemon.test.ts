@@ -51,7 +51,9 @@ async function pinned(): Promise<number | undefined> {
 
 test('a new asset needs its chain at the start, to tell its decimals; later starts do not', async () => {
   const away = `http://${loopback}:${await freePort()}`
-  await expect(start('', away)).rejects.toThrow(/the decimals of TKN on base, which the settings leave/)
+  await expect(start('', away)).rejects.toThrow(
+    /the decimals of TKN on base, which the settings do not state/,
+  )
   await (await start('')).stop()
   expect(await pinned()).toBe(18)
   await (await start('', away)).stop()

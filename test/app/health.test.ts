@@ -169,7 +169,7 @@ test('a schema that lacks something is named; one of a newer version does not st
   await sql`insert into kysely_migration select unnest(${future}::text[]), ${timestamp}`.execute(db)
   expect(await readiness(running.daemon.opsUrl)).toMatchObject({
     status: 200,
-    warnings: [{ part: 'schema', problem: expect.stringContaining('of a newer version') }],
+    warnings: [{ part: 'schema', problem: expect.stringContaining('from a newer version') }],
   })
   await sql`update kysely_migration set name = '9999_future_contract' where name = '9999_future'`.execute(db)
   expect(await readiness(running.daemon.opsUrl)).toMatchObject({
@@ -194,7 +194,7 @@ test('a database that answers and takes nothing is named, as after a failover to
       and datname = ${name}`.execute(db)
   await sql`alter database ${sql.ref(name)} set default_transaction_read_only = on`.execute(db)
   await reconnect()
-  const problem = expect.stringContaining('read only') as string
+  const problem = expect.stringContaining('read-only') as string
   await expect
     .poll(() => readiness(opsUrl))
     .toMatchObject({ status: 503, unready: [{ part: 'database', problem }] })

@@ -75,7 +75,7 @@ test('beside them doctor finds nothing that is not well', async () => {
     { says: expect.stringMatching(/^depositd answers on/) },
     { says: expect.stringMatching(/^depositd answers on/) },
   ])
-  expect(findings.find(({ check }) => check === 'final base')?.says).toMatch(/^at \d+; read up to \d+$/)
+  expect(findings.find(({ check }) => check === 'final base')?.says).toMatch(/^height \d+; read up to \d+$/)
 })
 
 test('without the worker webhooks are still taken, and both say what is missing', async () => {

@@ -141,7 +141,7 @@ test('history that is lost halts that network alone, until a person says from wh
   const command = /depositd (backfill --network base --from )HEIGHT/.exec(detail.fix)?.[1]
   const ran = await runCommand(`${command}21`, world.environment)
   expect(ran).toMatchObject({ status: 0 })
-  expect(ran.out).toMatch(/^base from 21 to \d+ resumed; new: \d+\n/)
+  expect(ran.out).toMatch(/^base from 21 to \d+: resumed; new chain transfers: \d+\n/)
   const late = await pay(base, 8n)
   await makeFinal(base)
   await expect.poll(() => stateOf(late)).toEqual(['confirmed deposit'])

@@ -179,7 +179,7 @@ test('a token that says more than it moved is told by the balance', async () => 
   const tx = await call(boasting, { name: 'transfer', args: [depositor, 500n] })
   await holdAll()
   expect(await seen(tx)).toEqual([{ stage: 'final', asset: `base/${boasting}`, amount: '500' }])
-  expect(await balances()).toMatch(/^fault: do not add up: 0\.0+10 BOAST at 1 of the addresses/)
+  expect(await balances()).toMatch(/^fault: differ from the ledger: 0\.0+10 BOAST at 1 of the addresses/)
   const reported = sql`select asset, value from mismatch where kind = 'unexplained_balance' and cleared_at is null`
   expect((await reported.execute(world.db)).rows).toEqual([
     { asset: `base/${boasting}`, value: fee.toString() },

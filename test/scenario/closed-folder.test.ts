@@ -74,7 +74,7 @@ describe.skipIf(process.getuid?.() !== 0)('a checkout in a folder of mode 700', 
     expect(listed).toMatchObject({ status: 0, err: '' })
     signalAll('SIGINT')
     await ended
-    expect(text).toContain('"npm start" goes on from here')
+    expect(text).toContain('"npm start" continues from here')
   })
 })
 

@@ -133,6 +133,6 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
 })
 
 function refusedBy(setting: string): string {
-  const fix = 'switch ssl on at the server, or leave sslmode out on a network of your own'
-  return `depositd: connecting to ${setting} (HOST): The server does not support SSL connections: sslmode in its address asks for TLS: ${fix}\n`
+  const fix = 'enable ssl on the server, or omit sslmode on a private network'
+  return `depositd: connecting to ${setting} (HOST): The server does not support SSL connections: sslmode in its URL requires TLS: ${fix}\n`
 }
