@@ -167,7 +167,7 @@ test('an answer with another address than the one that is kept is severe, and ch
   const entry = await createChannel(deps, request)
   channels.set('new', { id: 'new', addresses: [{ network: 'base', address: address('bad') }] })
   await expect(createChannel(deps, request)).rejects.toThrow(
-    /approved is base 0x0*d0, it states base 0x0*bad; address_changed/,
+    /approved: base 0x0*d0, stated: base 0x0*bad; opened mismatch address_changed/,
   )
   expect(await readOwners(books.db, 'channel', ['new'])).toEqual([entry])
   expect(await open()).toEqual([
@@ -186,7 +186,7 @@ test('an answer with another address than the one that is kept is severe, and ch
 
 test('an answer with another recipient is severe; what was asked for is kept', async () => {
   answer = (stated) => ({ status: 201, body: channelOf({ ...stated, forward_recipient: address('bad') }) })
-  await expect(createChannel(deps, request)).rejects.toThrow(/it states arbitrum 0x0*bad/)
+  await expect(createChannel(deps, request)).rejects.toThrow(/stated: arbitrum 0x0*bad/)
   expect(await readOwners(books.db, 'channel', ['new'])).toMatchObject([
     { forward: { recipient: address('beef') } },
   ])
@@ -195,7 +195,7 @@ test('an answer with another recipient is severe; what was asked for is kept', a
 
 test('an answer about somebody else is refused', async () => {
   answer = (stated) => ({ status: 201, body: channelOf({ ...stated, id: 'else' }) })
-  await expect(createChannel(deps, request)).rejects.toThrow(/the service answered with else/)
+  await expect(createChannel(deps, request)).rejects.toThrow(/requested new, but the service returned else/)
   expect(await readOwners(books.db, 'channel', ['new', 'else'])).toEqual([])
 })
 

@@ -23,30 +23,39 @@ const statements = readStatements(join(root, 'src'))
 const madeAtRunTime = ['src/service/transfers/due-sweeps.ts', 'src/store/books/deposits.ts']
 /** `fetch` returns the columns of a cursor that only exists at run time. */
 const isFetch = ({ texts }: RawStatement) => texts.some((text) => text.startsWith('fetch'))
+const isOfService = ({ file }: RawStatement) => file.startsWith(join(root, 'src/service'))
 
 /** A rebuild of the books compares these with tables of its own transaction. */
 const hidden = ['deposit', 'evidence', 'mismatch', 'ledger_journal', 'ledger_transfer']
 
+/** Compiling all sources takes minutes on a busy machine. */
+const compileTimeout = 600_000
+
 type Described = { statement: RawStatement; fields: readonly FieldDef[] }
 
-test('Postgres accepts every raw statement, and returns the columns that its row type claims', async () => {
-  expect(statements.length).toBeGreaterThan(200)
-  const unknown = statements.filter(({ texts }) => texts.length === 0).map(({ file }) => relative(root, file))
-  expect(unknown).toEqual(madeAtRunTime)
-  const isOfService = ({ file }: RawStatement) => file.startsWith(join(root, 'src/service'))
-  const { url } = await migratedDatabase('db/migrations')
-  const daemon = await describeAll(
-    url,
-    statements.filter((statement) => !isOfService(statement)),
-    hidden.map((name) => `create temp table ${name} (like public.${name} including all)`).join(';'),
-  )
-  const service = await describeAll(
-    (await migratedDatabase('db/service/migrations')).url,
-    statements.filter(isOfService),
-  )
-  expect([...daemon.refused, ...service.refused]).toEqual([])
-  expect(await compareTypes([...daemon.described, ...service.described])).toEqual([])
-})
+test(
+  'Postgres accepts every raw statement, and returns the columns that its row type claims',
+  async () => {
+    expect(statements.length).toBeGreaterThan(200)
+    const unknown = statements
+      .filter(({ texts }) => texts.length === 0)
+      .map(({ file }) => relative(root, file))
+    expect(unknown).toEqual(madeAtRunTime)
+    const { url } = await migratedDatabase('db/migrations')
+    const daemon = await describeAll(
+      url,
+      statements.filter((statement) => !isOfService(statement)),
+      hidden.map((name) => `create temp table ${name} (like public.${name} including all)`).join(';'),
+    )
+    const service = await describeAll(
+      (await migratedDatabase('db/service/migrations')).url,
+      statements.filter(isOfService),
+    )
+    expect([...daemon.refused, ...service.refused]).toEqual([])
+    expect(await compareTypes([...daemon.described, ...service.described])).toEqual([])
+  },
+  compileTimeout,
+)
 
 async function migratedDatabase(folder: string) {
   const database = folder === 'db/migrations' ? await testDatabase() : await emptyDatabase()

@@ -60,7 +60,7 @@ export const seenThrough: readonly SeenThrough[] = [
     name: 'answers receipts of a foreign block',
     script: () =>
       changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as Row), blockHash: otherHash })),
-    refusal: /of another block/,
+    refusal: /belongs to another block/,
   },
   {
     name: 'is of another chain all at once',

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { type Node, parseSync } from 'oxc-parser'
+import type { Node } from 'oxc-parser'
+import { argumentsOf, createResolver, type Frame, type Place } from './resolve-names.ts'
+import { type AnyNode, isFunction, nodesAround, readSources, returnedBy, type Source } from './syntax.ts'
 
 /** A raw statement in the sources, with its fragments inserted and `$1`, `$2`, … for its values. */
 export type RawStatement = {
@@ -12,83 +12,59 @@ export type RawStatement = {
   texts: string[]
 }
 
-type Source = { file: string; text: string; program: Node; parents: Map<Node, Node> }
-
-/** The arguments of a call that is being followed. */
-type Frame = {
-  fn: Node
-  args: Map<string, { node: Node; frame: Frame | null; source: Source }>
-  outer: Frame | null
-}
-
-type Place = { node: Node; frame: Frame | null; source: Source }
-
-// biome-ignore lint/suspicious/noExplicitAny: the union of all syntax nodes is read by field
-type AnyNode = any
-
 const depthMax = 12
 const valueMark = '\u0000'
+/** Stands for a text that only a run can tell. */
+const unknownMark = '\u0001'
 const beginning = /^\s*(?:\/\*.*?\*\/\s*)?(?:select|with|insert|update|delete|declare|fetch)\b/
 
 /** Reads the statements of all sources in a folder. */
 export function readStatements(root: string): RawStatement[] {
-  const names = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((name) =>
-    name.endsWith('.ts'),
-  )
-  const sources = new Map(names.map((name) => [join(root, name), readSource(join(root, name))]))
-  return [...sources.values()].flatMap((source) => statementsOf(source, sources))
-}
-
-function readSource(file: string): Source {
-  const text = readFileSync(file, 'utf8')
-  const { program } = parseSync(file, text)
-  const parents = new Map<Node, Node>()
-  const visit = (node: Node): void => {
-    for (const child of Object.values(node).flat())
-      if (isNode(child)) {
-        parents.set(child, node)
-        visit(child)
-      }
-  }
-  visit(program)
-  return { file, text, program, parents }
-}
-
-function isNode(value: unknown): value is Node {
-  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string'
-}
-
-function statementsOf(source: Source, sources: ReadonlyMap<string, Source>): RawStatement[] {
+  const sources = readSources(root)
   const expander = createExpander(sources)
-  const found: RawStatement[] = []
-  for (const node of source.parents.keys()) {
-    if (!isSql(node)) continue
-    const [type] = (node as AnyNode).typeArguments?.params ?? []
-    const parent: AnyNode = source.parents.get(node)
-    const isExecuted = parent?.type === 'MemberExpression' && parent.property.name === 'execute'
-    if (!isExecuted && type === undefined) continue
-    const texts = expander.fragments({ node, frame: null, source }) ?? []
-    if (!isExecuted && !texts.some((text) => beginning.test(text))) continue
-    found.push({
-      file: source.file,
-      line: source.text.slice(0, node.start).split('\n').length,
-      row:
-        type === undefined || isOfCaller(node, type, source) ? null : source.text.slice(type.start, type.end),
-      texts: texts.some((text) => text.includes('\u0001')) ? [] : [...new Set(texts.map(numberValues))],
-    })
-  }
-  return found
+  return [...sources.values()].flatMap((source) =>
+    [...source.parents.keys()].filter(isSql).flatMap((node) => {
+      const texts = expander.fragments({ node, frame: null, source }) ?? []
+      return isStatement(node, texts, source) ? [describe(node, texts, source)] : []
+    }),
+  )
 }
 
 function isSql(node: Node): boolean {
   return node.type === 'TaggedTemplateExpression' && node.tag.type === 'Identifier' && node.tag.name === 'sql'
 }
 
-function isOfCaller(node: Node, type: Node, source: Source): boolean {
+/** Whether it is run, or claims a row type and begins like a statement; otherwise it is a fragment. */
+function isStatement(node: Node, texts: readonly string[], source: Source): boolean {
+  const parent: AnyNode = source.parents.get(node)
+  if (parent?.type === 'MemberExpression' && parent.property.name === 'execute') return true
+  return rowTypeOf(node) !== undefined && texts.some((text) => beginning.test(text))
+}
+
+function describe(node: Node, texts: readonly string[], source: Source): RawStatement {
+  return {
+    file: source.file,
+    line: source.text.slice(0, node.start).split('\n').length,
+    row: rowOf(node, source),
+    texts: texts.some((text) => text.includes(unknownMark)) ? [] : [...new Set(texts.map(numberValues))],
+  }
+}
+
+function rowTypeOf(node: AnyNode): Node | undefined {
+  return node.typeArguments?.params[0]
+}
+
+function rowOf(node: Node, source: Source): string | null {
+  const type = rowTypeOf(node)
+  if (type === undefined) return null
   const name = source.text.slice(type.start, type.end)
-  for (let outer: AnyNode = node; outer !== undefined; outer = source.parents.get(outer))
-    if (outer.typeParameters?.params.some((param: AnyNode) => param.name.name === name)) return true
-  return false
+  return isOfCaller(name, node, source) ? null : name
+}
+
+function isOfCaller(name: string, node: Node, source: Source): boolean {
+  return [...nodesAround(node, source)].some((outer) =>
+    outer.typeParameters?.params.some((param: AnyNode) => param.name.name === name),
+  )
 }
 
 function numberValues(text: string): string {
@@ -98,6 +74,7 @@ function numberValues(text: string): string {
 
 /** Follows constants, functions and parameters that hold fragments. Whatever is no fragment is a value. */
 function createExpander(sources: ReadonlyMap<string, Source>) {
+  const { resolve, resolveOne } = createResolver(sources)
   let depth = 0
 
   function fragments(place: Place): string[] | null {
@@ -141,8 +118,8 @@ function createExpander(sources: ReadonlyMap<string, Source>) {
 
   function memberOf(member: AnyNode, at: (inner: Node) => Place): string[] | null {
     if (member.object.type !== 'Identifier' || member.computed) return null
-    const target = resolve(member.object.name, at(member))
-    if (target === null || 'callers' in target) return null
+    const target = resolveOne(member.object.name, at(member))
+    if (target === null) return null
     const held: AnyNode = target.node
     const property =
       held.type === 'ObjectExpression' &&
@@ -164,42 +141,20 @@ function createExpander(sources: ReadonlyMap<string, Source>) {
       return [listOf(at(first)).join(separator)]
     }
     const text = textOf(at(first))
-    if (name === 'lit') return [text === null || /^\d+$/.test(text) ? (text ?? '1') : `'${text}'`]
-    // A text that only a run can tell.
-    if (text === null) return ['\u0001']
-    return [
-      name === 'raw'
-        ? text
-        : text
-            .split('.')
-            .map((part) => `"${part}"`)
-            .join('.'),
-    ]
+    if (name === 'lit') return [literal(text)]
+    if (text === null) return [unknownMark]
+    return [name === 'raw' ? text : quoteName(text)]
   }
 
   /** What a call returns, in a frame with its arguments. */
   function returnsOf(call: AnyNode, at: (inner: Node) => Place): Place[] {
     if (call.callee.type !== 'Identifier') return []
-    const target = resolve(call.callee.name, at(call))
-    if (target === null || 'callers' in target) return []
+    const target = resolveOne(call.callee.name, at(call))
+    if (target === null) return []
     const fn: AnyNode = target.node
     if (!isFunction(fn) || fn.body === null) return []
-    const args = new Map<string, Place>()
-    fn.params.forEach((param: AnyNode, place: number) => bind(param, call.arguments[place], at, args))
-    const frame: Frame = { fn, args, outer: target.frame }
-    const returned = fn.body.type === 'BlockStatement' ? returnedBy(fn.body) : [fn.body]
-    return returned.map((node) => ({ node, frame, source: target.source }))
-  }
-
-  function bind(param: AnyNode, arg: AnyNode, at: (inner: Node) => Place, args: Map<string, Place>): void {
-    const named: AnyNode = param.type === 'AssignmentPattern' ? param.left : param
-    if (arg === undefined) return
-    if (named.type === 'Identifier') args.set(named.name, at(arg))
-    if (named.type !== 'ObjectPattern' || arg.type !== 'ObjectExpression') return
-    for (const { key, value } of named.properties as AnyNode[]) {
-      const given = arg.properties.find((one: AnyNode) => one.key?.name === key?.name)
-      if (given !== undefined && value?.type === 'Identifier') args.set(value.name, at(given.value))
-    }
+    const frame: Frame = { fn, args: argumentsOf(call, fn, at), outer: target.frame }
+    return returnedBy(fn).map((node) => ({ node, frame, source: target.source }))
   }
 
   function listOf(place: Place): string[] {
@@ -214,8 +169,8 @@ function createExpander(sources: ReadonlyMap<string, Source>) {
     if (one.type === 'ConditionalExpression')
       return [...listOf(at(one.consequent)), ...listOf(at(one.alternate))]
     if (one.type === 'CallExpression') return returnsOf(one, at).flatMap(listOf)
-    const target = one.type === 'Identifier' ? resolve(one.name, place) : null
-    return target === null || 'callers' in target ? [] : listOf(target)
+    const target = one.type === 'Identifier' ? resolveOne(one.name, place) : null
+    return target === null ? [] : listOf(target)
   }
 
   function textOf(place: Place): string | null {
@@ -228,98 +183,23 @@ function createExpander(sources: ReadonlyMap<string, Source>) {
         .map(({ value }: AnyNode, index: number) => value.cooked + (parts[index] ?? ''))
         .join('')
     }
-    const target = one.type === 'Identifier' ? resolve(one.name, place) : null
-    return target === null || 'callers' in target ? null : textOf(target)
-  }
-
-  /** What a name stands for: a constant, a function, an argument, or, for a fragment that callers pass, these callers. */
-  function resolve(name: string, { node, frame, source }: Place): Place | { callers: Place[] } | null {
-    let current = frame
-    for (
-      let outer: AnyNode = source.parents.get(node);
-      outer !== undefined;
-      outer = source.parents.get(outer)
-    ) {
-      if (isFunction(outer)) {
-        const isFollowed = current?.fn === outer
-        const param = outer.params.find((one: AnyNode) => namesOf(one).includes(name))
-        if (param !== undefined) {
-          if (isFollowed) return current?.args.get(name) ?? null
-          return isFragmentType(param, source)
-            ? { callers: callersOf(outer, outer.params.indexOf(param), source) }
-            : null
-        }
-        if (isFollowed) current = current?.outer ?? null
-      }
-      for (const statement of (outer.type === 'Program' || outer.type === 'BlockStatement'
-        ? outer.body
-        : []) as AnyNode[]) {
-        const declared = declaredIn(statement, name)
-        if (declared !== null) return { node: declared, frame: current, source }
-      }
-    }
-    return imported(name, source)
-  }
-
-  function imported(name: string, { program, file }: Source): Place | null {
-    for (const one of (program as AnyNode).body) {
-      if (one.type !== 'ImportDeclaration') continue
-      const specifier = one.specifiers.find(({ local }: AnyNode) => local.name === name)
-      const source = sources.get(join(dirname(file), one.source.value))
-      if (specifier?.type !== 'ImportSpecifier' || source === undefined) continue
-      for (const statement of (source.program as AnyNode).body) {
-        const declared = declaredIn(statement, specifier.imported.name)
-        if (declared !== null) return { node: declared, frame: null, source }
-      }
-    }
-    return null
-  }
-
-  function callersOf(fn: AnyNode, place: number, source: Source): Place[] {
-    const name = fn.id?.name
-    if (name === undefined) return []
-    return [...sources.values()].flatMap((caller) =>
-      [...caller.parents.keys()].flatMap((node: AnyNode) => {
-        if (node.type !== 'CallExpression' || node.callee.name !== name) return []
-        const target = resolve(name, { node, frame: null, source: caller })
-        const isSame =
-          target !== null && !('callers' in target) && target.node === fn && target.source === source
-        return isSame && node.arguments[place] !== undefined
-          ? [{ node: node.arguments[place], frame: null, source: caller }]
-          : []
-      }),
-    )
+    const target = one.type === 'Identifier' ? resolveOne(one.name, place) : null
+    return target === null ? null : textOf(target)
   }
 
   return { fragments }
 }
 
-function declaredIn(statement: AnyNode, name: string): Node | null {
-  const declaration = statement.type === 'ExportNamedDeclaration' ? statement.declaration : statement
-  if (isFunction(declaration) && declaration.id?.name === name) return declaration
-  if (declaration?.type !== 'VariableDeclaration') return null
-  return declaration.declarations.find(({ id }: AnyNode) => id.name === name)?.init ?? null
+function literal(text: string | null): string {
+  if (text === null) return '1'
+  return /^\d+$/.test(text) ? text : `'${text}'`
 }
 
-function isFunction(node: AnyNode): boolean {
-  return /^(?:FunctionDeclaration|FunctionExpression|ArrowFunctionExpression)$/.test(node?.type ?? '')
-}
-
-function namesOf(param: AnyNode): string[] {
-  const named = param?.type === 'AssignmentPattern' ? param.left : param
-  if (named?.type === 'Identifier') return [named.name]
-  const inner = named?.properties?.map(({ value }: AnyNode) => value) ?? named?.elements ?? []
-  return inner.flatMap(namesOf)
-}
-
-function isFragmentType(param: AnyNode, { text }: Source): boolean {
-  return /:\s*(?:RawBuilder<|ReturnType<typeof sql>)/.test(text.slice(param.start, param.end))
-}
-
-function returnedBy(node: AnyNode): Node[] {
-  if (node.type === 'ReturnStatement') return node.argument === null ? [] : [node.argument]
-  if (isFunction(node)) return []
-  return Object.values(node).flat().filter(isNode).flatMap(returnedBy)
+function quoteName(name: string): string {
+  return name
+    .split('.')
+    .map((part) => `"${part}"`)
+    .join('.')
 }
 
 function either(one: string[] | null, other: string[] | null): string[] | null {

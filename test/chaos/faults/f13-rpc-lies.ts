@@ -162,7 +162,7 @@ async function contradict(stage: Stage, { name, script }: Contradicted): Promise
   await untilRead(ground, 'trio', (await anvil.client.getBlockNumber()) - 2n)
   await untilBooked(stage, ['trio'], txs)
   const reported = await disagreements(stage, 'trio', true)
-  if (reported.every(({ booked }) => booked !== 'what the other nodes agree on')) {
+  if (reported.every(({ booked }) => booked !== 'the result on which the other nodes agree')) {
     throw new Error(`a node that ${name} was not told to be outvoted: ${JSON.stringify(reported)}`)
   }
   if (((await cursorOf(ground, 'pair'))?.height ?? 0n) >= before + 4n)

@@ -48,16 +48,16 @@ export const inserts: Record<string, LedgerAttack> = {
   },
   'a leg without an account': {
     statements: `${journal};${ofMine('b.debit', 'null', '1')}`,
-    refusal: /null value|no such account/,
+    refusal: /null value|an account does not exist/,
   },
   'a leg to an account that is not there': {
     statements: `${journal};${ofMine('b.debit', "'assets:mine'", '1')}`,
-    refusal: /foreign key|no such account/,
+    refusal: /foreign key|an account does not exist/,
   },
   'a leg of other times than its journal': {
     statements: `${journal};${leg(`select j.id, 1, b.debit, b.credit, b.asset, 1, '2020-01-05', j.recorded_at, j.period
       from ledger_journal j, (${booked}) b where posting_key = 'mine'`)}`,
-    refusal: /not those of the journal/,
+    refusal: /times and period differ/,
   },
   'a journal that says itself when it was recorded': {
     statements: `insert into ledger_journal (posting_key, kind, event_at, period, recorded_at)

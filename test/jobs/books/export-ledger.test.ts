@@ -102,7 +102,7 @@ test('an export that was broken off goes on only where it is asked to', async ()
 test('it goes on only with the options with which it was begun', async () => {
   const folder = await brokenOff()
   const other = { ...wish, folder, resume: true, selection: { ...all, period: '2026-01' } }
-  await expect(exportLedger(books.db, other)).rejects.toThrow(/finds another export/)
+  await expect(exportLedger(books.db, other)).rejects.toThrow(/--resume: another export was begun/)
 })
 
 test('it does not go on behind something else than what it wrote', async () => {

@@ -84,7 +84,7 @@ test('every line that is wrong is named, and none is kept', async () => {
 })
 
 test('of a file of the wrong sort not every line is named, and of wrong columns the first alone', async () => {
-  expect(await faultsOf([])).toEqual(['prices.csv line 1: holds nothing'])
+  expect(await faultsOf([])).toEqual(['prices.csv line 1: the file is empty'])
   expect(await faultsOf(['time,price', ...Array.from({ length: 9 }, () => line)])).toHaveLength(1)
   expect(await faultsOf([head, ...Array.from({ length: 5000 }, () => 'no price')])).toHaveLength(20)
 })
@@ -96,7 +96,7 @@ test('a label that two assets have is none', async () => {
   )
   await owner.destroy()
   expect(await faultsOf([head, line.replace('USDC', 'USDT')])).toEqual([
-    expect.stringContaining('more than one is called so'),
+    expect.stringContaining('several have this name'),
   ])
 })
 

@@ -235,11 +235,11 @@ test('while pages are read, the lease is renewed', async () => {
   expect(expiries).toEqual(expiries.toSorted((left, right) => left - right))
 })
 
-test('a service that refuses the place of its own next page fails the poll', async () => {
+test('a service that refuses its own mark of the next page fails the poll', async () => {
   deps = { ...deps, overlapMs: 999 * 60_000 }
   listing.records = listed(576, 600)
   listing.before = () => (listing.asked.length === 2 ? { status: 400, body: '{}' } : undefined)
-  await expect(poll()).rejects.toThrow('refuses the place')
+  await expect(poll()).rejects.toThrow('refused the mark')
   expect(await succeeded()).toBeNull()
   expect(await poll()).toMatchObject({ pages: 3, stored: 15 })
 })

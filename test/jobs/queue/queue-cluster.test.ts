@@ -192,6 +192,6 @@ describe.skipIf(!redisInstalled())('a queue on a Redis Cluster', () => {
       )
       await node?.call(...keeps)
     }
-    await expect(openTestQueue(`${cluster.url}/1`)).rejects.toThrow('a Redis Cluster has one database only')
+    await expect(openTestQueue(`${cluster.url}/1`)).rejects.toThrow('a Redis Cluster has a single database')
   })
 })

@@ -134,7 +134,7 @@ test.each([
   ) insert into ledger_transfer select id, 1, 'assets:in_transit:base', 'liabilities:suspense', ${usdcOnBase}, 1,
     ${sql.raw(copies)} from booked`
   await book(`opens accounts for ${_what}`)
-  await expect(attempt.execute(books.db)).rejects.toThrow('not those of the journal')
+  await expect(attempt.execute(books.db)).rejects.toThrow('times and period differ from those of the journal')
 })
 
 test.each([
