@@ -97,12 +97,12 @@ describe('as superuser, with all guards out of the way', () => {
     [
       'a journal removed',
       ['delete from ledger_transfer where journal_id = 7', 'delete from ledger_journal where id = 7'],
-      'seal 2: journal 7 is gone',
+      'seal 2: journal 7 is missing',
     ],
     [
       'the last ones cut off',
       ['delete from ledger_transfer where journal_id > 12', 'delete from ledger_journal where id > 12'],
-      'seal 3: journals 13 to 15 are gone',
+      'seal 3: journals 13 to 15 are missing',
     ],
     [
       'all of a seal removed',
@@ -110,13 +110,13 @@ describe('as superuser, with all guards out of the way', () => {
         'delete from ledger_transfer where journal_id between 6 and 10',
         'delete from ledger_journal where id between 6 and 10',
       ],
-      'seal 2: journals 6 to 10 are gone',
+      'seal 2: journals 6 to 10 are missing',
     ],
-    ['a journal before the first', [insert(-5)], 'seal 1: journal -5 was put in later'],
+    ['a journal before the first', [insert(-5)], 'seal 1: journal -5 was added later'],
     [
       'transfers of no journal',
       ['delete from ledger_journal where id = 7'],
-      'seal 2: journal 7 is gone\nseal 2: transfers refer to missing journals: 7',
+      'seal 2: journal 7 is missing\nseal 2: transfers refer to missing journals: 7',
     ],
     [
       'a journal that is there twice',
@@ -145,7 +145,7 @@ describe('as superuser, with all guards out of the way', () => {
     await seal(books)
     expect(await check()).toEqual([])
     await tamper(books, insert(16), copyLeg(1, 16))
-    expect(await check()).toEqual(['seal 4: journal 16 was put in later'])
+    expect(await check()).toEqual(['seal 4: journal 16 was added later'])
   })
 
   test('a seal that was altered to fit is found, and so is every one behind it that does not follow', async () => {
@@ -155,9 +155,9 @@ describe('as superuser, with all guards out of the way', () => {
       expect.stringMatching(/^seal 2: its 5 journals, from 6 to 10, differ from the sealed ones/),
     ])
     await tamper(books, 'delete from ledger_seal where number = 2')
-    expect(await check()).toEqual(['seal 3: it comes behind seal 1: those between are gone'])
+    expect(await check()).toEqual(['seal 3: it follows seal 1: the seals between are missing'])
     await tamper(books, 'delete from ledger_seal where number = 1')
-    expect(await check()).toEqual(['seal 3: it comes behind seal 0: those between are gone'])
+    expect(await check()).toEqual(['seal 3: it follows seal 0: the seals between are missing'])
   })
 })
 
