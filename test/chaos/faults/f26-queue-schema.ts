@@ -54,13 +54,13 @@ async function makeNewer(client: Client, world: ChaosWorld): Promise<string> {
     `insert into bullmq.migration (version, name, min_client_version) values (9999, 'of a newer version', 99)`,
   )
   try {
-    await untilNamed(world, 'the schema bullmq is of a newer version')
+    await untilNamed(world, 'the schema bullmq was created by a newer version')
     const refused = await world.start('worker')
     const status = await refused.ended
     if (
       status === 0 ||
       status === null ||
-      !refused.output().includes('the schema bullmq is of a newer version')
+      !refused.output().includes('the schema bullmq was created by a newer version')
     )
       throw new Error(`a start on a queue of a newer version ended with ${status}`)
   } finally {

@@ -156,7 +156,7 @@ test('an altered row and the last hundred that were cut off are found; nothing i
   )
   expect(await findings()).toEqual({
     status: 1,
-    found: ['seal 1: journals 421 to 500 are gone', 'seal 2: journals 501 to 520 are gone'],
+    found: ['seal 1: journals 421 to 500 are missing', 'seal 2: journals 501 to 520 are missing'],
   })
   await tamper(books, 'delete from ledger_seal where number = 2')
   const { status, out } = await depositd(`ledger verify --against ${pathOf('anchors.jsonl')}`)
