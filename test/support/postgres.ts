@@ -10,7 +10,7 @@ export type TestDatabase = {
 
 /** A migrated database of one test file's own. */
 export function testDatabase(): Promise<TestDatabase> {
-  return create(`template ${escapeIdentifier(templateDatabase)}`)
+  return create(`template ${escapeIdentifier(templateDatabase)} strategy file_copy`)
 }
 
 /** A database with nothing in it. */
