@@ -79,7 +79,7 @@ test.each(['ledger seal', 'ledger close 2026-01 --by erin'])(
     const { status, out, err } = await asAccountant(line)
     expect({ status, out }).toEqual({ status: 2, out: '' })
     expect(err).toContain('permission denied for ')
-    expect(err).toContain(`${login} may not do this; use the daemon's DATABASE_URL`)
+    expect(err).toContain(`${login} lacks the right; use the daemon's DATABASE_URL`)
     expect(err.trimEnd().split('\n')).toHaveLength(1)
   },
 )

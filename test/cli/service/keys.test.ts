@@ -72,7 +72,10 @@ test.each([
   ['create --name shop --scope admin', '--scope is "admin"; use read, write'],
   ['create --name shop', "required option '--scope <scope>' not specified"],
   ['create --scope read', "required option '--name <text>' not specified"],
-  ['create --name \u0007 --scope read', '--name is no name; give 1 to 200 printable characters'],
+  [
+    'create --name \u0007 --scope read',
+    '--name is empty, too long or not printable; give 1 to 200 printable characters',
+  ],
   ['revoke', "missing required argument 'id'"],
   ['list --limit all', '--limit is "all"; give a whole number from 1 to 100000'],
 ])('%j is wrong use: status 2, and a line that names the mend', async (line, message) => {

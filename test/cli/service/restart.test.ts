@@ -38,7 +38,11 @@ test('a second start, of it or of everything, is refused with the address of the
 })
 
 test.each([
-  ['taken', () => new URL(program.url).port, 'port \\d+ is taken; use another --port, or leave it out'],
+  [
+    'taken',
+    () => new URL(program.url).port,
+    'port \\d+ is taken; use another --port, or omit it to get a free one',
+  ],
   ['no port', () => '65536', '--port is "65536"; give a whole number from 1 to 65535'],
 ])('a port that is %s is refused before anything is started', async (_what, port, message) => {
   const { status, out, err } = await depositd(['service', '--port', port()], { folder: tmpdir() })
@@ -71,7 +75,7 @@ test('a port for faults without leave to make any is wrong use', async () => {
   const { status, err } = await runCommand('service --admin-port 1234', {})
   expect({ status, err }).toEqual({
     status: 2,
-    err: 'depositd: --admin-port requires --faults; give --faults too\n',
+    err: 'depositd: --admin-port requires --faults; add --faults\n',
   })
 })
 

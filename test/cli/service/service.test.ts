@@ -125,10 +125,10 @@ test.each([
   [['base', 'USDC', '1.0000001', address], 'with at most 6 digits after the point'],
   [
     ['base', 'USDC', '1', 'nobody'],
-    '--to is neither an address on base and no id: "nobody"; give 0x and 40 hexadecimal digits, or the id',
+    '--to is neither an address on base nor an id: "nobody"; give 0x and 40 hexadecimal digits, or the id of a channel or StableWallet',
   ],
-  [['solana', 'SOL', '1', address], '--to is neither an address on solana and no id: '],
-  [['base', 'ETH', '10000000', address], '--amount exceeds the faucet on base has; give less than '],
+  [['solana', 'SOL', '1', address], '--to is neither an address on solana nor an id: '],
+  [['base', 'ETH', '10000000', address], '--amount exceeds the faucet on base; use at most '],
 ])('a payment of %j is wrong use, and told how to mend it', async ([network, asset, amount, to], message) => {
   const before = process.cwd()
   process.chdir(folder)
