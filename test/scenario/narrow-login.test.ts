@@ -161,7 +161,7 @@ test('where the schema is behind it says who has to do what, and starts once tha
      delete from kysely_migration where name = (select name from held)`,
   )
   const expected =
-    /the schema of the database: it is at 00\d\d_\w+, this version needs 00\d\d_\w+, and runner may not make it: run "bin\/depositd migrate" first, with the DATABASE_URL of the owner/
+    /the schema of the database: it is at 00\d\d_\w+, this version needs 00\d\d_\w+, and runner may not migrate it: run "bin\/depositd migrate" with the DATABASE_URL of the owner first, and grant depositd_daemon to runner/
   const program = spawnProgram(folder, ['start'], narrow)
   expect(await program.ended).toBe(4)
   expect(program.output()).toMatch(expected)
