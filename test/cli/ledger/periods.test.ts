@@ -33,7 +33,7 @@ test('a month is closed, listed, opened again and closed anew, and its history t
     err: '',
   })
   const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason late-invoice')
-  expect(reopened.out).toBe('2026-01 is open again, by erin\n')
+  expect(reopened.out).toBe('2026-01 is reopened, by erin\n')
   expect((await depositd('ledger close 2026-01 --soft --by erin')).out).toBe(
     '2026-01 is soft-closed, by erin\n',
   )
@@ -101,7 +101,7 @@ test('a month is closed with broken seals that were noticed after it, and a warn
     new RegExp(`SHA-256 [0-9a-f]{64}\n${warning}$`),
   )
   const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason x')
-  expect(reopened.out).toBe('2026-01 is open again, by erin\n')
+  expect(reopened.out).toBe('2026-01 is reopened, by erin\n')
   const again = await depositd('ledger close 2026-01 --by erin --json')
   expect(JSON.parse(again.out)).toMatchObject({
     severe_open: 0,

@@ -120,9 +120,9 @@ test.each([
     '--network is "bse"; did you mean base? use mainnet, base, arbitrum, solana',
   ],
   [['base', 'SOL', '1', address], '--asset is "SOL"; use ETH, USDC, USDT'],
-  [['base', 'ETH', '1,5', address], '--amount is not an amount of ETH: "1,5"; give a plain decimal above 0'],
-  [['base', 'USDC', '0', address], '--amount is not an amount of USDC: "0"; give a plain decimal above 0'],
-  [['base', 'USDC', '1.0000001', address], 'with at most 6 digits after the point'],
+  [['base', 'ETH', '1,5', address], '--amount is not an amount of ETH: "1,5"; use a decimal number above 0'],
+  [['base', 'USDC', '0', address], '--amount is not an amount of USDC: "0"; use a decimal number above 0'],
+  [['base', 'USDC', '1.0000001', address], 'with at most 6 decimals'],
   [
     ['base', 'USDC', '1', 'nobody'],
     '--to is neither an address on base nor an id: "nobody"; give 0x and 40 hexadecimal digits, or the id of a channel or StableWallet',
