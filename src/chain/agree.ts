@@ -2,20 +2,19 @@ import type { NetworkName } from '../core/asset.ts'
 import { Fault, isFault } from '../core/errors.ts'
 import { allFailed, type NodeFault, type Pool, type PooledNode } from './pool.ts'
 
-/** The findings of one node. Two nodes agree if their lines are equal. */
+/** Two nodes agree if their lines are equal. */
 export type NodeFinding<Result> = {
-  /** One line per finding, in an order that does not depend on the node. */
+  /** In an order that does not depend on the node. */
   lines: readonly string[]
-  /** Returns the result, or throws the fault, on which nodes can agree as well. */
+  /** The result, or the thrown fault, on which nodes can agree as well. */
   settle: () => Result
 }
 
 export type Vote<Node, Result> = NodeFinding<Result> & { node: Node }
 
-/** The result on which a quorum of nodes agrees, and how each other node differs, one line each. */
 export type QuorumAgreement<Node, Result> = {
   vote: Vote<Node, Result>
-  /** All votes that agree, including `vote`. */
+  /** Includes `vote`. */
   agreeing: readonly Vote<Node, Result>[]
   dissent: readonly string[]
 }
@@ -23,17 +22,15 @@ export type QuorumAgreement<Node, Result> = {
 type Ballot<Node extends PooledNode, Result> = {
   pool: Pool<Node>
   network: NetworkName
-  /** How many nodes must agree. */
   quorum: number
-  /** Votes cast before. */
   votes: readonly Vote<Node, Result>[]
-  /** Nodes that may be asked next, in order. Only as many as necessary are asked. */
+  /** In order. Only as many as necessary are asked. */
   candidates: readonly Node[]
   read: (node: Node) => Promise<NodeFinding<Result>>
 }
 
 /**
- * Asks nodes until a quorum agrees. Nodes that disagree with it move to the end of the order for a while.
+ * Asks nodes until a quorum agrees. Dissenting nodes move to the end of the order for a while.
  * @throws Fault `rpc_disagreement` if enough nodes answered but did not agree; otherwise `remote_failed` or
  * `settings_bad`
  */
@@ -61,7 +58,6 @@ export async function agree<Node extends PooledNode, Result>(
   }
 }
 
-/** The vote of one node, or the fault that prevented it. */
 export async function castVote<Node extends PooledNode, Result>(
   pool: Pool<Node>,
   node: Node,
@@ -99,7 +95,6 @@ function undecided<Node extends PooledNode, Result>(
 
 const linesShown = 3
 
-/** How the second finding differs from the first, in a single line of text. */
 function difference(one: NodeFinding<unknown>, other: NodeFinding<unknown>): string {
   const lacks = one.lines.filter((line) => !other.lines.includes(line))
   const adds = other.lines.filter((line) => !one.lines.includes(line))
@@ -118,13 +113,12 @@ function listed(lines: readonly string[]): string {
 export type QuorumOptions<Node extends PooledNode> = {
   network: NetworkName
   pool: Pool<Node>
-  /** How many nodes must agree before a result counts. With 1, the first healthy node is believed. */
+  /** With 1, the first healthy node is believed. */
   quorum: number
-  /** The newest final height of a node; null if it has none yet. */
+  /** Null if it has none yet. */
   finalHeight: (node: Node) => Promise<bigint | null>
 }
 
-/** The newest height that a quorum of nodes calls final, and the nodes that do, in order. */
 export async function agreedHeight<Node extends PooledNode>({
   network,
   pool,

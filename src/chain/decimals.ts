@@ -9,12 +9,10 @@ import { readDecimals as readOnSolana } from './solana/accounts.ts'
 import { openNode as openSolanaNode } from './solana/node.ts'
 import type { NetworkSettings } from './types.ts'
 
-/** The most decimals that the ledger can store. */
 const decimalsMax = 38
 
 /**
- * Checks the chain identity of the nodes, then reads the decimals of the assets on every node that answers. The nodes
- * must agree, because the decimals are stored permanently.
+ * Asks every node that answers: the nodes must agree, because the decimals are stored permanently.
  * @throws Fault `settings_bad` that lists every asset whose decimals cannot be determined; `remote_failed` if no node
  * answers
  */
@@ -51,7 +49,6 @@ const readersOf: Record<Family, (connection: NodeConnection) => (key: AssetKey) 
   },
 }
 
-/** A node that does not answer is skipped as long as another does. */
 function answersOf(outcomes: readonly PromiseSettledResult<NodeDecimals>[]): NodeDecimals[] {
   const failures = outcomes.flatMap((one): unknown[] => (one.status === 'rejected' ? [one.reason] : []))
   const unforeseen = failures.find((failure) => !isFault(failure, 'remote_failed'))
@@ -60,7 +57,6 @@ function answersOf(outcomes: readonly PromiseSettledResult<NodeDecimals>[]): Nod
   return outcomes.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
 }
 
-/** The asset with its decimals, or the problem. */
 function assetWith(label: AssetLabel, reported: ReadonlySet<number | null | undefined>): Asset | string {
   const name = `asset ${label.symbol} (${label.key})`
   const [decimals, other] = reported

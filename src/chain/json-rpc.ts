@@ -6,12 +6,11 @@ import { noteLatency } from './pool.ts'
 import { isQuota } from './refusals.ts'
 
 export type RpcPayload = { jsonrpc: '2.0'; id: number | string | bigint; method: string; params?: unknown }
-/** `status` is the HTTP status. It is missing if the error was one of several answers in a batch. */
+/** `status`: HTTP; missing for one of several answers in a batch. */
 export type RpcError = { code: number; message: string; data?: unknown; status?: number }
-/** Either a result, which may be null, or an error. */
 export type RpcAnswer = { result: unknown; error?: undefined } | { error: RpcError; result?: undefined }
 
-/** Converts values to text and back. Integers may exceed the range of a JavaScript number. */
+/** Integers may exceed the range of a JavaScript number. */
 export type Codec = { encode: (value: unknown) => string; decode: (text: string) => unknown }
 
 type QueuedRequest = {
@@ -20,10 +19,10 @@ type QueuedRequest = {
   reject: (reason: unknown) => void
 }
 
-/** How long to send no batch to a server that refused one. */
+/** After a server refused a batch. */
 const batchRefusedMs = 600_000
 
-/** JSON-RPC over HTTP with one server: paced and bounded. An answer counts only if it matches its request. */
+/** Paced and bounded. An answer counts only if it matches its request. */
 export class JsonRpcClient {
   readonly #connection: NodeConnection
   readonly #codec: Codec
@@ -37,21 +36,18 @@ export class JsonRpcClient {
     this.#pace = new Pace(connection.bounds)
   }
 
-  /** Sends one request, and retries while the server is busy. An error in the answer is a result. @throws Error */
+  /** Retries while the server is busy. An error in the answer is a result. @throws Error */
   ask(payload: RpcPayload): Promise<RpcAnswer> {
     return this.#pace.run(() =>
       attemptOf(this.#connection, [payload], () => sendOne(this.#connection, this.#codec, payload)),
     )
   }
 
-  /**
-   * Sends the requests of one turn of the event loop as batches, or one by one if the server refuses batches. Each
-   * settles on its own.
-   */
+  /** One batch per turn of the event loop, or one by one if the server refuses batches. Each settles on its own. */
   askInBatch(payload: RpcPayload): Promise<RpcAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#queue.push({ payload, resolve, reject }) > 1) return
-      // Runs after the promise callbacks of this turn, when all its requests are queued.
+      // After the promise callbacks of this turn.
       setImmediate(() => {
         while (this.#queue.length > 0)
           void this.#send(this.#queue.splice(0, this.#connection.bounds.requestsPerBatch))
@@ -64,7 +60,7 @@ export class JsonRpcClient {
       const answers = await this.#batchAnswers(batch.map(({ payload }) => payload))
       for (const [index, { payload, resolve }] of batch.entries()) {
         const answer = answers?.[index]
-        // Requests that exceeded a quota, or whose batch was refused, are sent again one by one.
+        // Sent again one by one: over a quota, or in a refused batch.
         const isFinal = answer !== undefined && !(answer.error !== undefined && isQuota(200, answer.error))
         resolve(isFinal ? answer : this.ask(payload))
       }
@@ -84,7 +80,6 @@ export class JsonRpcClient {
   }
 }
 
-/** Reports an attempt to the observer, and its latency to the node's health. */
 async function attemptOf<Result>(
   { network, url, observe, health }: NodeConnection,
   payloads: readonly RpcPayload[],
@@ -127,7 +122,6 @@ async function sendOne(
   return { ...outcomeOf(reply, error, typeof answer === 'string'), settle }
 }
 
-/** Null if the server refused the batch. */
 async function sendBatch(
   connection: NodeConnection,
   codec: Codec,
@@ -146,7 +140,7 @@ async function sendBatch(
   return { outcome, retryAfterMs, settle }
 }
 
-/** Null unless each payload was answered exactly once. The answers may come in any order. */
+/** Null unless each payload was answered exactly once, in any order. */
 function matched(document: unknown, payloads: readonly RpcPayload[]): RpcAnswer[] | null {
   if (!Array.isArray(document) || document.length !== payloads.length) return null
   const byId = new Map(document.map((one: unknown) => [idOf(one), one]))
@@ -167,7 +161,6 @@ function outcomeOf(
   return { outcome: error !== null || unreadable || !isGood(reply) ? 'refused' : 'fine', retryAfterMs: null }
 }
 
-/** The answer, or the problem with it. */
 function readAnswer(document: unknown, { id }: RpcPayload): RpcAnswer | string {
   if (document === undefined) return 'the answer is not JSON'
   const error = readError(document)
@@ -213,7 +206,7 @@ function decoded(codec: Codec, text: string): unknown {
   }
 }
 
-/** A gateway timed out (524 is Cloudflare's). The same request would take as long again. */
+/** 524 is Cloudflare's. The same request would take as long again. */
 const gatewayTimeouts = new Set([504, 524])
 
 function isGood({ status }: NodeReply): boolean {
@@ -222,7 +215,6 @@ function isGood({ status }: NodeReply): boolean {
 
 const shownMax = 200
 
-/** An error stated by the server, with the HTTP status of its answer. */
 export class StatedError extends Error {
   readonly code: number
   readonly status: number | null
@@ -234,7 +226,6 @@ export class StatedError extends Error {
   }
 }
 
-/** An error known only by its HTTP status. */
 export class HttpProblem extends Error {
   readonly status: number
 
@@ -245,13 +236,13 @@ export class HttpProblem extends Error {
   }
 }
 
-/** One complete response. `retryAfterMs` is the wait that the server asks for; null if it asks for none. */
+/** `retryAfterMs`: null if the server asks for no wait. */
 export type NodeReply = { status: number; text: string; retryAfterMs: number | null }
 
 /**
- * Posts JSON and reads the whole response within one deadline and one size limit; follows no redirect. HTTP libraries
- * limit only the wait for the headers, so a node that trickles its body would block a scan indefinitely. Errors never
- * contain the URL, which may hold a key.
+ * One deadline and one size limit cover the whole response: HTTP libraries limit only the wait for the headers, so a
+ * node that trickles its body would block a scan. Follows no redirect. Errors never contain the URL, which may hold a
+ * key.
  */
 export async function postJson({ url, bounds }: NodeConnection, body: string): Promise<NodeReply> {
   const signal = AbortSignal.timeout(bounds.timeoutMs)
@@ -271,7 +262,7 @@ export async function postJson({ url, bounds }: NodeConnection, body: string): P
   }
 }
 
-/** The connection failed or broke. A retry may help, unlike after a timeout. */
+/** A retry may help, unlike after a timeout. */
 export class ConnectionProblem extends Error {}
 
 class TooLarge extends Error {}
@@ -287,7 +278,7 @@ async function readBody(response: Response, bytesMax: number): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** `fetch` reports only "fetch failed"; its cause has the reason. */
+/** `fetch` reports only "fetch failed". */
 function innermostMessage(error: unknown): string {
   if (error instanceof Error && error.cause !== undefined) return innermostMessage(error.cause)
   const message = messageOf(error)

@@ -1,4 +1,4 @@
-/** Maps with at most `atOnce` calls in flight, and keeps the order. After the first failure no further call starts. */
+/** Keeps the order. After the first failure no further call starts. */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],
   atOnce: number,

@@ -4,61 +4,54 @@ import { type NodeHealth, newHealth } from './pool.ts'
 import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver, UnreadObserver } from './types.ts'
 
 export type ReaderOptions = {
-  /** Called for every request. */
   observe?: RpcObserver
-  /** Called with the score of each node that is used. */
   observeNode?: NodeObserver
-  /** EVM: called for each log that is ignored because of its form. */
+  /** EVM: a log ignored because of its form. */
   observeOddLog?: OddLogObserver
-  /** Solana: called for each transaction that cannot be read. */
+  /** Solana. */
   observeUnread?: UnreadObserver
-  /** Overrides of `defaultBounds`. */
   bounds?: Partial<ReaderBounds>
-  /** Solana: forces this reading strategy, even if it costs more. By default the cheaper one is chosen. */
+  /** Solana. By default the cheaper one is chosen. */
   solanaStrategy?: 'by_owner' | 'by_block'
 }
 
 export type ReaderBounds = {
-  /** The longest wait for one complete answer. */
+  /** For one complete answer. */
   timeoutMs: number
-  /** The largest answer that is read. */
   bodyBytesMax: number
-  /** Requests in flight per node; fewer while the node asks to slow down. */
+  /** Per node; fewer while the node asks to slow down. */
   requestsAtOnce: number
-  /** EVM: requests per batch, for nodes that accept batches. */
+  /** EVM, for nodes that accept batches. */
   requestsPerBatch: number
-  /** How long one request waits for a node that asks to slow down. */
+  /** For a node that asks to slow down. */
   quotaWaitMs: number
-  /** The longest pause that a node can ask for. */
   pauseMaxMs: number
-  /** How often one request is sent to a node before the node counts as failed. */
   triesMax: number
-  /** How long a node is asked only after the others once it failed; ten times as long if it always fails. */
+  /** A failed node is asked last for this long; ten times as long if it always fails. */
   restMs: number
-  /** EVM: blocks per track and scan if whole blocks are read. */
+  /** EVM: per track and scan, if whole blocks are read. */
   blocksPerScan: bigint
-  /** EVM: blocks per track and scan if only logs are read. */
+  /** EVM: per track and scan, if only logs are read. */
   logBlocksPerScan: bigint
-  /** EVM: a track stops after this many transfers, or after this much time. */
+  /** EVM: a track stops after this many transfers, or this much time. */
   transfersPerScan: number
   scanMs: number
-  /** EVM: recipients in one log filter; providers refuse long ones. */
+  /** EVM, per log filter; providers refuse long ones. */
   recipientsPerRequest: number
-  /** EVM: balances read in one request if the chain has a contract for that; providers limit its gas. */
+  /** EVM; providers limit the gas of such a call. */
   balancesPerRequest: number
-  /** EVM: blocks traced in one reading of a block range. */
   tracesPerReading: bigint
-  /** EVM: an answer with this many logs may be truncated and is requested again in halves. */
+  /** EVM: a longer answer may be truncated and is requested again in halves. */
   logsPerAnswerMax: number
-  /** Solana: the pause, about one slot, before a node that is behind is asked again. */
+  /** Solana: about one slot, before a node that is behind is asked again. */
   slotMs: number
-  /** Solana: signatures per page; the protocol allows 1,000. */
+  /** Solana; the protocol allows 1,000. */
   signaturesPerPage: number
-  /** Solana: pages walked back for one address before a scan gives up. */
+  /** Solana: walked back before a scan gives up. */
   pagesPerAddress: number
-  /** Solana: transactions above the cursor read in one scan, rounded up to whole slots. */
+  /** Solana: per scan, rounded up to whole slots. */
   transactionsPerScan: number
-  /** Solana: whole blocks read in one scan. */
+  /** Solana: whole blocks per scan. */
   slotsPerScan: number
 }
 
@@ -86,14 +79,12 @@ export const defaultBounds: ReaderBounds = {
   slotsPerScan: 500,
 }
 
-/** How a network is read by default. */
 export const defaultReading: NetworkReading = {
   quorum: 1,
   finality: { kind: 'tag', tag: 'finalized' },
   traces: 'on_difference',
 }
 
-/** The parameters of a connection to one node, and the health of that node. */
 export type NodeConnection = {
   network: NetworkName
   url: URL
@@ -105,7 +96,7 @@ export type NodeConnection = {
 }
 
 /**
- * One connection per URL, in order of preference.
+ * In order of preference.
  * @throws Fault `settings_bad` if there is no URL (a library would fall back to a public endpoint), an invalid URL, or
  * fewer URLs than the quorum
  */
@@ -130,12 +121,11 @@ export function connections(settings: NetworkSettings, options: ReaderOptions): 
   }))
 }
 
-/** The name of the setting that lists a network's nodes. */
 export function rpcSetting(network: NetworkName): string {
   return `RPC_${network.toUpperCase()}`
 }
 
-/** The name of a node in messages. The rest of its URL may contain a key. */
+/** The rest of the URL may contain a key. */
 export function nodeName({ network, url }: NodeConnection): string {
   return `${network} node ${url.host}`
 }

@@ -2,13 +2,9 @@ import type { ReaderBounds } from './options.ts'
 
 export type Clock = { nowMs(): number; wait(ms: number): Promise<void> }
 
-/**
- * The outcome of one request. `quota`: the server asks for fewer requests. `broken`: a failure that may be temporary.
- * `settle` returns the result, or throws the error.
- */
+/** `quota`: the server asks for fewer requests. `broken`: the failure may be temporary. */
 export type RequestAttempt<Result> = {
   outcome: 'fine' | 'refused' | 'quota' | 'broken'
-  /** The pause that the server asks for; null if it names none. */
   retryAfterMs: number | null
   settle: () => Result
 }
@@ -16,29 +12,25 @@ export type RequestAttempt<Result> = {
 type PaceBounds = Pick<ReaderBounds, 'requestsAtOnce' | 'quotaWaitMs' | 'pauseMaxMs' | 'triesMax'>
 type PaceQueueEntry = { start: () => void; refuse: (reason: Error) => void }
 
-/** First waits. Each further wait is twice as long, up to a limit. */
+/** Each further wait is twice as long, up to a limit. */
 const quotaFirstMs = 200
 const quotaMostMs = 4000
 const brokenFirstMs = 100
 const brokenTriesMax = 3
-/**
- * Concurrency is multiplied by this when the server asks to slow down. One such answer in a hundred hardly matters; a
- * run of them brings the concurrency down.
- */
+/** The concurrency is multiplied by this on each refusal. One in a hundred hardly matters. */
 const cutTo = 0.85
 const ratePerSecondMin = 0.5
-/** Above this, the rate limit has no effect and is dropped. */
+/** Above this, the rate limit is dropped. */
 const ratePerSecondMax = 1000
-/** `#refusedShare` covers about the last 32 answers; above a fifth of refusals, requests pause. */
+/** Covers about the last 32 answers; above a fifth of refusals, requests pause. */
 const shareOf = 32
 const muchRefused = 0.2
-/** What each answer adds to the rate, in requests per second, above the rate that the server is known to sustain. */
+/** Requests per second that each answer adds above the known rate. */
 const creeping = 0.02
 
 /**
- * Limits how often one server is asked. The number of requests in flight falls with each refusal, and grows by one with
- * each round of answers. After several refusals in a row no request is sent for a while. Afterwards the rate is limited
- * to that at which the server answered before; the limit rises until it has no effect.
+ * The number of requests in flight falls with each refusal, and grows by one with each round of answers. After a pause
+ * for several refusals, the rate at which the server answered before is the limit; it rises until it has no effect.
  */
 export class Pace {
   readonly #bounds: PaceBounds
@@ -52,12 +44,11 @@ export class Pace {
   #nextStartMs = -Infinity
   #ratePerSecond: number | null = null
   #bearablePerSecond = Infinity
-  /** Refusals since the last answer, and the number of rounds in which they came. */
+  /** Since the last answer. */
   #refusals = 0
   #rounds = 0
-  /** The share of refusals among recent answers. */
   #refusedShare = 0
-  /** Answers since the last pause began, not counting idle time. They give the measured rate. */
+  /** Since the last pause began, without idle time. */
   #answers = 0
   #countingSinceMs: number
   #idleSinceMs: number
@@ -72,8 +63,8 @@ export class Pace {
   }
 
   /**
-   * Sends a request in its turn. Retries within the bounds if the server asks to wait or fails.
-   * @throws the error of the last attempt; an Error at once if the server asked for a pause longer than a request waits
+   * Retries within the bounds.
+   * @throws the error of the last attempt; an Error at once if the server asks for a longer pause than a request waits
    */
   async run<Result>(send: () => Promise<RequestAttempt<Result>>): Promise<Result> {
     const untilMs = this.#clock.nowMs() + this.#bounds.quotaWaitMs
@@ -136,7 +127,7 @@ export class Pace {
     this.#startNext()
   }
 
-  /** @returns how long to wait before the next attempt; null if a retry would not help */
+  /** Null if a retry would not help. */
   #learn(
     attempt: RequestAttempt<unknown>,
     { startedMs, tries }: { startedMs: number; tries: number },
@@ -151,8 +142,7 @@ export class Pace {
     this.#refusals++
     const waitMs = retryAfterMs ?? Math.min(quotaMostMs, quotaFirstMs * 2 ** (this.#rounds - 1))
     this.#refusedShare += (1 - this.#refusedShare) / shareOf
-    // One or two refusals may be caused by another client behind the same gateway. Three in a row, two in a row that
-    // name a pause, or a large share of refusals are meant for this client.
+    // One or two may be meant for another client behind the same gateway.
     if (this.#refusals > (retryAfterMs === null ? 2 : 1) || this.#refusedShare > muchRefused)
       this.#pause(waitMs)
     return waitMs
@@ -169,7 +159,7 @@ export class Pace {
     if (this.#ratePerSecond > ratePerSecondMax) this.#ratePerSecond = null
   }
 
-  /** Counts once for all requests that were in flight together. */
+  /** Counts once for all requests in flight together. */
   #slowDown(startedMs: number): void {
     if (startedMs < this.#cutMs) return
     this.#cutMs = this.#clock.nowMs()
@@ -194,7 +184,7 @@ export class Pace {
   }
 }
 
-/** The request was not sent: the server asked for a pause longer than a request waits. */
+/** The server asked for a longer pause than a request waits. */
 export class PauseRequested extends Error {
   constructor(ms: number) {
     super(`the server asked for a pause because of too many requests; ${Math.ceil(ms / 1000)} s remain`)

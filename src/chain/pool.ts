@@ -2,28 +2,23 @@ import { Fault, isFault } from '../core/errors.ts'
 
 export type PooledNode = {
   readonly name: string
-  /** The name of the node in metrics. */
+  /** For metrics. */
   readonly host: string
   readonly health: NodeHealth
 }
 
 type PoolOptions<Node> = {
-  /** In order of preference. */
   nodes: readonly Node[]
-  /** How long a node rests after one failure. */
+  /** After one failure. */
   restMs: number
-  /** Throws Fault `settings_bad` if the node is of another chain. */
+  /** Throws Fault `settings_bad` for another chain. */
   identify: (node: Node) => Promise<void>
-  /** Called with the node's score after each unit of work. */
   observe?: (node: { host: string; score: number }) => void
   /** Defaults to `performance.now()`. */
   nowMs?: () => number
 }
 
-/**
- * The nodes of one network. A node that failed, or is of another chain, rests. The preferred node is used again once it
- * is healthy.
- */
+/** A node that failed, or is of another chain, rests. The preferred node is used again once it is healthy. */
 export class Pool<Node extends PooledNode> {
   readonly nodes: readonly Node[]
   readonly #options: PoolOptions<Node>
@@ -33,17 +28,15 @@ export class Pool<Node extends PooledNode> {
     this.#options = options
   }
 
-  /** All nodes, in the order in which they should be asked. */
   inOrder(): Node[] {
     return orderOf(this.nodes, { nowMs: this.#nowMs(), restMs: this.#options.restMs })
   }
 
-  /** Checks the chain of a node again. @throws Fault `settings_bad` if it is another chain */
+  /** @throws Fault `settings_bad` if it is another chain */
   identify(node: Node): Promise<void> {
     return this.#options.identify(node)
   }
 
-  /** Runs work on one node, after checking its chain, and records success or failure. */
   async on<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result> {
     try {
       if (!node.health.identified) await this.identify(node)
@@ -60,7 +53,7 @@ export class Pool<Node extends PooledNode> {
     }
   }
 
-  /** As `on`, but returns a fault after which the next node is tried. */
+  /** Returns a fault after which the next node is tried. */
   async attempt<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result | NodeFault> {
     try {
       return await this.on(node, work)
@@ -70,14 +63,13 @@ export class Pool<Node extends PooledNode> {
     }
   }
 
-  /** Makes a node rest like one that failed. Also for nodes that others have outvoted. */
+  /** Also for nodes that others have outvoted. */
   distrust({ health }: Node): void {
     noteFailure(health, { nowMs: this.#nowMs(), restMs: this.#options.restMs })
   }
 
   /**
-   * Runs work on the first node that can do it. All of the work stays on one node, because the head of one node cannot
-   * prove that the data of another is complete.
+   * All of the work stays on one node: its head cannot prove that the data of another is complete.
    * @throws the fault itself if there is only one, or Fault `remote_failed` with all of them; other errors at once
    */
   async onFirst<Result>(
@@ -98,7 +90,6 @@ export class Pool<Node extends PooledNode> {
   }
 }
 
-/** The fault for an unusable answer. */
 export function refusal(
   { name }: { readonly name: string },
   what: string,
@@ -107,14 +98,14 @@ export function refusal(
   return new Fault('remote_failed', { what: `${name}, ${what}`, problem })
 }
 
-/** A fault after which the next node is tried. */
+/** The next node is tried. */
 export type NodeFault = Fault<'remote_failed'> | Fault<'settings_bad'>
 
 export function isNodeFault(error: unknown): error is NodeFault {
   return isFault(error, 'remote_failed') || isFault(error, 'settings_bad')
 }
 
-/** Errors thrown when an answer has an unexpected shape: libraries access its fields unchecked. */
+/** Libraries access the fields of an answer unchecked. */
 function isUnreadable(error: unknown): error is Error {
   return error instanceof TypeError || error instanceof RangeError || error instanceof SyntaxError
 }
@@ -124,7 +115,7 @@ function unreadable({ name }: PooledNode, error: Error): Fault<'remote_failed'> 
   return new Fault('remote_failed', { what: name, problem }, { cause: error })
 }
 
-/** Reports a node of another chain before failures that may be temporary. */
+/** Another chain is reported before failures that may be temporary. */
 export function allFailed(faults: readonly NodeFault[]): NodeFault {
   const [only, second] = faults
   if (only !== undefined && second === undefined) return only
@@ -143,10 +134,7 @@ export function allFailed(faults: readonly NodeFault[]): NodeFault {
   )
 }
 
-/**
- * A ready node rests if its latency exceeds that of the fastest by this factor plus a fixed part. The fixed part keeps
- * a preferred node in use when the difference is negligible.
- */
+/** Relative to the fastest node. The fixed part keeps a preferred node in use if the difference is negligible. */
 const slowFactor = 4
 const slowMs = 250
 
@@ -160,26 +148,24 @@ function orderOf<Node extends PooledNode>(
   for (const { health } of ready) {
     if (health.latencyMs === null || health.latencyMs <= bearableMs) continue
     health.restUntilMs = nowMs + restMs
-    // Measured again on the next request: a node that is not asked cannot improve its latency.
+    // A resting node could not improve its latency.
     health.latencyMs = null
   }
   const rests = (node: Node) => node.health.restUntilMs > nowMs
   return [...nodes.filter((node) => !rests(node)), ...nodes.filter(rests)]
 }
 
-/** The health of one node, as observed by this process. */
 export type NodeHealth = {
-  /** The share of recent requests that failed, from 0 to 1. */
+  /** The share of recent requests, from 0 to 1. */
   failing: number
-  /** Smoothed response time in milliseconds; null until there is a measurement. */
+  /** Smoothed; null until there is a measurement. */
   latencyMs: number | null
-  /** Until this time, by `performance.now()`, the node is asked only after the others. */
+  /** By `performance.now()`. Until then the node is asked last. */
   restUntilMs: number
-  /** True if the node has proved to be of the right chain since it last failed. */
+  /** As of the right chain, since it last failed. */
   identified: boolean
 }
 
-/** The weight of the latest measurement. */
 const weight = 0.2
 
 export function newHealth(): NodeHealth {
@@ -190,24 +176,20 @@ export function noteLatency(health: NodeHealth, ms: number): void {
   health.latencyMs = health.latencyMs === null ? ms : smoothed(health.latencyMs, ms)
 }
 
-/** Does not end a rest: an outvoted node still answers simple requests well. */
+/** An outvoted node answers simple requests well, so its rest goes on. */
 export function noteSuccess(health: NodeHealth): void {
   health.failing = smoothed(health.failing, 0)
 }
 
-/**
- * Clears `identified`, because the address may lead to another node afterwards. The more the node fails, the longer it
- * rests.
- */
+/** The address may lead to another node afterwards, so `identified` is cleared. Repeated failures lengthen the rest. */
 export function noteFailure(health: NodeHealth, { nowMs, restMs }: { nowMs: number; restMs: number }): void {
   health.failing = smoothed(health.failing, 1)
   health.identified = false
-  // Measured again afterwards.
   health.latencyMs = null
   health.restUntilMs = nowMs + restMs * (1 + 9 * health.failing)
 }
 
-/** From 0 to 1: a node that answers at once and never fails scores 1; a second of latency halves the score. */
+/** From 0 (always fails) to 1; a second of latency halves the score. */
 export function scoreOf({ failing, latencyMs }: NodeHealth): number {
   return (1 - failing) / (1 + (latencyMs ?? 0) / 1000)
 }
@@ -217,8 +199,7 @@ function smoothed(old: number, latest: number): number {
 }
 
 /**
- * Checks the identity of every node. A node that does not answer is skipped as long as another does: it is checked
- * again before its first read.
+ * A node that does not answer is skipped as long as another does: it is checked before its first read.
  * @throws Fault `settings_bad` with all problems found; `remote_failed` if no node answers
  */
 export async function requireIdentity<Node>(

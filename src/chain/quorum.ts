@@ -14,7 +14,7 @@ import type {
 type NodeQuery<Node, Request, Result> = (node: Node, request: Request) => Promise<Result>
 
 /**
- * Reads everything that will be booked on a quorum of nodes, and returns only results on which they agree.
+ * Reads everything that will be booked, on as many nodes as must agree.
  * @throws Fault `rpc_disagreement` from each of its readers if too few nodes agree
  */
 export class Quorum<Node extends PooledNode> {
@@ -47,7 +47,7 @@ export class Quorum<Node extends PooledNode> {
 
 const lackingMax = 2
 
-/** Hosts of up to two nodes that do not know a transaction; none if any node asked knows it. */
+/** At most two hosts; none if any node asked knows the transaction. */
 export async function nodesWithout<Node extends PooledNode>(
   pool: Pool<Node>,
   read: (node: Node) => Promise<TransactionReading>,
@@ -63,7 +63,7 @@ export async function nodesWithout<Node extends PooledNode>(
   return [...lacking]
 }
 
-/** Checks the chain of a node again if it shows another history: its address may lead to another node by now. */
+/** Another history may mean that the address leads to another node by now. */
 function identifyingAgain<Node extends PooledNode>(
   pool: Pool<Node>,
   read: NodeQuery<Node, ScanRequest, ScanResult>,
@@ -79,8 +79,8 @@ function identifyingAgain<Node extends PooledNode>(
 }
 
 /**
- * One node leads; the others read as final what the leader has read, up to the same height. Enough nodes call that
- * height final, so a node that is a block behind only causes a wait.
+ * The others read as final what the leader has read. Enough nodes call that height final, so a node that is behind only
+ * causes a wait.
  */
 async function scanAgreed<Node extends PooledNode>(
   options: QuorumOptions<Node>,
@@ -108,7 +108,6 @@ function movesOn({ transfers, cursor, rewoundTo }: ScanResult, request: ScanRequ
   return !stands || rewoundTo !== null || transfers.some(({ stage }) => stage === 'final')
 }
 
-/** If a node takes shorter steps than the leader, several of its steps are joined. */
 async function scanUpTo(
   read: (request: ScanRequest) => Promise<ScanResult>,
   request: ScanRequest,
@@ -134,7 +133,6 @@ function joined<Reading extends Pick<RangeResult, 'transfers' | 'movements' | 'p
   }
 }
 
-/** The finding of the first node that has one, and the nodes that were tried. */
 async function firstVote<Node extends PooledNode, Found extends NodeFinding<unknown>>(
   pool: Pool<Node>,
   nodes: readonly Node[],
@@ -149,7 +147,7 @@ async function firstVote<Node extends PooledNode, Found extends NodeFinding<unkn
 
 type ScanFinding = NodeFinding<ScanResult> & { result: ScanResult | null }
 
-/** Nodes can also agree that history is lost: one node alone must not halt a network. */
+/** Nodes can agree that history is lost: one alone must not halt a network. */
 async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding> {
   try {
     const result = await read()
@@ -214,7 +212,7 @@ function rangeFinding(result: RangeResult): NodeFinding<RangeResult> {
   return { lines, settle: () => result }
 }
 
-/** The heights that every reading proved. Completeness on one node is no proof for the others. */
+/** Completeness on one node is no proof for the others. */
 function provedByAll(readings: readonly { proved: readonly HeightRange[] }[]): HeightRange[] {
   const [first, ...others] = readings.map(({ proved }) => proved)
   return others.reduce<readonly HeightRange[]>(common, first ?? []).slice()
@@ -230,10 +228,7 @@ function common(ranges: readonly HeightRange[], others: readonly HeightRange[]):
   )
 }
 
-/**
- * Nodes on which a transaction is not final yet do not contradict a node on which it is. Without a quorum of final
- * answers, the transaction is not final.
- */
+/** Nodes on which a transaction is not final yet do not contradict the others, but do not count. */
 async function agreedTransaction<Node extends PooledNode>(
   options: QuorumOptions<Node>,
   read: (node: Node) => Promise<TransactionReading>,
@@ -264,7 +259,7 @@ function refuse(): never {
   throw new Error('invariant broken: a node is asked that is no candidate')
 }
 
-/** Has no lines if the reading shows nothing final. */
+/** No lines unless something is final. */
 function transactionFinding(reading: TransactionReading): NodeFinding<TransactionReading> {
   return { lines: finalLines(reading), settle: () => reading }
 }
@@ -281,7 +276,7 @@ function notFinal(readings: readonly TransactionReading[]): TransactionReading {
   return { kind: 'read', transfers: read.transfers.map((transfer) => ({ ...transfer, stage: 'seen' })) }
 }
 
-/** Sorted, without duplicates: a late transfer may be read twice. */
+/** Without duplicates: a late transfer may be read twice. */
 function transferLines(transfers: readonly ChainTransfer[]): string[] {
   const lines = transfers.map(
     ({ tx, index, asset, from, to, amount, height, blockHash }) =>

@@ -4,10 +4,7 @@ import type { ReaderOptions } from './options.ts'
 import { createSolanaReader } from './solana/reader.ts'
 import type { FullChainReader, NetworkSettings } from './types.ts'
 
-/**
- * The reader for a network's family.
- * @throws Fault `settings_bad` if the settings are not sufficient for reading
- */
+/** @throws Fault `settings_bad` if the settings are not sufficient for reading */
 export function createReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
   return readers[settings.family](settings, options)
 }

@@ -1,25 +1,19 @@
 /**
- * Why a node refused a query over several blocks. `blocks`: too many blocks. `results`: the blocks hold too much, or
- * reading them takes too long. `unexplained`: either of these, or a problem of the node. `blocks` is the number of
- * blocks that the node offers, null if it names none.
+ * `blocks`: too many. `results`: they hold too much, or take too long. `unexplained`: either, or a problem of the node.
+ * `blocks` is the number offered, null if none.
  */
 export type Limit = { kind: 'blocks' | 'results' | 'unexplained'; blocks: bigint | null }
 
-/** The known details of a failed request. */
 export type RequestFailure = {
-  /** The message of the server. */
   problem: string
-  /** The JSON-RPC error code and the HTTP status; null if there is none. */
+  /** JSON-RPC error code and HTTP status. */
   code: number | null
   status: number | null
-  /** The server was not reached, or asked for a pause before. */
+  /** Not reached, or paused. */
   isAway: boolean
 }
 
-/**
- * Whether a query of fewer blocks may succeed, and of how many. Null for failures that are unrelated to the size:
- * quota, authentication, the connection, a method that the node lacks.
- */
+/** Null for failures that are unrelated to the size: quota, authentication, the connection, a missing method. */
 export function limitIn(failure: RequestFailure): Limit | null {
   const { problem, code, status, isAway } = failure
   if (isAway) return null
@@ -30,7 +24,7 @@ export function limitIn(failure: RequestFailure): Limit | null {
   return denied.some((words) => words.test(problem)) ? null : { kind: 'unexplained', blocks: null }
 }
 
-/** The limit of range or size that a node names in its refusal; null if the message names none. */
+/** Null if the message names none. */
 export function limitOf(problem: string): Limit | null {
   for (const { kind, words } of tooMuch) {
     const found = words.exec(problem)
@@ -40,8 +34,8 @@ export function limitOf(problem: string): Limit | null {
 }
 
 /**
- * True if an answer asks for fewer requests. A limit of range or size takes precedence over quota words: otherwise
- * "block range limit exceeded, upgrade to increase your daily credits" would be retried endlessly.
+ * A limit of range or size takes precedence over quota words: otherwise "block range limit exceeded, upgrade to
+ * increase your daily credits" would be retried endlessly.
  */
 export function isQuota(status: number, error: { code: number; message: string } | null): boolean {
   if (error !== null && limitOf(error.message) !== null) return false
@@ -51,10 +45,10 @@ export function isQuota(status: number, error: { code: number; message: string }
 
 const methodNotFound = -32_601
 
-/** HTTP: authentication, payment, wrong address, too many requests, unavailable. */
+/** Authentication, payment, wrong address, too many requests, unavailable. */
 const statusesOfOthers = new Set([401, 402, 403, 404, 405, 407, 429, 503])
 
-/** Messages of servers that reject the credentials. A keyword alone, as in "upgrade your API key", is not enough. */
+/** A keyword alone, as in "upgrade your API key", is not enough. */
 const denied = [
   /unauthori[sz]ed|must be authenticated|authentication (?:failed|required)|access denied|payment required/i,
   /(?:invalid|missing|unknown|expired|incorrect|wrong) (?:\w+ )?(?:api[ _-]?key|token|project id|credentials)/i,
@@ -62,11 +56,10 @@ const denied = [
 ]
 
 /**
- * Messages of providers about too many requests. Error codes are of little use: -32005 means too many results for other
- * providers, and -32016 on Solana means a node that is behind.
+ * Error codes are of little use: -32005 means too many results for some, and -32016 on Solana a node that is behind.
  */
 const quotaWords = [
-  // The text of the HTTP status, repeated in the body: Alchemy, QuickNode, Solana's public nodes, most gateways.
+  // The HTTP status text: Alchemy, QuickNode, Solana's public nodes, most gateways.
   /too many requests/i,
   // Infura ("project ID request rate exceeded", "daily request count exceeded, request rate limited")
   /request (?:rate|count) (?:limit )?exceeded/i,
@@ -86,15 +79,12 @@ const quotaWords = [
   /throttl/i,
 ]
 
-/** Does not match counts of requests or per second: those are a quota. */
+/** Not per second, and not of requests: those are a quota. */
 const count = String.raw`(\d[\d,._]*k?)(?![\d,._]*k?\s*(?:requests?|calls?|req\b|rps\b|credits?|compute|per\b|/))`
 
-/**
- * Messages of public providers and clients; the test lists where each was published. A number in them is the allowed
- * number of blocks.
- */
+/** The test lists where each was published. A number is the allowed number of blocks. */
 const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
-  // Alchemy names both limits in one message; the results were too many.
+  // Alchemy names both limits; the results were too many.
   { kind: 'results', words: /log response size exceeded/i },
   { kind: 'results', words: /query returned more than [\d,]+k? results/i },
   { kind: 'results', words: /query exceeds max results/i },
@@ -133,7 +123,7 @@ const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
   { kind: 'blocks', words: /requested too many blocks/i },
 ]
 
-/** A range that the node suggests: `[0x1, 0x2]`, or `range 1-2`. */
+/** `[0x1, 0x2]`, or `range 1-2`. */
 function rangeIn(problem: string): bigint | null {
   const [, from, to] =
     /range(?: should work:)? \[(0x[0-9a-f]+), ?(0x[0-9a-f]+)\]/i.exec(problem) ??
@@ -151,7 +141,6 @@ function numberIn(text: string | undefined): bigint | null {
   return number > 0n ? number : null
 }
 
-/** Messages of clients and providers that do not keep state of the requested age. */
 const gone = [
   // go-ethereum and its forks, Nethermind
   /missing trie node/i,
@@ -168,22 +157,17 @@ const gone = [
   /BlockOutOfRangeError/,
 ]
 
-/** True if the node has the block, but no longer its balances and code. */
 export function isPastStateGone(problem: string): boolean {
   return gone.some((words) => words.test(problem))
 }
 
-/**
- * Whether a node that refused to trace the first block offers traces of others. Null if the message does not show it:
- * the node may be asked again.
- */
+/** By the refusal to trace the first block. Null if it does not show this: the node may be asked again. */
 export function offerIn(problem: string): boolean | null {
   if (isQuota(200, { code: 0, message: problem })) return null
   if (isPastStateGone(problem) || untraceable.some((words) => words.test(problem))) return true
   return lacking.some((words) => words.test(problem)) ? false : null
 }
 
-/** Messages of nodes that offer the method, but cannot trace the first block. */
 const untraceable = [
   // go-ethereum and Nethermind
   /genesis is not traceable/i,
@@ -191,7 +175,7 @@ const untraceable = [
   /\bblock \S+ not found/i,
 ]
 
-/** Messages of nodes and providers that do not offer the method, or not in the customer's plan. */
+/** The method is not offered, or not in the customer's plan. */
 const lacking = [
   /code -32601/,
   /method .*\bnot (?:found|available|supported|allowed|enabled|whitelisted)/i,

@@ -13,8 +13,7 @@ import type { EvmScan } from './watch.ts'
 type BalancePair = BalanceRequest['pairs'][number]
 
 /**
- * Reads the balances of addresses at one block, on the first node that can answer. If no node keeps state that old, the
- * reading is of the current final block.
+ * If no node keeps state that old, the reading is of the current final block.
  * @throws Fault `remote_failed`, also if another block than the named one is at that height
  */
 export async function readBalances(
@@ -88,7 +87,7 @@ async function balancesAt(
   )
 }
 
-/** The balances of a chunk; the pairs themselves if they must be read one by one. */
+/** The pairs themselves if they must be read one by one. */
 async function chunkAt(
   node: EvmNode,
   pairs: readonly BalancePair[],
@@ -129,7 +128,6 @@ function toBalance(node: EvmNode, { address, asset }: BalancePair, answer: Hex |
   return BigInt(answer)
 }
 
-/** One read-only call of a contract. */
 type ViewCall = { to: Hex; data: Hex }
 
 /** Multicall3, deployed at the same address on over 250 chains (github.com/mds1/multicall3). */
@@ -142,7 +140,6 @@ const multicallAbi = parseAbi([
   'function getEthBalance(address addr) view returns (uint256 balance)',
 ])
 
-/** The call that returns the native balance of an address. */
 function coinBalanceCall(address: Hex): ViewCall {
   return {
     to: multicall,
@@ -151,8 +148,7 @@ function coinBalanceCall(address: Hex): ViewCall {
 }
 
 /**
- * Runs many calls at one height in one request.
- * @returns the answer of each call, null for a reverted one; null if the contract did not exist at that height
+ * @returns null for each reverted call; null if the contract did not exist at that height
  * @throws Fault `remote_failed`
  */
 async function callMany(
@@ -170,14 +166,13 @@ async function callMany(
   return results.map(({ success, returnData }) => (success ? returnData : null))
 }
 
-/** Runs one call, batched with others of the same turn. An address without code answers `0x`. */
+/** An address without code answers `0x`. */
 function callAt(node: EvmNode, call: ViewCall, height: bigint): Promise<Hex> {
   return askInBatch(node, `call of ${call.to} at block ${height}`, (request) =>
     request({ method: 'eth_call', params: [call, numberToHex(height)] }),
   )
 }
 
-/** Null if the bytes are not the list that the contract returns. */
 function decodeResults(data: Hex): readonly { success: boolean; returnData: Hex }[] | null {
   try {
     return decodeFunctionResult({ abi: multicallAbi, functionName: 'aggregate3', data })

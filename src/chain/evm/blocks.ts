@@ -15,15 +15,14 @@ import type { EvmScan, EvmWatch } from './watch.ts'
 
 export type Blocks = ReadonlyMap<bigint, EvmBlock>
 
-/** True if blocks must be read with all their transactions, because payments of the native coin write no log. */
+/** Payments of the native coin write no log. */
 export function readsWhole({ native, recipients }: EvmWatch): boolean {
   return native !== null && recipients.size > 0
 }
 
-/** Caches by node. Only scans use them: other readings watch other addresses. */
+/** Only scans use them: other readings watch other addresses. */
 const caches = new WeakMap<EvmNode, BlockCache>()
 
-/** The node's cache of scanned blocks, adjusted to the addresses watched now. */
 export function openCache({ node, watch }: EvmScan): BlockCache {
   const cache = caches.get(node) ?? new BlockCache()
   caches.set(node, cache)
@@ -35,12 +34,12 @@ type BlockReadOptions = {
   range: HeightRange | null
   named: readonly bigint[]
   headers: HeaderQueue
-  /** Stores blocks that can still vanish; final blocks are taken from it. */
+  /** Final blocks are taken from it. */
   cache: BlockCache | null
   isFinal: boolean
 }
 
-/** Reads the blocks of a range with their transactions, if the native coin is watched, and the named blocks. */
+/** The blocks of the range, if the native coin is watched, and the named blocks. */
 export async function readBlocks(
   scan: EvmScan,
   { range, named, headers, cache, isFinal }: BlockReadOptions,
@@ -58,10 +57,7 @@ function everyHeight({ from, to }: HeightRange): bigint[] {
   return Array.from({ length: Math.max(0, Number(to - from) + 1) }, (_, place) => from + BigInt(place))
 }
 
-/**
- * For consecutive heights. The highest block is always fetched; the parent hashes show which cached blocks are in its
- * chain.
- */
+/** For consecutive heights. The parent hashes show which cached blocks are in the chain of the highest. */
 async function readWholes(
   scan: EvmScan,
   heights: readonly bigint[],
@@ -113,11 +109,11 @@ function transactionsOf(node: EvmNode, block: RpcBlock | null, height: bigint): 
 }
 
 type BlockTransaction = Pick<RpcTransaction, 'hash' | 'from' | 'to' | 'value'> & {
-  /** On OP Stack chains, in a deposit from the parent chain (OP Stack specification, "Deposits"). */
+  /** Of a deposit from the parent chain (OP Stack specification, "Deposits"). */
   mint?: Hex
 }
 
-/** A payment from an address to itself moves nothing and is left out. */
+/** A payment to itself moves nothing and is left out. */
 export function paymentsOf(
   { recipients }: EvmWatch,
   { hash, from, to, value, mint }: BlockTransaction,
@@ -152,14 +148,13 @@ function lowerCase(address: string): Address {
 const blocksMax = 8000
 
 /**
- * Blocks that one node returned before they were final, so that they are not fetched again once they are. The hash
- * decides: a block is returned only as the parent of a block that is known to be in the chain.
+ * Blocks read before they were final. One is returned only as the parent of a block that is known to be in the chain.
  */
 class BlockCache {
   readonly #blocks = new Map<bigint, { block: EvmBlock; parties: Uint32Array }>()
   #watched: ReadonlySet<Address> = new Set()
 
-  /** Drops blocks that may concern an address that was not watched when they were read. */
+  /** Drops blocks that may concern a newly watched address. */
   watch(recipients: ReadonlySet<Address>): void {
     const added = [...recipients].filter((address) => !this.#watched.has(address)).map(shortOf)
     const isNarrower = this.#watched.size + added.length > recipients.size
@@ -174,13 +169,13 @@ class BlockCache {
     return this.#blocks.has(height)
   }
 
-  /** Null if the block at that height is not cached, or is another one. */
+  /** Null also if another block is cached at that height. */
   find(height: bigint, hash: Hex): EvmBlock | null {
     const block = this.#blocks.get(height)?.block
     return block?.hash === hash ? block : null
   }
 
-  /** `parties` are all senders and recipients in the block, watched or not. */
+  /** `parties`: all senders and recipients, watched or not. */
   add(block: EvmBlock, parties: readonly Address[]): void {
     this.#blocks.delete(block.height)
     this.#blocks.set(block.height, { block, parties: Uint32Array.from(parties, shortOf) })

@@ -6,13 +6,10 @@ import { type EvmBlock, readHeader } from './headers.ts'
 import { type EvmNode } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
-/** The newest block, and the newest final block: null while the node has none, as after its start. */
+/** `final` is null while the node has none, as after its start. */
 export type ChainHeads = { head: EvmBlock; final: EvmBlock | null }
 
-/**
- * Reads the newest and the newest final block by the network's finality rule.
- * @throws Fault `remote_failed`; it names the setting if the node lacks the rule's tag
- */
+/** @throws Fault `remote_failed`; it names the setting if the node lacks the rule's tag */
 export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>): Promise<ChainHeads> {
   const { finality } = watch
   if (finality.kind === 'depth') {
@@ -23,13 +20,13 @@ export async function readEnds({ node, watch }: Pick<EvmScan, 'node' | 'watch'>)
     readHeader(node, 'latest'),
     readTagged(node, finality.tag, watch.network),
   ])
-  // One address may lead to several nodes, one of which lags: the final block cannot be above the head.
+  // A URL may lead to several nodes, one of which lags: the final block cannot be above the head.
   return { head, final: final !== null && final.height > head.height ? head : final }
 }
 
 /**
  * A node behind a load balancer answers a log query for blocks that it lacks with an empty list
- * (ethereum/go-ethereum#24078). Its head, read after its logs, shows whether it had those blocks.
+ * (ethereum/go-ethereum#24078). Its head, read after its logs, shows whether it had them.
  */
 export async function requireHead({ node }: Pick<EvmScan, 'node'>, reached: bigint): Promise<void> {
   const { height } = await readHeader(node, 'latest')
@@ -37,14 +34,14 @@ export async function requireHead({ node }: Pick<EvmScan, 'node'>, reached: bigi
     throw refusal(node, 'head', `it is at ${height}, but answered for blocks up to ${reached}`)
 }
 
-/** Only the newest final block; null while the node has none. @throws as `readEnds` */
+/** Null while the node has none. @throws as `readEnds` */
 export async function readFinalHead(scan: Pick<EvmScan, 'node' | 'watch'>): Promise<EvmBlock | null> {
   const { node, watch } = scan
   if (watch.finality.kind === 'tag') return readTagged(node, watch.finality.tag, watch.network)
   return (await readEnds(scan)).final
 }
 
-/** Reasons why a node cannot report finality. Empty if it can, or will once it has started. */
+/** Empty if a node reports finality, or will once it has started. */
 export async function finalityFaults(
   node: EvmNode,
   { name, reading = defaultReading }: NetworkSettings,
@@ -67,10 +64,10 @@ function readDeep(node: EvmNode, head: EvmBlock, blocks: bigint): Promise<EvmBlo
   return readHeader(node, head.height > blocks ? head.height - blocks : 0n)
 }
 
-/** Messages of go-ethereum, Nethermind and others if nothing is final yet; viem raises one for an answer of null. */
+/** Messages of go-ethereum, Nethermind and others; viem raises one for an answer of null. */
 const noneYet = /block (?:was )?not found|could not be found|unknown block\b(?! ?tag)|not (?:yet )?available/i
 
-/** Messages of nodes that do not know the tag: an invalid parameter, in the wording of various libraries. */
+/** Messages about an invalid parameter, in the wording of various libraries. */
 const unknownTag =
   /code -32602|hex string without 0x|invalid (?:argument|params|block|hex)|unknown (?:variant|tag|block ?tag)|cannot (?:unmarshal|parse|deserialize)|(?:un|not )supported/i
 

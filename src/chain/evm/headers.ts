@@ -5,10 +5,7 @@ import type { BlockMark } from '../types.ts'
 import { ask, askInBatch, type EvmNode, type EvmRequest } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
-/**
- * A payment of the native coin by a transaction itself. Its receipt decides whether it happened. A `mint`, which a
- * rollup credits to the sender of a deposit from the parent chain, stands even if the transaction fails.
- */
+/** Counts if its receipt succeeded. A `mint`, from a deposit to a rollup, stands even if the transaction fails. */
 export type NativePayment = {
   tx: TxId
   index: 'native' | 'mint'
@@ -17,10 +14,10 @@ export type NativePayment = {
   value: bigint
 }
 
-/** A transaction sent by a watched address, which pays the fee, and the value if the transaction succeeds. */
+/** The sender pays the fee, and the value if the transaction succeeds. */
 export type NativeSpending = { tx: TxId; from: Address; to: Address | null; value: bigint }
 
-/** The data kept of a block: a few hundred bytes, regardless of the block's size. */
+/** A few hundred bytes, regardless of the block's size. */
 export type EvmBlock = {
   height: bigint
   hash: Hex
@@ -32,7 +29,7 @@ export type EvmBlock = {
   spendings: readonly NativeSpending[]
 }
 
-/** Reads the header at a height or tag. @throws Fault `remote_failed` */
+/** @throws Fault `remote_failed` */
 export async function readHeader(
   node: EvmNode,
   at: bigint | 'latest' | 'finalized' | 'safe',
@@ -41,9 +38,8 @@ export async function readHeader(
 }
 
 /**
- * Headers that are requested one by one and sent in full batches, if the node accepts batches. Passes on somewhat more
- * requests than the node may have in flight. The others wait here, because the time that a request spends in the node's
- * queue counts against its deadline.
+ * Requests headers one by one and sends them in full batches. Surplus requests wait here, because time in the node's
+ * queue counts against their deadline.
  */
 export class HeaderQueue {
   readonly #scan: Pick<EvmScan, 'node' | 'bounds'>
@@ -55,7 +51,7 @@ export class HeaderQueue {
     this.#scan = scan
   }
 
-  /** The number of headers that were requested but not read yet. */
+  /** Requested but not read yet. */
   get length(): number {
     return this.#waiting.length + this.#underWay
   }
@@ -74,7 +70,6 @@ export class HeaderQueue {
     }
   }
 
-  /** Sends the requests that wait for a full batch. */
   flush(): void {
     this.#flushing = true
     this.#sendBatches()
@@ -124,10 +119,9 @@ export function toBlock(
   }
 }
 
-/** The fields of a block that identify its history. */
 export type BlockLink = Pick<EvmBlock, 'hash' | 'parentHash'>
 
-/** Refuses blocks of two histories in one range: a transfer could be missed between them. */
+/** Refuses two histories in one range: a transfer could be missed between them. */
 export function checkLinks(
   node: EvmNode,
   links: ReadonlyMap<bigint, BlockLink>,

@@ -9,7 +9,6 @@ import { finalityFaults } from './finality.ts'
 import { ask, type EvmNode, type EvmRequest } from './node.ts'
 import { traceFaults } from './traces.ts'
 
-/** The differences between a node and the settings of its chain; empty if there are none. */
 export async function identityFaults(
   node: EvmNode,
   settings: NetworkSettings,
@@ -44,7 +43,7 @@ async function decimalsFaults(node: EvmNode, { key, symbol, decimals }: Asset): 
   ]
 }
 
-/** The decimals that a node reports for an asset; null if there is no token at its address. */
+/** Null if there is no token at its address. */
 export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number | null> {
   const code = assetCode(key)
   if (code === 'native') return nativeDecimals.evm
@@ -54,7 +53,7 @@ export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number
 /** The selector of `decimals()`. */
 const decimalsCall = '0x313ce567'
 
-/** The largest value of a `uint8`; a larger answer is not a number of decimals. */
+/** The largest `uint8`. */
 const decimalsMax = 255n
 
 async function callDecimals(request: EvmRequest, contract: Hex): Promise<number | null> {

@@ -10,30 +10,27 @@ import {
   type SpanStep,
 } from './range-planner.ts'
 
-/** The result of one piece, with the log count of its fullest answer; or the limit for which the node refused it. */
+/** The log count is that of the fullest answer. */
 export type PieceReading<Result> = { logs: number; result: Result } | Limit
 
 type PieceReadOptions<Result> = {
   range: HeightRange
-  /** Updated while reading. */
   span: LogSpan
   /** An answer with this many logs may be truncated. */
   logsMax: number
-  /** Pieces in flight at once. */
   atOnce: number
-  /** Reads the first piece alone, to learn how much there is and how much is enough. */
+  /** Shows how much there is and how much is enough. */
   isFirstAlone?: boolean
-  /** Throws if the node fails, or refuses even a single block. */
+  /** Throws if the node fails, or refuses a single block. */
   read: (piece: HeightRange, step: SpanStep) => Promise<PieceReading<Result>>
-  /** Called with the start of the next piece: if true, enough was read and no further piece starts. */
+  /** If true for the start of the next piece, no further piece starts. */
   isEnough: (next: bigint) => boolean
 }
 
 /**
- * Reads a range in consecutive pieces, several at once, each as large as the node accepts. A refused piece is split,
- * and its parts are read before anything above them, so that there is no gap below `reached`.
- * @returns results in the order of the heights. After the first failure no further piece starts, and the failure is
- * thrown.
+ * Reads consecutive pieces, several at once. The parts of a refused piece are read before anything above it, so that
+ * there is no gap below `reached`. After a failure no further piece starts, and the failure is thrown.
+ * @returns results in the order of the heights
  */
 export async function readInPieces<Result>(
   work: PieceReadOptions<Result>,
@@ -75,7 +72,7 @@ async function readPiece<Result>(
 ): Promise<void> {
   try {
     const reading = await read(piece, step)
-    // Other pieces may still be in flight after a failure; their results are discarded.
+    // Pieces in flight after a failure are discarded.
     if (state.hasFailed) return
     if ('result' in reading) {
       noteAccepted(span, step, reading.logs)
@@ -96,7 +93,6 @@ async function readPiece<Result>(
 
 type PlannedPiece = { piece: HeightRange; step: SpanStep }
 
-/** The pieces that remain to be read, lowest first. */
 function queueOf({
   range,
   span,
@@ -115,7 +111,7 @@ function queueOf({
       else if (piece.to < open.to) returned.push({ from: piece.to + 1n, to: open.to })
       return { piece, step }
     },
-    /** Splits a piece in two: as many blocks as the node offered, or half of them, and the rest. */
+    /** At the number of blocks that the node offered, otherwise in half. */
     giveBack({ from, to }: HeightRange, { blocks }: Limit): void {
       const half = (to - from + 1n) / 2n
       const lower = blocks !== null && blocks <= to - from ? blocks : half

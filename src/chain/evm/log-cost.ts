@@ -1,41 +1,38 @@
 import { type LogSpan, newLogSpan, usualBlocks } from './range-planner.ts'
 
 /**
- * How the logs of a block range are queried. `recipients`: only logs to watched addresses, a part of the addresses per
- * query. `contracts`: all logs of the watched contracts, filtered here by recipient.
+ * `recipients`: only logs to watched addresses, a part of them per query. `contracts`: all logs of the watched
+ * contracts, filtered here.
  */
 export type LogStrategy = 'recipients' | 'contracts'
 
-/** Measurements of a node's log queries. */
 export type LogMemory = {
-  /** `senders` is for the queries that read movements of watched addresses. */
+  /** `senders`: movements of watched addresses. */
   spans: Record<LogStrategy | 'senders', LogSpan>
-  /** Latency of an answer with few logs; null before the first measurement. */
+  /** With few logs; null before the first measurement. */
   latencyMs: number | null
   msPerLog: number
-  /** Relevant transfers per block in the last reading; null before the first. */
   transfersPerBlock: number | null
-  /** Block ranges read since the other strategy was last tried. */
+  /** In block ranges. */
   sinceTried: number
 }
 
-/** The strategy for a block range and its maximum number of blocks, which is small if the strategy is only measured. */
+/** `blocksMax` is small if the strategy is only measured. */
 export type LogQueryChoice = { strategy: LogStrategy; blocksMax: bigint | null }
 
 type LogWorkload = { blocks: bigint; queries: number; logsMax: number }
 
-/** Blocks per measurement of a strategy, and block ranges between two measurements. */
 const measuredBlocks = 200n
 const measureEvery = 100
 
 const latencyByDefaultMs = 100
-/** The least cost of a request: even to a nearby node, it takes quota and work on both sides. */
+/** Even a request to a nearby node takes quota and work on both sides. */
 const requestMsMin = 25
 const msPerLogByDefault = 0.02
 const newestWeight = 0.2
-/** An answer with this many logs weighs as much as the previous estimate of the cost per log. */
+/** An answer with this many logs weighs as much as the previous estimate. */
 const logsWeighed = 5000
-/** An answer with fewer logs measures the latency; one with more measures the cost per log. */
+/** Below this, an answer measures the latency; above, the cost per log. */
 const fewLogs = 50
 
 export function newLogMemory(): LogMemory {
@@ -49,9 +46,8 @@ export function newLogMemory(): LogMemory {
 }
 
 /**
- * Chooses by the measured costs of requests and logs. If one query covers all recipients there is no choice, since the
- * same request then returns fewer logs. A strategy without a recent measurement is assumed to return no logs. It is
- * measured if that would make it cheaper.
+ * Chooses by measured cost. If one query covers all recipients there is no choice, since it returns fewer logs. A
+ * strategy without a recent measurement is tried if it would be cheaper without any logs.
  */
 export function chooseLogStrategy(memory: LogMemory, range: LogWorkload): LogQueryChoice {
   if (range.queries <= 1) return { strategy: 'recipients', blocksMax: null }
@@ -72,7 +68,7 @@ export function chooseLogStrategy(memory: LogMemory, range: LogWorkload): LogQue
   return { strategy: other, blocksMax: measuredBlocks }
 }
 
-/** A node's limit of blocks per query mostly does not depend on the filter, so both strategies share it. */
+/** A node's block limit mostly does not depend on the filter. */
 function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
   for (const [known, unknown] of [[contracts, recipients] as const, [recipients, contracts] as const]) {
     if (unknown.accepted > 0n || unknown.ceiling !== null || known.ceiling === null) continue
@@ -80,10 +76,7 @@ function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
   }
 }
 
-/**
- * Learns from one answer. The more logs it holds, the more it weighs for the cost per log; the rest of its time is
- * chance.
- */
+/** The more logs an answer holds, the more it weighs: the rest of its time is chance. */
 export function noteCost(memory: LogMemory, ms: number, logs: number): void {
   if (logs < fewLogs) {
     memory.latencyMs = smoothed(memory.latencyMs, ms, newestWeight)
@@ -104,7 +97,6 @@ function costMs(
   )
   const times = strategy === 'recipients' ? queries : 1
   const requests = times * Math.ceil(Number(blocks) / span)
-  // The density of a strategy is that of one of its queries.
   const logs = times * Number(blocks) * perBlock
   return requests * Math.max(requestMsMin, latencyMs ?? latencyByDefaultMs) + logs * msPerLog
 }

@@ -20,10 +20,10 @@ import {
 } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
-/** The recipients in each query of a piece; null for a query without recipients. */
+/** The recipients of each query; null for a query without recipients. */
 export type LogQueries = readonly (readonly Hex[] | null)[]
 
-/** The findings of a piece. `writers` lists, by block, the contracts that wrote any Transfer in it. */
+/** `writers`: by block, the contracts that wrote any Transfer. */
 export type PieceLogs = {
   transfers: TransferLog[]
   odd: OddLog[]
@@ -44,7 +44,7 @@ export function queriesOf({ watch, bounds }: EvmScan, strategy: LogStrategy): Lo
 }
 
 /**
- * Reads every watched Transfer of a piece, or returns the limit for which the node refused it.
+ * Returns the limit if the node refused the piece.
  * @throws Fault `remote_failed`, also if the node refuses a single block
  */
 export async function readLogs(
@@ -52,7 +52,7 @@ export async function readLogs(
   queries: LogQueries,
   { piece, step }: { piece: HeightRange; step: SpanStep },
 ): Promise<PieceReading<PieceLogs>> {
-  // One query is enough to learn whether the node accepts this many blocks.
+  // One query shows whether the node accepts this many blocks.
   const first = await readQuery(scan, piece, filterOf(scan, queries[0] ?? null))
   if ('kind' in first) return first
   const atOnce = step.isTrial ? 1 : scan.bounds.requestsAtOnce
@@ -104,15 +104,14 @@ function writersByBlock(logs: readonly AnyLog[]): Map<bigint, Set<string>> {
   return writers
 }
 
-/** The contracts that wrote the logs, and the allowed values of each topic; null for any. */
+/** Null allows any topic. */
 export type LogFilter = { address: readonly Address[]; topics: readonly (Hex | readonly Hex[] | null)[] }
 
-/** A log as a node returns it: fields may be missing. */
+/** Fields may be missing. */
 export type AnyLog = Partial<RpcLog>
 
 /**
- * Queries logs once.
- * @returns the exceeded limit, if a query of fewer blocks may succeed
+ * Returns the exceeded limit if a query of fewer blocks may succeed.
  * @throws Fault `remote_failed`, also if the node refuses a single block
  */
 export async function readQuery(

@@ -13,8 +13,7 @@ import { addressOf, type LogPosition, movedBy, oddLog, topicOf, transferTopic } 
 import type { EvmScan } from './watch.ts'
 
 /**
- * Tokens that the watched addresses sent in a final range, and coins that they wrapped or unwrapped, for which the
- * wrapping contract writes no Transfer.
+ * Sent tokens, and coins that were wrapped or unwrapped, for which the contract writes no Transfer.
  * @throws Fault `remote_failed`
  */
 export async function readMovements(scan: EvmScan, range: HeightRange): Promise<readonly BalanceMovement[]> {
@@ -51,7 +50,6 @@ async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[])
   return results.flat()
 }
 
-/** A log whose first indexed address is watched. */
 type MovementLog = CoinWrap & LogPosition & { event: Hex; asset: AssetKey }
 
 function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): MovementLog[] {
@@ -89,7 +87,7 @@ function movedOut(log: AnyLog): ReturnType<typeof movedBy> | null {
   return moved.value === 0n || (isTransfer && topics[1] === topics[2]) ? null : moved
 }
 
-/** Refuses logs of replaced blocks: their movements never happened. */
+/** Movements of replaced blocks never happened. */
 async function requireCanonical({ node, bounds }: EvmScan, entries: readonly MovementLog[]): Promise<void> {
   const hashes = new Map(entries.map(({ height, blockHash }) => [height, blockHash]))
   await mapBounded([...hashes.keys()], bounds.requestsAtOnce, async (height) => {
@@ -114,7 +112,7 @@ async function movementsOf(scan: EvmScan, entry: MovementLog): Promise<BalanceMo
   if (!isOfCoin(receipt, entry)) return []
   const change = event === depositTopic ? value : -value
   const wrapped: BalanceMovement = { ...position, index, asset, change }
-  // Value that the transaction itself sends into the contract already shows in the block, as a payment by the address.
+  // The block already shows value that the transaction itself sends into the contract.
   const shows = event === depositTopic && isSentTo(receipt, { address, contract })
   if (watch.native === null || shows) return [wrapped]
   return [wrapped, { ...position, index: `${index}/native`, asset: watch.native, change: -change }]

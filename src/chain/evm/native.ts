@@ -13,8 +13,8 @@ import type { EvmScan } from './watch.ts'
 export type NativeReading = { transfers: ChainTransfer[]; movements: BalanceMovement[] }
 
 /**
- * Native coin moved by transactions themselves: payments to watched addresses and, in final blocks, the value and fees
- * that watched addresses paid. Payments by contracts are included only if blocks are traced.
+ * Covers payments to watched addresses and, in final blocks, value and fees that they paid; payments by contracts only
+ * if blocks are traced.
  */
 export async function readNative(
   scan: EvmScan,
@@ -44,8 +44,8 @@ export async function readNative(
 }
 
 /**
- * Counts a payment by a transaction itself once, as the payment. Its EIP-7708 log is the first of the coin's logs in
- * that transaction; the logs after it are payments by contracts.
+ * Counts a payment by a transaction itself once. Its EIP-7708 log is the first of the coin's in that transaction; later
+ * ones are payments by contracts.
  */
 export function withoutPayments(
   scan: EvmScan,
@@ -105,10 +105,10 @@ function movementsOf(
   return parts.filter(({ change }) => change !== 0n).map((part) => ({ ...position, ...part }))
 }
 
-/** OP Stack chains name the fee for their parent chain in the receipt. */
+/** OP Stack chains state the fee for their parent chain here. */
 type RollupReceipt = RpcTransactionReceipt & { l1Fee?: `0x${string}` | null }
 
-/** Gas at the price paid, blobs, and the fee for a parent chain. Arbitrum includes that fee in its gas. */
+/** Gas, blobs, and the fee for a parent chain, which Arbitrum includes in its gas. */
 function feeOf(receipt: RollupReceipt): bigint {
   const { gasUsed, effectiveGasPrice, blobGasUsed, blobGasPrice, l1Fee } = receipt
   const blobFee = BigInt(blobGasUsed ?? 0) * BigInt(blobGasPrice ?? 0)

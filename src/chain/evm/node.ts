@@ -8,19 +8,16 @@ import type { RequestFailure } from '../refusals.ts'
 import type { OddLogObserver } from '../types.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
 
-/** Sends one request. Its types are those of the methods of Ethereum nodes. */
 export type EvmRequest = EIP1193RequestFn<EIP1474Methods>
 
-/** One JSON-RPC server, and what this process has learned of it. */
 export type EvmNode = {
   readonly name: string
   readonly host: string
   readonly health: NodeHealth
   readonly request: EvmRequest
-  /** Sends the requests of one turn of the event loop as a batch, if the server accepts batches. */
+  /** One batch per turn of the event loop, if the server accepts batches. */
   readonly requestInBatch: EvmRequest
   readonly logs: LogMemory
-  /** Reports a log that is ignored because of its form. */
   readonly reportOddLog: (log: Omit<Parameters<OddLogObserver>[0], 'network'>) => void
 }
 
@@ -54,10 +51,7 @@ function requestBy(send: JsonRpcClient['ask']): EvmRequest {
   return request as EvmRequest
 }
 
-/**
- * Runs one call.
- * @throws Fault `remote_failed` that names the node and the call
- */
+/** @throws Fault `remote_failed` that names the node and the call */
 export async function ask<Result>(
   node: EvmNode,
   what: string,
@@ -70,7 +64,7 @@ export async function ask<Result>(
   }
 }
 
-/** Runs one call that may be batched with others. @throws as `ask` */
+/** @throws as `ask` */
 export async function askInBatch<Result>(
   node: EvmNode,
   what: string,
@@ -87,7 +81,7 @@ function faultOf(node: EvmNode, what: string, error: unknown): Fault<'remote_fai
   return isFault(error, 'remote_failed') ? error : refusal(node, what, problemOf(error))
 }
 
-/** Server messages have any length; those about limits are longer than expected. */
+/** Server messages have any length. */
 const problemMax = 2000
 
 function problemOf(error: unknown): string {
@@ -95,7 +89,6 @@ function problemOf(error: unknown): string {
   return error instanceof StatedError ? `${problem} (code ${error.code})` : problem
 }
 
-/** The details of a failed call, for a caller that may request less. */
 export function failureOf(error: unknown): RequestFailure {
   const isStated = error instanceof StatedError
   return {

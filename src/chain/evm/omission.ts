@@ -18,13 +18,13 @@ import type { EvmScan, EvmWatch } from './watch.ts'
 
 type LogAnswer = {
   logs: readonly TransferLog[]
-  /** If whole contracts were queried: those that wrote a Transfer, by block. Otherwise null. */
+  /** Contracts that wrote a Transfer, by block; null unless whole contracts were queried. */
   writers: ReadonlyMap<bigint, ReadonlySet<string>> | null
 }
 
 /**
- * Refuses log answers with omissions. If the bloom filter of a block may hold a watched transfer that is missing from
- * the logs, the receipts of the block decide; a node serves them from another index than its logs.
+ * If the bloom filter of a block may hold a missing transfer, its receipts decide: a node serves them from another
+ * index than its logs.
  * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lack
  */
 export async function refuseOmissions(
@@ -41,8 +41,7 @@ export async function refuseOmissions(
 }
 
 /**
- * Skips logs of an odd form and reports each, if the receipts confirm that the chain holds them as they are. Any
- * balance that they moved shows in the balance proof.
+ * Skips and reports odd logs, if the receipts confirm them. Any balance that they moved shows in the balance proof.
  * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lack
  */
 export async function skipOddLogs(
@@ -69,10 +68,10 @@ export async function skipOddLogs(
 
 type BloomProbe = (block: EvmBlock, known: readonly TransferLog[]) => boolean
 
-/** Above this chance of a false positive, a filter flags every block, and its receipts are not worth a request. */
+/** Above this, a filter flags every block, and receipts are not worth a request. */
 const chanceMax = 0.1
 
-/** True for a block whose filter may hold a transfer to a recipient without a known one. */
+/** True if the filter may hold a transfer to a recipient without a known one. */
 function recipientProbe(watch: EvmWatch): BloomProbe {
   const event = bloomBits(transferTopic)
   const emitters = emittersOf(watch).map((emitter) => bloomBits(`0x${emitter.slice(2)}`))
@@ -89,7 +88,7 @@ function recipientProbe(watch: EvmWatch): BloomProbe {
   }
 }
 
-/** True for a block whose filter may hold a transfer by a contract that wrote none in it. */
+/** True if the filter may hold a transfer by a contract that wrote none. */
 function contractProbe(watch: EvmWatch, writers: NonNullable<LogAnswer['writers']>): BloomProbe {
   const event = bloomBits(transferTopic)
   const emitters = emittersOf(watch).map((emitter) => ({ emitter, bits: bloomBits(`0x${emitter.slice(2)}`) }))
@@ -133,7 +132,7 @@ function requireKnown(scan: EvmScan, { what, logs, known, problem }: ReceiptComp
   }
 }
 
-/** The three bits that a value sets in a block's 2,048-bit log filter (Ethereum Yellow Paper, 4.3.1). */
+/** Set in a block's 2,048-bit log filter (Ethereum Yellow Paper, 4.3.1). */
 type BloomBits = readonly [number, number, number]
 
 const bloomBytes = 256
@@ -144,7 +143,7 @@ export function bloomBits(value: Hex): BloomBits {
   return [bit(0), bit(2), bit(4)]
 }
 
-/** False proves that the block holds no log with that value; true proves nothing. */
+/** True proves nothing. */
 export function bloomMayHold(bloom: Uint8Array, bits: BloomBits): boolean {
   return bits.every((bit) => ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0)
 }
@@ -154,7 +153,7 @@ export function parseBloom(bloom: Hex): Uint8Array {
   return bloom.length === 2 + bloomBytes * 2 ? hexToBytes(bloom) : new Uint8Array(bloomBytes)
 }
 
-/** The share of bits set, from 0 to 1. Its third power is the probability that the filter holds a value by chance. */
+/** From 0 to 1. Its third power is the chance of a false positive. */
 function bloomShare(bloom: Uint8Array): number {
   let set = 0
   for (const byte of bloom) set += bitsSet[byte] ?? 0

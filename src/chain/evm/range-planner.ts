@@ -13,53 +13,50 @@ import type { Limit } from '../refusals.ts'
  *   comes after four times as many queries.
  */
 export type LogSpan = {
-  /** The most blocks accepted; 0 before the first answer. */
+  /** 0 before the first answer. */
   accepted: bigint
-  /** A number of blocks that is not requested for now. */
   ceiling: Ceiling | null
   /** A refusal that no narrower query has explained yet. */
   search: SpanSearch | null
-  /** Recent logs per block; null before the first answer. */
+  /** Logs per block; null before the first answer. */
   density: number | null
-  /** Only one query at a time tries a larger range, so that a limit is met once and not by all queries in flight. */
+  /** Only one query at a time tries a larger range, so that all queries in flight do not meet the limit. */
   onTrial: boolean
 }
 
 type Ceiling = {
   blocks: bigint
-  /** The number that the node named in its refusal, until it is tried. */
+  /** Until it is tried. */
   named: bigint | null
-  /** The node said that there were too many blocks: the customary limits below are tried. */
+  /** The node refused too many blocks, so the customary limits are tried. */
   isExplained: boolean
-  /** How often the ceiling was refused again, and how many of the widest queries were accepted since. */
   refusedAgain: number
   acceptedSince: number
 }
 
 type SpanSearch = Pick<Ceiling, 'blocks' | 'named' | 'isExplained'> & {
-  /** A single block was accepted: the node itself does not fail. */
+  /** The node itself does not fail. */
   isChecked: boolean
 }
 
-/** How many blocks to request, and whether that is more than the node is known to accept. */
+/** A trial requests more than the node is known to accept. */
 export type SpanStep = { blocks: bigint; isTrial: boolean }
 
-/** Limits set by known providers. A search among them is short and finds the exact limit. */
+/** Limits of known providers make a search short and exact. */
 const customaryLimits = [
   1, 2, 5, 10, 20, 30, 50, 64, 100, 128, 200, 250, 256, 300, 400, 500, 512, 800, 1000, 1024, 1500, 2000, 2048,
   2500, 3000, 3500, 4000, 5000, 10_000, 20_000, 50_000, 100_000,
 ].map(BigInt)
 
-/** The widest common limit. Nodes with a lower one mostly name it in the refusal. */
+/** The widest common limit; nodes with a lower one mostly name it. */
 const firstBlocks = 10_000n
 
-/** The target share of the logs that one answer may hold; there is room left because blocks differ. */
+/** Below 1 because blocks differ. */
 const fullness = 0.7
 
-/** The most blocks requested, even if answers are empty. */
+/** Applies even if answers are empty. */
 const blocksByDensityMax = 1_000_000
 
-/** The weight of the newest answer in the density. */
 const newestWeight = 0.5
 
 /** Queries before a ceiling is tried again. A node that explained its limit seldom changes it. */
@@ -70,7 +67,7 @@ export function newLogSpan(): LogSpan {
   return { accepted: 0n, ceiling: null, search: null, density: null, onTrial: false }
 }
 
-/** True once the limit of the node is known. Until then queries run one at a time. */
+/** Until then queries run one at a time. */
 export function isSettled(span: LogSpan, logsMax: number): boolean {
   const { accepted, ceiling, search } = span
   if (search !== null || accepted === 0n) return false
@@ -78,7 +75,7 @@ export function isSettled(span: LogSpan, logsMax: number): boolean {
   return below(ceiling, accepted) === null
 }
 
-/** The next query, within the remaining blocks and the size of an answer. A trial counts as in flight from then on. */
+/** A trial counts as in flight from then on. */
 export function nextStep(span: LogSpan, left: bigint, logsMax: number): SpanStep {
   const most = lowest(left, mostByDensity(span, logsMax))
   const trial = trialOf(span)
@@ -100,7 +97,7 @@ export function noteAccepted(span: LogSpan, step: SpanStep, logs: number): void 
   else if (blocks >= accepted) ceiling.acceptedSince++
 }
 
-/** Learns from a refusal. If the query held too much, the blocks are denser than estimated. */
+/** If the query held too much, the blocks are denser than estimated. */
 export function noteRefused(span: LogSpan, { blocks }: SpanStep, { limit, logsMax }: SpanRefusal): void {
   if (limit.kind === 'results') {
     span.density = Math.max(span.density ?? 0, logsMax / Number(limit.blocks ?? blocks))
@@ -116,19 +113,18 @@ export function noteRefused(span: LogSpan, { blocks }: SpanStep, { limit, logsMa
 
 type SpanRefusal = { limit: Limit; logsMax: number }
 
-/** Drops an unexplained refusal: the node fails with any query. */
+/** The node fails with any query. */
 export function giveUp(span: LogSpan): void {
   span.search = null
 }
 
-/** The width of a query that is not a trial. */
 export function usualBlocks({ accepted, ceiling }: LogSpan): bigint {
   return ceiling === null && accepted < firstBlocks ? firstBlocks : highest(accepted, 1n)
 }
 
 function settleSearch(span: LogSpan, search: SpanSearch, { blocks, isTrial }: SpanStep): void {
   const { blocks: refused, isExplained, named } = search
-  // The same number of blocks was accepted elsewhere: the cause was these blocks, or chance, not their number.
+  // The same number was accepted elsewhere: the cause was these blocks, or chance.
   if (blocks >= refused) span.search = null
   else if (!isTrial || (blocks === 1n && needsCheck(span, search))) search.isChecked = true
   else {
@@ -140,7 +136,7 @@ function settleSearch(span: LogSpan, search: SpanSearch, { blocks, isTrial }: Sp
   }
 }
 
-/** True if a single block must show whether the node itself fails. Not needed below a width known to be accepted. */
+/** A single block must show whether the node itself fails, except below a width known to be accepted. */
 function needsCheck({ accepted }: LogSpan, { blocks, isExplained, isChecked }: SpanSearch): boolean {
   return !isExplained && !isChecked && blocks > 2n && (accepted === 0n || accepted >= blocks)
 }
@@ -157,7 +153,6 @@ function mostByDensity({ density }: LogSpan, logsMax: number): bigint {
   return highest(1n, BigInt(blocks))
 }
 
-/** Null if there is nothing to try. */
 function trialOf(span: LogSpan): bigint | null {
   const { accepted, ceiling, search, onTrial } = span
   if (search !== null) return searched(span, search)
@@ -177,7 +172,7 @@ function searched(span: LogSpan, search: SpanSearch): bigint {
   return inBetween ?? highest(floor, highest(1n, blocks / 2n))
 }
 
-/** The number that the node named; otherwise the median of the customary limits that are still possible. */
+/** The named number, otherwise the median of the customary limits that are still possible. */
 function below(
   { blocks, named, isExplained }: Omit<SpanSearch, 'isChecked'>,
   accepted: bigint,

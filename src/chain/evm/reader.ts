@@ -30,8 +30,7 @@ import { type EvmScan, watchOf } from './watch.ts'
 const noAddresses: ReadonlySet<Address> = new Set()
 
 /**
- * Reads an EVM chain. A scan stays on one node; if that node fails, the next one does the whole scan. With a quorum, as
- * many nodes read it, and only results on which they agree count.
+ * A scan stays on one node; if it fails, the next one does the whole scan. With a quorum, only agreed results count.
  * @throws Fault `settings_bad` without a URL or a chain id
  */
 export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
@@ -86,8 +85,7 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
 }
 
 /**
- * Reads a range of final blocks, independent of earlier readings: as much of it as one scan reads. `reached` is below
- * `from` if no block of the range is final yet.
+ * Reads as much as one scan does. `reached` is below `from` if no block of the range is final yet.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function readRange(context: EvmScan, { from, to, traced }: RangeRequest): Promise<RangeResult> {
@@ -115,12 +113,11 @@ function blocksMax(scan: EvmScan): bigint {
   return scan.watch.traced && most > tracesPerReading ? tracesPerReading : most
 }
 
-/** A height and the time of its block in Unix seconds. `at` is null if the node does not have the block. */
+/** In Unix seconds; null if the node does not have the block. */
 type HeightTime = { height: bigint; at: bigint | null }
 
 /**
- * The last final height whose block is not after that time; null if the first available block is later. A missing block
- * never raises the answer: the answer is a block that was read, or null.
+ * Null if the first available block is later. A missing block never raises the answer.
  * @throws Fault `remote_failed`
  */
 async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date): Promise<bigint | null> {
@@ -140,7 +137,7 @@ async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date): Promis
 
 type HeightSearch = { below: HeightTime; above: { height: bigint; at: bigint }; time: bigint }
 
-/** `missing` if a block is not available although an older one is: the result would be arbitrary. */
+/** `missing` if a block is unavailable although an older one is: the result would be arbitrary. */
 async function search(
   { below, above, time }: HeightSearch,
   read: (height: bigint) => Promise<HeightTime>,
@@ -162,7 +159,7 @@ async function timeOf(node: EvmNode, height: bigint): Promise<HeightTime> {
   return { height, at: block === null ? null : BigInt(block.timestamp) }
 }
 
-/** Blocks come at an even pace, so a few guesses suffice; halving alone would take thirty. */
+/** Blocks come at an even pace: a few guesses suffice, where halving takes thirty. */
 function likelyHeight(below: HeightTime, above: { height: bigint; at: bigint }, time: bigint): bigint {
   if (below.at === null) return middle(below, above)
   const height = below.height + ((above.height - below.height) * (time - below.at)) / (above.at - below.at)
@@ -178,13 +175,12 @@ function secondsOf(at: Date): bigint {
 }
 
 /**
- * Reads one transaction by its hash, with the result that a scan would have. A failed transaction is reported once its
- * block is final, because before that it may still succeed in another block; until then it is unknown. A transaction
- * that failed but credited something, as deposits to a rollup do, is reported like any other.
+ * Reports what a scan would. A failed transaction stays unknown until its block is final, because it may still succeed
+ * in another. One that credited something, as deposits to a rollup do, is reported like any other.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionReading> {
-  // Read before the receipt: a height that was final then is still final.
+  // Read before the receipt: what was final then is still final.
   const { final } = await readEnds(scan)
   const receipt = await findReceipt(scan.node, tx)
   if (receipt === null) return { kind: 'unknown' }

@@ -6,17 +6,15 @@ import { ask, type EvmNode } from './node.ts'
 import { addressOf, transferTopic } from './transfer-log.ts'
 
 /**
- * `Deposit(address,uint256)` and `Withdrawal(address,uint256)`: WETH9 and its copies write these when the native coin
- * is wrapped or unwrapped, and no Transfer.
+ * `Deposit(address,uint256)` and `Withdrawal(address,uint256)`: WETH9 and its copies write no Transfer when wrapping.
  */
 export const depositTopic: Hex = '0xe1fffcc4923d04b559f4d29a8bfc6cda04eb5b0d3c460751c2402c5c5cc9109c'
 export const withdrawalTopic: Hex = '0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65'
 
-/** An amount that one address wrapped or unwrapped in a transaction. */
 export type CoinWrap = { tx: TxId; contract: Address; address: Address; value: bigint }
 
 /**
- * The receipt of a transaction; null if the node has none.
+ * Null if the node has none.
  * @throws Fault `remote_failed`, also if the receipt belongs to another transaction or holds a removed log
  */
 export async function findReceipt(node: EvmNode, tx: TxId): Promise<RpcTransactionReceipt | null> {
@@ -30,10 +28,7 @@ export async function findReceipt(node: EvmNode, tx: TxId): Promise<RpcTransacti
   return receipt
 }
 
-/**
- * The receipt of a transaction that the node has in a block.
- * @throws Fault `remote_failed`, also if the node has no receipt for it in that block
- */
+/** @throws Fault `remote_failed`, also if the node has no receipt for it in that block */
 export async function readReceipt(
   node: EvmNode,
   tx: TxId,
@@ -60,8 +55,8 @@ export function requireInBlock(
 }
 
 /**
- * False for a contract that also writes a Transfer from or to the zero address. Such a contract is a vault, which uses
- * these event names for another purpose; its Transfer logs cover everything that moved.
+ * False for a vault, which uses these event names for another purpose. It also writes Transfers from or to the zero
+ * address, which cover everything that moved.
  */
 export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: CoinWrap): boolean {
   return !logs.some(
@@ -70,7 +65,6 @@ export function isOfCoin({ logs }: RpcTransactionReceipt, wrapping: CoinWrap): b
   )
 }
 
-/** True if the receipt has this event for that address and value. */
 export function isReported(receipt: RpcTransactionReceipt, wrapping: CoinWrap, event: Hex): boolean {
   const reported = receipt.logs.some(
     (log) =>

@@ -8,21 +8,21 @@ import { readTrack, type Track, trackBlocksMax } from './track.ts'
 import { extendTrail } from './trail.ts'
 import type { EvmScan } from './watch.ts'
 
-/** Blocks below the last chain transfer that are read again: a replaced block may contain a new transfer. */
+/** Blocks below the last transfer that are read again: a replaced block may contain a new one. */
 const seenOverlap = 4n
 
-/** `alone`: this node is believed without a second one. */
+/** `alone`: believed without a second node. */
 type ScanHeads = { head: EvmBlock; final: BlockMark; alone: boolean }
 
 /**
- * Reads on from the cursor on one node, in two tracks: blocks that became final, believed only from this reading, and
- * blocks above them, which may still vanish.
+ * Reads two tracks: blocks that became final, believed only from this reading, and blocks above, which may still
+ * vanish.
  * @throws Fault `remote_failed` if the node's answers are not credible; `history_lost` if every mark was replaced
  */
 export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanResult> {
   const isUnchanged =
     request.cursor === null ? Promise.resolve(true) : isCanonical(scan, request.cursor.final)
-  // Prevents an unhandled rejection. The error counts only once the node is known to have reached that height.
+  // Prevents an unhandled rejection: the error counts only once the node is known to have reached that height.
   isUnchanged.catch(() => null)
   const { head, final } = await readEnds(scan)
   const capped = await capEnds(scan, { head, final: final ?? waitingAt(scan, request) }, request)
@@ -37,7 +37,7 @@ export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanR
 }
 
 /**
- * While a node has no final block, the previous final block stands, and everything above it waits.
+ * Without a final block, the previous one stands, and everything above it waits.
  * @throws Fault `remote_failed` if nothing was read yet, because there is no height to wait at
  */
 function waitingAt({ node, watch }: EvmScan, { cursor }: ScanRequest): BlockMark {
@@ -46,7 +46,6 @@ function waitingAt({ node, watch }: EvmScan, { cursor }: ScanRequest): BlockMark
   throw refusal(node, `block ${rule}`, 'the node has none yet, so there is no height to start from')
 }
 
-/** The head and the final block, capped at the end of the request. */
 async function capEnds(
   { node }: EvmScan,
   ends: Omit<ScanHeads, 'alone'>,
@@ -57,7 +56,7 @@ async function capEnds(
   return { head: finalOnly ? { ...ends.head, height: final.height } : ends.head, final }
 }
 
-/** The genesis block holds no transfer, so reading can always start above a block. */
+/** The genesis block holds no transfer, so reading can start above a block. */
 async function firstCursor(
   { node }: EvmScan,
   { final }: ScanHeads,
@@ -69,7 +68,7 @@ async function firstCursor(
   return { final: { height, hash }, seenHeight: height, trail: [] }
 }
 
-/** The cursor, cut back to the newest mark of its trail that is still part of the chain. */
+/** Cut back to the newest mark that is still part of the chain. */
 async function newestValid(scan: EvmScan, cursor: ScanCursor): Promise<ScanCursor> {
   for (const [index, mark] of cursor.trail.entries()) {
     if (await isCanonical(scan, mark)) {
@@ -128,7 +127,6 @@ async function readOn(scan: EvmScan, ends: ScanHeads, cursor: ScanCursor): Promi
   }
 }
 
-/** Null if no new block is final. */
 function finalTrackOf(
   scan: EvmScan,
   ends: ScanHeads,
@@ -146,18 +144,16 @@ function finalTrackOf(
 }
 
 /**
- * Each time the final head has moved by `againEvery` blocks, the logs of twice as many blocks below are read again, so
- * that each block is read again at least once at that age: a node may have answered for blocks whose logs it lacked.
- * Further than `nearHead` from the head, the node has had enough time. With a quorum, an omission by one node shows as
- * a disagreement.
+ * When the final head moves by `againEvery` blocks, the logs of twice as many below are read again: a node may have
+ * answered without their logs. Further than `nearHead` from the head it has had time. With a quorum, an omission shows
+ * as a disagreement.
  */
 const againEvery = 64n
 const nearHead = 1024n
 
 /**
- * Null if there is nothing above. Starts above the finalized head even if the final track is still behind, because that
- * track will read the rest as final. Blocks that are read again do not count against the limit: otherwise a small limit
- * would never get past them.
+ * Starts above the finalized head even if the final track, which will read the rest, is behind. Blocks read again do
+ * not count against the limit: otherwise a small limit would never get past them.
  */
 function seenTrackOf(
   scan: EvmScan,

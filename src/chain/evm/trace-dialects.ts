@@ -2,20 +2,17 @@ import { type Hex, numberToHex } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
 
 /**
- * Native coin moved inside of a transaction: sent by contracts, given to new contracts, or left by destroyed ones. The
- * payment by the transaction itself is not included. `position` numbers the moves of a transaction in the order of
- * execution, so that it is the same in both dialects.
+ * Sent by contracts, given to new ones, or left by destroyed ones; not the payment by the transaction itself.
+ * `position` is the order of execution, the same in both dialects.
  */
 export type InnerTransfer = { tx: TxId; position: number; from: Address; to: Address; value: bigint }
 
-/** The block whose traces are read. */
 type TracedBlock = { hash: Hex; txs: readonly TxId[] }
 
-/** One of the two trace formats of nodes. */
 export type Dialect = {
   method: 'debug_traceBlockByNumber' | 'trace_block'
   params: (height: bigint) => readonly unknown[]
-  /** Null if the answer does not cover all transactions of the block. */
+  /** Null if the answer does not cover all transactions. */
   read: (answer: unknown, block: TracedBlock) => InnerTransfer[] | null
 }
 
@@ -32,11 +29,11 @@ export const dialects: readonly Dialect[] = [
   },
 ]
 
-/** go-ethereum, documentation of its built-in tracers: a tree for each transaction. */
+/** go-ethereum's built-in tracers: a tree for each transaction. */
 type CallTrace = { txHash?: Hex; result?: CallFrame }
 type CallFrame = { type: string; from: Hex; to?: Hex; value?: Hex; error?: string; calls?: CallFrame[] }
 
-/** A delegated call repeats the value of the enclosing call, and moves nothing. */
+/** A delegated call repeats the value of the enclosing call. */
 const moving = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT'])
 
 function readCallFrames(traces: readonly CallTrace[], { txs }: TracedBlock): InnerTransfer[] | null {
@@ -54,7 +51,7 @@ function readCallFrames(traces: readonly CallTrace[], { txs }: TracedBlock): Inn
 
 type CoinMove = { from: Hex; to: Hex; value: Hex }
 
-/** A frame precedes its inner frames. A failed frame also reverts everything inside of it. */
+/** A failed frame also reverts everything inside of it. */
 function* movesIn({ type, from, to, value, error, calls = [] }: CallFrame): Generator<CoinMove> {
   if (error !== undefined) return
   if (moving.has(type) && to !== undefined && hasValue({ value })) yield { from, to, value: value ?? '0x0' }
@@ -65,7 +62,7 @@ function hasValue({ value = '0x0' }: { value?: Hex | undefined }): boolean {
   return BigInt(value) > 0n
 }
 
-/** OpenEthereum, documentation of its trace module: one list per block; `traceAddress` is the position in the tree. */
+/** OpenEthereum's trace module: one list per block; `traceAddress` is the position in the tree. */
 type Action = {
   type: string
   action: {
@@ -115,7 +112,7 @@ function toMove(from: Hex | undefined, to: Hex | undefined, value: Hex = '0x0'):
   return from === undefined || to === undefined || !hasValue({ value }) ? null : { from, to, value }
 }
 
-/** A move from an address to itself changes nothing and is left out. */
+/** A move to itself changes nothing and is left out. */
 function numbered(tx: TxId, moves: readonly CoinMove[]): InnerTransfer[] {
   return moves
     .filter(({ from, to }) => from.toLowerCase() !== to.toLowerCase())

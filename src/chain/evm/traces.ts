@@ -13,16 +13,14 @@ import { depositTopic, isReported, readReceipt, withdrawalTopic } from './receip
 import { type Dialect, dialects, type InnerTransfer } from './trace-dialects.ts'
 import { coinEmitter, type EvmScan } from './watch.ts'
 
-/** The trace dialect of each node; null for none. Determined once per connection. */
+/** Null for none. Determined once per connection. */
 const knownDialects = new WeakMap<EvmNode, Dialect | null>()
 
-/** The nodes that offer traces. A node that does not answer is left out this time. */
 export async function tracingNodes(pool: Pool<EvmNode>): Promise<EvmNode[]> {
   const found = await Promise.all(pool.nodes.map((node) => pool.attempt(node, () => dialectOf(node))))
   return pool.nodes.filter((_, index) => found[index] !== null && !(found[index] instanceof Fault))
 }
 
-/** The fault of a node that must trace every block but cannot. */
 export async function traceFaults(node: EvmNode, { name, reading }: NetworkSettings): Promise<string[]> {
   if (reading?.traces !== 'always' || (await dialectOf(node)) !== null) return []
   return [
@@ -30,10 +28,7 @@ export async function traceFaults(node: EvmNode, { name, reading }: NetworkSetti
   ]
 }
 
-/**
- * Native coin that contracts moved inside of a block's transactions, in order.
- * @throws Fault `remote_failed`, also if the node traces no blocks, or not this one
- */
+/** Sent by contracts, in order. @throws Fault `remote_failed`, also if the node traces no blocks, or not this one */
 export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readonly InnerTransfer[]> {
   if (block.transactions === 0) return []
   const dialect = await dialectOf(node)
@@ -47,10 +42,7 @@ export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readon
 
 const methods = dialects.map(({ method }) => method).join(' or ')
 
-/**
- * Probes with the genesis block, which costs nothing to trace. If it cannot be traced, the refusal still shows whether
- * others can.
- */
+/** Tracing the genesis block costs nothing. A refusal still shows whether other blocks can be traced. */
 async function dialectOf(node: EvmNode): Promise<Dialect | null> {
   const known = knownDialects.get(node)
   if (known !== undefined) return known
@@ -80,7 +72,7 @@ function requestTraces(node: EvmNode, { method, params }: Dialect, height: bigin
   return ask(node, `${method} of block ${height}`, (request) => request(asked as never))
 }
 
-/** Traces refer to transactions by position; the block lists their ids. */
+/** Traces refer to transactions by position. */
 async function transactionsOf(node: EvmNode, { height, hash }: EvmBlock): Promise<TxId[]> {
   const block = await ask(node, `block ${height}`, (request) =>
     request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
@@ -91,10 +83,7 @@ async function transactionsOf(node: EvmNode, { height, hash }: EvmBlock): Promis
 
 type TraceReading = { transfers: ChainTransfer[]; movements: BalanceMovement[] }
 
-/**
- * The native coin that watched addresses received and sent inside of transactions, which blocks and logs do not show.
- * @throws Fault `remote_failed`, also if the node traces no blocks
- */
+/** Blocks and logs do not show it. @throws Fault `remote_failed`, also if the node traces no blocks */
 export async function readInside(scan: EvmScan, blocks: readonly EvmBlock[]): Promise<TraceReading> {
   const { native } = scan.watch
   if (native === null) return { transfers: [], movements: [] }
@@ -141,10 +130,7 @@ async function receiptIn({ node }: EvmScan, block: EvmBlock, tx: TxId): Promise<
   )
 }
 
-/**
- * True if the payment is reported elsewhere: by a log of the chain itself (EIP-7708), or as a movement if it is an
- * unwrapped coin.
- */
+/** True if a log of the chain (EIP-7708), or a movement of an unwrapped coin, reports the payment. */
 function isPaidOtherwise(
   { watch }: EvmScan,
   receipt: RpcTransactionReceipt,

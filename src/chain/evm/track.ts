@@ -22,31 +22,29 @@ import { markHeights } from './trail.ts'
 import type { TransferLog } from './transfer-log.ts'
 import type { EvmScan } from './watch.ts'
 
-/** A block range to read at one stage. */
 export type Track = {
   stage: FinalityStage
   from: bigint
   to: bigint
-  /** The block below the range, if its hash is known. */
   previous: BlockMark | null
-  /** Logs are read again from this height, at most `from`: they may have reached the node late. */
+  /** Logs are read again from here, at most `from`: they may have reached the node late. */
   again?: bigint
-  /** Set for the network's own scan: its blocks are cached for the next one. */
+  /** Its blocks are cached for the next scan. */
   isOfScan?: true
-  /** True if no log query follows, so that the node's head shows whether it had all the blocks. */
+  /** No log query follows, so the node's head shows whether it had all the blocks. */
   isLast: boolean
 }
 
-/** `last` is the highest block up to which everything was read: the range may be longer than one scan reads. */
+/** Everything up to `last` was read: the range may be longer than one scan reads. */
 type TrackResult = {
   transfers: readonly StagedTransfer[]
   movements: readonly BalanceMovement[]
   last: BlockMark
-  /** Marks below `last`, newest first. */
+  /** Newest first. */
   marks: readonly BlockMark[]
 }
 
-/** Reads a range. Blocks are read after the logs, so that a log of a replaced block is detected. */
+/** Blocks are read after the logs, so that a log of a replaced block is detected. */
 export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResult> {
   const headers = new HeaderQueue(scan)
   const { pieces: reading, reached } = await readParts(scan, track, headers)
@@ -56,7 +54,7 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
   const ends = readsWhole(scan.watch) ? [] : reached < track.to ? [reached, ...marked] : marked
   const reads = ends.map((height) => headers.read(height))
   headers.flush()
-  // The head is read after all logs, in parallel with the last blocks.
+  // After all logs, in parallel with the last blocks.
   const head = track.isLast ? requireHead(scan, reached) : null
   const [pieces, blocks] = await Promise.all([Promise.all(reading), Promise.all(reads), head])
   const links = new Map(pieces.flatMap((piece) => piece.links))
@@ -75,7 +73,7 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
 
 type TrackPieces = { pieces: Promise<PieceFound>[]; reached: bigint }
 
-/** Reads one part after another until there is enough. A part is short if its strategy is only measured. */
+/** A part is short if its strategy is only measured. */
 async function readParts(scan: EvmScan, track: Track, headers: HeaderQueue): Promise<TrackPieces> {
   const { bounds, node } = scan
   const progress = { found: 0, blocks: 0, failed: false, endsMs: performance.now() + bounds.scanMs }
@@ -111,7 +109,7 @@ async function readPart(
     range,
     span: queries.length === 0 ? { ...newLogSpan(), accepted: range.to } : node.logs.spans[strategy],
     logsMax: bounds.logsPerAnswerMax,
-    // Some pieces wait for a node that asked to slow down; the surplus keeps another one ready to send.
+    // Some pieces wait for a node that asked to slow down; the surplus is ready to send.
     atOnce: bounds.requestsAtOnce * 2,
     isFirstAlone: progress.blocks === 0 && perBlockBefore === null,
     isEnough: (next) => isEnough(bounds, { ...progress, perBlockBefore }, next - track.from),
@@ -124,7 +122,6 @@ async function readPart(
       found.catch(() => {
         progress.failed = true
       })
-      // The logs of the next pieces are read in parallel with blocks, unless too many headers wait.
       if (headers.length > headersWaitingMax) {
         headers.flush()
         await found.catch(() => null)
@@ -140,8 +137,8 @@ const headersWaitingMax = 400
 type TrackProgress = { found: number; blocks: number; failed: boolean; endsMs: number }
 
 /**
- * Estimates the transfers in the blocks read so far, from the density of this track or of an earlier one on this node.
- * `blocksRead` counts the blocks above the start of the range. Blocks below it are always read again completely.
+ * By the density of this track or an earlier one. `blocksRead` counts from the start of the range; blocks below it are
+ * always read again completely.
  */
 function isEnough({ transfersPerScan }: ReaderBounds, progress: TrackEstimate, blocksRead: bigint): boolean {
   const { found, blocks, failed, endsMs, perBlockBefore } = progress
@@ -152,7 +149,7 @@ function isEnough({ transfersPerScan }: ReaderBounds, progress: TrackEstimate, b
 
 type TrackEstimate = TrackProgress & { perBlockBefore: number | null }
 
-/** The longest track in blocks. Whole blocks cost one request each. */
+/** Whole blocks cost one request each. */
 export function trackBlocksMax({ watch, bounds }: EvmScan): bigint {
   return readsWhole(watch) ? bounds.blocksPerScan : bounds.logBlocksPerScan
 }
@@ -182,7 +179,7 @@ async function readPiece(
     odd,
   }: PieceLogs & { piece: HeightRange; headers: HeaderQueue; strategy: LogStrategy },
 ): Promise<PieceFound> {
-  // Below `from` only tokens count: without the blocks, payments and their EIP-7708 logs cannot be distinguished.
+  // Below `from`, payments and their EIP-7708 logs cannot be distinguished without the blocks.
   const logs = transfers.filter(({ height, asset }) => height >= from || asset !== scan.watch.native)
   const blocks = await readBlocks(scan, {
     range: { from: piece.from < from ? from : piece.from, to: piece.to },

@@ -2,15 +2,15 @@ import type { BlockMark, HeightRange } from '../types.ts'
 
 const marksMax = 64
 
-/** A gap may be as wide as half its distance from the newest block: 64 marks then reach back over 100,000 blocks. */
+/** In proportion to the distance from the newest block: 64 marks then reach back over 100,000 blocks. */
 const gapDivisor = 2n
 
-/** A shorter reading leaves only its end as a mark: returning to its beginning costs little. */
+/** Returning to the beginning of a shorter reading costs little. */
 const blocksUnmarked = 64n
 
 /**
- * Heights of a reading whose hashes are stored, so that a later change of history can be traced back to about its
- * start. Each is half as far again from the end as the one before.
+ * Each is half as far again from the end as the one before, so that a change of history can be traced to about its
+ * start.
  */
 export function markHeights({ from, to }: HeightRange): bigint[] {
   if (to - from < blocksUnmarked) return []
@@ -21,8 +21,8 @@ export function markHeights({ from, to }: HeightRange): bigint[] {
 }
 
 /**
- * Marks below `newest`, newest first: close together near it, far apart further back, at most 64. A mark is dropped
- * only if the next older one still bridges the gap; otherwise no mark would ever grow old.
+ * Newest first, closer together near `newest`, at most 64. A mark is dropped only if the next older one bridges the
+ * gap; otherwise none would grow old.
  */
 export function extendTrail(newest: BlockMark, marks: readonly BlockMark[]): BlockMark[] {
   const below = marks.filter(({ height }) => height < newest.height)

@@ -5,18 +5,15 @@ import { coinEmitter, type EvmWatch } from './watch.ts'
 /** `Transfer(address,address,uint256)` */
 export const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
-/** A Transfer log of an allow-listed contract, or of the native coin, to a watched address. */
 export type TransferLog = TransferArgs & LogPosition & { asset: AssetKey }
 
 type TransferArgs = { from: Address; to: Address; value: bigint }
 
-/** The position of a log in the chain. */
 export type LogPosition = { tx: TxId; height: bigint; blockHash: Hex; logIndex: number }
 
 /**
- * A log that may be a Transfer to a watched address, but that no ERC-20 token in a block can have written. `topics`:
- * not two addresses, as in a token that indexes its value (ERC-721). `data`: not a single number. `fields`: its
- * position, contract or topics are missing.
+ * May be a Transfer to a watched address, but no ERC-20 token in a block can have written it. `topics`: not two
+ * addresses, as with ERC-721. `data`: not a single number. `fields`: position, contract or topics are missing.
  */
 export type OddLog = {
   reason: 'topics' | 'data' | 'fields'
@@ -27,8 +24,7 @@ export type OddLog = {
 }
 
 /**
- * Parses a log, whose fields may be missing. Null for irrelevant logs: other contracts, events or recipients, and
- * transfers that move nothing (no value, or to the sender itself).
+ * Null for other contracts, events or recipients, and transfers that move nothing (no value, or to the sender itself).
  */
 export function parseTransfer(watch: EvmWatch, log: Partial<RpcLog>): TransferLog | OddLog | null {
   const { address, topics } = log
@@ -51,7 +47,6 @@ function transferOf(
   return moved.value > 0n && from !== to ? { asset, from, to, ...moved } : null
 }
 
-/** The amount and position of a log with valid topics, or the reason why it is odd. */
 export function movedBy(log: Partial<RpcLog>): (LogPosition & { value: bigint }) | OddLog {
   const value = isWord(log.data) ? BigInt(log.data) : null
   if (value === null) return oddLog(log, 'data')
@@ -74,7 +69,6 @@ export function oddLog(log: Partial<RpcLog>, reason: OddLog['reason']): OddLog {
   }
 }
 
-/** The contracts whose Transfer logs count. */
 export function emittersOf({ contracts, native }: EvmWatch): Address[] {
   return native === null ? [...contracts.keys()] : [...contracts.keys(), coinEmitter]
 }
@@ -83,7 +77,6 @@ function assetOf({ contracts, native }: EvmWatch, emitter: Address): AssetKey | 
   return emitter === coinEmitter ? native : (contracts.get(emitter) ?? null)
 }
 
-/** An address in the form of a log topic or filter. */
 export function topicOf(address: Address): Hex {
   return pad(address as Hex, { size: 32 })
 }
@@ -92,7 +85,6 @@ const addressTopic = /^0x0{24}([0-9a-f]{40})$/i
 const word = /^0x[0-9a-f]{64}$/i
 const quantity = /^0x[0-9a-f]{1,16}$/i
 
-/** Null if the topic is not an address. */
 export function addressOf(topic: unknown): Address | null {
   const [, digits] = addressTopic.exec(typeof topic === 'string' ? topic : '') ?? []
   return digits === undefined ? null : (`0x${digits.toLowerCase()}` as Address)

@@ -10,20 +10,17 @@ import { defaultReading, type ReaderBounds } from '../options.ts'
 import type { NetworkSettings } from '../types.ts'
 import type { EvmNode } from './node.ts'
 
-/** The watched transfers of one network: of these assets, to these addresses. */
 export type EvmWatch = {
   network: NetworkName
-  /** Token contracts and their assets. Logs of any other contract are ignored. */
   contracts: ReadonlyMap<Address, AssetKey>
-  /** The network's own coin; null if it is not among the assets. */
+  /** Null if it is not among the assets. */
   native: AssetKey | null
   recipients: ReadonlySet<Address>
   finality: Finality
-  /** True if final blocks are traced for payments by contracts. */
+  /** For payments by contracts. */
   traced: boolean
 }
 
-/** One scan on one node. */
 export type EvmScan = { node: EvmNode; watch: EvmWatch; bounds: ReaderBounds }
 
 /** @throws Fault `settings_bad` if the EIP-7708 address of the native coin is configured as a token */
@@ -44,10 +41,7 @@ export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Addre
   return { network: settings.name, contracts, native, recipients, finality, traced }
 }
 
-/**
- * On chains with EIP-7708, this address writes a Transfer log for each movement of the native coin. Its logs concern
- * the coin, never a token.
- */
+/** EIP-7708: writes a Transfer log for each movement of the native coin, never of a token. */
 export const coinEmitter = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
 
 export type Finality = NetworkReading['finality']

@@ -6,10 +6,9 @@ import { ask, type SolanaNode, toKit } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 
 /**
- * The addresses whose histories list an owner's transfers: the owner's address, and each of the owner's accounts of a
- * watched mint. A token transfer does not list the owner. Accounts of other mints are skipped, because anyone can
- * create thousands of them. The associated account is included even if it does not exist: it may have been filled,
- * emptied and closed since the last scan.
+ * A token transfer does not list the owner, so its accounts of watched mints count too; anyone can create thousands of
+ * others. The associated account is included even if it does not exist: it may have been emptied and closed since the
+ * last scan.
  */
 export async function accountsOf(scan: SolanaScan, owner: Address, slot: bigint): Promise<string[]> {
   const known =
@@ -22,7 +21,7 @@ export async function accountsOf(scan: SolanaScan, owner: Address, slot: bigint)
   return [...all]
 }
 
-/** Reads the token program of each mint once, so that owners read in parallel do not each request it. */
+/** Once, so that owners read in parallel do not each request it. */
 export async function readPrograms(scan: SolanaScan): Promise<void> {
   if (scan.watch.owners.size === 0) return
   for (const mint of scan.watch.mints.keys()) await programOf(scan, mint)
@@ -64,13 +63,13 @@ async function listAccounts(
   return value.map(({ pubkey }) => pubkey)
 }
 
-/** Token-2022. Its mints and accounts start with the layout of the Token program; extensions follow. */
+/** Starts with the layout of the Token program; extensions follow. */
 export const token2022Program = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as KitAddress
 
-/** Offset of the decimals in a mint account: after the optional authority (36 bytes) and the supply (8 bytes). */
+/** After the optional authority (36 bytes) and the supply (8 bytes). */
 const decimalsOffset = 44
 
-/** Null if the address is not a mint of either token program. */
+/** Null if neither token program owns the address. */
 export async function readMint(
   node: SolanaNode,
   mint: Address,
@@ -88,7 +87,7 @@ export function isTokenProgram(program: KitAddress): boolean {
   return program === TOKEN_PROGRAM_ADDRESS || program === token2022Program
 }
 
-/** The decimals that a node reports for an asset; null if its address is not a mint. */
+/** Null if its address is not a mint. */
 export async function readDecimals(node: SolanaNode, key: AssetKey): Promise<number | null> {
   const code = assetCode(key)
   if (code === 'native') return nativeDecimals.solana

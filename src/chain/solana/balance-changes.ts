@@ -1,22 +1,19 @@
 import type { Address, AssetKey } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 
-/** The effect of one transaction on one owner's balance of one asset. At least one of the two amounts is not zero. */
+/** At least one of the two amounts is not zero. */
 export type BalanceChange = {
   asset: AssetKey
   owner: Address
-  /**
-   * The net amount received from others, negative if paid to others, without the fee and without rent that only moved.
-   */
+  /** Net amount received from others, negative if paid, without the fee and without rent that only moved. */
   paid: bigint
-  /** The change of the balance, for any reason. */
+  /** For any reason. */
   held: bigint
 }
 
-/** The parts of a transaction that show what it moved, regardless of the instructions. */
 export type TransactionBalances = {
   failed: boolean
-  /** Every account of the transaction, including those from lookup tables, in the order of the balances. */
+  /** Including those from lookup tables, in the order of the balances. */
   accounts: readonly string[]
   fee: bigint
   lamportsBefore: readonly bigint[]
@@ -30,11 +27,11 @@ export type TokenHolding = { account: number; mint: string; owner: string | unde
 
 export type WatchedAssets = {
   mints: ReadonlyMap<Address, AssetKey>
-  /** The network's own coin; null if it is not among the assets. */
+  /** Null if it is not among the assets. */
   native: AssetKey | null
 }
 
-/** The changes of the watched assets, for all owners. A failed transaction costs its fee and moves nothing. */
+/** For all owners. A failed transaction costs its fee and moves nothing. */
 export function balanceChanges(watch: WatchedAssets, balances: TransactionBalances): BalanceChange[] {
   const { native } = watch
   const coins = (): BalanceChange[] => (native === null ? [] : coinChanges(native, balances))
@@ -52,7 +49,7 @@ function tokenChanges({ mints }: WatchedAssets, balances: TransactionBalances): 
   )
 }
 
-/** Sums an owner's accounts, so that a move between them is no change. */
+/** A move between an owner's accounts is no change. */
 function tokenSums({ tokensBefore, tokensAfter }: TransactionBalances, mint: string): Sums {
   const sums: Sums = new Map()
   for (const holding of tokensAfter) if (holding.mint === mint) add(sums, ownerOf(holding), holding.amount)
@@ -75,8 +72,8 @@ function coinChanges(asset: AssetKey, balances: TransactionBalances): BalanceCha
 }
 
 /**
- * Counts the coin of each account separately. Rent paid into a token account does not belong to its owner. Rent that an
- * owner gets back from one of its token accounts is no payment and is subtracted. The fee is not a payment either.
+ * Neither the fee nor rent is a payment: rent paid into a token account is not its owner's, and rent returned from one
+ * is subtracted.
  */
 function coinsPaid(balances: TransactionBalances, held: Sums): Sums {
   const { accounts, fee, tokensBefore } = balances

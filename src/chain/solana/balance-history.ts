@@ -10,18 +10,16 @@ import { listBack } from './signatures.ts'
 import { readReported, reportedInBlock } from './transactions.ts'
 import type { ListedSignature, SolanaScan } from './watch.ts'
 
-/** An owner, and the mint or the native coin. */
 type Holder = { owner: Address; code: Address | 'native' }
 
-/** The transactions that touched one account, and its current balance after all of them. */
+/** `now`: the balance after all of them. */
 type AccountHistory = { account: string; listed: readonly ListedSignature[]; now: bigint }
 
-/** The most rounds. Each may find further accounts of the owner in the transactions that it reads. */
+/** Each may find further accounts of the owner. */
 const roundsMax = 4
 
 /**
- * Follows an owner's balance through a range of final slots, from the balances before and after each transaction that
- * touched the owner's accounts. Reads as many slots as one scan.
+ * By the balances before and after each transaction. Reads as many slots as one scan.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
 export async function readBalanceHistory(
@@ -50,7 +48,7 @@ export async function readBalanceHistory(
 
 type AccountHistoryQuery = { accounts: readonly string[]; from: bigint; slot: bigint }
 
-/** Reads the balances before listing the histories, so that a transaction in between is listed. */
+/** Balances first, so that a transaction in between is listed. */
 async function listAccounts(
   scan: SolanaScan,
   { owner, code }: Holder,
@@ -71,7 +69,6 @@ async function listAccounts(
   }))
 }
 
-/** The last slot to read, if there are more than one reading takes. */
 function reachedWith(
   histories: readonly AccountHistory[],
   { from, to }: HeightRange,
@@ -83,10 +80,10 @@ function reachedWith(
   return slots.length > slotsMax ? (slots[slotsMax - 1] ?? to) : to
 }
 
-/** The transactions read of each slot, in order; empty if one of them cannot be read. */
+/** In order; empty if a transaction of the slot cannot be read. */
 type SlotBalances = ReadonlyMap<bigint, readonly TransactionBalances[]>
 
-/** Reads the slots of a range, and for each account the nearest slot before and after it. */
+/** Also the nearest slot before and after the range, for each account. */
 async function readSlots(
   scan: SolanaScan,
   histories: readonly AccountHistory[],
@@ -108,7 +105,7 @@ async function readSlots(
   return new Map(slots.map((slot, place) => [slot, reported[place] ?? []]))
 }
 
-/** Histories list the transactions of one slot in any order. If there are several, the order is read from the block. */
+/** Histories list the transactions of a slot in any order, so several are ordered by the block. */
 async function readSlot(
   scan: SolanaScan,
   slot: bigint,
@@ -127,9 +124,7 @@ async function readSlot(
   return reported.length === all.length ? reported : []
 }
 
-/**
- * Accounts of the owner that appear only in the transactions read: they were created, filled, emptied and closed since.
- */
+/** Accounts that were created, filled, emptied and closed since. */
 function unlisted(
   { owner, code }: Holder,
   histories: readonly AccountHistory[],
@@ -159,7 +154,7 @@ function traceOf(holder: Holder, { account, now }: AccountHistory, reported: Slo
   return { touches: touches.toSorted((left, right) => ascending(left.slot, right.slot)), now }
 }
 
-/** A failed transaction moves no tokens. Rent in a token account does not count as its owner's coin. */
+/** A failed transaction moves no tokens. Rent in a token account is not its owner's coin. */
 function amountsOf(
   { owner, code }: Holder,
   account: string,
@@ -179,16 +174,12 @@ function ascending(left: bigint, right: bigint): number {
   return left < right ? -1 : Number(left > right)
 }
 
-/** The balance of one account before the first and after the last transaction of a slot that touched it. */
+/** The balance before the first and after the last transaction of the slot. */
 export type Touch = { slot: bigint; before: bigint; after: bigint }
 
-/** The balances of one account according to its transactions, lowest slot first, and its current balance. */
 export type BalanceTrace = { touches: readonly Touch[]; now: bigint }
 
-/**
- * The joint balance of several accounts, at each slot that touched one of them and the slot before. Heights at which
- * the balance of an account is unknown are left out.
- */
+/** At each slot that touched an account, and the slot before. Heights with an unknown balance are left out. */
 export function balancesReported(
   traces: readonly BalanceTrace[],
   { from, to }: HeightRange,
@@ -205,8 +196,8 @@ export function balancesReported(
 }
 
 /**
- * Null if the balance after the previous touch differs from that before the next one. A hidden transaction may be in
- * the slot of either, after the first or before the second, so that the balance is unreliable in both slots.
+ * Null if the balances of the adjacent touches differ: a hidden transaction may be in either slot, which makes both
+ * unreliable.
  */
 function heldAt({ touches, now }: BalanceTrace, height: bigint): bigint | null {
   const before = touches.findLast(({ slot }) => slot <= height)?.after ?? 0n

@@ -8,7 +8,6 @@ import { awaitBlock, readFinalMark } from './blocks.ts'
 import { ask, toKit } from './node.ts'
 import type { SolanaScan } from './watch.ts'
 
-/** An account at a slot: its lamports, and its tokens if it is a token account. */
 type SolanaAccountHolding = {
   lamports: bigint
   token: { mint: string; owner: string; amount: bigint } | null
@@ -18,12 +17,11 @@ type Holdings = ReadonlyMap<string, SolanaAccountHolding>
 /** The limit of the protocol. */
 const accountsPerRequest = 100
 
-/** A new final slot comes about every 400 ms: requests sent together mostly hit the same one. */
+/** A final slot takes about 400 ms: requests sent together mostly hit the same one. */
 const triesMax = 8
 
 /**
- * Reads the current final balances of owners; nodes keep no earlier balances. Tokens are summed over all of an owner's
- * accounts of the mint.
+ * Of the current final block; nodes keep no earlier balances. Tokens are summed over an owner's accounts.
  * @throws Fault `remote_failed`, also if the answers repeatedly come from different slots
  */
 export async function readBalances(
@@ -49,7 +47,6 @@ export async function readBalances(
   return { at: { height: slot, hash }, balances }
 }
 
-/** An owner's accounts of a mint, and their holdings. */
 type MintHoldings = { mint: Address; accounts: ReadonlySet<string>; holdings: Holdings }
 
 export function tokensOf(owner: Address, { mint, accounts, holdings }: MintHoldings): bigint {
@@ -60,7 +57,6 @@ export function tokensOf(owner: Address, { mint, accounts, holdings }: MintHoldi
   return amounts.reduce((sum, amount) => sum + amount, 0n)
 }
 
-/** The holdings of accounts, all at the same final slot. */
 export async function readAtOneSlot(
   scan: SolanaScan,
   accounts: readonly string[],
@@ -108,7 +104,7 @@ async function readAccounts({ node }: SolanaScan, accounts: readonly string[], m
   return { slot: context.slot, held }
 }
 
-/** Accounts of both token programs start with the mint, the owner and the amount. */
+/** Mint, owner and amount, in both token programs. */
 const tokenPart = { offset: 0, length: 72 }
 
 function readToken(base64: string): SolanaAccountHolding['token'] {

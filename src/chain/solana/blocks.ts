@@ -14,10 +14,8 @@ import type { BlockMark } from '../types.ts'
 import { ask, notYetTriesMax, type SolanaNodeRpc } from './node.ts'
 import type { SlotBlock, SolanaScan } from './watch.ts'
 
-/** The block of a final slot, without its transactions. */
 export type BlockHead = SlotBlock & { slot: bigint; parent: BlockMark }
 
-/** Hash and time of a slot's block. */
 export async function readBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlock> {
   const known = scan.memory.blocks.get(slot)
   if (known !== undefined) return known
@@ -26,7 +24,7 @@ export async function readBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlo
   return head
 }
 
-/** As `readBlock`, but waits a few slots for a final block that is not readable yet. */
+/** Waits a few slots for a final block that is not readable yet. */
 export async function awaitBlock(scan: SolanaScan, slot: bigint): Promise<SlotBlock> {
   for (let tries = 1; tries < notYetTriesMax; tries++) {
     const head = await readHead(scan, slot)
@@ -36,26 +34,22 @@ export async function awaitBlock(scan: SolanaScan, slot: bigint): Promise<SlotBl
   return readBlock(scan, slot)
 }
 
-/** Null if the node does not have the block, or not yet: a final slot may become readable late. */
+/** Null also if not yet: a final slot may become readable late. */
 export async function readHead(scan: SolanaScan, slot: bigint): Promise<BlockHead | null> {
   const block = await ask(scan.node, `block ${slot}`, (rpc) => unlessLate(requestHead(rpc, slot)))
   return block === null ? null : toHead(scan, slot, block)
 }
 
-/** Hash and time of a block that may still vanish; null if the node does not have it. */
+/** Of a block that may still vanish; null if the node does not have it. */
 export async function readConfirmed({ node }: SolanaScan, slot: bigint): Promise<SlotBlock | null> {
   const block = await ask(node, `block ${slot}`, (rpc) => unlessLate(requestHead(rpc, slot, 'confirmed')))
   if (block === null || block.blockTime === null) return null
   return { hash: block.blockhash, at: toDate(block.blockTime) }
 }
 
-/**
- * Why a transaction cannot be read although the node has it: the library does not support its version, or it does not
- * name the owner of a token account, as old transactions do not.
- */
+/** `version`: the library does not support it. `owner`: old transactions do not name the owner of a token account. */
 export type Unread = 'version' | 'owner'
 
-/** The block with the accounts and balance changes of each transaction. */
 export async function readWhole(scan: SolanaScan, slot: bigint) {
   const block = await ask(scan.node, `block ${slot}`, (rpc) =>
     unlessLate(unlessUnsupported(requestWhole(rpc, slot))),
@@ -65,12 +59,10 @@ export async function readWhole(scan: SolanaScan, slot: bigint) {
   return head === null ? null : { head, transactions: block.transactions }
 }
 
-/** A block with its complete transactions; null if the node does not have it. */
 export function readFull({ node }: SolanaScan, slot: bigint) {
   return ask(node, `block ${slot}`, (rpc) => unlessLate(requestFull(rpc, slot)))
 }
 
-/** The first slots, starting at `from`, that have a final block. */
 export async function listBlocks(
   { node }: SolanaScan,
   from: bigint,
@@ -128,7 +120,6 @@ async function unlessLate<Block>(request: Promise<Block>): Promise<Block | null>
   }
 }
 
-/** Returns `version` if the node has a transaction of a version that the library does not support. */
 export async function unlessUnsupported<Answer>(request: Promise<Answer>): Promise<Answer | 'version'> {
   try {
     return await request
@@ -156,7 +147,7 @@ function toDate(blockTime: bigint): Date {
   return new Date(Number(blockTime) * 1000)
 }
 
-/** Slot and hash from one answer of one bank: the block itself may become readable a moment later. */
+/** Both from one answer of one bank: the block itself may become readable later. */
 export async function readFinalMark({ node }: Pick<SolanaScan, 'node'>): Promise<BlockMark> {
   const { context, value } = await ask(node, 'final slot', (rpc) =>
     rpc.getLatestBlockhash({ commitment: 'finalized' }).send(),

@@ -17,12 +17,10 @@ import {
 import { changesInBlock, findTransaction, memoIn } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
-/** One block, its findings for the watched owners, and its unreadable transactions. */
 type BlockRead = { head: BlockHead; findings: Findings; unread: readonly UnreadTransaction[] }
 
 /**
- * Reads every block of a range and selects the transactions of the watched owners. Each block names its parent by hash,
- * which proves that no block is missing: the reading ends with the chain of parents.
+ * Each block names its parent by hash, which proves that none is missing: the reading ends with the chain of parents.
  * @throws Fault `remote_failed` if not even the first block follows from the blocks read before
  */
 export async function readByBlock(scan: SolanaScan, range: SlotRange): Promise<SlotRangeReading> {
@@ -34,7 +32,7 @@ export async function readByBlock(scan: SolanaScan, range: SlotRange): Promise<S
   const linked = linkedPart(range, blocks)
   const last = linked.at(-1)?.head
   const next = linked.length === wanted.length ? listed[wanted.length] : undefined
-  // If the first block after the range is a child of the last block read, the slots in between have no block.
+  // If it is a child of the last block read, the slots in between have no block.
   const child = next === undefined || next <= to ? null : await readHead(scan, next)
   const reached = child !== null && isChildOf(child, range, last) ? to : last?.slot
   if (reached === undefined) throw refusal(scan.node, `blocks from slot ${from}`, brokenLink(range, blocks))
@@ -77,7 +75,6 @@ async function readOne(scan: SolanaScan, slot: bigint): Promise<BlockRead | null
   return { head, findings: joinFindings(parts), unread }
 }
 
-/** The longest run of blocks, from the first, in which each is the parent of the next. */
 function linkedPart(range: SlotRange, blocks: readonly (BlockRead | null)[]): BlockRead[] {
   const linked: BlockRead[] = []
   let last: BlockHead | undefined
@@ -89,10 +86,10 @@ function linkedPart(range: SlotRange, blocks: readonly (BlockRead | null)[]): Bl
   return linked
 }
 
-/** Compares the first block with the block read before, or with the start of the range if there is none. */
+/** Of the block read before, or of the start of the range. */
 function isChildOf({ parent }: BlockHead, { from, below }: SlotRange, last: BlockHead | undefined): boolean {
   const expected: BlockMark | null = last === undefined ? below : { height: last.slot, hash: last.hash }
-  // The first block of the chain names its own slot as its parent's.
+  // The first block of the chain names its own slot.
   if (expected === null) return parent.height < from || from === 0n
   return parent.height === expected.height && parent.hash === expected.hash
 }
@@ -107,12 +104,11 @@ function brokenLink({ from, below }: SlotRange, [first]: readonly (BlockRead | n
 
 type SignatureChanges = { signature: string; changes: readonly BalanceChange[] }
 
-/** From this many payments on, the whole block is requested again with its instructions. */
+/** From here on, the whole block is requested again with its instructions. */
 const paymentsPerBlock = 4
 
 /**
- * Memos by signature, of transactions that paid a watched owner; null if the node does not have them yet. Blocks are
- * searched with their accounts only, without instructions.
+ * By signature; null if the node does not have them yet. Blocks are searched without instructions.
  * @throws Fault `remote_failed`
  */
 async function readMemos(

@@ -11,8 +11,7 @@ import { readEffects } from './transactions.ts'
 import type { Effects, ListedSignature, OwnerWalk, SolanaScan } from './watch.ts'
 
 /**
- * Lists the history of every owner and of its token accounts, and reads each transaction once. If there is more than
- * one scan reads, it reads up to the last slot that fits completely.
+ * Each transaction is read once. If there is more than one scan reads, the last slot that fits completely ends it.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
 export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<SlotRangeReading> {
@@ -43,10 +42,10 @@ export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<S
   }
 }
 
-/** Above this, the waiting transactions are dropped and listed again. */
+/** Above this, they are dropped and listed again. */
 const waitingMax = 100_000
 
-/** The walk that a range continues; null if it starts a new one. */
+/** Null if the range starts a new one. */
 function walkFor({ walks }: SolanaScan['memory'], range: SlotRange): OwnerWalk | null {
   const walk = walks[kindOf(range)]
   return walk?.next === range.from ? walk : null
@@ -56,7 +55,7 @@ function kindOf({ below }: SlotRange): 'scan' | 'range' {
   return below === null ? 'range' : 'scan'
 }
 
-/** The transactions already listed for a range that continues a walk; null if they must be listed. */
+/** Null if they must be listed. */
 function waitingFor(
   walk: OwnerWalk | null,
   { to }: SlotRange,
@@ -66,7 +65,6 @@ function waitingFor(
   return owners.size === walk.owners.size && owners.isSubsetOf(walk.owners) ? walk : null
 }
 
-/** The transactions of all known accounts of the owners. */
 async function listKnown(
   scan: SolanaScan,
   range: SlotRange,
@@ -77,7 +75,7 @@ async function listKnown(
   return { waiting: await listAll(scan, accounts, { from: from - overlap, to }), to }
 }
 
-/** Proves nothing if the node does not have the old block. When reading by block, the chain of parents is the check. */
+/** Proves nothing without the old block. When reading by block, the chain of parents is the check. */
 async function requireSameHistory(scan: SolanaScan, { below }: SlotRange): Promise<void> {
   const head = below === null ? null : await readHead(scan, below.height)
   if (below === null || head === null || head.hash === below.hash) return
@@ -98,7 +96,7 @@ async function knownAccounts(scan: SolanaScan, { from, to, overlap }: SlotRange)
   return [...new Set(accounts.flat())]
 }
 
-/** The transactions of the accounts. A transaction that touched several of them is listed several times. */
+/** A transaction is listed for each account that it touched. */
 async function listAll(
   scan: SolanaScan,
   accounts: readonly string[],
@@ -106,7 +104,7 @@ async function listAll(
 ): Promise<ListedSignature[]> {
   const { owners, native } = scan.watch
   const lists = await mapBounded(accounts, scan.bounds.requestsAtOnce, (account) => {
-    // Only owners pay fees; their token accounts never do.
+    // Token accounts never pay fees.
     const failed = native !== null && owners.has(account as Address)
     return listSignatures(scan, { account, floor: from, slot: to, failed })
   })
@@ -114,9 +112,8 @@ async function listAll(
 }
 
 /**
- * Accounts of watched owners that appear only in the transactions just read. An account that was created, filled,
- * emptied and closed between two scans is never listed among the existing ones. Its history is read back to the start
- * of the walk of scans, because its transfers may belong to an earlier scan.
+ * An account that was filled, emptied and closed between two scans is never listed as existing. Its history is read
+ * back to the start of the walk, because its transfers may belong to an earlier scan.
  */
 function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects | Unread)[]): string[] {
   const found: string[] = []
@@ -129,7 +126,7 @@ function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects |
   return found
 }
 
-/** Cuts the transactions to whole slots; `through` is null if nothing was cut. */
+/** To whole slots; `through` is null if nothing was cut. */
 function cutToBound(
   listed: readonly ListedSignature[],
   from: bigint,
@@ -142,7 +139,7 @@ function cutToBound(
     : { due, through: last.slot }
 }
 
-/** Requests each block once, even if it holds several of the transactions. */
+/** Requests each block once. */
 async function findingsIn(
   scan: SolanaScan,
   entries: readonly ListedSignature[],

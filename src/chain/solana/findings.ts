@@ -5,10 +5,9 @@ import type { BalanceChange } from './balance-changes.ts'
 import type { Unread } from './blocks.ts'
 import type { SlotBlock, SolanaScan, SolanaWatch } from './watch.ts'
 
-/** Transfers and movements of the watched owners. */
 export type Findings = { transfers: readonly StagedTransfer[]; movements: readonly BalanceMovement[] }
 
-/** One transaction with its block; final by default. */
+/** Final by default. */
 export type TransactionChanges = {
   tx: TxId
   slot: bigint
@@ -20,7 +19,6 @@ export type TransactionChanges = {
 
 export const nothingFound: Findings = { transfers: [], movements: [] }
 
-/** The payments of one transaction to watched owners, and the other changes of their balances. */
 export function findingsOf({ network, owners }: SolanaWatch, included: TransactionChanges): Findings {
   const { tx, slot, block, changes, memo, stage = 'final' } = included
   const watched = changes.filter(({ owner }) => owners.has(owner))
@@ -59,8 +57,8 @@ export function joinFindings(parts: readonly Findings[]): Findings {
 }
 
 /**
- * `from` is null if there are several payers, or none, as when tokens are minted. `sent` is known if one owner paid one
- * other, and set if it is more than the amount received: a token with a transfer fee delivers less.
+ * `from` is null unless there is one payer; tokens may be minted. `sent` is set if it exceeds the amount received, as
+ * with a transfer fee.
  */
 function payerOf(
   changes: readonly BalanceChange[],
@@ -74,19 +72,15 @@ function payerOf(
   return { from: payer.owner, ...(isMore ? { sent: toAmount(-payer.paid) } : {}) }
 }
 
-/** Final slots to read, both ends included. */
 export type SlotRange = HeightRange & {
-  /** The block read before `from`, if its hash is known. */
   below: BlockMark | null
-  /** By owner: this many slots below `from` are listed again. */
+  /** By owner: slots below `from` that are listed again. */
   overlap: bigint
-  /** By block: the most blocks to read. */
   blocksMax: number
 }
 
-/** The findings up to slot `reached`. */
 export type SlotRangeReading = Findings & {
-  /** Transactions that cannot be read: their slots are not proved. */
+  /** Their slots are not proved. */
   unread: readonly UnreadTransaction[]
   reached: bigint
 }
@@ -94,12 +88,11 @@ export type SlotRangeReading = Findings & {
 /** `tx` is null if only its block is known. */
 export type UnreadTransaction = { slot: bigint; tx: string | null; reason: Unread }
 
-/** Reports unreadable transactions. Those below the range were reported before. */
+/** Those below the range were reported before. */
 export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: SlotRangeReading): void {
   for (const one of unread) if (one.slot >= from) node.reportUnread(one)
 }
 
-/** The slots that were read completely, as ranges. */
 export function provedRanges(from: bigint, { unread, reached }: SlotRangeReading): HeightRange[] {
   const holes = [...new Set(unread.map(({ slot }) => slot))]
     .filter((slot) => slot >= from)

@@ -6,10 +6,10 @@ import type { NetworkSettings } from '../types.ts'
 import { readDecimals } from './accounts.ts'
 import { ask, type SolanaNode } from './node.ts'
 
-/** The genesis hash of the cluster: from the settings, or from the first node that answered; null until then. */
+/** From the settings, or from the first node that answered; null until then. */
 export type Cluster = { genesis: string | null }
 
-/** Problems with the cluster and the mints, each with the genesis hash; empty if there are none. */
+/** Each with the genesis hash. */
 export async function identityFaults(
   { node, cluster, atOnce }: { node: SolanaNode; cluster: Cluster; atOnce: number },
   settings: NetworkSettings,

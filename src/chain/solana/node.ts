@@ -16,14 +16,12 @@ import type { UnreadObserver } from '../types.ts'
 
 export type SolanaNodeRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 
-/** One JSON-RPC server, and what this process has learned of it. */
 export type SolanaNode = {
   readonly name: string
   readonly host: string
   readonly health: NodeHealth
   readonly rpc: SolanaNodeRpc
   readonly slotMs: number
-  /** Reports a transaction that cannot be read. */
   readonly reportUnread: (transaction: Omit<Parameters<UnreadObserver>[0], 'network'>) => void
 }
 
@@ -41,11 +39,11 @@ export function openNode(connection: NodeConnection): SolanaNode {
 /** Server messages have any length. */
 const problemMax = 2000
 
-/** Several servers behind one address are mostly a slot or two apart. */
+/** Servers behind one address are mostly a slot or two apart. */
 export const notYetTriesMax = 8
 
 /**
- * Runs one call, and retries if the node has not reached the slot that it names.
+ * Retries if the node has not reached the slot that the call names.
  * @throws Fault `remote_failed` that names the node and the call
  */
 export async function ask<Result>(
@@ -76,14 +74,14 @@ async function askOnceThere<Result>(
   }
 }
 
-/** The library's own transport limits neither the wait nor the size of an answer, and follows redirects. */
+/** The library's own limits neither the wait nor the size of an answer, and follows redirects. */
 function transportOf(connection: NodeConnection): RpcTransport {
   const client = new JsonRpcClient(connection, exactJson)
   const transport = ({ payload }: Parameters<RpcTransport>[0]) => client.ask(payload as RpcPayload)
   return transport as RpcTransport
 }
 
-/** JSON with integers as `bigint`, because lamports exceed the safe range of JavaScript numbers. */
+/** Lamports exceed the safe range of JavaScript numbers, so integers are `bigint`. */
 export const exactJson = {
   encode: (value: unknown): string => JSON.stringify(value, exactNumbers),
   decode(text: string): unknown {
@@ -93,8 +91,8 @@ export const exactJson = {
 }
 
 /**
- * Matches a number with so many digits that it could be rounded; a match inside a string is harmless. Nearly all
- * answers have none, and are then parsed several times as fast.
+ * Digits that could be rounded; a match inside a string is harmless. Nearly all answers have none, and are parsed
+ * several times as fast.
  */
 const longNumber = /(?:^|[:[,])\s*-?\d{16}/
 
@@ -104,7 +102,7 @@ function exactInteger(_key: string, value: unknown, { source = '' }: { source?: 
   return typeof value === 'number' && /^-?\d+$/.test(source) ? BigInt(source) : value
 }
 
-/** Modifies the arrays and objects in place: they are large, and not shared yet. */
+/** In place: the values are large, and not shared yet. */
 function withIntegers(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value
   if (typeof value !== 'object' || value === null) return value
@@ -123,7 +121,6 @@ function exactNumbers(_key: string, value: unknown): unknown {
 
 type RawJsonFactory = { rawJSON(text: string): unknown }
 
-/** Casts a checked address to the library's type. */
 export function toKit(checked: Address): KitAddress {
   return address(checked)
 }

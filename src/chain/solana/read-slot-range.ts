@@ -6,10 +6,9 @@ import type { SlotRange, SlotRangeReading } from './findings.ts'
 import { listSignatures } from './signatures.ts'
 import type { Costs, SolanaReadStrategy, SolanaScan, SolanaWatch } from './watch.ts'
 
-/** Final slots to read, before a strategy is chosen. */
 export type SlotRangeRequest = Omit<SlotRange, 'blocksMax'>
 
-/** Reads with the cheaper strategy: few owners one by one, many by selecting them from every block. */
+/** A few owners one by one, many by selecting them from every block. */
 export async function readSlotRange(scan: SolanaScan, range: SlotRangeRequest): Promise<SlotRangeReading> {
   const { costs } = scan.memory
   const { strategy, isTrial } = await strategyFor(scan, range)
@@ -37,15 +36,11 @@ async function strategyFor(scan: SolanaScan, range: SlotRangeRequest): Promise<T
   return { strategy: 'by_block', isTrial: true }
 }
 
-/**
- * The number of owners, and the requests for listing one: its own history and, for each mint, its accounts and the
- * history of one account.
- */
+/** Requests for one owner: its history and, for each mint, its accounts and the history of one. */
 export function ownersOf({ owners, mints }: Pick<SolanaWatch, 'owners' | 'mints'>) {
   return { owners: owners.size, requestsPerOwner: 1 + 2 * mints.size }
 }
 
-/** Lists a few owners, as many as may be requested at once, to measure the cost of one. */
 async function measureOwners(scan: SolanaScan, { from, to }: SlotRangeRequest): Promise<void> {
   const { requestsAtOnce } = scan.bounds
   const some = [...scan.watch.owners].slice(0, requestsAtOnce)
@@ -60,21 +55,20 @@ async function measureOwners(scan: SolanaScan, { from, to }: SlotRangeRequest): 
 
 type Workload = {
   owners: number
-  /** The minimum of requests for listing one owner's history. */
   requestsPerOwner: number
   slots: number
 }
 
-/** A strategy with an unknown cost is tried first: blocks by reading a few, owners by listing a few. */
+/** A strategy of unknown cost is tried first on a little. */
 type StrategyChoice = Trial | { strategy: 'measure_owners' }
 
-/** Up to this many requests for owners, blocks are not even tried, because they may be large. */
+/** Up to this many, blocks are not even tried, because they may be large. */
 const fewRequests = 16
 
-/** The load of a node and the chain change, so the other strategy is tried again after this many scans. */
+/** The load of a node and the chain change, so the other strategy is tried again. */
 const choicesPerTrial = 64
 
-/** Chooses the cheaper strategy. A request for one history never costs more than one for a whole block. */
+/** One history never costs more than one whole block. */
 export function chooseStrategy(costs: Costs, { owners, requestsPerOwner, slots }: Workload): StrategyChoice {
   costs.choices += 1
   const requests = owners * requestsPerOwner
@@ -85,15 +79,11 @@ export function chooseStrategy(costs: Costs, { owners, requestsPerOwner, slots }
   return { strategy: owners * ownerMs <= slots * blockMs ? 'by_owner' : 'by_block', isTrial: false }
 }
 
-/**
- * The strategy for nodes whose answers are compared. It must be the same on all of them, because reading by owner
- * repeats findings from shortly before the range.
- */
+/** For nodes whose answers are compared: reading by owner repeats findings from before the range. */
 export function commonStrategy({ owners, requestsPerOwner }: Omit<Workload, 'slots'>): SolanaReadStrategy {
   return owners * requestsPerOwner <= fewRequests ? 'by_owner' : 'by_block'
 }
 
-/** Low, so that a single slow answer changes little. */
 const newestWeight = 0.3
 
 export function noteCost(costs: Costs, strategy: SolanaReadStrategy, ms: number): void {
@@ -102,7 +92,7 @@ export function noteCost(costs: Costs, strategy: SolanaReadStrategy, ms: number)
   costs[strategy] = { ms: usual + (ms - usual) * newestWeight, measuredAt: costs.choices }
 }
 
-/** The node may not support a strategy that failed: for a few scans the other one is used. */
+/** The node may not support the strategy, so the other one is used for a few scans. */
 export function noteFailure(costs: Costs, strategy: SolanaReadStrategy): void {
   costs[strategy] = { ms: Infinity, measuredAt: costs.choices - choicesPerTrial + choicesPerFailure }
 }

@@ -28,8 +28,8 @@ import { emptyMemory, type SolanaScan, watchOf } from './watch.ts'
 const nobody: ReadonlySet<Address> = new Set()
 
 /**
- * Reads Solana, final transactions only. A scan stays on one node; if that node fails, the next one does the whole
- * scan. With a quorum, as many nodes read it, and only results on which they agree count.
+ * Final transactions only. A scan stays on one node; if it fails, the next one does the whole scan. With a quorum, only
+ * agreed results count.
  * @throws Fault `settings_bad` without a URL
  */
 export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
@@ -61,7 +61,7 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     timeAt: (height) => onNode(nobody, async (scan) => (await blockFrom(scan, height)).at),
     heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
     readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
-    // A transaction states its effect on all balances, so scans already show every movement.
+    // Scans already show every movement, because transactions state all balances.
     readMovements: () => Promise.resolve([]),
     readBalanceHistory: (request) => onNode(nobody, (scan) => readBalanceHistory(scan, request)),
     checkIdentity: () =>
@@ -95,8 +95,7 @@ function openParts(settings: NetworkSettings, options: ReaderOptions) {
 }
 
 /**
- * Reads a range of final slots, independent of earlier readings: as much of it as one scan reads. `reached` is below
- * `from` if no slot of the range is final yet.
+ * Reads as much as one scan does. `reached` is below `from` if no slot of the range is final yet.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<RangeResult> {
@@ -114,16 +113,12 @@ async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<R
   }
 }
 
-/** A slot with a block, and the time of that block. */
 type SlotDate = { slot: bigint; at: Date }
 
-/** A slot takes at least 400 ms. With this lower value, an estimate of the slots in a time span is never too small. */
+/** A slot takes at least 400 ms; with less, an estimate of slots is never too small. */
 const slotMsMin = 350
 
-/**
- * The last final slot whose block is not after that time; null if the first available block is later.
- * @throws Fault `remote_failed`
- */
+/** Null if the first available block is later. @throws Fault `remote_failed` */
 async function heightAt(scan: SolanaScan, wanted: Date): Promise<bigint | null> {
   const final = await readFinalMark(scan)
   const newest = { slot: final.height, at: (await readBlock(scan, final.height)).at }
@@ -153,7 +148,7 @@ async function halve(scan: SolanaScan, { below, above, wanted }: SlotSearch): Pr
   return low
 }
 
-/** The first block at or after a slot. */
+/** Or after it. */
 async function blockFrom(scan: SolanaScan, slot: bigint): Promise<SlotDate> {
   const [found] = await listBlocks(scan, slot, 1)
   const head = found === undefined ? null : await readHead(scan, found)
@@ -162,12 +157,11 @@ async function blockFrom(scan: SolanaScan, slot: bigint): Promise<SlotDate> {
 }
 
 /**
- * Reads one transaction by its signature, with the result that a scan would have. A failed transaction is reported once
- * it is final, because before that it may still be dropped; until then it is unknown.
+ * Reports what a scan would. A failed transaction stays unknown until it is final, because it may still be dropped.
  * @throws Fault `remote_failed` if the node's answers are not credible, or the transaction cannot be read
  */
 async function readTransaction(scan: SolanaScan, tx: TxId): Promise<TransactionReading> {
-  // Callers may pass any base58 text; an impossible signature needs no request.
+  // Callers may pass any base58 text.
   if (!isSignature(tx)) return { kind: 'unknown' }
   const final = await find(scan, tx, 'finalized')
   if (final?.failed === true) return { kind: 'failed', height: final.slot }
@@ -208,12 +202,12 @@ async function toReading(
   }
 }
 
-/** Slots below the cursor that are listed again: a final slot may become readable late (about a minute). */
+/** A final slot may become readable late (about a minute). */
 const overlapSlots = 150n
 
 /**
- * Reads the slots that became final since the cursor, for every owner. The new cursor is the final slot read before any
- * listing or, if there is more than one scan reads, the last slot read completely.
+ * The new cursor is the final slot read before any listing or, if there is more than one scan reads, the last slot read
+ * completely.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
 async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<ScanResult> {
@@ -235,7 +229,7 @@ async function scanOn(scan: SolanaScan, request: ScanRequest): Promise<ScanResul
   }
 }
 
-/** The final mark, or `finalMax` if that is lower: a slot below a final one is final too. */
+/** A slot below a final one is final too. */
 async function cappedFinal(scan: SolanaScan, { finalMax }: ScanRequest): Promise<BlockMark> {
   const final = await readFinalMark(scan)
   if (finalMax === undefined || final.height <= finalMax) return final
@@ -250,7 +244,7 @@ function firstUnread({ node }: SolanaScan, { cursor, startHeight }: ScanRequest,
   throw refusal(node, 'slot', `it is at ${final}, below slot ${height}, which was read as final`)
 }
 
-/** Without an earlier reading there is no overlap: nothing can have come late. */
+/** Without an earlier reading, nothing can have come late. */
 async function readOn(scan: SolanaScan, range: Omit<SlotRangeRequest, 'overlap'>): Promise<SlotRangeReading> {
   if (range.below !== null) return readSlotRange(scan, { ...range, overlap: overlapSlots })
   if (range.from <= range.to) return readSlotRange(scan, { ...range, overlap: 0n })

@@ -8,17 +8,17 @@ type SignatureRange = {
   account: string
   floor: bigint
   slot: bigint
-  /** Includes failed transactions: they move nothing, but cost the fee. */
+  /** Failed transactions cost the fee. */
   failed?: boolean
 }
 
 type SignatureEntry = ListedSignature & { failed: boolean }
 
-/** The listed entries, in the node's order from the newest, and whether they are the whole history. */
+/** From the newest. */
 type SignatureHistory = { entries: ReadonlyMap<Signature, SignatureEntry>; isWhole: boolean }
 
 /**
- * Lists the transactions of an account from slot `floor` on.
+ * From slot `floor` on.
  * @throws Fault `remote_failed` if the floor is not reached within the page limit, or if the node no longer lists an
  * entry that it listed before
  */
@@ -32,11 +32,7 @@ export async function listSignatures(scan: SolanaScan, range: SignatureRange): P
   return entries.filter((entry) => entry.slot >= floor && entry.slot <= slot && (failed || !entry.failed))
 }
 
-/**
- * Lists all transactions of an account from slot `floor` on, including failed ones, and some earlier ones if there are
- * any.
- * @throws Fault `remote_failed` as `listSignatures`
- */
+/** Including failed ones, and some before slot `floor`. @throws Fault `remote_failed` as `listSignatures` */
 export async function listBack(scan: SolanaScan, range: SignatureRange): Promise<ListedSignature[]> {
   const history = await walkBack(scan, range)
   requireKnown(scan, range, history)
@@ -44,8 +40,8 @@ export async function listBack(scan: SolanaScan, range: SignatureRange): Promise
 }
 
 /**
- * Pages back until an entry below the floor, or the end of the history. `until` is not used, because a node that does
- * not know that signature answers with the newest page as if nothing were missing (solana-labs/solana#24620).
+ * `until` is not used: a node that does not know that signature answers with the newest page as if nothing were missing
+ * (solana-labs/solana#24620).
  */
 async function walkBack(scan: SolanaScan, range: SignatureRange): Promise<SignatureHistory> {
   const { signaturesPerPage, pagesPerAddress } = scan.bounds
@@ -65,14 +61,13 @@ async function walkBack(scan: SolanaScan, range: SignatureRange): Promise<Signat
   throw refusal(scan.node, `history of ${range.account}`, problem)
 }
 
-/** The start of the next page, and the entry that it must contain. */
+/** The next page must contain the joint. */
 type SignatureCursor = { before: Signature | undefined; joint: Signature | null; slot: bigint | undefined }
 
 /**
- * The last slot of a page is requested again. The order within a slot may differ in the next answer, and an entry that
- * both pages contain proves that the second continues the first. A node that does not know `before` answers with an
- * empty page. If one slot fills whole pages, this would make no progress, and the next page starts after the last
- * entry.
+ * The last slot is requested again: an entry in both pages proves that the second continues the first, whereas a node
+ * that does not know `before` answers with an empty page. If one slot fills whole pages, the next page starts after the
+ * last entry.
  */
 function nextCursor(page: readonly ListedSignature[], previous: SignatureCursor | null): SignatureCursor {
   const last = page.at(-1)
@@ -99,7 +94,7 @@ function requireJoint(
   )
 }
 
-/** An entry that was listed once must remain listed, unless it is older than everything the node keeps. */
+/** Unless it is older than everything the node keeps. */
 function requireKnown(
   { node, memory }: SolanaScan,
   { account, floor }: SignatureRange,
@@ -113,7 +108,7 @@ function requireKnown(
 }
 
 /**
- * A node that has dropped old slots answers with a short history as if there were no more.
+ * A node that dropped old slots answers with a short history.
  * @throws Fault `remote_failed` if the node's history does not reach back to the floor
  */
 export async function requireHistory({ node, memory }: SolanaScan, floor: bigint): Promise<void> {
@@ -124,7 +119,7 @@ export async function requireHistory({ node, memory }: SolanaScan, floor: bigint
   }
 }
 
-/** The first slot whose block the node has; null if it does not report it. */
+/** Null if it does not report it. */
 export function firstAvailable(node: SolanaScan['node']): Promise<bigint | null> {
   return ask(node, 'first block', firstAvailableBlock)
 }

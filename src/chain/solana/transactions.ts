@@ -16,10 +16,7 @@ import { type readWhole, type Unread, unlessUnsupported } from './blocks.ts'
 import { ask, type SolanaNodeRpc } from './node.ts'
 import type { Effects, ListedSignature, SolanaScan } from './watch.ts'
 
-/**
- * The effects of a listed transaction.
- * @throws Fault `remote_failed` if the node lists the transaction but does not have it
- */
+/** @throws Fault `remote_failed` if the node lists the transaction but does not have it */
 export async function readEffects(
   scan: SolanaScan,
   { signature, slot }: ListedSignature,
@@ -33,10 +30,7 @@ export async function readEffects(
   return { changes, memo, holders }
 }
 
-/**
- * All balances in a listed transaction.
- * @throws Fault `remote_failed` if the node lists the transaction but does not have it
- */
+/** @throws Fault `remote_failed` if the node lists the transaction but does not have it */
 export async function readReported(
   scan: SolanaScan,
   listed: ListedSignature,
@@ -58,7 +52,6 @@ function requireListed<Answer extends { slot: bigint }>(
   return answer
 }
 
-/** A transaction that was requested by its signature. */
 export type TransactionEffects = Effects & { slot: bigint; failed: boolean }
 
 export type SignatureQuery = { signature: Signature; commitment: 'confirmed' | 'finalized' }
@@ -114,7 +107,6 @@ function holdersOf(
 
 type BlockWithAccounts = Exclude<Awaited<ReturnType<typeof readWhole>>, null | Unread>
 
-/** The balance changes of a transaction in a block. */
 export function changesInBlock(
   scan: SolanaScan,
   included: BlockWithAccounts['transactions'][number],
@@ -123,7 +115,6 @@ export function changesInBlock(
   return typeof balances === 'string' ? balances : balanceChanges(scan.watch, balances)
 }
 
-/** All balances of a transaction in a block. */
 export function reportedInBlock(
   scan: SolanaScan,
   { meta, transaction }: BlockWithAccounts['transactions'][number],
@@ -180,7 +171,6 @@ function toHolding({ accountIndex, mint, owner, uiTokenAmount }: MetaTokenBalanc
   return { account: accountIndex, mint, owner, amount: BigInt(uiTokenAmount.amount) }
 }
 
-/** The two releases of the memo program. */
 const memoPrograms: ReadonlySet<string> = new Set([
   'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
   'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr',
@@ -190,7 +180,6 @@ const charactersMax = 256
 
 type Instruction = Readonly<{ programIdIndex: number; data: Base58EncodedBytes }>
 
-/** A complete transaction, as a node returns it. */
 type FullTransaction = {
   transaction: {
     message: { accountKeys: readonly string[]; instructions: readonly Instruction[] }
@@ -205,18 +194,14 @@ export function memoIn({ transaction, meta }: FullTransaction): string | null {
   return memoOf({ accounts: accountKeys, outer: instructions, inner })
 }
 
-/** The parts of a transaction that contain memos. */
 type Instructions = {
   accounts: readonly string[]
   outer: readonly Instruction[]
-  /** Instructions called by programs. */
+  /** Called by programs. */
   inner: readonly Instruction[]
 }
 
-/**
- * The memos of a transaction, including those written by programs, joined by spaces; null if there are none. Memos are
- * untrusted text: they are cut to 256 characters, and invisible characters are removed.
- */
+/** Joined by spaces. Untrusted text: cut to 256 characters, without invisible characters. */
 export function memoOf({ accounts, outer, inner }: Instructions): string | null {
   const texts = [...outer, ...inner]
     .filter(({ programIdIndex }) => memoPrograms.has(accounts[programIdIndex] ?? ''))
