@@ -95,7 +95,7 @@ test('a slot without a block is passed over, and one that the node leaves out is
   proxy.behave(leavesOut)
   for (const before of [gap - 1n, gap - 3n]) {
     await goTo(before)
-    await expect(scanner.scan()).rejects.toThrow('do not follow')
+    await expect(scanner.scan()).rejects.toThrow('are not linked')
   }
   await goTo(gap - 1n)
   const previousBlockhash = await scanner.hashOf(gap - 1n)

@@ -76,8 +76,8 @@ test.each([
     `('top_up', null, null, 1, 'base', 0, 4)`,
     'transfer_network_branch_nonce_key',
   ],
-  ['a sweep from the liquidity wallet', `('sweep', null, null, 1, 'base', 0, 13)`, 'transfer_check'],
-  ['a forward of nothing', `('forward', null, null, 1, 'base', 0, 14)`, 'transfer_check'],
+  ['a sweep from the liquidity wallet', `('sweep', null, null, 1, 'base', 0, 13)`, 'transfer_sweep_branch'],
+  ['a forward of nothing', `('forward', null, null, 1, 'base', 0, 14)`, 'transfer_of_deposit'],
   ['a refund of what was forwarded', `('refund', 'dep_settled', null, 1, 'base', 0, 15)`, 'transfer_once'],
 ])('Postgres refuses %s', async (_what, rows, constraint) => {
   const insert = client.query(`

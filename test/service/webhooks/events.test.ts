@@ -26,7 +26,7 @@ function write(...events: NewEvent[]): Promise<void> {
 test('an event without a deposit is a test, and a test is of no deposit', async () => {
   await office.happen()
   const [deposit] = (await office.book.list('')).data
-  const refused = /event_type_check|which is not its state/
+  const refused = /event_type_check|which is not its current one/
   const reported = { deposit_id: deposit?.id ?? '', revision: 1 }
   await expect(write(event(1, { type: 'deposit.detected' }))).rejects.toThrow(refused)
   await expect(write(event(1, reported))).rejects.toThrow(refused)
@@ -37,7 +37,7 @@ test('an event without a deposit is a test, and a test is of no deposit', async 
 
 test('Postgres refuses to rewrite an event', async () => {
   const rewrite = sql`update service.event set body = '{"a":1}'`.execute(office.book.db)
-  await expect(rewrite).rejects.toThrow('events are not rewritten')
+  await expect(rewrite).rejects.toThrow('cannot be changed')
 })
 
 test('no event ever appears below one that was listed', async () => {

@@ -117,7 +117,7 @@ test('Postgres refuses a change of state without its event, and an event without
   const event = sql`
     insert into service.event (id, type, deposit_id, revision, body, created_at)
     values ('evt_1', 'deposit.confirmed', ${id}, 2, '{}', now())`.execute(book.db)
-  await expect(event).rejects.toThrow('not its state')
+  await expect(event).rejects.toThrow('which is not its current one')
 })
 
 test('what has left a state is not changed again', async () => {

@@ -63,7 +63,7 @@ test('an attempt that fails within the service is logged without secrets, and ma
   const courier = office.courier({ log, vault: openVault('00'.repeat(32)) })
   await courier.turn(new AbortController().signal)
   await courier.idle()
-  expect(lines.join('')).toContain('webhook attempt was not kept')
+  expect(lines.join('')).toContain('webhook attempt was not recorded')
   expect(lines.join('')).not.toMatch(/whsec_|whsk_|sealed/)
   expect(receiver.taken(), 'nothing goes out unsigned').toEqual([])
   office.advance(46)
