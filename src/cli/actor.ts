@@ -3,7 +3,7 @@ import { Fault } from '../core/errors.ts'
 import { policyName } from '../core/evidence.ts'
 import { textOf } from './options.ts'
 
-/** The person who acts: the name from `--by`, or the user of the operating system. The name is not authenticated. */
+/** The name is not authenticated. */
 export type Actor = { name: string; from: 'given' | 'system' }
 
 export function actorOf({ by }: { by?: string }): Actor {
@@ -11,14 +11,13 @@ export function actorOf({ by }: { by?: string }): Actor {
   return { name: nameOf('--by', by), from: 'given' }
 }
 
-/** The actor in output for people. */
 export function actorText({ name, from }: Actor): string {
   return from === 'given' ? `by ${name}` : `by ${name}, the user of this system; --by names another`
 }
 
 const noPeople = new Set(['nobody', 'depositd', policyName])
 
-/** @throws Fault `usage_bad` if the text is not the name of a person */
+/** @throws Fault `usage_bad` */
 export function nameOf(what: string, text: string): string {
   const name = textOf(what, text)
   if (name.length <= 100 && !/\p{C}/u.test(name) && !noPeople.has(name)) return name
@@ -28,7 +27,7 @@ export function nameOf(what: string, text: string): string {
   })
 }
 
-/** @throws Fault `usage_bad` that names the word that is not a mismatch number */
+/** @throws Fault `usage_bad` */
 export function mismatchIds(words: readonly string[]): bigint[] {
   const odd = words.filter((word) => !/^\d{1,18}$/.test(word))
   if (odd.length === 0 && words.length > 0) return words.map((word) => BigInt(word))

@@ -12,7 +12,7 @@ import { type News, printJson, reportProgress, type TableColumn, table } from '.
 
 type BackfillOptions = { network: string; from: number; to?: number; json?: boolean }
 
-/** Longer than one reading takes. After a kill of the command, the daemon waits this long. */
+/** Longer than one reading takes; the daemon waits this long if the command is killed. */
 const leaseMs = 60_000
 
 /** Bad news if a height could not be read. */

@@ -6,7 +6,7 @@ const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
 type Shell = keyof typeof scripts
 const shells = Object.keys(scripts) as Shell[]
 
-/** `bin/depositd completion`: prints a script that completes commands, options, and options with a fixed set of values. */
+/** Prints a script that completes commands, options, and options with a fixed set of values. */
 export function describeCompletion(program: Command, { stdout }: Context): void {
   program
     .command('completion')
@@ -19,7 +19,6 @@ export function describeCompletion(program: Command, { stdout }: Context): void 
     .action((shell: Shell) => void stdout.write(scripts[shell](levelsOf(program))))
 }
 
-/** One command or group: its words after the program's name, and what may follow them. */
 type CommandLevel = {
   path: string
   commands: readonly Command[]
@@ -35,7 +34,7 @@ function levelsOf(command: Command, path = ''): CommandLevel[] {
   return [level, ...commands.flatMap((child) => levelsOf(child, `${path} ${child.name()}`.trim()))]
 }
 
-/** The option as it is typed, in every spelling. */
+/** In every spelling. */
 function flagsOf({ short, long }: Option): string[] {
   return [short, long].filter((flag) => flag !== undefined)
 }
@@ -44,7 +43,7 @@ function takesValue({ required, optional }: Option): boolean {
   return required || optional
 }
 
-/** Every option that takes a value, with the word that precedes the value, and its values if they are a fixed set. */
+/** `after` is a command and one spelling of its option; `values` is empty if any value may follow. */
 function valuesOf(levels: readonly CommandLevel[]): { after: string; values: readonly string[] }[] {
   return levels.flatMap(({ path, options }) =>
     options
@@ -59,7 +58,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** The words of all commands, as a pattern of `case`. */
+/** A pattern of `case`. */
 function pathPattern(levels: readonly CommandLevel[]): string {
   return levels
     .slice(1)

@@ -7,13 +7,12 @@ import { readFrom } from '../config/environment.ts'
 import type { Context } from './context.ts'
 
 export type SetupOptions = {
-  /** Contains one folder for each container that needs secrets; the container mounts it at /run/secrets. */
+  /** One folder for each container that needs secrets, mounted at /run/secrets. */
   folder: string
-  /** The configuration of Alertmanager with every receiver. */
   alertmanager: string
 }
 
-/** The folders that hold each password. The first has the original, the others a copy. */
+/** The first folder has the original, the others a copy. */
 const passwords = {
   postgres_password: ['postgres'],
   runner_password: ['postgres'],
@@ -22,13 +21,10 @@ const passwords = {
   ops_token: ['prometheus', 'daemon'],
 } as const satisfies Record<string, readonly [string, ...string[]]>
 
-/** Each container reads its files as its own user; only the volume keeps other readers out. */
+/** Each container reads as its own user; only the volume keeps other readers out. */
 const mode = 0o444
 
-/**
- * Creates the files of docker-compose.yml that need no choice: the passwords, and the configuration of Alertmanager
- * with the receivers whose keys are set. Another run keeps every password. Prints names, never values.
- */
+/** Creates the files of docker-compose.yml that need no choice. Prints no secret, and keeps existing passwords. */
 export function composeSetup(context: Context, options: SetupOptions): void {
   const created = createPasswords(options)
   context.stdout.write(`passwords: ${created.length === 0 ? 'unchanged' : `created ${created.join(', ')}`}\n`)
@@ -37,7 +33,7 @@ export function composeSetup(context: Context, options: SetupOptions): void {
   context.stdout.write(`alerts notify: ${receivers.length === 0 ? none : receivers.join(', ')}\n`)
 }
 
-/** @returns the names of the passwords that were created */
+/** @returns the created names */
 function createPasswords({ folder }: SetupOptions): string[] {
   const created: string[] = []
   const values = Object.entries(passwords).map(([name, [original, ...copies]]) => {
@@ -60,7 +56,7 @@ function createPasswords({ folder }: SetupOptions): string[] {
 const configuration = z.looseObject({ receivers: z.array(z.record(z.string(), z.unknown())) })
 
 /**
- * Writes the configuration without the notifications whose secret is missing; their receivers send nothing.
+ * Leaves out notifications whose secret is missing.
  * @returns the names of the settings that are set
  */
 function writeReceivers({ environment }: Context, { folder, alertmanager }: SetupOptions): string[] {
@@ -91,7 +87,7 @@ function writeReceivers({ environment }: Context, { folder, alertmanager }: Setu
   return secrets.flatMap(({ setting, value }) => (value === undefined ? [] : [setting]))
 }
 
-/** A run that is killed leaves the old file or the new one, never a part of it. */
+/** A kill leaves the old file or the new one, never a part. */
 function writeWhole(path: string, text: string): void {
   writeFileSync(`${path}.new`, text, { mode })
   renameSync(`${path}.new`, path)

@@ -11,7 +11,6 @@ import type { Tables } from '../store/tables.ts'
 
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
-/** The inputs and outputs of a command. */
 export type Context = {
   arguments: readonly string[]
   environment: ProcessEnvironment
@@ -19,10 +18,10 @@ export type Context = {
   stderr: Writable
 }
 
-/** Folder of embedded mode's state, below the working directory. */
+/** Below the working directory. */
 export const embeddedFolder = '.depositd'
 
-/** The environment. If it names no database, the settings that embedded mode left in this folder are added. */
+/** If the environment names no database, adds the settings that embedded mode left in this folder. */
 export function attachedEnvironment({ environment }: Context): ProcessEnvironment {
   if (namesDatabase(environment)) return environment
   const embedded = readSettings(embeddedFolder)
@@ -38,7 +37,7 @@ function namesDatabase(environment: ProcessEnvironment): boolean {
   return environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined
 }
 
-/** Warning of embedded mode that it does not read the settings file; null if the environment names none. */
+/** Embedded mode does not read the settings file; null if the environment names none. */
 export function unreadFile({ DEPOSITD_CONFIG: file }: ProcessEnvironment): string | null {
   if (file === undefined) return null
   return `DEPOSITD_CONFIG is ignored: without SERVICE_URL, the settings are ${embeddedFolder}/embedded.yaml, which each start writes`
@@ -50,7 +49,6 @@ export function attachedSettings(context: Context): Settings {
   return parseSettings(attachedEnvironment(context), (path) => readFileSync(path, 'utf8'))
 }
 
-/** Opens the database for one command and closes it afterwards. */
 export async function withDatabase<Result>(
   context: Context,
   work: (db: Database<Tables>) => Promise<Result>,
@@ -78,7 +76,7 @@ export async function withDatabase<Result>(
 const readOnlyTransaction = '25006'
 /** SQLSTATE of a missing schema, table, column or function. */
 const schemaLacks = /^(?:3F000|42P01|42703|42883)$/
-/** SQLSTATE of a login or database that the server does not know. */
+/** SQLSTATE of an unknown login or database. */
 const loginRefused = /^(?:28...|3D000)$/
 function explainFailure(error: unknown, url: string): never {
   if (error instanceof Fault) throw error
@@ -107,7 +105,7 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
-/** @throws Fault with the fix for a database that does not answer */
+/** @throws Fault with the fix, if the database does not answer */
 export function explainUnreachable(error: unknown): never {
   if (error instanceof Fault) throw error
   if (loginRefused.test(codeOf(error))) {

@@ -20,15 +20,12 @@ import type { ShownMismatch } from '../store/mismatches/show-mismatches.ts'
 
 type MismatchWithNetwork = StatedMismatch & { network?: unknown }
 
-/**
- * A mismatch as `--json` prints it: the stored detail, a sentence about it, and the amounts of the detail in units and
- * in base units.
- */
+/** The stored detail, a sentence about it, and its amounts in units and in base units. */
 export function mismatchDocument<Row extends StatedMismatch>(row: Row) {
   return { ...row, says: mismatchSentence(row), amounts: amountsOfDetail(row) }
 }
 
-/** Adds to `mismatchDocument` the cause that the mismatch shares with others. */
+/** With the cause that the mismatch shares with others. */
 export function causedDocument<Row extends MismatchWithNetwork>(row: Row) {
   const network = typeof row.network === 'string' ? row.network : ''
   return { ...mismatchDocument(row), cause: causeKeyOf({ kind: row.kind, network }) }
@@ -36,14 +33,14 @@ export function causedDocument<Row extends MismatchWithNetwork>(row: Row) {
 
 type MismatchHistoryLine = ShownMismatch['history'][number]
 
-/** A line of the mismatch's history, with amounts in the form of the mismatch itself. */
+/** Amounts in the form of the mismatch itself. */
 export function historyDocument(line: MismatchHistoryLine, mismatch: ShownMismatch['mismatch']): object {
   const stood = (state: MismatchHistoryLine['before']) =>
     state === null ? null : standingDocument(state, mismatch)
   return { ...line, before: stood(line.before), after: stood(line.after) }
 }
 
-/** As stored: amounts in base units, in the asset of the mismatch and in that of the loss. */
+/** Amounts in base units, in the asset of the mismatch and in that of the loss. */
 type StoredMismatchState = {
   detail?: Readonly<Record<string, string>>
   value: string | null
@@ -51,7 +48,7 @@ type StoredMismatchState = {
   loss_asset: string | null
 }
 
-/** Changes by people have no amounts. Changes of evidence affect the detail, the value and the loss. */
+/** Changes by people have no amounts; changes of evidence affect the detail, the value and the loss. */
 function standingDocument(
   state: NonNullable<MismatchHistoryLine['before']>,
   { kind, asset, assets }: ShownMismatch['mismatch'],
@@ -69,7 +66,7 @@ function standingDocument(
   }
 }
 
-/** A journal as `--json` prints it: with the names of the accounting views and months like 2026-01. */
+/** With the names of the accounting views and months like 2026-01. */
 export function journalDocument(journal: BookedJournal | JournalPreview, assets: AssetNames): object {
   const { key, eventAt, period } = journal
   return {
@@ -108,7 +105,7 @@ export function transferDocument({ debit, credit, asset, amount }: LedgerTransfe
   }
 }
 
-/** A verdict as `--json` prints it: every amount in units of its asset and in base units. */
+/** Every amount in units of its asset and in base units. */
 export function verdictDocument(
   { fee, shortfall, mismatches, ...verdict }: DepositVerdict,
   { asset, assets }: AmountAsset,

@@ -6,12 +6,11 @@ import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context } from './context.ts'
 import { choiceOf, nearest } from './options.ts'
 
-/** Filters with values that the settings or the database know. */
 type Filters = { network?: string | undefined; owner?: string | undefined }
 
 /**
- * Refuses an unknown network or owner: an empty list would look like good news.
- * @throws Fault `usage_bad` that names the nearest value
+ * An unknown network or owner is refused: an empty list would look like good news.
+ * @throws Fault `usage_bad`
  */
 export async function checkFilters(
   context: Context,
@@ -25,7 +24,7 @@ export async function checkFilters(
   if (owner !== undefined) await checkOwner(db, owner)
 }
 
-/** Empty if the settings are incomplete, because a list only needs the database. */
+/** Empty if the settings are incomplete: a list only needs the database. */
 function networksOfSettings(context: Context): string[] {
   try {
     return attachedSettings(context).networks.map(({ name }) => name)

@@ -7,32 +7,28 @@ import { printJson, table } from './print.ts'
 
 const limitMax = 100_000
 
-/** The options of every list, as `listed` reads them. */
 export type ListOptions = { limit: number; after?: string; json?: boolean }
 
-/** One page of a list. `next` is the value of `--after` for the next page; null on the last page. */
+/** `next` is the value of `--after` for the next page; null on the last page. */
 export type ListPage<Row> = { items: readonly Row[]; next: string | null }
 
-/** Requests the rows after the given key; `limit` is one more than are shown. */
+/** `limit` is one more than are shown. */
 export type PageRequest = { limit: number; after: readonly string[] | null }
 
-/** Adds the options of a list to a command. */
 export function listed(command: Command, limit: number, what = 'rows'): Command {
   return limited(command, limit, what)
     .option('--after <cursor>', 'continue after an earlier page; the cursor is its "next"')
     .option('--json', 'print one JSON document: {"items": [...], "next": cursor or null}')
 }
 
-/** Adds the option that limits how much of its report a command shows. */
 export function limited(command: Command, limit: number, what: string): Command {
   const option = ranged('--limit <count>', `show at most this many ${what}`, { min: 1, max: limitMax })
   return command.addOption(option.default(limit))
 }
 
-/** Paging of a list: its name, which its cursors contain, and the key by which its rows are ordered. */
+/** The name is part of the cursors; the key orders the rows. */
 export type ListKeyset<Row> = { list: string; keyOf: (row: Row) => readonly string[] }
 
-/** Reads one page of a list that the database orders. */
 export async function readPage<Row>(
   { limit, after }: ListOptions,
   paging: ListKeyset<Row>,
@@ -45,7 +41,6 @@ export async function readPage<Row>(
   return firstOf(rows, limit, paging)
 }
 
-/** Returns one page of a list that is in memory. */
 export function pageOf<Row>(
   rows: readonly Row[],
   { limit, after }: ListOptions,
@@ -58,12 +53,11 @@ export function pageOf<Row>(
   return firstOf(rows.slice(position + 1), limit, paging)
 }
 
-/** The number in the key of a list that is ordered by one. */
 export function idIn(key: readonly string[] | null): bigint | undefined {
   return key === null ? undefined : BigInt(key[0] ?? 0)
 }
 
-/** A page with all rows, for a list that is never cut. */
+/** For a list that is never cut. */
 export function wholeOf<Row>(items: readonly Row[]): ListPage<Row> {
   return { items, next: null }
 }
@@ -102,7 +96,6 @@ function badCursor(cursor: string): Fault<'usage_bad'> {
   })
 }
 
-/** Writes a page as a table for people, or as one JSON document with every field. */
 export function printList<Row>(
   context: Context,
   page: ListPage<Row>,
@@ -117,7 +110,7 @@ export function printList<Row>(
   else context.stdout.write(`${table(page.items, columns)}${goOnLine(context, page)}`)
 }
 
-/** The line that says that a list was cut, with the command for the next page; empty on the last page. */
+/** Gives the command for the next page; empty on the last page. */
 export function goOnLine({ arguments: words }: Context, { items, next }: ListPage<unknown>): string {
   if (next === null) return ''
   return `Showing ${items.length}; more follow: bin/depositd ${[...withoutAfter(words), '--after', next].map(quoted).join(' ')}\n`
@@ -129,7 +122,6 @@ function withoutAfter(words: readonly string[]): string[] {
   )
 }
 
-/** Quotes a word for a shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

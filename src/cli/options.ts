@@ -3,13 +3,13 @@ import { Fault } from '../core/errors.ts'
 
 type NumberRange = { min: number; max: number }
 
-/** An option that takes a whole number. Its help states the range that its parser accepts. */
+/** Its help states the range that its parser accepts. */
 export function ranged(flags: string, description: string, range: NumberRange): Option {
   const option = new Option(flags, `${description}: ${range.min} to ${range.max}`)
   return option.argParser((text) => wholeNumber(option.name(), text, range))
 }
 
-/** @throws Fault `usage_bad` that names the option */
+/** @throws Fault `usage_bad` */
 function wholeNumber(name: string, text: string, { min, max }: NumberRange): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number
@@ -19,16 +19,13 @@ function wholeNumber(name: string, text: string, { min, max }: NumberRange): num
   })
 }
 
-/** An option that takes one of a few words. Every other value is refused before the command runs. */
+/** Other words are refused before the command runs. */
 export function choice(flags: string, description: string, words: readonly string[]): Option {
   const option = new Option(flags, description).choices(words)
   return option.argParser((text) => choiceOf(`--${option.name()}`, text, words))
 }
 
-/**
- * Reads the value of an option that takes one of some words.
- * @throws Fault `usage_bad` that names the option, the nearest word and all words
- */
+/** @throws Fault `usage_bad` that names the nearest word */
 export function choiceOf<Word extends string>(name: string, text: string, words: readonly Word[]): Word {
   const word = words.find((one) => one === text)
   if (word !== undefined) return word
@@ -39,7 +36,7 @@ export function choiceOf<Word extends string>(name: string, text: string, words:
   })
 }
 
-/** The word that differs from the text by the fewest letters; null if more than half of its letters differ. */
+/** By the fewest different letters; null if more than half differ. */
 export function nearest(text: string, words: readonly string[]): string | null {
   const byDistance = words
     .map((word) => ({ word, distance: distanceOf(text.toLowerCase(), word.toLowerCase()) }))
@@ -48,7 +45,7 @@ export function nearest(text: string, words: readonly string[]): string | null {
   return byDistance[0]?.word ?? null
 }
 
-/** Levenshtein distance: the number of letters to add, drop or change. */
+/** Levenshtein distance. */
 function distanceOf(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [place, letter] of one.split('').entries()) {
@@ -62,10 +59,7 @@ function distanceOf(one: string, other: string): number {
   return row[other.length] ?? 0
 }
 
-/**
- * Returns the error for a word that is not a command of the group. The group is its name and a space, or empty for the
- * program.
- */
+/** `group` is its name and a space, or empty for the program. */
 export function noCommand(group: string, word: string, commands: readonly string[]): Fault {
   const near = nearest(word, commands)
   return new Fault('usage_bad', {
@@ -81,10 +75,7 @@ export function noDeposit(id: string): Fault {
   })
 }
 
-/**
- * Returns the deposit that a reference names.
- * @throws Fault `not_found`, or `usage_bad` that lists the deposits that share the reference
- */
+/** @throws Fault `not_found`, or `usage_bad` that lists the deposits that share the reference */
 export function onlyOne<Deposit extends { id: bigint }>(id: string, shown: readonly Deposit[]): Deposit {
   const [deposit, ...others] = shown
   if (deposit === undefined) throw noDeposit(id)
@@ -97,16 +88,13 @@ export function onlyOne<Deposit extends { id: bigint }>(id: string, shown: reado
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** Reads a time span like `30m`, `24h` or `7d`, in milliseconds; null if it is not one. */
+/** Like `30m`, `24h` or `7d`, in milliseconds; null if it is not a span. */
 export function parseSpan(text: string): number | null {
   const [, digits, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   return digits === undefined ? null : Number(digits) * (unitMs[unit] ?? 0)
 }
 
-/**
- * Reads an option with a text for later readers.
- * @throws Fault `usage_bad` that names the option if the text is blank
- */
+/** @throws Fault `usage_bad` if the text is blank */
 export function textOf(name: string, text: string): string {
   const trimmed = text.trim()
   if (trimmed !== '') return trimmed

@@ -19,7 +19,6 @@ type ReconcileOptions = { policy: string; dryRun?: boolean; limit: number; json?
 /** Counting millions of groups takes Postgres a while. */
 const queryTimeoutMs = 3_600_000
 
-/** A value that changes, and the number of its occurrences. */
 type Count = { what: string; before: string; after: string; count: number }
 
 /** Bad news if anything would change, so that a script can test whether a policy is neutral. */
@@ -160,9 +159,7 @@ function kindsText({ mismatches }: VerdictSummary): string {
 /** The next deposit lies outside the range of n samples with odds of 2 in n + 1: at most once in twenty. */
 const sampleMin = 39
 
-/**
- * Prints a policy file with a fee band for every route that shows one. For the other routes it says why there is none.
- */
+/** A fee band for every route that shows one; for the others, why there is none. */
 export async function learnPolicyCommand(context: Context, options: ListOptions): Promise<void> {
   const observed = await withDatabase(context, (db) => observedFees(db, doubtful))
   const learned = observed.map(learnedOf)
@@ -177,7 +174,7 @@ const paging: ListKeyset<FeeBandProposal> = {
   keyOf: ({ asset, settlementAsset }) => [asset, settlementAsset],
 }
 
-/** Mismatches that put the amounts of a deposit in doubt. An unexpected fee does not: the fees are what is learned. */
+/** Put the amounts of a deposit in doubt. An unexpected fee does not: fees are what is learned. */
 const doubtful = Object.entries(mismatchKinds)
   .filter(([kind, { family }]) => ['value', 'identity'].includes(family) && kind !== 'fee_out_of_band')
   .map(([kind]) => kind)
@@ -188,7 +185,7 @@ function learnedOf({ lowBps, highBps, ...one }: ObservedFee) {
   return { ...one, ...share, refused: refusalOf({ lowBps, highBps, ...one }) }
 }
 
-/** A fee of over a tenth is not a fee between assets of equal worth. */
+/** Over a tenth is no fee between assets of equal worth. */
 const leastMaxBps = 1000
 
 function refusalOf({ sample, lowBps, rate }: ObservedFee): string | null {
@@ -224,7 +221,6 @@ function measured({ lowBps, highBps, rate }: FeeBandProposal): string {
   return `${rate.low} to ${rate.high} ${rate.delivered} delivered for 1 ${rate.paid}`
 }
 
-/** The odds that the next deposit lies below the lowest or above the highest of the sample. */
 function oddsOf(sample: number): string {
   return `2 times in ${sample + 1}`
 }

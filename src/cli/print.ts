@@ -4,10 +4,10 @@ import type { Context } from './context.ts'
 
 export { duration, printable, type TableColumn }
 
-/** The result of a command; bad news changes the exit status. */
+/** Bad news changes the exit status. */
 export type News = 'good' | 'bad'
 
-/** A document with a format of its own, like a mapping profile: its names are printed unchanged. */
+/** A document with a format of its own, such as a profile: names are printed unchanged. */
 export class AsWritten {
   readonly document: unknown
   constructor(document: unknown) {
@@ -15,7 +15,7 @@ export class AsWritten {
   }
 }
 
-/** Writes one JSON document. Names are in snake_case, as in the accounting views, and a bigint is text. */
+/** Names in snake_case, as in the accounting views; a bigint is text. */
 export function printJson({ stdout }: Context, document: unknown): void {
   const text = JSON.stringify(
     named(document),
@@ -39,13 +39,13 @@ function snakeCase(name: string): string {
     : name
 }
 
-/** On a terminal, overwrites one line; elsewhere, writes a line for each report. */
+/** On a terminal, overwrites one line. */
 export function reportProgress({ stderr }: Context): (line: string) => void {
   const isTerminal = 'isTTY' in stderr && stderr.isTTY === true
   return (line) => void stderr.write(isTerminal ? `\r\u001b[K${line}` : `${line}\n`)
 }
 
-/** Columns are as wide as their widest cell, two spaces apart. Text from outside cannot break out of its cell. */
+/** Text from outside cannot break out of its cell. */
 export function table<Row>(rows: readonly Row[], columns: readonly TableColumn<Row>[]): string {
   const cells = [
     columns.map(({ title }) => title),

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Writable } from 'node:stream'
 
-/** Marks errors of the output streams, because connections to servers fail with the same errors. */
+/** Errors of the output streams; connections to servers fail with the same errors. */
 const ofReaders = new WeakSet<Error>()
 
 /**
- * Ignores errors of a closed pipe, as behind `| head`: a command finishes its writes to the books and keeps its exit
- * status. A command that runs until it is stopped is stopped.
+ * With a closed pipe, as behind `head`, a command finishes its writes and keeps its exit status; one that
+ * runs until stopped is stopped.
  */
 export function outliveReader({ stdout, stderr }: { stdout: Writable; stderr: Writable }): void {
   let isLeft = false
@@ -24,7 +24,6 @@ function noteGone(error: Error): void {
   ofReaders.add(error)
 }
 
-/** Whether the error only says that the reader of the output is gone. */
 export function isReaderGone(error: unknown): boolean {
   return error instanceof Error && ofReaders.has(error)
 }
@@ -32,10 +31,10 @@ export function isReaderGone(error: unknown): boolean {
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 type Signal = (typeof signals)[number]
 
-/** One key press may arrive twice, from the terminal and from npm; only a later one is urgent. */
+/** One key press may arrive twice, from the terminal and from npm. */
 const urgentAfterMs = 1500
 
-/** Resolves at the first request to stop. A later one ends the process at once. */
+/** Resolves at the first signal; a later one ends the process at once. */
 export function untilSignal(asked: readonly Signal[] = signals): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   let askedAt = 0

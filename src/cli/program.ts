@@ -18,10 +18,7 @@ import { describeWebhooks } from './webhooks/commands.ts'
 const trafficSeconds = { min: 1, max: 3600 }
 const heights = { min: 0, max: 999_999_999_999_999 }
 
-/**
- * Every command of the program, with its options. Implementations are imported when a command runs, so that the first
- * line appears at once.
- */
+/** Implementations are imported when a command runs, so that the first line appears at once. */
 export function describeProgram(context: Context, report: (news: News) => void): Command {
   const program = new Command('depositd')
     .description('Reconciles crypto deposits from webhooks, an API and chains, and books them in a ledger.')
@@ -76,7 +73,6 @@ function describeDaemon(program: Command, context: Context): void {
     .action(async (options) => (await import('./compose-setup.ts')).composeSetup(context, options))
 }
 
-/** Commands about what is expected of deposits. */
 function describePolicy(program: Command, context: Context, report: (news: News) => void): void {
   listed(program.command('scorecard'), 100)
     .description(
@@ -96,7 +92,6 @@ function describePolicy(program: Command, context: Context, report: (news: News)
     .action(async (options) => (await import('./policy.ts')).learnPolicyCommand(context, options))
 }
 
-/** Commands that apply evidence again, or read it again. */
 function describeReapplication(program: Command, context: Context, report: (news: News) => void): void {
   program
     .command('replay')

@@ -17,7 +17,7 @@ import { withRules } from './rules.ts'
 
 type ReplayOptions = { kind?: string; since?: string; passedOver?: boolean; json?: boolean }
 
-/** Bad news if any payload still cannot be read. */
+/** Bad news if a payload still cannot be read. */
 export async function replayCommand(context: Context, options: ReplayOptions): Promise<News> {
   const filter = { kinds: kindsOf(options), since: sinceOf(options.since) }
   const report = reportProgress(context)
@@ -105,7 +105,7 @@ function textOf({ differences, differing, subjects, due, pending, ...verified }:
   ].join('\n')
 }
 
-/** The actual and the expected values; for a deposit, only the fields that differ. */
+/** For a deposit, only the fields that differ. */
 function linesOf({ what, name, live, rebuilt }: BooksDifference): string[] {
   if (what === 'deposit' && live !== null && rebuilt !== null) {
     const [is, shouldBe] = [fieldsOf(live), fieldsOf(rebuilt)]

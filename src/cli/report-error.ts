@@ -4,7 +4,7 @@ import type { Context } from './context.ts'
 import { printJson } from './print.ts'
 import { isReaderGone } from './process.ts'
 
-/** Outcomes that a shell can distinguish; docs/commands.md lists them. */
+/** docs/commands.md lists these. */
 export const exitStatus = { fine: 0, badNews: 1, wrongUse: 2, notFound: 3, unavailable: 4 } as const
 
 const statusOfFault: Readonly<Record<FaultCode, number>> = {
@@ -23,14 +23,12 @@ const statusOfFault: Readonly<Record<FaultCode, number>> = {
   request_refused: exitStatus.badNews,
 }
 
-/** Whether results and errors are printed as JSON. */
 export function wantsJson({ arguments: words }: Pick<Context, 'arguments'>): boolean {
   return words.includes('--json')
 }
 
 /**
- * Reports why a command failed: as one line on standard error or, with `--json`, as the only document on standard
- * output. Stack traces need `--debug`.
+ * One line on standard error or, with `--json`, the only document on standard output.
  * @returns the exit status
  */
 export function reportError(context: Context, error: unknown): number {

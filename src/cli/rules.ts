@@ -10,10 +10,9 @@ import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 
-/** The rules that judge deposits, or why the settings do not provide them. */
 export type RulesOrProblem = { rules: Rules } | { problem: string }
 
-/** Stored data can be shown with the database URL alone, but an explanation of verdicts needs all settings. */
+/** Stored data needs only the database URL, but an explanation of verdicts needs all settings. */
 export function knownRules(context: Context): RulesOrProblem {
   try {
     return { rules: rulesOf(attachedSettings(context)) }
@@ -23,14 +22,14 @@ export function knownRules(context: Context): RulesOrProblem {
   }
 }
 
-/** @throws Fault `settings_bad` if the settings cannot be read */
+/** @throws Fault `settings_bad` */
 export function requiredRules(context: Context): Rules {
   const known = knownRules(context)
   if ('rules' in known) return known.rules
   throw new Fault('settings_bad', { faults: [`this command needs all settings: ${known.problem}`] })
 }
 
-/** Runs a command's work on the database with the profile and the rules by which the daemon applies evidence. */
+/** With the profile and the rules of the daemon. */
 export function withRules<Result>(
   context: Context,
   work: (deps: ApplyDeps) => Promise<Result>,

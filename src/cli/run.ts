@@ -5,10 +5,7 @@ import type { News } from './print.ts'
 import { describeProgram } from './program.ts'
 import { exitStatus, reportError } from './report-error.ts'
 
-/**
- * Runs one command line.
- * @returns its exit status
- */
+/** @returns the exit status */
 export async function run(context: Context): Promise<number> {
   let status: number = exitStatus.fine
   const report = (news: News): void => {
@@ -25,7 +22,7 @@ export async function run(context: Context): Promise<number> {
 }
 
 /**
- * Replaces `help` by `--help`, at any position among the names of commands.
+ * Replaces `help` by `--help`, at any position.
  * @throws Fault `usage_bad` for a word that is not a command
  */
 function spellOut(program: Command, words: readonly string[]): readonly string[] {
@@ -41,10 +38,7 @@ function spellOut(program: Command, words: readonly string[]): readonly string[]
   return words
 }
 
-/**
- * `service` alone starts the service: the words after it may be the value of an option, and its own action refuses
- * them.
- */
+/** The words after `service` may be the value of an option; its own action refuses them. */
 function refuseUnlessDefault(group: Command, word: string, words: readonly string[]): readonly string[] {
   if (group.name() === 'service') return words
   const names = group.createHelp().visibleCommands(group)

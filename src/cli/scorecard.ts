@@ -5,7 +5,6 @@ import { type ListKeyset, type ListOptions, pageOf, printList } from './lists.ts
 import { parseSpan } from './options.ts'
 import { duration, type TableColumn } from './print.ts'
 
-/** Prints how the service handled the deposits since then, in total and by route. */
 export async function scorecardCommand(
   context: Context,
   { since, ...options }: ListOptions & { since: string },
@@ -26,7 +25,6 @@ const paging: ListKeyset<ScorecardLine> = {
   keyOf: ({ asset, settlement_asset: settled }) => [asset ?? '', settled ?? ''],
 }
 
-/** Reads a time, or a span before now. */
 function readSince(text: string, now: Date): Date {
   const span = parseSpan(text)
   const at = span === null ? Date.parse(text) : now.getTime() - span
@@ -59,7 +57,7 @@ const columns: TableColumn<ScorecardLine>[] = [
   },
 ]
 
-/** A ratio with two decimals, truncated so that only a complete one shows as 100 %. */
+/** Truncated, so that only a complete ratio shows as 100 %. */
 function percent(ratio: string | null): string {
   return ratio === null ? '' : `${Math.trunc(Number(ratio) * 10_000) / 100} %`
 }

@@ -13,24 +13,24 @@ import { duration, type TableColumn, table } from './print.ts'
 const onTerminalEveryMs = 1000
 const elsewhereEveryMs = 10_000
 const depositsShown = 8
-/** Deposits that a person has seen come and go before the screen says how to connect a service. */
+/** Seen before the screen says how to connect a service. */
 const depositsBeforeHint = 10
 
 type ReadyScreen = { trafficSeconds: number; consoleUrl: string; logFile: string }
 
-/** Output of `start` for a person: a line per component as it comes up, then the current deposits. */
+/** A line per component as it comes up, then the current deposits. */
 export type Screen = {
   say: (line: string) => void
   part: (part: StartedPart) => void
   ready: (ready: ReadyScreen) => void
-  /** Shows the deposits until `stop`: in place on a terminal, as lines elsewhere. */
+  /** In place on a terminal, as lines elsewhere. */
   watch: (db: Database<Tables>) => void
   stop: () => void
 }
 
 export function createScreen(stdout: Context['stdout']): Screen {
   const stopping = new AbortController()
-  /** Lines of the table above the cursor, which the next output replaces. */
+  /** Lines above the cursor that the next output replaces. */
   let drawn = 0
   const write = (text: string): void => {
     stdout.write(drawn === 0 ? text : `\u001b[${drawn}A\u001b[0J${text}`)
@@ -79,7 +79,7 @@ The log is ${logFile}. Ctrl-C stops everything; the next start continues with th
 type Display = {
   db: Database<Tables>
   say: (line: string) => void
-  /** Replaces the table on a terminal; null elsewhere. */
+  /** Null unless on a terminal. */
   draw: ((lines: readonly string[]) => void) | null
 }
 
@@ -132,7 +132,7 @@ function tableLines(deposits: readonly DepositLine[]): string[] {
   return [...table(deposits, columns).trimEnd().split('\n'), '']
 }
 
-/** Explains the first short delivery, and later how to go on. Each notice is shown once; null if none is due. */
+/** Each notice is shown once; null if none is due. */
 function createNotices(db: Database<Tables>): (summary: Summary) => Promise<string | null> {
   let isShortExplained = false
   let settledAtStart: number | null = null

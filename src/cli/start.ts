@@ -24,7 +24,7 @@ type StartDaemonOptions = { roles: string; traffic: number }
 
 const roleNames = ['http', 'worker', 'scheduler'] as const
 
-/** Starts the daemon: alone if `SERVICE_URL` is set, otherwise with all dependencies. Returns after it was stopped. */
+/** Alone if `SERVICE_URL` is set, otherwise with all dependencies. Returns after the daemon was stopped. */
 export async function start(context: Context, options: StartDaemonOptions): Promise<void> {
   const { environment } = context
   const roles = options.roles.split(',').map((text) => choiceOf('--roles', text, roleNames))
@@ -37,7 +37,7 @@ function isSet(environment: Context['environment'], name: string): boolean {
   return environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
 }
 
-/** A user who names a database or a node wants to use it, and embedded mode would silently ignore it. */
+/** Embedded mode would silently ignore a named database or node. */
 function refuseHalfSet(environment: Context['environment']): void {
   const names = Object.keys(environment).filter((name) =>
     /^(DATABASE_URL|QUEUE_URL|RPC_\w+)(_FILE)?$/.test(name),
@@ -95,10 +95,7 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
 
 type DaemonLog = { log: Logger; readSettings: () => Settings }
 
-/**
- * The log of a daemon, on standard output or in a file. It redacts the secrets of the settings, including those that
- * are reloaded later.
- */
+/** Redacts the secrets of the settings, including those reloaded later. */
 export function openDaemonLog(settings: Settings, readSettings: () => Settings, file?: string): DaemonLog {
   const hidden = redactorOf(settings)
   return {

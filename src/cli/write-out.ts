@@ -1,10 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { Fault, messageOf } from '../core/errors.ts'
 
-/**
- * Writes the output of a command to the file of `--out`.
- * @throws Fault `usage_bad` if the file cannot be written
- */
+/** @throws Fault `usage_bad` if the file cannot be written */
 export function writeOut(path: string, text: string): void {
   try {
     writeFileSync(path, text)

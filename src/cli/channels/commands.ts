@@ -3,10 +3,6 @@ import type { Owner } from '../../core/evidence.ts'
 import type { Context } from '../context.ts'
 import { listed } from '../lists.ts'
 
-/**
- * `bin/depositd channels …` and `bin/depositd wallets …`: the owners of deposits, at the service and in the address
- * book.
- */
 export function describeOwners(program: Command, context: Context): void {
   const channels = program
     .command('channels')

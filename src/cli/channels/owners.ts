@@ -67,7 +67,6 @@ export async function listOwnersCommand(
 
 type OwnerBookLine = OwnerLine & { book?: BookWord }
 
-/** How the address book compares to an owner that the service lists. */
 type BookWord = 'same' | 'differs' | 'unknown'
 
 async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerBookLine[]> {
@@ -128,7 +127,6 @@ function printEntry(
 
 type ImportOwnersOptions = { file: string; dryRun?: boolean; json?: boolean }
 
-/** Imports a file, or lists every line with an error. */
 export async function importOwnersCommand(
   context: Context,
   kind: Owner['kind'],
@@ -139,7 +137,7 @@ export async function importOwnersCommand(
   const { networks } = attachedSettings(context)
   const { rows, faults } = readOwnersFile(readText(file), { format, kind })
   const imported = await withDatabase(context, (db) =>
-    // The readable rows are checked even if others are not, so that all errors are reported at once.
+    // Checked even if other rows are not readable, so that all errors are reported at once.
     importOwners({ db, networks }, { kind, rows, isDryRun: isDryRun || faults.length > 0 }),
   )
   if (imported.kind === 'refused' || faults.length > 0)

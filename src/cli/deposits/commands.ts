@@ -6,7 +6,6 @@ import { decisionOptions } from '../mismatches/commands.ts'
 import { choice } from '../options.ts'
 import type { News } from '../print.ts'
 
-/** `bin/depositd deposits`: deposits, their evidence, and the decisions which transfer belongs to which. */
 export function describeDeposits(program: Command, context: Context, report: (news: News) => void): void {
   const deposits = program
     .command('deposits')
@@ -42,7 +41,6 @@ export function describeDeposits(program: Command, context: Context, report: (ne
   describeEvidence(program, context, report)
 }
 
-/** Decisions which chain transfer belongs to which deposit. */
 function describeMatches(deposits: Command, context: Context): void {
   const decisions = [
     ['match', 'together', 'decide that a chain transfer is the payment, or the delivery, of a deposit'],
@@ -63,7 +61,6 @@ function describeMatches(deposits: Command, context: Context): void {
       )
 }
 
-/** `bin/depositd evidence`: verifies a file that `deposits evidence` wrote. */
 function describeEvidence(program: Command, context: Context, report: (news: News) => void): void {
   program
     .command('evidence')

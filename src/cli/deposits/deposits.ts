@@ -95,7 +95,7 @@ function textOf({ explanation, ...shown }: DepositWithExplanation): string {
   ].join('')
 }
 
-/** Explains the verdict of a deposit, if the settings give the rules. */
+/** If the settings give the rules. */
 export async function explainShown(
   db: Database<Tables>,
   shown: { id: bigint; groupId: bigint },
@@ -131,7 +131,7 @@ const proposalColumns: TableColumn<ProposalLine>[] = [
   { title: 'REASONS', value: ({ reasons }) => reasons.map(ruleText).join(', ') },
 ]
 
-/** A person has to judge the rules that are not fulfilled, so these show what was compared. */
+/** A person judges the rules that are not fulfilled, so these show what was compared. */
 function ruleText({ rule, fulfilled, compares }: ProposalLine['reasons'][number]): string {
   return fulfilled ? rule : `not ${rule} (${compares})`
 }
@@ -144,7 +144,6 @@ export function journalText(journal: DepositDetail['journals'][number]): string 
   return `${journalTitle(journal)}\n${indent(table(journal.transfers, transferColumns))}`
 }
 
-/** Each name before its first line, padded to the longest name. */
 export function factsText(facts: readonly Fact[], width: number): string {
   return facts
     .flatMap(({ name, lines }) =>

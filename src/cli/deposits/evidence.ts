@@ -22,7 +22,7 @@ import { writeOut } from '../write-out.ts'
 
 type MakeOptions = { out: string; json?: boolean }
 
-/** Writes the bundle of one deposit. Bad news if it would not verify. */
+/** Bad news if the bundle would not verify. */
 export async function makeEvidenceCommand(
   context: Context,
   id: string,
@@ -61,7 +61,7 @@ async function makeOne(db: Database<Tables>, { depositId, groupId, settings, pro
 
 type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string; json?: boolean }
 
-/** Checks a bundle without the database. */
+/** Needs no database. */
 export async function verifyEvidenceCommand(
   context: Context,
   path: string,

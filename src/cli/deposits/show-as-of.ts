@@ -21,11 +21,10 @@ import { printable, printJson } from '../print.ts'
 import { requiredRules } from '../rules.ts'
 import { indent, journalText, matrixTable, section } from './deposits.ts'
 
-/** A deposit as known at a time. It holds several deposits if they were merged later. */
+/** Several deposits if they were merged later. */
 type DepositAsOf = {
   deposit: bigint
   asOf: Date
-  /** When its first evidence was stored. */
   knownSince: Date | null
   deposits: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: VerdictReason[] })[]
   mismatches: DepositReport['mismatches']
@@ -123,8 +122,8 @@ function firstOf({ rows }: GroupEvidence, now: DecidedDeposit, rules: Rules): Da
 }
 
 /**
- * The row of a merged deposit no longer holds the identifiers that matched it. If exactly one deposit is without a
- * number, and exactly one was merged, they are the same.
+ * A merged row lost the identifiers that matched it. If exactly one deposit is without a number, and one was
+ * merged, they are the same.
  */
 function numbered<Deposit extends { id: bigint | null }>(
   asOf: readonly Deposit[],

@@ -22,7 +22,6 @@ const fixes = {
   open: 'let the daemon continue (bin/depositd start), and try again',
 }
 
-/** Proves every balance of every network with nodes, now. */
 export async function balanceFindings({
   databaseUrl: url,
   networks,
@@ -61,8 +60,7 @@ async function proveNetwork(db: Database<Tables>, network: ProvenNetwork): Promi
 }
 
 /**
- * Proves until no balance is left. For a while it waits for other processes that prove the same balances, and for scans
- * that have not reached the heights at which balances were read.
+ * Waits a while for other processes that prove the same balances, and for scans that are behind.
  * @returns why balances could not be proved; null if they were, or wait for scans
  */
 async function proveAll(deps: ProveDeps, network: ProvenNetwork): Promise<string | null> {
@@ -81,7 +79,7 @@ async function proveAll(deps: ProveDeps, network: ProvenNetwork): Promise<string
   }
 }
 
-/** Repeats because one run reads a limited number of balances. */
+/** One run reads a limited number of balances. */
 async function proveWhatIsDue(
   deps: ProveDeps,
   network: ProvenNetwork,

@@ -21,9 +21,7 @@ import {
   warning,
 } from './finding.ts'
 
-/**
- * Checks that each network's nodes serve the chain of the settings and still have the heights that were read as final.
- */
+/** Each network's nodes must serve the chain of the settings and still have the heights read as final. */
 export async function chainFindings(
   { networks, databaseUrl }: Settings,
   isMade: IsMade,
@@ -88,7 +86,7 @@ const bounds = { timeoutMs: requestMaxMs, triesMax: 1, quotaWaitMs: 0 }
 
 type NodeCheckResult = { kind: 'fine' | 'other' | 'away'; says: string }
 
-/** Asks one node alone. Among others, a node that does not answer would be skipped. */
+/** Alone: among others, a node that does not answer would be skipped. */
 async function askNode(network: NetworkSettings, rpcUrl: string): Promise<NodeCheckResult> {
   const { reading, ...rest } = network
   const alone = { ...rest, rpcUrls: [rpcUrl], ...(reading && { reading: { ...reading, quorum: 1 } }) }
@@ -132,10 +130,7 @@ function heightFindings(
 
 type StoredNetworkState = { network: NetworkSettings; faults: string[]; readUpTo: bigint | null }
 
-/**
- * The stored state of the network. Empty before the first start, and if the database does not answer, which is a check
- * of its own.
- */
+/** Empty before the first start, and if the database does not answer, which is a check of its own. */
 async function recall(network: NetworkSettings, url: string): Promise<StoredNetworkState> {
   const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'depositd doctor' })
   try {

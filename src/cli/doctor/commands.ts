@@ -2,7 +2,6 @@ import type { Command } from 'commander'
 import type { Context } from '../context.ts'
 import type { News } from '../print.ts'
 
-/** `bin/depositd doctor`: checks of the settings and of the servers that they name. */
 export function describeDoctor(program: Command, context: Context, report: (news: News) => void): void {
   program
     .command('doctor')

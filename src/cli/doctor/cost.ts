@@ -11,10 +11,9 @@ import { type News, printJson, type TableColumn, table } from '../print.ts'
 
 type RpcCostRow = { network: NetworkName; addresses: number; isCurrent: boolean; least: number; most: number }
 
-/** Shown in addition to the current number of watched addresses. */
 const examples = [10, 1000, 10_000]
 
-/** Prints how many JSON-RPC calls a day scanning sends to the nodes of each EVM network with the current settings. */
+/** JSON-RPC calls a day that scanning sends to the nodes of each EVM network. */
 export async function costReport(context: Context, json: boolean): Promise<News> {
   const settings = attachedSettings(context)
   const watched = await watchedAddresses(settings)
@@ -39,7 +38,6 @@ export async function costReport(context: Context, json: boolean): Promise<News>
   return 'good'
 }
 
-/** Number of addresses by network, from the address book. */
 async function watchedAddresses({
   databaseUrl: url,
   networks,
@@ -74,34 +72,32 @@ JSON-RPC calls of scanning to all nodes of a network together, while nothing is 
 names addresses, ${defaultBounds.recipientsPerRequest} in each. Each payment adds two or three calls; see docs/chains.md.
 `
 
-/** The parameters that determine how many requests a network takes. */
 type CostOf = {
   settings: NetworkSettings
   addresses: number
-  /** The pause between two scans. */
   scanSeconds: number
   bounds: Pick<ReaderBounds, 'recipientsPerRequest'>
 }
 
 /**
- * JSON-RPC calls per day without payments. `least`: logs are queried by contract, in one query. `most`: by address, in
- * queries of up to `recipientsPerRequest` addresses.
+ * Calls per day without payments. `least`: logs queried by contract. `most`: by address, up to
+ * `recipientsPerRequest` per query.
  */
 type DailyCalls = { least: number; most: number; blockSeconds: number }
 
 const daySeconds = 86_400
 
-/** By chain id: Ethereum, Base, Arbitrum. Most other rollups make a block every two seconds, as Base does. */
+/** Ethereum, Base, Arbitrum. Most other rollups make a block every two seconds, as Base does. */
 const blockSecondsOf: Readonly<Record<number, number>> = { 1: 12, 8453: 2, 42161: 0.25 }
 const blockSecondsOfOthers = 2
 
-/** Ethereum finalises once per epoch, and its rollups become final with it. */
+/** Ethereum finalises once per epoch, and its rollups with it. */
 const finalEverySeconds = 384
 
-/** Per scan: the head, the final block, and the block that was read last. */
+/** The head, the final block, and the block that was read last. */
 const callsPerScan = 3
 
-/** Per scan with new blocks: both ends of the range, and the head again. */
+/** Both ends of the range, and the head again. */
 const callsPerReading = 3
 
 export function dailyCalls({ settings, addresses, scanSeconds, bounds }: CostOf): DailyCalls {
@@ -113,7 +109,7 @@ export function dailyCalls({ settings, addresses, scanSeconds, bounds }: CostOf)
   const finalReadings = Math.min(scans, daySeconds / finalSeconds)
   const hasNative = assets.some(({ key }) => key.endsWith('native'))
   const hasAddresses = addresses > 0
-  // Whole blocks include the ends of the range. In the final track all of them but the highest are cached.
+  // Whole blocks include the ends of the range; in the final track all but the highest are cached.
   const blocks = hasNative && hasAddresses ? daySeconds / blockSeconds + finalReadings : 0
   const perReading = hasNative ? 1 : callsPerReading
   const total = (queries: number) =>

@@ -40,17 +40,16 @@ import {
 } from './finding.ts'
 
 const versionMin = 180_000
-/** Webhooks with a timestamp that is minutes off are refused, and deadlines and ages use both clocks. */
+/** Webhooks with a timestamp minutes off are refused, and deadlines use both clocks. */
 const clockMaxSeconds = 5
 /** Seals are made every ten minutes by default; a longer schedule raises this limit. */
 const unsealedMaxSeconds = 3600
 
 const readOnly =
   'set DATABASE_URL to the primary server; to make this one the primary: select pg_promote(), or default_transaction_read_only off'
-/** Advice for a check that failed to run while others ran. */
+/** For a check that failed to run while others ran. */
 const unasked = 'try again; if it persists, see the log of the database server'
 
-/** Checks the server, its schema and rights and, if the schema exists, the daemon's work on it. */
 export async function databaseFindings(
   settings: Settings,
   isMade: IsMade,
@@ -102,7 +101,7 @@ function tooOld(facts: ServerFacts): DoctorFinding {
   })
 }
 
-/** Uses a second query, so that the time to connect does not count, and subtracts half the round trip. */
+/** A second query, so that the time to connect does not count; subtracts half the round trip. */
 async function clockFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const sentAt = Date.now()
   const { clock } = await readServerFacts(db)
@@ -128,7 +127,7 @@ async function rightsAndSchema(
     return [...rights, warning('schema', { says: 'is not created yet', fix })]
   }
   const vitals = await examined('schema', unasked, () => vitalFindings(db, settings))
-  // The remaining checks need the schema of this version.
+  // The remaining checks need this version's schema.
   if (vitals[0]?.state !== 'ok') return [...rights, ...vitals]
   return [...rights, ...vitals, ...(await booksFindings(db, settings))]
 }

@@ -11,7 +11,7 @@ import { portFindings, webhookFindings } from './intake.ts'
 import { connectionFinding, linkFinding, secretFinding } from './secrecy.ts'
 import { queueFindings, serviceFindings } from './service.ts'
 
-/** Checks every setting and connection and prints the findings. Bad news if there is a fault. */
+/** Bad news if there is a fault. */
 export async function doctorCommand(
   context: Context,
   { json, balances, cost }: { json?: boolean; balances?: boolean; cost?: boolean },
@@ -53,7 +53,6 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
 
 type Checks = Readonly<Record<string, Promise<readonly DoctorFinding[]>>>
 
-/** Shows on standard error which checks are still running. */
 async function allAtOnce(context: Context, checks: Checks): Promise<DoctorFinding[]> {
   const report = reportProgress(context)
   const startedAt = performance.now()

@@ -2,7 +2,7 @@ import { lineOf } from '../../core/errors.ts'
 import { within } from '../../jobs/within.ts'
 import { embeddedFolder, type ProcessEnvironment } from '../context.ts'
 
-/** The result of one check. `fix` says what to run or to set, and is empty if all is well. */
+/** `fix` is empty if all is well. */
 export type DoctorFinding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string; fix: string }
 
 export function ok(check: string, says: string): DoctorFinding {
@@ -19,12 +19,11 @@ export function fault(check: string, trouble: FindingDetail): DoctorFinding {
   return { check, state: 'fault', ...trouble }
 }
 
-/** Time limit of one request of a check. It is sent once. */
+/** Each request is sent once. */
 export const requestMaxMs = 5000
-/** Time limit of one check with all its requests. */
 export const checkMaxMs = 10_000
 
-/** Runs `ask` and returns its findings. If it throws, returns a fault with the advice for that problem. */
+/** If `ask` throws, returns a fault with the advice for that problem. */
 export async function examined(
   check: string,
   advice: string | ((problem: string) => string),
@@ -38,7 +37,6 @@ export async function examined(
   }
 }
 
-/** Names of the settings of a server that is checked: the one with its address, and the one with its credential. */
 export type ServerSettingNames = { setting: string; credential: string }
 
 /** Whether the user made a setting; embedded mode and defaults make others. */
@@ -60,7 +58,7 @@ type FailureClass =
   | 'broken'
   | 'content'
 
-/** The status of an HTTP response, as the clients of the service and of nodes report it. */
+/** The HTTP status, as the clients of the service and of nodes report it. */
 const answered = /(?:^(?:GET|POST) \S+: (\d{3})\b|\(HTTP (\d{3})\))/
 
 const classOfStatus: Readonly<Record<number, FailureClass>> = {
@@ -71,7 +69,7 @@ const classOfStatus: Readonly<Record<number, FailureClass>> = {
   429: 'limited',
 }
 
-/** The order matters: the text of a refused certificate also names hosts. */
+/** In order: the text of a refused certificate also names hosts. */
 const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
   [/certificate|altnames|SSL|TLS|wrong version number/, 'tls'],
   [/ENOTFOUND|EAI_AGAIN/, 'dns'],
@@ -83,7 +81,6 @@ const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
   [/no JSON|redirect|neither a result nor an error|lists no|not a list/, 'content'],
 ]
 
-/** The fix for a server that did not answer as expected, by the class of the problem. */
 export function adviceFor(problem: string, { setting, credential }: ServerSettingNames): string {
   const texts: Readonly<Record<FailureClass, string>> = {
     dns: `correct the host name in ${setting}, or the DNS of this machine`,

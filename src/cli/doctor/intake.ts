@@ -9,7 +9,7 @@ const answerMaxMs = 5000
 
 type Port = { name: 'HTTP' | 'OPS'; listening: HttpBindAddress; path: string; answer: string }
 
-/** Checks that each port is free, or that depositd already listens on it. */
+/** Each port is free, or depositd already listens on it. */
 export async function portFindings({ http, ops }: Settings): Promise<DoctorFinding[]> {
   if (http.port === ops.port) {
     const says = `HTTP_PORT and OPS_PORT are both ${ops.port}`
@@ -54,7 +54,7 @@ function tryToListen({ host, port }: HttpBindAddress): Promise<Error | null> {
   })
 }
 
-/** A busy daemon accepts the connection and answers late, or with 503. */
+/** A busy daemon answers late, or with 503. */
 async function askPort({
   listening: { host, port },
   path,
@@ -78,7 +78,6 @@ async function askPort({
 const check = 'webhooks'
 const soonMs = 7 * 86_400_000
 
-/** Checks that webhooks can be verified, now and in the coming days. */
 export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Date): DoctorFinding[] {
   if (signing.scheme === 'none') {
     const says = 'not signed: every sender that reaches the port is accepted'
@@ -106,7 +105,7 @@ export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Da
   return [ok(check, `verified by ${signing.scheme}`)]
 }
 
-/** The time at which the last secret expires. Null if there are none, or one never expires. */
+/** When the last secret expires; null if there are none, or one never expires. */
 function endOf(secrets: Settings['webhooks']['keys']['secrets']): Date | null {
   const ends = secrets.map(({ notAfter }) => notAfter)
   const dated = ends.filter((end) => end !== null)

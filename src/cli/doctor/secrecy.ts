@@ -6,8 +6,8 @@ import type { IsMade } from './finding.ts'
 import { type DoctorFinding, ok, warning } from './finding.ts'
 
 /**
- * Checks whether a third party on the way to a server could read the traffic or impersonate the server. Whether Node
- * verifies certificates at all was checked when the settings were read.
+ * Whether a third party could read the traffic or impersonate a server. Node's own verification was checked
+ * with the settings.
  */
 export function connectionFinding(settings: Settings, isMade: IsMade): DoctorFinding {
   const named = addressesOf(settings).filter(([name]) => name !== 'QUEUE_URL' || isMade(name))
@@ -42,7 +42,7 @@ function addressesOf({
   ]
 }
 
-/** Values of `sslmode` with which pg verifies the server's certificate and name. */
+/** With these `sslmode`, pg verifies certificate and name. */
 const verifying = ['verify-full', 'verify-ca', 'require', 'prefer']
 
 function isOpen(address: string): boolean {
@@ -51,7 +51,7 @@ function isOpen(address: string): boolean {
   return protocol !== 'https:' && protocol !== 'rediss:' && !isLoopback(hostname)
 }
 
-/** Parameters of the query override the rest of the URL, and the last of two with the same name counts. */
+/** Query parameters override the URL; the last of two with the same name counts. */
 function isOpenPostgres(hostname: string, asked: URLSearchParams): boolean {
   const { host = decodeURIComponent(hostname), sslmode = '', uselibpqcompat } = Object.fromEntries(asked)
   // The folder of a socket, or empty.
@@ -59,7 +59,7 @@ function isOpenPostgres(hostname: string, asked: URLSearchParams): boolean {
   return uselibpqcompat === 'true' ? sslmode !== 'verify-full' : !verifying.includes(sslmode)
 }
 
-/** Checks that alerts and notifications can link to pages that other people can open. */
+/** Alerts must link to pages that other people can open. */
 export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
   const shared = sharedLinks(links)
   const targets = Object.keys(linkSettings) as LinkTarget[]
@@ -79,10 +79,10 @@ export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
 const secretFiles =
   /^(?:DATABASE_URL|QUEUE_URL|SERVICE_API_KEY|WEBHOOK_SECRETS|OPS_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|RPC_\w+)_FILE$/
 
-/** Files here are mounted into one container only, so their mode does not matter. */
+/** Mounted into one container only, so the mode does not matter. */
 const mounted = /^(?:\/var)?\/run\/secrets\//
 
-/** Checks whether other users of this machine can read a file with a secret. */
+/** Whether other users of this machine can read a file with a secret. */
 export function secretFinding(environment: ProcessEnvironment): DoctorFinding {
   const bare = Object.entries(environment).flatMap(([name, path]) =>
     secretFiles.test(name) && path !== undefined && isBare(path) ? [{ name, path }] : [],

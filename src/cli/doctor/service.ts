@@ -25,7 +25,7 @@ import {
 const keepAll =
   'on the server: redis-cli config set maxmemory-policy noeviction, and the same in its configuration'
 
-/** Checks that wake-ups can be sent and that the server does not drop them. */
+/** Wake-ups can be sent and the server does not drop them. */
 export async function queueFindings(
   { queueUrl: url }: Settings,
   isMade: IsMade,
@@ -58,7 +58,7 @@ export async function queueFindings(
   })
 }
 
-/** Null if the queue can use the schema as it is. */
+/** Null if the queue can use the schema. */
 function schemaFinding({ schema, mayMake }: QueueSchemaLook): DoctorFinding | null {
   const says = schemaProblem(schema) ?? schemaWarning(schema)
   if (says === null) return null
@@ -77,7 +77,6 @@ const newerVersion = 'upgrade this depositd as well'
 const serviceFix = (problem: string) =>
   adviceFor(problem, { setting: 'SERVICE_URL', credential: 'SERVICE_API_KEY' })
 
-/** Checks that the service lists deposits that the profile can read, and what the key may do. */
 export async function serviceFindings(
   { service }: Settings,
   profile: Profile,

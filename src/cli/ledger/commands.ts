@@ -6,7 +6,6 @@ import { limited, listed } from '../lists.ts'
 import { choice } from '../options.ts'
 import type { News } from '../print.ts'
 
-/** `bin/depositd ledger`: the books and their checks. */
 export function describeLedger(program: Command, context: Context, report: (news: News) => void): void {
   const ledger = program.command('ledger').description('the double-entry ledger')
   describeLedgerReports(ledger, context, report)
@@ -17,7 +16,6 @@ export function describeLedger(program: Command, context: Context, report: (news
   describePrices(ledger, context)
 }
 
-/** Reports of the books: balances, and the statement of an owner. */
 export function describeLedgerReports(ledger: Command, context: Context, report: (news: News) => void): void {
   asOf(listed(ledger.command('balances'), 100_000, 'accounts'))
     .description('print the balance of every account, and the sum of each asset, which is zero')
@@ -48,7 +46,6 @@ function asOf(command: Command): Command {
     )
 }
 
-/** Commands that close and reopen months of the books. */
 export function describePeriods(ledger: Command, context: Context): void {
   byTwo(ledger.command('close <month>'))
     .description(
@@ -85,7 +82,6 @@ const journalKinds: readonly LedgerJournalKind[] = [
   'reversal',
 ]
 
-/** `bin/depositd ledger journal`: journals, and manual bookings. */
 export function describeJournals(ledger: Command, context: Context): void {
   const journal = ledger.command('journal').description('journals, and manual bookings')
   twoPeople(journal.command('add <file>'))
@@ -121,7 +117,6 @@ function twoPeople(command: Command): Command {
     .option('--json', 'print a JSON document')
 }
 
-/** Exports the books to other programs. */
 export function describeLedgerExport(ledger: Command, context: Context): void {
   ledger
     .command('export')
@@ -140,7 +135,6 @@ export function describeLedgerExport(ledger: Command, context: Context): void {
     .action(async (options) => (await import('./export.ts')).exportCommand(context, options))
 }
 
-/** Seals over the books, and the checks that use them. */
 export function describeSeals(ledger: Command, context: Context, report: (news: News) => void): void {
   limited(ledger.command('verify'), 100, 'findings of each check')
     .description('verify the books: nothing sealed was changed, and everything adds up')
@@ -175,7 +169,6 @@ export function describeSeals(ledger: Command, context: Context, report: (news: 
     .action(async (options) => (await import('./seals.ts')).exportSealsCommand(context, options))
 }
 
-/** `bin/depositd ledger prices`: the prices that value amounts. */
 export function describePrices(ledger: Command, context: Context): void {
   const prices = ledger.command('prices').description('prices of assets, which value amounts')
   prices

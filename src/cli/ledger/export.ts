@@ -20,7 +20,6 @@ const queryTimeoutMs = 3_600_000
 
 const progressEveryMs = 2000
 
-/** Writes journals to a file in a folder, with a manifest beside it. */
 export async function exportCommand(context: Context, options: ExportOptions): Promise<void> {
   const span = spanOf(options)
   const selection = {

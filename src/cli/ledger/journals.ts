@@ -28,7 +28,6 @@ import { monthOption } from './moments.ts'
 
 type ManualJournalOptions = { by?: string; approvedBy: string; dryRun?: boolean; json?: boolean }
 
-/** Books the journal of the file, or shows what would be booked. */
 export async function addJournalCommand(
   context: Context,
   path: string,
@@ -76,7 +75,7 @@ function dryLine(journal: JournalPreview): string {
   return `valid, not booked: ${journal.key}, ${placeOf(journal)}`
 }
 
-/** The month whose books hold the journal, and the month of the event if it is another: the journal is then late. */
+/** The month of the books, and that of the event if it differs: the journal is then late. */
 function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
   const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
   const late = books === happened ? '' : `, late: the event was in ${happened}`
@@ -172,7 +171,6 @@ type ListJournalsOptions = ListOptions & { period?: string; kind?: LedgerJournal
 
 const paging: ListKeyset<JournalLine> = { list: 'journals', keyOf: ({ id }) => [id.toString()] }
 
-/** Prints journals, the newest first. */
 export async function listJournalsCommand(context: Context, options: ListJournalsOptions): Promise<void> {
   const filter = {
     period: options.period === undefined ? null : monthOption(options.period),

@@ -1,25 +1,21 @@
 import { Fault } from '../../core/errors.ts'
 import { parseTime } from '../../core/time.ts'
 
-/** Options of commands that read the books of a time span. */
 export type SpanOptions = { from?: string; to?: string; asOf?: string; recordedAsOf?: string }
 
-/** In microseconds, the precision of PostgreSQL; null if not given. */
+/** In microseconds, the precision of PostgreSQL; inclusive; null if not given. */
 export type TimeBounds = {
-  /** Happened then or later. */
   from: bigint | null
-  /** Happened then or earlier. */
   until: bigint | null
-  /** Recorded then or earlier. */
   recordedUntil: bigint | null
 }
 
 const dayMicros = 86_400_000_000n
 
 /**
- * Reads the begin and the end of a span. A day as the end includes the whole day, in UTC. A time in `--to` is
- * exclusive, so that one span may begin at the end of another; times in the other options are inclusive.
- * @throws Fault `usage_bad` that names the option
+ * A day as the end includes the whole day, in UTC. A time in `--to` is exclusive, so that spans can adjoin;
+ * other times are inclusive.
+ * @throws Fault `usage_bad`
  */
 export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBounds {
   if (to !== undefined && asOf !== undefined)
@@ -70,10 +66,7 @@ export function momentText(micros: bigint): string {
   return `${milliseconds}${rest.toString().padStart(3, '0')}Z`
 }
 
-/**
- * Reads a month like `2026-01`.
- * @throws Fault `usage_bad`
- */
+/** @throws Fault `usage_bad` unless a month like `2026-01` */
 export function monthOption(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text
   throw new Fault('usage_bad', {
@@ -82,11 +75,10 @@ export function monthOption(text: string): string {
   })
 }
 
-/** Options of commands that report the books up to a moment, or those of a month. */
 export type BooksOptions = Pick<SpanOptions, 'asOf' | 'recordedAsOf'> & { period?: string }
 
 /**
- * The last moments to include, as texts for Postgres, and the last month; null without a limit.
+ * Inclusive moments as texts for Postgres; null without a limit.
  * @throws Fault `usage_bad`
  */
 export function booksOf({ period, ...options }: BooksOptions): {

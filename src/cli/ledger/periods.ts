@@ -79,7 +79,7 @@ async function changeMonth(
   else context.stdout.write(printable(textOfChange(change, result, actor)))
 }
 
-/** @throws Fault `usage_bad` if the text is not a month */
+/** @throws Fault `usage_bad` */
 function periodOf(text: string): Period {
   const period = parsePeriod(text)
   if (period !== null) return period

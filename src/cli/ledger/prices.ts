@@ -9,10 +9,9 @@ import { printJson, reportProgress, type TableColumn } from '../print.ts'
 
 type ImportPricesOptions = { file: string; dryRun?: boolean; json?: boolean }
 
-/** Lines between two progress reports. */
+/** In lines. */
 const progressEvery = 100_000
 
-/** Imports a file, or lists the lines with errors. */
 export async function importPricesCommand(context: Context, options: ImportPricesOptions): Promise<void> {
   const isDryRun = options.dryRun === true
   const report = reportProgress(context)

@@ -21,7 +21,7 @@ import { type BooksOptions, booksOf, momentText, type SpanOptions, spanOf } from
 type BalancesOptions = BooksOptions & ListOptions
 type LedgerBalances = { balances: AccountBalanceLine[]; totals: BalanceTotal[] }
 
-/** Prints the balance of each account, and for each asset the sum over all accounts. Bad news unless all sums are 0. */
+/** Bad news unless the balances of each asset add up to 0. */
 export async function balancesCommand(context: Context, options: BalancesOptions): Promise<News> {
   const { balances, totals } = await withDatabase(context, (db) => read(db, options))
   const isBalanced = totals.every(({ total }) => /^-?0(\.0+)?$/.test(total))
@@ -47,7 +47,7 @@ const balancePaging: ListKeyset<AccountBalanceLine> = {
   keyOf: ({ asset, account }) => [asset, account],
 }
 
-/** The current balances add up every row; those of other times use snapshots, if there are any. */
+/** Current balances add up every row; those of other times use snapshots, if there are any. */
 async function read(db: Database<Tables>, options: BalancesOptions): Promise<LedgerBalances> {
   const { period, asOf, recordedAsOf } = options
   if (period === undefined && asOf === undefined && recordedAsOf === undefined) {
@@ -89,7 +89,7 @@ const trialBalancePaging: ListKeyset<TrialBalanceLine> = {
 /** Days without a snapshot, with millions of transfers, have to be added up. */
 const queryTimeoutMs = 600_000
 
-/** Prints the debits and credits of each account. Bad news if the two differ for an asset. */
+/** Bad news if debits and credits differ for an asset. */
 export async function trialBalanceCommand(context: Context, options: TrialBalanceOptions): Promise<News> {
   const moments = booksOf(options)
   const { lines, totals } = await withDatabase(context, (db) => trialBalance(db, moments), queryTimeoutMs)
@@ -119,10 +119,8 @@ type StatementOptions = SpanOptions & ListOptions
 
 const statementPaging: ListKeyset<StatedLine> = { list: 'statement', keyOf: ({ key }) => key }
 
-/** Begin of a statement without `--from`. */
 const everFrom = '1970-01-01T00:00:00Z'
 
-/** Prints the opening balances of an owner's accounts, the changes, and the closing balances. */
 export async function statementCommand(
   context: Context,
   owner: string,

@@ -24,7 +24,6 @@ import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '..
 import { type News, printable, printJson, reportProgress } from '../print.ts'
 import { writeOut } from '../write-out.ts'
 
-/** Seals all journals that are not sealed yet. */
 export async function sealCommand(context: Context, { json }: { json?: boolean }): Promise<void> {
   const report = reportProgress(context)
   const seals = await withDatabase(context, (db) =>
@@ -37,7 +36,6 @@ export async function sealCommand(context: Context, { json }: { json?: boolean }
   else context.stdout.write(`${journals} journals sealed; seal ${newest.number} is ${newest.hash}\n`)
 }
 
-/** Lists the newest seals and the journals that each covers. */
 export async function listSealsCommand(context: Context, options: ListOptions): Promise<void> {
   const page = await withDatabase(context, (db) =>
     readPage(options, paging, ({ limit, after }) => newestSeals(db, { limit, before: idIn(after) ?? null })),
@@ -47,7 +45,7 @@ export async function listSealsCommand(context: Context, options: ListOptions): 
 
 const paging: ListKeyset<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
 
-/** Writes one line per seal, from the first to the last. */
+/** One line per seal, in order. */
 export async function exportSealsCommand(context: Context, { out }: { out?: string }): Promise<void> {
   if (out === undefined) {
     await withDatabase(context, (db) => writeSeals(db, (text) => writeText(context, text)))
@@ -94,7 +92,7 @@ type LedgerCheckResult = LedgerOutcome & { check: string }
 /** A check may add up every booking before it returns a row. */
 const queryTimeoutMs = 3_600_000
 
-/** Runs every check of the books, one after another. Bad news if a check finds anything. */
+/** Bad news if a check finds anything. */
 export async function verifyLedgerCommand(context: Context, options: VerifyLedgerOptions): Promise<News> {
   const anchors = options.against === undefined ? new Map<string, Seal>() : await readAnchors(options.against)
   const report = reportProgress(context)
@@ -133,7 +131,6 @@ function linesOf({ check, counted, findings }: LedgerCheckResult, findingsMax: n
   ]
 }
 
-/** Reads the output of "ledger seals export". */
 async function readAnchors(path: string): Promise<Anchors> {
   const anchors = new Map<string, Seal>()
   try {
@@ -160,7 +157,7 @@ function badAnchors(problem: string): Fault {
 
 type ProveOptions = { out: string; json?: boolean }
 
-/** Writes the proof that a journal is part of its seal. Bad news if it is not, or no longer. */
+/** Bad news if the journal is not, or no longer, part of its seal. */
 export async function proveJournalCommand(
   context: Context,
   name: string,

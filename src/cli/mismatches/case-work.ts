@@ -70,7 +70,7 @@ export function reopenCommand(
   return workOn(context, ids, { ...options, act: { action: 'reopened', text: textOf('--reason', reason) } })
 }
 
-/** Applies the action to all mismatches or none, and prints them as they are afterwards. */
+/** Applies the action to all mismatches or none. */
 async function workOn(
   context: Context,
   words: readonly string[],
@@ -87,8 +87,8 @@ async function workOn(
 }
 
 /**
- * Returns null for `now`, which ends the snooze.
- * @throws Fault `usage_bad` if the text is not a time, or a past one
+ * Null for `now`, which ends the snooze.
+ * @throws Fault `usage_bad` unless a future time
  */
 function comingTime(text: string, now: Date): Date | null {
   if (text === 'now') return null

@@ -8,7 +8,6 @@ import type { News } from '../print.ts'
 /** From the lowest to the highest. */
 const severities: readonly Severity[] = ['info', 'warning', 'severe']
 
-/** `bin/depositd mismatches`: the mismatches and the work on them. */
 export function describeMismatches(program: Command, context: Context, report: (news: News) => void): void {
   const mismatches = program.command('mismatches').description('mismatches, and the work on them')
   listed(mismatches.command('list'), 100)
@@ -43,7 +42,6 @@ export function describeMismatches(program: Command, context: Context, report: (
   describeWriteOff(mismatches, context)
 }
 
-/** Commands that change who handles a mismatch, and when. */
 function describeNotes(mismatches: Command, context: Context): void {
   byWhom(mismatches.command('assign <words...>'))
     .usage('[options] <id...> <name>')
@@ -61,7 +59,6 @@ function describeNotes(mismatches: Command, context: Context): void {
     .action(async (ids, options) => (await import('./case-work.ts')).snoozeCommand(context, ids, options))
 }
 
-/** Commands by which a person resolves or reopens a mismatch. */
 function describeEnds(mismatches: Command, context: Context): void {
   byWhom(mismatches.command('resolve <id...>'))
     .description('resolve mismatches by decision, until their evidence changes')
@@ -87,7 +84,6 @@ function describeWriteOff(mismatches: Command, context: Context): void {
     .action(async (id, options) => (await import('./case-work.ts')).writeOffCommand(context, id, options))
 }
 
-/** Options of a decision about money. */
 export function decisionOptions(command: Command): Command {
   return byWhom(command)
     .requiredOption('--reason <text>', 'the reason; it is stored permanently')

@@ -51,7 +51,7 @@ const severities = ['info', 'warning', 'severe']
 
 const paging: ListKeyset<MismatchLine> = { list: 'mismatches', keyOf: ({ id }) => [id] }
 
-/** Bad news if a mismatch passes the filters, is open or snoozed, and has at least the severity of `--fail-on`. */
+/** Bad news if a filtered mismatch is open or snoozed, and at least as severe as `--fail-on`. */
 export async function listMismatchesCommand(context: Context, options: ListMismatchesOptions): Promise<News> {
   const filter = filterOf(options)
   const { page, isBad } = await withDatabase(context, async (db) => {
@@ -64,7 +64,7 @@ export async function listMismatchesCommand(context: Context, options: ListMisma
   return isBad ? 'bad' : 'good'
 }
 
-/** Queries the database, because the page that is shown may be cut. */
+/** Queries the database, because the shown page may be cut. */
 async function hasGrave(
   db: Database<Tables>,
   filter: Omit<MismatchFilter, 'limit'>,

@@ -5,7 +5,6 @@ import { choice, noCommand, ranged } from '../options.ts'
 
 const ports = { min: 1, max: 65_535 }
 
-/** `bin/depositd service …`: the deposit service alone, and an integrator's shell commands for it. */
 export function describeService(program: Command, context: Context): void {
   const service = program.command('service').description('the deposit service, without the daemon')
   service

@@ -10,7 +10,7 @@ type CreateOptions = { name: string; scope: ApiScope; json?: boolean }
 
 const nameMax = 200
 
-/** Writes the key alone to standard output, for use in a shell, and its properties to standard error. */
+/** The key alone goes to standard output, for use in a shell. */
 export async function createKeyCommand(context: Context, options: CreateOptions): Promise<void> {
   const wanted = { name: nameOf(options.name), scope: options.scope }
   const { key, ...created } = await withServiceDatabase(context, (db) => createApiKey(db, wanted))

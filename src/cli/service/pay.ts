@@ -13,7 +13,7 @@ type NetworkAssetOptions = { network: string; asset: string; json?: boolean }
 type PayOptions = NetworkAssetOptions & { amount: string; to: string }
 type BalanceOptions = NetworkAssetOptions & { address: string }
 
-/** Writes the transaction alone to standard output, for use in a shell, and the progress to standard error. */
+/** The transaction alone goes to standard output, for use in a shell. */
 export async function payCommand(context: Context, options: PayOptions): Promise<void> {
   const { place, network, asset } = await openPlace(options)
   const amount = amountOf(asset, options.amount)
@@ -55,7 +55,7 @@ async function refuseBeyondFaucet(
   })
 }
 
-/** Writes only the amount, in whole units. */
+/** In whole units. */
 export async function balanceCommand(context: Context, options: BalanceOptions): Promise<void> {
   const { network, asset } = await openPlace(options)
   const address = addressOf(network, options.address)
@@ -88,7 +88,7 @@ async function openPlace({ network: name, asset: symbol }: NetworkAssetOptions):
   return { place, network, asset }
 }
 
-/** The given address, or the deposit address of the channel or StableWallet with the given id. */
+/** The given address, or the deposit address of the owner with that id. */
 async function payeeOf(place: ServicePlace, network: SandboxNetwork, text: string): Promise<string> {
   if (isAddressOn(network, text)) return text
   const what = 'asking the service for a deposit address'

@@ -8,7 +8,7 @@ import type { ServiceDatabase } from '../../service/tables.ts'
 import { type Context, embeddedFolder } from '../context.ts'
 
 /**
- * The addresses of the service that runs on local chains in this folder.
+ * The service on local chains in this folder.
  * @throws Fault `remote_failed` if none runs
  */
 export function runningPlace(): ServicePlace {
@@ -20,7 +20,7 @@ export function runningPlace(): ServicePlace {
   })
 }
 
-/** Opens the service's database for one command: that of the settings, otherwise that of the service in this folder. */
+/** The database of the settings, otherwise that of the service in this folder. */
 export async function withServiceDatabase<Result>(
   { environment }: Context,
   work: (db: ServiceDatabase) => Promise<Result>,
@@ -51,9 +51,8 @@ function isRunning(pid: number): boolean {
 type DepositAddressEntry = { network: string; address: string }
 
 /**
- * Asks the running service for the deposit address of a channel or a StableWallet on that network. Null if neither
- * exists.
- * @throws Fault `usage_bad` if both exist
+ * Null if neither a channel nor a StableWallet has the id.
+ * @throws Fault `usage_bad` if both do
  */
 export async function depositAddress(
   place: ServicePlace,

@@ -21,12 +21,11 @@ type RunningServiceInfo = {
   logFile: string
 }
 
-/** Output for an integrator who starts the service: its addresses, its inputs, and calls to try. */
 export type ServiceScreen = {
   begin(place: { version: string; folder: string }): void
   part: (part: StartedPart) => void
   ready(place: RunningServiceInfo): void
-  /** Shows each step of each deposit until it is stopped; null if nothing is shown. */
+  /** Null if nothing is shown. */
   watch(db: ServiceDatabase): { stop: () => Promise<void> } | null
   stopping(): void
   failedToStop(problem: string): void
@@ -103,7 +102,6 @@ function assetLine({ name, family, assets }: SandboxNetwork): string {
   return `  ${name.padEnd(10)} ${shown.join('  ')}`
 }
 
-/** Quotes a path for a shell: a folder name may contain spaces. */
 function quoted(path: string): string {
   return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
 }
@@ -115,10 +113,7 @@ export type EventWatch = { db: ServiceDatabase; say: (line: string) => void }
 const askEveryMs = 1000
 const atOnceMax = 100
 
-/**
- * Prints a line for each step of each deposit from now on, as an integrator would learn of it. It reads the database,
- * because API calls would be counted and would be subject to faults.
- */
+/** Reads the database, because API calls would be counted and subject to faults. */
 export function watchEvents(watch: EventWatch): { stop: () => Promise<void> } {
   const stopping = new AbortController()
   const watching = follow(watch, stopping.signal)

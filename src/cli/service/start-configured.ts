@@ -16,7 +16,7 @@ import type { Context } from '../context.ts'
 import { untilSignal, version } from '../process.ts'
 import type { ServiceStartRequest } from './start.ts'
 
-/** Starts the deposit service with the database and the nodes of the settings; returns after it was stopped. */
+/** Returns after the service was stopped. */
 export async function startOwnService(
   { environment }: Context,
   { names, ...asked }: ServiceStartRequest & { names: readonly string[] },
@@ -93,7 +93,6 @@ function seedFaults({ seed }: ServiceConfig): readonly string[] {
   }
 }
 
-/** Names the setting to check. */
 function explain(error: unknown, { host, port }: DepositServiceSettings): never {
   if (isFault(error, 'settings_bad')) {
     const faults = error.details.faults.map((fault) => `${fault}${settingOf(/^the RPC of (\w+) /, fault)}`)

@@ -8,13 +8,10 @@ import { createServiceScreen } from './screen.ts'
 
 type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
 
-/** The port that switches faults, unless it is in use or another is requested. */
+/** Unless it is in use or another is requested. */
 const usualAdminPort = 18_081
 
-/**
- * Starts the deposit service with the servers of the settings. If there are no settings, starts it with all
- * dependencies on this machine. Returns after it was stopped.
- */
+/** Without settings, all dependencies run on this machine. Returns after the service was stopped. */
 export async function startServiceCommand(context: Context, options: StartServiceOptions): Promise<void> {
   const asked = { ...(await readPorts(options)), faults: options.faults === true ? { seed: 'none' } : null }
   const { serviceNamesIn } = await import('../../config/service-settings.ts')
@@ -50,7 +47,6 @@ async function startInSandbox(context: Context, asked: ServiceStartRequest, json
 
 type ServicePorts = { port?: number; adminPort?: number }
 
-/** The requests of the command line. */
 export type ServiceStartRequest = ServicePorts & { faults: { seed: string } | null }
 
 async function readPorts({ port, faults = false, adminPort }: StartServiceOptions): Promise<ServicePorts> {

@@ -10,8 +10,8 @@ import { type Context, withDatabase } from '../context.ts'
 export const samplesMax = 500
 
 /**
- * Reads the webhooks that `--from` names, the oldest first.
- * @throws Fault `usage_bad` that lists the errors of a file line by line
+ * The oldest first.
+ * @throws Fault `usage_bad` that lists errors by line
  */
 export function readCaptures(context: Context, from: string): Promise<CapturedDelivery[]> {
   if (from === 'quarantine') return withDatabase(context, (db) => newestQuarantined(db, samplesMax))
@@ -24,12 +24,12 @@ export function readCaptures(context: Context, from: string): Promise<CapturedDe
   return Promise.resolve(captures)
 }
 
-/** Whether `--from` names a place in the database and not a file. */
+/** In the database, and not a file. */
 export function isPlace(from: string): boolean {
   return from === 'quarantine' || from === 'inbox'
 }
 
-/** @throws Fault `usage_bad` that names the option */
+/** @throws Fault `usage_bad` */
 export function readText(option: string, path: string): string {
   try {
     return readFileSync(path, 'utf8')

@@ -3,7 +3,6 @@ import type { Context } from '../context.ts'
 import { listed } from '../lists.ts'
 import type { News } from '../print.ts'
 
-/** `bin/depositd webhooks …`: find out how a service signs, and how its payloads describe deposits. */
 export function describeWebhooks(program: Command, context: Context, report: (news: News) => void): void {
   const webhooks = program
     .command('webhooks')
@@ -28,7 +27,6 @@ export function describeWebhooks(program: Command, context: Context, report: (ne
   describeQuarantine(webhooks, context, report)
 }
 
-/** `bin/depositd webhooks quarantine …`: deliveries that failed verification. */
 export function describeQuarantine(webhooks: Command, context: Context, report: (news: News) => void): void {
   const quarantine = webhooks.command('quarantine').description('deliveries that failed verification')
   listed(quarantine.command('list'), 50)

@@ -19,7 +19,7 @@ type DetectOptions = {
 /** Fewer captures may agree by chance in more than the scheme. */
 const capturesMin = 3
 
-/** Prints the section `webhooks` that verifies the captures; never the secret. */
+/** Prints the section `webhooks`, never the secret. */
 export async function detectCommand(context: Context, options: DetectOptions): Promise<News> {
   const keys = keysOf(context, options)
   const captures = await readCaptures(context, options.from)
@@ -56,7 +56,7 @@ function keysOf(context: Context, options: DetectOptions): Keys {
   return { secrets, publicKeys: publicKeys === undefined ? null : readText('public-keys', publicKeys) }
 }
 
-/** The secrets of the option or, if there are no public keys, those of the daemon. */
+/** Those of the option or, if there are no public keys, those of the daemon. */
 function secretsOf(context: Context, { secretFile, publicKeys }: DetectOptions): Keys['secrets'] {
   const reader = new EnvironmentReader(publicKeys === undefined ? environmentOf(context) : {})
   const text =
@@ -71,7 +71,7 @@ function environmentOf(context: Context): Context['environment'] {
   return text === undefined && file === undefined ? attachedEnvironment(context) : context.environment
 }
 
-/** Parses the printed section as the daemon will, and asserts that it verifies as many captures. */
+/** Parses the printed section as the daemon will. */
 function prove(
   section: Record<string, unknown>,
   keys: Keys,

@@ -20,11 +20,10 @@ import { isPlace, readCaptures, readText, samplesMax } from './captures.ts'
 
 type ProfileOptions = { from: string; records?: string; json?: boolean }
 
-/** Prints a profile to start from. Bad news if it cannot read all of its samples. */
+/** Bad news if the profile cannot read all of its samples. */
 export async function profileCommand(context: Context, options: ProfileOptions): Promise<News> {
   const captured = (await readCaptures(context, options.from)).map(({ body }) => body)
-  // The daemon does not accept a body that is not JSON. The service did not send it, and an attacker may have made it
-  // hard to read.
+  // The daemon refuses a body that is not JSON; it may be an attacker's.
   const webhooks = captured.filter(isJson).map((body) => parseLossless(body.toString()))
   const answers = await readAnswers(context, options)
   if (webhooks.length + answers.length === 0)
@@ -44,10 +43,7 @@ export async function profileCommand(context: Context, options: ProfileOptions):
   return trial.webhooks.unread + trial.records.unread === 0 ? 'good' : 'bad'
 }
 
-/**
- * Records of a file, as one document or one per line. Without a file, those of the polls, if the webhooks come from the
- * inbox.
- */
+/** From a file, or from the polls if the webhooks come from the inbox. */
 async function readAnswers(context: Context, { from, records }: ProfileOptions): Promise<unknown[]> {
   if (records !== undefined) return parseAnswers(records, readText('records', records))
   if (from !== 'inbox') return []
@@ -91,9 +87,8 @@ function shareOf({ read, ignored, unread }: ProfileTrial['webhooks'], what: stri
 export type ServiceHints = { hints: Hints; vocabulary: Vocabulary }
 
 /**
- * Collects the facts about the service that are known before its payloads can be read: networks and assets of the
- * settings file, and the address book. It needs neither the address nor a key of the service.
- * @param isFromDatabase whether the payloads come from the database; if not, a database is used only if one is set
+ * Facts known before payloads can be read: networks, assets and the address book.
+ * @param isFromDatabase if false, a database is used only if one is set
  */
 export async function knownService(context: Context, isFromDatabase: boolean): Promise<ServiceHints> {
   const isAttached = isFromDatabase || isDatabaseSet(context)

@@ -32,7 +32,7 @@ const columns: TableColumn<QuarantineLine>[] = [
   { title: 'SENDER', value: ({ user_agent }) => user_agent },
 ]
 
-/** Prints one delivery; with `json`, as one line of a file of captures. */
+/** With `json`, as one line of a file of captures. */
 export async function showQuarantineCommand(
   context: Context,
   id: string,
@@ -65,7 +65,7 @@ function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRo
   ].join('')
 }
 
-/** Verifies again. Bad news if any of the deliveries is still refused. */
+/** Bad news if any delivery is still refused. */
 export async function retryQuarantineCommand(
   context: Context,
   words: readonly string[],
