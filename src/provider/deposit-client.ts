@@ -15,15 +15,15 @@ export type DepositPage = {
 export type DepositClient = {
   list: ListProfile
   /**
-   * Reads one page. `since` restricts it to records created or updated from then on, if the service supports that. Null
-   * if the service no longer accepts the mark.
+   * `since` restricts to records created or updated from then on, if the service supports it. Null if the
+   * service no longer accepts the mark.
    */
   listDeposits: (place: { mark: PageMark; since: Date | null }) => Promise<DepositPage | null>
-  /** Reads one record by id; null if the service does not have it. Called only if `list.one` is set. */
+  /** Null if the service does not have the record. Called only if `list.one` is set. */
   readDeposit: (id: string) => Promise<PolledRecord | null>
 }
 
-/** Reads deposits according to the profile. Every call throws Fault `remote_failed` if its answer cannot be used. */
+/** Every call throws Fault `remote_failed` if its answer cannot be used. */
 export function createDepositClient(
   service: { url: string; call: ServiceCall },
   profile: DepositsProfile,
@@ -73,7 +73,7 @@ function singleReader(
 ): DepositClient['readDeposit'] {
   const find = lookUp(one?.record ?? null)
   return async (id) => {
-    // In a path these two change the location, however they are encoded. No record can have such an id.
+    // In a path these two change the location, however they are encoded.
     if (id === '.' || id === '..') return null
     const path = (one?.path ?? '').replaceAll('{id}', () => encodeURIComponent(id))
     const request = { method: 'GET' as const, path }
@@ -98,7 +98,7 @@ function isMarkRefused(mark: PageMark, answer: ServiceAnswer): boolean {
   return mark !== null && answer.kind === 'refused' && ![401, 403].includes(answer.status)
 }
 
-/** @throws Fault `remote_failed` that names the call, for any problem with its answer */
+/** @throws Fault `remote_failed` that names the call */
 function understood<Value>(
   request: HttpRequest,
   answer: ServiceAnswer,
@@ -115,12 +115,11 @@ function understood<Value>(
   }
 }
 
-/** Explains how a profile maps the answers of a service. */
 const mappingPage = 'docs/mapping.md'
 
 const keysShown = 10
 
-/** Describes an unexpected value. Of its content only names are shown. */
+/** Of the content only names are shown. */
 function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
   if (typeof value !== 'object') return `a ${typeof value}`
@@ -141,7 +140,10 @@ function lookUp(path: string | null): (body: unknown) => unknown {
   return (body) => find(body, body)
 }
 
-/** @throws Error if the value is not a cursor; a missing value, null or an empty text means there is none */
+/**
+ * Null if missing, null or an empty text.
+ * @throws Error if the value is not a cursor
+ */
 function cursorText(value: unknown): string | null {
   if (value === undefined || value === null || value === '') return null
   const text = typeof value === 'string' ? value : digitsOf(value)
@@ -150,9 +152,7 @@ function cursorText(value: unknown): string | null {
 }
 
 /**
- * Finds the path and query of the next page in a `Link` header (RFC 8288).
- * @param base the service's own URL; the returned path is relative to it
- * @returns null if there is no next page
+ * The path and query in a `Link` header (RFC 8288), relative to `base`; null if there is no next page.
  * @throws Error if the link leads to another location: the key must not be sent there
  */
 export function nextLink(header: string | null, base: string): string | null {
@@ -172,15 +172,14 @@ function targetOf(header: string): string | null {
   return null
 }
 
-/** The fields read before a record is mapped. Null if the record lacks one; it is stored all the same. */
+/** Null if the record lacks a field; it is stored all the same. */
 export type RecordHead = { id: string | null; time: Date | null }
 
-/** A record as listed, with its JSON text: numbers digit for digit as sent. */
+/** `text` has numbers digit for digit as sent. */
 type PolledRecord = RecordHead & { text: string }
 
 type DepositsProfile = { list: ListProfile; record: Pick<Profile['record'], 'id' | 'createdAt'> }
 
-/** Compiles a reader of a record's id and of the time by which the list is ordered. */
 function compileRecordHead({ list, record }: DepositsProfile): (value: unknown) => PolledRecord {
   const findId = compileField(record.id, '')
   const readTime = compileTime(list.time ?? record.createdAt, '')

@@ -1,6 +1,5 @@
 /**
- * Parses JSON so that serialising it again reproduces every number digit for digit. In the result, a number is an
- * object that holds its text; `digitsOf` reads it.
+ * Serialising the result reproduces every number digit for digit: a number is an object that holds its text.
  * @throws if the text is not JSON
  */
 export function parseLossless(text: string): unknown {
@@ -9,12 +8,12 @@ export function parseLossless(text: string): unknown {
   )
 }
 
-/** The digits of a number as sent; null for anything else. */
+/** As sent; null for anything but a number. */
 export function digitsOf(value: unknown): string | null {
   return isRawJSON(value) ? value.rawJSON : null
 }
 
-/** The part of ECMAScript's JSON that TypeScript's library does not declare yet. */
+/** TypeScript's library does not declare this yet. */
 type LosslessJson = {
   parse: (
     text: string,

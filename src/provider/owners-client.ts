@@ -25,11 +25,10 @@ export type NewChannel = {
 export type OwnersClient = {
   createChannel: (channel: NewChannel) => Promise<StatedOwner>
   createStableWallet: (id: string) => Promise<StatedOwner>
-  /** All of them; null if the service has no list. */
+  /** Null if the service has no list. */
   list: (kind: Owner['kind']) => Promise<readonly StatedOwner[] | null>
 }
 
-/** Creates the client of the configured service, according to its profile. */
 export function connectOwners(settings: ProviderSettings, profile: Profile): OwnersClient {
   return createOwnersClient({ url: settings.url, call: createServiceCall(settings) }, profile)
 }
@@ -37,9 +36,8 @@ export function connectOwners(settings: ProviderSettings, profile: Profile): Own
 const pagesMax = 10_000
 
 /**
- * Creates and lists channels and StableWallets according to the profile. Creation is idempotent: if the service refuses
- * an existing id, the entry of that id in its list is the result.
- * @throws Fault `remote_failed` from every call, if the service's answer cannot be used
+ * Creation is idempotent: if the service refuses an existing id, the entry in its list is the result.
+ * @throws Fault `remote_failed` from every call
  */
 export function createOwnersClient(
   service: { url: string; call: ServiceCall },
@@ -85,7 +83,6 @@ type OwnerListSource = {
   read: (value: unknown) => StatedOwner
 }
 
-/** Reads the list like the list of deposits. */
 async function listAll(
   { url, call }: { url: string; call: ServiceCall },
   { list, record, read }: OwnerListSource,
@@ -110,7 +107,7 @@ async function listAll(
   throw failure(request, `there are more than ${pagesMax} pages`)
 }
 
-/** Thrown and caught inside `listAll` only. */
+/** Caught inside `listAll` only. */
 class Unlisted extends Error {}
 
 /** The API specification does not mention lists: a service that answers 404 or 405 has none. */
@@ -142,7 +139,7 @@ function understood<Value>(request: HttpRequest, read: () => Value): Value {
 
 type OwnersProfile = Pick<Profile, 'owners' | 'networks'>
 
-/** Compiles a reader of one channel or wallet in an answer. The reader throws if a field is missing. */
+/** The reader throws if a field is missing. */
 function compileOwnerReader(
   kind: Owner['kind'],
   { owners, networks }: OwnersProfile,

@@ -2,20 +2,18 @@ import { isMap, isSeq, LineCounter, type Node, parseDocument, type YAMLSeq } fro
 import type { Owner } from '../core/evidence.ts'
 import { parseTime } from '../core/time.ts'
 
-/** One deposit address of a channel or wallet in a file. */
 export type OwnerFileRow = {
   line: number
   id: string
   network: string
   address: string
   forward: { network: string; asset: string; recipient: string } | null
-  /** Creation time, if the file has it. */
   createdAt?: Date
 }
 
 export type LineFault = { line: number; problem: string }
 
-/** Fields of a line; empty and null ones are left out. */
+/** Empty and null fields are left out. */
 type LinedFields = { line: number; fields: ReadonlyMap<string, string> }
 
 type OwnerFileReading<Row> = { rows: Row[]; faults: LineFault[] }
@@ -28,9 +26,8 @@ const ofLists = ['book']
 const known = [...ofEvery, ...ofChannels, createdField, ...ofLists]
 
 /**
- * Reads a file of channels or wallets: CSV with a header line, or a JSON list of objects, each with one deposit
- * address. Also accepts the `items` of a page printed by `channels list --json`. All problems are reported with their
- * lines.
+ * CSV with a header line, or a JSON list or page of `channels list --json`. All problems are reported with
+ * their lines.
  */
 export function readOwnersFile(
   text: string,
@@ -88,7 +85,7 @@ function fieldsOfJson(text: string): OwnerFileReading<LinedFields> {
   return { rows, faults }
 }
 
-/** The list itself, or the `items` of a page; otherwise the problem as text. */
+/** A text is the problem. */
 function listIn(contents: unknown): YAMLSeq<Node> | string {
   const list = isMap(contents) ? contents.get('items') : contents
   if (!isSeq<Node>(list)) return 'is no list of channels or wallets'
@@ -96,7 +93,7 @@ function listIn(contents: unknown): YAMLSeq<Node> | string {
   return isCut ? 'is one page of a list that goes on; list all with a higher --limit' : list
 }
 
-/** @returns the fields, or the problem as text */
+/** A text is the problem. */
 function textsOf(item: object): ReadonlyMap<string, string> | string {
   const entries = Object.entries(item).filter(([, value]) => value !== null)
   const odd = entries.find(([, value]) => typeof value !== 'string')
@@ -145,10 +142,7 @@ type CsvRow = { line: number; cells: readonly string[] }
 
 type CsvReading = { kind: 'rows'; rows: readonly CsvRow[] } | { kind: 'unclosed'; line: number }
 
-/**
- * Parses comma-separated values (RFC 4180): a quoted cell may contain commas, line breaks and doubled quotes. Empty
- * lines are skipped. `line` is the line on which a row begins, counted from 1.
- */
+/** RFC 4180. Empty lines are skipped; `line` is the line on which a row begins, counted from 1. */
 export function readCsv(text: string): CsvReading {
   const rows: CsvRow[] = []
   let line = 1

@@ -2,16 +2,14 @@ import type { RecordHead } from './deposit-client.ts'
 import type { ListProfile } from './profile/profile-schema.ts'
 
 /**
- * Start of a page, as text that can be stored and continued from: a cursor, a number, a time or a path. Null is the
- * start of the list.
+ * Start of a page, as text that can be stored: a cursor, a number, a time or a path. Null starts the list.
  */
 export type PageMark = string | null
 
-/** One page as the service returned it. */
 export type RawPage = {
   mark: PageMark
   heads: readonly RecordHead[]
-  /** The cursor of the next page in the answer, and the path in its `Link` header. */
+  /** In the answer, and the path in its `Link` header. */
   cursor: string | null
   link: string | null
 }
@@ -22,7 +20,7 @@ export type NextPage = {
   isDrift: boolean
 }
 
-/** A paging method: the query of a mark, and the start of the next page; null after the last. */
+/** `next` returns null after the last page. */
 export type PagingMethod = {
   query: (mark: PageMark, since: Date | null) => Record<string, string>
   /** @throws Error if the pages cannot be followed */
@@ -82,8 +80,8 @@ function onward(mark: PageMark, next: PageMark, what: string): NextPage | null {
 }
 
 /**
- * Each page starts with the last record of the previous one. If that record is missing, records were removed from the
- * list and the others moved up, so the previous page is read again.
+ * Each page starts with the last record of the previous one. If it is missing, records moved up, so the
+ * previous page is read again.
  */
 function nextOffset({ mark, heads }: RawPage, limit: number): NextPage | null {
   const { offset, joint } = readOffset(mark)
@@ -105,8 +103,8 @@ function readOffset(mark: PageMark): { offset: number; joint: string | null } {
 const stepMs = 1000
 
 /**
- * Continues one second before the newest record of the page. This loses no record if the service's `since` is
- * exclusive, or if records at the edge of a page have equal times.
+ * Continues one second before the newest record: `since` may be exclusive, and records at the edge may have
+ * equal times.
  */
 function nextTime({ mark, heads }: RawPage, limit: number): NextPage | null {
   if (heads.length === 0) return null

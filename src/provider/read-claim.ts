@@ -13,7 +13,7 @@ import {
 import type { Vocabulary } from './profile/known-assets.ts'
 import type { Profile } from './profile/profile-schema.ts'
 
-/** A claim; `ignored` if the profile ignores the payload; or the path that could not be read, and why. */
+/** `ignored` by the profile, or the path that could not be read, and why. */
 export type ClaimReading =
   | { kind: 'claim'; claim: Claim }
   | { kind: 'ignored' }
@@ -25,7 +25,7 @@ export type ClaimReader = (payload: ClaimPayload) => ClaimReading
 
 type TimedRecordClaim = RecordClaim & { occurredAt: Date | null }
 
-/** Creates the reader of webhook bodies and API records. It never guesses: anything that does not fit is reported. */
+/** Never guesses: anything that does not fit is reported. */
 export function createClaimReader(profile: Profile, vocabulary: Vocabulary): ClaimReader {
   const readers = {
     webhook: readLosslessly(compileWebhook(profile, vocabulary)),
@@ -125,7 +125,7 @@ function catchUnreadable(read: () => ClaimReading): ClaimReading {
   }
 }
 
-/** Creates a reader of the sender's event id in a JSON webhook body. It returns null if there is no readable id. */
+/** Returns null if there is no readable id. */
 export function createEventIdReader({ webhook }: Profile): (body: Buffer) => string | null {
   if (webhook.id === undefined) return () => null
   const find = compileField(webhook.id, '')

@@ -7,16 +7,16 @@ export type ProviderSettings = {
   /** Base of every path. */
   url: string
   apiKey: string
-  /** Time limit of one request, including its answer. */
+  /** Includes the answer. */
   timeoutMs?: number
-  /** Maximum attempts of a read. */
+  /** Of a read. */
   attemptsMax?: number
 }
 
-/** Result of one request, for metrics. `withheld`: not sent, because the circuit breaker is open. */
+/** `withheld`: not sent, because the circuit breaker is open. */
 export type ProviderOutcome = 'ok' | 'refused' | 'limited' | 'failed' | 'withheld'
 
-/** Clock, randomness and delays, replaceable in tests. */
+/** Replaceable in tests. */
 export type Pace = {
   now: () => Date
   random: () => number
@@ -26,8 +26,8 @@ export type Pace = {
 export type ServiceAnswer = Extract<HttpResult, { kind: 'answered' | 'refused' }>
 
 /**
- * Calls the service with retries: a failed or rate-limited read is repeated, and a circuit breaker pauses calls to a
- * service that keeps failing. A refusal is returned as a value.
+ * Repeats a failed or rate-limited read; a circuit breaker pauses calls to a service that keeps failing. A
+ * refusal is a value.
  * @throws Fault `remote_failed` with the answer of the service
  */
 export type ServiceCall = (request: HttpRequest) => Promise<ServiceAnswer>
@@ -74,7 +74,7 @@ export function createServiceCall(
   }
 }
 
-/** Names the call without its query, which may contain unreadable or private values. */
+/** Without the query, which may contain unreadable or private values. */
 export function failure(
   { method, path }: HttpRequest,
   problem: string,
@@ -84,28 +84,27 @@ export function failure(
   return new Fault('remote_failed', { what, problem, ...(help !== undefined && { help }) })
 }
 
-/** Exponential backoff with jitter, so that callers do not return at once, and never shorter than requested. */
+/** Exponential, with jitter so that callers do not return at once, and never shorter than requested. */
 function waitBefore(attempt: number, retryAfterMs: number | null, random: number): number {
   const backoff = backoffMs * 2 ** (attempt - 1) * (0.5 + random / 2)
   return Math.max(backoff, retryAfterMs ?? 0)
 }
 
-/** The circuit breaker: decides when calls to a failing service pause. */
 type Breaker = {
-  /** End of the pause; null if calls are allowed. */
+  /** Null if calls are allowed. */
   heldUntil: () => Date | null
-  /** Whether the next call is the first after repeated failures. It is a trial with one request. */
+  /** The first call after repeated failures is a trial with one request. */
   isTrial: () => boolean
   succeeded: () => void
   failed: () => void
-  /** Opens the breaker for a time that the service requested. */
+  /** The service requested this time. */
   hold: (milliseconds: number) => void
 }
 
 /** Consecutive failures that open the breaker. */
 const failuresMax = 5
 const restMs = 30_000
-/** Maximum pause: a `Retry-After` of a day must not stop reading for a day. */
+/** A `Retry-After` of a day must not stop reading for a day. */
 const restMaxMs = 300_000
 
 function createBreaker(now: () => Date): Breaker {
@@ -129,17 +128,14 @@ function createBreaker(now: () => Date): Breaker {
 }
 
 type HttpSettings = {
-  /** Base of every path. */
   url: string
   apiKey: string
-  /** Time limit of one request, including its answer. */
   timeoutMs: number
 }
 
 /** `path` may include a query. */
 export type HttpRequest = { method: 'GET' | 'POST'; path: string; body?: object }
 
-/** Result of one request. */
 type HttpResult =
   | { kind: 'answered'; body: unknown; link: string | null }
   /** A repeated request would get the same answer. */
@@ -149,7 +145,7 @@ type HttpResult =
 
 const answerBytesMax = 16 * 1024 * 1024
 
-/** Sends one request. Problems are described without the key or a password in the URL. */
+/** Problems never contain the key or a password in the URL. */
 async function sendRequest(
   settings: HttpSettings,
   request: HttpRequest,
@@ -161,7 +157,7 @@ async function sendRequest(
     const text = await readBounded(response)
     if (response.ok)
       return { kind: 'answered', body: readJson(text, shown), link: response.headers.get('link') }
-    // Masks secrets before truncating, so that no part of one remains at the end.
+    // Masks before truncating, so that no part of a secret remains.
     return complaintOf(response, `${response.status} ${shown(text).slice(0, 300)}`, now())
   } catch (error) {
     // Leaves out the cause: errors of fetch repeat headers and URLs.
@@ -184,7 +180,7 @@ function send({ url, apiKey, timeoutMs }: HttpSettings, { method, path, body }: 
   })
 }
 
-/** Bounds the decompressed size, so that a compression bomb is cut off too. */
+/** Bounds the decompressed size, against compression bombs. */
 async function readBounded(response: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
@@ -212,7 +208,7 @@ function complaintOf({ status, headers }: Response, problem: string, now: Date):
   return { kind: 'refused', status, problem }
 }
 
-/** Finds the cause behind the generic error of `fetch`. */
+/** `fetch` hides the cause behind a generic error. */
 function problemOf(error: unknown): string {
   const isVague = error instanceof TypeError && error.cause !== undefined
   return explained(messageOf(isVague ? error.cause : error))
@@ -235,9 +231,8 @@ function withoutSecrets(text: string, { url, apiKey }: HttpSettings): string {
 export type KeyScope = 'read' | 'write' | 'refused' | 'unknown' | 'unasked'
 
 /**
- * Determines what a key may do without side effects: requests a creation with a body that is not JSON, which no service
- * can execute. A key without the right to create is refused for that reason, any other for the body. If the service
- * checks the body before the key, the result is `unknown`.
+ * Requests a creation with a body that is not JSON, so nothing is executed: a key without the right is
+ * refused for that reason. `unknown` if the service checks the body first.
  */
 export async function probeScope(
   service: { url: string; apiKey: string; timeoutMs: number },

@@ -2,15 +2,14 @@ import { hasForm, isAddress, type PathWords, type SampleColumn, saidAt, wordsOf 
 import { comparable, type Hints, isSymbol, networkOfWord, networksOfContract, statusOfWord } from './hints.ts'
 import type { EnvelopeField, FieldRule, LegNames, RecordField } from './rules.ts'
 
-/** The column found for a field, and a reason to doubt it. */
 export type ColumnMatch = { column: SampleColumn; doubt: string | null }
 
-/** Evidence for a column besides its name and form; negative if it speaks against the column. */
+/** Besides name and form; negative speaks against the column. */
 export type Weigh<Field extends string> = (field: Field, column: SampleColumn) => number
 
-/** One matching name at any depth is enough; below that, no guess is made. */
+/** One matching name at any depth is enough. */
 const scoreMin = 2.5
-/** If the lead over the next column is smaller, the field is marked as unsure. */
+/** Below this lead over the next column, the field is marked as unsure. */
 const leadMin = 2
 
 type ScoredColumn<Field> = { field: Field; column: SampleColumn; score: number }
@@ -21,7 +20,7 @@ type AssignOptions<Field extends string> = {
   weigh: Weigh<Field>
 }
 
-/** Assigns to each field the column that fits best, clearest first. No column is assigned twice. */
+/** Clearest first. No column is assigned twice. */
 export function assign<Field extends string>(
   columns: readonly SampleColumn[],
   { rules, legs, weigh }: AssignOptions<Field>,
@@ -98,7 +97,6 @@ const some = 3
 const statusesMax = 20
 const kindsMax = 30
 
-/** Weighs a column of the record by its values. */
 export function weighRecord(hints: Hints, columns: readonly SampleColumn[]) {
   const payments = columns.filter((column) => hasForm(column, 'transaction')).map(distinct)
   const asset = (column: SampleColumn) => assetWeight(hints, column)
@@ -107,7 +105,7 @@ export function weighRecord(hints: Hints, columns: readonly SampleColumn[]) {
     id: (column) => {
       const isOther = (['address', 'transaction', 'time'] as const).some((form) => hasForm(column, form))
       if (isOther || every(column, (text) => hints.owners.has(text))) return -proof
-      // There are as many deposits as transactions across all samples.
+      // Across all samples, there are as many deposits as transactions.
       return payments.includes(distinct(column)) ? strong : 0
     },
     'owner.id': (column) => (every(column, (text) => hints.owners.has(text)) ? proof : 0),
@@ -136,7 +134,7 @@ function addressWeight(hints: Hints, column: SampleColumn, isKnown: (text: strin
   return every(column, isOther) ? -proof : 0
 }
 
-/** Contracts weigh more than symbols: a symbol is only a label. */
+/** A symbol is only a label, so contracts weigh more. */
 function assetWeight(hints: Hints, column: SampleColumn): number {
   if (every(column, (text) => networksOfContract(hints, text).length > 0)) return strong + some
   if (every(column, (text) => isSymbol(hints, text))) return strong - some
@@ -163,7 +161,6 @@ function every(column: SampleColumn, test: (text: string) => boolean): boolean {
   return saidAt(column).every(({ text }) => test(text))
 }
 
-/** Weighs a column around the record by its values. */
 export function weighEnvelope(field: EnvelopeField, column: SampleColumn): number {
   if (field === 'kind') return distinct(column) > kindsMax ? -proof : 0
   if (field === 'occurredAt') return 0

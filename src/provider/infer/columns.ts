@@ -1,9 +1,9 @@
 import { digitsOf } from '../lossless-json.ts'
 
-/** A value that is neither an object nor a list, as text. Numbers keep their digits as sent. */
+/** Numbers keep their digits as sent. */
 export type Leaf = { kind: 'text' | 'number' | 'boolean' | 'null'; text: string }
 
-/** The values at one path across all samples; null for a sample without it. */
+/** Null for a sample without the path. */
 export type SampleColumn = { path: string; leaves: readonly (Leaf | null)[] }
 
 /** List items read; the data of a deposit is in the first ones. */
@@ -16,7 +16,7 @@ const objectsMax = 40
 const nameForm = /^[^.\s\p{C}]{1,100}$/u
 
 /**
- * Collects every path of the samples, in order of appearance, with the value of each sample.
+ * In order of appearance.
  * @param samples parsed without loss of digits
  */
 export function columnsOf(samples: readonly unknown[]): SampleColumn[] {
@@ -32,13 +32,12 @@ export function columnsOf(samples: readonly unknown[]): SampleColumn[] {
   return [...columns].map(([path, leaves]) => ({ path, leaves }))
 }
 
-/** The value at a path of one sample. */
 export function valueAt(sample: unknown, path: string): unknown {
   if (path === '') return sample
   return path.split('.').reduce((value, name) => childOf(value, name), sample)
 }
 
-/** Paths of the objects in the samples, outermost first; a sample itself has the empty path. */
+/** Outermost first; a sample itself has the empty path. */
 export function objectPaths(samples: readonly unknown[]): string[] {
   const paths = new Set<string>()
   for (const sample of samples) for (const path of objectsIn(sample, [])) paths.add(path)
@@ -84,7 +83,6 @@ function leafOf(value: unknown): Leaf {
   return { kind: 'number', text: digitsOf(value) ?? '' }
 }
 
-/** The form of a value, before its meaning is known. */
 export type ValueFormat = 'time' | 'amount' | 'address' | 'transaction' | 'word' | 'token' | 'place'
 
 const evmAddress = /^0x[0-9a-f]{40}$/i
@@ -95,7 +93,7 @@ const isoTime = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}/
 const plainNumber = /^\d{1,78}(\.\d{1,78})?$/
 const word = /^(?=.*[A-Za-z])[\w.: -]{1,64}$/
 
-/** Numeric times are recognised from 2001 to 2286: ten digits of seconds, thirteen of milliseconds. */
+/** From 2001 to 2286: ten digits of seconds, thirteen of milliseconds. */
 const seconds = /^[1-9]\d{9}$/
 const milliseconds = /^[1-9]\d{12}$/
 
@@ -109,7 +107,7 @@ const tests: Record<ValueFormat, (leaf: Leaf) => boolean> = {
   place: ({ text }) => /^[\w.:-]{1,120}$/.test(text),
 }
 
-/** The values at a path that are neither null nor an empty text. */
+/** Neither null nor an empty text. */
 export function saidAt({ leaves }: SampleColumn): Leaf[] {
   return leaves.filter(isSaid)
 }
@@ -118,7 +116,7 @@ export function isSaid(leaf: Leaf | null | undefined): leaf is Leaf {
   return leaf !== null && leaf !== undefined && leaf.kind !== 'null' && leaf.text !== ''
 }
 
-/** True if the column has values and all of them have the form. */
+/** False if the column has no values. */
 export function hasForm(column: SampleColumn, form: ValueFormat): boolean {
   const said = saidAt(column)
   return said.length > 0 && said.every(tests[form])
@@ -132,7 +130,7 @@ function isHash(text: string): boolean {
   return isAddress(text) || evmTransaction.test(text) || solanaTransaction.test(text)
 }
 
-/** The unit of the times in a column; null if they differ. */
+/** Null if the units differ. */
 export function timeUnitOf(column: SampleColumn): 'iso' | 'utc' | 's' | 'ms' | null {
   const units = new Set(saidAt(column).map(({ text }) => unitOf(text)))
   const [unit] = units
@@ -145,7 +143,7 @@ function unitOf(text: string): 'iso' | 'utc' | 's' | 'ms' {
   return /(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? 'iso' : 'utc'
 }
 
-/** The words of a path: for `order.txHash`, `tx` and `hash` are in `last`, and `order` is in `before`. */
+/** For `order.txHash`, `tx` and `hash` are in `last`, and `order` is in `before`. */
 export type PathWords = { last: readonly string[]; before: readonly string[] }
 
 export function wordsOf(path: string): PathWords {

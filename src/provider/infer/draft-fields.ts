@@ -10,10 +10,9 @@ import {
 } from './hints.ts'
 import type { LegSide } from './rules.ts'
 
-/** A field in a profile: its path alone, or with options. */
+/** A path alone, or with options. */
 export type FieldDraft = string | Readonly<Record<string, unknown>>
 
-/** Presence that a profile assumes by default. */
 export type DefaultPresence = 'required' | 'optional'
 
 export type InferredField = { draft: FieldDraft; doubt: string | null }
@@ -45,10 +44,7 @@ export function timeDraft(column: SampleColumn, usual: DefaultPresence): Inferre
   return { draft: textDraft(column, usual, unit === null || unit === 'iso' ? {} : { as: unit }), doubt }
 }
 
-/**
- * A fraction means units. Whole numbers alone may be either; if they would be large sums in units, they are taken for
- * base units.
- */
+/** A fraction means units. Whole numbers that would be large sums in units are taken for base units. */
 export function amountDraft(column: SampleColumn, usual: DefaultPresence): InferredField {
   const said = saidAt(column)
   if (said.some(({ text }) => text.includes('.')))
@@ -78,15 +74,14 @@ export function networkDraft(column: SampleColumn, leg: LegSide): FieldDraft {
   return textDraft(column, 'required', isCredit ? { otherwise: 'stable-wallet' } : {})
 }
 
-/** Words of the service with their meanings, and a reason for each guess. */
 export type Dictionary<Meaning extends string = string> = {
   words: Record<string, Meaning>
   doubts: Record<string, string>
 }
 
 /**
- * Meanings of status words: by a known part of the word, else by its position in the history of a record. A final word
- * is not called settled if another status follows it.
+ * By a known part of the word, else by its position in a record's history. A final word is not settled if
+ * another status follows it.
  * @param ids identifies the record of each sample; samples are in chronological order
  */
 export function statusWords(column: SampleColumn, ids: SampleColumn | undefined): Dictionary<StatusMeaning> {
@@ -103,7 +98,7 @@ export function statusWords(column: SampleColumn, ids: SampleColumn | undefined)
   return result
 }
 
-/** The words of each record, in the order of their first appearance. */
+/** In the order of their first appearance. */
 function livesOf(column: SampleColumn, ids: SampleColumn | undefined): string[][] {
   const lives = new Map<string, string[]>()
   for (const [place, leaf] of column.leaves.entries()) {
@@ -118,8 +113,8 @@ function livesOf(column: SampleColumn, ids: SampleColumn | undefined): string[][
 type OwnerColumns = { kind: SampleColumn; id: SampleColumn; settlementNetwork: SampleColumn | undefined }
 
 /**
- * Meanings of owner kinds: by the address book if it has the owner, else by the word, else by whether deliveries name a
- * network: a credit to a StableWallet names none.
+ * By the address book, else the word, else whether deliveries name a network: a credit to a StableWallet
+ * names none.
  */
 export function ownerWords(
   { kind, id, settlementNetwork }: OwnerColumns,
@@ -142,7 +137,7 @@ export function ownerWords(
 
 type Legs = { network: SampleColumn | undefined; asset: SampleColumn | undefined }
 
-/** Meanings of network words that differ from ours: by name, else by the contracts beside them. */
+/** Words that differ from ours: by name, else by the contracts beside them. */
 export function networkWords(legs: readonly Legs[], hints: Hints): Dictionary {
   const result: Dictionary = { words: {}, doubts: {} }
   const words = new Set(legs.flatMap(({ network }) => (network ? wordsIn(network) : [])))
@@ -167,10 +162,7 @@ function networkByContract(word: string, legs: readonly Legs[], hints: Hints): s
   return null
 }
 
-/**
- * Meanings of event kinds: `deposit` if the event carries one.
- * @param concernsDeposit per sample
- */
+/** @param concernsDeposit per sample */
 export function kindWords(
   column: SampleColumn,
   concernsDeposit: readonly boolean[],
@@ -184,9 +176,7 @@ export function kindWords(
   return withBeginning(result)
 }
 
-/**
- * Generalises a common prefix of deposit events to kinds not seen yet: `deposit.settled` and others become `deposit.*`.
- */
+/** Covers kinds not seen yet: `deposit.settled` and others become `deposit.*`. */
 function withBeginning({
   words,
   doubts,

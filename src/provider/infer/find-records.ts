@@ -5,8 +5,8 @@ import type { Doubts, Section } from './infer-profile.ts'
 import { oneLeg, type RecordField, recordRules, transactionNames, twoLegs } from './rules.ts'
 
 /**
- * Finds the path of the record in webhook payloads: the object most similar to the listed records, or, without listed
- * records, the innermost object with both a payment and a status. The payload itself has the empty path.
+ * The object most similar to the listed records or, without these, the innermost with both a payment and a
+ * status. The payload itself has the empty path.
  */
 export function findRecord(payloads: readonly unknown[], records: readonly unknown[], hints: Hints): string {
   const paths = objectPaths(payloads)
@@ -20,12 +20,11 @@ export function findRecord(payloads: readonly unknown[], records: readonly unkno
   return paths.findLast((path) => concernsDeposit(columnsOf(recordsAt(payloads, path)), hints)) ?? ''
 }
 
-/** The records of the payloads that have one at the path. */
 export function recordsAt(payloads: readonly unknown[], path: string): unknown[] {
   return payloads.map((payload) => valueAt(payload, path)).filter(isObject)
 }
 
-/** The records of deposits. Test events may have another object at the same path. */
+/** Test events may have another object at the same path. */
 export function depositsAmong(records: readonly unknown[], hints: Hints): unknown[] {
   const columns = columnsOf(records)
   const address = findFields(columns, hints).get('deposit.address')?.column
@@ -45,7 +44,7 @@ function concernsDeposit(columns: readonly SampleColumn[], hints: Hints): boolea
   return telling.every((field) => found.has(field))
 }
 
-/** The column of each field of a record. A record with a single transaction describes a payment only. */
+/** A record with a single transaction describes a payment only. */
 export function findFields(columns: readonly SampleColumn[], hints: Hints): Map<RecordField, ColumnMatch> {
   const transactions = columns.filter(({ path }) =>
     wordsOf(path).last.some((word) => transactionNames.includes(word)),
@@ -57,10 +56,10 @@ export function findFields(columns: readonly SampleColumn[], hints: Hints): Map<
   return found
 }
 
-/** The records of an answer and their path; null if the answer is the list itself. */
+/** `items` is null if the answer is the list itself. */
 type RecordListing = { items: string | null; records: readonly unknown[] }
 
-/** Finds the list of records in an answer of the service: the longest list of objects. */
+/** The longest list of objects. */
 export function listingIn(answer: unknown): RecordListing | null {
   if (Array.isArray(answer)) return { items: null, records: answer.filter(isObject) }
   const lists = listPaths(answer).map((items) => ({
@@ -77,7 +76,7 @@ export function listingIn(answer: unknown): RecordListing | null {
 /** Lists are at or near the top. */
 const depthMax = 4
 
-/** Lists that are not inside another list. */
+/** Not inside another list. */
 function listPaths(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [path]
   if (!isObject(value) || path.split('.').length > depthMax) return []
@@ -86,7 +85,7 @@ function listPaths(value: unknown, path = ''): string[] {
   )
 }
 
-/** Drafts the section `list`: derives the paging from the fields beside the records. */
+/** Derives the paging from the fields beside the records. */
 export function draftList(answer: unknown, { items, records }: RecordListing, doubts: Doubts): Section {
   const beside = columnsOf([answer]).filter(({ path }) => items === null || !path.startsWith(`${items}.`))
   const named = (...names: string[]) =>
@@ -112,7 +111,7 @@ export function draftList(answer: unknown, { items, records }: RecordListing, do
 
 type RecordOrder = { order?: 'oldest-first' }
 
-/** Uses the first time column that only rises or only falls; newest first is the default. */
+/** The first time column that only rises or only falls; newest first is the default. */
 function orderOf(records: readonly unknown[]): RecordOrder {
   for (const { leaves } of columnsOf(records)) {
     const texts = leaves.map((leaf) => leaf?.text ?? '')

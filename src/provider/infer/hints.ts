@@ -1,21 +1,19 @@
 import { type AssetCode, assetCode, type NetworkSettings } from '../../core/asset.ts'
 
-/** Knowledge of the service besides its payloads: from the settings, and from the address book if there is one. */
 export type Hints = {
   networks: readonly NetworkSettings[]
-  /** Deposit addresses in canonical spelling. */
+  /** In canonical spelling. */
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>
-  /** Channels and StableWallets by id. */
+  /** By id. */
   owners: ReadonlyMap<string, 'channel' | 'stable_wallet'>
 }
 
-/** Canonical spelling of an address: only EVM addresses have more than one. */
+/** Only EVM addresses have more than one spelling. */
 export function comparable(text: string): string {
   return text.startsWith('0x') || text.startsWith('0X') ? text.toLowerCase() : text
 }
 
-/** Networks in the settings on which this is the contract or mint of an asset. */
 export function networksOfContract(hints: Hints, text: string): NetworkSettings[] {
   const code = comparable(text) as AssetCode
   return hints.networks.filter(({ assets }) => assets.some(({ key }) => assetCode(key) === code))
@@ -32,7 +30,7 @@ const namesOf: Readonly<Record<string, RegExp>> = {
   solana: /^(?:sol|solana|(?:sol|solana)[-_ ]?mainnet(?:-beta)?|mainnet-beta|solana:\w+)$/i,
 }
 
-/** The network in the settings that a word of the service means; null if unknown. */
+/** Null if unknown. */
 export function networkOfWord(hints: Hints, text: string): string | null {
   const named = hints.networks.find(
     ({ name, chainId }) => name === text.toLowerCase() || (chainId !== null && chainId.toString() === text),
@@ -41,7 +39,7 @@ export function networkOfWord(hints: Hints, text: string): string | null {
   return hints.networks.find(({ name }) => namesOf[name]?.test(text))?.name ?? null
 }
 
-/** Our terms for the states that services report. The first row that matches a part of the word counts. */
+/** The first row that matches a part of the word counts. */
 const states = [
   ['refunded', /refunded|returned|reversed|reimbursed/],
   ['failed', /fail|reject|error|expired|cancel|declin|abort|dropped|invalid/],
@@ -57,13 +55,13 @@ const states = [
 
 export type StatusMeaning = (typeof states)[number][0]
 
-/** The most likely meaning of a status word; null if no part is known. */
+/** Null if no part is known. */
 export function statusOfWord(word: string): StatusMeaning | null {
   const text = word.toLowerCase()
   return states.find(([, pattern]) => pattern.test(text))?.[0] ?? null
 }
 
-/** The owner kind that a word means; null if unknown. */
+/** Null if unknown. */
 export function ownerOfWord(word: string): 'channel' | 'stable_wallet' | null {
   const text = word.toLowerCase()
   if (/wallet|stable|vault|custod/.test(text)) return 'stable_wallet'

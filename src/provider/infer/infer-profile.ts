@@ -18,18 +18,16 @@ import { depositsAmong, draftList, findFields, findRecord, listingIn, recordsAt 
 import type { Hints } from './hints.ts'
 import { envelopeRules, type LegSide, type RecordField, twoLegs } from './rules.ts'
 
-/** A drafted profile, and its doubtful lines. */
 export type ProfileDraft = { profile: Section; doubts: readonly Doubt[] }
 
-/** Input of a draft: parsed without loss of digits, oldest first. */
+/** Parsed without loss of digits, oldest first. */
 export type Samples = {
-  /** Bodies of webhooks. */
   payloads: readonly unknown[]
   /** Records, or answers of the service that contain lists of them. */
   answers: readonly unknown[]
 }
 
-/** Infers how to read webhooks and records. A field that is not found is marked with a doubt. */
+/** A field that is not found is marked with a doubt. */
 export function inferProfile({ payloads, answers }: Samples, hints: Hints): ProfileDraft {
   const listings = answers.map((answer) => ({ answer, listing: listingIn(answer) }))
   const listed = listings.flatMap(({ answer, listing }) => listing?.records ?? [answer])
@@ -51,12 +49,12 @@ export function inferProfile({ payloads, answers }: Samples, hints: Hints): Prof
 
 type WebhookSamples = {
   payloads: readonly unknown[]
-  /** Path of the record in the payloads. */
+  /** Of the record in the payloads. */
   path: string
   record: ReadonlyMap<RecordField, ColumnMatch>
 }
 
-/** Drafts the section `webhook`: fields outside the record, or, if the payload is the record, beside its fields. */
+/** Fields outside the record or, if the payload is the record, beside its fields. */
 function draftWebhook({ payloads, path, record }: WebhookSamples, doubts: Doubts): Section {
   const fields = new Set([...record.values()].map(({ column }) => column.path))
   const isAround = (column: SampleColumn) =>
@@ -102,11 +100,10 @@ function draftTime(time: ColumnMatch | undefined, doubts: Doubts) {
 
 type Fields = ReadonlyMap<RecordField, ColumnMatch>
 
-/** Placeholder for a field that was not found: a path without a value, until a person enters one. */
+/** A path without a value, until a person enters one. */
 const nowhere = 'not-found'
 const notFound = 'not found: give its path'
 
-/** Drafts the sections `record` and `networks`. */
 function draftRecord(fields: Fields, hints: Hints, doubts: Doubts): Section {
   const draft = drafterOf(fields, doubts)
   const networks = draftNetworks(fields, hints, doubts)
@@ -124,7 +121,7 @@ function draftRecord(fields: Fields, hints: Hints, doubts: Doubts): Section {
   })
 }
 
-/** Drafts a field that was found. A missing one is left out, or marked if a profile requires it. */
+/** A missing field is left out, or marked if a profile requires it. */
 type FieldDrafter = (
   field: RecordField,
   read: (column: SampleColumn) => InferredField,
@@ -215,7 +212,7 @@ function withWords(
   return { ...(typeof draft === 'string' ? { paths: draft } : draft), words }
 }
 
-/** Contains only networks whose names differ from ours. */
+/** Only networks whose names differ from ours. */
 function draftNetworks(fields: Fields, hints: Hints, doubts: Doubts): Section | undefined {
   const legs = (['deposit', 'settlement'] as const).map((leg) => ({
     network: fields.get(`${leg}.network`)?.column,
@@ -226,17 +223,14 @@ function draftNetworks(fields: Fields, hints: Hints, doubts: Doubts): Section | 
   return Object.keys(words).length === 0 ? undefined : words
 }
 
-/** A section of a profile draft. */
 export type Section = { [key: string]: unknown }
 
-/** A line of a profile that a person should check, and why. */
+/** A line that a person should check, and why. */
 type Doubt = { path: readonly string[]; text: string }
 
-/** Collects doubts while a profile is drafted. */
 export class Doubts {
   readonly all: Doubt[] = []
 
-  /** Does nothing if there is no doubt. */
   note(path: readonly string[], text: string | null | undefined): void {
     if (text !== null && text !== undefined) this.all.push({ path, text })
   }
@@ -246,7 +240,6 @@ export class Doubts {
   }
 }
 
-/** Removes keys without a value. */
 function present(section: Section): Section {
   return Object.fromEntries(Object.entries(section).filter(([, value]) => value !== undefined))
 }

@@ -2,14 +2,12 @@ import type { ValueFormat } from './columns.ts'
 
 export type LegSide = 'deposit' | 'settlement'
 
-/** How a field is recognised: by the form of its values and by its names. */
 export type FieldRule = {
   form: ValueFormat
-  /** Names that support the match. */
   names: readonly string[]
-  /** Names of enclosing objects that support it equally. */
+  /** Names of enclosing objects that support the match equally. */
   within?: readonly string[]
-  /** One of these must be among all its names, unless the values prove the match. */
+  /** One of these is required, unless the values prove the match. */
   must?: readonly string[]
   /** Names that speak against the match. */
   others?: readonly string[]
@@ -30,14 +28,12 @@ const notAmounts = [...fees, 'rate', 'price', 'decimals', 'block', 'height', 'co
 const changed = words('updated changed modified last')
 const made = words('created opened initiated made started first inserted detected')
 
-/** Rules for the payload around the record. */
 export const envelopeRules = {
   id: { form: 'token', names: identity, within: words('event notification delivery message webhook') },
   kind: { form: 'word', names: ['type', 'event', 'kind', 'topic', 'action', 'name'] },
   occurredAt: { form: 'time', names: [...time, ...made, 'sent', 'occurred'] },
 } as const satisfies Record<string, FieldRule>
 
-/** Rules for the record. */
 export const recordRules = {
   id: { form: 'token', names: [...identity, 'deposit', 'transfer', 'payment'], others: owners },
   'owner.kind': { form: 'word', names: ['type', 'kind', 'class'], within: owners, must: owners },
@@ -76,7 +72,7 @@ export const recordRules = {
 export type RecordField = keyof typeof recordRules
 export type EnvelopeField = keyof typeof envelopeRules
 
-/** Names of enclosing objects per leg: those that support it and those that speak against it. */
+/** `its` support the leg, `others` speak against it. */
 export type LegNames = Record<LegSide, { its: readonly string[]; others: readonly string[] }>
 
 const paidNames = words(
@@ -87,13 +83,12 @@ const deliveredNames = words(
     'delivered target credit credited sent withdrawal outflow',
 )
 
-/** For a record with a payment and its delivery. */
 export const twoLegs: LegNames = {
   deposit: { its: paidNames, others: deliveredNames },
   settlement: { its: deliveredNames, others: paidNames },
 }
 
-/** For a record with a single transfer: its source is the payer, its destination is the deposit. */
+/** The source of the single transfer is the payer, its destination the deposit. */
 export const oneLeg: LegNames = {
   deposit: {
     its: words(
@@ -104,7 +99,7 @@ export const oneLeg: LegNames = {
   settlement: { its: [], others: [] },
 }
 
-/** Names of a transaction field, usable before any field is assigned. */
+/** Usable before any field is assigned. */
 export const transactionNames: readonly string[] = transactions
 
 function words(text: string): string[] {

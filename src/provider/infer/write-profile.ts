@@ -4,10 +4,10 @@ import { parseProfile } from '../profile/parse-profile.ts'
 import { type ClaimReader, type ClaimReading, createClaimReader } from '../read-claim.ts'
 import type { ProfileDraft } from './infer-profile.ts'
 
-/** Longer maps are written with one line per key. */
+/** Longer maps have one line per key. */
 const flowKeysMax = 4
 
-/** Writes a draft as YAML, with a comment on each doubtful line. */
+/** With a comment on each doubtful line. */
 export function writeProfile({ profile, doubts }: ProfileDraft, heading: readonly string[]): string {
   const document = new Document(profile)
   document.commentBefore = heading.map((line) => ` ${line}`).join('\n')
@@ -38,7 +38,6 @@ function isPlain({ value }: { value: unknown }): boolean {
   return !isScalar(value) || value.comment === undefined || value.comment === null
 }
 
-/** How many of its samples a profile reads, and the first problems. */
 export type ProfileTrial = {
   webhooks: { read: number; ignored: number; unread: number }
   records: { read: number; ignored: number; unread: number }
@@ -47,10 +46,9 @@ export type ProfileTrial = {
 
 type TriedBodies = { webhooks: readonly Buffer[]; records: readonly Buffer[] }
 
-/** More would repeat the same. */
 const problemsMax = 5
 
-/** Reads the samples with the profile as the daemon would. */
+/** As the daemon would. */
 export function tryProfile(text: string, bodies: TriedBodies, vocabulary: Vocabulary): ProfileTrial {
   const { profile, faults } = parseProfile(text)
   const none = { read: 0, ignored: 0 }

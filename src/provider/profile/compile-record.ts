@@ -38,12 +38,11 @@ import {
 } from './known-assets.ts'
 import type { Profile } from './profile-schema.ts'
 
-/** The claim in a record, without its source and times. */
 export type RecordClaim = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurredAt' | 'isUndated'>
 
 type RecordProfile = Profile['record']
 
-/** Compiles a record reader. It returns null for a record that the profile ignores. */
+/** The reader returns null for a record that the profile ignores. */
 export function compileRecord(
   record: RecordProfile,
   context: LegContext,
@@ -143,7 +142,7 @@ function compileRefund(refund: RecordProfile['refund'], { prefix, vocabulary }: 
   }
 }
 
-/** One leg of a deposit, in canonical spelling. */
+/** In canonical spelling. */
 type LegLocation = { network: NetworkName; address: Address; asset: Asset; tx: TxId | null }
 
 type LegFields = {
@@ -159,7 +158,7 @@ type LegContext = {
   prefix: string
 }
 
-/** Compiles the reader of one leg. It returns null if the address is absent and may be. */
+/** The reader returns null if the address is absent and may be. */
 function compileLeg(fields: LegFields, context: LegContext): (place: RecordContext) => LegLocation | null {
   const findAddress = compileField(fields.address, context.prefix)
   const readTx = compileTransaction(fields.transaction, context.prefix)
@@ -181,9 +180,7 @@ function compileLeg(fields: LegFields, context: LegContext): (place: RecordConte
   }
 }
 
-/**
- * Compiles the reader of a transaction id in the form of its network. It returns null if the id is absent and may be.
- */
+/** In the form of the network; null if the id is absent and may be. */
 function compileTransaction(field: TextField | undefined, prefix: string) {
   const find = field ? compileField(field, prefix) : () => null
   return (place: RecordContext, { family }: Pick<NetworkAssets, 'family'>): TxId | null => {
@@ -196,7 +193,7 @@ function creditTo({ text }: FieldReading, { creditAsset }: Vocabulary): LegLocat
   return { network: stableWalletNetwork, address: text as Address, asset: creditAsset, tx: null }
 }
 
-/** Reads the network from its field. Without that field, the name of the asset determines the network. */
+/** Without the field, the asset's name determines the network. */
 function compileNetwork(
   { network: field, asset }: LegFields,
   { profile, prefix }: LegContext,

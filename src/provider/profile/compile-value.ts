@@ -4,7 +4,7 @@ import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
 import type { AmountField, TimeField, WordField } from './field-schema.ts'
 import { compileField, compileRequired, type FieldReading, type RecordContext, refuse } from './find-field.ts'
 
-/** Translates words. A key that ends in `*` matches every word with that prefix; the longest prefix wins. */
+/** A key ending in `*` matches every word with that prefix; the longest prefix wins. */
 export function compileWords<Word extends string>(
   words: Readonly<Record<string, Word>>,
 ): (word: string) => Word | null {
@@ -15,7 +15,7 @@ export function compileWords<Word extends string>(
   return (word) => exact.get(word) ?? beginnings.find(({ start }) => word.startsWith(start))?.meaning ?? null
 }
 
-/** Reads a word and translates it into ours. `unknown` handles unlisted words. */
+/** `unknown` handles unlisted words. */
 export function compileWordField<Word extends string>(
   field: WordField<Word>,
   { prefix, unknown }: { prefix: string; unknown: (found: FieldReading) => Word },
@@ -76,7 +76,7 @@ function since1970(text: string, factor: number): Date | null {
   return /^\d{1,15}(\.\d{1,20})?$/.test(text) ? new Date(Math.floor(Number(text) * factor)) : null
 }
 
-/** Reads an amount of an asset with these decimals. Never rounds: an amount with more digits is refused. */
+/** Never rounds: an amount with more digits is refused. */
 export function compileAmount(
   field: AmountField | undefined,
   prefix: string,
@@ -108,8 +108,8 @@ function compileDecimals(decimals: string | number, prefix: string): (place: Rec
 }
 
 /**
- * Rewrites a number without an exponent, which JSON allows, and without trailing zeros in its fraction. Other text is
- * returned unchanged and refused later.
+ * Without an exponent, which JSON allows, and trailing zeros in the fraction. Other text is returned
+ * unchanged and refused later.
  */
 function plainDecimal(text: string): string {
   const [, whole, fraction = '', exponent = '0'] =

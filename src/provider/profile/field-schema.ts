@@ -1,20 +1,19 @@
 import { z } from 'zod'
 
 /**
- * Path of a value in a JSON document: names joined by dots. A number is an index into a list, from the start, or from
- * the end if negative (`timeline.-1.status`). A leading `$.` starts at the whole payload instead of the record.
+ * Names joined by dots. A number is an index into a list, from the end if negative (`timeline.-1.status`). A
+ * leading `$.` starts at the payload instead of the record.
  */
 export const pathSchema = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'is no path: names joined by dots')
 
 const presence = z.enum(['required', 'nullable', 'optional'])
 
 /**
- * Required presence of a field; the default is `optional` if the field has an `otherwise`. `required`: present and not
- * null. `nullable`: present, may be null. `optional`: may also be missing. A violation is a `schema_drift`.
+ * `nullable` may be null, `optional` may also be missing. Defaults to `optional` if the field has an
+ * `otherwise`. A violation is a `schema_drift`.
  */
 export type FieldPresence = z.output<typeof presence>
 
-/** Options of every field. */
 function base(usual: FieldPresence) {
   return {
     /** The first path with a value counts. */
@@ -22,7 +21,7 @@ function base(usual: FieldPresence) {
     presence: presence.default(usual),
     /** Values that mean null, such as an empty text. */
     absent: z.array(z.string()).default([]),
-    /** Value, in our words, if the field is null or missing. Without paths, a constant. */
+    /** In our words, if the field is null or missing; without paths, a constant. */
     otherwise: z.string().min(1).optional(),
   }
 }
@@ -43,7 +42,7 @@ function field<Shape extends z.ZodRawShape>(shape: Shape) {
 
 export const textField = (usual: FieldPresence) => field(base(usual))
 
-/** A field whose words are translated into ours. A word that ends in `*` covers every word with that prefix. */
+/** A word ending in `*` covers every word with that prefix. */
 export function wordField<Word extends string>(words: readonly [Word, ...Word[]], usual: FieldPresence) {
   const meaning = z.enum(words)
   return field({
@@ -56,14 +55,14 @@ export function wordField<Word extends string>(words: readonly [Word, ...Word[]]
 export const timeField = (usual: FieldPresence) =>
   field({
     ...base(usual),
-    /** ISO 8601 with a zone, ISO 8601 in UTC without one, or seconds or milliseconds since 1970. */
+    /** ISO 8601 with a zone, in UTC without one, or seconds or milliseconds since 1970. */
     as: z.enum(['iso', 'utc', 's', 'ms']).default('iso'),
   })
 
 export const assetField = (usual: FieldPresence) =>
   field({
     ...base(usual),
-    /** How to read values that `assets` does not list. `otherwise: native` is the network's native coin. */
+    /** For values that `assets` does not list. `otherwise: native` is the network's native coin. */
     as: z.enum(['contract', 'symbol']).default('contract'),
   })
 
@@ -71,7 +70,7 @@ export const amountField = (usual: FieldPresence) =>
   field({
     ...base(usual),
     as: z.enum(['base-units', 'units']).default('base-units'),
-    /** Decimals of these base units, if they differ from those of the asset: a path or a number. */
+    /** If they differ from those of the asset: a path or a number. */
     decimals: z.union([pathSchema, z.int().min(0).max(38)]).optional(),
   })
 

@@ -2,13 +2,13 @@ import type { UnreadableKind } from '../../core/mismatch.ts'
 import { digitsOf } from '../lossless-json.ts'
 import type { TextField } from './field-schema.ts'
 
-/** The document being read: the whole payload, and the record inside it. */
+/** `record` is inside `payload`. */
 export type RecordContext = { payload: unknown; record: unknown }
 
-/** The text of a field, its path, and whether it is a constant of the profile, already in our words. */
+/** `isOurs`: a constant of the profile, already in our words. */
 export type FieldReading = { text: string; path: string; isOurs: boolean }
 
-/** Thrown to abort a reading; the claim reader catches it. */
+/** Caught by the claim reader. */
 export class Unreadable extends Error {
   readonly kind: UnreadableKind
   readonly path: string
@@ -20,13 +20,13 @@ export class Unreadable extends Error {
   }
 }
 
-/** Thrown if a number is read whose digits a plain parse may have lost. */
+/** A plain parse may have lost digits of a number that is read. */
 export class DigitsLost extends Error {}
 
 export type Finder = (place: RecordContext) => FieldReading | null
 
 /**
- * Compiles a reader of a field's text: numbers with their digits as sent, `true` and `false` as words.
+ * Numbers have their digits as sent, booleans are words.
  * @param prefix path of the record in the payload, for error messages
  * @returns a reader that returns null if the field is absent and may be
  */
@@ -46,7 +46,6 @@ export function compileField(field: TextField, prefix: string): Finder {
 
 type FieldAbsence = 'is null' | 'is missing'
 
-/** Reads the first path that has a value. */
 function compilePaths(
   { paths, absent }: TextField,
   prefix: string,
@@ -66,7 +65,7 @@ function compilePaths(
   }
 }
 
-/** Like `compileField`, for a field that must have a value. */
+/** For a field that must have a value. */
 export function compileRequired(field: TextField, prefix: string): (place: RecordContext) => FieldReading {
   const find = compileField(field, prefix)
   return (place) => find(place) ?? refuse(shownPath(field.paths[0] ?? '', prefix), 'is missing')
@@ -81,20 +80,20 @@ function shownPath(path: string, prefix: string): string {
   return prefix === '' ? path : `${prefix}.${path}`
 }
 
-/** No control characters or lone surrogates: Postgres stores neither NUL nor lone surrogates. */
+/** Postgres stores neither NUL nor lone surrogates. */
 const keepable = /^[^\p{Cc}\p{Cs}]*$/u
 /** Matches nearly every text, and is faster. */
 const plain = /^[\x20-\x7e]*$/
 const lengthMax = 200
 
 /**
- * Text, the digits of a number, or a boolean as a word; null for anything else.
+ * Null for objects, lists and null.
  * @throws DigitsLost
  */
 export function wordOf(value: unknown): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'boolean') return String(value)
-  // Applies to whole numbers too: 7.000000000000000001 has already become 7.
+  // Whole numbers too: 7.000000000000000001 has already become 7.
   if (typeof value === 'number') throw new DigitsLost()
   return digitsOf(value)
 }
@@ -105,10 +104,10 @@ function checked(text: string, path: string): string {
   return plain.test(text) || keepable.test(text) ? text : refuse(path, 'holds characters that cannot be kept')
 }
 
-/** Returns the value at a path: `undefined` if it is missing; `null` if it, or a parent, is null. */
+/** `undefined` if the value is missing; `null` if it, or a parent, is null. */
 export type Lookup = (record: unknown, payload: unknown) => unknown
 
-/** Splits the path once; the result is called for every document. */
+/** Splits the path only once. */
 export function compilePath(path: string): Lookup {
   const isOfPayload = path.startsWith('$.')
   const names = (isOfPayload ? path.slice(2) : path).split('.')

@@ -7,10 +7,8 @@ import {
   parseAddress,
 } from '../../core/asset.ts'
 
-/** Networks and assets of the settings, for translating the service's words. */
 export type Vocabulary = { networks: readonly NetworkSettings[]; creditAsset: Asset }
 
-/** A network of the settings, with its assets by key and by symbol. */
 export type NetworkAssets = Pick<NetworkSettings, 'name' | 'family'> & {
   byKey: ReadonlyMap<AssetKey, Asset>
   bySymbol: ReadonlyMap<string, readonly Asset[]>
@@ -30,7 +28,7 @@ export function knownNetworks({ networks }: Vocabulary): ReadonlyMap<string, Net
   )
 }
 
-/** An asset of the network, or why there is none. */
+/** The asset, or why there is none. */
 export type AssetLookup = { asset: Asset } | { problem: string }
 
 export function assetBySymbol({ name, bySymbol }: NetworkAssets, symbol: string): AssetLookup {
@@ -40,7 +38,7 @@ export function assetBySymbol({ name, bySymbol }: NetworkAssets, symbol: string)
 }
 
 /**
- * Finds an asset by contract or mint; `native` is the network's native coin.
+ * `native` is the network's native coin.
  * @throws Fault `address_malformed`
  */
 export function assetByContract({ name, family, byKey }: NetworkAssets, contract: string): AssetLookup {
@@ -50,7 +48,7 @@ export function assetByContract({ name, family, byKey }: NetworkAssets, contract
   return asset === undefined ? { problem: `unknown asset ${key}` } : { asset }
 }
 
-/** An asset as named in a profile: `USDC` or a contract, optionally preceded by the network. */
+/** `USDC` or a contract, optionally preceded by the network. */
 export type ProfileAssetName = { network: NetworkName | null; name: string }
 
 export function parseAssetName(text: string): ProfileAssetName {

@@ -6,8 +6,8 @@ import { parseAssetName } from './known-assets.ts'
 import { type Profile, profileSchema } from './profile-schema.ts'
 
 /**
- * Parses a profile. Each problem is one line that begins with its location: `line 12, record.id: …`.
- * @param networks allowed network names; any if omitted
+ * Each problem is one line: `line 12, record.id: …`.
+ * @param networks allowed names; any if omitted
  */
 export function parseProfile(
   text: string,
@@ -16,7 +16,7 @@ export function parseProfile(
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
-    // The first line of a message states the problem; an excerpt of the text follows.
+    // An excerpt of the text follows the first line of a message.
     const faults = document.errors.map(
       ({ message, pos }) =>
         `line ${lines.linePos(pos[0]).line}: ${message.replace(/ at line [^]*|:?\n[^]*/, '')}`,
@@ -67,7 +67,7 @@ function problemOf(message: string): string {
     : message
 }
 
-/** The line on which a path begins. For a missing key, the line of the nearest existing parent. */
+/** For a missing key, the line of the nearest existing parent. */
 function lineOf(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number {
   for (let length = path.length; length > 0; length--) {
     const node: unknown = document.getIn(path.slice(0, length), true)
@@ -77,8 +77,7 @@ function lineOf(document: Document, lines: LineCounter, path: readonly PropertyK
 }
 
 /**
- * Loads a profile from a file.
- * @param networks allowed network names; any if omitted
+ * @param networks allowed names; any if omitted
  * @throws Fault `settings_bad` that lists every problem with its line
  */
 export function loadProfile(path: string, networks?: ReadonlySet<string>): Profile {

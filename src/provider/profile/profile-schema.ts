@@ -5,20 +5,19 @@ const callPath = z.string().regex(/^\/[^\s?#]*$/, 'is no path of a call: it begi
 const parameter = z.string().min(1)
 
 /**
- * How the service lists its deposits. The API specification names only the call. The defaults describe the paging of
- * the project's own service.
+ * The API specification names only the call; the defaults describe the paging of the project's own service.
  */
 export const listSchema = z
   .strictObject({
     path: callPath.default('/v1/proxies/deposits'),
-    /** Sent with every page, for example a sort order. */
+    /** For example a sort order. */
     query: z.record(z.string(), z.string()).default({}),
     /**
-     * How one page leads to the next: by a cursor in the answer, by counting pages or records, by asking again from the
-     * time of the last record, or by the header `Link` with `rel="next"`.
+     * `since` asks again from the time of the last record; `link` follows the header `Link` with
+     * `rel="next"`.
      */
     pages: z.enum(['cursor', 'page', 'offset', 'since', 'link']).default('cursor'),
-    /** Order by the time of the records; `time` names the field. */
+    /** By `time`. */
     order: z.enum(['newest-first', 'oldest-first']).default('newest-first'),
     parameters: z
       .strictObject({
@@ -28,16 +27,16 @@ export const listSchema = z
         offset: parameter.default('offset'),
       })
       .prefault({}),
-    /** Records requested per page. A service may return fewer. */
+    /** A service may return fewer. */
     limit: z.int().min(1).max(1000).default(100),
     firstPage: z.int().min(0).max(1).default(1),
-    /** Path of the records in the answer; null if the answer is the list itself. */
+    /** Null if the answer is the list itself. */
     items: pathSchema.nullable().default('data'),
-    /** Path of the cursor of the next page; missing, null or an empty text on the last page. */
+    /** Missing, null or an empty text on the last page. */
     next: pathSchema.default('next_cursor'),
-    /** The time by which the list is ordered; default: `createdAt` of the record. */
+    /** Orders the list; default: `createdAt` of the record. */
     time: timeField('optional').optional(),
-    /** Requests only records created, or updated, since a time; absent if the service does not support it. */
+    /** Absent if the service cannot restrict records to those created or updated since a time. */
     since: z
       .strictObject({
         parameter,
@@ -46,8 +45,8 @@ export const listSchema = z
       })
       .optional(),
     /**
-     * The call for a single record: a path with `{id}`, and the path of the record in the answer if it is not the
-     * answer itself. Absent: records are read from lists only.
+     * A path with `{id}`, and the path of the record in the answer. Absent: records are read from lists
+     * only.
      */
     one: z
       .preprocess(
@@ -58,7 +57,7 @@ export const listSchema = z
         }),
       )
       .optional(),
-    /** How many days records stay listed; default: for ever. Older records do not count as missed. */
+    /** Default: for ever. Older records do not count as missed. */
     keptDays: z.int().min(1).optional(),
   })
   .superRefine(({ pages, order, since }, context) => {
@@ -73,12 +72,11 @@ export type ListProfile = z.output<typeof listSchema>
 
 const fieldName = z.string().min(1)
 
-/** Read like the list of deposits. Null if the service does not list them. */
+/** Null if the service does not list them. */
 function listAt(path: string) {
   return listSchema.safeExtend({ path: callPath.default(path) }).nullable()
 }
 
-/** Path of the list of deposit addresses, and the network and address of each. */
 function addressFields(path: string) {
   return {
     addresses: pathSchema.default(path),
@@ -91,7 +89,6 @@ const channels = z.strictObject({
   create: z
     .strictObject({
       path: callPath.default('/v1/channels'),
-      /** Names of the request fields at the service. */
       body: z
         .strictObject({
           id: fieldName.default('id'),
@@ -103,7 +100,6 @@ const channels = z.strictObject({
     })
     .prefault({}),
   list: listAt('/v1/channels').prefault({}),
-  /** Fields of a channel, in the answer to its creation and in the list. */
   record: z
     .strictObject({
       id: textField('required').prefault('id'),
@@ -131,16 +127,12 @@ const wallets = z.strictObject({
     .prefault({}),
 })
 
-/**
- * How channels and StableWallets are created and listed. The defaults for creation follow the API specification. It
- * does not mention lists, so their defaults follow the project's own service.
- */
+/** The defaults for creation follow the API specification, those for lists the project's own service. */
 export const ownersSchema = z.strictObject({ channels: channels.prefault({}), wallets: wallets.prefault({}) })
 
-/** Meanings of an event: it carries the record of a deposit, or does not concern one. */
 const eventMeanings = ['deposit', 'ignored'] as const
 
-/** The states of a claim, and `ignored` for a record that does not report a payment yet. */
+/** `ignored`: the record does not report a payment yet. */
 const statusMeanings = [
   'observed',
   'confirmed',
@@ -153,14 +145,17 @@ const statusMeanings = [
 ] as const
 
 const webhook = z.strictObject({
-  /** The sender's event id, if the signature does not include one. */
+  /** If the signature does not include one. */
   id: textField('optional').optional(),
-  /** Without it, every event is a deposit. An unlisted word is an `unknown_event`, unless `unlisted` says otherwise. */
+  /**
+   * Without it, every event is a deposit. An unlisted word is an `unknown_event`, unless `unlisted` says
+   * otherwise.
+   */
   kind: wordField(eventMeanings, 'required').optional(),
   unlisted: z.enum(['unknown_event', 'ignored']).default('unknown_event'),
-  /** Path of the record in the payload; without it, the payload is the record. */
+  /** Without it, the payload is the record. */
   record: pathSchema.optional(),
-  /** Time of the event; if absent, the time of the record counts. */
+  /** If absent, the time of the record counts. */
   occurredAt: timeField('required').optional(),
 })
 
@@ -174,10 +169,10 @@ const deposit = z.strictObject({
   index: textField('optional').optional(),
 })
 
-/** The value of `network`, or its translation by `networks`, is `stable-wallet` if a StableWallet was credited. */
+/** `network`, after translation, is `stable-wallet` if a StableWallet was credited. */
 const settlement = z.strictObject({
   ...place,
-  /** The recipient, or the wallet's id. If it is absent, the record does not claim a delivery. */
+  /** The recipient, or the wallet's id. If absent, the record claims no delivery. */
   address: textField('required'),
   amount: amountField('optional').optional(),
   transaction: textField('optional').optional(),
@@ -185,39 +180,34 @@ const settlement = z.strictObject({
   fee: amountField('optional').optional(),
 })
 
-/** How the payment was returned: in full, in its asset and on its network. */
+/** In full, in the asset and on the network of the payment. */
 const refund = z.strictObject({ transaction: textField('optional') })
 
 const record = z.strictObject({
   id: textField('required'),
-  /** A record is a deposit only if the value at each path is one of the listed words. Other records are ignored. */
+  /** Records with other words at these paths are ignored. */
   only: z.record(pathSchema, z.array(z.string()).min(1)).default({}),
-  /** Without it, the address book determines the owner by the address. */
+  /** Without it, the address book determines the owner. */
   owner: z
     .strictObject({ kind: wordField(['channel', 'stable_wallet'], 'required'), id: textField('required') })
     .optional(),
   status: wordField(statusMeanings, 'required'),
-  /** Creation time of the record; lists are read back by it. */
+  /** Lists are read back by it. */
   createdAt: timeField('optional').optional(),
-  /** Time of the record's current state; if absent, the time of receipt counts. */
+  /** Of the current state; if absent, the time of receipt counts. */
   occurredAt: timeField('required').optional(),
   deposit,
   settlement: settlement.optional(),
   refund: refund.optional(),
 })
 
-/** How to read a service's webhooks and records. */
 export const profileSchema = z.strictObject({
   webhook: webhook.prefault({}),
   record,
-  /** Maps the service's network names to ours. An unlisted name is used unchanged. */
+  /** The service's names to ours; an unlisted name is used unchanged. */
   networks: z.record(z.string(), z.string().min(1)).default({}),
-  /**
-   * Maps the service's asset names to `network/symbol` or `network/contract` of the settings, or to a symbol or
-   * contract.
-   */
+  /** The service's names to `network/symbol`, `network/contract`, a symbol or a contract. */
   assets: z.record(z.string(), z.string().min(1)).default({}),
-  /** How deposits are listed. */
   list: listSchema.prefault({}),
   owners: ownersSchema.prefault({ channels: {}, wallets: {} }),
 })
