@@ -17,9 +17,9 @@ export type AnvilSettings = {
   chainId: number
   /** Holds the chain, the process record and the node's output. */
   folder: string
-  /** Preferred port. If absent or in use, a free port is chosen. */
+  /** If absent or in use, a free port is chosen. */
   port?: number
-  /** Time between blocks while transactions wait or are not final yet. */
+  /** While transactions wait or are not final yet. */
   blockMs?: number
   log: Logger
 }
@@ -39,10 +39,10 @@ const retryEveryMs = 20
 const blockMsByDefault = 1000
 
 /**
- * Starts an Ethereum-like node on loopback, with the chain of its folder or a new one. `finalized` is two blocks behind
- * the head. If an earlier run was killed, its node is found and its whole chain is kept. Only if the node was killed
- * too are the blocks since the last save lost.
- * @throws Fault `remote_failed` with the last lines of the node's output if it does not start
+ * Continues the chain of the folder. `finalized` is two blocks behind the head. After a kill of this
+ * process, the node is found and its whole chain kept; only if the node was killed too, the blocks since the
+ * last save are lost.
+ * @throws Fault `remote_failed` with the last lines of the node's output
  */
 export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
   const { name, chainId, folder, log, blockMs = blockMsByDefault } = settings
@@ -67,7 +67,7 @@ export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
   return { name, url, pid: child.pid, client, ...(await keepMining({ client, file, child, blockMs, log })) }
 }
 
-/** If the node outlived the process that started it, saves its chain and ends it. */
+/** If the node outlived the process that started it. */
 async function rescueChain({ folder, chainId, log }: AnvilSettings, file: ChainFile): Promise<void> {
   if (!hasLeftover(folder, programName)) return
   try {
@@ -106,7 +106,7 @@ function nodeOptions(port: number, chainId: number): string[] {
     'chain-id': chainId,
     'slots-in-an-epoch': 1,
     order: 'fifo',
-    // Number of blocks whose state can be queried. Anvil ignores this limit when it mines at an interval.
+    // Blocks whose state can be queried; ignored when Anvil mines at an interval.
     'prune-history': 16,
     accounts: 10,
     balance: 1_000_000,
@@ -116,7 +116,7 @@ function nodeOptions(port: number, chainId: number): string[] {
   return [...valued, '--no-mining', '--quiet', '--no-cors']
 }
 
-/** The binary of the platform's package. The launcher around it would stay in memory as a second process. */
+/** The launcher around the platform's binary would stay in memory as a second process. */
 function findAnvil(): string {
   const arch = process.arch === 'x64' ? 'amd64' : process.arch
   const system = process.platform === 'win32' ? 'win32' : process.platform
@@ -162,7 +162,7 @@ async function endedEarly(child: Child): Promise<string> {
 }
 
 type ChainFile = {
-  /** Options that make anvil load the saved chain; empty for a new chain. */
+  /** Empty for a new chain. */
   loadOptions(): readonly string[]
   saveIfDue(client: EvmClient): Promise<void>
   save(client: EvmClient): Promise<void>
@@ -173,8 +173,8 @@ const pausePerSaving = 50
 const pauseMinMs = 900
 
 /**
- * Keeps a chain in a file. Anvil's own `--state` overwrites its file in place, so a kill during the write leaves half
- * of it. This file is always either the old version or the new one.
+ * Anvil's own `--state` overwrites its file in place, so a kill leaves half of it. This file is always the
+ * old version or the new one.
  */
 function chainFile(folder: string): ChainFile {
   mkdirSync(folder, { recursive: true })
@@ -211,14 +211,13 @@ type MinerSettings = {
   onBlock: () => Promise<void>
 }
 
-/** A transaction's block is `finalized` after this many further blocks. */
+/** Further blocks after which a block is `finalized`. */
 const blocksToFinal = 2
 const idleBlockMs = 5000
 
 /**
- * Mines a block every `blockMs` while a transaction waits or is not final, otherwise only now and then. A chain that
- * grows by a block a second fills memory and disk overnight with nothing on it. The first blocks come at once, because
- * until then a node that was loaded only knows the state of its head.
+ * When nothing waits, blocks come only now and then: one a second fills memory and disk overnight. The first
+ * come at once, because until then a loaded node only knows the state of its head.
  */
 async function startMining(settings: MinerSettings): Promise<{ stop(): Promise<void> }> {
   await settings.client.mine({ blocks: blocksToFinal })

@@ -12,12 +12,12 @@ export type { SandboxNetwork } from './local-networks.ts'
 export type ChainsSettings = {
   /** Holds one folder for each network. */
   folder: string
-  /** Networks to start; all four by default. */
+  /** All four by default. */
   names?: readonly string[]
-  /** Time between blocks and slots; close to the real networks by default. */
+  /** Between slots too; close to the real networks by default. */
   blockMs?: number
   slotMs?: number
-  /** Makes the networks listen on their usual ports. By default they take any free ports. */
+  /** By default networks take any free ports. */
   usualPorts?: boolean
   log: Logger
   onPart?: OnPart
@@ -28,7 +28,7 @@ export type Chains = { networks: readonly SandboxNetwork[]; stop(): Promise<void
 type RunningNetwork = { network: SandboxNetwork; stop: () => Promise<void> }
 
 /**
- * Starts the local networks in parallel, with the test tokens on them. If one fails, all are stopped.
+ * In parallel, with the test tokens. If one fails, all are stopped.
  * @throws Fault `remote_failed`
  */
 export async function startChains(settings: ChainsSettings): Promise<Chains> {
@@ -97,12 +97,10 @@ async function startSolanaNetwork(settings: ChainsSettings): Promise<RunningNetw
   }
 }
 
-/** A component that started: its address, and how long it took. */
 export type StartedPart = { part: string; address: string; milliseconds: number }
 
 export type OnPart = (part: StartedPart) => void
 
-/** Starts a component and reports it when it is up. */
 export async function timed<Part>(
   onPart: OnPart,
   name: string,

@@ -15,17 +15,16 @@ export type TrafficTarget = { network: NetworkName; address: Address }
 
 export type TrafficSettings = {
   networks: readonly SandboxNetwork[]
-  /** Addresses to pay to, grouped by owner. */
+  /** Grouped by owner. */
   targets: readonly TrafficTarget[]
   everyMs: number
-  /** The errors of the service. */
   faults: Faults
-  /** The number of deposits that are settled or reconciled. */
+  /** Settled or reconciled. */
   countSettled: () => Promise<number>
   log: Logger
 }
 
-/** Amounts in units of the asset, by symbol; the payments take turns. */
+/** In units of the asset, by symbol; the payments take turns. */
 const amounts: Record<string, readonly string[]> = {
   USDC: ['100', '250', '40'],
   USDT: ['80', '120', '25'],
@@ -48,8 +47,8 @@ const slowdown = 10
 type Payment = { network: SandboxNetwork; symbol: string; to: Address; amount: string }
 
 /**
- * Makes a real payment every few seconds, with changing networks, assets and owners. In a new database, the first error
- * of the service is planted, and others follow by chance.
+ * Real payments every few seconds. In a new database, the first error of the service is planted; others
+ * follow by chance.
  */
 export function startTraffic(settings: TrafficSettings): { stop: () => Promise<void> } {
   const stopping = new AbortController()
@@ -66,7 +65,8 @@ async function makePayments(settings: TrafficSettings, stopping: AbortSignal): P
   const { everyMs } = settings
   if ((await settings.countSettled()) === 0) await makeOpening(settings, stopping)
   const payments = paymentsOf(settings)
-  // A stride that shares no factor with the number of payments visits all of them and changes the network each time.
+  // A stride that shares no factor with the number of payments visits all of them and changes the network
+  // each time.
   const stride = strideOf(payments.length)
   for (let count = 0; !stopping.aborted; count++) {
     const payment = payments[(count * stride) % payments.length]
@@ -75,7 +75,7 @@ async function makePayments(settings: TrafficSettings, stopping: AbortSignal): P
   }
 }
 
-/** While a payment waits to be forwarded short, no other may be forwarded: the fault strikes every forward. */
+/** The fault strikes every forward, so no other payment may be forwarded meanwhile. */
 async function makeOpening(settings: TrafficSettings, stopping: AbortSignal): Promise<void> {
   const { networks, targets, everyMs, faults, countSettled, log } = settings
   const chance = faults.current()
@@ -146,7 +146,7 @@ export type DemoChannel = {
   forwardRecipient: string
 }
 
-/** The channels and the StableWallet of the demonstration. One channel forwards to Base, one to Solana. */
+/** One channel forwards to Base, one to Solana. */
 export async function demoOwners(): Promise<{ channels: readonly DemoChannel[]; wallet: string }> {
   const solanaRecipient = await sandboxSigner('recipient of the demonstration')
   return {
@@ -170,14 +170,12 @@ function evmRecipient(): string {
 }
 
 export type DemoServiceSettings = Omit<SandboxServiceSettings, 'webhooks' | 'faults'> & {
-  /** The URL that receives its webhooks. */
   webhookUrl: string
 }
 
-/** Error rates per deposit of the demonstration's service, so that there are mismatches to see. */
+/** Per deposit, so that there are mismatches to see. */
 const faults = { seed: 'demonstration', dropWebhookRate: 0.08, shortForwardRate: 0.08 }
 
-/** Starts the deposit service of the demonstration. */
 export function startDemoService({ webhookUrl, ...settings }: DemoServiceSettings): Promise<DepositService> {
   const webhooks = [{ url: webhookUrl, secret: settings.secrets.webhookSecret }]
   return startSandboxService({ ...settings, webhooks, faults })

@@ -21,7 +21,7 @@ import { assert } from '../core/errors.ts'
 import type { Amount } from '../core/money.ts'
 import { type Faucet, type TestToken, testTokens, tokenDecimals } from './faucet.ts'
 
-/** Connects to a node that holds the keys of its own accounts and mines on request. */
+/** The node holds the keys of its accounts and mines on request. */
 export function openEvmClient(url: string, chainId: number) {
   const chain = defineChain({
     id: chainId,
@@ -47,8 +47,8 @@ export const tokenAbi = parseAbi([
 ])
 
 /**
- * Deploys the test tokens that are missing. The deployer sends no transaction before them, so the addresses are the
- * same on every chain and machine. Only the deployer may mint.
+ * Deploys the missing tokens. They are the deployer's first transactions, so the addresses are the same on
+ * every chain. Only the deployer may mint.
  */
 export async function deployTokens(client: EvmClient, deployer: EvmAddress): Promise<EvmAddress[]> {
   const addresses = tokenAddresses(deployer)
@@ -64,7 +64,7 @@ export async function deployTokens(client: EvmClient, deployer: EvmAddress): Pro
   return addresses
 }
 
-/** The addresses of the tokens on every chain with this deployer. */
+/** The same on every chain with this deployer. */
 export function tokenAddresses(deployer: EvmAddress): EvmAddress[] {
   return testTokens.map((_token, place) => getContractAddress({ from: deployer, nonce: BigInt(place) }))
 }
@@ -90,7 +90,7 @@ function tokenBytecode(): Hex {
   return parts.join(decimalsBody.replace('12', '06')) as Hex
 }
 
-/** Accounts whose keys the node holds. */
+/** The node holds the keys. */
 export type EvmAccounts = { deployer: EvmAddress; treasury: EvmAddress; payer: EvmAddress }
 
 const tokensOfPayerMin = 10n ** 15n
@@ -104,10 +104,10 @@ export async function nodeAccounts(client: EvmClient): Promise<EvmAccounts> {
   return { payer, treasury, deployer }
 }
 
-/** Mints tokens and sends ether from the treasury. The node assigns the nonces of its accounts. */
+/** Ether comes from the treasury. The node assigns the nonces of its accounts. */
 export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmAccounts): Faucet {
-  // The node may give two transactions sent at once the same nonce, and accepts only the first. Transactions of this
-  // process are therefore sent one at a time; if another process was faster, the transaction is sent again.
+  // The node may give two transactions sent at once the same nonce, and accepts only the first. This process
+  // therefore sends one at a time, and again if another process was faster.
   const inOrder = oneAtATime()
   const send = (transfer: EvmTransfer): Promise<Hash> =>
     inOrder(() => withRetry(() => sendTransfer(client, transfer), untilNumbered))
@@ -128,7 +128,7 @@ export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmA
   }
 }
 
-/** Errors of a used nonce: by another transaction, or by the identical transaction of another process. */
+/** Used by another transaction, or by the identical one of another process. */
 const numberIsTaken = /replacement transaction underpriced|transaction already imported|nonce too low/
 
 const untilNumbered = {
@@ -160,13 +160,13 @@ type EvmTransfer = {
   to: Address
   asset: AssetKey
   amount: Amount
-  /** Applies to tokens; ether is always transferred. */
+  /** Of tokens; ether is always transferred. */
   method: 'mint' | 'transfer'
 }
 
 /**
- * More gas than any token transfer here needs. An estimate holds only for the balances at that moment: if the receiver
- * is emptied before the transfer is included, writing its balance again costs more.
+ * More than any token transfer here needs. An estimate is too low if the receiver is emptied meanwhile:
+ * writing its balance again costs more.
  */
 const tokenGas = 150_000n
 
@@ -187,7 +187,7 @@ async function sendTransfer(
   })
 }
 
-/** Gives the payer tokens for a long demonstration, unless it still has enough. */
+/** For a long demonstration, unless the payer still has enough. */
 export async function stockPayer(
   client: EvmClient,
   { deployer, payer }: EvmAccounts,
@@ -203,9 +203,7 @@ export async function stockPayer(
   await client.mine({ blocks: 1 })
 }
 
-/**
- * Returns a runner that executes its work one at a time, in the order of the calls. A failure does not stop the next.
- */
+/** Runs work in the order of the calls. A failure does not stop the next. */
 function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

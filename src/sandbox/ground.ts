@@ -7,13 +7,12 @@ import { type Chains, type OnPart, startChains, timed } from './chains.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 
 export type GroundSettings = {
-  /** Holds all state; created if missing. */
+  /** Created if missing. */
   folder: string
   log: Logger
   onPart: OnPart
 }
 
-/** Local replacements of external servers. */
 export type Ground = { postgres: PostgresServer; chains: Chains }
 
 export const databases = { daemon: 'depositd', service: 'deposit_service' } as const
@@ -21,9 +20,10 @@ export const databases = { daemon: 'depositd', service: 'deposit_service' } as c
 const postgresPort = 15_432
 
 /**
- * Locks the folder for this process, and starts a database server and local chains with the data of the folder.
+ * Locks the folder, and continues the data in it.
  * @param stack receives the shutdown of each component
- * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start
+ * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not
+ * start
  */
 export async function startGround(settings: GroundSettings, stack: AsyncDisposableStack): Promise<Ground> {
   const { folder } = settings
@@ -63,12 +63,11 @@ type FolderLock = { release(): void }
 
 const sqliteBusy = 5
 
-/** Keeps a reference to each lock, because garbage collection would release it. */
+/** Garbage collection would release a lock without a reference. */
 const held = new Set<DatabaseSync>()
 
 /**
- * Locks a folder for this process. Node has no file lock of its own, so this uses SQLite's: the operating system
- * releases it when the process ends, so that even a kill -9 leaves nothing to clean up.
+ * Node has no file lock, so this uses SQLite's: the operating system releases it even after a kill -9.
  * @throws Fault `usage_bad` if another process holds the lock
  */
 export function lockFolder(folder: string): FolderLock {

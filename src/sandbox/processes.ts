@@ -7,16 +7,16 @@ import { Fault, messageOf } from '../core/errors.ts'
 import { logEvent } from '../log/log-event.ts'
 
 export type ChildSettings = {
-  /** Names the record `{name}.process.json` and the output `{name}.log` in `folder`. */
+  /** Names `{name}.process.json` and `{name}.log` in `folder`. */
   name: string
   folder: string
   command: string
   args: readonly string[]
   /** Asks the program to save its state and end. */
   stopSignal: 'SIGINT' | 'SIGTERM'
-  /** The user that runs the program; null for the user of this process. */
+  /** Null for the user of this process. */
   user: UserIds | null
-  /** The whole environment of the program. Nothing is inherited, so that no setting of this process leaks into it. */
+  /** The whole environment: no setting of this process leaks into it. */
   env: Readonly<Record<string, string>>
   log: Logger
 }
@@ -25,22 +25,20 @@ export type UserIds = { uid: number; gid: number }
 
 export type Child = {
   pid: number
-  /** Settles when the program has ended, with its exit status or the signal that ended it. */
+  /** The exit status, or the signal that ended the program. */
   ended: Promise<number | string>
-  /** Ends the program within `stopWithinMs`, with SIGKILL if it ignores the stop signal. */
+  /** Within `stopWithinMs`, with SIGKILL if the stop signal is ignored. */
   stop(): Promise<void>
 }
 
-/** Time for a program to end by itself. */
 const stopWithinMs = 4000
 const checkEveryMs = 20
 
 type ProcessRecord = { pid: number; identity: string; stopSignal: 'SIGINT' | 'SIGTERM' }
 
 /**
- * Starts a program that may outlive a kill -9 of this process, and records it, so that the next start ends it first.
- * The program leads its own process group, so that Ctrl-C in a terminal reaches only this process, which then stops all
- * programs in order.
+ * Records a program that may outlive a kill -9 of this process, so that the next start ends it first. It
+ * leads its own process group, so that Ctrl-C reaches only this process, which stops all programs in order.
  * @throws Fault `remote_failed` if the program cannot be started
  */
 export async function startChild(settings: ChildSettings): Promise<Child> {
@@ -66,21 +64,21 @@ export async function startChild(settings: ChildSettings): Promise<Child> {
   return { pid, ended, stop: () => (stopping ??= stop()) }
 }
 
-/** The last lines of a program's output, to show why it failed. */
+/** Shows why a program failed. */
 export function lastOutput(folder: string, name: string): string {
   const linesMax = 5
   return readFileSync(outputPath(folder, name), 'utf8').trimEnd().split('\n').slice(-linesMax).join(' | ')
 }
 
-/** Whether an earlier run that was killed left a program running under this name. */
+/** Whether a killed run left a program running under this name. */
 export function hasLeftover(folder: string, name: string): boolean {
   const record = readRecord(recordPath(folder, name))
   return record !== null && identifyProcess(record.pid) === record.identity
 }
 
 /**
- * Ends the program that an earlier, killed run left under this name. A reused process number is left alone.
- * @returns the recorded process number, which no longer belongs to a program of the sandbox
+ * Leaves a reused process number alone.
+ * @returns the recorded number, which no longer belongs to a program of the sandbox
  */
 export async function endLeftover(folder: string, name: string, log: Logger): Promise<number | null> {
   const record = readRecord(recordPath(folder, name))
@@ -92,7 +90,9 @@ export async function endLeftover(folder: string, name: string, log: Logger): Pr
   return record?.pid ?? null
 }
 
-/** Nothing may be awaited between the two steps: a kill -9 in between would leave a program without a record. */
+/**
+ * Nothing may be awaited between the two steps: a kill -9 in between would leave a program without a record.
+ */
 function spawnRecorded({ name, folder, command, args, stopSignal, user, env }: ChildSettings): ChildProcess {
   // A file, not a pipe: the program must be able to keep writing after this process has ended.
   const output = openSync(outputPath(folder, name), 'w')
@@ -116,7 +116,6 @@ function pidOf(child: ChildProcess, name: string): Promise<number> {
   })
 }
 
-/** Returns after the process has ended. */
 async function endProcess(pid: number, signal: NodeJS.Signals): Promise<void> {
   const identity = identifyProcess(pid)
   const lasts = (): boolean => identity !== null && identifyProcess(pid) === identity
@@ -154,8 +153,8 @@ function outputPath(folder: string, name: string): string {
 }
 
 /**
- * Identifies a run of a process by its start time, because the operating system reuses process numbers. Null if no such
- * process runs. Reads `/proc` on Linux, because slim images lack `ps`, and runs `ps` elsewhere.
+ * The operating system reuses process numbers, so the start time identifies a run; null if none runs. Slim
+ * images lack `ps`, so Linux reads `/proc`.
  */
 export function identifyProcess(pid: number): string | null {
   return process.platform === 'linux' ? identifyByProc(pid) : identifyByPs(pid)
@@ -163,7 +162,8 @@ export function identifyProcess(pid: number): string | null {
 
 function identifyByProc(pid: number): string | null {
   const stat = readOrNull(`/proc/${pid}/stat`)
-  // The name in parentheses may contain spaces and parentheses, so the fields count from the last parenthesis.
+  // The name in parentheses may contain spaces and parentheses, so the fields count from the last
+  // parenthesis.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, startedTicks] = [fields?.[0], fields?.[19]]
   if (state === undefined || startedTicks === undefined || isDead(state)) return null
@@ -181,7 +181,7 @@ function identifyByPs(pid: number): string | null {
   }
 }
 
-/** A zombie has ended and only waits for its parent to collect it. */
+/** A zombie only waits for its parent to collect it. */
 function isDead(state: string): boolean {
   return state.startsWith('Z') || state.startsWith('X')
 }

@@ -23,10 +23,10 @@ export type SandboxServiceSettings = {
   webhooks: readonly WebhookEndpoint[]
   /** Null disables faults. */
   faults: FaultSettings | null
-  /** Preferred port. By default the usual port, or a free one if that is in use. */
+  /** By default the usual port, or a free one if that is in use. */
   port?: number
   tls?: TlsSettings
-  /** Port of the server that switches faults; 0 for any free port. */
+  /** 0 for any free port. */
   adminPort?: number
   log: Logger
 }
@@ -35,14 +35,13 @@ const usualPort = 18_080
 const pollEveryMs = 500
 const replaceAfterMs = 120_000
 
-/** In whole units of USDC; other pairs are derived. The prices of the sandbox never change. */
+/** In whole units of USDC; other pairs are derived. */
 const prices = { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'USDT/USDC': '0.9995' }
 
 /** More than a long demonstration forwards. */
 const liquidity: Readonly<Record<string, string>> = { ETH: '100', SOL: '1000' }
 const liquidityOfTokens = '1000000'
 
-/** Starts the deposit service on local chains, with money to forward. */
 export async function startSandboxService(settings: SandboxServiceSettings): Promise<DepositService> {
   const { networks, secrets, log, port = await freePort(usualPort), ...asked } = settings
   await Promise.all(networks.map((network) => fundLiquidity(network, secrets)))
@@ -78,8 +77,8 @@ async function fundLiquidity(network: SandboxNetwork, { seed }: SandboxSecrets):
 }
 
 /**
- * Reads the secrets of the folder, or creates them in a file that only this user can read. Keys that the service does
- * not accept are replaced; the secrets that the folder's chains and database depend on stay.
+ * Only this user can read the file. Keys that the service does not accept are replaced; secrets of the
+ * chains and the database stay.
  */
 export function sandboxSecrets(folder: string): SandboxSecrets {
   const path = join(folder, 'secrets.json')
@@ -109,22 +108,22 @@ export type ServiceAloneSettings = GroundSettings & {
   port?: number
   /** Null disables faults. */
   faults: FaultSettings | null
-  /** Port of the server that switches faults. */
   adminPort?: number
 }
 
 export type ServiceAlone = {
   service: DepositService
   networks: readonly SandboxNetwork[]
-  /** Absolute paths of the files that hold its keys. */
+  /** Absolute paths. */
   keyFiles: ServiceFiles
   databaseUrl: string
   stop(): Promise<void>
 }
 
 /**
- * Starts the deposit service and its dependencies on this machine, without depositd.
- * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start
+ * Without depositd.
+ * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not
+ * start
  */
 export async function startServiceAlone(settings: ServiceAloneSettings): Promise<ServiceAlone> {
   const { folder, onPart, ...asked } = settings

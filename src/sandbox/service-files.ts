@@ -2,29 +2,27 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SandboxNetwork } from './local-networks.ts'
 
-/** Secrets that the components of one sandbox share. Random per folder; there is no default to guess. */
+/** Random per folder; there is no default to guess. */
 export type SandboxSecrets = { readKey: string; writeKey: string; webhookSecret: string; seed: string }
 
-/** Addresses of a deposit service on local chains, for commands in another process. */
+/** For commands in another process. */
 export type ServicePlace = {
-  /** The process that runs the service. */
   pid: number
   url: string
   databaseUrl: string
-  /** URL of the server that switches faults; null if faults are disabled. */
+  /** Null if faults are disabled. */
   adminUrl: string | null
   networks: readonly { name: string; url: string }[]
 }
 
 const placeFile = 'service.json'
-/** File names in the folder, each with one key. */
+/** Each file holds one key. */
 export const serviceKeyFile = { write: 'write-key', read: 'read-key' } as const
 
 export type ServiceFiles = Record<keyof typeof serviceKeyFile, string>
 
 /**
- * Writes the addresses of the service to the folder, and each key to a file of its own, which a shell reads most
- * easily.
+ * Each key is alone in its file, which a shell reads most easily.
  * @returns the paths of the key files
  */
 export function writeServiceFiles(
@@ -47,7 +45,7 @@ export function writeServiceFiles(
   return paths
 }
 
-/** The addresses of the service that runs in this folder or ran last; null if none ever ran. */
+/** Runs now or ran last; null if none ever ran. */
 export function readServicePlace(folder: string): ServicePlace | null {
   try {
     return JSON.parse(readFileSync(join(folder, placeFile), 'utf8')) as ServicePlace

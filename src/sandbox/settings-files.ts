@@ -12,11 +12,11 @@ export type SandboxAddresses = {
   apiKey: string
   webhookSecret: string
   networks: readonly NetworkSettings[]
-  /** Addresses the service forwards from, by network. */
+  /** By network. */
   senders: Readonly<Record<string, readonly string[]>>
   httpPort: number
   opsPort: number
-  /** Overrides the sandbox's deadlines and adds rules that it does not have. */
+  /** In addition to the sandbox's own, which it overrides. */
   policy?: Readonly<Record<string, unknown>>
 }
 
@@ -33,10 +33,7 @@ const sandboxPolicy = {
 }
 const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * * *', pollOverlap: '10m' }
 
-/**
- * Writes the settings by which the daemon and the commands reach the components of the sandbox.
- * @returns the environment, as it stands in the file
- */
+/** @returns the environment, as it stands in the file */
 export function writeSettings(addresses: SandboxAddresses): Record<string, string> {
   const { folder, networks, senders } = addresses
   const policy = { ...sandboxPolicy, ...addresses.policy }
@@ -62,7 +59,7 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
   return environment
 }
 
-/** The settings that the last start in this folder wrote; null if there are none. */
+/** Null if no start wrote settings here. */
 export function readSettings(folder: string): Record<string, string | undefined> | null {
   try {
     return parseEnv(readFileSync(join(folder, environmentFile), 'utf8'))

@@ -30,7 +30,7 @@ import { type Address, type AssetKey, assetCode, type TxId, toTxId } from '../co
 import { type Faucet, testTokens, tokenDecimals } from './faucet.ts'
 import { uniqueInstruction } from './solana/faucet.ts'
 
-/** The keys of the local chain's own accounts; the same on every machine. */
+/** The same on every machine. */
 export type SolanaSigners = {
   authority: KeyPairSigner
   payer: KeyPairSigner
@@ -45,13 +45,13 @@ export async function solanaSigners(): Promise<SolanaSigners> {
   return { authority, payer, mints: await Promise.all(mints) }
 }
 
-/** Initial balances, which let the chain's own accounts pay fees, rent and the money they give away. */
+/** The chain's own accounts pay fees, rent and the money they give away. */
 export function solanaGenesis({ authority, payer }: SolanaSigners): Map<KitAddress, bigint> {
   const lamportsEach = 10_000_000n * 1_000_000_000n
   return new Map([authority, payer].map(({ address }) => [address, lamportsEach]))
 }
 
-/** Creates the mints that are missing, and gives the payer tokens of each. */
+/** Creates missing mints, and gives the payer tokens. */
 export async function createMints(rpc: SandboxSolanaRpc, signers: SolanaSigners): Promise<void> {
   const { authority, payer, mints } = signers
   const space = BigInt(getMintSize())
@@ -84,7 +84,6 @@ export async function createMints(rpc: SandboxSolanaRpc, signers: SolanaSigners)
   }
 }
 
-/** Mints tokens and sends lamports from the authority. */
 export function solanaFaucet(rpc: SandboxSolanaRpc, { authority, payer }: SolanaSigners): Faucet {
   return {
     payer: payer.address as string as Address,
@@ -166,7 +165,7 @@ async function associatedAccount(mint: KitAddress, owner: KitAddress): Promise<K
 
 export type SandboxSolanaRpc = ReturnType<typeof createSolanaRpc>
 
-/** Signs and sends. When this returns, the node has run the transaction. */
+/** When this returns, the node has run the transaction. */
 export async function sendInstructions(
   rpc: SandboxSolanaRpc,
   payer: KeyPairSigner,
@@ -183,7 +182,7 @@ export async function sendInstructions(
   return toTxId(await rpc.sendTransaction(wire, { encoding: 'base64' }).send())
 }
 
-/** Returns the same key for the same name on every machine, so use it for local chains only. */
+/** The same key for the same name on every machine: for local chains only. */
 export function sandboxSigner(name: string): Promise<KeyPairSigner> {
   const seed = createHash('sha256').update(`depositd sandbox ${name}`).digest()
   return createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(seed))

@@ -34,7 +34,7 @@ const schemas = {
   byOwner: z.tuple([addressParameter, tokenFilter, accountQuery]),
 }
 
-/** Accounts as they were at the end of the newest slot of the requested commitment. */
+/** As of the end of the newest slot of the requested commitment. */
 export function accountMethods(chain: SolanaChain): Methods {
   const encoded = (account: AccountState | null, wanted: AccountConfig, slot: number) =>
     account === null
@@ -114,14 +114,12 @@ function missing(problem: string): RpcError {
   return new RpcError(rpcCodes.invalidParams, `Invalid param: ${problem}`)
 }
 
-/** Returns the decimals of a mint, for amounts of token accounts. */
 type DecimalsOf = (mint: string) => number
 
 /** No account pays rent any more; a real node returns this value. */
 const rentExemptEpoch = 2n ** 64n - 1n
 const base58BytesMax = 128
 
-/** Encodes an account as the JSON-RPC interface does. */
 function encodeAccount(account: AccountState, format: AccountConfig, decimalsOf: DecimalsOf) {
   const { lamports, owner, executable, data } = account
   const parsed = format.encoding === 'jsonParsed' ? parseData(account, decimalsOf) : null

@@ -15,28 +15,24 @@ export type SolanaChain = {
   slots: Slots
   history: TransactionHistory
   runtime: Runtime
-  /**
-   * Runs the transaction in the newest slot. If the account cannot pay even the fee, the transaction leaves no trace.
-   */
+  /** In the newest slot. If the account cannot pay even the fee, the transaction leaves no trace. */
   execute(wire: WireTransaction, bytes: Uint8Array): ExecutionOutcome
   simulate(wire: WireTransaction, checkSignatures: boolean): ExecutionOutcome
-  /** The account at the end of a slot, which must be one of the last few. */
+  /** At the end of the slot, which must be one of the last few. */
   accountAt(address: Address, slot: number): AccountState | null
-  /** Token accounts that the owner has or had. */
+  /** That the owner has or had. */
   tokenAccountsOf(owner: Address): readonly Address[]
 }
 
-/** The accounts as they were before a transaction that is not final yet. */
+/** Before a transaction that is not final yet. */
 type RecentChange = { slot: number; before: ReadonlyMap<Address, AccountState | null> }
 
 export type ChainSettings = {
   path: string
   slots: Slots
-  /** Initial accounts of the chain. */
   genesis: ReadonlyMap<Address, AccountState>
 }
 
-/** Opens the chain of a file, or starts a new one. */
 export function openChain({ path, slots, genesis }: ChainSettings): SolanaChain {
   const runtime = createRuntime()
   const tokenAccounts = new Map<Address, Set<Address>>()

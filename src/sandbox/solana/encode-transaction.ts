@@ -24,10 +24,7 @@ export const transactionConfig = z.looseObject({
 
 export type TransactionConfig = z.output<typeof transactionConfig>
 
-/**
- * Encodes a transaction with its effects as the JSON-RPC interface does.
- * @throws RpcError -32015 if the caller does not support transactions of this version
- */
+/** @throws RpcError -32015 if the caller does not support transactions of this version */
 export function encodeTransaction(stored: StoredTransaction, config: TransactionConfig) {
   const wire = readWire(stored, config)
   return {
@@ -38,7 +35,7 @@ export function encodeTransaction(stored: StoredTransaction, config: Transaction
 }
 
 /**
- * Encodes only the accounts of a transaction and its effects on them, which is the detail `accounts` of blocks.
+ * The detail `accounts` of blocks.
  * @throws RpcError -32015 if the caller does not support transactions of this version
  */
 export function listAccounts(stored: StoredTransaction, config: TransactionConfig) {
@@ -151,7 +148,7 @@ type PlainInstruction = {
   programId: Address
   accounts: readonly Address[]
   data: Uint8Array
-  /** The data in base58. */
+  /** Base58. */
   text: string
 }
 
@@ -161,8 +158,7 @@ const tokenTransfer = 3
 const tokenTransferChecked = 12
 
 /**
- * An instruction as `jsonParsed` describes it, for transfers of lamports and tokens. All others are returned in the
- * form that a real node uses for programs it does not know.
+ * As `jsonParsed`, for transfers of lamports and tokens; all others as a real node returns unknown programs.
  */
 function describeInstruction(instruction: PlainInstruction) {
   const { programId, accounts, text } = instruction

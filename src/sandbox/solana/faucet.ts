@@ -16,7 +16,7 @@ import { getTransferSolInstruction } from '@solana-program/system'
 import { blockhashLifetimeSlots, type Slots } from './slots.ts'
 
 export type LamportFaucet = {
-  /** @returns a signed transaction that gives lamports away */
+  /** @returns a signed transaction */
   transfer(to: Address, amount: bigint): Promise<Uint8Array>
 }
 
@@ -54,8 +54,8 @@ const unitsSpan = 1_000_000
 let count = randomInt(unitsSpan)
 
 /**
- * Makes two otherwise identical transactions of one slot differ; the second would count as a repetition of the first.
- * It varies the compute unit limit, which costs nothing and moves nothing.
+ * Otherwise the second of two identical transactions of one slot counts as a repetition. A varied compute
+ * unit limit costs nothing.
  */
 export function uniqueInstruction(): Instruction {
   count = (count + 1) % unitsSpan

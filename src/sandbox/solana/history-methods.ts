@@ -43,7 +43,7 @@ const schemas = {
   blockTime: z.tuple([slotParameter]),
 }
 
-/** Transactions and blocks that are at least confirmed. */
+/** At least confirmed. */
 export function historyMethods(chain: SolanaChain): Methods {
   return {
     getSignaturesForAddress: (parameters) => listSignatures(chain, readParameters(schemas.page, parameters)),
@@ -73,8 +73,8 @@ export function historyMethods(chain: SolanaChain): Methods {
 }
 
 /**
- * Newest first. As on a real node, an unknown `before` returns an empty list and an unknown `until` is never reached,
- * both without an error.
+ * Newest first. As on a real node, an unknown `before` returns an empty list and an unknown `until` is never
+ * reached.
  */
 function listSignatures(chain: SolanaChain, [address, config]: z.output<typeof schemas.page>) {
   requireConfirmed(config.commitment)
@@ -106,7 +106,9 @@ function newestFirst(entries: readonly TransactionEntry[], { wanted, until, limi
   return page
 }
 
-/** Without `searchTransactionHistory`, a node remembers a transaction only as long as a blockhash is valid. */
+/**
+ * Without `searchTransactionHistory`, a node remembers a transaction only as long as a blockhash is valid.
+ */
 function statuses(chain: SolanaChain, [signatures, config]: z.output<typeof schemas.statuses>) {
   const slot = chain.slots.at('processed')
   const oldest = config.searchTransactionHistory ? 0 : slot - blockhashLifetimeSlots

@@ -5,12 +5,12 @@ import type { TransactionMeta } from './record.ts'
 import type { TransactionError } from './runtime.ts'
 import type { AccountState } from './token-state.ts'
 
-/** One transaction of the chain, with its accounts after it ran. */
+/** With its accounts after it ran. */
 export type StoredTransaction = {
   signature: string
   slot: number
   accounts: readonly string[]
-  /** The transaction's bytes, base64. */
+  /** Base64. */
   wire: string
   meta: TransactionMeta
   changed: readonly StoredAccount[]
@@ -21,9 +21,9 @@ export type StoredAccount = { address: string; state: StoredState | null }
 
 type StoredState = { lamports: bigint | number; owner: string; data: string; executable: boolean }
 
-/** The part of a transaction that is kept in memory; the rest is read from the file. */
+/** The part kept in memory; the rest is read from the file. */
 export type TransactionEntry = {
-  /** The transaction's index in the chain. */
+  /** Index in the chain. */
   number: number
   signature: string
   slot: number
@@ -36,17 +36,17 @@ export type TransactionHistory = {
   add(transaction: StoredTransaction): void
   find(signature: string): TransactionEntry | null
   read(entry: TransactionEntry): StoredTransaction
-  /** The transactions that list the account, oldest first. */
+  /** Oldest first. */
   ofAddress(address: string): readonly TransactionEntry[]
   ofSlot(slot: number): readonly TransactionEntry[]
   lastSlot(): number
   close(): void
 }
 
-/** Recent transactions are requested most, so this many stay in memory. */
+/** Recent transactions are requested most. */
 const keptMax = 1000
 
-/** Opens the chain's file. `onStored` receives every transaction in it, so that the accounts can be restored. */
+/** `onStored` receives every transaction of the file, so that the accounts can be restored. */
 export function openHistory(
   path: string,
   onStored: (transaction: StoredTransaction) => void,
@@ -99,19 +99,19 @@ function append<Key>(lists: Map<Key, TransactionEntry[]>, key: Key, entry: Trans
   else list.push(entry)
 }
 
-/** Offset and length of a line, in bytes. */
+/** In bytes. */
 type LinePlace = { offset: number; length: number }
 
 type JsonLinesFile<Line> = {
-  /** The line has left this process when this returns, so a kill of the process loses nothing. */
+  /** When this returns, a kill of the process loses nothing. */
   append(line: Line): LinePlace
   read(place: LinePlace): Line
   close(): void
 }
 
 /**
- * Opens a file of one JSON document per line and passes every line to `onLine`. A last line that a kill left incomplete
- * was never confirmed to a caller, and is cut off.
+ * One JSON document per line. A last line that a kill left incomplete was never confirmed to a caller, and
+ * is cut off.
  */
 function openJournal<Line>(
   path: string,

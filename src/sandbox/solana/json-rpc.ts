@@ -1,4 +1,4 @@
-/** An error as a Solana node returns it. The codes are those of Agave's `rpc-client-api/src/custom_error.rs`. */
+/** Codes of Agave's `rpc-client-api/src/custom_error.rs`. */
 export class RpcError extends Error {
   override readonly name = 'RpcError'
   readonly code: number
@@ -28,7 +28,7 @@ export function invalidParams(problem: string): RpcError {
   return new RpcError(rpcCodes.invalidParams, `Invalid params: ${problem}`)
 }
 
-/** Parses integers as `bigint` if a JSON number cannot hold them exactly, as lamports may need. */
+/** A `bigint` if a JSON number cannot hold the integer exactly, as lamports may need. */
 export function parseExactly(text: string): unknown {
   return (JSON.parse as (text: string, revive: Revive) => unknown)(text, (_key, value, { source = '' }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && /^-?\d+$/.test(source)

@@ -27,16 +27,15 @@ import { blockhashLifetimeSlots, createSlots, type SlotSettings } from './slots.
 import { submitMethods } from './submit-methods.ts'
 
 export type SolanaSettings = {
-  /** Holds the chain. */
   folder: string
-  /** Preferred port. If absent or in use, a free port is chosen. */
+  /** If absent or in use, a free port is chosen. */
   port?: number
-  /** Applies to a new chain; an existing one keeps its own. */
+  /** Of a new chain; an existing one keeps its own. */
   slotMs?: number
-  /** Number of slots that `confirmed` and `finalized` are behind the newest. */
+  /** Slots that `confirmed` and `finalized` are behind the newest. */
   confirmedLag?: number
   finalizedLag?: number
-  /** Initial lamports by account, in addition to those of the faucet behind `requestAirdrop`. */
+  /** In lamports, in addition to the faucet behind `requestAirdrop`. */
   genesis?: ReadonlyMap<Address, bigint>
   log: Logger
 }
@@ -44,13 +43,10 @@ export type SolanaSettings = {
 export type SandboxSolanaNode = { url: string; stop(): Promise<void> }
 
 const faucetLamports = 500_000_000n * 1_000_000_000n
-/** A chain starts as if it had run for a while, so that a caller can look back some slots. */
+/** Lets a caller look back some slots on a new chain. */
 const slotsBeforeStart = 1000
 
-/**
- * Runs Solana's virtual machine and its history behind the JSON-RPC interface, on loopback, within this process. Every
- * result is on disk before it is returned.
- */
+/** On loopback, within this process. Every result is on disk before it is returned. */
 export async function startSolana(settings: SolanaSettings): Promise<SandboxSolanaNode> {
   const { folder, log, confirmedLag = 1, finalizedLag = 4, slotMs = 400 } = settings
   mkdirSync(folder, { recursive: true })
@@ -103,7 +99,7 @@ const configAfter = <First extends z.ZodType>(first: First) => z.tuple([first, c
 /** The first epoch outlasts any local chain, so a change that waits for an epoch applies at once or never. */
 const slotsInEpoch = 2 ** 40
 
-/** Methods about the node and the time. Every slot has a block, so heights are slots. */
+/** Every slot has a block, so heights are slots. */
 function clusterMethods(chain: SolanaChain): Methods {
   const { slots, runtime } = chain
   const slotOf = (parameters: readonly unknown[]): number =>
@@ -149,7 +145,6 @@ const callSchema = z.looseObject({
   params: z.array(z.unknown()).default([]),
 })
 
-/** Serves single and batched JSON-RPC calls on loopback. */
 async function serveRpc(methods: Methods, port: number, log: Logger): Promise<RpcServer> {
   const server = createServer((request, response) => {
     answerRequest(methods, request, response).catch((error: unknown) => {

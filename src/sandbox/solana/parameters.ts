@@ -4,7 +4,7 @@ import type { SolanaChain } from './chain.ts'
 import { invalidParams, RpcError, rpcCodes } from './json-rpc.ts'
 import type { Commitment } from './slots.ts'
 
-/** One method of the interface: takes the parameters as received and returns the result. */
+/** Takes the parameters as received. */
 type Method = (parameters: readonly unknown[]) => unknown
 
 export type Methods = Readonly<Record<string, Method>>
@@ -29,7 +29,7 @@ export const contextConfig = z.looseObject({ commitment, minContextSlot: slotPar
 
 export type ContextConfig = z.output<typeof contextConfig>
 
-/** The slot that the result applies to. @throws RpcError -32016 if the caller requires a later one */
+/** @throws RpcError -32016 if the caller requires a later slot */
 export function contextSlot({ slots }: SolanaChain, config: ContextConfig): number {
   const slot = slots.at(config.commitment)
   if (config.minContextSlot === undefined || slot >= config.minContextSlot) return slot
@@ -42,7 +42,7 @@ export function withContext<Value>(slot: number, value: Value) {
   return { context: { apiVersion: nodeVersion, slot }, value }
 }
 
-/** The release that this node reports and whose responses it copies. */
+/** The release whose responses this node copies. */
 export const nodeVersion = '3.0.0'
 
 /** @throws RpcError -32602 for `processed`: before confirmation the result would be a guess */

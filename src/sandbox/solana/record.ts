@@ -17,7 +17,7 @@ export type RawInstruction = {
   stackHeight: number | null
 }
 
-/** The node's metadata of a transaction, with the names of the JSON-RPC interface. */
+/** With the names of the JSON-RPC interface. */
 export type TransactionMeta = {
   err: TransactionError | null
   status: { Ok: null } | { Err: TransactionError }
@@ -33,7 +33,7 @@ export type TransactionMeta = {
   computeUnitsConsumed: bigint
 }
 
-/** The state of each account of a transaction, in their order. */
+/** In the order of the transaction's accounts. */
 export type AccountStates = readonly (AccountState | null)[]
 
 export type Execution = {
@@ -86,7 +86,7 @@ function innerInstructions(inner: ExecutionOutcome['inner']): TransactionMeta['i
   })
 }
 
-/** The decimals in a mint's account; zero if there is no such mint. */
+/** Zero if there is no such mint. */
 export function decimalsIn(mint: AccountState | null): number {
   return (mint === null ? null : readMint(mint))?.decimals ?? 0
 }

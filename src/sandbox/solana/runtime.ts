@@ -19,7 +19,7 @@ import { messageOf } from '../../core/errors.ts'
 import { invalidParams } from './json-rpc.ts'
 import type { AccountState } from './token-state.ts'
 
-/** The effects of a transaction that ran or was simulated. */
+/** Of a transaction that ran or was simulated. */
 export type ExecutionOutcome = {
   error: TransactionError | null
   logs: string[]
@@ -29,7 +29,6 @@ export type ExecutionOutcome = {
 
 type SlotTime = { slot: number; time: number }
 
-/** Solana's virtual machine and its accounts. */
 export type Runtime = {
   read(address: Address): AccountState | null
   write(address: Address, state: AccountState | null): void
@@ -38,7 +37,7 @@ export type Runtime = {
   rentFor(bytes: number): bigint
 }
 
-/** The chain checks blockhashes and duplicates before it runs the machine, by its own slots and history. */
+/** The chain itself checks blockhashes and duplicates, by its own slots and history. */
 export function createRuntime(): Runtime {
   const machine = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n)
   return {
@@ -90,7 +89,7 @@ function toOutcome(result: TransactionMetadata | FailedTransactionMetadata): Exe
   }
 }
 
-/** As in the JSON-RPC interface: a name, or an object of a name and its details. */
+/** A name, or an object of a name and its details. */
 export type TransactionError = string | { [name: string]: unknown }
 
 /** The runtime numbers its errors in these orders. */
@@ -119,7 +118,6 @@ type InstructionError = ReturnType<
   Extract<ReturnType<FailedTransactionMetadata['err']>, { err(): unknown }>['err']
 >
 
-/** A transaction as received, decoded. */
 export type WireTransaction = {
   transaction: Transaction
   message: CompiledTransactionMessage & CompiledTransactionMessageWithLifetime

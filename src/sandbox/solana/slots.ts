@@ -4,33 +4,32 @@ import { type Blockhash, getBase58Decoder } from '@solana/kit'
 export type Commitment = 'processed' | 'confirmed' | 'finalized'
 
 export type SlotSettings = {
-  /** Milliseconds since 1970 at which slot 0 began. */
+  /** Start of slot 0, in milliseconds since 1970. */
   genesisMs: number
   slotMs: number
-  /** Number of slots that `confirmed` and `finalized` are behind the newest. */
+  /** Slots that `confirmed` and `finalized` are behind the newest. */
   confirmedLag: number
   finalizedLag: number
 }
 
 export type Slots = {
-  /** The newest slot of that commitment. */
   at(commitment: Commitment): number
   /** Unix seconds. */
   timeOf(slot: number): number
   blockhashOf(slot: number): Blockhash
-  /** The slot of a blockhash that a transaction may still use; null if it is unknown or expired. */
+  /** Null if the blockhash is unknown or expired. */
   usableSlotOf(blockhash: string): number | null
   commitmentOf(slot: number): Commitment
   /** Keeps the newest slot at or above this one, even if the clock is behind. */
   notBefore(slot: number): void
 }
 
-/** A blockhash is valid for this many slots, as on the real network. */
+/** As on the real network. */
 export const blockhashLifetimeSlots = 150
 
 /**
- * Slots follow the wall clock and every slot has a block, so no slot is stored: hashes are computed from the slot's
- * number. If the clock is set back, no slot comes twice.
+ * Slots follow the wall clock and hashes are computed from the number, so no slot is stored. If the clock is
+ * set back, no slot comes twice.
  */
 export function createSlots(settings: SlotSettings, now: () => number = Date.now): Slots {
   const { genesisMs, slotMs } = settings

@@ -32,7 +32,7 @@ const schemas = {
   airdrop: z.tuple([addressParameter, lamportsParameter, contextConfig.prefault({})]),
 }
 
-/** Sending executes: when the method returns, the transaction has run and is on disk. */
+/** When the method returns, the transaction has run and is on disk. */
 export function submitMethods(chain: SolanaChain, faucet: LamportFaucet): Methods {
   return {
     sendTransaction(parameters) {
@@ -59,7 +59,10 @@ function decodeWire(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   return bytes
 }
 
-/** @returns the signature, even if the transaction could not pay its fee and was dropped, as a real node does */
+/**
+ * @returns the signature even of a transaction that was dropped because it cannot pay its fee, as a real
+ * node does
+ */
 function send(chain: SolanaChain, bytes: Uint8Array, skipPreflight: boolean): string {
   const wire = parseTransaction(bytes)
   const [signature = ''] = wire.signatures
@@ -75,7 +78,7 @@ function requireSignatures({ transaction }: WireTransaction): void {
   if (!isSigned) throw signatureFailure()
 }
 
-/** The error that prevents a transaction from running; null if there is none. */
+/** Null if the transaction may run. */
 function refusal(chain: SolanaChain, { message, signatures }: WireTransaction): ExecutionOutcome | null {
   const nothing = { logs: [], unitsConsumed: 0n, inner: [] }
   if (chain.history.find(signatures[0] ?? '') !== null) return { ...nothing, error: 'AlreadyProcessed' }

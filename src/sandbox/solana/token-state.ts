@@ -3,7 +3,6 @@ import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 
 export const token2022ProgramAddress = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address
 
-/** An account as the runtime holds it. */
 export type AccountState = { lamports: bigint; owner: Address; data: Uint8Array; executable: boolean }
 
 export type TokenAccountState = {
@@ -25,7 +24,8 @@ export type UiAmount = { amount: string; decimals: number; uiAmount: number | nu
 const tokenAccountSize = 165
 const mintSize = 82
 /**
- * After the base layout, one byte of Token-2022 says whether an account with extensions is a mint or a token account.
+ * After the base layout, one byte of Token-2022 says whether an account with extensions is a mint or a token
+ * account.
  */
 const kindOffset = 165
 const mintKind = 1
@@ -35,7 +35,7 @@ export function isTokenProgram(program: string): boolean {
   return program === TOKEN_PROGRAM_ADDRESS || program === token2022ProgramAddress
 }
 
-/** Null if the account is not a token account of either token program. */
+/** Of either token program; null if it is no token account. */
 export function readTokenAccount({ owner: program, data }: AccountState): TokenAccountState | null {
   const isSized = data.length === tokenAccountSize || data[kindOffset] === tokenAccountKind
   const state = data[108]
@@ -48,7 +48,7 @@ export function readTokenAccount({ owner: program, data }: AccountState): TokenA
   }
 }
 
-/** Null if the account is not a mint of either token program. */
+/** Of either token program; null if it is no mint. */
 export function readMint({ owner: program, data }: AccountState): MintState | null {
   const isSized = data.length === mintSize || data[kindOffset] === mintKind
   const decimals = data[44]
