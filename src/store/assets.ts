@@ -4,8 +4,7 @@ import { Fault } from '../core/errors.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * Pins the decimals of assets. Until a deposit uses an asset, its decimals follow the settings, so that a wrong number
- * which the chain rejected can be fixed in the settings.
+ * Until a deposit uses an asset, its decimals follow the settings, so that a wrong number can be fixed there.
  * @throws Fault `settings_bad` if the new decimals would change recorded amounts
  */
 export async function pinAssets(db: Kysely<Tables>, assets: readonly Asset[]): Promise<void> {
@@ -19,7 +18,7 @@ export async function pinAssets(db: Kysely<Tables>, assets: readonly Asset[]): P
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
-/** Assets that have recorded amounts and whose decimals differ between the settings and the database. */
+/** With recorded amounts, and other decimals in the settings than in the database. */
 export async function pinFaults(db: Kysely<Tables>, assets: readonly Asset[]): Promise<string[]> {
   const { rows } = await sql<{ key: AssetKey; decimals: number; pinned: number }>`
     select wanted.key, wanted.decimals, asset.decimals as pinned
@@ -31,7 +30,7 @@ export async function pinFaults(db: Kysely<Tables>, assets: readonly Asset[]): P
   )
 }
 
-/** The networks, completed by the pinned assets whose decimals the settings omit. */
+/** With pinned assets whose decimals the settings omit. */
 export async function pinnedNetworks(
   db: Kysely<Tables>,
   networks: readonly NetworkSettings[],
@@ -54,7 +53,7 @@ export async function pinnedNetworks(
   })
 }
 
-/** Networks of the pinned assets, and `asked` if it has a deposit or a mismatch. */
+/** Of pinned assets, and `asked` if it has a deposit or a mismatch. */
 export async function networksKnown(db: Kysely<Tables>, asked: string): Promise<string[]> {
   const { rows } = await sql<{ network: string }>`
     select network from asset
@@ -63,7 +62,7 @@ export async function networksKnown(db: Kysely<Tables>, asked: string): Promise<
   return rows.map(({ network }) => network)
 }
 
-/** Symbol, network and decimals of each asset, by key. */
+/** By key. */
 export type AssetNames = ReadonlyMap<string, { symbol: string; network: string; decimals: number }>
 
 export async function readAssetNames(db: Kysely<Tables>): Promise<AssetNames> {
@@ -78,15 +77,15 @@ function wanted(assets: readonly Asset[]) {
   ) as wanted (key, network, symbol, decimals)`
 }
 
-/** Whether a deposit uses the asset. */
+/** A deposit uses it. */
 function isKept(key: ReturnType<typeof sql>) {
   return sql`exists (select from deposit where ${key} in (deposit.asset, deposit.settlement_asset))`
 }
 
-/** Symbol, network and decimals of assets, by key. */
+/** By key. */
 export type NamedAssets = Record<string, { symbol: string; network: string; decimals: number }>
 
-/** The assets whose keys occur in a text, as one JSON object. */
+/** Those whose keys occur in a text, as one JSON object. */
 export function assetsIn(text: RawBuilder<unknown>): RawBuilder<NamedAssets> {
   return sql`(
     select coalesce(jsonb_object_agg(named.key, jsonb_build_object(

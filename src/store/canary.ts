@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from './tables.ts'
 
-/** Turns the canary on or off. If it was off, its age is measured from now on. */
+/** If it was off, its age is measured from now on. */
 export async function switchCanary(db: Kysely<Tables>, isOn: boolean): Promise<void> {
   await sql`
     insert into canary (is_on) values (${isOn})
@@ -11,7 +11,7 @@ export async function switchCanary(db: Kysely<Tables>, isOn: boolean): Promise<v
 }
 
 /**
- * Claims the next canary, once per interval across all processes.
+ * Once per interval across all processes.
  * @returns false if it is not due
  */
 export async function claimCanary(db: Kysely<Tables>, everyMs: number): Promise<boolean> {
@@ -23,20 +23,17 @@ export async function claimCanary(db: Kysely<Tables>, everyMs: number): Promise<
   return rows.length > 0
 }
 
-/** How long our own webhooks are recognised. A later arrival counts as an ordinary webhook. */
+/** A later arrival counts as an ordinary webhook. */
 const tokensKept = '1 day'
 
-/** Records a canary that is about to be sent, and deletes old ones. */
+/** Also deletes old ones. */
 export async function startCanary(db: Kysely<Tables>, token: string): Promise<void> {
   await sql`
     with forgotten as (delete from canary_webhook where sent_at < now() - ${sql.lit(tokensKept)}::interval)
     insert into canary_webhook (token_sha256) values (${hashOf(token)})`.execute(db)
 }
 
-/**
- * Records the arrival of a canary.
- * @returns false if the token is unknown
- */
+/** @returns false if the token is unknown */
 export async function receiveCanary(db: Kysely<Tables>, token: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update canary_webhook set received_at = coalesce(received_at, now())
@@ -44,10 +41,7 @@ export async function receiveCanary(db: Kysely<Tables>, token: string): Promise<
   return numAffectedRows === 1n
 }
 
-/**
- * Records a success if the canary arrived.
- * @returns whether it did
- */
+/** @returns whether the canary arrived */
 export async function endCanary(db: Kysely<Tables>, token: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update canary set succeeded_at = greatest(canary.succeeded_at, w.received_at)
@@ -59,7 +53,7 @@ function hashOf(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }
 
-/** Seconds since the last success, or since the canary was turned on if that is later; null before the first start. */
+/** Seconds since the last success, or since a later turning on; null before the first start. */
 export async function canaryAge(db: Kysely<Tables>): Promise<number | null> {
   const { rows } = await sql<{ age: number }>`
     select greatest(extract(epoch from now() - greatest(succeeded_at, since)), 0)::float8 as age

@@ -1,23 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** SQLSTATE of a lost connection, too few resources, or a server that stops or starts; and error codes of Node. */
+/** A lost connection, too few resources, a server that stops or starts (SQLSTATE); codes of Node. */
 const codes =
   /^(?:08...|53...|57P0.|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/
-/** Messages of pg without a code. */
+/** pg gives these no code. */
 const lost = /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/
 
-/** Whether an error, or one of its causes, means that a server could not be reached or that the connection was lost. */
+/** Also for a cause of the error. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
   return codes.test(code) || lost.test(error.message) || isUnreachable(error.cause)
 }
 
-/** A database restarts within seconds. After a minute it is not just restarting. */
+/** A database restarts within seconds. */
 const usualBounds = { maxMs: 60_000, retryEveryMs: 500, reportEveryMs: 10_000 }
 
 /**
- * Repeats the work while a server that it needs is unreachable, for at most a minute. The work must be safe to repeat.
+ * The work must be safe to repeat.
  * @param waiting receives the first failure, and another every ten seconds
  */
 export async function untilReached<Result>(
@@ -41,7 +41,7 @@ export async function untilReached<Result>(
 
 const insufficientPrivilege = '42501'
 
-/** Whether Postgres refused a statement because the user lacks a privilege. */
+/** The user lacks a privilege. */
 export function isDenied(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === insufficientPrivilege
 }

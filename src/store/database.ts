@@ -9,20 +9,15 @@ export type DatabaseSettings = {
   url: string
   poolMax: number
   applicationName: string
-  /** Role to work as; the user of the URL must be a member of it. Default: the user of the URL. */
+  /** The user of the URL must be a member of it, and is the default. */
   role?: string
-  /** For read-only programs: Postgres rejects writes and cancels statements that take longer. */
+  /** For read-only programs: Postgres rejects writes and cancels longer statements. */
   readOnlyWithinMs?: number
-  /**
-   * A server that stops answering is noticed after this time. The default is longer than any query of the daemon takes.
-   */
+  /** When a silent server is noticed. The default is longer than any query of the daemon takes. */
   queryTimeoutMs?: number
 }
 
-/**
- * Opens a pool. `int8` arrives as `bigint` and `numeric` as its decimal text, so that no digit is lost;
- * `timestamptz` arrives as `Date`, and `date`, which has no time zone, as its text.
- */
+/** `int8` arrives as `bigint`, `numeric` as decimal text, `timestamptz` as `Date`, `date` as text. */
 export function openDatabase<Tables>({
   url,
   poolMax,
@@ -46,8 +41,7 @@ export function openDatabase<Tables>({
     query_timeout: queryTimeoutMs,
     types: { getTypeParser },
   })
-  // A broken connection must not end the process, whether it is idle or in use. The failing query reports it to the
-  // caller, and the next query opens another connection.
+  // A broken connection must not end the process. The failing query reports it, and the next one opens another.
   pool.on('error', () => undefined)
   pool.on('connect', (client) => {
     client.on('error', () => undefined)
@@ -56,17 +50,14 @@ export function openDatabase<Tables>({
   return new Kysely<Tables>({ dialect: new PostgresDialect({ pool }) })
 }
 
-/**
- * Starts a statement that runs constantly: each connection plans it once, under this name. Its text must always be the
- * same.
- */
+/** Each connection plans the statement once, under this name. Its text must always be the same. */
 export function prepared(name: string): RawBuilder<unknown> {
   return sql.raw(`/* prepared ${name} */`)
 }
 
 const preparedForm = /^\/\* prepared (\w+) \*\//
 
-/** Kysely passes on the text and the parameters of a statement, but no name. */
+/** Kysely passes on text and parameters, but no name. */
 function prepareNamed(client: PoolClient): void {
   const query = client.query.bind(client) as (...args: unknown[]) => unknown
   const named = (text: unknown, ...rest: unknown[]) => {
@@ -80,9 +71,8 @@ function prepareNamed(client: PoolClient): void {
 }
 
 /**
- * The timeouts release the locks of a process that vanished or hangs, and end waits for locks. Pages are in memory or
- * on flash: with a low `random_page_cost`, a batch looks up its rows by index, however large the tables are, and scans
- * none.
+ * The timeouts release the locks of a process that vanished or hangs. Pages are in memory or on flash: with a low
+ * `random_page_cost`, a batch looks up its rows by index, however large the tables are.
  */
 const sessionOptions = [
   '-c idle_in_transaction_session_timeout=30s',
@@ -96,10 +86,9 @@ function readOnlyOptions(withinMs: number): string[] {
 
 const serializationFailure = '40001'
 const deadlockDetected = '40P01'
-/** Maximum attempts of a transaction that conflicts with others. */
 export const attemptsMax = 10
 
-/** Runs the work in one transaction. Runs it again from the start if it conflicts with another transaction. */
+/** Repeats the work from the start if it conflicts with another transaction. */
 export async function inTransaction<Tables, Result>(
   db: Kysely<Tables>,
   work: (tx: Transaction<Tables>) => Promise<Result>,
@@ -113,18 +102,16 @@ export async function inTransaction<Tables, Result>(
   }
 }
 
-/** Throws if the database does not answer. */
 export async function pingDatabase<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`select 1`.execute(db)
 }
 
-/** The fault of a write to a standby or read-only server. */
 export function standbyFault(url: string, cause?: unknown): Fault {
   const problem = 'rejects writes: it is a standby or read-only; set DATABASE_URL to the primary server'
   return new Fault('remote_failed', { what: `the database (${new URL(url).host})`, problem }, { cause })
 }
 
-/** Whether a transaction failed only because of concurrent ones, so that a retry can succeed. */
+/** The transaction failed only because of concurrent ones, so a retry can succeed. */
 export function gaveWay(error: unknown): boolean {
   if (isFault(error, 'conflict')) return true
   const code = error instanceof Error && 'code' in error ? error.code : undefined
@@ -139,10 +126,7 @@ const getTypeParser: typeof types.getTypeParser = (oid: number, format?: 'text' 
   return oid === date ? (text: string) => text : types.getTypeParser(oid, format)
 }
 
-/**
- * Runs a large read in a transaction that uses one processor of the database. JIT is off: for statements that run every
- * few minutes, compiling takes longer than it saves.
- */
+/** On one processor of the database, without JIT: compiling takes longer than it saves. */
 export function readAlone<Tables, Result>(
   db: Kysely<Tables>,
   read: (tx: Transaction<Tables>) => Promise<Result>,
@@ -158,7 +142,7 @@ export function readAlone<Tables, Result>(
     })
 }
 
-/** Omits filters that are not set, so that those that are can use an index. */
+/** Omits filters that are not set, so that the others can use an index. */
 export function whereSet<Value>(
   value: Value | undefined,
   condition: (value: Value) => RawBuilder<unknown>,

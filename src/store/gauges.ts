@@ -7,13 +7,11 @@ import { readAlone } from './database.ts'
 import { secondsUnsealed } from './ledger/seals.ts'
 import type { Tables } from './tables.ts'
 
-/** Open and waiting work, from the database: the same for every replica. Ages are in seconds. */
+/** The same for every replica. Ages are in seconds. */
 export type StoreGauges = {
   inbox: { pending: number; oldest: number }
-  /** Number of quarantined deliveries. */
   quarantine: number
   stages: StageGauge[]
-  /** By kind, severity, network and age. */
   mismatches: {
     kind: string
     severity: string
@@ -23,21 +21,21 @@ export type StoreGauges = {
     oldest: number
   }[]
   atRisk: { asset: string; severity: string; units: number }[]
-  /** Open mismatches. Similar ones of the same minute are grouped. */
+  /** Similar ones of the same minute are grouped. */
   cases: OpenCases[]
   /** How long the oldest journal has waited for its seal. */
   sealAge: number
-  /** Findings of the audit other than unbalanced sums. */
+  /** Other than unbalanced sums. */
   untied: { control: string; asset: string; units: number }[]
-  /** Unexplained changes of balances, summed without signs. */
+  /** Summed without signs. */
   unexplained: { network: string; asset: string; units: number }[]
   streams: { name: string; age: number; progress: Record<string, number> }[]
 }
 
-/** `unnamed` is the age of the oldest deposit without an uncleared mismatch; null if there is none. */
+/** `unnamed`: of the oldest deposit without an uncleared mismatch. */
 type StageGauge = { stage: string; network: string; oldest: number; unnamed: number | null }
 
-/** Reads open and waiting work: few rows, however much is stored. */
+/** Few rows, however much is stored. */
 export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
   return readAlone(db, async (tx) => {
     const inbox = await readInbox(tx)
@@ -85,7 +83,7 @@ async function readMismatches(db: Kysely<Tables>): Promise<StoreGauges['mismatch
   return rows
 }
 
-/** Similar means the same kind, network, minute, assignment and snooze. Losses of one asset are added up. */
+/** Same kind, network, minute, assignment and snooze. Losses of one asset are added up. */
 export type OpenCases = OpenCase & { count: number }
 
 type CaseRow = Omit<OpenCases, 'loss'> & {
@@ -95,7 +93,7 @@ type CaseRow = Omit<OpenCases, 'loss'> & {
   amount: string | null
 }
 
-/** Grouping by minute separates causes, and keeps the rows few however many mismatches are open. */
+/** By minute: this separates causes, and keeps the rows few. */
 async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
   const { rows } = await sql<CaseRow>`
     select kind, coalesce(m.network, '') as network, date_trunc('minute', opened_at) as "openedAt",
@@ -111,10 +109,7 @@ async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
   })
 }
 
-/**
- * Per network and stage, how long the oldest deposit has waited for that stage to complete. Reads each open deposit
- * once.
- */
+/** How long the oldest deposit has waited for each stage. Reads each open deposit once. */
 async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
   const { rows } = await sql<StoreGauges['stages'][number]>`
     with waiting as (
@@ -149,23 +144,20 @@ function age(since: RawBuilder<unknown>) {
   return sql`coalesce(greatest(extract(epoch from now() - ${since}), 0), 0)::float8`
 }
 
-/** Counts and sums over everything stored. The time they take grows with it. */
+/** The time these take grows with everything stored. */
 export type StoreTotals = {
   deposits: { state: string; network: string; count: number }[]
-  /** For the deposits of the last 24 hours. */
+  /** Deposits of the last 24 hours. */
   matrix: { leg: string; source: string; cell: string; count: number }[]
   assets: { asset: string; network: string; symbol: string }[]
-  /** By purpose of the account, in units; debit balances are positive. */
+  /** By purpose, in units; debit balances are positive. */
   balances: { account: string; network: string; asset: string; units: number }[]
   imbalances: { asset: string; units: number }[]
-  /** Block or slot ranges that were not read for some watched addresses. */
+  /** Not read for some watched addresses. */
   coverageGaps: { network: string; ranges: number }[]
 }
 
-/**
- * Runs one query after another without parallel workers, so that at most one processor is busy, and nothing waits for a
- * connection.
- */
+/** One query after another, without parallel workers: at most one processor is busy. */
 export function readTotals(db: Kysely<Tables>): Promise<StoreTotals> {
   return readAlone(db, async (tx) => {
     const deposits = await sql<StoreTotals['deposits'][number]>`
@@ -201,7 +193,7 @@ type BooksRow = {
   sum: number
 }
 
-/** Reads snapshots and later transfers, never all transfers. A sum is exact until it is shown. */
+/** From snapshots and later transfers. A sum is exact until it is shown. */
 async function readBooks(
   db: Kysely<Tables>,
 ): Promise<Pick<StoreTotals, 'assets' | 'balances' | 'imbalances'>> {
@@ -231,7 +223,7 @@ export type Summary = {
   isBalanced: boolean
 }
 
-/** Key figures. Ignored deposits are not counted. */
+/** Without ignored deposits. */
 export async function summarise(db: Kysely<Tables>): Promise<Summary> {
   const [states, oldest, mismatches, unbalanced] = await Promise.all([
     sql<{ state: string; count: number }>`

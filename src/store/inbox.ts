@@ -4,7 +4,7 @@ import { type UnreadableKind } from '../core/mismatch.ts'
 import { prepared } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/** A message of a source, exactly as it arrived. The key is unique among all messages of the source. */
+/** A message exactly as it arrived. The key is unique within its source. */
 export type NewInboxRow = {
   source: 'webhook' | 'api' | 'chain' | 'person'
   sourceKey: string
@@ -16,7 +16,7 @@ export type NewInboxRow = {
 export type PendingRow = Omit<NewInboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
 
 /**
- * Appends rows with distinct keys in one statement.
+ * The rows must have distinct keys.
  * @returns the ids of the new rows, by source and key
  */
 export async function appendInbox(
@@ -24,7 +24,7 @@ export async function appendInbox(
   rows: readonly NewInboxRow[],
 ): Promise<Map<string, bigint>> {
   const { heads, bodies } = packed(rows)
-  // The order by key makes two writers of the same keys wait for each other instead of deadlocking.
+  // Ordered, so that two writers of the same keys wait for each other instead of deadlocking.
   const { rows: added } = await sql<{
     id: bigint
     source: string
@@ -59,7 +59,6 @@ function packed(rows: readonly NewInboxRow[]): PackedRows {
   }))
 }
 
-/** Ids of the oldest pending rows. */
 export async function pendingIds(db: Kysely<Tables>, rowsMax: number): Promise<bigint[]> {
   const rows = await db
     .selectFrom('inbox_pending')
@@ -70,19 +69,17 @@ export async function pendingIds(db: Kysely<Tables>, rowsMax: number): Promise<b
   return rows.map(({ inbox_id }) => inbox_id)
 }
 
-/** Whether more than `than` rows are pending. */
 export async function isMorePending(db: Kysely<Tables>, than: number): Promise<boolean> {
   const { rows } = await sql`select from inbox_pending offset ${than} limit 1`.execute(db)
   return rows.length > 0
 }
 
-/** Size of a batch: at least one row, and no further row once the bodies reach `bytesMax`. */
+/** At least one row, and no further row once the bodies reach `bytesMax`. */
 export type BatchLimits = { rowsMax: number; bytesMax: number }
 
-/** The oldest rows, or a single row. */
 export type PendingSelection = BatchLimits | { id: bigint }
 
-/** Reads pending rows that no other transaction is applying, and locks them until the transaction ends. */
+/** Skips rows that another transaction is applying; locks the others until the transaction ends. */
 export async function takePending(tx: Transaction<Tables>, wanted: PendingSelection): Promise<PendingRow[]> {
   const { rowsMax, bytesMax } = 'id' in wanted ? { rowsMax: 1, bytesMax: 1 } : wanted
   const which = 'id' in wanted ? sql`inbox_id = ${wanted.id}` : sql`true`
@@ -94,7 +91,6 @@ export async function takePending(tx: Transaction<Tables>, wanted: PendingSelect
   )
 }
 
-/** Reads the inbox rows whose ids a query returns, by id, within the limit on bytes. */
 export async function readWithin(
   tx: Transaction<Tables>,
   ids: RawBuilder<unknown>,
@@ -115,7 +111,7 @@ export async function finishPending(tx: Transaction<Tables>, ids: readonly bigin
   await sql`delete from inbox_pending where inbox_id = any(${ids}::bigint[])`.execute(tx)
 }
 
-/** Age of the oldest pending row in seconds, by the database's clock; 0 if none is pending. */
+/** In seconds by the database's clock; 0 if none is pending. */
 export async function oldestPending(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ seconds: number }>`
     select coalesce(greatest(extract(epoch from now() - min(stored_at)), 0), 0)::float8 as seconds
@@ -123,13 +119,10 @@ export async function oldestPending(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.seconds ?? 0
 }
 
-/** Rows arrive nearly in the order in which they are stored: the earliest is among this many of the oldest. */
+/** Rows are stored nearly in order of arrival: the earliest is among this many of the oldest. */
 const lookedThrough = 20_000
 
-/**
- * When the earliest pending row arrived, including rows that another transaction is applying; null if none is pending.
- * All rows that arrived before have been applied.
- */
+/** Includes rows that another transaction is applying. All rows that arrived before have been applied. */
 export async function waitingSince(
   tx: Transaction<Tables>,
   leftOut: readonly bigint[],
@@ -146,7 +139,7 @@ export function rowKey({ source, sourceKey }: { source: string; sourceKey: strin
   return `${source} ${sourceKey}`
 }
 
-/** The trace in which each row arrived, as `traceparent` of W3C Trace Context. Rows without a trace are omitted. */
+/** As `traceparent` of W3C Trace Context. Rows without a trace are omitted. */
 export async function traceparentsOf(
   db: Kysely<Tables>,
   ids: readonly bigint[],
@@ -157,12 +150,11 @@ export async function traceparentsOf(
   return new Map(rows.map(({ id, traceparent }) => [id, traceparent]))
 }
 
-/** Columns of the rows as JSON, and the bytes of all bodies. */
 type PackedRows = { heads: string; bodies: Buffer }
 
 /**
- * Packs any number of rows into two parameters. Bodies are sent as bytes, since the text of an array doubles them.
- * @param headOf receives the position of the row's body among all bytes, counted from 1 as in Postgres
+ * Two parameters for any number of rows. Bodies are sent as bytes, since the text of an array doubles them.
+ * @param headOf receives the position of the row's body among all bytes, from 1
  */
 export function packRows<Row extends { body: Buffer }>(
   rows: readonly Row[],
@@ -177,10 +169,9 @@ export function packRows<Row extends { body: Buffer }>(
   return { heads: JSON.stringify(heads), bodies: Buffer.concat(rows.map(({ body }) => body)) }
 }
 
-/** A webhook or a record as stored. */
 export type Sample = { headers: Record<string, string>; body: Buffer; receivedAt: Date }
 
-/** The newest messages of a source, oldest first. */
+/** Oldest first. */
 export async function newestSamples(
   db: Kysely<Tables>,
   source: 'webhook' | 'api',
@@ -192,18 +183,13 @@ export async function newestSamples(
   return rows.toReversed()
 }
 
-/** Selects payloads that are stored and not applied. */
 export type UnappliedPayloadFilter = {
-  /** Those with uncleared mismatches of these kinds; or all, including those that the profile skipped. */
+  /** Those with uncleared mismatches of these kinds; `all` includes those that the profile skipped. */
   kinds: readonly UnreadableKind[] | 'all'
-  /** Received at or after this; null for no limit. */
   since: Date | null
 }
 
-/**
- * Takes the next payloads after an inbox row, in order, and locks their uncleared mismatches until the transaction
- * ends.
- */
+/** Locks the payloads' uncleared mismatches until the transaction ends. */
 export async function takeKept(
   tx: Transaction<Tables>,
   { kinds, since }: UnappliedPayloadFilter,

@@ -12,10 +12,8 @@ import { isDenied } from './database-errors.ts'
 export const migrationsFolder = join(import.meta.dirname, '../../db/migrations')
 
 /**
- * Migrates a database to the newest schema.
- * Kysely takes a lock, so any number of processes may call this at once. All migrations run in one transaction. If
- * Postgres aborts it because of a deadlock with running programs, it starts again.
- * @param name of the database, in messages
+ * Kysely takes a lock, so any number of processes may call this at once. All migrations run in one transaction, which
+ * starts again after a deadlock with running programs.
  * @returns the names of the migrations it applied
  * @throws Fault `remote_failed` with the message of the failing migration, or if a newer version removed something that
  * this one uses; `schema_unknown` if the database was migrated by files of another version
@@ -64,7 +62,7 @@ export function refuseUnusable(state: SchemaState, database = 'the database'): S
   return state
 }
 
-/** Names of the applied migrations; null if the user may not read them. */
+/** Null if the user may not read them. */
 export async function readMigrations<Tables>(db: Kysely<Tables>): Promise<readonly string[] | null> {
   const { rows } = await sql<{ isMade: boolean; mayRead: boolean }>`
     select oid is not null as "isMade", coalesce(has_table_privilege(oid, 'SELECT'), false) as "mayRead"
@@ -76,12 +74,12 @@ export async function readMigrations<Tables>(db: Kysely<Tables>): Promise<readon
   return applied.map(({ name }) => name).toSorted()
 }
 
-/** Names of the migrations in a folder, in the order in which they are applied. */
+/** In the order in which they are applied. */
 export async function migrationsIn(folder: string): Promise<readonly string[]> {
   return Object.keys(await sqlFiles(folder).getMigrations()).toSorted()
 }
 
-/** Serves `NNNN_name.sql` files, in the order of their numbers. */
+/** `NNNN_name.sql`, in the order of their numbers. */
 function sqlFiles(folder: string): MigrationProvider {
   return {
     async getMigrations() {
@@ -107,7 +105,7 @@ function sqlMigration(text: string): Migration {
 const usualBounds = { maxMs: 60_000, retryEveryMs: 200 }
 
 /**
- * Resolves when the schema is new enough for this version. Waits for a migration that is running.
+ * Waits for a migration that is running.
  * @param waiting is called once if a migration is running
  * @throws Fault `remote_failed` with the state of the schema and the fix; `schema_unknown`
  */
@@ -122,7 +120,7 @@ export async function awaitSchema<Tables>(
   const own = await migrationsIn(folder)
   const deadline = Date.now() + bounds.maxMs
   for (let isWaiting = false; ; isWaiting = true) {
-    // Read before the schema, so that a migration that ends in between is seen as applied.
+    // Before the schema, so that a migration that ends in between is seen as applied.
     const isMigrating = await readIsMigrating(db)
     const lacking = await readLack(db, own)
     if (lacking === null) return
@@ -132,7 +130,7 @@ export async function awaitSchema<Tables>(
   }
 }
 
-/** `at` is the newest applied migration, null if the schema is missing; `needed` is the newest of this version. */
+/** `at` is the newest applied migration, null if the schema is missing; `needed` is ours. */
 type Lack = { at: string | null; needed: string }
 
 /** Null if the schema is new enough, or if the user may not read the migrations. */
@@ -144,7 +142,7 @@ async function readLack<Tables>(db: Kysely<Tables>, own: readonly string[]): Pro
   return { at: applied.at(-1) ?? null, needed: own.at(-1) ?? '' }
 }
 
-/** Number of the advisory lock that Kysely holds while it migrates; pg_locks shows its two halves. */
+/** The advisory lock that Kysely holds while it migrates; pg_locks shows its two halves. */
 const migrationLock = 3_853_314_791_062_309_107n
 
 async function readIsMigrating<Tables>(db: Kysely<Tables>): Promise<boolean> {
@@ -168,9 +166,6 @@ function behind({ at, needed, isMigrating }: Lack & { isMigrating: boolean }): F
   return new Fault('remote_failed', { what: 'the schema of the database', problem })
 }
 
-/**
- * User of the connection, whether it may change the schema, and the applied migrations; null if it may not read them.
- */
 export type MigrationAccess = {
   user: string
   mayMigrate: boolean
@@ -179,8 +174,8 @@ export type MigrationAccess = {
 }
 
 /**
- * The owner of the migrations table owns the schema that the migrations made. Before that table exists, any user who
- * may create schemas in the database may migrate.
+ * The owner of the migrations table owns the schema. Before that table exists, any user who may create schemas may
+ * migrate.
  */
 export async function readMigrationAccess<Tables>(db: Kysely<Tables>): Promise<MigrationAccess> {
   const { rows } = await sql<{ user: string; mayMigrate: boolean; isStandby: boolean }>`

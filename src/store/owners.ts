@@ -14,7 +14,6 @@ import type { Tables } from './tables.ts'
 
 type OwnerEntryRow = Pick<Owner, 'id'> & Pick<OwnerEntry, 'deposits' | 'forward'>
 
-/** Address book entries of the channels or wallets with these ids. */
 export async function readOwners(
   db: Kysely<Tables>,
   kind: Owner['kind'],
@@ -40,7 +39,7 @@ export async function ownerIdsKnown(db: Kysely<Tables>, asked: string): Promise<
   return rows.map(({ id }) => id)
 }
 
-/** Owners of these deposit addresses, on any network. */
+/** On any network. */
 export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[]): Promise<HeldAddress[]> {
   const { rows } = await sql<HeldAddress>`
     select network, address, jsonb_build_object('kind', owner_kind, 'id', owner_id) as owner from address_book
@@ -51,15 +50,14 @@ export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[])
 export type OwnerSaveResult = { added: number; conflicts: readonly Conflict[] }
 
 /**
- * Saves channels and wallets with their addresses, in few statements. Saving an entry again changes nothing; an owner
- * may gain a network. If there are conflicts, the caller must roll back the transaction: some entries are saved by
+ * Repeatable; an owner may gain a network. If there are conflicts, the caller must roll back: some entries are saved by
  * then.
  */
 export async function keepOwners(
   tx: Transaction<Tables>,
   entries: readonly OwnerEntry[],
 ): Promise<OwnerSaveResult> {
-  // One writer at a time: if two give one owner different addresses, the later one sees the addresses of the first.
+  // One writer at a time: if two give one owner different addresses, the later one sees the first.
   await sql`select pg_advisory_xact_lock(hashtext('address book'))`.execute(tx)
   const added = await insertNew(tx, entries)
   const kept = new Map<string, OwnerEntry>()
@@ -86,10 +84,7 @@ export async function keepOwners(
   return { added, conflicts }
 }
 
-/**
- * Saves one channel or wallet.
- * @throws Fault `usage_bad` if the id or an address is already recorded with other values
- */
+/** @throws Fault `usage_bad` if the id or an address is already recorded with other values */
 export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> {
   return inTransaction(db, async (tx) => {
     const { conflicts } = await keepOwners(tx, [entry])
@@ -99,7 +94,6 @@ export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> 
   })
 }
 
-/** Inserts new entries, in two statements. Existing entries do not change. */
 async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<number> {
   const { numAffectedRows } = await sql`
     insert into owner (kind, id, service, forward_network, forward_asset, forward_recipient, created_at)
@@ -127,7 +121,7 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
   return Number(numAffectedRows ?? 0n)
 }
 
-/** Rechecks evidence for these addresses and owners that arrived before they were known. */
+/** Rechecks evidence that arrived before these were known. */
 async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<void> {
   const deposits = entries.flatMap((entry) => entry.deposits)
   const owners = entries.map(({ owner }) => owner)
@@ -146,7 +140,6 @@ async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEn
     )`.execute(tx)
 }
 
-/** One deposit address of a channel or wallet, as in lists and files. */
 export type OwnerLine = {
   id: string
   network: string
@@ -158,7 +151,7 @@ export type OwnerLine = {
 
 type OwnersRequest = { kind: Owner['kind']; limit: number; after?: Pick<OwnerLine, 'id' | 'network'> | null }
 
-/** One line per deposit address, by owner and network, after the line `after`. */
+/** By owner and network, after the line `after`. */
 export async function listOwners(
   db: Kysely<Tables>,
   { kind, limit, after = null }: OwnersRequest,
@@ -172,7 +165,7 @@ export async function listOwners(
   return rows
 }
 
-/** The address book as sets. Addresses are in the spelling used for comparisons. */
+/** In the spelling used for comparisons. */
 export type AddressBookSets = {
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>

@@ -3,7 +3,7 @@ import { inTransaction } from './database.ts'
 import { packRows, type Sample } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
-/** A delivery that failed verification. `source` identifies the client. Credentials in the headers are hashed. */
+/** `source` identifies the client. Credentials in the headers are hashed. */
 export type QuarantineRow = {
   receivedAt: Date
   source: string
@@ -14,12 +14,12 @@ export type QuarantineRow = {
 
 export type QuarantineBounds = { rowsMax: number; bytesMax: number }
 
-/** Bytes that a row takes besides its body and headers. */
+/** Besides the body and headers. */
 const overheadBytes = 200
 
 /**
- * Adds rows, and evicts rows over a limit. Every client has the same share, so that a flood evicts its own rows: rows
- * are ranked by the bytes of their client's newer rows. Of one client, the oldest go first.
+ * Every client has the same share, so that a flood evicts its own rows: rows are ranked by the bytes of their client's
+ * newer rows.
  */
 export function keepQuarantined(
   db: Kysely<Tables>,
@@ -39,7 +39,7 @@ export function keepQuarantined(
     }),
   )
   return inTransaction(db, async (tx) => {
-    // One writer at a time, so that two evictions do not wait for each other's rows.
+    // One writer at a time, so that two evictions do not deadlock.
     await sql`select pg_advisory_xact_lock(hashtext('quarantine'))`.execute(tx)
     await sql`
       insert into quarantine (received_at, source, reason, headers, body, size)
@@ -69,7 +69,7 @@ export type QuarantineLine = {
   user_agent: string
 }
 
-/** The newest first, with ids below `before`. */
+/** Newest first, with ids below `before`. */
 export async function listQuarantine(
   db: Kysely<Tables>,
   { limit, before }: { limit: number; before?: bigint | undefined },
@@ -81,15 +81,13 @@ export async function listQuarantine(
   return rows
 }
 
-/** The largest bigint of Postgres. */
 const largestId = 2n ** 63n - 1n
 
 export type QuarantinedRow = QuarantineRow & { id: bigint }
 
-/** Deliveries with these ids, or all if null, and with ids above `after`. */
+/** `ids` is null for all. */
 export type QuarantinePage = { ids: readonly bigint[] | null; after: bigint; limit: number }
 
-/** Deliveries with their bodies, by id. */
 export async function readQuarantine(
   db: Kysely<Tables>,
   { ids, after, limit }: QuarantinePage,
@@ -101,19 +99,14 @@ export async function readQuarantine(
   return rows
 }
 
-/**
- * Deletes deliveries.
- * @returns the number of deleted deliveries
- */
+/** @returns the number of deleted deliveries */
 export async function dropQuarantined(db: Kysely<Tables>, ids: readonly bigint[] | null): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from quarantine where ${ids}::bigint[] is null or id = any(${ids}::bigint[])`.execute(db)
   return Number(numAffectedRows ?? 0n)
 }
 
-/**
- * Runs a retry under a lock: of two concurrent retries, each would count deliveries that the other stored as repeats.
- */
+/** Two concurrent retries would each count deliveries that the other stored as repeats. */
 export function retryAlone<Result>(db: Kysely<Tables>, work: () => Promise<Result>): Promise<Result> {
   return db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(hashtext('quarantine retry'))`.execute(connection)
@@ -125,9 +118,7 @@ export function retryAlone<Result>(db: Kysely<Tables>, work: () => Promise<Resul
   })
 }
 
-/**
- * The newest deliveries that failed verification, in turns by client, so that no client hides the others; oldest first.
- */
+/** In turns by client, so that no client hides the others; oldest first. */
 export async function newestQuarantined(
   db: Kysely<Tables>,
   limit: number,

@@ -4,22 +4,21 @@ import { defaultService } from '../core/evidence.ts'
 import { appendInbox } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
-/** A record of the service's API. A record without an id is stored, but cannot be followed. */
+/** A record without an id is stored, but cannot be followed. */
 export type ServiceRecord = { id: string | null; time: Date | null; text: string }
 
-/** When the request for the records was sent, and when the response arrived. */
 export type ReadingTimes = { sentAt: Date; receivedAt: Date }
 
 export type SavedRecords = {
-  /** Number of new or changed records. */
+  /** New or changed. */
   stored: number
-  /** Ids of records that had been marked as gone. */
+  /** Records that had been marked as gone. */
   back: string[]
 }
 
 /**
- * Stores every record that differs from its last reading, as a revision in the inbox. Ignores a response to an earlier
- * request than that of the last reading.
+ * Stores changed records as revisions in the inbox. Ignores a response to an earlier request than that of the last
+ * reading.
  */
 export async function saveRecords(
   tx: Transaction<Tables>,
@@ -31,7 +30,7 @@ export async function saveRecords(
   const changes = new Map((await noteRecords(tx, followed, times)).map((one) => [one.id, one]))
   const rows = hashed.flatMap((one) => {
     const change = one.id === null ? undefined : changes.get(one.id)
-    // If a page lists a record in two versions, one of them is followed. The other is stored, too.
+    // If a page lists a record in two versions, one is followed. The other is stored, too.
     if (one.id !== null && followed.includes(one))
       return change?.isNew ? [rowOf(one, change.revision, times)] : []
     return [rowOf(one, 1, times)]
@@ -44,12 +43,10 @@ export async function saveRecords(
 type HashedRecord = ServiceRecord & { hash: string }
 type RecordRevision = { id: string; revision: number; isNew: boolean; wasGone: boolean }
 
-/** Read by a process whose clock was ahead. The next reading replaces it and need not wait until that time. */
+/** Read by a process whose clock was ahead. The next reading need not wait until that time. */
 const isReadAhead = sql`api_record.read_at > now() + interval '1 minute'`
 
-/**
- * Writes in the order of the ids, so that two readings of the same records wait for each other instead of deadlocking.
- */
+/** In the order of the ids, so that two readings of the same records do not deadlock. */
 async function noteRecords(
   tx: Transaction<Tables>,
   records: readonly HashedRecord[],
@@ -71,12 +68,9 @@ async function noteRecords(
   return rows
 }
 
-/**
- * The key contains the hash of the text, so that each text is stored once. A record that returns to an earlier text is
- * a new revision.
- */
+/** With the hash in the key, each text is stored once. A record that returns to an earlier text is a new revision. */
 function rowOf({ id, hash, text }: HashedRecord, revision: number, { receivedAt }: ReadingTimes) {
-  // The hash distinguishes records. The id is for people, and may contain characters that Postgres cannot store.
+  // The id is for people, and may contain characters that Postgres cannot store.
   const key = `${(id ?? 'unnamed').replaceAll(/[^\x20-\x7e]/g, '?')}/${hash}`
   return {
     source: 'api' as const,
@@ -92,8 +86,7 @@ function hashOf(text: string): string {
 }
 
 /**
- * Counts a miss for every record that was not read since a full reading began. Older records than `listedSince` need
- * not be listed.
+ * Counts a miss for each record not read since a full reading began. Those older than `listedSince` need not be listed.
  */
 export async function countMisses(
   tx: Transaction<Tables>,
@@ -107,10 +100,7 @@ export async function countMisses(
   )
 }
 
-/**
- * Records that at least `missesMin` full readings missed, in random order, so that unreadable records do not block
- * others.
- */
+/** In random order, so that unreadable records do not block others. */
 export async function missedRecords(
   db: Kysely<Tables>,
   { missesMin, limit }: { missesMin: number; limit: number },
@@ -127,7 +117,6 @@ export async function missedRecords(
   return rows.map(({ service_id }) => service_id)
 }
 
-/** Records of open deposits that were last read before `readBefore`, the oldest reading first. */
 export async function staleRecords(
   db: Kysely<Tables>,
   { readBefore, limit }: { readBefore: Date; limit: number },
@@ -142,7 +131,6 @@ export async function staleRecords(
   return rows.map(({ id }) => id)
 }
 
-/** A record that the service no longer has, and its deposit. */
 export type RemovedRecord = {
   id: string
   depositId: bigint | null
@@ -153,8 +141,8 @@ export type RemovedRecord = {
 }
 
 /**
- * Marks records as gone that were requested at `askedAt`, not found, and missed before. Otherwise this is the first
- * miss, since a single answer may come from a service in trouble. Records read since then do not change.
+ * Records requested at `askedAt`, not found, and missed before. A first miss is only counted: a single answer may come
+ * from a service in trouble.
  * @returns the records that are gone from now on
  */
 export async function markGone(

@@ -2,12 +2,9 @@ import { type Kysely, sql } from 'kysely'
 import { readAlone } from './database.ts'
 import type { Tables } from './tables.ts'
 
-/**
- * Performance of the service for the deposits of a period. `accounting.scorecard` documents each column. Ratios are
- * exact decimals.
- */
+/** `accounting.scorecard` documents each column. Ratios are exact decimals. */
 export type ScorecardLine = {
-  /** `all`, or the asset paid and the asset delivered with their networks, for people and as a label of metrics. */
+  /** `all`, or both assets with their networks, for people and as a label of metrics. */
   route: string
   scope: 'service' | 'route'
   network: string | null
@@ -29,7 +26,7 @@ export type ScorecardLine = {
   settle_p50_seconds: number | null
   settle_p95_seconds: number | null
   settle_p99_seconds: number | null
-  /** In units of the asset paid or delivered, and with `_base` in its smallest units. */
+  /** In units of the asset; `_base` in base units. */
   paid: string | null
   paid_base: string | null
   delivered: string | null
@@ -40,7 +37,7 @@ export type ScorecardLine = {
   delivered_per_paid: string | null
 }
 
-/** One line for the whole service, then one per route. */
+/** The whole service, then one line per route. */
 export async function readScorecard(
   db: Kysely<Tables>,
   { from, to }: { from: Date; to: Date },
@@ -52,7 +49,7 @@ export async function readScorecard(
   return rows.map((line) => ({ route: routeText(line), ...line }))
 }
 
-/** Exact: both factors are numeric, and the product is a whole number. */
+/** Exact: numeric factors, and the product is a whole number. */
 function inBase(column: string, asset: string) {
   return sql`(
     select trim_scale(${sql.ref(`s.${column}`)} * power(10::numeric, a.decimals))
@@ -61,7 +58,7 @@ function inBase(column: string, asset: string) {
 
 const dayMs = 86_400_000
 
-/** The scorecard of the last 24 hours. */
+/** Of the last 24 hours. */
 export function readDayScorecard(db: Kysely<Tables>): Promise<ScorecardLine[]> {
   const now = Date.now()
   return readAlone(db, (tx) => readScorecard(tx, { from: new Date(now - dayMs), to: new Date(now) }))
@@ -75,26 +72,22 @@ function routeText(line: Omit<ScorecardLine, 'route'>): string {
     : `${paid} to ${line.settlement_asset_symbol ?? '?'} on ${line.settlement_network ?? '?'}`
 }
 
-/** What the service kept of settled deposits, for one asset paid and one asset delivered. */
+/** The part that the service kept of settled deposits. */
 export type ObservedFee = {
   asset: string
   assetLabel: string
   settlementAsset: string
   settlementAssetLabel: string
-  /** Number of deposits. */
   sample: number
-  /** Minimum and maximum in basis points of the amount paid, rounded down and up. */
+  /** In basis points of the amount paid, rounded down and up. */
   lowBps: number
   highBps: number
-  /**
-   * Minimum and maximum of units delivered per unit paid. Null if both assets have the same symbol, on any networks.
-   */
+  /** Units delivered per unit paid. Null if both assets have the same symbol. */
   rate: { low: string; high: string; paid: string; delivered: string } | null
 }
 
 /**
- * Fees observed per pair of assets. Assumes that both assets have the same value, and compares amounts with all their
- * digits.
+ * Assumes that both assets have the same value.
  * @param exceptKinds excludes deposits with an open mismatch of these kinds, whose amounts are in doubt
  */
 export async function observedFees(

@@ -2,17 +2,17 @@ import { type Kysely, sql } from 'kysely'
 import type { Vitals } from '../health.ts'
 import type { Tables } from './tables.ts'
 
-/** Facts about a database server, with the time of its clock. */
+/** With the time of the server's clock. */
 export type ServerFacts = {
   version: number
   clock: Date
   user: string
   isMade: boolean
-  /** The server rejects writes: it is a standby, or set to read-only. */
+  /** A standby, or set to read-only. */
   isReadOnly: boolean
 }
 
-/** `version` is the version of the server, such as 180004. `isMade` is true if any migration was ever applied. */
+/** `version` is a number such as 180004. `isMade` is true if any migration was ever applied. */
 export async function readServerFacts(db: Kysely<Tables>): Promise<ServerFacts> {
   const { rows } = await sql<ServerFacts>`
     select current_setting('server_version_num')::int as version, clock_timestamp() as clock,
@@ -22,8 +22,8 @@ export async function readServerFacts(db: Kysely<Tables>): Promise<ServerFacts> 
 }
 
 /**
- * The right that the user lacks to start the daemon: membership in the daemon's role, or creation of that role. Null if
- * it lacks nothing.
+ * The right that the user lacks to start the daemon: membership in its role, or creation of it. Null if it lacks
+ * nothing.
  */
 export async function lackOfRights(db: Kysely<Tables>): Promise<'membership' | 'creation' | null> {
   const { rows } = await sql<{ made: boolean; may: boolean }>`
@@ -35,10 +35,7 @@ export async function lackOfRights(db: Kysely<Tables>): Promise<'membership' | '
   return row.made ? 'membership' : 'creation'
 }
 
-/**
- * Whether the user, or a role that it can assume, could change the books. Before the tables exist, whether it is a
- * superuser or may create roles.
- */
+/** The user, or a role that it can assume. Before the tables exist: a superuser, or may create roles. */
 export async function mayChangeBooks(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ may: boolean }>`
     select coalesce(bool_or(
@@ -50,7 +47,7 @@ export async function mayChangeBooks(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.may ?? false
 }
 
-/** Privileges without which the daemon fails at its first deposit. */
+/** Without these the daemon fails at its first deposit. */
 const needed = [
   ['select', 'kysely_migration'],
   ['insert', 'inbox'],
@@ -67,12 +64,12 @@ const needed = [
   ['select', 'ledger_entry'],
 ] as const
 
-/** Privileges with which a bug of the daemon could change the books, or the messages they are based on. */
+/** With these a bug of the daemon could change the books, or the messages they are based on. */
 const refused = ['ledger_journal', 'ledger_transfer', 'ledger_seal', 'inbox'].flatMap((table) =>
   ['update', 'delete', 'truncate'].map((privilege) => [privilege, table] as const),
 )
 
-/** Statements that restore the privileges that the daemon's role has after the migrations. */
+/** Restore the privileges that the daemon's role has after the migrations. */
 export async function grantsToFix(db: Kysely<Tables>): Promise<string[]> {
   const asked = [...needed.map((one) => [...one, true]), ...refused.map((one) => [...one, false])]
   const { rows } = await sql<{ privilege: string; name: string; wanted: boolean }>`
@@ -88,7 +85,7 @@ export async function grantsToFix(db: Kysely<Tables>): Promise<string[]> {
   )
 }
 
-/** Of this month and the next, those for which the books have no partition. */
+/** Of this month and the next. */
 export async function monthsWithoutPartition(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ month: string }>`
     select to_char(month, 'YYYYMM') as month
@@ -100,7 +97,6 @@ export async function monthsWithoutPartition(db: Kysely<Tables>): Promise<string
   return rows.map(({ month }) => month)
 }
 
-/** Number of open mismatches of that kind. */
 export async function countOpen(db: Kysely<Tables>, kind: string): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from open_mismatch where kind = ${kind}`.execute(db)
@@ -116,7 +112,7 @@ type VitalsRow = {
 
 const nothing: VitalsRow = { migrations: [], isReadOnly: false, inbox: 0, ages: {} }
 
-/** State of the database, in one statement, so that a caller waits for a connection only once. */
+/** In one statement, so that a caller waits for a connection only once. */
 export async function readHealth(db: Kysely<Tables>): Promise<Vitals> {
   const { rows } = await sql<VitalsRow>`
     select coalesce((select jsonb_agg(name) from kysely_migration), '[]') as migrations,
@@ -130,7 +126,7 @@ export async function readHealth(db: Kysely<Tables>): Promise<Vitals> {
   return { ...known, inboxOldest: inbox, ages: new Map(Object.entries(ages)) }
 }
 
-/** Records a heartbeat as the time of a stream that has no leases. */
+/** The time of a stream without leases. */
 export async function keepBeat(db: Kysely<Tables>, stream: string): Promise<void> {
   await sql`
     insert into stream (name, succeeded_at) values (${stream}, now())

@@ -3,22 +3,17 @@ import { Fault } from '../core/errors.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * A lease that lasts so much longer than the requested one was granted before the database's clock was set back. It
- * must not block all others until the clock catches up. The interval is longer than any two leases of a stream differ
- * by, and than two concurrent requests are apart, since one may read the time before the other gets the lease.
+ * A lease this much longer than the requested one was granted before the database's clock was set back, and must not
+ * block all others until it catches up. Leases of a stream, and concurrent requests, differ by less.
  */
 const setBack = sql`stream.expires_at > excluded.expires_at + interval '2 minutes'`
 
-/** Prefix of ticks, which are rows without a holder. */
+/** Ticks are rows without a holder. */
 const tickPrefix = 'tick/'
 
-/** The right to move one stream's cursor, until it expires or another holder takes it. */
 export type Lease = { stream: string; holder: string; fence: bigint; cursor: unknown }
 
-/**
- * Takes or renews a stream's lease.
- * @returns null if another holder has it
- */
+/** @returns null if another holder has it */
 export async function takeLease(
   db: Kysely<Tables>,
   { stream, holder, ttlMs }: { stream: string; holder: string; ttlMs: number },
@@ -35,7 +30,7 @@ export async function takeLease(
   return row === undefined ? null : { stream, holder, ...row }
 }
 
-/** Takes a stream from its current holder, whose reading in progress is not stored. For an operator who knows why. */
+/** Takes a stream from its holder, whose reading in progress is not stored. For an operator. */
 export async function seizeLease(
   db: Kysely<Tables>,
   { stream, holder, ttlMs }: { stream: string; holder: string; ttlMs: number },
@@ -53,9 +48,8 @@ export async function seizeLease(
 type CursorUpdate = { cursor: unknown; progress: Record<string, number>; isBehind?: boolean }
 
 /**
- * Moves the cursor in the transaction that stores what was read up to it. If `isBehind`, more is left to read, and the
- * stream does not count as read completely.
- * @throws Fault `lease_lost` if another holder took the stream in the meantime; nothing is written then
+ * Call it in the transaction that stores what was read. If `isBehind`, the stream does not count as read completely.
+ * @throws Fault `lease_lost` if another holder took the stream; nothing is written then
  */
 export async function moveCursor(
   tx: Transaction<Tables>,
@@ -70,10 +64,9 @@ export async function moveCursor(
 }
 
 /**
- * Renews a lease in the transaction that writes under it, before the cursor moves. A process that stalled for longer
- * than the queue waits may run the same job twice at once; the cursor then shows that the other run ended.
- * @throws Fault `lease_lost` if another holder took the stream, or moved its cursor, in the meantime; nothing is
- * written then
+ * Renews a lease in the transaction that writes under it. A process that stalled may run a job twice at once; the
+ * cursor shows that the other run ended.
+ * @throws Fault `lease_lost` if another holder took the stream, or moved its cursor; nothing is written then
  */
 export async function keepLease(
   tx: Transaction<Tables>,
@@ -88,8 +81,7 @@ export async function keepLease(
 }
 
 /**
- * Claims a tick for one of all schedulers that tick at about the same time. Uses the database's clock, since theirs
- * differ.
+ * Lets one of all schedulers tick. Uses the database's clock, since theirs differ.
  * @param quietMs how long after the claim the next one is refused
  * @returns the number of the claim, from 1; null if another scheduler has the tick
  */
@@ -124,31 +116,27 @@ export async function ticksGivenBack(db: Kysely<Tables>): Promise<string[]> {
   return rows.map(({ tick }) => tick)
 }
 
-/** The database's time, continued by a monotonic clock: the clocks of processes differ and can be adjusted. */
+/** The database's time, continued by a monotonic clock: clocks of processes differ and can be adjusted. */
 export async function readClock(db: Kysely<Tables>): Promise<() => Date> {
   const { rows } = await sql<{ time: Date }>`select clock_timestamp() as time`.execute(db)
   const ahead = (rows[0]?.time.getTime() ?? Date.now()) - performance.now()
   return () => new Date(ahead + performance.now())
 }
 
-/** A stream's cursor; null if it has none yet. In a transaction, it cannot change until the transaction ends. */
+/** Null if it has none yet. In a transaction, it cannot change until the end. */
 export async function readCursor(db: Kysely<Tables>, stream: string): Promise<unknown> {
   const { rows } = await sql<{ cursor: unknown }>`
     select cursor from stream where name = ${stream} for share`.execute(db)
   return rows[0]?.cursor ?? null
 }
 
-/** Releases a lease, so that the next holder need not wait for it to expire. */
 export async function releaseLease(db: Kysely<Tables>, { stream, holder, fence }: Lease): Promise<void> {
   await sql`
     update stream set holder = null, expires_at = '-infinity'
     where name = ${stream} and holder = ${holder} and fence = ${fence}`.execute(db)
 }
 
-/**
- * Runs work under a lease. Releases the lease if the work fails: another process may reach a server that this one
- * cannot.
- */
+/** Releases the lease if the work fails: another process may reach a server that this one cannot. */
 export async function underLease<Result>(
   db: Kysely<Tables>,
   lease: Lease,
@@ -162,7 +150,6 @@ export async function underLease<Result>(
   }
 }
 
-/** Releases all leases of this holder, so that other processes need not wait for them to expire. */
 export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise<void> {
   await db
     .updateTable('stream')
@@ -171,13 +158,13 @@ export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise
     .execute()
 }
 
-/** The active rules, and whether all groups decided by earlier rules are marked for a recheck. */
+/** `isApplied`: all groups decided by earlier rules are marked for a recheck. */
 type ActiveRules = { digest: string; isApplied: boolean }
 
 /** Stored as the cursor of a stream without leases. */
 const rulesStream = 'policy'
 
-/** Null before any rules were activated. In a transaction, they cannot change until the transaction ends. */
+/** Null before any rules were activated. In a transaction, they cannot change until the end. */
 export async function activeRules(db: Kysely<Tables>): Promise<ActiveRules | null> {
   return (await readCursor(db, rulesStream)) as ActiveRules | null
 }

@@ -1,10 +1,10 @@
 import type { ColumnType, Generated } from 'kysely'
 import type { ServiceName } from '../core/evidence.ts'
 
-/** `numeric(78, 0)`: read as decimal text, written as a `bigint` or as text. */
+/** `numeric(78, 0)`: decimal text. */
 type Numeric = ColumnType<string, bigint | string, bigint | string>
 
-/** An id that Postgres generates. */
+/** Postgres generates it. */
 type Id = ColumnType<bigint, never, never>
 
 type ColumnWithDefault<Type> = ColumnType<Type, Type | undefined, Type>

@@ -9,27 +9,26 @@ import { type MismatchChange, openMismatches } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * A webhook as it arrived, and the arrival times of identical copies while it waited to be stored. Its key is the
- * sender's event id, without spaces.
+ * `copiesAt`: arrivals of identical copies while it waited to be stored. The key is the sender's event id, without
+ * spaces.
  */
 export type NewWebhook = Omit<NewInboxRow, 'source'> & { source: 'webhook'; copiesAt: readonly Date[] }
 
-/** `conflicting`: the id is known with another body. The webhook is stored and applied all the same. */
+/** `conflicting`: the id is known with another body. It is stored and applied all the same. */
 export type WebhookStoreOutcome = 'stored' | 'duplicate' | 'conflicting'
 
-/** One outcome per arrival, in the same order, and the inbox row that holds it. */
+/** One outcome per arrival, in the same order. */
 export type StoredWebhooks = {
   outcomes: WebhookStoreOutcome[]
   inboxIds: (bigint | null)[]
   mismatches: MismatchChange[]
 }
 
-/** The inbox row that holds an arrival. */
 type WebhookStoreResult = { arrival: NewWebhook; inboxId: bigint; outcome: WebhookStoreOutcome }
 
 /**
- * Stores webhooks with distinct keys. New webhooks cost one statement. Only known keys are examined further: the same
- * body is counted as a repeat; another body becomes a row of its own and a `conflicting_duplicate`.
+ * The keys must be distinct. New webhooks cost one statement. For known keys, the same body counts as a repeat; another
+ * becomes a row of its own and a `conflicting_duplicate`.
  */
 export async function storeWebhooks(
   db: Kysely<Tables>,
@@ -70,7 +69,6 @@ export async function storeWebhooks(
   })
 }
 
-/** By key, the rows that hold the same bytes under it. */
 async function idsOf(tx: Transaction<Tables>, arrivals: readonly NewWebhook[]): Promise<Map<string, bigint>> {
   if (arrivals.length === 0) return new Map()
   const { rows } = await sql<{ id: bigint; source_key: string }>`
@@ -84,8 +82,8 @@ async function idsOf(tx: Transaction<Tables>, arrivals: readonly NewWebhook[]): 
 }
 
 /**
- * Stores bodies whose key belongs to another body, under the key and their hash. The keys are locked until the
- * transaction ends, so that the last of several concurrent bodies sees all others.
+ * Stored under the key and their hash. The keys are locked until the transaction ends, so that the last of several
+ * concurrent bodies sees all others.
  */
 async function keepOthers(
   tx: Transaction<Tables>,
@@ -111,10 +109,10 @@ async function keepOthers(
   })
 }
 
-/** Maximum number of hashes in one mismatch. A sender that never changes the id would otherwise add ever more. */
+/** In one mismatch: a sender that never changes the id would add ever more. */
 const namedMax = 8
 
-/** The detail of a conflict does not depend on the order in which its bodies arrived. Only a person closes it. */
+/** Independent of the order in which the bodies arrived. Only a person closes it. */
 async function openConflicts(
   tx: Transaction<Tables>,
   kept: readonly WebhookStoreResult[],
@@ -158,7 +156,7 @@ async function openConflicts(
   )
 }
 
-/** Arrival times kept per webhook: the newest ones. The count includes all. */
+/** Newest arrival times per webhook. The count includes all. */
 const timesMax = 32
 
 async function countRepeats(tx: Transaction<Tables>, kept: readonly WebhookStoreResult[]): Promise<void> {

@@ -10,16 +10,16 @@ import {
 } from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
 
-/** Errors in the books of one asset, in its smallest units. */
+/** Amounts are in base units. */
 export type Imbalance = {
   asset: AssetKey
   /** Debits minus credits, from daily sums and later transfers. */
   sum: bigint
-  /** Absolute amounts left in transit for payments whose deposits are closed, and one of these deposits. */
+  /** Absolute amounts in transit for payments of closed deposits, and one of these deposits. */
   left: bigint
   deposits: number
   deposit: bigint | null
-  /** Absolute differences between the books and proved balances of deposit addresses, and one of these addresses. */
+  /** Absolute differences between the books and proved balances, and one of the addresses. */
   untied: bigint
   addresses: number
   address: string | null
@@ -28,8 +28,7 @@ export type Imbalance = {
 type ImbalanceRow = Omit<Imbalance, 'sum' | 'left' | 'untied'> & { sum: string; left: string; untied: string }
 
 /**
- * Assets whose books do not add up. Both sides of a transfer are in one row, so transfers always balance; the stored
- * sums of them, from which balances are read, may not. A deposit is closed if nothing more will be booked for it: it is
+ * Both sides of a transfer are in one row and always balance; the stored sums may not. A deposit is closed if it is
  * reconciled, or its payment is no longer on the chain.
  */
 export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
@@ -65,7 +64,6 @@ export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
   }))
 }
 
-/** Numbers of assets and addresses that the control totals cover. */
 export async function countControlled(db: Kysely<Tables>): Promise<Record<'assets' | 'addresses', number>> {
   const { rows } = await sql<Record<'assets' | 'addresses', number>>`
     select (select count(distinct asset)::int from ledger_account) as assets,
@@ -75,7 +73,6 @@ export async function countControlled(db: Kysely<Tables>): Promise<Record<'asset
 
 const ledgerImbalance = 'ledger_imbalance'
 
-/** Makes the open mismatches about the books match these imbalances. */
 export async function syncImbalances(
   tx: Transaction<Tables>,
   imbalances: readonly Imbalance[],
@@ -110,14 +107,14 @@ function detailOf({ sum, left, deposits, deposit, untied, addresses, address }: 
   return {
     ...(sum === 0n ? {} : { sum: sum.toString() }),
     ...(deposit === null ? {} : { left: left.toString(), deposits: `${deposits}`, deposit: `${deposit}` }),
-    // An amount that is booked but was never seen on a chain has no address.
+    // Booked, but never seen on a chain.
     ...(untied === 0n
       ? {}
       : { untied: untied.toString(), addresses: `${addresses}`, ...(address !== null && { address }) }),
   }
 }
 
-/** Unresolved findings of the last audit other than unbalanced sums, in units of each asset; 0 if there are none. */
+/** Of the last audit, without unbalanced sums, in units of each asset; 0 if there are none. */
 export async function untiedUnits(
   db: Kysely<Tables>,
 ): Promise<{ control: string; asset: string; units: number }[]> {
@@ -129,14 +126,12 @@ export async function untiedUnits(
   return rows
 }
 
-/** A part of the books that was checked against its source, and the errors found. */
 export type BooksCheckResult = {
   subject: string
   detail: Readonly<Record<string, string>>
   faults: readonly string[]
 }
 
-/** Makes the open mismatches of this kind about these subjects match the errors found. */
 export async function syncChecked(
   tx: Transaction<Tables>,
   kind: MismatchKind,

@@ -6,7 +6,6 @@ import type { Tables } from '../tables.ts'
 
 export type NumberedDeposit = DecidedDeposit & { id: bigint; groupId: bigint }
 
-/** Assigns a number to every deposit that has none. */
 export async function numberDeposits(
   tx: Transaction<Tables>,
   deposits: readonly (DecidedDeposit & { groupId: bigint })[],
@@ -20,9 +19,7 @@ export async function numberDeposits(
   return deposits.map((deposit) => ({ ...deposit, id: deposit.id ?? fresh.next().value ?? 0n }))
 }
 
-/**
- * Writes the rows that changed. An absorbed deposit keeps its row, which then refers to the deposit that absorbed it.
- */
+/** An absorbed deposit keeps its row, which refers to the one that absorbed it. */
 export async function saveDeposits(
   tx: Transaction<Tables>,
   deposits: readonly NumberedDeposit[],

@@ -16,7 +16,7 @@ import type { Tables } from '../tables.ts'
 
 export type LinkedObservation = { inboxId: bigint; groupId: bigint; observation: Observation }
 
-/** Stores the observations of inbox rows. Applying a row again changes only its group. */
+/** Applying a row again changes only its group. */
 export async function saveEvidence(
   tx: Transaction<Tables>,
   linked: readonly LinkedObservation[],
@@ -34,7 +34,7 @@ export async function saveEvidence(
 export type LoadedGroup = {
   id: bigint
   observations: Observation[]
-  /** Inbox rows of webhooks, in order, and the service's ids of the deposits that they report. */
+  /** In order, with the service's ids of the deposits that they report. */
   webhooks: { inboxId: bigint; serviceId: string }[]
   approvals: Approval[]
   deposits: DepositIdentity[]
@@ -42,7 +42,7 @@ export type LoadedGroup = {
 }
 
 /**
- * Reads everything stored about the groups, in four statements, however many groups there are.
+ * Four statements, however many groups there are.
  * @param atHand evidence of these groups that was just stored and is not read again
  */
 export async function loadGroups(
@@ -82,13 +82,12 @@ function addEvidence(group: LoadedGroup | undefined, { inboxId, observation }: L
 
 type ObservedDepositAddress = { network: NetworkName; address: Address }
 
-/** The deposit address of an observation. */
 function placeOf(observation: Observation): ObservedDepositAddress {
   if (observation.kind === 'claim') return observation.deposit
   return { network: observation.network, address: observation.to }
 }
 
-/** Keys to look up in the address book: the address, and the owner that a claim names. */
+/** The address, and the owner that a claim names. */
 function keysOf(observation: Observation): string[] {
   const place = placeOf(observation)
   if (observation.kind !== 'claim') return [placeKey(place)]

@@ -4,23 +4,18 @@ import { defaultService, type Owner, type ServiceId } from '../../core/evidence.
 import type { CandidatePair, OpenDeposit, UnnamedTransfer } from '../../core/matching/propose.ts'
 import type { Tables } from '../tables.ts'
 
-/** A chain transfer and a deposit that may belong together, with the groups that decide on each. */
 export type FoundPair = CandidatePair & {
   mismatchId: bigint
   depositId: bigint | null
   groups: readonly bigint[]
 }
 
-/** The chain transfers, or the deposits, to find pairs for. */
 export type PairSelection = { mismatchIds: readonly bigint[] } | { serviceIds: readonly string[] }
 
 /** Per chain transfer or deposit, the nearest by amount. */
 const pairsMax = 20
 
-/**
- * Finds pairs that may belong together, by network, address or recipient, asset, amount and time, in one statement.
- * Excludes pairs within one group, which its keys decide, and pairs that were rejected before.
- */
+/** In one statement. Excludes pairs within one group, which its keys decide, and pairs that were rejected before. */
 export async function findPairs(tx: Transaction<Tables>, wanted: PairSelection): Promise<FoundPair[]> {
   const mismatchIds = 'mismatchIds' in wanted ? wanted.mismatchIds : null
   const serviceIds = 'serviceIds' in wanted ? wanted.serviceIds : null
@@ -46,7 +41,7 @@ export async function findPairs(tx: Transaction<Tables>, wanted: PairSelection):
   return rows.map(pairOf)
 }
 
-/** The chain transfer, from its newest final observation. */
+/** Its newest final observation. */
 const seenTransfer = sql`
   select e.observation ->> 'tx' as tx, e.observation ->> 'index' as index, e.observation ->> 'from' as "from",
     (e.observation ->> 'blockAt')::timestamptz as at
@@ -56,17 +51,13 @@ const seenTransfer = sql`
     and concat_ws('/', e.observation ->> 'network', e.observation ->> 'tx', e.observation ->> 'index') = near.transfer
   order by (e.observation ->> 'epoch')::int desc, e.observation ->> 'blockHash' limit 1`
 
-/**
- * Start of the wait: for a delivery, the time of the payment; for a payment, its earliest time according to the
- * service.
- */
+/** For a delivery, the time of the payment; for a payment, the earliest that the service states. */
 const openSince = sql`
   select case near.role when 'recipient' then d.deposited_at else (
     select min((e.observation ->> 'occurredAt')::timestamptz) from evidence e
     where e.group_id = d.group_id and e.observation ->> 'serviceId' = d.service_id
   ) end as since`
 
-/** Pairs further apart in time are excluded. */
 const reachSeconds = 7 * 86_400
 
 type PairRow = {

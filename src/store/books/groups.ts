@@ -5,7 +5,7 @@ import { components } from '../../core/matching/components.ts'
 import type { Tables } from '../tables.ts'
 
 /**
- * Finds or creates the group of each observation, merges groups that turn out to be one, and locks all of them.
+ * Finds, creates and merges groups, and locks all of them.
  * @param keysOfItems the linking keys of each observation; none is empty
  * @returns the group id of each observation
  * @throws Fault `conflict` if another transaction changed the same keys in the meantime; run it again
@@ -15,7 +15,7 @@ export async function linkGroups(
   keysOfItems: readonly (readonly string[])[],
 ): Promise<bigint[]> {
   const known = await lockKnownGroups(tx, [...new Set(keysOfItems.flat())])
-  // Two items are connected by a common key, or by a group that holds keys of both.
+  // By a common key, or by a group that holds keys of both.
   const parts = components(keysOfItems, (keys) => [
     ...keys,
     ...groupsOf(keys, known).map((id) => `group/${id}`),
@@ -41,15 +41,15 @@ export async function linkGroups(
   return keysOfItems.map((keys) => groupOfItem.get(keys) ?? 0n)
 }
 
-/** The distinct groups that hold these keys, oldest first. */
+/** Distinct, oldest first. */
 function groupsOf(keys: readonly string[], known: ReadonlyMap<string, bigint>): bigint[] {
   const groups = keys.map((key) => known.get(key)).filter((id) => id !== undefined)
   return [...new Set(groups)].toSorted(byId)
 }
 
 /**
- * Locks groups before anything is written. Writing a key takes a weaker lock on its group, and two transactions that
- * both hold it and request the stronger one would deadlock.
+ * Before anything is written: writing a key takes a weaker lock on its group, and two transactions that hold it and
+ * request the stronger one would deadlock.
  */
 async function lockKnownGroups(
   tx: Transaction<Tables>,
@@ -63,7 +63,7 @@ async function lockKnownGroups(
   return known
 }
 
-/** Locks groups that are due, and skips groups that another transaction has locked. */
+/** Skips groups that another transaction has locked. */
 export async function takeDueGroups(
   tx: Transaction<Tables>,
   now: Date,
@@ -81,10 +81,10 @@ export async function takeDueGroups(
   return rows.map(({ id }) => id)
 }
 
-/** Number of groups per transaction; they stay locked until it ends. */
+/** Per transaction; groups stay locked until it ends. */
 const markedMax = 10_000
 
-/** Makes every group due at `at`, unless it is due earlier. */
+/** Unless a group is due earlier. */
 export async function markAllDue(db: Kysely<Tables>, at: Date): Promise<void> {
   let after: bigint | null = 0n
   while (after !== null) after = await markDue(db, after, at)

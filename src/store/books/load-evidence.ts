@@ -3,10 +3,9 @@ import { decodeObservation, type Observation } from '../../core/evidence.ts'
 import type { Tables } from '../tables.ts'
 import { type LoadedGroup, loadGroups } from './evidence.ts'
 
-/** How often identical copies of a webhook arrived, and the newest arrival times. */
+/** Identical copies of a webhook, and the newest arrival times. */
 export type Copies = { count: bigint; firstAt: Date; lastAt: Date; newestAt: Date[] }
 
-/** A message about a group of deposits, as received and as parsed. */
 export type EvidenceRow = {
   inboxId: bigint
   source: 'webhook' | 'api' | 'chain' | 'person'
@@ -15,13 +14,12 @@ export type EvidenceRow = {
   body: Buffer
   receivedAt: Date
   storedAt: Date
-  /** When the message could be read. Later than `storedAt` if the profile had to be fixed first. */
+  /** Later than `storedAt` if the profile had to be fixed first. */
   readableAt: Date
   copies: Copies | null
   observation: Observation
 }
 
-/** A mismatch, and when it was opened and cleared. */
 export type GroupMismatch = {
   depositId: bigint | null
   subject: string
@@ -33,10 +31,9 @@ export type GroupMismatch = {
   clearedHow: string | null
 }
 
-/** A deposit's row: when it was created, and the deposit that absorbed it. */
 export type GroupDeposit = { id: bigint; mergedInto: bigint | null; createdAt: Date }
 
-/** Everything stored about one group of linked evidence, with the times at which it was stored. */
+/** With the times at which each piece was stored. */
 export type GroupEvidence = {
   group: LoadedGroup
   rows: readonly EvidenceRow[]
@@ -44,11 +41,11 @@ export type GroupEvidence = {
   mismatches: readonly GroupMismatch[]
   /** By posting key. */
   recordedAt: ReadonlyMap<string, { at: Date; depositId: bigint }>
-  /** Of addresses in the address book, as `network/address`. */
+  /** By `network/address` of the address book. */
   addedAt: ReadonlyMap<string, Date>
 }
 
-/** Reads a group in one consistent snapshot; null if the group does not exist. */
+/** In one consistent snapshot; null if the group does not exist. */
 export function loadEvidence(db: Kysely<Tables>, groupId: bigint): Promise<GroupEvidence | null> {
   return db
     .transaction()

@@ -21,7 +21,7 @@ import type { Tables } from '../tables.ts'
 
 export type UnnamedPage = { mismatchId: bigint; role: UnnamedTransfer['role']; transfer: TransferRef }[]
 
-/** Final chain transfers that no deposit named in time, oldest first, after a mismatch id. */
+/** Final, named by no deposit in time, oldest first, after a mismatch id. */
 export async function unnamedTransfers(
   tx: Transaction<Tables>,
   { after, countMax }: { after: bigint; countMax: number },
@@ -32,7 +32,7 @@ export async function unnamedTransfers(
   return rows
 }
 
-/** Withdraws proposals and ambiguity mismatches about chain transfers that a deposit names by now. */
+/** Also ambiguity mismatches. */
 export async function withdrawNamed(tx: Transaction<Tables>): Promise<MismatchChange[]> {
   await sql`
     update proposal p set state = 'withdrawn', ended_at = now()
@@ -45,7 +45,7 @@ export async function withdrawNamed(tx: Transaction<Tables>): Promise<MismatchCh
   )
 }
 
-/** Makes the open proposals for these chain transfers, and for the deposits proposed for them, match the given ones. */
+/** Also those of the deposits proposed for these transfers. */
 export async function syncProposals(
   tx: Transaction<Tables>,
   page: UnnamedPage,
@@ -83,7 +83,7 @@ export async function syncProposals(
   )
 }
 
-/** Makes the ambiguity mismatches about these chain transfers, across all groups, match the given ones. */
+/** Across all groups. */
 export async function syncAmbiguities(
   tx: Transaction<Tables>,
   page: UnnamedPage,
@@ -118,7 +118,7 @@ function heldOf({
   }
 }
 
-/** Ends proposals that these decisions settle. A policy does not override an end by a person. */
+/** A policy does not override an end by a person. */
 export async function endProposals(
   tx: Transaction<Tables>,
   decisions: readonly TransferDecision[],
@@ -158,7 +158,7 @@ export type ProposalLine = {
   network: string
   asset_symbol: string
   asset: string
-  /** In units of the asset, and with `_base` in its smallest units. */
+  /** In units of the asset; `_base` in base units. */
   amount: string
   amount_base: string
   score: number
@@ -167,10 +167,7 @@ export type ProposalLine = {
   proposed_at: Date
 }
 
-/**
- * Proposals that wait for a decision, the highest score first, then the oldest.
- * @param after only proposals after the one with this id
- */
+/** The highest score first, then the oldest, after the id `after`. */
 export async function listProposals(
   db: Kysely<Tables>,
   { limit, after }: { limit: number; after?: bigint | undefined },
@@ -190,9 +187,8 @@ export async function listProposals(
 }
 
 /**
- * Stores decisions of a person, or of a policy on a person's behalf, and ends the proposals about them. A decision is
- * evidence like any other: applying it does the rest.
- * @returns the decisions that were not stored before; an id that is already stored changes nothing
+ * A decision is evidence like any other: applying it does the rest. Ends the proposals about it.
+ * @returns the decisions that were not stored before
  */
 export async function recordDecisions(
   tx: Transaction<Tables>,

@@ -3,12 +3,9 @@ import { type RawBuilder, sql, type Transaction } from 'kysely'
 import { type BatchLimits, type PendingRow, readWithin } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
-/**
- * One fact in the books, in text that depends on the evidence alone: not on ids that the database generated, nor on
- * when the fact was noticed, nor on bookings that were reversed in between.
- */
+/** Depends on the evidence alone: not on generated ids, on when it was noticed, nor on bookings reversed in between. */
 export type BooksDigestEntry = {
-  /** The deposit by the service's id, or else by its payment; a chain transfer; or an unreadable payload. */
+  /** The service's id or else the payment; a chain transfer; or an unreadable payload. */
   subject: string
   what: 'deposit' | 'mismatch' | 'books'
   /** The kind of a mismatch; account, asset and time of a booking; empty for the deposit itself. */
@@ -18,8 +15,7 @@ export type BooksDigestEntry = {
 }
 
 /**
- * SHA-256 over all deposits, all uncleared mismatches and the bookings of each payment. Databases with the same
- * evidence, settings and address book have the same digest, in any order of arrival of the evidence.
+ * SHA-256. Databases with the same evidence, settings and address book have the same digest, in any order of arrival.
  */
 export async function digestBooks(tx: Transaction<Tables>): Promise<string> {
   await sql`set local time zone 'UTC'`.execute(tx)
@@ -29,11 +25,11 @@ export async function digestBooks(tx: Transaction<Tables>): Promise<string> {
   return hash.digest()
 }
 
-/** One fact as stored (`live`) and as rebuilt from the evidence (`rebuilt`). Null on the side that lacks it. */
+/** `live` as stored, `rebuilt` from the evidence. Null on the side that lacks it. */
 export type BooksComparison = Omit<BooksDigestEntry, 'content'> & {
   live: string | null
   rebuilt: string | null
-  /** The group is due for a recheck that has not run yet. */
+  /** A recheck is due and has not run yet. */
   isDue: boolean
 }
 
@@ -55,7 +51,7 @@ export function compareBooks(tx: Transaction<Tables>, now: Date): AsyncIterable<
   )
 }
 
-/** Hashes the facts of one side, which must be added in order. */
+/** Facts must be added in order. */
 export function hashHoldings() {
   const hash = createHash('sha256')
   return {
@@ -68,9 +64,7 @@ export function hashHoldings() {
 
 const inOrder = sql`subject collate "C", what collate "C", name collate "C"`
 
-/**
- * Columns that are specific to this database: generated ids, the name of the service, and when something was noticed.
- */
+/** Specific to this database: generated ids, the name of the service, and times of noticing. */
 const ours = [
   'id',
   'service',
@@ -82,7 +76,6 @@ const ours = [
   'updated_at',
 ]
 
-/** The facts of one schema, each with the group that decides on it. */
 function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
   const schema = sql.id(name)
   return sql`(
@@ -114,12 +107,11 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
   )`
 }
 
-/** A name of a deposit that is valid outside of this database. */
+/** Valid outside of this database. */
 const subject = sql`coalesce('deposit ' || deposit.service_id, 'payment ' || deposit.transfer)`
 
 const rowsOfPiece = 2000
 
-/** Reads a long result in batches. */
 async function* inPieces<Row>(tx: Transaction<Tables>, query: RawBuilder<Row>): AsyncGenerator<Row[]> {
   await sql`declare piece no scroll cursor for ${query}`.execute(tx)
   for (;;) {
@@ -130,7 +122,7 @@ async function* inPieces<Row>(tx: Transaction<Tables>, query: RawBuilder<Row>): 
   await sql`close piece`.execute(tx)
 }
 
-/** Tables that are derived from the evidence, and all others that applying evidence writes to. */
+/** All tables that applying evidence writes to. */
 const derivedTables = [
   'evidence_group',
   'link_key',
@@ -144,8 +136,7 @@ const derivedTables = [
 ] as const satisfies readonly (keyof Tables)[]
 
 /**
- * For the rest of this transaction, these names refer to its own empty tables, which are dropped at its end. Postgres
- * rejects writes to any other table. The hidden tables are in the schema `public`.
+ * For the rest of this transaction, these names refer to its own empty tables. Postgres rejects writes to any other.
  */
 export async function hideDerivedTables(tx: Transaction<Tables>): Promise<void> {
   // The temporary schema is searched first unless the session's search path places it elsewhere.
@@ -156,12 +147,11 @@ export async function hideDerivedTables(tx: Transaction<Tables>): Promise<void> 
   await sql.raw([...settings, ...tables, 'set transaction read only'].join('; ')).execute(tx)
 }
 
-/** Autovacuum does not analyze tables of one transaction, and a plan for empty tables is a bad plan for full ones. */
+/** Autovacuum does not analyze tables of one transaction, and plans for empty tables are bad for full ones. */
 export async function analyzeDerivedTables(tx: Transaction<Tables>): Promise<void> {
   await sql.raw(`analyze ${derivedTables.join(', ')}`).execute(tx)
 }
 
-/** Numbers of inbox rows that are applied and pending. */
 export async function countApplied(tx: Transaction<Tables>): Promise<{ applied: number; pending: number }> {
   const { rows } = await sql<{ applied: number; pending: number }>`
     select (select count(*) from inbox)::float8 - pending as applied, pending
@@ -169,7 +159,6 @@ export async function countApplied(tx: Transaction<Tables>): Promise<{ applied: 
   return rows[0] ?? { applied: 0, pending: 0 }
 }
 
-/** The next applied rows after an id. */
 export function nextApplied(
   tx: Transaction<Tables>,
   after: bigint,
@@ -183,7 +172,6 @@ export function nextApplied(
   )
 }
 
-/** Number of groups that hold evidence. */
 export async function countGroups(tx: Transaction<Tables>): Promise<number> {
   const { rows } = await sql<{
     count: number
@@ -191,7 +179,6 @@ export async function countGroups(tx: Transaction<Tables>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** The next groups after an id that hold evidence. */
 export async function nextGroups(
   tx: Transaction<Tables>,
   after: bigint,

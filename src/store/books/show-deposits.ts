@@ -25,7 +25,7 @@ export type DepositReport = {
     loss_asset_symbol: string | null
     assets: NamedAssets
   }[]
-  /** All pinned assets, by key. */
+  /** Pinned, by key. */
   assets: NamedAssets
   evidence: { inbox_id: string; source: string; what: string; received_at: Date }[]
   journals: {
@@ -46,18 +46,15 @@ type ShownTransfer = {
 }
 
 /**
- * Finds deposits by our number, by the service's id, or by a transaction of either leg, and reports everything about
- * each. A reference matches few deposits, so this reads one deposit at a time.
+ * By our number, the service's id, or a transaction of either leg. A reference matches few deposits, so this reads one
+ * at a time.
  */
 export async function showDeposits(db: Kysely<Tables>, reference: string): Promise<DepositReport[]> {
   const found = await findDeposits(db, reference)
   return Promise.all(found.map((row) => showDeposit(db, row)))
 }
 
-/**
- * Reports the deposit with our number, or the one that absorbed it, with at most `evidenceMax` items of its evidence,
- * oldest first.
- */
+/** At most `evidenceMax` items of evidence, oldest first. An absorbed deposit is shown as the one that absorbed it. */
 export async function showNumberedDeposit(
   db: Kysely<Tables>,
   id: bigint,
@@ -71,9 +68,9 @@ export async function showNumberedDeposit(
 
 export type FoundDeposit = { id: bigint; group_id: bigint; matrix: Matrix }
 
-/** Deposits that match a reference. An absorbed deposit is found as the one that absorbed it. */
+/** An absorbed deposit is found as the one that absorbed it. */
 export async function findDeposits(db: Kysely<Tables>, reference: string): Promise<FoundDeposit[]> {
-  // One index lookup per kind of reference, so that none scans all deposits. A delivery is found by its linking key.
+  // One index lookup per kind of reference. A delivery is found by its linking key.
   const { rows } = await sql<FoundDeposit>`
     with named as (
       select coalesce(merged_into, id) as id from deposit where id = ${depositNumber(reference)}::bigint
@@ -136,12 +133,12 @@ async function showDeposit(
   }
 }
 
-/** The reference as our number of a deposit; null if it cannot be one. */
+/** Null if it cannot be one. */
 export function depositNumber(reference: string): bigint | null {
   return /^[1-9]\d{0,17}$/.test(reference) ? BigInt(reference) : null
 }
 
-/** Reports on the books, as rows for a table or a JSON document. Amounts are decimal text. */
+/** Amounts are decimal text. */
 
 export type DepositLine = {
   id: string
@@ -152,7 +149,7 @@ export type DepositLine = {
   asset: string | null
   amount: string
   amount_base: string | null
-  /** The delivered amount as text; empty if nothing was delivered. */
+  /** Empty if nothing was delivered. */
   settlement: string
   settlement_network: string | null
   settlement_asset_symbol: string | null
@@ -168,7 +165,7 @@ export type Filter = {
   state?: string | undefined
   network?: string | undefined
   owner?: string | undefined
-  /** Only lower ids: the page after one that ended with this id. */
+  /** The last id of the previous page. */
   before?: bigint | undefined
 }
 

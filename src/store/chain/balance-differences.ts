@@ -11,18 +11,13 @@ import {
 import type { Tables } from '../tables.ts'
 import { holdingsTable, toBalance } from './balance-points.ts'
 
-/**
- * A block or slot range in which a balance changed by another amount than the stored transfers and movements explain.
- */
+/** The balance changed by another amount than the stored transfers and movements explain. */
 export type BalanceDifference = BalanceSpan & { holding: AssetHolding }
 
-/**
- * Maximum number of ranges per holding. An asset that changes balances every day would otherwise add ranges without
- * end.
- */
+/** Per holding. An asset that changes balances every day would add ranges without end. */
 const apartMax = 20
 
-/** Adds differences. Skips ranges within existing ones, and ranges that are explained by now. */
+/** Skips ranges within existing ones, or explained by now. */
 export async function addDifferences(
   tx: Transaction<Tables>,
   found: readonly BalanceDifference[],
@@ -49,7 +44,7 @@ type BalanceDifferenceRow = AssetHolding & {
   balance: string
 }
 
-/** Differences to search: first those never searched, then those last searched before `searchedBefore`. */
+/** First those never searched, then those last searched before `searchedBefore`. */
 export async function dueDifferences(
   db: Kysely<Tables>,
   { network, searchedBefore, limit }: { network: NetworkName; searchedBefore: Date; limit: number },
@@ -67,7 +62,7 @@ export async function dueDifferences(
   }))
 }
 
-/** Result of a search: the range in which the change begins, and why the search did not find more. */
+/** The range in which the change begins, and why the search found no more. */
 export type DifferenceSearchResult = {
   difference: StoredDifference
   found: BalanceSpan
@@ -75,7 +70,7 @@ export type DifferenceSearchResult = {
   at: Date
 }
 
-/** Replaces the range by the narrower one that was found. Adds the rest of the wider range as a range of its own. */
+/** The rest of the wider range becomes a range of its own. */
 export async function narrowDifference(
   tx: Transaction<Tables>,
   { difference, found: { start, end }, problem, at }: DifferenceSearchResult,
@@ -94,8 +89,8 @@ export async function narrowDifference(
 }
 
 /**
- * Deletes differences that are explained by now, or whose asset is no longer read. Joins the ranges of a holding that
- * has too many.
+ * Deletes differences that are explained or whose asset is no longer read. Joins the ranges of a holding that has too
+ * many.
  */
 export async function recheckDifferences(
   tx: Transaction<Tables>,
@@ -141,7 +136,6 @@ type BalanceMismatchRow = AssetHolding & {
   problem: string | null
 }
 
-/** Makes the open mismatches about a network's balances match the stored differences. */
 export async function syncUnexplained(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -187,7 +181,7 @@ function toMismatch({
   }
 }
 
-/** Unexplained changes of balances per asset, in its units, summed without signs; 0 if there are none. */
+/** In units of each asset, summed without signs; 0 if there are none. */
 export async function unexplainedUnits(
   db: Kysely<Tables>,
 ): Promise<{ network: string; asset: string; units: number }[]> {
@@ -199,7 +193,6 @@ export async function unexplainedUnits(
 
 export type AssetDifferenceTotal = { symbol: string; units: string; holdings: number }
 
-/** Unexplained balances of a network, by asset. */
 export async function differingBalances(
   db: Kysely<Tables>,
   network: NetworkName,
@@ -212,7 +205,7 @@ export async function differingBalances(
   return rows
 }
 
-/** The unexplained change in a range, by what is stored now. */
+/** By what is stored now. */
 function changeOf(range: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`${range}.balance - ${range}.after_balance - known_change(
     ${range}.network, ${range}.address, ${range}.asset, ${range}.after_height, ${range}.height

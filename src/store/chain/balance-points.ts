@@ -6,10 +6,7 @@ import type { Tables } from '../tables.ts'
 /** Rows that one statement fills, so that none takes long. */
 const fillMax = 10_000
 
-/**
- * Fills columns of `chain transfer` that rows of an older version lack, from the stored text; payments are summed by them.
- * Safe to run concurrently.
- */
+/** Fills columns that rows of an older version lack, from the stored text. Safe to run concurrently. */
 export async function fillChainTransfers(db: Kysely<Tables>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ found: number }>`
@@ -29,15 +26,11 @@ export async function fillChainTransfers(db: Kysely<Tables>): Promise<void> {
 export type DueHoldingsFilter = {
   network: NetworkName
   assets: readonly AssetKey[]
-  /** Only holdings last read before this. */
   readBefore: Date
   limit: number
 }
 
-/**
- * Holdings of deposit addresses to read next. Assets take turns, so that an unreadable asset does not block the others.
- * Holdings that were never read come first, then those read longest ago.
- */
+/** Assets take turns, so that an unreadable one does not block the others. Holdings that were never read come first. */
 export async function dueHoldings(
   db: Kysely<Tables>,
   { network, assets, readBefore, limit }: DueHoldingsFilter,
@@ -56,10 +49,7 @@ export async function dueHoldings(
   return rows.map((row) => ({ network, ...row }))
 }
 
-/**
- * Stores balances, all at one height, until all blocks up to it are read. A height at or below the last proved one
- * proves nothing and is not stored.
- */
+/** All at one height. A height at or below the last proved one proves nothing and is not stored. */
 export async function saveReadings(
   tx: Transaction<Tables>,
   { height, at }: { height: bigint; at: Date },
@@ -88,13 +78,13 @@ export async function saveReadings(
       checked_at = excluded.checked_at`.execute(tx)
 }
 
-/** A reading up to which all blocks are read, and the known change since the point before it. */
+/** All blocks up to it are read. */
 export type ReadyBalanceSpan = BalanceSpan & {
   holding: AssetHolding
   known: bigint
-  /** Nothing is proved for this holding yet: its span starts below the first height that is read for it. */
+  /** Nothing is proved yet: the span starts below the first height read. */
   isFirst: boolean
-  /** The address existed when the network was first read, and may have had a balance by then. */
+  /** The address may have had a balance when the network was first read. */
   isOld: boolean
 }
 
@@ -108,7 +98,7 @@ type ReadyRow = AssetHolding & {
   is_old: boolean
 }
 
-/** The oldest readings that can be checked. */
+/** Oldest first. */
 export async function readyReadings(
   db: Kysely<Tables>,
   network: NetworkName,
@@ -139,7 +129,6 @@ export async function readyReadings(
   }))
 }
 
-/** Accepts readings as explained; the next span of each starts there. */
 export async function settleReadings(
   tx: Transaction<Tables>,
   ready: readonly ReadyBalanceSpan[],
@@ -157,7 +146,6 @@ export async function settleReadings(
   )
 }
 
-/** Deletes readings that cannot be checked. */
 export async function dropReadings(
   tx: Transaction<Tables>,
   dropped: readonly ReadyBalanceSpan[],
@@ -173,7 +161,7 @@ export async function dropReadings(
   )
 }
 
-/** Balance of a holding before its first known change: `read`, or `left` over from its first balance. */
+/** Before its first known change: `read`, or `left` over from its first balance. */
 export type OpeningBalance = { holding: AssetHolding; amount: bigint; is: 'read' | 'left' }
 
 export async function setOpenings(
@@ -193,10 +181,7 @@ export async function setOpenings(
   )
 }
 
-/**
- * Deletes readings above a height from which final history has changed. Balances that were proved above it are proved
- * again from the opening.
- */
+/** Final history above the height has changed. Balances proved above it are proved again from the opening. */
 export async function rewindBalances(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -213,10 +198,9 @@ export async function rewindBalances(
     where (d.network, d.address, d.asset) = (r.network, r.address, r.asset)`.execute(tx)
 }
 
-/** A block or slot range of one holding: above one height, and up to another. */
 export type HoldingBlockRange = { holding: AssetHolding; above: bigint; upTo: bigint }
 
-/** Change of each balance according to what is stored, in the order of the ranges. */
+/** In the order of the ranges. */
 export async function knownChanges(
   db: Kysely<Tables>,
   ranges: readonly HoldingBlockRange[],
@@ -236,10 +220,7 @@ export async function knownChanges(
 
 export type ProofStatus = { points: number; unread: number; waiting: number; lowest: bigint | null }
 
-/**
- * Holdings of a network: how many are proved, never read, and read but not checked; and the height up to which all are
- * proved.
- */
+/** `points` are proved, `unread` never read, `waiting` read but not checked; all are proved up to `lowest`. */
 export async function proofStatus(
   db: Kysely<Tables>,
   { network, assets }: Pick<DueHoldingsFilter, 'network' | 'assets'>,
@@ -254,7 +235,6 @@ export async function proofStatus(
   return rows[0] ?? { points: 0, unread: 0, waiting: 0, lowest: null }
 }
 
-/** Whether what is stored explains the reading. */
 export function isExplained(ready: ReadyBalanceSpan): boolean {
   return unexplained(ready, ready.known) === 0n
 }

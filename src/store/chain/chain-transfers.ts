@@ -10,7 +10,7 @@ import {
 import { appendInbox, rowKey } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
-/** Appends chain transfers to the inbox. Skips those stored before at the same stage in the same block. */
+/** Skips those stored before at the same stage in the same block. */
 export async function appendChainTransfers(
   tx: Transaction<Tables>,
   chainTransfers: readonly ObservedChainTransfer[],
@@ -44,8 +44,8 @@ export async function appendChainTransfers(
 export type NetworkHeightRange = { network: string; above: bigint; upTo: bigint }
 
 /**
- * Chain transfers that were seen early in blocks that are final by now, and are not among the final ones. A chain
- * transfer that was withdrawn and seen again can vanish again.
+ * Seen early in blocks that are final by now, and not among the final ones. One that was withdrawn and seen again can
+ * vanish again.
  */
 export function vanishedChainTransfers(
   tx: Transaction<Tables>,
@@ -67,7 +67,7 @@ export function vanishedChainTransfers(
   )
 }
 
-/** Final chain transfers above a height from which history has changed. */
+/** Final, above a height from which history has changed. */
 export function rewoundChainTransfers(
   tx: Transaction<Tables>,
   network: string,
@@ -84,7 +84,7 @@ export function rewoundChainTransfers(
   )
 }
 
-/** Id of the newest inbox row; 0 if there is none. */
+/** 0 if there is none. */
 export async function newestInboxId(db: Kysely<Tables>): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`select coalesce(max(id), 0) as id from inbox`.execute(db)
   return rows[0]?.id ?? 0n
@@ -92,7 +92,6 @@ export async function newestInboxId(db: Kysely<Tables>): Promise<bigint> {
 
 type Newer = { network: string; after: bigint; from: bigint; to: bigint; limit: number }
 
-/** Chain transfers in a height range that were stored after an inbox row. */
 export function chainTransfersAfter(
   db: Kysely<Tables>,
   { network, after, from, to, limit }: Newer,
@@ -124,7 +123,7 @@ function keyOf({ role, stage, epoch, blockHash, ...transfer }: ObservedChainTran
   return `${transferRef(transfer)}/${role}/${stage}/${epoch}/${blockHash}`
 }
 
-/** Stores movements. Skips those already stored for the same block. */
+/** Skips those already stored for the same block. */
 export async function appendMovements(
   tx: Transaction<Tables>,
   movements: readonly BalanceMovement[],
@@ -140,7 +139,7 @@ export async function appendMovements(
     ) on conflict do nothing`.execute(tx)
 }
 
-/** Deletes movements above a height from which history has changed. */
+/** Above a height from which history has changed. */
 export async function withdrawMovements(
   tx: Transaction<Tables>,
   network: NetworkName,

@@ -8,7 +8,7 @@ export type WatchEntry = { address: Address; role: 'deposit' | 'recipient' } & (
   | { number: null; createdAt: Date }
 )
 
-/** Every address whose incoming transfers count on the network, once per role. */
+/** Once per role. */
 export async function readWatchList(db: Kysely<Tables>, network: NetworkName): Promise<WatchEntry[]> {
   const { rows } = await sql<WatchEntry>`
     select book.address, book.role, watch.number,
@@ -26,11 +26,10 @@ export async function readWatchList(db: Kysely<Tables>, network: NetworkName): P
   return rows
 }
 
-/** Addresses to watch from a height on. */
 export type Enrolment = { addresses: readonly Address[]; fromHeight: bigint }
 
 /**
- * Numbers new addresses after the existing ones. The caller must hold the lease of the network's scan.
+ * After the existing numbers. The caller must hold the lease of the network's scan.
  * @returns the highest number; 0 if there is none
  */
 export async function enrolAddresses(
@@ -50,10 +49,7 @@ export async function enrolAddresses(
   return rows[0]?.highest ?? 0
 }
 
-/**
- * Lowers the first watched height to `from` for addresses numbered up to `watched`, if it is in or right above a range
- * that was read for all of them.
- */
+/** For addresses numbered up to `watched`, if `from` is in or right above a range that was read for all of them. */
 export async function watchFrom(
   tx: Transaction<Tables>,
   network: NetworkName,

@@ -2,14 +2,14 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import type { Tables } from '../tables.ts'
 
-/** A block or slot range, both ends included. */
+/** Both ends included. */
 export type CoverageRange = { from: bigint; to: bigint }
 
-/** Height up to which a network was read as final, and the assets that are read on it, sorted. */
+/** The final height that was read, and the assets, sorted. */
 export type NetworkReadState = { assets: readonly AssetKey[]; height: bigint }
 
 export type Coverage = {
-  /** All addresses up to this number were read, from their first watched height on. */
+  /** Addresses up to this number were read, from their first watched height on. */
   watched: number
   assets: readonly AssetKey[]
   proved: readonly CoverageRange[]
@@ -35,7 +35,7 @@ export async function saveScanPosition(
     on conflict (network) do update set assets = excluded.assets, height = excluded.height`.execute(tx)
 }
 
-/** Records that ranges were read. Call it only in the transaction that stores what was found there. */
+/** Call it only in the transaction that stores what was found there. */
 export async function addCoverage(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -54,7 +54,7 @@ export async function addCoverage(
   await dropContained(tx, network)
 }
 
-/** Withdraws the coverage of a range; `to` is null for everything from `from` on. */
+/** `to` is null for everything from `from` on. */
 export async function withdrawCoverage(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -67,7 +67,7 @@ export async function withdrawCoverage(
   await sql`delete from chain_coverage where network = ${network} and isempty(heights)`.execute(tx)
 }
 
-/** At heights at which a later address is not watched yet, the coverage of the earlier ones is complete. */
+/** Where a later address is not watched yet, the coverage of the earlier ones is complete. */
 async function carryOver(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -87,7 +87,6 @@ async function carryOver(
       and carried.heights is not null`.execute(tx)
 }
 
-/** Deletes rows whose coverage another row contains. */
 async function dropContained(tx: Transaction<Tables>, network: NetworkName): Promise<void> {
   await sql`
     delete from chain_coverage gone using chain_coverage kept
@@ -96,9 +95,7 @@ async function dropContained(tx: Transaction<Tables>, network: NetworkName): Pro
       and (kept.watched, kept.assets) <> (gone.watched, gone.assets)`.execute(tx)
 }
 
-/**
- * A range that was read for all addresses except these, and the coverage that it adds once it is read for these, too.
- */
+/** Read for all addresses except these; also the coverage once it is read for them. */
 type Gap = CoverageRange & {
   addresses: readonly Address[]
   watched: number
@@ -106,7 +103,7 @@ type Gap = CoverageRange & {
 }
 
 /**
- * The lowest range from `above` on that the same addresses miss from end to end.
+ * From `above` on, missed by the same addresses from end to end.
  * @returns null if nothing is missing
  */
 export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: bigint): Promise<Gap | null> {
@@ -133,7 +130,7 @@ export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: b
   return rows[0] ?? null
 }
 
-/** Per network that is read, the number of ranges that some of its addresses miss. */
+/** Ranges that some addresses miss, per network that is read. */
 export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; ranges: number }[]> {
   const { rows } = await sql<{ network: string; ranges: number }>`
     select network, count(block_range)::int as ranges
@@ -144,7 +141,7 @@ export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; 
 
 export type OpenGaps = {
   network: NetworkName
-  /** Number of ranges, and the lowest and the highest missing height. */
+  /** With the lowest and the highest missing height. */
   ranges: number
   from: bigint
   to: bigint
@@ -153,7 +150,7 @@ export type OpenGaps = {
 }
 
 /**
- * Records the gaps that are open now, and deletes closed ones.
+ * Also deletes closed gaps.
  * @returns gaps that have been open since `openSince` or longer
  */
 export async function noteGaps(

@@ -9,10 +9,7 @@ import { askForTransactions } from './named-transactions.ts'
 
 type ChainReadContext = { now: Date; readNetworks: ReadonlySet<NetworkName> }
 
-/**
- * Queues the transactions that the service names, and searches for overdue legs.
- * @returns the networks that have something new to read
- */
+/** @returns the networks that have something new to read */
 export async function askChains(
   tx: Transaction<Tables>,
   deposits: readonly Pick<DecidedDeposit, 'evidence' | 'verdict' | 'unseen'>[],
@@ -28,8 +25,8 @@ export async function askChains(
 type ServiceLegSearch = LegSearchRequest & { serviceId: ServiceId }
 
 /**
- * Queues searches for legs, unless the last search was late enough. A network that is not read cannot be searched,
- * which is recorded as evidence. Once it is read, the search is due.
+ * Skips a leg if its last search was late enough. That a network is not read is recorded as evidence; once it is read,
+ * the search is due.
  * @returns the networks on which a search is due now
  */
 async function askForSearches(
@@ -90,7 +87,7 @@ export type DueLegSearch = Pick<LegSearch, 'serviceId' | 'role' | 'network'> & {
 
 const dueColumns = sql`known.service_id as "serviceId", known.role, known.network, known.address, known.tx, known.from_at as "from"`
 
-/** Takes searches that are due, and postpones their next attempt; the pause doubles with every attempt. */
+/** Postpones the next attempt; the pause doubles with every attempt. */
 export async function takeDueSearches(
   db: Kysely<Tables>,
   { network, now }: { network: NetworkName; now: Date },
@@ -109,7 +106,7 @@ export async function takeDueSearches(
 }
 
 /**
- * Deletes searches whose leg a chain has shown by now.
+ * Deletes searches whose leg was shown by now.
  * @returns how many others are due, counted up to a limit
  */
 export async function dropShown(
@@ -132,10 +129,7 @@ export async function dropShown(
   return rows[0]?.count ?? 0
 }
 
-/**
- * Makes searches at these addresses due at once, because more was read for them, or because the address book contains
- * them now.
- */
+/** More was read for these addresses, or they are in the address book now. */
 export async function searchAgain(
   tx: Kysely<Tables>,
   places: readonly { network: NetworkName; address: Address }[],
@@ -148,7 +142,7 @@ export async function searchAgain(
 
 export type ReadHeights = { bookedAt: Date | null; from: bigint | null; to: bigint | null }
 
-/** Since when the address book contains an address, and the newest range of final heights read for it without a gap. */
+/** Since when an address is in the book, and the newest range of final heights without a gap. */
 export async function readHeightsOf(
   db: Kysely<Tables>,
   { network, address }: { network: NetworkName; address: Address },
@@ -174,7 +168,6 @@ export async function readHeightsOf(
   return rows[0] ?? { bookedAt: null, from: null, to: null }
 }
 
-/** Appends the results of searches to the inbox. */
 export async function appendSearches(
   tx: Transaction<Tables>,
   searches: readonly LegSearch[],

@@ -6,7 +6,7 @@ import { appendInbox } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
 /**
- * Queues transactions to be read by their ids. Those that were queued before do not change.
+ * Those queued before do not change.
  * @returns the networks that have something new to read
  */
 export async function askForTransactions(
@@ -22,7 +22,7 @@ export async function askForTransactions(
   return [...new Set(rows.map(({ network }) => network))]
 }
 
-/** Makes transactions due at once that are on their chain although reading them was given up. */
+/** On their chain, although reading them was given up: due at once. */
 export async function renewTransactions(
   tx: Transaction<Tables>,
   named: readonly NamedTransaction[],
@@ -35,15 +35,14 @@ export async function renewTransactions(
 }
 
 export type DueTransaction = NamedTransaction & {
-  /** Number of attempts, this one included. */
+  /** Including this one. */
   tries: number
 }
 
-/** Transactions that are due. */
 type DueTransactionFilter = { network: NetworkName; now: Date }
 
 /**
- * Deletes transactions of which a chain transfer was found by now and not withdrawn.
+ * Deletes those whose chain transfer was found and not withdrawn.
  * @returns how many others are due, counted up to a limit
  */
 export async function dropSeen(
@@ -73,10 +72,7 @@ export async function dropSeen(
   return rows[0]?.count ?? 0
 }
 
-/**
- * Takes transactions that are due, the oldest first, and postpones their next attempt; the pause doubles with every
- * attempt, up to `longestMs`.
- */
+/** Oldest first. Postpones the next attempt; the pause doubles with every attempt, up to `longestMs`. */
 export async function takeDueTransactions(
   db: Kysely<Tables>,
   { network, now }: DueTransactionFilter,
@@ -94,7 +90,6 @@ export async function takeDueTransactions(
   return rows
 }
 
-/** Postpones transactions that were never read. */
 export async function putOffTransactions(
   db: Kysely<Tables>,
   { network, now }: DueTransactionFilter,
@@ -109,7 +104,6 @@ export async function putOffTransactions(
     .execute()
 }
 
-/** Networks on which a transaction or a leg search is due. */
 export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<NetworkName[]> {
   const { rows } = await sql<{ network: NetworkName }>`
     select network from named_transaction where next_at <= ${now}
@@ -117,7 +111,7 @@ export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<Networ
   return rows.map(({ network }) => network)
 }
 
-/** Deletes transactions of which a chain transfer was found, so that they can be queued again. */
+/** Their chain transfer was found; they can be queued again. */
 export async function dropTransactions(
   tx: Transaction<Tables>,
   found: readonly NamedTransaction[],
@@ -127,7 +121,7 @@ export async function dropTransactions(
   )
 }
 
-/** Keeps transactions without a further attempt, since another reading would show nothing new. */
+/** Kept without a further attempt: another reading would show nothing new. */
 export async function endTransactions(
   tx: Transaction<Tables>,
   ended: readonly NamedTransaction[],
@@ -137,7 +131,7 @@ export async function endTransactions(
     where (network, tx, role, address) in (select * from ${listed(ended)})`.execute(tx)
 }
 
-/** Appends failed transactions to the inbox. Skips those that were stored before. */
+/** Skips those stored before. */
 export async function appendFailures(
   tx: Transaction<Tables>,
   failures: readonly TransactionFailure[],

@@ -2,15 +2,15 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { AccountLabel } from '../../core/chart.ts'
 import type { Tables } from '../tables.ts'
 
-/** Cutoff times, as text that Postgres can parse; null for no cutoff. */
+/** As text that Postgres can parse; null for no cutoff. */
 export type Moments = {
   asOf: string | null
   recordedAsOf: string | null
-  /** A month like `2026-01`: selects its books and those of all months before it, whenever the events happened. */
+  /** A month like `2026-01`, with all months before it, whenever the events happened. */
   period?: string | null
 }
 
-/** Amounts are decimals in units of the asset, and with `_base` in its smallest units. Debit balances are positive. */
+/** In units of the asset; `_base` in base units. Debit balances are positive. */
 export type TrialBalanceLine = {
   account: string
   code: string | null
@@ -26,7 +26,7 @@ export type TrialBalanceLine = {
 
 export type TrialBalance = { lines: TrialBalanceLine[]; totals: TrialBalanceLine[] }
 
-/** At most `limit` lines, one per account and asset, and the sum over all accounts of each asset. */
+/** At most `limit` lines, one per account and asset. */
 export async function trialBalance(
   db: Kysely<Tables>,
   moments: Moments,
@@ -58,7 +58,7 @@ function balancesOf({ asOf, recordedAsOf, period = null }: Moments): RawBuilder<
   return sql`accounting.trial_balance(coalesce(${asOf}::timestamptz, 'infinity'), ${recorded})`
 }
 
-/** A line of an owner's statement: the amount owed at the beginning, a change, or the amount owed at the end. */
+/** The opening, a change, or the closing. */
 export type StatementLine = {
   line: 'opening' | 'entry' | 'closing'
   event_at: Date
@@ -75,7 +75,7 @@ export type StatementLine = {
   balance_base: string
 }
 
-/** A line with its sort key, which is unique. */
+/** The key sorts lines and is unique. */
 export type StatedLine = StatementLine & { key: readonly string[] }
 
 export type StatementWish = {
@@ -83,11 +83,10 @@ export type StatementWish = {
   from: string
   before: string
   limit: number
-  /** Only the lines after the one with this key. */
   after?: readonly string[] | null
 }
 
-/** For each account and asset of the owner: the opening, the entries, and the closing. */
+/** For each account and asset: the opening, the entries, the closing. */
 export async function readStatement(
   db: Kysely<Tables>,
   { owner, from, before, limit, after = null }: StatementWish,
@@ -112,7 +111,7 @@ export async function readStatement(
   return rows
 }
 
-/** In units of the asset, and with `_base` in its smallest units. */
+/** In units of the asset; `_base` in base units. */
 export type AccountBalanceLine = {
   account: string
   asset: string
@@ -131,7 +130,7 @@ export async function listBalances(db: Kysely<Tables>): Promise<AccountBalanceLi
 
 export type BalanceTotal = { asset: string; asset_symbol: string; total: string; total_base: string }
 
-/** The sum of all accounts of each asset: zero, as every ledger transfer has two sides. */
+/** Always zero: every ledger transfer has two sides. */
 export async function totalBalances(db: Kysely<Tables>): Promise<BalanceTotal[]> {
   const { rows } = await sql<BalanceTotal>`
     select asset, min(asset_symbol) as asset_symbol, sum(balance)::text as total, sum(balance_base)::text as total_base
@@ -140,7 +139,7 @@ export async function totalBalances(db: Kysely<Tables>): Promise<BalanceTotal[]>
   return rows
 }
 
-/** Replaces the codes and names of accounts by those of the settings. Safe to run concurrently. */
+/** Safe to run concurrently. */
 export async function keepAccountLabels(db: Kysely<Tables>, labels: readonly AccountLabel[]): Promise<void> {
   const [patterns, codes, names] = [
     labels.map(({ pattern }) => pattern),
@@ -150,7 +149,7 @@ export async function keepAccountLabels(db: Kysely<Tables>, labels: readonly Acc
   await sql`select keep_account_labels(${patterns}::text[], ${codes}::text[], ${names}::text[])`.execute(db)
 }
 
-/** An account and all accounts below it: `assets:in_transit` matches those of every network. Empty if none exists. */
+/** The account and those below it: `assets:in_transit` matches every network's. */
 export async function accountsUnder(db: Kysely<Tables>, account: string): Promise<string[]> {
   const { rows } = await sql<{ id: string }>`
     select distinct id from ledger_account
@@ -164,7 +163,6 @@ export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> 
   return rows.length > 0
 }
 
-/** Codes and names of accounts in other books, if the settings define them. */
 export type AccountLabels = ReadonlyMap<string, { code: string | null; name: string | null }>
 
 export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabels> {
@@ -173,7 +171,6 @@ export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabe
   return new Map(rows.map(({ account, ...label }) => [account, label]))
 }
 
-/** The given accounts that have bookings. */
 export async function openedAccounts(db: Kysely<Tables>, accounts: readonly string[]): Promise<Set<string>> {
   if (accounts.length === 0) return new Set()
   const rows = await db

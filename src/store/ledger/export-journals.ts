@@ -3,19 +3,17 @@ import { Fault } from '../../core/errors.ts'
 import type { Tables } from '../tables.ts'
 import { cutLedger, patiently } from './maintenance.ts'
 
-/** Filters for journals. Times are ISO 8601 with a zone; null for no filter. */
+/** Times are ISO 8601 with a zone; null for no filter. */
 export type JournalSelection = {
-  /** Event time at or after this. */
   from: string | null
-  /** Event time before this. */
   before: string | null
-  /** In the books of this month: `2026-01`. */
+  /** A month like `2026-01`. */
   period: string | null
-  /** Recorded at or before this; null if nothing was recorded yet. */
+  /** Null if nothing was recorded yet. */
   recordedAsOf: string | null
-  /** Only transfers of these accounts, on either side. */
+  /** On either side. */
   accounts: readonly string[] | null
-  /** Only journals of this owner's deposits: its id, or its kind and id, such as `channel:shop`. */
+  /** An owner's id, or its kind and id, such as `channel:shop`. */
   owner: string | null
 }
 
@@ -40,7 +38,7 @@ export type LedgerTransferRow = {
   amount: string
 }
 
-/** The next journals after an id, with their transfers in order. */
+/** With their transfers in order. */
 export async function readJournals(
   db: Kysely<Tables>,
   selection: JournalSelection,
@@ -90,23 +88,23 @@ function touches(accounts: readonly string[]): RawBuilder<unknown> {
   return sql`(t.debit = any(${accounts}::text[]) or t.credit = any(${accounts}::text[]))`
 }
 
-/** Transfers are partitioned by month of recording: this limits the scan to partitions that can hold these journals. */
+/** Transfers are partitioned by month of recording: limits the scan to partitions that can hold these journals. */
 function withinMonths(journals: readonly LedgerJournalRow[]): RawBuilder<unknown> {
   const times = journals.map(({ recorded_at: at }) => at).toSorted()
   return sql`t.recorded_at between ${times[0]}::timestamptz and ${times.at(-1)}::timestamptz`
 }
 
-/** With all six digits, and in UTC regardless of the session's zone, so that these texts sort in order of time. */
+/** All six digits, in UTC regardless of the session's zone, so that the texts sort by time. */
 function isoText(at: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 }
 
-/** Id of the last journal, and when the newest selected journal was recorded; null if there is none. */
+/** When the newest selected journal was recorded; null if there is none. */
 export type LedgerExtent = { lastJournal: bigint; recordedAsOf: string | null }
 
 /**
- * The end of the books, or of what was recorded by the given time. No later write has that time or an earlier one, so
- * that an export up to it is always the same.
+ * The end of the books, or of what was recorded by then. No later write has that time or an earlier one, so an export
+ * up to it is always the same.
  * @throws Fault `remote_failed` if writers do not finish; `usage_bad` if nothing is sealed and the login is read-only
  */
 export async function readExtent(db: Kysely<Tables>, recordedAsOf: string | null): Promise<LedgerExtent> {
@@ -119,16 +117,13 @@ export async function readExtent(db: Kysely<Tables>, recordedAsOf: string | null
   return { lastJournal, recordedAsOf: newest.rows[0]?.recorded_at ?? null }
 }
 
-/**
- * An id up to which all journals are written or never will be. A login that may not block writers uses that of the last
- * seal.
- */
+/** All journals up to it are written or never will be. A login that may not block writers uses the last seal's. */
 async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
   const { rows } = await sql<{ may_cut: boolean; sealed: bigint | null }>`
     select has_function_privilege('ledger_cut()', 'execute') as may_cut,
       (select max(last_journal) from ledger_seal) as sealed`.execute(db)
   const [{ may_cut: mayCut, sealed } = { may_cut: true, sealed: null }] = rows
-  // Writers wait for this transaction, so it does nothing else.
+  // Writers wait for this transaction.
   if (mayCut) return (await patiently('exporting the books', () => cutLedger(db))).lastJournal
   if (sealed !== null) return sealed
   throw new Fault('usage_bad', {

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts'
 
 export type NumberedDepositJournal = Journal & { depositId: bigint }
 
-/** A journal booked by a person belongs to no deposit and no payment. */
+/** Belongs to no deposit and no payment. */
 export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
   kind: 'manual' | 'reversal'
   depositId: null
@@ -12,8 +12,8 @@ export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
 }
 
 /**
- * Books all journals or none. Postgres rejects the transaction if a posting key is already booked, so nothing is booked
- * twice. Manual journals are adjustments, and are also booked into a soft-closed month.
+ * All or none: Postgres rejects the transaction if a posting key is already booked. Manual journals are adjustments,
+ * and are also booked into a soft-closed month.
  */
 export async function bookJournals(
   tx: Transaction<Tables>,
@@ -34,7 +34,7 @@ async function openAccounts(
       { id: credit, asset },
     ]),
   )
-  // The order makes two bookings that open the same accounts wait for each other instead of deadlocking.
+  // Ordered, so that two bookings that open the same accounts wait for each other instead of deadlocking.
   await sql`
     insert into ledger_account (id, asset)
     select distinct id, asset
@@ -43,7 +43,7 @@ async function openAccounts(
     on conflict (id, asset) do nothing`.execute(tx)
 }
 
-/** Transfers take the times and the period of their journal inside Postgres; these never pass through the process. */
+/** Transfers take the times and period of their journal inside Postgres. */
 async function insertJournals(
   tx: Transaction<Tables>,
   journals: readonly (NumberedDepositJournal | ManualJournal)[],
@@ -81,10 +81,8 @@ async function insertJournals(
     order by line.place`.execute(tx)
 }
 
-/** Reason for a manual booking, its maker, and its approver. */
 export type ByHand = { reason: string; by: string; approvedBy: string }
 
-/** A journal as stored in the books. */
 export type BookedJournal = {
   id: bigint
   key: string
@@ -96,15 +94,12 @@ export type BookedJournal = {
   recordedAt: Date
   /** First day of the month in whose books the journal is. */
   period: string
-  /** Null if the journal follows from evidence. */
+  /** Null if it follows from evidence. */
   byHand: ByHand | null
   transfers: readonly LedgerTransfer[]
 }
 
-/**
- * Books a manual journal with its reason, maker and approver.
- * @returns its id
- */
+/** @returns the journal's id */
 export async function bookByHand(
   tx: Transaction<Tables>,
   journal: Omit<ManualJournal, 'depositId' | 'transfer'>,
@@ -152,7 +147,7 @@ export async function idOfKey(db: Kysely<Tables>, key: string): Promise<bigint |
   return row?.id ?? null
 }
 
-/** Month in whose books a manual journal of this time is booked, and the month it belongs to. */
+/** The month in whose books it is booked, and the month it belongs to. */
 export async function adjustmentPeriod(
   db: Kysely<Tables>,
   at: Date,
@@ -164,7 +159,7 @@ export async function adjustmentPeriod(
   return rows[0] ?? { period: '', belongsTo: '' }
 }
 
-/** Month in whose books a reversal of the journal is booked: never before the month of the journal. */
+/** Never before the month of the journal. */
 export async function reversalPeriod(
   db: Kysely<Tables>,
   { eventAt, period }: Pick<BookedJournal, 'eventAt' | 'period'>,
@@ -173,12 +168,10 @@ export async function reversalPeriod(
   return (await adjustmentPeriod(db, eventAt > monthOfJournal ? eventAt : monthOfJournal)).period
 }
 
-/** Filters for the list of journals; null for no filter. */
 type JournalFilter = {
-  /** In the books of this month: `2026-01`. */
+  /** In the books of a month like `2026-01`. */
   period: string | null
   kind: LedgerJournalKind | null
-  /** Manually booked by this person. */
   by: string | null
   /** With a lower id. */
   before: bigint | null
@@ -186,7 +179,7 @@ type JournalFilter = {
 
 export type LedgerJournalKind = Tables['ledger_journal']['kind']
 
-/** A journal with the columns of `accounting.journal` and, if a person booked it, of `accounting.manual_journals`. */
+/** Columns of `accounting.journal` and, if a person booked it, `accounting.manual_journals`. */
 export type JournalLine = {
   id: bigint
   posting_key: string
@@ -203,7 +196,7 @@ export type JournalLine = {
   reason: string | null
 }
 
-/** The newest first. */
+/** Newest first. */
 export async function listJournals(
   db: Kysely<Tables>,
   filter: JournalFilter,

@@ -4,7 +4,7 @@ import type { Tables } from '../tables.ts'
 import { timeText } from './seals.ts'
 
 /**
- * Creates the ledger partitions of this month and the next ones, ahead of time.
+ * Of this month and the next ones, ahead of time.
  * @returns how many were created
  */
 export async function makePartitions(db: Kysely<Tables>): Promise<number> {
@@ -12,7 +12,7 @@ export async function makePartitions(db: Kysely<Tables>): Promise<number> {
     const { rows } = await sql<{ made: number }>`select make_ledger_partitions() as made`.execute(db)
     return rows[0]?.made ?? 0
   } catch (error) {
-    // If the ledger is busy, the next run creates them; nothing is missing until then.
+    // The next run creates them in time.
     if (isBusy(error)) return 0
     throw error
   }
@@ -20,13 +20,13 @@ export async function makePartitions(db: Kysely<Tables>): Promise<number> {
 
 const lockNotAvailable = '55P03'
 
-/** A position in the order of journals. Journals up to it never change; later ones are recorded after it. */
+/** Journals up to it never change; later ones are recorded after it. */
 export type Cut = { lastJournal: bigint; cutAt: Date }
 
-/** With the time also as text, to the microsecond. */
+/** The time also as text, to the microsecond. */
 export type ExactCut = Cut & { at: string }
 
-/** Waits up to two seconds for running bookings to end; blocks new ones until the transaction ends. */
+/** Waits up to two seconds for running bookings; blocks new ones until the transaction ends. */
 export async function cutLedger(db: Kysely<Tables>): Promise<ExactCut> {
   const { rows } = await sql<ExactCut>`
     select last_journal as "lastJournal", cut_at as "cutAt", ${timeText(sql.ref('cut_at'))} as at
@@ -37,8 +37,7 @@ export async function cutLedger(db: Kysely<Tables>): Promise<ExactCut> {
 const attemptsMax = 5
 
 /**
- * Runs work that needs a cut. Retries it if a writer takes longer than the cut waits, since a waiting cut blocks all
- * other writers.
+ * Retries if a writer takes longer than the cut waits: a waiting cut blocks all other writers.
  * @throws Fault `remote_failed` if writers do not finish
  */
 export async function patiently<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
@@ -54,13 +53,13 @@ export async function patiently<Result>(what: string, work: () => Promise<Result
   }
 }
 
-/** Whether an operation failed only because others were writing, so that a later attempt can succeed. */
+/** The operation failed only because others were writing. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return ('code' in error && error.code === lockNotAvailable) || isBusy(error.cause)
 }
 
-/** Whether a recording day is over and not yet summed. */
+/** A recording day is over and not yet summed. */
 export async function isSnapshotDue(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ isDue: boolean }>`
     select coalesce(
@@ -71,14 +70,13 @@ export async function isSnapshotDue(db: Kysely<Tables>): Promise<boolean> {
 
 /**
  * Sums the next recording day that was over at the newest cut.
- * @returns the day, or null if none is left
+ * @returns null if none is left
  */
 export async function makeSnapshot(db: Kysely<Tables>): Promise<string | null> {
   const { rows } = await sql<{ day: string | null }>`select make_ledger_snapshot() as day`.execute(db)
   return rows[0]?.day ?? null
 }
 
-/** The next summed recording days after a day. */
 export async function snapshotDays(db: Kysely<Tables>, after: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ recorded: string }>`
     select recorded from ledger_snapshot_day where recorded > ${after} order by recorded limit ${limit}`.execute(
@@ -93,12 +91,12 @@ export type SnapshotFault = {
   event: string
   account: string
   asset: string
-  /** Debits and credits, in the smallest units. */
+  /** Debits and credits, in base units. */
   kept: string[] | null
   found: string[] | null
 }
 
-/** Recomputes the snapshots of a day, and of the month that it ends, and returns the first differences. */
+/** Recomputes a day, and the month that it ends. */
 export async function snapshotFaults(
   db: Kysely<Tables>,
   day: string,
@@ -110,17 +108,13 @@ export async function snapshotFaults(
   return rows
 }
 
-/**
- * Recording days that should have been summed and were not, or a day or month that has sums but is not marked as
- * summed.
- */
+/** Days that were not summed, or sums of a day or month that is not marked as summed. */
 export type SnapshotGap = {
   what: 'before_first' | 'between' | 'sums_of_day' | 'sums_of_month'
   first: string
   last: string
 }
 
-/** Errors in the set of summed days, other than in their sums. */
 export async function snapshotGaps(db: Kysely<Tables>, limit: number): Promise<SnapshotGap[]> {
   const { rows } = await sql<SnapshotGap>`
     with ends as (

@@ -3,7 +3,7 @@ import { Fault } from '../../core/errors.ts'
 import type { FrozenBalanceLine, Period } from '../../ledger/period.ts'
 import type { Tables } from '../tables.ts'
 
-/** A change of a month's state. A `forced` close leaves severe mismatches open. */
+/** A `forced` close leaves severe mismatches open. */
 export type PeriodChange = {
   period: Period
   action: 'soft_closed' | 'closed' | 'reopened'
@@ -13,13 +13,12 @@ export type PeriodChange = {
   forced: boolean
 }
 
-/** One line of a month's history. */
 export type PeriodEvent = {
   id: bigint
   at: Date
-  /** Open severe mismatches of the month or of an earlier one. */
+  /** Of the month or an earlier one. */
   severeOpen: number
-  /** The last journal written before; null for a reopening. */
+  /** The last one written before; null for a reopening. */
   lastJournal: bigint | null
 }
 
@@ -36,7 +35,7 @@ export async function refusePeriodChange(
     .catch(explainRefusal)
 }
 
-/** A month without bookings would close all months before it, and would appear in no list. */
+/** It would close all months before it, and appear in no list. */
 async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<void> {
   const { rows } = await sql<{ begin: string | null }>`
     select to_char(ledger_month(min(event_at)), 'YYYY-MM') as begin from ledger_transfer`.execute(db)
@@ -46,7 +45,7 @@ async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<vo
   throw new Fault('usage_bad', { problem: `${period} is before the beginning of the books in ${begin}`, fix })
 }
 
-/** Open severe mismatches that do not block the close of a month because they are from a later time. */
+/** From a later time, so that they do not block the close. */
 export async function severeElsewhere(
   db: Kysely<Tables>,
   period: Period,
@@ -61,7 +60,7 @@ export async function severeElsewhere(
 }
 
 /**
- * Records a change in the history, from which the state of the month follows, in the same transaction.
+ * The state of the month follows from this history in the same transaction.
  * @param sha256 of the frozen trial balance; null unless the close is final
  * @throws Fault `usage_bad` if the rules of periods reject the change
  */
@@ -81,7 +80,6 @@ export async function recordPeriodChange(
   return event
 }
 
-/** Stores the trial balance of a close. */
 export async function freezeBalance(
   tx: Transaction<Tables>,
   eventId: bigint,
@@ -96,7 +94,7 @@ export async function freezeBalance(
     )`.execute(tx)
 }
 
-/** Sums of the journals with ids above `after` and up to `upTo`, in the books of a month and of all earlier months. */
+/** Journals with ids above `after` and up to `upTo`, in the books of a month and all earlier ones. */
 export async function sumJournals(
   db: Kysely<Tables>,
   { period, after, upTo }: { period: Period; after: bigint; upTo: bigint },
@@ -112,7 +110,7 @@ export async function sumJournals(
   return rows.map(({ debit, credit, ...row }) => ({ ...row, debit: BigInt(debit), credit: BigInt(credit) }))
 }
 
-/** The code with which `check_period_change` rejects a change. Its message and hint are for people. */
+/** Raised by `check_period_change`. */
 const refusalCode = 'DP001'
 
 function explainRefusal(error: unknown): never {
@@ -121,7 +119,7 @@ function explainRefusal(error: unknown): never {
   throw new Fault('usage_bad', { problem: error.message, fix }, { cause: error })
 }
 
-/** A month of the books, as in `accounting.periods`. */
+/** As in `accounting.periods`. */
 export type PeriodLine = {
   period: string
   state: 'open' | 'soft_closed' | 'closed'
@@ -137,7 +135,7 @@ export type PeriodLine = {
   reopened: bigint
 }
 
-/** The newest first, before a month like `2026-01`. */
+/** Newest first, before a month like `2026-01`. */
 export async function listPeriods(
   db: Kysely<Tables>,
   { limit, before = null }: { limit: number; before?: string | null },
@@ -165,7 +163,7 @@ export type PeriodHistoryLine = {
   sha256: string | null
 }
 
-/** Changes of months, the newest first, with ids below `before`. */
+/** Newest first, with ids below `before`. */
 export async function listPeriodHistory(
   db: Kysely<Tables>,
   { limit, before = null }: { limit: number; before?: bigint | null },
@@ -179,7 +177,7 @@ export async function listPeriodHistory(
   return rows
 }
 
-/** A final close of a month, whether or not the month was reopened. */
+/** A final close, whether or not the month was reopened. */
 export type PeriodClose = { id: bigint; period: Period; at: Date; sha256: string }
 
 export async function closingsOf(db: Kysely<Tables>): Promise<PeriodClose[]> {
@@ -191,7 +189,7 @@ export async function closingsOf(db: Kysely<Tables>): Promise<PeriodClose[]> {
 
 type DebitCreditSums = Pick<FrozenBalanceLine, 'debit' | 'credit'>
 
-/** A line of a close as frozen, and as summed from the journals up to the close; null on the side that lacks it. */
+/** Frozen, and summed from the journals up to the close; null on the side that lacks it. */
 export type FrozenBesideMade = Pick<FrozenBalanceLine, 'account' | 'asset'> & {
   closingId: bigint
   frozen: DebitCreditSums | null
@@ -202,8 +200,8 @@ type FrozenBalanceRow = Pick<FrozenBesideMade, 'closingId' | 'account' | 'asset'
   Record<'frozenDebit' | 'frozenCredit' | 'madeDebit' | 'madeCredit', string | null>
 
 /**
- * The lines of all closes in sequence, each close in the order in which its lines are hashed. Reads the transfers once
- * for all closes: sums them by month and by number of earlier closes.
+ * In sequence, each close in hashing order. Reads the transfers once for all closes: sums them by month and number of
+ * earlier closes.
  */
 export async function* frozenBesideMade(tx: Transaction<Tables>): AsyncGenerator<FrozenBesideMade[]> {
   const query = sql<FrozenBalanceRow>`
@@ -262,7 +260,7 @@ async function* inPieces(
   await sql`close frozen_balance`.execute(tx)
 }
 
-/** Closed months that contain journals from after the close: the number of journals, and the first one. */
+/** Closed months with journals from after the close. */
 export async function findIntruders(
   db: Kysely<Tables>,
 ): Promise<{ period: string; journals: bigint; first: bigint }[]> {

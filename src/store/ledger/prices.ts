@@ -3,10 +3,10 @@ import type { Tables } from '../tables.ts'
 
 export type AssetPrice = { asset: string; currency: string; at: Date; price: string; source: string }
 
-/** The currency in which amounts are valued, and the maximum age of a price; null if amounts are not valued. */
+/** Null if amounts are not valued. */
 export type Valuation = { currency: string; maxAgeMs: number } | null
 
-/** Makes this the valuation in effect. Writes nothing if it already is. */
+/** Writes nothing if it is already in effect. */
 export async function keepValuation(db: Kysely<Tables>, valuation: Valuation): Promise<void> {
   const { currency, maxAgeMs } = valuation ?? { currency: null, maxAgeMs: null }
   await sql`
@@ -20,12 +20,12 @@ export async function keepValuation(db: Kysely<Tables>, valuation: Valuation): P
     )`.execute(db)
 }
 
-/** Blocks other imports until the transaction ends: two files in different order would deadlock. */
+/** Until the transaction ends: two files in different order would deadlock. */
 export async function importAlone(tx: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('prices'))`.execute(tx)
 }
 
-/** Keys of assets by every name that a file may use: the key, and `network/SYMBOL` if it is unique. */
+/** Asset keys by every name that a file may use: the key, and `network/SYMBOL` if it is unique. */
 export async function assetNames(db: Kysely<Tables>): Promise<ReadonlyMap<string, string>> {
   const { rows } = await sql<{ name: string; key: string }>`
     select network || '/' || symbol as name, min(key) as key from asset group by 1 having count(*) = 1
@@ -33,10 +33,7 @@ export async function assetNames(db: Kysely<Tables>): Promise<ReadonlyMap<string
   return new Map(rows.map(({ name, key }) => [name, key]))
 }
 
-/**
- * @returns how many prices were added, and the position of each price that differs from a stored one, with the stored
- * price
- */
+/** @returns how many were added, and each price that differs from a stored one, by position */
 export async function addPrices(
   tx: Transaction<Tables>,
   prices: readonly AssetPrice[],
@@ -67,10 +64,10 @@ export type PriceRow = {
   imported_at: Date
 }
 
-/** Sort key of prices, which is unique. */
+/** Unique. */
 export type PriceKey = Pick<PriceRow, 'at' | 'asset' | 'currency' | 'source'>
 
-/** The newest first, after the price with this key. */
+/** Newest first. */
 export async function listPrices(
   db: Kysely<Tables>,
   { limit, after = null }: { limit: number; after?: PriceKey | null },

@@ -2,7 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Seal } from '../../ledger/seal.ts'
 import type { Tables } from '../tables.ts'
 
-/** Seals after a number, in order. */
+/** In order. */
 export async function sealsAfter(db: Kysely<Tables>, number: string, limit: number): Promise<Seal[]> {
   const { rows } = await sql<Seal>`
     select ${columns} from ledger_seal where number > ${number} order by ledger_seal.number limit ${limit}`.execute(
@@ -22,7 +22,6 @@ export async function newestSeals(
   return rows
 }
 
-/** The seal whose range contains a journal. */
 export async function sealOfJournal(db: Kysely<Tables>, journal: bigint): Promise<Seal | null> {
   const { rows } = await sql<Seal>`
     select ${columns} from ledger_seal where last_journal >= ${journal} order by last_journal limit 1`.execute(
@@ -36,17 +35,17 @@ const times = { sealedAt: timeText(sql.ref('sealed_at')) }
 const columns = sql`number::text as number, after_journal::text as after, last_journal::text as last,
   journals::text as journals, root, previous, ${times.sealedAt} as "sealedAt", hash`
 
-/** The id and leaf of each journal of a seal; null if the seal does not exist. */
+/** The id and leaf of each journal; null if there is no such seal. */
 export async function leavesOfSeal(db: Kysely<Tables>, number: string): Promise<Buffer | null> {
   const { rows } = await sql<{ leaves: Buffer }>`
     select leaves from ledger_seal where number = ${number}::bigint`.execute(db)
   return rows[0]?.leaves ?? null
 }
 
-/** Whether the seal was stored. If another process stored one at the same time, that one stays. */
+/** If another process stored one at the same time, that one stays. */
 export async function insertSeal(db: Kysely<Tables>, seal: Seal, leaves: Buffer): Promise<boolean> {
   const { number, after, last, journals, root, previous, sealedAt, hash } = seal
-  // Without a conflict target: the other seal may share any of the keys with this one.
+  // The other seal may share any of the keys.
   const { numAffectedRows } = await sql`
     insert into ledger_seal (number, after_journal, last_journal, journals, root, previous, sealed_at, hash, leaves)
     values (${number}, ${after}, ${last}, ${journals}, ${root}, ${previous}, ${sealedAt}, ${hash}, ${leaves})
@@ -54,7 +53,6 @@ export async function insertSeal(db: Kysely<Tables>, seal: Seal, leaves: Buffer)
   return numAffectedRows === 1n
 }
 
-/** Number of journals after the last seal. */
 export async function countUnsealed(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::float8 as count from ledger_journal
@@ -62,7 +60,7 @@ export async function countUnsealed(db: Kysely<Tables>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-/** How long the oldest unsealed journal has waited, in seconds; 0 if there is none. */
+/** In seconds; 0 if there is none. */
 export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ age: number }>`
     select greatest(extract(epoch from now() - recorded_at), 0)::float8 as age from ledger_journal
@@ -71,8 +69,8 @@ export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
 }
 
 /**
- * A time as text, independent of the session's settings: to the microsecond, in UTC. A time outside the years 1 to 9999
- * is written as seconds since 1970, so that no two times have the same text.
+ * To the microsecond, in UTC, independent of the session. Outside the years 1 to 9999 as seconds since 1970, so that no
+ * two times have the same text.
  */
 export function timeText(time: RawBuilder<unknown>): RawBuilder<string> {
   return sql`case when ${time} >= '0001-01-01 00:00:00+00' and ${time} < '10000-01-01 00:00:00+00'
@@ -80,7 +78,7 @@ export function timeText(time: RawBuilder<unknown>): RawBuilder<string> {
     else extract(epoch from ${time})::text end`
 }
 
-/** Rows of the books with every column as text, as they are sealed. */
+/** Every column as text, as it is sealed. */
 export type StoredJournal = {
   journal: Record<
     | 'id'
@@ -106,20 +104,19 @@ type StoredLeg = Record<
 >
 
 type SealedJournalRange = {
-  /** Journals with a greater id; null starts at the lowest id. */
+  /** Null starts at the lowest id. */
   after: string | null
   last: string
 }
 
 type JournalPage = {
   journals: StoredJournal[]
-  /** Ids of missing journals that have legs. */
   unmatchedDeliveries: bigint[]
 }
 
 const journalsOfPage = 1000
 
-/** Reads the journals of a range in order of their ids, page by page, each with its legs. */
+/** In order of their ids, page by page. */
 export async function* readSealedJournals(
   db: Kysely<Tables>,
   { after, last }: SealedJournalRange,
@@ -136,7 +133,7 @@ export async function* readSealedJournals(
   }
 }
 
-/** The journal with this id or posting key. */
+/** By id or posting key. */
 export async function journalNamed(db: Kysely<Tables>, name: string): Promise<bigint | null> {
   const isNumber = /^-?\d{1,18}$/.test(name)
   const { rows } = await sql<{ id: bigint }>`
@@ -145,7 +142,7 @@ export async function journalNamed(db: Kysely<Tables>, name: string): Promise<bi
   return rows[0]?.id ?? null
 }
 
-/** Drops the last id of a full page: if rows were duplicated, that journal may continue on the next page. */
+/** Drops the last id of a full page: a duplicated journal may continue on the next. */
 function wholeOf(read: SealedJournalRow[]): SealedJournalRow[] {
   const whole = read.filter(({ id }) => id !== read.at(-1)?.id)
   return whole.length > 0 ? whole : read
@@ -174,7 +171,7 @@ async function journalsWithin(
   return rows
 }
 
-/** Each number of a leg is unique within its journal. Rows that break this count as altered, in any order. */
+/** Numbers of legs are unique within a journal. Rows that break this count as altered. */
 async function legsWithin(db: Kysely<Tables>, { first, last }: JournalIdRange): Promise<LegRow[]> {
   const { rows } = await sql<LegRow>`
     select journal_id::text as journal, leg::text as leg, debit, credit, asset, amount::text as amount,

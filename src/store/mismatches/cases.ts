@@ -6,12 +6,11 @@ import { depositNumber } from '../books/show-deposits.ts'
 import type { Tables } from '../tables.ts'
 import type { MismatchChange } from './mismatches.ts'
 
-/** Actions of people on mismatches. None of them changes evidence or books. */
+/** None of these changes evidence or books. */
 export type CaseAction =
   /** Null removes the assignment. */
   | { action: 'assigned'; to: string | null }
   | { action: 'commented'; text: string }
-  /** Null ends the snooze. */
   | { action: 'snoozed'; until: Date | null }
   | { action: 'resolved'; text: string }
   | { action: 'reopened'; text: string }
@@ -31,7 +30,7 @@ export type MismatchCase = {
   clearedAt: Date | null
 }
 
-/** One line of a history. `before` and `after` are the changed values, as JSON. */
+/** `before` and `after` are the changed values, as JSON. */
 export type CaseEvent = {
   mismatchId: bigint
   actor: string
@@ -43,7 +42,7 @@ export type CaseEvent = {
 }
 
 /**
- * Applies the same action to all of these mismatches, or to none, and records it in their histories.
+ * Applies the action to all of these mismatches or to none.
  * @throws Fault `usage_bad` with the mismatches that refuse the action, and why
  */
 export async function workOnCases(
@@ -71,7 +70,7 @@ export async function workOnCases(
 }
 
 /**
- * Reads mismatches in order of their ids, and locks them until the transaction ends.
+ * In order of their ids; locked until the transaction ends.
  * @throws Fault `not_found` with the ids that do not exist
  */
 export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[]): Promise<MismatchCase[]> {
@@ -88,7 +87,7 @@ export async function lockCases(tx: Transaction<Tables>, ids: readonly bigint[])
   })
 }
 
-/** Appends to the histories, and queues resolutions and reopenings for a daemon. */
+/** Also queues resolutions and reopenings for a daemon. */
 export async function appendEvents(tx: Transaction<Tables>, events: readonly CaseEvent[]): Promise<void> {
   const rows = events.map(({ mismatchId, approvedBy, ...rest }) => ({
     ...rest,
@@ -110,7 +109,7 @@ export async function appendEvents(tx: Transaction<Tables>, events: readonly Cas
 
 const takenMax = 1000
 
-/** Takes the resolutions and reopenings by people since the last call. Concurrent callers each take different ones. */
+/** Concurrent callers each take different ones. */
 export async function takeDecisions(db: Kysely<Tables>): Promise<MismatchChange[]> {
   const { rows } = await sql<MismatchChange>`
     with taken as (
@@ -134,7 +133,7 @@ function refuse(cases: readonly MismatchCase[], { action }: CaseAction): void {
   throw new Fault('usage_bad', { problem: problems.join(', '), fix })
 }
 
-/** A comment can be added at any time; other actions need a mismatch that is not cleared. */
+/** Only a comment can be added to a cleared mismatch. */
 function refusal({ clearedAt, resolvedAt }: MismatchCase, action: CaseAction['action']): string | null {
   if (action === 'commented') return null
   if (clearedAt !== null) return `was cleared by evidence at ${clearedAt.toISOString()}`
@@ -142,7 +141,7 @@ function refusal({ clearedAt, resolvedAt }: MismatchCase, action: CaseAction['ac
   return resolvedAt === null ? null : `was resolved at ${resolvedAt.toISOString()}`
 }
 
-/** The columns that the action sets; null if it sets none. */
+/** Null if the action sets no column. */
 function assignmentsOf(act: CaseAction, actor: string): RawBuilder<unknown> | null {
   if (act.action === 'assigned') return sql`assigned_to = ${act.to}`
   if (act.action === 'snoozed') return sql`snoozed_until = ${act.until}`
@@ -153,7 +152,6 @@ function assignmentsOf(act: CaseAction, actor: string): RawBuilder<unknown> | nu
   return null
 }
 
-/** The changed values; for a decision, the state of the mismatch at that time. */
 function changeOf(act: CaseAction, found: MismatchCase): Pick<CaseEvent, 'before' | 'after'> {
   if (act.action === 'commented') return { before: null, after: null }
   if (act.action === 'assigned')
@@ -164,10 +162,9 @@ function changeOf(act: CaseAction, found: MismatchCase): Pick<CaseEvent, 'before
   return { before: null, after: { detail, value, loss, loss_asset: lossAsset } }
 }
 
-/** A chain transfer that a decision concerns, as its chain showed it. */
 export type StakedTransfer = Pick<TransferDecision, 'role' | 'network' | 'tx' | 'index' | 'to'> & Stake
 
-/** Chain transfers with this reference; two if the address is watched in both roles. */
+/** Two if the address is watched in both roles. */
 export async function findTransfers(db: Kysely<Tables>, ref: string): Promise<StakedTransfer[]> {
   const { rows } = await sql<Omit<StakedTransfer, 'amount'> & { amount: string | null }>`
     select distinct on (o ->> 'role', o ->> 'to') o ->> 'role' as role, o ->> 'network' as network, o ->> 'tx' as tx,
@@ -182,15 +179,15 @@ export type StakedDeposit = {
   id: bigint
   serviceId: string | null
   transfer: string | null
-  /** The payment is booked as in transit, and no delivery is proved. */
+  /** In transit, with no proved delivery. */
   inTransit: boolean
   /** The latest decision is a write-off. */
   writtenOff: boolean
 }
 
 /**
- * The deposit with our number or the service's id, locked until the transaction ends. For an absorbed deposit, the one
- * that absorbed it.
+ * By our number or the service's id; locked until the transaction ends. For an absorbed deposit, the one that absorbed
+ * it.
  */
 export async function lockDeposit(
   tx: Transaction<Tables>,
@@ -220,10 +217,7 @@ export async function lockDeposit(
   return rows[0]
 }
 
-/**
- * Mismatches, not cleared, about this deposit, this chain transfer, or the deposit that has this transfer as its
- * payment.
- */
+/** Not cleared, about this deposit, this chain transfer, or the deposit whose payment it is. */
 export async function casesAbout(
   tx: Transaction<Tables>,
   { id }: StakedDeposit,
@@ -237,7 +231,6 @@ export async function casesAbout(
   return rows.map((row) => row.id)
 }
 
-/** The inbox row that stores a decision. */
 export async function inboxIdOf(db: Kysely<Tables>, decisionId: string): Promise<bigint> {
   const row = await db
     .selectFrom('inbox')

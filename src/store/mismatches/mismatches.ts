@@ -12,7 +12,6 @@ import {
 import { inTransaction } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
-/** A mismatch that the current evidence shows. */
 export type HeldMismatch = {
   subject: string
   kind: string
@@ -20,7 +19,7 @@ export type HeldMismatch = {
   depositId: bigint | null
   groupId: bigint | null
   network: string | null
-  /** Amount and asset of the deposit, chain transfer or balance concerned; null if there is none. */
+  /** Of the deposit, chain transfer or balance concerned. */
   asset: string | null
   value: bigint | null
   loss: Loss | null
@@ -31,17 +30,11 @@ export type MismatchChange = {
   kind: string
   severity: Severity
   network: string | null
-  /**
-   * `reopened` by new evidence or by a person; `resolved` by a person; `cleared` by evidence before a person resolved
-   * it.
-   */
+  /** `reopened` by new evidence or a person; `resolved` by a person; `cleared` by evidence before that. */
   change: 'opened' | 'reopened' | 'resolved' | 'cleared'
 }
 
-/**
- * Makes the mismatches of these groups match the given ones.
- * @returns the mismatches that opened or ended
- */
+/** @returns the mismatches that opened or ended */
 export async function syncMismatches(
   tx: Transaction<Tables>,
   groupIds: readonly bigint[],
@@ -51,7 +44,7 @@ export async function syncMismatches(
   return [...cleared, ...(await openMismatches(tx, held))]
 }
 
-/** Clears mismatches that belong to no group and whose cause is gone. */
+/** They belong to no group, and their cause is gone. */
 export async function clearMismatches(
   tx: Transaction<Tables>,
   kind: string,
@@ -61,7 +54,7 @@ export async function clearMismatches(
   return endMismatches(tx, sql`kind = ${kind} and subject = any(${subjects}::text[])`)
 }
 
-/** Clears the mismatches that match a condition. Does not report those that a person had resolved. */
+/** Does not report those that a person had resolved. */
 export async function endMismatches(
   db: Kysely<Tables>,
   fits: RawBuilder<unknown>,
@@ -72,7 +65,6 @@ export async function endMismatches(
   return rows.flatMap(({ was_open, ...row }) => (was_open ? [{ ...row, change: 'cleared' as const }] : []))
 }
 
-/** A condition that excludes these mismatches. */
 export function isNoneOf(held: readonly HeldMismatch[]): RawBuilder<unknown> {
   return sql`(subject, kind) not in (
     select * from unnest(${held.map(({ subject }) => subject)}::text[], ${held.map(({ kind }) => kind)}::text[])
@@ -80,8 +72,8 @@ export function isNoneOf(held: readonly HeldMismatch[]): RawBuilder<unknown> {
 }
 
 /**
- * Opens mismatches that are not open yet. An existing one keeps its age and takes the newer detail. If the detail
- * differs, a resolved or snoozed mismatch is open again.
+ * An existing mismatch keeps its age and takes the newer detail. If the detail differs, a resolved or snoozed one is
+ * open again.
  */
 export async function openMismatches(
   tx: Transaction<Tables>,
@@ -116,7 +108,7 @@ export async function openMismatches(
   return rows
 }
 
-/** A mismatch in its history: its detail, the amount concerned, and its loss. */
+/** As its history shows it. */
 function standing(row: 'old' | 'new'): RawBuilder<unknown> {
   const of = (column: string) => sql.ref(`${row}.${column}`)
   return sql`jsonb_build_object('detail', ${of('detail')}, 'value', ${of('value')}::text, 'loss',
@@ -141,7 +133,6 @@ export type NetworkTrouble = {
   detail: Readonly<Record<string, string>>
 }
 
-/** Opens a mismatch about a whole network. An open one takes the newer detail. */
 export function openTrouble(
   tx: Transaction<Tables>,
   { network, kind, detail }: NetworkTrouble,
@@ -151,7 +142,6 @@ export function openTrouble(
   return openMismatches(tx, [{ subject: networkSubject(network), kind, severity, network, detail, ...none }])
 }
 
-/** Clears mismatches about a whole network whose cause is over. */
 export function clearTroubles(
   db: Kysely<Tables>,
   network: NetworkName,
@@ -166,7 +156,7 @@ function networkSubject(network: NetworkName): string {
 
 const addressChanged = 'address_changed'
 
-/** Mismatches about owners for whom the service states other addresses than approved. */
+/** The service states other addresses than approved. */
 export function changedAddresses(
   owners: readonly { owner: Owner; contradictions: readonly Contradiction[] }[],
 ): HeldMismatch[] {
@@ -180,7 +170,7 @@ export function changedAddresses(
         severity: mismatchKinds[addressChanged].severity,
         depositId: null,
         groupId: null,
-        // From the address book, since it is a label of metrics and the service may state any text.
+        // From the address book: it is a label of metrics, and the service may state any text.
         network: first.approved.split(' ')[0] ?? null,
         asset: null,
         value: null,
@@ -195,7 +185,6 @@ export function changedAddresses(
   })
 }
 
-/** Opens mismatches about owners. Others that are open stay. */
 export function openAddressChanged(
   db: Kysely<Tables>,
   held: readonly HeldMismatch[],
@@ -203,7 +192,6 @@ export function openAddressChanged(
   return inTransaction(db, (tx) => openMismatches(tx, held))
 }
 
-/** Makes the mismatches about these owners match the given ones. */
 export function syncAddressChanged(
   db: Kysely<Tables>,
   owners: readonly Owner[],
@@ -220,7 +208,6 @@ function ownerSubject(owner: Owner): string {
   return `owner/${ownerKey(owner)}`
 }
 
-/** Makes the open mismatches about these payloads match the given ones. */
 export async function syncUnreadable(
   tx: Transaction<Tables>,
   inboxIds: readonly bigint[],

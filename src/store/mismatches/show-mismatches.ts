@@ -6,7 +6,7 @@ import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export type ShownMismatch = {
-  /** Columns as in `accounting.mismatches`. */
+  /** As in `accounting.mismatches`. */
   mismatch: Record<string, unknown> & {
     kind: string
     severity: string
@@ -16,10 +16,9 @@ export type ShownMismatch = {
     network: string | null
     asset: string | null
     loss_asset: string | null
-    /** Assets that it names, now or in its history. */
+    /** Named now or in its history. */
     assets: NamedAssets
   }
-  /** Summary of the deposit concerned. */
   deposit: {
     id: string
     state: string
@@ -41,7 +40,6 @@ export type ShownMismatch = {
   }[]
 }
 
-/** Everything about one mismatch. */
 export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<ShownMismatch | null> {
   const [mismatches, deposits, history] = await Promise.all([
     sql<ShownMismatch['mismatch']>`
@@ -65,13 +63,13 @@ export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<Show
     : { mismatch, deposit: deposits.rows[0] ?? null, history: history.rows }
 }
 
-/** Mismatches of these deposits that were not cleared at a time, with the decisions that people had made by then. */
+/** Not cleared at that time, with the decisions made by then. */
 export async function mismatchesAt(
   db: Kysely<Tables>,
   depositIds: readonly bigint[],
   at: Date,
 ): Promise<DepositReport['mismatches']> {
-  // To the millisecond, which is the precision that people see.
+  // People see milliseconds.
   const by = (column: string) => sql`date_trunc('milliseconds', ${sql.ref(column)}) <= ${at}`
   const { rows } = await sql<DepositReport['mismatches'][number]>`
     select m.id::text as id, m.kind, m.severity, m.opened_at, null::timestamptz as cleared_at, m.detail, m.loss_asset,
@@ -98,15 +96,14 @@ export type MismatchLine = {
   network: string
   asset_symbol: string
   asset: string | null
-  /** Amount of the deposit or chain transfer concerned. */
   amount: string
   amount_base: string | null
-  /** The possible loss and its asset; null if there is none, or if it cannot be measured. */
+  /** Null if there is none, or if it cannot be measured. */
   loss: string | null
   loss_base: string | null
   loss_asset: string | null
   loss_asset_symbol: string | null
-  /** Rank of the loss: its value if its asset has a price, otherwise its share of the amount owed. */
+  /** Rank of the loss: its value if the asset has a price, otherwise its share of the amount owed. */
   loss_value: string | null
   currency: string | null
   loss_share: string | null
@@ -115,7 +112,7 @@ export type MismatchLine = {
   assigned_to: string | null
   snoozed_until: Date | null
   opened_at: Date
-  /** Deadline for action, and the time left until then, or `overdue`. Null and empty if the mismatch has ended. */
+  /** Null if the mismatch has ended. */
   act_by: Date | null
   act_in: string
   resolved_at: Date | null
@@ -123,34 +120,32 @@ export type MismatchLine = {
   reason: string | null
   cleared_at: Date | null
   detail: Record<string, string>
-  /** Assets named in `detail` and in the loss, by key. Amounts in `detail` are in the smallest units. */
+  /** By key. Amounts in `detail` are in base units. */
   assets: NamedAssets
 }
 
 export type MismatchFilter = {
   limit: number
-  /** Only these, with any status. */
+  /** With any status. */
   ids?: readonly bigint[]
   kind?: string | undefined
   severity?: string | undefined
   network?: string | undefined
   /**
-   * Newest first, instead of the most severe and the largest losses first. Among mismatches of every status, only this
-   * order uses an index.
+   * Instead of the most severe and the largest losses first. For mismatches of every status, only this order uses an
+   * index.
    */
   isNewestFirst?: boolean
-  /** Only mismatches after this one: the page after one that ended with it. */
+  /** The last one of the previous page. */
   after?: bigint | undefined
   /** A name, or `nobody`. */
   assigned?: string | undefined
   olderThanSeconds?: number
-  /** Only mismatches past their deadline for action. */
   isOverdue?: boolean
-  /** Includes snoozed mismatches, or mismatches of every status. */
   also: 'nothing' | 'snoozed' | 'all'
 }
 
-/** Open mismatches, the most severe and the largest losses first. With `also`, others follow. */
+/** The most severe and the largest losses first. With `also`, others follow. */
 export async function listMismatches(
   db: Kysely<Tables>,
   { limit, ...filter }: MismatchFilter,
@@ -184,7 +179,7 @@ function wantedOf({
   ...filter
 }: Omit<MismatchFilter, 'limit'>): RawBuilder<unknown>[] {
   const { kind, severity, network, assigned, olderThanSeconds, isOverdue } = filter
-  // Closed mismatches are many; open ones have an index of their own.
+  // Closed mismatches are many; open ones have their own index.
   const open = [
     sql`cleared_at is null`,
     sql`resolved_at is null`,
@@ -215,8 +210,8 @@ const unmeasured = Object.entries(mismatchKinds)
   .map(([kind]) => kind)
 
 /**
- * Sort key of a mismatch, unique to it. Losses are compared by value; losses without a price by their share of the
- * amount owed, never by amounts of different assets. Losses that cannot be measured come before both.
+ * Unique. Losses are compared by value, or by their share of the amount owed, never by amounts of different assets.
+ * Losses that cannot be measured come first.
  */
 const sortKey = sql`array_position(array['open', 'snoozed', 'resolved', 'cleared'], status),
   array_position(array['severe', 'warning', 'info'], severity), kind <> all(${unmeasured}::text[]),
