@@ -1,30 +1,27 @@
 import { type Address, type NetworkName, type NetworkSettings, parseAddress } from './asset.ts'
 import type { Owner } from './evidence.ts'
 
-/** A channel or wallet as it was approved. Incoming evidence is compared with it. */
+/** As approved. Incoming evidence is compared with it. */
 export type OwnerEntry = {
   owner: Owner
   deposits: readonly { network: NetworkName; address: Address }[]
   /** Null for a StableWallet. */
   forward: { network: NetworkName; asset: string; recipient: Address } | null
-  /** When the owner was created, if that was before it entered the address book. */
+  /** If that was before it entered the address book. */
   createdAt?: Date
 }
 
-/** A channel or wallet as a source states it: networks by our names, addresses as written. */
+/** Networks by our names, addresses as written. */
 export type StatedOwner = {
   owner: Owner
   deposits: readonly { network: string; address: string }[]
   forward: { network: string; asset: string; recipient: string } | null
 }
 
-/** A field stated differently than approved: a deposit address on a network, or the forwarding recipient. */
+/** A deposit address on a network, or the forwarding recipient. */
 export type Contradiction = { what: 'address' | 'recipient'; approved: string; stated: string }
 
-/**
- * Returns what a statement about an owner contradicts in the address book. An address on a network for which the book
- * has none is no contradiction, and neither is an omitted address.
- */
+/** Neither an omitted address nor one on a network for which the book has none is a contradiction. */
 export function contradictionsOf(
   { deposits, forward }: OwnerEntry,
   stated: StatedOwner,
@@ -45,7 +42,7 @@ export function contradictionsOf(
     : [...addresses, { what: 'recipient', approved, stated: statedRule }]
 }
 
-/** Returns the spelling used for comparing. A text that is not an address of its network equals no address. */
+/** A text that is not an address of its network equals no address. */
 function comparable(networks: readonly NetworkSettings[], name: string, address: string): string {
   const family = networks.find((network) => network.name === name)?.family
   try {
@@ -55,17 +52,14 @@ function comparable(networks: readonly NetworkSettings[], name: string, address:
   }
 }
 
-/**
- * Why an owner cannot be stored as requested. `network` is that of the address concerned, null for the forwarding rule.
- */
+/** `network` is that of the address, null for the forwarding rule. */
 export type Conflict = { owner: Owner; network: NetworkName | null; problem: string }
 
 export type HeldAddress = { network: NetworkName; address: Address; owner: Owner }
 
 /**
- * Returns the conflicts that keep an owner from being stored as requested.
- * @param stored the owner's entry in the book, after all new addresses were added.
- * @param holders the owners of the requested addresses.
+ * @param stored the owner's entry, after all new addresses were added
+ * @param holders the owners of the requested addresses
  */
 export function conflictsOf(
   { owner, deposits, forward }: OwnerEntry,

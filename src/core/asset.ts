@@ -1,50 +1,48 @@
 import type { Brand } from './brand.ts'
 import { Fault } from './errors.ts'
 
-/** A network as settings name it: `mainnet`, `base`, `arbitrum`, `solana`, or one the operator added. */
+/** `mainnet`, `base`, `arbitrum`, `solana`, or one the operator added. */
 export type NetworkName = Brand<string, 'NetworkName'>
 
-/** Determines the format of a network's addresses and transactions, and the reader used for it. */
+/** Determines address and transaction formats, and the reader. */
 export type Family = 'evm' | 'solana'
 
-/** An address in the spelling used for comparing: lower-case hexadecimal, or base58 unchanged. */
+/** Lower-case hexadecimal, or base58 unchanged. */
 export type Address = Brand<string, 'Address'>
 
 /** `network/contract`, `network/mint` or `network/native`. A symbol is only a label: fake tokens share it. */
 export type AssetKey = Brand<string, 'AssetKey'>
 
-/** A transaction's hash (EVM, lower case) or signature (Solana). */
+/** Hash (EVM, lower case) or signature (Solana). */
 export type TxId = Brand<string, 'TxId'>
 
 export type Asset = { key: AssetKey; network: NetworkName; symbol: string; decimals: number }
 
-/** An asset whose decimals are not known yet. It cannot be read, shown or booked. */
+/** Without decimals, an asset cannot be read, shown or booked. */
 export type AssetLabel = Omit<Asset, 'decimals'>
 
-/** Decimals of native coins, which have no contract to ask: wei per ether and lamports per SOL, as powers of ten. */
+/** Native coins have no contract to ask. */
 export const nativeDecimals: Record<Family, number> = { evm: 18, solana: 9 }
 
-/** How many nodes of a network must agree, and when a block is final. */
 export type NetworkReading = {
-  /** Number of nodes that must agree on what will be booked. */
+  /** Nodes that must agree on what will be booked. */
   quorum: number
   finality: { kind: 'tag'; tag: 'finalized' | 'safe' } | { kind: 'depth'; blocks: number }
-  /** EVM: whether blocks are traced to find payments made by contracts. */
+  /** EVM: traces find payments made by contracts. */
   traces: 'always' | 'on_difference' | 'never'
 }
 
-/** One network that is read. */
 export type NetworkSettings = {
   name: NetworkName
   family: Family
-  /** EVM chain id; null on Solana. */
+  /** Null on Solana. */
   chainId: number | null
-  /** Solana: the genesis hash of the intended cluster. Without it, any cluster on which the nodes agree is accepted. */
+  /** Solana: without it, any cluster on which the nodes agree is accepted. */
   genesisHash?: string | undefined
   /** In order of preference. */
   rpcUrls: readonly string[]
   assets: readonly Asset[]
-  /** Assets without decimals in the settings, until the chain supplies them. */
+  /** Assets without decimals, until the chain supplies them. */
   unpinned?: readonly AssetLabel[]
   reading?: NetworkReading
 }
@@ -56,7 +54,6 @@ export function assetKey(network: NetworkName, code: AssetCode): AssetKey {
   return `${network}/${code}` as AssetKey
 }
 
-/** The part of the key after the network. */
 export function assetCode(key: AssetKey): AssetCode {
   return key.slice(key.indexOf('/') + 1) as AssetCode
 }
@@ -70,10 +67,7 @@ const addressForm: Record<Family, RegExp> = {
   solana: /^[1-9A-HJ-NP-Za-km-z]{32,44}$/,
 }
 
-/**
- * Parses an address of the network's format into the spelling used for comparing.
- * @throws Fault `address_malformed` if the text does not have that format
- */
+/** @throws Fault `address_malformed` if the text does not have the family's format */
 export function parseAddress(family: Family, text: string): Address {
   if (!addressForm[family].test(text))
     throw new Fault('address_malformed', { family, text: text.slice(0, 100) })
@@ -91,8 +85,7 @@ const txForm: Record<Family, RegExp> = {
 }
 
 /**
- * Parses a transaction id as a source states it. Evidence is joined by transaction ids, so a word like "pending" must
- * not pass for one.
+ * Evidence is joined by transaction ids, so a word like "pending" must not pass for one.
  * @throws Fault `transaction_malformed` if the text does not have the network's format
  */
 export function parseTxId(family: Family, text: string): TxId {

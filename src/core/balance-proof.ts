@@ -1,41 +1,38 @@
 import type { Address, AssetKey, NetworkName, TxId } from './asset.ts'
 import { assert } from './errors.ts'
 
-/** One asset held at one address. */
 export type AssetHolding = { network: NetworkName; address: Address; asset: AssetKey }
 
-/** The amount held at the end of the block or slot of that height. */
+/** At the end of the block or slot. */
 export type Balance = { height: bigint; amount: bigint }
 
-/** Two balances of one holding. Changes between them are above the first height, up to and including the second. */
+/** Changes are above the first height, up to and including the second. */
 export type BalanceSpan = { start: Balance; end: Balance }
 
-/** The part of a change that no known change explains: payments received, and all other movements, summed. */
+/** The unknown part of a change: payments received, and all other movements, summed. */
 export function unexplained({ start, end }: BalanceSpan, known: bigint): bigint {
   return end.amount - start.amount - known
 }
 
 /**
- * The search for the block in which a balance changed without a known reason. The change up to `start` is explained,
- * and the change up to `end` is not. The search does not probe heights up to `blind`: they are explained or cannot be
- * read.
+ * Finds the block in which a balance changed without a known reason. The change up to `start` is explained, up to `end`
+ * not. Heights up to `blind` are explained or cannot be read.
  */
 export type BalanceSearch = BalanceSpan & { blind: bigint }
 
-/** Begins a search. The span is explained up to its start, and not up to its end. */
 export function beginSearch({ start, end }: BalanceSpan): BalanceSearch {
   return { start, end, blind: start.height }
 }
 
-/** The height that halves the remaining range; null if the search has ended. */
+/** Null if the search has ended. */
 export function nextHeight({ end, blind }: BalanceSearch): bigint | null {
   return end.height - blind > 1n ? (end.height + blind) / 2n : null
 }
 
-/** The balance read at a height. `amount` is null if it cannot be read. */
+/** `amount` is null if it cannot be read. */
 export type BalanceProbe = { height: bigint; amount: bigint | null }
 
-/** @param known the sum of known changes above the start of the search, up to the probed height */
+/** @param known the known changes above the start of the search, up to the probed height */
 export function narrowSearch(
   search: BalanceSearch,
   { height, amount }: BalanceProbe,
@@ -49,7 +46,6 @@ export function narrowSearch(
     : { ...search, end: probed }
 }
 
-/** The spans between neighbouring balances, from the start to the end. */
 export function spansBetween({ start, end }: BalanceSpan, balances: readonly Balance[]): BalanceSpan[] {
   const ends = [...balances, end]
   return [start, ...balances].flatMap((balance, place): BalanceSpan[] => {
@@ -62,14 +58,14 @@ export function spansBetween({ start, end }: BalanceSpan, balances: readonly Bal
   })
 }
 
-/** True if the span covers one block, so that the change is in the block at its end. */
+/** One block: it holds the change. */
 export function isNarrow({ start, end }: BalanceSpan): boolean {
   return end.height - start.height === 1n
 }
 
 /**
- * A change of a watched address's balance that is not a payment to it: an outgoing payment, a fee that it bore, a wrap,
- * returned rent. `change` is signed and never zero. Movements prove balances; they are never booked.
+ * Not a payment to the address: an outgoing payment, a fee that it bore, a wrap, returned rent. `change` is signed and
+ * never zero. Movements prove balances; they are never booked.
  */
 export type BalanceMovement = {
   network: NetworkName

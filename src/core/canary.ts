@@ -1,4 +1,4 @@
-/** The outcome of a canary: a webhook that we sent to our own public address. Only `received` is good. */
+/** Of a webhook that we sent to our own public address. Only `received` is good. */
 export const canaryOutcomes = [
   'received',
   'refused',
@@ -9,7 +9,7 @@ export const canaryOutcomes = [
 ] as const
 export type CanaryOutcome = (typeof canaryOutcomes)[number]
 
-/** A token is 32 random bytes, known only to the database and the recipient. */
+/** 32 random bytes, known only to the database and the recipient. */
 const bodyForm = /^\{"type":"depositd\.canary","token":"([\w-]{43})"\}$/
 export function canaryBody(token: string): Buffer {
   return Buffer.from(`{"type":"depositd.canary","token":"${token}"}`)
@@ -17,7 +17,7 @@ export function canaryBody(token: string): Buffer {
 
 const bodyBytes = canaryBody('x'.repeat(43)).length
 
-/** The token in a body that has the form of a canary, otherwise null. Other bodies cost one comparison of lengths. */
+/** Null for other bodies, which cost one comparison of lengths. */
 export function canaryToken(body: Buffer): string | null {
   return body.length === bodyBytes ? (bodyForm.exec(body.toString('latin1'))?.[1] ?? null) : null
 }

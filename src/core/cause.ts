@@ -2,20 +2,15 @@ import { mismatchKinds } from './mismatch.ts'
 import type { KindEntry, ResponsibleParty, Severity } from './mismatches/kind-entry.ts'
 import { isWithinLimit, type Limits, type Stake } from './second-person.ts'
 
-/** An open mismatch, or several alike, reduced to the properties that mismatches of one cause share. */
 export type CauseCandidate = { kind: string; network: string; openedAt: Date }
 
-/**
- * Mismatches that probably have one reason. They share the kind, service, network and side at fault, and each was
- * opened soon after another.
- */
+/** Mismatches that probably have one reason. */
 export type Cause<Case> = {
   kind: string
   service: string
   network: string
   side: ResponsibleParty
   severity: Severity
-  /** When the first open mismatch was opened. */
   since: Date
   /** Oldest first. */
   cases: readonly Case[]
@@ -25,8 +20,8 @@ export type Cause<Case> = {
 const service = 'default'
 
 /**
- * Groups open mismatches by cause. Mismatches of one kind, service, network and side share a cause if consecutive ones
- * were opened no more than `withinMs` apart.
+ * Mismatches of one kind, service, network and side share a cause if consecutive ones were opened no more than
+ * `withinMs` apart.
  */
 export function causesOf<Case extends CauseCandidate>(
   cases: readonly Case[],
@@ -38,7 +33,7 @@ export function causesOf<Case extends CauseCandidate>(
     .flatMap((key) => split(alike.get(key) ?? [], withinMs).map((together) => causeOf(together)))
 }
 
-/** Splits cases at every gap longer than `withinMs`. */
+/** At every gap longer than `withinMs`. */
 function split<Case extends CauseCandidate>(cases: readonly Case[], withinMs: number): [Case, ...Case[]][] {
   const inOrder = cases.toSorted((one, other) => one.openedAt.getTime() - other.openedAt.getTime())
   const parts: [Case, ...Case[]][] = []
@@ -58,7 +53,6 @@ function causeOf<Case extends CauseCandidate>(cases: [Case, ...Case[]]): Cause<C
   return { ...causeKeyOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
 }
 
-/** The properties that mismatches of one cause share. */
 export function causeKeyOf({
   kind,
   network,
@@ -66,25 +60,23 @@ export function causeKeyOf({
   return { kind, service, network, side: entryOf(kind).responsible }
 }
 
-/** An open case: whether it is assigned or snoozed, and the amount at risk. */
 export type OpenCase = CauseCandidate & { isAssigned: boolean; snoozedUntil: Date | null; loss: Stake | null }
 
 export type AlertRules = {
-  /** A loss up to this limit raises no alert. In units of the asset as decimal text, by `network/SYMBOL`. */
+  /** Losses up to it raise no alert. In units of the asset as decimal text, by `network/SYMBOL`. */
   lossAbove: Limits
   /** How long a case is open before it raises an alert. */
   afterMs: number
-  /** See `causesOf`. */
   causeWithinMs: number
 }
 
-/** Kinds that need action within this time raise an alert at once and at any loss. */
+/** Kinds that need action this soon raise an alert at once and at any loss. */
 const urgentWithinHours = 1
 
 /**
- * True if a cause needs an alert: it has cases that are not taken (assigned or snoozed) or are overdue, that are old
- * enough, and whose losses exceed the limit of an asset. An unknown loss exceeds every limit. An operator who takes a
- * case also takes the later cases of the same cause, so that a cause does not raise one alert per deposit.
+ * The cause needs cases that are not taken (assigned or snoozed) or are overdue, that are old enough, and whose losses
+ * exceed a limit; an unknown loss exceeds every limit. Taking a case also takes later cases of its cause, so that a
+ * cause does not raise one alert per deposit.
  */
 export function needsAlert(
   { kind, cases }: Pick<Cause<OpenCase>, 'kind' | 'cases'>,
@@ -105,13 +97,13 @@ function isTaken({ isAssigned, snoozedUntil }: OpenCase, now: Date): boolean {
   return isAssigned || (snoozedUntil !== null && snoozedUntil > now)
 }
 
-/** Snoozing a case beyond its due time postpones the due time. */
+/** A longer snooze postpones the due time. */
 function dueAt({ openedAt, snoozedUntil }: OpenCase, actWithinHours: number): Date {
   const due = new Date(openedAt.getTime() + actWithinHours * 3_600_000)
   return snoozedUntil !== null && snoozedUntil > due ? snoozedUntil : due
 }
 
-/** Losses summed by asset; null stands for unknown losses. */
+/** Null stands for unknown losses. */
 export function lossesOf(cases: readonly Pick<OpenCase, 'loss'>[]): (Stake | null)[] {
   const byAsset = Map.groupBy(
     cases.map(({ loss }) => loss),
@@ -128,7 +120,7 @@ function plus(sum: Stake | null, loss: Stake | null): Stake | null {
   return { ...sum, amount: isKnown ? (sum.amount ?? 0n) + (loss.amount ?? 0n) : null }
 }
 
-/** The database may hold a kind of an older version that is no longer in the table. */
+/** The database may hold a kind of an older version. */
 function entryOf(kind: string): Pick<KindEntry, 'responsible' | 'severity' | 'actWithinHours'> {
   const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
   return entries[kind] ?? { responsible: 'unknown', severity: 'warning', actWithinHours: 24 }

@@ -1,7 +1,7 @@
-/** The code and name of an account in other books, or of all accounts that match a pattern. `*` matches any text. */
+/** In other books; `*` in the pattern matches any text. */
 export type AccountLabel = { pattern: string; code: string | null; name: string | null }
 
-/** An account's class, followed by names that may contain any character of an id or an address. */
+/** A class, then names with any character of an id or an address. */
 const accountShape = /^(assets|liabilities|equity|income|expenses)(:[^\s:\p{C}]+)+$/u
 
 export function isAccount(text: string): boolean {
@@ -29,7 +29,7 @@ export function matchesPattern(account: string, pattern: string): boolean {
   return patternsOverlap(pattern, account.replaceAll('*', '\u0000'))
 }
 
-/** True if some text matches both patterns. */
+/** Some text matches both. */
 export function patternsOverlap(one: string, other: string): boolean {
   const letters = other.split('')
   // For the letters of `one` so far: whether each prefix of `other` can match the same text.

@@ -13,7 +13,6 @@ import type { Policy, RoutePolicy } from './policy.ts'
 import { type ContraRule, contraOf, type Journal, posting } from './posting.ts'
 import { earliest } from './time.ts'
 
-/** A deposit as the store knows it: its number, and the service id or transfer that identified it. */
 export type DepositIdentity = {
   id: bigint
   serviceId: ServiceId | null
@@ -26,25 +25,19 @@ export type ObservationGroup = {
   approvals: readonly Approval[]
   deposits: readonly DepositIdentity[]
   journals: readonly Journal[]
-  /** The time up to which the observations are complete; null or absent if they are complete until now. */
+  /** The observations are complete up to it; null or absent if until now. */
   completeUntil?: Date | null
 }
 
 export type Rules = {
-  /** Applies if no route matches. */
   policy: Policy
-  /** The first route that matches a deposit applies. */
   routes: readonly RoutePolicy[]
   /**
-   * Addresses the service forwards from, as `network/address`. A transfer from one of them to a recipient is a
-   * delivery. The native coin sent from one of them to a deposit address pays for sweeping it, unless the service
-   * claims it as a deposit.
+   * Addresses the service forwards from, as `network/address`. A transfer from one to a recipient is a delivery;
+   * unclaimed native coin from one to a deposit address pays for sweeping it.
    */
   senders: ReadonlySet<string>
-  /**
-   * Accounts for the other side of deposits. The first rule that matches applies; without one, the amount is owed to
-   * the owner.
-   */
+  /** The first match applies; without one, the amount is owed to the owner. */
   contras?: readonly ContraRule[]
 }
 
@@ -61,27 +54,23 @@ export type DecidedDeposit = {
   lags: readonly Lag[]
   journals: readonly Journal[]
   /**
-   * How many statuses the API or the chain knows, how many of them a webhook reported, and since when the first one
-   * lacks a webhook.
+   * Statuses that the API or the chain knows, how many of them a webhook reported, and since when one lacks a webhook.
    */
   steps: { known: number; reported: number; unreportedSince: Date | null }
-  /** Transactions that the service names and no chain has shown yet. */
   unseen: readonly NamedTransaction[]
 }
 
-/** A delivery that no deposit explains. */
 export type UnmatchedDelivery = { leg: ChainLeg; mismatch: Mismatch }
 
 export type GroupVerdict = {
   deposits: readonly DecidedDeposit[]
   unmatchedDeliveries: readonly UnmatchedDelivery[]
-  /** The next moment at which time alone may change this decision. */
   recheckAt: Date | null
 }
 
 /**
- * Decides one group of linked evidence: its deposits, their mismatches and their bookings. Deadlines are compared with
- * the time up to which the evidence is complete, so that evidence that may already have arrived is never overdue.
+ * Deadlines are compared with the time up to which the evidence is complete, so that evidence that may already have
+ * arrived is never overdue.
  */
 export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
@@ -163,14 +152,13 @@ function milestonesOf(
   }
 }
 
-/** One leg as a deposit's row shows it: as the chain shows it, or until then as the service claims it. */
 export type LegFacts = {
   network: NetworkName
   address: string
   asset: AssetKey
   amount: bigint | null
   tx: TxId | null
-  /** The fee that the service states, in the delivered asset. */
+  /** In the delivered asset. */
   fee?: bigint | null
 }
 
@@ -188,10 +176,8 @@ function deliveryFacts(evidence: DepositEvidence): LegFacts | null {
 }
 
 /**
- * Takes the known deposits with this one's service id, and those without a service id that have its transfer, oldest
- * first. More than one means that they have become one deposit. A deposit with another service id stays with that id,
- * regardless of the transfer it had before. A deposit known by a transfer that is no longer a deposit, because it came
- * back under another index, follows its payment.
+ * The known deposits with this one's service id, and those without a service id that have its transfer, oldest first.
+ * More than one have become one deposit. A deposit whose transfer came back under another index follows its payment.
  */
 function takeDeposits(
   free: ItemIndex<DepositIdentity>,
@@ -208,9 +194,7 @@ function takeDeposits(
   return known.toSorted((left, right) => (left.id < right.id ? -1 : 1))
 }
 
-/**
- * Takes the journals booked for this payment, including those under the index it had before it came back under another.
- */
+/** Includes journals under the index the payment had before it came back under another. */
 function takeJournals(
   free: ItemIndex<Journal>,
   { deposit }: DepositEvidence,
@@ -222,19 +206,18 @@ function takeJournals(
   return booked
 }
 
-/** Items not taken yet, by lookup key, so that a large group is not searched for each deposit. */
+/** By lookup key, so that a large group is not searched for each deposit. */
 type ItemIndex<Item> = ReadonlyMap<string | null, Set<Item>>
 
 function indexItems<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): ItemIndex<Item> {
   return new Map([...Map.groupBy(items, keyOf)].map(([key, all]) => [key, new Set(all)]))
 }
 
-/** The network and the transaction of a transfer, without its index. */
 function transactionOf(transfer: TransferRef | null): string | null {
   return transfer === null ? null : transfer.split('/', 2).join('/')
 }
 
-/** True if a transfer is this payment, or was a payment of the same transaction and no longer is one. */
+/** True for this payment, and for a transfer of the same transaction that no longer is a payment. */
 function isOf(
   deposit: ChainLeg | null,
   transfer: TransferRef | null,
@@ -249,13 +232,12 @@ function isDelivery(leg: ChainLeg, senders: ReadonlySet<string>): boolean {
   return liveLeg(leg)?.state === 'final' && leg.from !== null && senders.has(`${leg.network}/${leg.from}`)
 }
 
-/** True for the service's own coin sent to a deposit address to pay for sweeping it. */
+/** The service's own coin, sent to a deposit address to pay for sweeping it. */
 function isTopUp({ serviceId, deposit }: DepositEvidence, { senders }: Rules): boolean {
   if (serviceId !== null || deposit === null || deposit.from === null) return false
   return assetCode(deposit.asset) === 'native' && senders.has(`${deposit.network}/${deposit.from}`)
 }
 
-/** When the service should have reported the deposit of this delivery. */
 function dueAt(leg: ChainLeg, { reportWithinMs }: Policy): Date {
   return new Date((leg.finalAt ?? leg.seenAt).getTime() + reportWithinMs)
 }
@@ -266,7 +248,6 @@ function unmatchedDeliveryOf(leg: ChainLeg): UnmatchedDelivery {
   return { leg, mismatch: { kind: 'settlement_unreported', detail, loss: null } }
 }
 
-/** The settings by which deposits are decided. */
 export function rulesOf({ policy, routes, senders, contras = [] }: Rules): Rules {
   return { policy, routes, senders, contras }
 }

@@ -1,28 +1,22 @@
-/**
- * Every error with which this program refuses an input. The code is stable; the details hold the value and the reason.
- */
+/** The code is stable; the details hold the value and the reason. */
 type Details = {
-  /** An amount that is not a plain decimal, or has more decimal places than the asset. */
+  /** Not a plain decimal, or more decimal places than the asset has. */
   amount_malformed: { text: string; decimals: number }
   address_malformed: { family: string; text: string }
   transaction_malformed: { family: string; text: string }
-  /** A setting, an argument or a file is missing or wrong. `fix` is set if `faults` do not contain it. */
+  /** `fix` is set if `faults` do not contain it. */
   settings_bad: { faults: readonly string[]; fix?: string }
   usage_bad: { problem: string; fix: string }
-  /** A named object, like a deposit by its number, does not exist. */
   not_found: { problem: string; fix: string }
-  /**
-   * A server we depend on did not answer, or gave an unusable answer. `help` names the documentation page for exactly
-   * this failure, if there is one. `fix` is set if it is known.
-   */
+  /** A server we depend on did not answer usably. `help` names the documentation page for exactly this failure. */
   remote_failed: { what: string; problem: string; help?: string; fix?: string }
-  /** The database was migrated by files of another version, and cannot be migrated to this version. */
+  /** The database was migrated by files of another version. */
   schema_unknown: { problem: string; fix: string }
-  /** Too few nodes of a network agree on what would be booked. Nothing was changed. */
+  /** Too few nodes agree on what would be booked. Nothing was changed. */
   rpc_disagreement: { network: string; problem: string }
-  /** A chain's history changed further back than the stored blocks reach. A person decides where to resume. */
+  /** History changed further back than the stored blocks reach. A person decides where to resume. */
   history_lost: { network: string; problem: string; fix: string }
-  /** An API of ours refuses a request. `reason` is the stable code for the caller, `status` the HTTP status. */
+  /** An API of ours refuses a request. `reason` is the stable code for the caller. */
   request_refused: { status: number; reason: string; problem: string } & RefusalParts
   /** Another process took over the stream. Nothing was written. */
   lease_lost: { stream: string }
@@ -30,10 +24,9 @@ type Details = {
   conflict: { what: string }
 }
 
-/** One error in a request: `pointer` (RFC 6901) into the body, or the name of a parameter. */
+/** `pointer` (RFC 6901) into the body, or the name of a parameter. */
 export type RequestFault = { pointer?: string; parameter?: string; detail: string }
 
-/** Optional parts of a refusal besides its message. */
 export type RefusalParts = {
   errors?: readonly RequestFault[]
   headers?: Readonly<Record<string, string>>
@@ -53,17 +46,15 @@ export class Fault<Code extends FaultCode = FaultCode> extends Error {
   }
 }
 
-/** True if `error` is a fault of that code, so that a caller can translate the one it expects. */
 export function isFault<Code extends FaultCode>(error: unknown, code: Code): error is Fault<Code> {
   return error instanceof Fault && error.code === code
 }
 
-/** The code of a fault; null for any other error. */
 export function codeOf(error: unknown): FaultCode | null {
   return error instanceof Fault ? (error as Fault).code : null
 }
 
-/** One line for people, for any thrown value. For a failed TLS connection it includes the fix. */
+/** One line for people. For a failed TLS connection it includes the fix. */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   if (!(error instanceof Error)) return String(error)
@@ -74,9 +65,7 @@ export function messageOf(error: unknown): string {
 const unknownAuthority =
   'set NODE_EXTRA_CA_CERTS to the certificate file of the authority that signed it; for Postgres, set sslrootcert in its URL'
 
-/**
- * Fixes by Node's error code for a refused certificate. The Postgres client gives no code, so its message is the key.
- */
+/** By Node's error code for a refused certificate. The Postgres client gives no code, so its message is the key. */
 const tlsFixes: ReadonlyMap<unknown, string> = new Map([
   ['DEPTH_ZERO_SELF_SIGNED_CERT', unknownAuthority],
   ['SELF_SIGNED_CERT_IN_CHAIN', unknownAuthority],
@@ -107,13 +96,12 @@ export function problemOf(error: unknown): string {
   return messageOf(error)
 }
 
-/** The fix; null if only the message is known. */
 export function fixOf(error: unknown): string | null {
   const details = error instanceof Fault ? (error as Fault).details : null
   return details !== null && 'fix' in details ? (details.fix ?? null) : null
 }
 
-/** For conditions that only a bug in the program can break: the work fails loudly and nothing is written. */
+/** For conditions that only a bug in the program can break. */
 export function assert(condition: boolean, invariant: string): asserts condition {
   if (!condition) throw new Error(`invariant broken: ${invariant}`)
 }
@@ -131,13 +119,9 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** A word longer than this is cut in the middle. */
 const wordMax = 200
 
-/**
- * The beginning of a text from an external source, for people. A word at the cut is dropped whole: half a secret would
- * not be recognised as one.
- */
+/** A word at the cut is dropped whole: half a secret would not be recognised as one. */
 export function shorten(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text
   const start = text.slice(0, lengthMax)

@@ -1,6 +1,5 @@
 import type { NetworkName } from './asset.ts'
 
-/** When the payment's block was made, and when each step of the deposit was first known. */
 export type Milestones = {
   depositedAt: Date | null
   webhookAt: Date | null
@@ -11,7 +10,7 @@ export type Milestones = {
   reconciledAt: Date | null
 }
 
-/** A stage of a deposit whose duration is measured. `delivery` and `apply` measure single messages. */
+/** `delivery` and `apply` measure single messages. */
 export type LagStage =
   | 'delivery'
   | 'apply'
@@ -25,7 +24,6 @@ export type LagStage =
 export type Lag = { stage: LagStage; network: NetworkName; seconds: number; of?: LagOf }
 export type LagOf = { depositId: bigint } | { inboxId: bigint }
 
-/** The two milestones that bound a stage. */
 export const stages: Partial<Record<LagStage, { from: keyof Milestones; to: keyof Milestones }>> = {
   api_detection: { from: 'depositedAt', to: 'apiAt' },
   chain_detection: { from: 'depositedAt', to: 'chainAt' },
@@ -34,7 +32,6 @@ export const stages: Partial<Record<LagStage, { from: keyof Milestones; to: keyo
   reconciliation: { from: 'depositedAt', to: 'reconciledAt' },
 }
 
-/** The stages that became complete, with their durations. */
 export function completedStages(before: Milestones | null, after: Milestones, network: NetworkName): Lag[] {
   return Object.entries(stages).flatMap(([stage, { from, to }]) => {
     const [start, end] = [after[from], after[to]]

@@ -6,24 +6,24 @@ import type { Amount } from './money.ts'
 
 export type { Severity }
 
-/** Every kind of mismatch. Documentation, metrics and the command line read this one table. */
+/** Documentation, metrics and the command line read this one table. */
 export const mismatchKinds = { ...evidenceKinds, ...lifecycleAndSystemKinds }
 
 export type MismatchKind = keyof typeof mismatchKinds
 
-/** The kinds for a payload that the mapping cannot read. */
+/** For a payload that the mapping cannot read. */
 export const unreadableKinds = ['unknown_event', 'unknown_status', 'schema_drift'] as const
 export type UnreadableKind = (typeof unreadableKinds)[number]
 
 /**
- * The amount that may be lost, and the whole that it is a part of, such as the delivery that is owed. Both are in base
- * units of one asset, which need not be the asset that was paid.
+ * `whole` is what the amount is a part of, such as the delivery owed. In base units of one asset, which need not be the
+ * paid one.
  */
 export type Loss = { asset: AssetKey; amount: Amount; whole: Amount }
 
 /**
- * A discrepancy about one deposit or transfer. `detail` holds what each side states, with amounts in base units of
- * `asset`. `loss` is null if nothing is lost, or if the loss cannot be measured; the table of kinds says which.
+ * `detail` holds what each side states, in base units of `asset`. `loss` is null if nothing is lost or it cannot be
+ * measured; the table of kinds says which.
  */
 export type Mismatch = {
   kind: MismatchKind

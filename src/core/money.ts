@@ -1,14 +1,14 @@
 import type { Brand } from './brand.ts'
 import { Fault } from './errors.ts'
 
-/** A non-negative count of an asset's smallest unit. */
+/** Non-negative, in base units. */
 export type Amount = Brand<bigint, 'Amount'>
 
-/** The widest amount the books hold: `numeric(78, 0)`, which fits a uint256. */
+/** `numeric(78, 0)` of the books, which fits a uint256. */
 const amountMax = 2n ** 256n - 1n
 
 /**
- * Parses a plain decimal exactly. More fraction digits than the asset has are refused, never rounded.
+ * More decimal places than the asset has are refused, never rounded.
  * @throws Fault `amount_malformed` if the text is not such a decimal, or the amount is too large
  */
 export function parseAmount(text: string, decimals: number): Amount {
@@ -19,16 +19,13 @@ export function parseAmount(text: string, decimals: number): Amount {
   return toAmount(BigInt(whole + fraction.padEnd(decimals, '0')))
 }
 
-/**
- * Parses an integer in smallest units, as the wire carries it.
- * @throws Fault `amount_malformed` if the text is not such an integer, or the amount is too large
- */
+/** @throws Fault `amount_malformed` if the text is not such an integer, or the amount is too large */
 export function parseBaseUnits(text: string): Amount {
   return parseAmount(text, 0)
 }
 
 /**
- * Checks a count that a chain library already returned as `bigint`.
+ * For a chain library's `bigint`.
  * @throws Fault `amount_malformed` if it is negative or too large
  */
 export function toAmount(value: bigint): Amount {
@@ -37,7 +34,7 @@ export function toAmount(value: bigint): Amount {
   return value as Amount
 }
 
-/** Writes the amount in whole units, with every fraction digit of the asset: `1.500000`. */
+/** With every decimal place of the asset: `1.500000`. */
 export function formatAmount(amount: bigint, decimals: number): string {
   const sign = amount < 0n ? '-' : ''
   const digits = (amount < 0n ? -amount : amount).toString().padStart(decimals + 1, '0')

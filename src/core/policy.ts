@@ -2,13 +2,12 @@ import type { AssetKey, NetworkName } from './asset.ts'
 import type { ClaimStatus, Owner } from './evidence.ts'
 import type { Amount } from './money.ts'
 
-/** How long evidence may take before its absence is a mismatch, in milliseconds. */
+/** How long evidence may take before its absence is a mismatch. */
 export type Deadlines = {
   /** From the first other evidence of a step to its webhook. */
   webhookWithinMs: number
-  /** The statuses for which the service must send a webhook. */
   webhookStatuses: readonly ClaimStatus[]
-  /** From the first other evidence of a step to the API's record of it. */
+  /** From the first other evidence of a step to the API's record. */
   apiWithinMs: number
   /** From a claim to the payment on its chain. Longer than the network takes to become final. */
   chainWithinMs: number
@@ -18,30 +17,22 @@ export type Deadlines = {
   settlementWithinMs: number
 }
 
-/** What is expected of deposits on one route. */
 export type Policy = Deadlines & {
-  /** Its location in the settings, for people: `policy`, or `policy.routes[2]`. */
+  /** For people: `policy`, or `policy.routes[2]`. */
   line: string
-  /** By how much a delivery may differ from the stated amount. The larger of the two bounds applies. */
+  /** The larger of the two bounds applies. */
   tolerance: Tolerance
-  /** The fee that the service may keep. */
   fee: FeeModel
-  /** The cells that must agree before a deposit is reconciled. */
   required: readonly RequiredCell[]
-  /** Smaller payments are not expected to be delivered; null if every payment is. */
   minimum: Amount | null
-  /** Whether payments of the asset are accepted on this route. */
   supported: boolean
-  /** How long a deposit may stay in one state that is not its last. */
+  /** In one state that is not the last. */
   stuckAfterMs: number
   /** By how much the service's clock may be ahead of ours. */
   clockSkewMs: number
-  /** From the service's report that a deposit is to be refunded, or failed, to the refund. */
+  /** From the report of a refund or failure. */
   refundWithinMs: number
-  /**
-   * Whether a transfer that fits only by address, asset, amount and time is joined without asking, if nothing else
-   * fits.
-   */
+  /** Whether a transfer that fits only by address, asset, amount and time is joined without asking. */
   acceptsUnnamed: boolean
 }
 
@@ -49,16 +40,15 @@ export type Policy = Deadlines & {
 export type Tolerance = { amount: Amount; bps: number }
 
 export type FeeModel =
-  /** Any fee that the service states. */
   | { kind: 'stated' }
   /** In base units of the delivered asset. */
   | { kind: 'fixed'; amount: Amount }
   /** In hundredths of a percent of the payment, if both assets have the same value. */
   | { kind: 'bps'; bps: number; units: Units }
-  /** The range found by `bin/depositd policy learn` on that many settled deposits. */
+  /** Found by `bin/depositd policy learn` on `sample` settled deposits. */
   | { kind: 'band'; lowBps: number; highBps: number; sample: number; units: Units }
 
-/** How many base units one unit of the paid asset has, and one unit of the delivered asset: powers of ten. */
+/** Base units in one unit of each asset: powers of ten. */
 export type Units = { paid: bigint; delivered: bigint }
 
 export const requiredCells = [
@@ -71,7 +61,6 @@ export const requiredCells = [
 ] as const
 export type RequiredCell = (typeof requiredCells)[number]
 
-/** The known properties of a deposit's route. */
 export type DepositRoute = {
   owner: Owner | null | undefined
   networkIn: NetworkName | undefined
@@ -80,7 +69,7 @@ export type DepositRoute = {
   assetOut: AssetKey | undefined
 }
 
-/** Matches a route if every property that it names is equal. */
+/** Matches a route if every named property is equal. */
 export type RoutePattern = {
   ownerKind?: Owner['kind'] | undefined
   ownerId?: string | undefined
@@ -92,7 +81,6 @@ export type RoutePattern = {
 
 export type RoutePolicy = { pattern: RoutePattern; policy: Policy }
 
-/** The defaults for all that the settings do not state, except deadlines. */
 export const plainPolicy: Omit<Policy, keyof Deadlines> = {
   line: 'policy',
   tolerance: { amount: 0n as Amount, bps: 0 },
@@ -106,9 +94,6 @@ export const plainPolicy: Omit<Policy, keyof Deadlines> = {
   acceptsUnnamed: false,
 }
 
-/**
- * True if a delivery differs from the stated amount by no more than the policy accepts: the larger of its two bounds.
- */
 export function isTolerated(
   delivered: bigint,
   stated: bigint,

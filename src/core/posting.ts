@@ -18,23 +18,21 @@ export type LedgerTransfer = { debit: AccountId; credit: AccountId; asset: Asset
 
 export type DepositJournalKind = 'deposit' | 'settlement' | 'refund' | 'write_off' | 'reversal'
 
-/** A journal of the ledger. Its key is unique there, so that nothing is booked twice. */
+/** Its key is unique in the ledger, so that nothing is booked twice. */
 export type Journal = {
   key: string
   kind: DepositJournalKind
-  /** The payment it is about. */
   transfer: TransferRef
-  /** The deposit it was booked for; null for the deposit that is being decided. */
+  /** Null for the deposit that is being decided. */
   depositId: bigint | null
-  /** Key of the journal that this one reverses. */
   reverses: string | null
   eventAt: Date
   transfers: readonly LedgerTransfer[]
 }
 
 /**
- * The journals of a payment, and the number of its current deposit, null if it has none yet. `contra` is the account of
- * the other side, null while the owner is unknown.
+ * The journals of a payment and the number of its current deposit. `contra`, the account of the other side, is null
+ * while the owner is unknown.
  */
 export type PaymentBookings = {
   depositId: bigint | null
@@ -43,16 +41,15 @@ export type PaymentBookings = {
 }
 
 /**
- * Returns the journals still to be written so that the books match what the verdict proves. A journal that is no longer
- * proved, or is proved differently, or has another time or deposit, is reversed; nothing is edited. Calling it again
- * after booking returns none.
+ * The journals still to be written so that the books match what the verdict proves. A journal that is not proved as
+ * booked is reversed, never edited. Calling it again after booking returns none.
  */
 export function posting(
   evidence: DepositEvidence,
   verdict: DepositVerdict,
   { depositId, journals: booked, contra }: PaymentBookings,
 ): Journal[] {
-  // Tokens allow transfers of zero; there is nothing to book then.
+  // Tokens allow transfers of zero.
   const isNothing = evidence.deposit?.amount === 0n
   const targets = isNothing ? [] : targetsOf(evidence, verdict, contra)
   const reversed = new Set(booked.map((journal) => journal.reverses))
@@ -71,7 +68,7 @@ export function posting(
   ]
 }
 
-/** Account names, as the chart in docs/accounting.md lists them. */
+/** As the chart in docs/accounting.md lists them. */
 export const accounts = {
   inTransit: (network: string) => `assets:in_transit:${network}` as AccountId,
   forwarded: (network: string, recipient: string) => `assets:forwarded:${network}:${recipient}` as AccountId,
@@ -146,25 +143,19 @@ function settlementTarget(evidence: DepositEvidence, verdict: DepositVerdict): T
   }
 }
 
-/** The first time for which the API says that it was settled: a record that is revised later does not change it. */
+/** A record that is revised later does not change it. */
 function creditedAt(evidence: DepositEvidence): Date | null {
   return firstStatedAt(evidence, 'settled')
 }
 
-/**
- * The first time for which the API states a status. The service's clock cannot date it before the payment, or after the
- * receipt of the claim.
- */
+/** The service's clock cannot date it before the payment, or after the receipt of the claim. */
 function firstStatedAt({ claims, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
   const saying = claims.api.filter(({ status }) => status === said)
   const first = earliest(saying.flatMap(({ occurredAt, receivedAt }) => [occurredAt, receivedAt]))
   return first && latest([first, deposit?.blockAt ?? null])
 }
 
-/**
- * A payment that went back to its payer, as the service's API states it: nothing is in transit, or owed to the owner.
- * If a part of it was delivered, only a person can determine what went back.
- */
+/** If a part was delivered, only a person can determine what went back. */
 function refundTarget(paid: Target, evidence: DepositEvidence, { state }: DepositVerdict): Target | null {
   if (state !== 'refunded' || deliveredLegs(evidence).length > 0) return null
   const back = paid.transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
@@ -176,7 +167,7 @@ function refundTarget(paid: Target, evidence: DepositEvidence, { state }: Deposi
   }
 }
 
-/** An amount in transit that a person decided is no longer expected. A delivery that is proved anyway overrides it. */
+/** A delivery that is proved anyway overrides a write-off. */
 function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
   if (deposit === null || writeOff === null) return null
   const { asset, amount, network, ref } = deposit
@@ -186,9 +177,8 @@ function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
 }
 
 /**
- * The API must state the delivery too, because only the API states the fee. It must also state that a partial delivery
- * is all. If it calls a deposit refunded and never stated a delivery, it will not state one any more: the chain shows
- * the destination.
+ * The API must state the delivery too, because only the API states the fee. It need not if it calls the deposit
+ * refunded and never stated a delivery.
  */
 function isProved(evidence: DepositEvidence, { settledAt, shortfall }: DepositVerdict): boolean {
   const { approval, api } = evidence
@@ -215,14 +205,13 @@ function creditTransfers({ api, approval }: DepositEvidence): LedgerTransfer[] {
   return [{ debit, credit: accounts.conversion, asset: settlement.asset, amount: settlement.amount }]
 }
 
-/** The fee, if the API states it or the policy derives it. */
 function feeTransfers(evidence: DepositEvidence, { fee }: DepositVerdict): LedgerTransfer[] {
   const settlement = apiSettlement(evidence)
   if (settlement === null || fee === null) return []
   return [{ debit: accounts.serviceFees, credit: accounts.conversion, asset: settlement.asset, amount: fee }]
 }
 
-/** The shortfall or excess that the policy tolerates. The conversion account then holds the stated amount. */
+/** The tolerated shortfall or excess. The conversion account then holds the stated amount. */
 function toleranceTransfers(evidence: DepositEvidence, { shortfall }: DepositVerdict): LedgerTransfer[] {
   const settlement = apiSettlement(evidence)
   if (settlement === null) return []
@@ -233,7 +222,7 @@ function toleranceTransfers(evidence: DepositEvidence, { shortfall }: DepositVer
   ]
 }
 
-/** A reversal belongs to the deposit of the original journal, so that each deposit's amount in transit adds up. */
+/** A reversal belongs to the original's deposit, so that each deposit's amount in transit adds up. */
 function reversal(journal: Journal): Journal {
   const transfers = journal.transfers.map(({ debit, credit, ...rest }) => ({
     debit: credit,
@@ -248,7 +237,7 @@ function isBooked(target: Target, journal: Journal): boolean {
   return isThen && isSame(target, journal) && textOf(target.transfers) === textOf(journal.transfers)
 }
 
-/** A target is booked again only after its booking was reversed; the number distinguishes the bookings. */
+/** The number distinguishes the bookings of a target that was reversed and booked again. */
 function nextKey(target: Target, booked: readonly Journal[]): string {
   const times = booked.filter((journal) => isSame(target, journal)).length
   return `${target.kind}/${target.transfer}#${times + 1}`
@@ -264,14 +253,10 @@ function textOf(transfers: readonly LedgerTransfer[]): string {
     .join('\n')
 }
 
-/**
- * The account for the other side of matching deposits. `{kind}` and `{id}` in the account stand for those of the owner.
- */
+/** `{kind}` and `{id}` in the account stand for those of the owner. */
 export type ContraRule = { pattern: RoutePattern; account: string }
 
-/**
- * The account of the first rule that matches; without one, the liability to the owner. Null while the owner is unknown.
- */
+/** Null while the owner is unknown. */
 export function contraOf(evidence: DepositEvidence, rules: readonly ContraRule[] = []): AccountId | null {
   const owner = evidence.approval?.owner
   if (owner === undefined) return null

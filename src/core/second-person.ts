@@ -1,19 +1,15 @@
 import { Fault } from './errors.ts'
 import { parseAmount } from './money.ts'
 
-/** Amounts in units of the asset as decimal text: by `network/SYMBOL`, and under `all` for all other assets. */
+/** In units of the asset as decimal text, by `network/SYMBOL`; `all` for all other assets. */
 export type Limits = ReadonlyMap<string, string>
 
-/** Amounts above which a decision about money needs two people. An asset without a limit always needs two. */
+/** A decision above its limit needs two people. An asset without a limit always does. */
 export type SecondPersonLimits = Limits
 
-/** The amount that a decision is about. */
 export type Stake = { network: string; symbol: string | null; decimals: number | null; amount: bigint | null }
 
-/**
- * Checks a decision against the limit of its asset.
- * @throws Fault `usage_bad` if a second person is needed and none is named, or the first is named again.
- */
+/** @throws Fault `usage_bad` if a second person is needed and none is named, or the first is named again. */
 export function checkSecondPerson(
   stake: Stake,
   { by, approvedBy }: { by: string; approvedBy: string | null },
@@ -32,14 +28,14 @@ export function checkSecondPerson(
   })
 }
 
-/** True if an amount is known and no more than the limit of its asset. */
+/** False if the amount is unknown. */
 export function isWithinLimit({ network, symbol, decimals, amount }: Stake, limits: Limits): boolean {
   const limit = limits.get(`${network}/${symbol}`) ?? limits.get('all')
   if (limit === undefined || decimals === null || amount === null) return false
   return amount <= baseUnits(limit, decimals)
 }
 
-/** A limit with more digits than the asset has is truncated, which is stricter. */
+/** Extra digits are truncated, which is stricter. */
 function baseUnits(limit: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = limit.split('.')
   return parseAmount(

@@ -1,4 +1,4 @@
-/** Parses a day or a time in ISO 8601; null if the text is neither, or is not in the calendar. */
+/** ISO 8601 day or time; null also if it is not in the calendar. */
 export function parseTime(text: string): Date | null {
   const [, day] = /^(\d{4}-\d\d-\d\d)(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/.exec(text) ?? []
   if (day === undefined || !isOfCalendar(day)) return null
@@ -12,14 +12,12 @@ function isOfCalendar(day: string): boolean {
   return !Number.isNaN(time.getTime()) && time.toISOString().startsWith(day)
 }
 
-/** The earliest known time; null if none is known. */
 export function earliest(times: readonly (Date | null)[]): Date | null {
   let found: Date | null = null
   for (const time of times) if (time !== null && (found === null || time < found)) found = time
   return found
 }
 
-/** The latest known time; null if none is known. */
 export function latest(times: readonly (Date | null)[]): Date | null {
   let found: Date | null = null
   for (const time of times) if (time !== null && (found === null || time > found)) found = time

@@ -4,7 +4,7 @@ import type { DepositState } from '../judging/reconcile.ts'
 import type { MismatchKind } from '../mismatch.ts'
 import type { Journal } from '../posting.ts'
 
-/** The outcome of a decision for one deposit, or for one unmatched delivery, which has no state. */
+/** Of a deposit, or of an unmatched delivery, which has no state. */
 export type VerdictSummary = {
   state: DepositState | null
   mismatches: readonly MismatchKind[]
@@ -13,7 +13,7 @@ export type VerdictSummary = {
 }
 
 export type VerdictChange = {
-  /** Null if the store does not have the deposit yet, or for a delivery. */
+  /** Null for a delivery, or if the store does not have the deposit yet. */
   id: bigint | null
   serviceId: ServiceId | null
   transfer: TransferRef | null
@@ -25,7 +25,6 @@ type Subject = Omit<VerdictChange, 'before' | 'after'> & { outcome: VerdictSumma
 
 const nothing: VerdictSummary = { state: null, mismatches: [], journals: [] }
 
-/** Returns the differences in outcome between two decisions of one group under different rules. */
 export function compareDecisions(before: GroupVerdict, after: GroupVerdict): VerdictChange[] {
   const subjects = new Map(subjectsOf(before))
   const others = new Map(subjectsOf(after))

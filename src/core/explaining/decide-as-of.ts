@@ -3,7 +3,7 @@ import { linkKeys, type Observation, transferRef } from '../evidence.ts'
 import { components } from '../matching/components.ts'
 import type { StoredObservation } from './verdict-reason.ts'
 
-/** The evidence of a group, each piece with the time since which it was known. */
+/** Each piece with the time since which it was known. */
 export type DatedEvidence = {
   observations: readonly (StoredObservation & { knownAt: Date })[]
   approvals: readonly { approval: ObservationGroup['approvals'][number]; knownAt: Date }[]
@@ -11,10 +11,7 @@ export type DatedEvidence = {
   journals: readonly { journal: ObservationGroup['journals'][number]; knownAt: Date }[]
 }
 
-/**
- * Decides the deposits as of a past time, from what was known then. One group of today may have been several then: the
- * keys that join it may have arrived later.
- */
+/** One group of today may have been several then: the keys that join it may have arrived later. */
 export function decideAsOf(group: DatedEvidence, rules: Rules, at: Date): DecidedDeposit[] {
   const isKnown = ({ knownAt }: { knownAt: Date }) => knownAt <= at
   const observations = group.observations.filter(isKnown).map(({ observation }) => observation)
@@ -31,13 +28,13 @@ export function decideAsOf(group: DatedEvidence, rules: Rules, at: Date): Decide
   })
 }
 
-/** The service id or transfer that identifies the deposit of an observation. */
+/** Service id or transfer. */
 function identityKey(observation: Observation): string | null {
   if (observation.kind === 'claim') return observation.serviceId
   return observation.kind === 'chain_transfer' ? transferRef(observation) : null
 }
 
-/** True if an earlier deposit has become the other one. */
+/** True if the earlier deposit has become the other one. */
 export function isSameDeposit(earlier: DecidedDeposit, now: DecidedDeposit): boolean {
   const { serviceId, deposit } = earlier.evidence
   const isNamed = serviceId !== null && serviceId === now.evidence.serviceId

@@ -10,7 +10,6 @@ export const legCells: readonly { leg: DepositLeg; source: EvidenceSource }[] = 
   ['deposit', 'settlement'] as const
 ).flatMap((leg) => (['webhook', 'api', 'chain'] as const).map((source) => ({ leg, source })))
 
-/** Explains one cell: what the source states of the leg, and why the cell has its value. */
 export function explainCell(
   { leg, source }: (typeof legCells)[number],
   judged: VerdictContext,
@@ -83,7 +82,6 @@ function otherSide({ leg, evidence }: CellContext): string {
   return isCredited(evidence) ? 'the record or the wallet paid' : 'the delivery to the approved recipient'
 }
 
-/** The fields of the leg that are stated differently than the chain shows them. */
 function disagreement({ leg, source, evidence }: CellContext): string[] {
   const legs = legsOf(leg, evidence).filter(({ state }) => state !== 'orphaned')
   const claims = source === 'chain' ? [evidence.webhook, evidence.api] : [evidence[source]]

@@ -11,7 +11,6 @@ import { explainCell, legCells } from './explain-cells.ts'
 import type { VerdictContext, VerdictReason } from './verdict-reason.ts'
 import { type InboxRowIndex, indexInboxRows, type StoredObservation } from './verdict-reason.ts'
 
-/** Explains the verdict on each deposit of a group. */
 export function explainAll(
   deposits: GroupVerdict['deposits'],
   stored: readonly StoredObservation[],
@@ -24,10 +23,6 @@ export function explainAll(
   })
 }
 
-/**
- * Explains the verdict on a deposit: its state, each cell, how its transfers were found, its mismatches and what is
- * awaited.
- */
 export function explain(judged: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
   return [
     stateReason(judged, sources),
@@ -79,7 +74,6 @@ function openCells({ matrix }: DepositVerdict, { required }: Policy): RequiredCe
 
 const whatOf = { deposit: 'payment', recipient: 'delivery' } as const
 
-/** How each transfer was matched to this deposit. */
 function transferReasons({ evidence }: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
   const { deposit, settlements, refunds, links } = evidence
   const legs = [...(deposit === null ? [] : [deposit]), ...settlements, ...refunds]
@@ -121,7 +115,7 @@ function mismatchReason(
   }
 }
 
-/** Amounts carry their assets, so that they can be shown in units. */
+/** With their assets, so that amounts can be shown in units. */
 function detailText({ asset, paidAsset, ...said }: Mismatch['detail']): string {
   const assetOf = (name: string) => (name === 'paid' ? (paidAsset ?? asset) : asset)
   const one = ([name, value]: [string, string]) => {
@@ -134,7 +128,7 @@ function detailText({ asset, paidAsset, ...said }: Mismatch['detail']): string {
     .join(', ')
 }
 
-/** Evidence that is not overdue yet. The verdict is checked again when the first of it becomes overdue. */
+/** Not overdue yet. */
 function awaitedReasons({ evidence, verdict, policy }: VerdictContext): VerdictReason[] {
   const { matrix, finalAt, settledAt, recheckAt } = verdict
   if (recheckAt === null) return []
@@ -151,7 +145,7 @@ function awaitedReasons({ evidence, verdict, policy }: VerdictContext): VerdictR
     }))
 }
 
-/** The policy field that decides each kind. The other kinds are contradictions that no policy allows. */
+/** The other kinds are contradictions that no policy allows. */
 const fields: Partial<Record<MismatchKind, keyof Policy>> = {
   webhook_missing: 'webhookWithinMs',
   api_missing: 'apiWithinMs',
@@ -170,14 +164,11 @@ const fields: Partial<Record<MismatchKind, keyof Policy>> = {
   ambiguous_match: 'acceptsUnnamed',
 }
 
-/** The policy field that decides this kind; null if none does. */
 function policyFieldOf(kind: MismatchKind): keyof Policy | null {
   return fields[kind] ?? null
 }
 
-/**
- * One field of the policy, as `policy.routes[2].settlementWithin: 60m`. An amount carries its asset, if that is known.
- */
+/** As `policy.routes[2].settlementWithin: 60m`. An amount carries its asset, if known. */
 export function policyLine(policy: Policy, field: keyof Policy, asset?: string): string {
   return `${policy.line}.${field.replace(/Ms$/, '')}: ${textOf(policy, field, asset)}`
 }
@@ -206,7 +197,7 @@ function feeText(fee: FeeModel, asset?: string): string {
   return `${fee.lowBps} to ${fee.highBps} bps, learned from ${fee.sample} deposits`
 }
 
-/** In the format of the settings: `500ms`, `30s`, `10m`, `2h`. */
+/** As in the settings: `500ms`, `30s`, `10m`, `2h`. */
 function durationText(ms: number): string {
   if (ms % 1000 !== 0) return `${ms}ms`
   if (ms % 60_000 !== 0) return `${ms / 1000}s`

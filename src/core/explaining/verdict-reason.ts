@@ -4,41 +4,33 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import type { ChainLeg } from '../matching/fold.ts'
 import type { Policy } from '../policy.ts'
 
-/** One reason of a verdict. */
 export type VerdictReason = {
-  /**
-   * What it explains: `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, `mismatch` with its kind, or
-   * `awaited` with its kind.
-   */
+  /** `state`, a cell like `deposit.api`, `payment`, `delivery`, `refund`, or `mismatch` or `awaited` with its kind. */
   what: string
-  /** What was stated, or is missing. */
   says: string
-  /** Numbers of the inbox rows behind it; empty if the reason is that evidence is missing. */
+  /** Inbox rows; empty if the reason is that evidence is missing. */
   evidence: readonly bigint[]
-  /** The rule that decided, in words. */
   rule: string
-  /** The policy line that decided, with its value; null if no policy line did. */
+  /** With its value; null if no policy line decided. */
   policy: string | null
-  /** The deadline, past or future; null if nothing is awaited. */
+  /** Past or future; null if nothing is awaited. */
   until: Date | null
 }
 
 export type VerdictContext = { evidence: DepositEvidence; verdict: DepositVerdict; policy: Policy }
 
-/** An observation, and the number of its inbox row. */
 export type StoredObservation = { inboxId: bigint; observation: Observation }
 
-/** Finds the inbox rows behind folded evidence. */
 export type InboxRowIndex = {
   ofClaim(claim: Claim | null): bigint[]
-  /** Every observation of the transfer in that role. */
+  /** In that role. */
   ofLeg(leg: ChainLeg | null): bigint[]
   ofDecision(id: string | null): bigint[]
-  /** All rows by which the deposit is judged, oldest first. */
+  /** Oldest first. */
   ofEvidence(evidence: DepositEvidence): bigint[]
 }
 
-/** Claims are looked up by identity: the fold keeps the claim objects it was given. */
+/** By identity: the fold keeps the claim objects it was given. */
 export function indexInboxRows(stored: readonly StoredObservation[]): InboxRowIndex {
   const rowOf = new Map<Observation, bigint>(stored.map(({ inboxId, observation }) => [observation, inboxId]))
   const idsOf = (observations: readonly (Observation | null)[]) =>

@@ -6,7 +6,6 @@ import type { Policy } from '../policy.ts'
 import { earliest } from '../time.ts'
 import { approvedDestination, type DepositLeg } from './legs.ts'
 
-/** A leg that no chain has shown, and its expected location. */
 export type SoughtLeg = {
   role: ObservedChainTransfer['role']
   network: NetworkName
@@ -20,20 +19,17 @@ export type SoughtLeg = {
 export type LegAbsence =
   | { kind: 'proved'; proof: string }
   | { kind: 'not_read'; detail: Readonly<Record<string, string>> }
-  /** No search has answered yet. */
   | { kind: 'open' }
 
-/** A node may lie or lag. Two nodes that do not know a transaction prove its absence. */
+/** A node may lie or lag, so it takes two to prove absence. */
 const nodesWanted = 2
 
-/**
- * The expected locations of the payment, one per statement of the service, or the expected location of the delivery.
- */
+/** For a payment, one per statement of the service. */
 export function soughtLegs(evidence: DepositEvidence, leg: DepositLeg, policy: Policy): SoughtLeg[] {
   return leg === 'deposit' ? soughtPayments(evidence, policy) : soughtDeliveries(evidence)
 }
 
-/** If the service names no transaction, it may report the payment as late as the policy allows. */
+/** Without a transaction, the service may report the payment as late as the policy allows. */
 function soughtPayments({ api, webhook, claims }: DepositEvidence, policy: Policy): SoughtLeg[] {
   const until = earliest(
     [...claims.api, ...claims.webhook].flatMap((one) => [one.occurredAt, one.receivedAt]),
@@ -45,7 +41,7 @@ function soughtPayments({ api, webhook, claims }: DepositEvidence, policy: Polic
     const { network, address, tx } = claim.deposit
     return [{ role: 'deposit', network, address, tx, from: tx === null ? unnamedFrom : until, until }]
   })
-  // For one address, a claim that names the transaction is more precise.
+  // A claim that names the transaction is more precise.
   return legs.filter((one, place) => {
     const same = legs.filter(({ network, address }) => network === one.network && address === one.address)
     const isUseless = one.tx === null && same.some(({ tx }) => tx !== null)
@@ -68,7 +64,6 @@ function isSame(one: SoughtLeg, other: SoughtLeg): boolean {
   return one.network === other.network && one.address === other.address && one.tx === other.tx
 }
 
-/** The searches for one leg, oldest first. */
 export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSearch[] {
   return searches.filter(
     ({ role, network, to, tx }) =>
@@ -77,8 +72,8 @@ export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSe
 }
 
 /**
- * Judges whether it is proved that none of the legs is on its chain.
- * @param due an earlier search does not prove that the leg is missing: it may still have arrived in time
+ * Proved for all legs.
+ * @param due an earlier search proves nothing: the leg may still have arrived in time
  */
 export function judgeAbsence(
   evidence: DepositEvidence,
@@ -123,17 +118,13 @@ function rangeProof(search: LegSearch, leg: SoughtLeg, { clockSkewMs }: Policy):
   return `final blocks ${from.height} to ${to.height} of ${network} were read for the address (${from.blockAt.toISOString()} to ${to.blockAt.toISOString()})`
 }
 
-/**
- * True if the address was read since before the leg can have moved. An address that was read since it was created
- * cannot have been paid before.
- */
+/** Read since before the leg can have moved, or since the address was created: it cannot have been paid before. */
 function reachesBack({ read, bookedAt }: LegSearch, { from, until }: SoughtLeg): boolean {
   if (read === null) return false
   const isSinceMade = bookedAt !== null && bookedAt <= until && read.from.blockAt <= bookedAt
   return isSinceMade || read.from.blockAt <= from
 }
 
-/** Why nothing is known of the leg, and what to do. */
 export function unreadDetail(leg: SoughtLeg, search: LegSearch | undefined): Record<string, string> {
   const { network, address, tx } = leg
   const found = search?.found ?? null
@@ -148,7 +139,6 @@ export function unreadDetail(leg: SoughtLeg, search: LegSearch | undefined): Rec
   }
 }
 
-/** The commands that make the daemon read it. */
 function stepsOf({ role, network, address }: SoughtLeg, search: LegSearch): string[] {
   const { isUnread, bookedAt, found, claimed } = search
   if (isUnread) return []

@@ -28,7 +28,7 @@ import {
 import { failureOf } from './named-transactions.ts'
 import { findStateDifferences } from './state-differences.ts'
 
-/** The contradictions between the sources, independent of time. */
+/** Independent of time. */
 export function findDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
   const found = [
     amountDiffers(evidence),
@@ -44,7 +44,7 @@ export function findDifferences(evidence: DepositEvidence, policy: Policy): Mism
     transactionFailed(evidence),
     ...findStateDifferences(evidence, policy),
   ].filter((mismatch) => mismatch !== null)
-  // One mismatch per kind: both legs may have the wrong decimals.
+  // Both legs may have the wrong decimals.
   return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
 }
 
@@ -62,10 +62,7 @@ function amountDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | n
   )
 }
 
-/**
- * An asset belongs to its network. If the networks differ, that is a mismatch of its own, and one cause is reported
- * once.
- */
+/** Not reported if the networks differ: one cause is reported once. */
 function assetDiffers(evidence: DepositEvidence): Mismatch | null {
   const isApart = (leg: DepositLeg) => networkConflictOf(evidence, leg) !== null
   const paid = isApart('deposit') ? null : paidAssetDiffers(evidence)
@@ -85,7 +82,7 @@ function paidAssetDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch 
   )
 }
 
-/** Of several deliveries, the first in another asset than stated. */
+/** The first of several deliveries. */
 function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): Mismatch | null {
   const [settlementWebhook, settlementApi] = [webhook?.settlement?.asset, api?.settlement?.asset]
   const shown = settlements.filter((leg) => leg.state !== 'orphaned').map(({ asset }) => asset)
@@ -95,7 +92,7 @@ function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): 
   return contradiction('asset_mismatch', { settlementWebhook, settlementApi, settlementChain }, { loss })
 }
 
-/** Only a finished delivery can be short: before that, more may come. Amounts of different assets are not compared. */
+/** Before a delivery is finished, more may come. Amounts of different assets are not compared. */
 function deliveredDiffers(evidence: DepositEvidence, policy: Policy): Mismatch | null {
   const legs = deliveredLegs(evidence)
   const { amount: stated = null, asset } = finishedDelivery(evidence) ?? {}
@@ -130,7 +127,7 @@ function addressChanged({ addressConflict }: DepositEvidence): Mismatch | null {
   return { kind: 'address_changed', detail, loss: null }
 }
 
-/** An address that belongs to no owner. An address stated for an owner of ours is reported as changed instead. */
+/** An address stated for an owner of ours is reported as changed instead. */
 function addressUnknown({ webhook, api, approval, addressConflict }: DepositEvidence): Mismatch | null {
   const claim = api ?? webhook
   if (approval !== null || claim === null || addressConflict !== null) return null
@@ -141,7 +138,7 @@ function addressUnknown({ webhook, api, approval, addressConflict }: DepositEvid
   }
 }
 
-/** An unknown owner stated for a known address. If neither is in the address book, the address is reported instead. */
+/** For a known address. Otherwise the address is reported instead. */
 function ownerUnknown({ unknownOwner, approval }: DepositEvidence): Mismatch | null {
   if (unknownOwner === null || approval === null) return null
   const detail = { stated: ownerKey(unknownOwner), approved: ownerKey(approval.owner) }
@@ -155,7 +152,7 @@ function vanishedAfterFinality(evidence: DepositEvidence): Mismatch | null {
   return { kind: 'orphaned_after_booking', detail, loss: paidLoss(evidence) }
 }
 
-/** A deposit that the service itself calls failed contradicts nothing. */
+/** A failure that the service itself reports contradicts nothing. */
 function transactionFailed(evidence: DepositEvidence): Mismatch | null {
   if (claimOf(evidence)?.status === 'failed') return null
   const failure = failureOf(evidence, 'deposit') ?? failureOf(evidence, 'recipient')
@@ -168,7 +165,7 @@ function transactionFailed(evidence: DepositEvidence): Mismatch | null {
 
 type SourceAmount = { asset: AssetKey; amount: bigint }
 
-/** Amounts are compared within one asset only. */
+/** Within one asset only. */
 function amountContradiction(stated: Record<string, SourceAmount | null | undefined>): Mismatch | null {
   const all = Object.entries(stated).filter((entry): entry is [string, SourceAmount] => !!entry[1])
   const perAsset = [...Map.groupBy(all, ([, { asset }]) => asset)]
@@ -177,7 +174,7 @@ function amountContradiction(stated: Record<string, SourceAmount | null | undefi
   )
 }
 
-/** Amounts that differ only in trailing zeros are most likely the same amount in other decimals. */
+/** Amounts that differ only in trailing zeros are most likely one amount in other decimals. */
 function contradictionWithin(asset: AssetKey, stated: readonly [string, SourceAmount][]): Mismatch | null {
   const amounts = stated.map(([, { amount }]) => amount)
   const statements = Object.fromEntries(stated.map(([source, { amount }]) => [source, amount.toString()]))
@@ -189,7 +186,7 @@ function contradictionWithin(asset: AssetKey, stated: readonly [string, SourceAm
   })
 }
 
-/** True if all amounts, in base units, are one amount times powers of ten. */
+/** One amount times powers of ten. */
 function isShifted(amounts: readonly bigint[]): boolean {
   return new Set(amounts.map((amount) => amount.toString().replace(/0+$/, ''))).size === 1
 }
@@ -199,7 +196,7 @@ function settledOf(claim: Claim | null): SourceAmount | null {
   return asset === undefined || amount === null ? null : { asset, amount }
 }
 
-/** Contradictions about which transfer belongs to which deposit, and on which network it is. */
+/** Which transfer belongs to which deposit, and on which network. */
 function findIdentityDifferences(evidence: DepositEvidence): Mismatch[] {
   return [
     networkDiffers(evidence, 'deposit') ?? networkDiffers(evidence, 'settlement'),
@@ -249,10 +246,7 @@ function listed(all: readonly string[]): string {
   return more > 0 ? `${shown} and ${more} more` : shown
 }
 
-/**
- * A mismatch if the sources that state a value disagree. `detail` names the subject first, then the value of each
- * source.
- */
+/** `detail` names the subject first, then the value of each source. */
 function contradiction(
   kind: MismatchKind,
   statements: Record<string, string | undefined>,

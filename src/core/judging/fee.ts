@@ -6,10 +6,7 @@ import type { FeeModel, Policy } from '../policy.ts'
 import { apiSettlement, finishedDelivery, liveLeg } from './legs.ts'
 import { feeExcess } from './losses.ts'
 
-/**
- * Compares the fee that follows from the payment and the stated delivery with the policy. Whether the stated delivery
- * arrived is checked separately.
- */
+/** From the payment and the stated delivery. Whether that arrived is checked separately. */
 export function feeDiffers(evidence: DepositEvidence, { fee, line }: Policy): Mismatch | null {
   const settlement = finishedDelivery(evidence)
   if (settlement === null) return null
@@ -29,10 +26,7 @@ export function feeDiffers(evidence: DepositEvidence, { fee, line }: Policy): Mi
   }
 }
 
-/**
- * The fee that the API states; otherwise the fee that the policy derives from payment and delivery, if it accepts that
- * fee.
- */
+/** As the API states it; otherwise as the policy derives it from payment and delivery, if it accepts that. */
 export function feeOf(evidence: DepositEvidence, { fee }: Policy): Amount | null {
   const settlement = apiSettlement(evidence)
   return settlement === null ? null : (settlement.fee ?? derivedFee(evidence, settlement, fee))
@@ -40,7 +34,7 @@ export function feeOf(evidence: DepositEvidence, { fee }: Policy): Amount | null
 
 type Band = Extract<FeeModel, { kind: 'bps' | 'band' }>
 
-/** `scaled` and `paid` are in the same unit, small enough that amounts of both assets are whole numbers of it. */
+/** In the same unit, small enough that amounts of both assets are whole numbers of it. */
 type FeeRatio = {
   scaled: bigint
   paid: bigint
@@ -70,14 +64,14 @@ function derivedFee(evidence: DepositEvidence, settlement: SettlementClaim, fee:
   return fee.kind === 'fixed' ? fee.amount : shareOf(keptOf(evidence, settlement, fee), fee)
 }
 
-/** Null if it is not a whole number of base units of the delivered asset: nothing is rounded. */
+/** Null if it is not whole base units of the delivered asset: nothing is rounded. */
 function shareOf(kept: FeeRatio | null, fee: Band): Amount | null {
   if (kept === null || kept.scaled <= 0n || !isInBand(kept, fee)) return null
   const { paid: scale } = fee.units
   return kept.scaled % scale === 0n ? ((kept.scaled / scale) as Amount) : null
 }
 
-/** Accurate to one base unit of the coarser asset, because a share of an amount is seldom a whole number of them. */
+/** Accurate to one base unit of the coarser asset: a share of an amount is seldom whole. */
 export function isInBand({ scaled, paid }: Pick<FeeRatio, 'scaled' | 'paid'>, fee: Band): boolean {
   const [low, high] = fee.kind === 'bps' ? [fee.bps, fee.bps] : [fee.lowBps, fee.highBps]
   const { paid: ofPaid, delivered: ofDelivered } = fee.units
@@ -90,7 +84,7 @@ function bandText(fee: Band): string {
   return fee.kind === 'bps' ? `${fee.bps} bps` : `${fee.lowBps} to ${fee.highBps} bps`
 }
 
-/** With two decimal places, truncated: for people. */
+/** Two decimal places, truncated. */
 function bpsText({ scaled, paid }: FeeRatio): string {
   if (paid === 0n) return '0'
   const hundredths = (scaled * 1_000_000n) / paid

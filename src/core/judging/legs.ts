@@ -4,21 +4,19 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { type ChainLeg, claimOf } from '../matching/fold.ts'
 import { isTolerated, type Policy } from '../policy.ts'
 
-/** The payment and its delivery. */
 export type DepositLeg = 'deposit' | 'settlement'
 
-/** A deposit to a StableWallet is settled by a credit in the service's own books, which is on no chain. */
+/** A StableWallet is credited in the service's own books, on no chain. */
 export function isCredited({ approval, api, webhook }: DepositEvidence): boolean {
   const owner = approval?.owner ?? api?.owner ?? webhook?.owner
   return owner?.kind === 'stable_wallet'
 }
 
-/** The transfer, unless the block that held it is gone. */
+/** Null if the block that held it is gone. */
 export function liveLeg(leg: ChainLeg | null): ChainLeg | null {
   return leg === null || leg.state === 'orphaned' ? null : leg
 }
 
-/** Final transfers to the approved recipient. */
 export function deliveredLegs(evidence: DepositEvidence): ChainLeg[] {
   return evidence.settlements.filter(
     (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, evidence),
@@ -31,7 +29,6 @@ export function total(legs: readonly ChainLeg[]): bigint {
 
 type Destination = { network: NetworkName; address: Address }
 
-/** The approved destination of the deposit: the forward recipient, or the StableWallet that was paid. */
 export function approvedDestination({ approval }: DepositEvidence): Destination | null {
   if (approval === null) return null
   const { forward, owner } = approval
@@ -45,7 +42,7 @@ export function isElsewhere({ network, address }: Destination, evidence: Deposit
   return approved !== null && (approved.network !== network || approved.address !== address)
 }
 
-/** A destination other than the approved one: shown by a chain, or stated while no chain shows that transaction. */
+/** Shown by a chain, or stated while no chain shows that transaction. */
 export function unapprovedDestination(evidence: DepositEvidence): Destination | null {
   const conflict = networkConflictOf(evidence, 'settlement')
   const shownTx = conflict?.chain === undefined ? null : conflict.tx
@@ -56,9 +53,8 @@ export function unapprovedDestination(evidence: DepositEvidence): Destination | 
   return [...shown, ...stated].find((destination) => isElsewhere(destination, evidence)) ?? null
 }
 
-/** The network on which each source places a leg, if they do not all agree. */
 type NetworkConflict = {
-  /** The transaction that the chain shows, or else the one that the service names. */
+  /** As the chain shows it, or else as the service names it. */
   tx: TxId | null
   webhook: NetworkName | undefined
   api: NetworkName | undefined
@@ -67,29 +63,29 @@ type NetworkConflict = {
 }
 
 /**
- * Null if all sources that state the leg place it on one network. A transaction id is unique within a family of
- * networks, so it names the same transaction on any of them.
+ * Null if all sources agree on the network. A transaction id is unique within a family, so it names the same
+ * transaction on any of its networks.
  */
 export function networkConflictOf(evidence: DepositEvidence, leg: DepositLeg): NetworkConflict | null {
   const [webhook, api] = [evidence.webhook, evidence.api].map((claim) => claim?.[leg]?.network)
   const stated = [webhook, api].filter((network) => network !== undefined)
   const legs = leg === 'settlement' ? evidence.settlements : [evidence.deposit]
   const live = legs.flatMap((one) => liveLeg(one) ?? [])
-  // Of several deliveries, prefer one on another network than stated.
+  // Prefer a delivery on another network than stated.
   const shown = live.find(({ network }) => stated.some((one) => one !== network)) ?? live[0]
   if (new Set([...stated, ...(shown ? [shown.network] : [])]).size < 2) return null
   const tx = shown ? shown.tx : (claimOf(evidence)?.[leg]?.tx ?? null)
   return { tx, webhook, api, chain: shown?.network }
 }
 
-/** The delivery as the service states it, once it calls the deposit settled. The API's statement takes precedence. */
+/** Once the service calls the deposit settled. The API takes precedence. */
 export function finishedDelivery({ api, webhook }: Pick<DepositEvidence, 'api' | 'webhook'>) {
   return [api, webhook].find((one) => one?.status === 'settled')?.settlement ?? null
 }
 
 /**
- * The delivery as the API states it. If its furthest claim states no amount, for example when it goes on to call the
- * deposit refunded, the amount stated last is compared with the chain. A fee stated without an amount still applies.
+ * If the furthest claim states no amount, for example a later "refunded", the amount stated last applies. A fee without
+ * an amount still applies.
  */
 export function apiSettlement({
   api,
@@ -106,9 +102,8 @@ export function apiSettlement({
 const finalStatuses: ReadonlySet<ClaimStatus> = new Set(['settled', 'refunded', 'failed'])
 
 /**
- * The amount by which a delivery is short of the API's statement, once the API reports its end; negative if it is more.
- * In base units of the delivered asset; 0 if the policy does not accept the difference. Nothing is booked from a
- * webhook's statement.
+ * Negative if it is more; 0 until the API reports its end, or if the policy does not accept the difference. In base
+ * units of the delivered asset. Nothing is booked from a webhook's statement.
  */
 export function toleratedShortfall(evidence: DepositEvidence, policy: Policy): bigint {
   const legs = deliveredLegs(evidence)

@@ -5,24 +5,22 @@ import { type Loss, lossOf } from '../mismatch.ts'
 import type { FeeModel } from '../policy.ts'
 import { apiSettlement, deliveredLegs, isElsewhere, liveLeg, total } from './legs.ts'
 
-/** What the service still owes of a payment: the stated delivery, or else the payment, minus what arrived. */
+/** The stated delivery, or else the payment, minus what arrived. */
 export function owedLoss(evidence: DepositEvidence): Loss | null {
   const due = statedDelivery(evidence) ?? liveLeg(evidence.deposit)
   return due && lossOf(due.asset, due.amount - arrivedOf(evidence, due.asset), due.amount)
 }
 
-/** The payment as the chain shows it. */
 export function paidLoss({ deposit }: DepositEvidence): Loss | null {
   return deposit && lossOf(deposit.asset, deposit.amount)
 }
 
-/** The payment as the service claims it. */
 export function claimedLoss(evidence: DepositEvidence): Loss | null {
   const paid = claimOf(evidence)?.deposit
   return paid ? lossOf(paid.asset, paid.amount) : null
 }
 
-/** The amount that went to an address other than the approved one; until a chain shows it, the amount still owed. */
+/** The amount that went to another address; until a chain shows it, the amount still owed. */
 export function misdirectedLoss(evidence: DepositEvidence): Loss | null {
   const gone = evidence.settlements.filter(
     (leg) => leg.state !== 'orphaned' && isElsewhere({ ...leg, address: leg.to }, evidence),
@@ -36,7 +34,7 @@ export function misdirectedLoss(evidence: DepositEvidence): Loss | null {
 
 type StatedAmount = { asset: AssetKey; amount: bigint | null }
 
-/** The amount stated in an asset that the chain does not show; without a chain transfer, the first stated amount. */
+/** Stated in an asset that the chain does not show; without a chain transfer, the first stated amount. */
 export function wrongAssetLoss(
   stated: readonly (StatedAmount | null | undefined)[],
   shown?: AssetKey,
@@ -45,23 +43,20 @@ export function wrongAssetLoss(
   return wrong?.amount ? lossOf(wrong.asset, wrong.amount) : null
 }
 
-/** The difference between the largest and the smallest stated amount of one asset. */
+/** The largest minus the smallest stated amount. */
 export function spreadLoss(asset: AssetKey, amounts: readonly bigint[]): Loss | null {
   const largest = amounts.reduce(greater)
   return lossOf(asset, largest - amounts.reduce(lesser), largest)
 }
 
-/**
- * What several deposits together lack of their stated amounts. Only the first of them carries it, so that it counts
- * once.
- */
+/** Only the first of several deposits carries it, so that it counts once. */
 export function sharedShortfallLoss({ serviceId, ambiguity }: DepositEvidence): Loss | null {
   if (ambiguity === null || ambiguity.deposits[0] !== serviceId) return null
   const { stated, delivered, asset } = ambiguity
   return asset === null || stated === null ? null : lossOf(asset, stated - delivered, stated)
 }
 
-/** The fee kept beyond the allowed band, from a `FeeRatio`, in whole base units of the delivered asset. */
+/** Beyond the allowed band, in whole base units of the delivered asset. */
 export function feeExcess(
   { scaled, paid }: { scaled: bigint; paid: bigint },
   fee: Extract<FeeModel, { kind: 'bps' | 'band' }>,

@@ -7,13 +7,11 @@ import { type DepositLeg, deliveredLegs, isCredited, isElsewhere, liveLeg, total
 export type EvidenceSource = 'webhook' | 'api' | 'chain'
 
 /**
- * `present`: the source states this leg, and the evidence to prove or refute it is still missing. A final transfer is
- * the proof: claims that deviate from it differ. The chain differs only if the transfer went to another address than
- * approved.
+ * `present`: the evidence to prove or refute it is missing. Claims that deviate from a final transfer differ; the chain
+ * differs only if it went to another address than approved.
  */
 export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable'
 
-/** Three sources by two legs. */
 export type Matrix = Record<DepositLeg, Record<EvidenceSource, Cell>>
 
 export function matrixOf(evidence: DepositEvidence, policy: Policy): Matrix {
@@ -65,7 +63,7 @@ function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[], 
   return isFinished ? 'agrees' : 'present'
 }
 
-/** The API's record proves a credit; the webhook is compared with it. */
+/** The API's record proves a credit. */
 function creditCell({ status, settlement }: Claim, { api }: DepositEvidence): Cell {
   if (status !== 'settled' || api?.status !== 'settled') return 'present'
   const isSame = settlement?.asset === api.settlement?.asset && settlement?.amount === api.settlement?.amount

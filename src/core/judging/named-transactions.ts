@@ -3,7 +3,6 @@ import type { TransactionFailure } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { approvedDestination, liveLeg } from './legs.ts'
 
-/** A transaction that the service names for a leg of a deposit, and the address that it says was paid. */
 export type NamedTransaction = {
   role: 'deposit' | 'recipient'
   network: NetworkName
@@ -11,10 +10,7 @@ export type NamedTransaction = {
   address: Address
 }
 
-/**
- * Named transactions of which no chain has shown anything. Only addresses of the address book count: a chain can show
- * nothing at others.
- */
+/** Only addresses of the address book count: a chain can show nothing at others. */
 export function unseenTransactions(evidence: DepositEvidence): NamedTransaction[] {
   const isPaid = liveLeg(evidence.deposit) !== null
   const isDelivered = evidence.settlements.some((leg) => liveLeg(leg) !== null)
@@ -23,7 +19,7 @@ export function unseenTransactions(evidence: DepositEvidence): NamedTransaction[
   return all.filter((one, place) => all.findIndex((other) => isSame(one, other)) === place && !isKnown(one))
 }
 
-/** A failed transaction of that leg, if no transaction that the service names has moved anything. */
+/** Null if any named transaction has moved something. */
 export function failureOf(
   evidence: DepositEvidence,
   role: TransactionFailure['role'],

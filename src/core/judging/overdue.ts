@@ -14,11 +14,11 @@ export type DeadlineContext = {
   matrix: Matrix
   finalAt: Date | null
   settledAt: Date | null
-  /** Held, refunded or orphaned: nothing more is to be delivered. */
+  /** Nothing more is to be delivered. */
   ended: boolean
 }
 
-/** Evidence that is still missing. It is overdue once `withinMs` have passed since `since`. */
+/** Overdue once `withinMs` have passed since `since`. */
 type Wait = {
   kind: MismatchKind
   what: string
@@ -26,11 +26,10 @@ type Wait = {
   since: Date | null
   withinMs: number
   loss?: Loss | null
-  /** The leg that a chain should show: its absence has to be proved. */
+  /** A chain should show it: its absence has to be proved. */
   leg?: DepositLeg
 }
 
-/** Evidence that is still missing, and its deadline. */
 export type PendingEvidence = {
   kind: MismatchKind
   what: string
@@ -40,10 +39,10 @@ export type PendingEvidence = {
   leg?: DepositLeg
 }
 
-/** A leg to search for on its chain, unless a search was made at `notBefore` or later. */
+/** Unless a search was made at `notBefore` or later. */
 export type LegSearchRequest = SoughtLeg & { notBefore: Date }
 
-/** How long the nodes or the daemon may be down before a leg that could not be searched counts as not covered. */
+/** Nodes or the daemon may be down this long before an unsearched leg counts as not covered. */
 const searchWithinMs = 24 * 3_600_000
 
 type OverdueFindings = {
@@ -52,7 +51,6 @@ type OverdueFindings = {
   recheckAt: Date | null
 }
 
-/** Finds what is overdue, what to search for, and when to check again for evidence that may still arrive in time. */
 export function findOverdue(known: DeadlineContext, policy: Policy, now: Date): OverdueFindings {
   const found = pendingEvidence(known, policy).map((one) =>
     one.leg === undefined
@@ -75,7 +73,7 @@ function plain({ kind, what, since, due, loss }: PendingEvidence, now: Date): Ov
   return { mismatches: [mismatch], searches: [], recheckAt: null }
 }
 
-/** A leg that a chain does not show is missing only if its absence is proved. Otherwise its address was not read. */
+/** Missing only if its absence is proved. Otherwise its address was not read. */
 function onChain(
   awaiting: PendingEvidence & { leg: DepositLeg },
   evidence: DepositEvidence,
@@ -105,7 +103,6 @@ function onChain(
   return open({ kind: 'not_covered', detail: { ...start, ...detail }, loss: null })
 }
 
-/** All missing evidence, overdue or not. */
 export function pendingEvidence(known: DeadlineContext, policy: Policy): PendingEvidence[] {
   return waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs, leg, loss = null }) =>
     missing && since !== null
@@ -116,7 +113,7 @@ export function pendingEvidence(known: DeadlineContext, policy: Policy): Pending
 
 function waitsOf(asked: DeadlineContext, policy: Policy): Wait[] {
   const { evidence, settledAt } = asked
-  // A payment that the policy refuses need not be reported or delivered.
+  // A refused payment need not be reported or delivered.
   const refused = settledAt === null && refusalOf(evidence, policy) !== null
   const known = { ...asked, ended: asked.ended || refused }
   const reported = evidence.webhookAt !== null || evidence.apiAt !== null
@@ -131,7 +128,7 @@ function waitsOf(asked: DeadlineContext, policy: Policy): Wait[] {
     : unreportedWaits(known, policy)
 }
 
-/** Every step that the API or the chain knows needs a webhook of its own. */
+/** Every step that the API or the chain knows needs its own webhook. */
 function webhookWaits({ evidence, finalAt, settledAt }: DeadlineContext, policy: Policy): Wait[] {
   const steps = stepsOf(evidence, { finalAt, settledAt }, policy.webhookStatuses)
   return steps.map(({ status, since, isReported }) => ({
@@ -192,8 +189,7 @@ function deliveryWaits(
     {
       kind: 'settlement_missing',
       what: where,
-      // A delivery that went elsewhere or failed is not missing: that is a mismatch of its own, and one cause is
-      // reported once.
+      // One that went elsewhere or failed is a mismatch of its own: one cause is reported once.
       missing: !ended && settledAt === null && !isReportedDifferently(evidence),
       since: finalAt,
       withinMs: policy.settlementWithinMs,
@@ -203,15 +199,11 @@ function deliveryWaits(
   ]
 }
 
-/**
- * A payment that failed or belongs to another deposit is not missing: that is a mismatch of its own, and one cause is
- * reported once.
- */
+/** One that failed or belongs to another deposit is a mismatch of its own: one cause is reported once. */
 function isPaymentReportedDifferently(evidence: DepositEvidence): boolean {
   return evidence.reuse !== null || failureOf(evidence, 'deposit') !== null
 }
 
-/** A delivery that went elsewhere, failed, or arrived and does not add up is not missing. */
 function isReportedDifferently(evidence: DepositEvidence): boolean {
   return (
     unapprovedDestination(evidence) !== null ||
@@ -232,15 +224,12 @@ function refundWait({ evidence, finalAt, settledAt, ended }: DeadlineContext, po
   }
 }
 
-/** The service does not deliver a deposit that it calls failed: it owes the payment. */
+/** The service does not deliver a failed deposit: it owes the payment. */
 function hasFailed({ api, webhook }: DepositEvidence): boolean {
   return api?.status === 'failed' && webhook?.status !== 'refunded'
 }
 
-/**
- * When a webhook reported a credit. A credit is on no chain, so that only its webhook can show one that the API fails
- * to list.
- */
+/** A credit is on no chain: only its webhook can show one that the API fails to list. */
 function creditReportedAt({ webhook, ...evidence }: DepositEvidence): Date | null {
   const isReported = isCredited({ webhook, ...evidence }) && webhook?.status === 'settled'
   return isReported ? webhook.receivedAt : null
@@ -250,7 +239,6 @@ function isUnproved(cell: Cell): boolean {
   return cell === 'absent' || cell === 'present'
 }
 
-/** Why the policy refuses a final payment. A refused payment need not be reported or delivered. */
 export function refusalOf(
   { deposit }: DepositEvidence,
   { supported, minimum, line }: Policy,

@@ -39,32 +39,26 @@ export type DepositVerdict = {
   state: DepositState
   matrix: Matrix
   mismatches: readonly Mismatch[]
-  /**
-   * The fee that the service kept: as its API states it, or as the policy derives it. In base units of the delivered
-   * asset.
-   */
+  /** As the API states it or the policy derives it, in base units of the delivered asset. */
   fee: Amount | null
   /**
-   * By how much the delivery is short of the stated amount within the policy's tolerance; negative if it is more. In
-   * base units of the delivered asset.
+   * The part of the stated amount that the delivery lacks, within the tolerance; negative if it is more. In base units
+   * of the delivered asset.
    */
   shortfall: bigint
-  /** When the payment became final, and when its delivery was proved. */
   finalAt: Date | null
   settledAt: Date | null
-  /** Legs to search for on their chains. */
   searches: readonly LegSearchRequest[]
-  /** The next moment at which time alone may change this verdict. */
+  /** The next moment at which time alone may change it. */
   recheckAt: Date | null
 }
 
-/** Judges one deposit from all its evidence. The same evidence, policy and time give the same verdict. */
+/** The same evidence, policy and time give the same verdict. */
 export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date): DepositVerdict {
   const matrix = matrixOf(evidence, policy)
   const { deposit } = evidence
-  // A later history may contain the payment without its being final yet.
+  // A later history may contain the payment before it is final.
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
-  // The recipient of a delivery is known only for an address of ours.
   const shortfall = toleratedShortfall(evidence, policy)
   const settledAt = finalAt && evidence.approval && settlementProvedAt(evidence, shortfall)
   const state = stateOf({ evidence, matrix, policy }, { finalAt, settledAt })
@@ -88,7 +82,7 @@ export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date):
   }
 }
 
-/** The verdict on a payment that is not a deposit: nothing is due, nothing is wrong and nothing is booked. */
+/** For a payment that is not a deposit: nothing is due, wrong or booked. */
 export function ignore(evidence: DepositEvidence, policy: Policy): DepositVerdict {
   const { deposit } = evidence
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
@@ -111,7 +105,7 @@ function stateOf(
   return sideState(evidence) ?? (isUnderWay(evidence) ? 'settling' : 'confirmed')
 }
 
-/** States that only the service can decide. The API must report them; a webhook is not enough. */
+/** States that only the service can decide. A webhook is not enough. */
 function sideState({ api }: DepositEvidence): 'held' | 'refunded' | 'failed' | null {
   const side: Partial<Record<ClaimStatus, 'held' | 'refunded' | 'failed'>> = {
     held: 'held',
@@ -127,10 +121,8 @@ function isUnderWay(evidence: DepositEvidence): boolean {
 }
 
 /**
- * When the delivery was proved. Proof is a final transfer to the recipient; for a credit, the API's own record of its
- * amount in that wallet, since the API first reported it. A part of the stated amount proves nothing until the service
- * says that it is all.
- * @param shortfall the tolerated shortfall of the delivery against the API's amount
+ * Proof is a final transfer to the recipient; for a credit, the API's own record of its amount in that wallet. A part
+ * of the stated amount proves nothing until the service says that it is all.
  */
 function settlementProvedAt(evidence: DepositEvidence, shortfall: bigint): Date | null {
   if (isCredited(evidence))
@@ -154,7 +146,7 @@ function isCreditProved(evidence: DepositEvidence): boolean {
   )
 }
 
-/** Cells that the policy requires must agree. Other cells may be missing, but must not contradict. */
+/** Cells that are not required may be missing, but must not contradict. */
 function isAgreed(matrix: Matrix, { required }: Policy): boolean {
   const agrees = required.every((name) => {
     const [leg, source] = name.split('.') as [keyof Matrix, EvidenceSource]
@@ -164,10 +156,7 @@ function isAgreed(matrix: Matrix, { required }: Policy): boolean {
   return agrees && !cells.includes('differs')
 }
 
-/**
- * True if nothing more is to be delivered or expected. A failed deposit has not ended: the service still holds the
- * payment, until it is written off.
- */
+/** A failed deposit has not ended: the service holds the payment until it is written off. */
 export function hasEnded(
   evidence: DepositEvidence,
   { state, settledAt }: Pick<DepositVerdict, 'state' | 'settledAt'>,
@@ -178,10 +167,7 @@ export function hasEnded(
 
 type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches'>
 
-/**
- * Finds a deposit that stays in one state without another explanation: it has no mismatch, and awaits nothing that
- * would be reported as missing.
- */
+/** A deposit that stays in one state, has no mismatch, and awaits nothing that would be reported as missing. */
 function findStuck(judged: StuckContext, policy: Policy, now: Date) {
   const { state, mismatches } = judged
   const since = inStateSince(judged)
@@ -203,8 +189,8 @@ function reportsWhy(kind: Mismatch['kind'], state: DepositState): boolean {
 }
 
 /**
- * Since when the deposit is in its state; null if it may stay in that state or is written off. The delivery of a
- * confirmed or settling deposit has a deadline of its own.
+ * Null if the deposit may stay in its state or is written off. The delivery of a confirmed or settling deposit has its
+ * own deadline.
  */
 function inStateSince({ evidence, state, finalAt, settledAt }: StuckContext): Date | null {
   if (isWrittenOff(evidence, settledAt)) return null

@@ -3,7 +3,7 @@ import { claimOf } from '../matching/fold.ts'
 import type { DepositRoute, Policy, RoutePattern, RoutePolicy } from '../policy.ts'
 import { approvedDestination } from './legs.ts'
 
-/** The source and destination of a deposit: from the chain and the address book, or else from the service. */
+/** From the chain and the address book, or else from the service. */
 export function routeOf(evidence: DepositEvidence): DepositRoute {
   const { paid, place, delivered } = legsOf(evidence)
   return {
@@ -31,7 +31,7 @@ export function policyOf(evidence: DepositEvidence, policies: RoutePolicies): Po
   return policyOfRoute(routeOf(evidence), policies)
 }
 
-/** The policy of the first route that matches, or else the default policy. */
+/** Of the first route that matches, or else the default. */
 export function policyOfRoute(route: DepositRoute, { policy, routes }: RoutePolicies): Policy {
   return routes.find(({ pattern }) => matchesRoute(pattern, route))?.policy ?? policy
 }

@@ -5,7 +5,6 @@ import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { deliveredLegs, total } from './legs.ts'
 
-/** Contradictions in the sequence of statuses that the service reports. */
 export function findStateDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
   return [
     statusRegressed(evidence, 'api', policy) ?? statusRegressed(evidence, 'webhook', policy),
@@ -18,8 +17,7 @@ export function findStateDifferences(evidence: DepositEvidence, policy: Policy):
 type ClaimSource = Claim['source']
 
 /**
- * A status earlier in the lifecycle than one reported before it. A hold may follow any status, and a released deposit
- * starts anew. A finished deposit is reported as reopened instead.
+ * A hold may follow any status, and a released deposit starts anew. A finished deposit is reported as reopened instead.
  */
 function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
   const claims = timelyClaims(evidence, source, policy)
@@ -36,7 +34,7 @@ function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy:
   }
 }
 
-/** The service changed a status that it had called finished, and the chain does not confirm the change. */
+/** The service changed a finished status, and the chain does not confirm it. */
 function terminalReopened(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
   const claims = timelyClaims(evidence, source, policy)
   const finished = claims.find(isFinished)
@@ -51,8 +49,7 @@ function terminalReopened(evidence: DepositEvidence, source: ClaimSource, policy
 }
 
 /**
- * The API and the webhooks end at statuses that exclude each other. A source that is merely behind, because it reports
- * what the other reported before, contradicts nothing.
+ * The API and the webhooks end at statuses that exclude each other. A source that is merely behind contradicts nothing.
  */
 function statusConflict(evidence: DepositEvidence, policy: Policy): Mismatch | null {
   const webhook = currentClaim(evidence, 'webhook', policy)
@@ -64,7 +61,7 @@ function statusConflict(evidence: DepositEvidence, policy: Policy): Mismatch | n
   return { kind: 'status_conflict', detail: { webhook: claimText(webhook), api: claimText(api) }, loss: null }
 }
 
-/** Judges the claim received last, so that correcting the clock ends the mismatch. */
+/** The claim received last, so that correcting the clock ends the mismatch. */
 function clockSkewed(
   evidence: DepositEvidence,
   source: ClaimSource,
@@ -81,18 +78,18 @@ function clockSkewed(
     return { kind: 'clock_skew', detail: { source, states, received }, loss: null }
   }
   const paidAt = paidBefore(evidence)
-  // A transaction that is not in a block yet may already be reported.
+  // A transaction may be reported before it is in a block.
   if (paidAt === null || last.status === 'observed' || timeOf(last) >= paidAt.getTime() - clockSkewMs)
     return null
   return { kind: 'clock_skew', detail: { source, states, paid: paidAt.toISOString() }, loss: null }
 }
 
-/** When the block was made; null also if its clock is ahead of ours, because its time then proves nothing. */
+/** Null also if the block's clock is ahead of ours, because its time then proves nothing. */
 function paidBefore({ deposit }: DepositEvidence): Date | null {
   return deposit === null || deposit.blockAt > deposit.seenAt ? null : deposit.blockAt
 }
 
-/** Without claims from a clock that is ahead: their times say nothing about the order. */
+/** Times from a clock that is ahead say nothing about the order. */
 function timelyClaims({ claims }: DepositEvidence, source: ClaimSource, { clockSkewMs }: Policy): Claim[] {
   return claims[source].filter((word) => !isAhead(word, clockSkewMs))
 }
@@ -101,7 +98,7 @@ function isAhead({ occurredAt, receivedAt }: Claim, byMs: number): boolean {
   return occurredAt.getTime() - receivedAt.getTime() > byMs
 }
 
-/** The newest claim of a source; or the furthest, if a webhook states no time and may only be late. */
+/** The newest; or the furthest, if a webhook states no time and may only be late. */
 function currentClaim(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Claim | null {
   const newest = timelyClaims(evidence, source, policy).at(-1)
   return newest !== undefined && statesTime(newest) ? newest : evidence[source]
@@ -133,7 +130,7 @@ function isOnTheWay({ status }: Claim): boolean {
   return !finished.has(status) && status !== 'held'
 }
 
-/** True for the same status with more or less detail, and for the return of a failed payment. */
+/** The same status with more or less detail, or the return of a failed payment. */
 function mayFollow(before: Claim, after: Claim): boolean {
   if (before.status === 'failed' && (after.status === 'held' || after.status === 'refunded')) return true
   return before.status === after.status && (before.status !== 'settled' || isSameDelivery(before, after))
@@ -145,7 +142,7 @@ function isSameDelivery({ settlement: before }: Claim, { settlement: after }: Cl
   return parts.every((part) => before[part] === null || after[part] === null || before[part] === after[part])
 }
 
-/** Only a chain confirms what the service says; a credit rests on the service's claim alone. */
+/** A credit rests on the service's claim alone. */
 function isConfirmedByChain({ status, settlement }: Claim, evidence: DepositEvidence): boolean {
   const legs = deliveredLegs(evidence)
   if (status !== 'settled' || settlement === null || legs.length === 0) return false
@@ -166,7 +163,6 @@ function timeOf({ occurredAt }: Claim): number {
   return occurredAt.getTime()
 }
 
-/** A status with its delivery, if it has one, and the time of the claim. */
 function claimText({ status, settlement, occurredAt }: Claim): string {
   if (status !== 'settled' || settlement === null) return `${status} at ${occurredAt.toISOString()}`
   const { amount, asset, tx, address } = settlement

@@ -3,16 +3,15 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { statusRank } from '../matching/fold.ts'
 import { earliest } from '../time.ts'
 
-/** A status of a deposit that the API or the chain knows, and whether a webhook reported it too. */
+/** Known to the API or the chain; `isReported` by a webhook too. */
 export type StatusStep = { status: ClaimStatus; since: Date; isReported: boolean }
 
-/** When the chain showed the payment and the delivery as final. */
+/** When the chain showed each leg as final. */
 type Proofs = { finalAt: Date | null; settledAt: Date | null }
 
 /**
- * The steps of a deposit that the API and the chain know, in order of time; only the statuses that webhooks must
- * report. A chain does not know the service's statuses, so a webhook for a later step is as good for a step that only
- * the chain knows.
+ * In order of time, only statuses that webhooks must report. A chain does not know the service's statuses, so a webhook
+ * for a later step is as good for a step that only the chain knows.
  */
 export function stepsOf(
   { statuses, webhook }: DepositEvidence,
@@ -35,7 +34,7 @@ export function stepsOf(
     .toSorted((left, right) => left.since.getTime() - right.since.getTime())
 }
 
-/** Counts the steps and those that a webhook reported, and returns since when the first one lacks a webhook. */
+/** Also since when the first step lacks a webhook. */
 export function countSteps(
   evidence: DepositEvidence,
   { state, ...proofs }: Proofs & { state: string },

@@ -1,19 +1,16 @@
-/** How much each taker wants, how much each source holds, and who may take from which source. */
 export type AllocationProblem<Taker, Source> = {
   takers: readonly Taker[]
   sources: readonly Source[]
   wants: (taker: Taker) => bigint
   holds: (source: Source) => bigint
-  /** The sources that a taker may have a share of. */
   sourcesOf: (taker: Taker) => readonly Source[]
 }
 
 export type Shares<Taker, Source> = ReadonlyMap<Taker, ReadonlyMap<Source, bigint>>
 
 /**
- * Gives every taker exactly what it wants, or finds that this is impossible. A taker that wants exactly what a source
- * holds gets that source. The rest is given in the order of the takers. If order alone leaves a taker short, shares are
- * passed on among the takers. The same takers and sources in the same order give the same shares.
+ * A taker that wants exactly what a source holds gets that source; the rest is given in the order of the takers. If
+ * that leaves a taker short, shares are passed on. The same order gives the same shares.
  * @returns null if no division gives every taker all that it wants
  */
 export function allocate<Taker, Source>(
@@ -60,7 +57,7 @@ function giveInOrder<Taker, Source>(
   }
 }
 
-/** Covers a taker's remaining need from sources that other takers have shares of and can do without. */
+/** From sources that other takers have shares of and can do without. */
 function feed<Taker, Source>(state: AllocationState<Taker, Source>, taker: Taker): boolean {
   while (amountOf(state.need, taker) > 0n) {
     const path = findPath(state, taker)
@@ -77,18 +74,16 @@ function feed<Taker, Source>(state: AllocationState<Taker, Source>, taker: Taker
   return true
 }
 
-/** What one taker gets of a source: from another taker, or from what is left of it if `from` is null. */
+/** `from` is null for what is left of the source. */
 type AllocationStep<Taker, Source> = { taker: Taker; source: Source; from: Taker | null }
 
-/** A taker that is to give up a share, and the step that takes it; null for the taker that the search began with. */
+/** `step` takes the taker's share; null where the search began. */
 type AllocationPathNode<Taker, Source> = {
   taker: Taker
   by: { step: AllocationStep<Taker, Source>; before: AllocationPathNode<Taker, Source> } | null
 }
 
-/**
- * The shortest chain of takers, each giving up a share for the next source, that ends at a source with something left.
- */
+/** The shortest chain of takers that each give up a share for the next source, ending at one with something left. */
 function findPath<Taker, Source>(
   state: AllocationState<Taker, Source>,
   first: Taker,

@@ -1,8 +1,7 @@
 /**
- * Joins items that share a key, directly or through others. The work grows with the number of keys, for components of
- * any size.
- * @param keysOf is called once for each item.
- * @returns the items of each component, in their order; components in the order of their first items.
+ * Items share a key, directly or through others. The work grows with the number of keys.
+ * @param keysOf is called once for each item
+ * @returns each in the order of its items; components in the order of their first items
  */
 export function components<Item, Key>(
   items: readonly Item[],
@@ -19,7 +18,7 @@ export function components<Item, Key>(
   return found
 }
 
-/** Each item points to an earlier one of its component; the first item points to itself. */
+/** Points each to an earlier item of its component; the first points to itself. */
 function joined<Item, Key>(items: readonly Item[], keysOf: (item: Item) => Iterable<Key>): Int32Array {
   const earlier = new Int32Array(items.length)
   const itemOfKey = new Map<Key, number>()

@@ -7,9 +7,9 @@ import {
 } from '../evidence.ts'
 import { type ChainLeg, compareText } from './fold.ts'
 
-/** The decisions about which transfer belongs to which deposit, as far as they still apply. */
+/** Decisions that still apply. */
 export type DecisionLookup = {
-  /** The decisions by which the transfer belongs to deposits, highest-ranking first. */
+  /** Highest-ranking first. */
   togetherWith: (leg: ChainLeg) => readonly DecidedLink[]
   isApart: (serviceId: ServiceId, leg: ChainLeg) => boolean
 }
@@ -18,7 +18,7 @@ export type DecidedLink = { leg: ChainLeg; serviceId: ServiceId; decision: Trans
 
 const noDecisions: DecisionLookup = { togetherWith: () => [], isApart: () => false }
 
-/** For one deposit and one transfer, the highest-ranking decision applies. */
+/** The highest-ranking decision on a deposit and a transfer applies. */
 export function foldDecisions(
   decisions: readonly TransferDecision[],
   legs: readonly ChainLeg[],
@@ -42,16 +42,13 @@ export function foldDecisions(
   }
 }
 
-/**
- * A person's decision outranks a policy's, which may have been made without knowing of it. Of several decisions by
- * people, or by policies, the newest applies.
- */
+/** A person's outranks a policy's, which may have been made without knowing of it; then the newest applies. */
 export function outrankedFirst(left: TransferDecision, right: TransferDecision): number {
   const ranks = Number(isByPolicy(right)) - Number(isByPolicy(left))
   return ranks || left.receivedAt.getTime() - right.receivedAt.getTime() || compareText(left.id, right.id)
 }
 
-/** A transfer that came back under another index is still the one that was decided about, if it is the only one. */
+/** A transfer that came back under another index is still the one decided about, if it is the only one. */
 function legOf(decision: TransferDecision, legs: readonly ChainLeg[]): ChainLeg | null {
   const { role, network, tx, to } = decision
   const around = legs.filter(
@@ -61,12 +58,10 @@ function legOf(decision: TransferDecision, legs: readonly ChainLeg[]): ChainLeg 
   return named ?? (around.length === 1 ? (around[0] ?? null) : null)
 }
 
-/**
- * A decision that the amount a payment brought in transit is no longer expected, and the account that holds it instead.
- */
+/** The account that holds the amount instead. */
 export type WriteOff = { account: Extract<DecisionOutcome, { kind: 'write_off' }>['account']; at: Date }
 
-/** The write-off of this payment that applies; null if there is none, or if the newest decision withdrew it. */
+/** Null also if the newest decision withdrew it. */
 export function writeOffOf(ruled: readonly TransferDecision[], deposit: ChainLeg | null): WriteOff | null {
   if (deposit === null) return null
   const { verdict, receivedAt } =
@@ -74,7 +69,7 @@ export function writeOffOf(ruled: readonly TransferDecision[], deposit: ChainLeg
   return verdict?.kind === 'write_off' && receivedAt ? { account: verdict.account, at: receivedAt } : null
 }
 
-/** True if nothing is expected of the payment any more. A delivery that is proved anyway overrides a write-off. */
+/** A delivery that is proved anyway overrides a write-off. */
 export function isWrittenOff({ writeOff }: { writeOff: WriteOff | null }, settledAt: Date | null): boolean {
   return writeOff !== null && settledAt === null
 }

@@ -25,42 +25,37 @@ import { matchPayments, type Payments, type Reuse } from './match-payments.ts'
 import { matchRefunds } from './match-refunds.ts'
 import type { DeliveryAmbiguity } from './settle-contest.ts'
 
-/** The address book's entry for a deposit address. */
 export type Approval = {
   network: NetworkName
   address: Address
   owner: Owner
-  /** The destination of the owner's deposits; null for a StableWallet. */
+  /** Null for a StableWallet. */
   forward: { network: NetworkName; recipient: Address } | null
 }
 
-/** All evidence of one deposit, folded so that order and repetition do not matter. */
+/** All evidence of one deposit. Order and repetition do not matter. */
 export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
   /** Null until the service reports the deposit. */
   serviceId: ServiceId | null
   deposit: ChainLeg | null
   settlements: readonly DeliveryLeg[]
-  /** Transfers to a recipient that returned the payment, as the service says. */
   refunds: readonly ChainLeg[]
-  /** How each of these transfers was matched: the payment first, then the deliveries and the refunds. */
+  /** The payment first, then the deliveries and the refunds. */
   links: readonly TransferLink[]
-  /** Failed transactions that the service names. */
   failures: readonly TransactionFailure[]
-  /** Searches for its legs, oldest first. */
   searches: readonly LegSearch[]
   approval: Approval | null
-  /** Set if the service names an owner of ours with an address that is not its own. */
+  /** The service names an owner of ours with an address that is not its own. */
   addressConflict: AddressConflict | null
-  /** An owner that the service names and the address book does not have. */
   unknownOwner: Owner | null
-  /** Set if the payment that it claims belongs to another deposit. */
+  /** The payment that it claims belongs to another deposit. */
   reuse: Reuse | null
-  /** Deliveries that it shares with other deposits and whose amounts do not add up. */
+  /** Shared deliveries whose amounts do not add up. */
   ambiguity: DeliveryAmbiguity | null
   writeOff: WriteOff | null
 }
 
-/** The stated address, and the owner's address in the address book on that network; null if it has none. */
+/** `approved` is null if the owner has no address on that network. */
 export type AddressConflict = {
   owner: Owner
   network: NetworkName
@@ -68,10 +63,9 @@ export type AddressConflict = {
   approved: Address | null
 }
 
-/** A group's deposits, and its unmatched deliveries. */
 export type Division = { evidences: readonly DepositEvidence[]; unmatchedDeliveries: readonly ChainLeg[] }
 
-/** Divides a group of linked evidence into its deposits. The same evidence in any order gives the same division. */
+/** The same evidence in any order gives the same division. */
 export function divide(observations: readonly Observation[], approvals: readonly Approval[]): Division {
   const transfers = foldChainTransfers(observations.filter((one) => one.kind === 'chain_transfer'))
   const legs = transfers.filter((leg) => !isReplaced(leg, transfers)).toSorted(compareLegs)
@@ -114,7 +108,6 @@ type MatchResults = {
   refunds: ReturnType<typeof matchRefunds>
 }
 
-/** The evidence that a deposit takes from outside its own claim history and transfers. */
 type SupportingEvidence = {
   transferDecisions: readonly TransferDecision[]
   approvals: readonly Approval[]
@@ -182,10 +175,7 @@ const nothingReported = {
   ambiguity: null,
 }
 
-/**
- * If two deposits claim one transfer, the one reported first has it. If both were reported at once, the lower id has
- * it.
- */
+/** If two deposits claim one transfer, the first reported has it, then the lower id. */
 function firstReportedFirst(left: ClaimHistory, right: ClaimHistory): number {
   return reportedAt(left) - reportedAt(right)
 }
@@ -200,8 +190,8 @@ function isNamed({ role, network, tx }: TransactionFailure, { api, webhook }: Cl
 }
 
 /**
- * A transaction that is included again runs anew, mostly under other indexes. Its transfers in the block that is gone
- * do not add to its current payments. A transfer that was final stays reported as gone until it is final again.
+ * A transaction that is included again mostly runs under other indexes. Its transfers in the block that is gone do not
+ * add to its current payments; one that was final stays reported as gone until final again.
  */
 function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
   if (leg.state !== 'orphaned') return false
@@ -256,9 +246,7 @@ function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
   return owner.kind === kind && owner.id === id
 }
 
-/**
- * If the service places one address on two networks, returns the approval for the network on which the address is ours.
- */
+/** The service may place one address on two networks: the one on which the address is ours applies. */
 function claimedApproval(claimHistory: ClaimHistory, approvals: readonly Approval[]): Approval | null {
   const claims = [claimOf(claimHistory), claimHistory.api, claimHistory.webhook].filter(
     (claim) => claim !== null,

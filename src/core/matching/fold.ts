@@ -11,27 +11,21 @@ import {
 } from '../evidence.ts'
 import { earliest } from '../time.ts'
 
-/** One chain transfer, folded from all its readings. */
 export type ChainLeg = Omit<ObservedChainTransfer, 'kind' | 'stage' | 'receivedAt'> & {
   ref: TransferRef
   state: ObservedChainTransfer['stage']
-  /** When it was first read, and when it was first read as final. */
   seenAt: Date
   finalAt: Date | null
 }
 
-/** All claims of the service about one deposit, by the service's id. */
 export type ClaimHistory = {
   serviceId: ServiceId
-  /** The furthest claim of each source. */
   webhook: Claim | null
   api: Claim | null
-  /** When each source first reported it. */
   webhookAt: Date | null
   apiAt: Date | null
-  /** When each source first reported each status. */
   statuses: { webhook: ReadonlyMap<ClaimStatus, Date>; api: ReadonlyMap<ClaimStatus, Date> }
-  /** All claims of each source, without duplicates, in the order in which the service made them. */
+  /** Without duplicates, in the order in which the service made them. */
   claims: { webhook: readonly Claim[]; api: readonly Claim[] }
 }
 
@@ -48,20 +42,19 @@ export const statusRank: Record<ClaimStatus, number> = {
   failed: 5,
 }
 
-/** True if one claim reports a later step than the other. */
 export function isFurther(one: Claim, other: Claim): boolean {
   return statusRank[one.status] > statusRank[other.status]
 }
 
-/** The claim that speaks for the service: the API's, unless only a webhook reports a later step. */
+/** The API's claim, unless only a webhook reports a later step. */
 export function claimOf({ api, webhook }: Pick<ClaimHistory, 'webhook' | 'api'>): Claim | null {
   if (api === null || webhook === null) return api ?? webhook
   return isFurther(webhook, api) ? webhook : api
 }
 
 /**
- * Returns one leg per transfer, ordered by reference. An address watched in both roles gives two legs, because the
- * transfer is then the payment of one deposit and the delivery of another.
+ * Ordered by reference. An address watched in both roles gives two legs: the payment of one deposit and the delivery of
+ * another.
  */
 export function foldChainTransfers(chainTransfers: readonly ObservedChainTransfer[]): ChainLeg[] {
   return groupBy(chainTransfers, (one) => `${one.role} ${transferRef(one)}`).map(([, all]) => {
@@ -77,14 +70,13 @@ export function foldChainTransfers(chainTransfers: readonly ObservedChainTransfe
   })
 }
 
-/** Orders the transfers of one transaction as the chain does, and all others by reference. */
+/** Orders the transfers of one transaction as the chain does. */
 export function compareLegs(left: ChainLeg, right: ChainLeg): number {
   const isOneTransaction = left.network === right.network && left.tx === right.tx
   if (!isOneTransaction || left.index.length === right.index.length) return compareText(left.ref, right.ref)
   return left.index.length - right.index.length
 }
 
-/** One failure per transaction and address, ordered by both: its newest reading. */
 export function foldFailures(failures: readonly TransactionFailure[]): TransactionFailure[] {
   return groupBy(failures, ({ role, network, tx, to }) => `${role} ${network}/${tx}/${to}`).map(([, all]) =>
     all.reduce((left, right) => {
@@ -95,7 +87,7 @@ export function foldFailures(failures: readonly TransactionFailure[]): Transacti
   )
 }
 
-/** Oldest first. Searches of the same moment are ordered by content, so that the order of arrival does not matter. */
+/** Oldest first, then by content, so that the order of arrival does not matter. */
 export function foldSearches(searches: readonly LegSearch[]): LegSearch[] {
   return searches.toSorted(
     (left, right) =>
@@ -104,7 +96,6 @@ export function foldSearches(searches: readonly LegSearch[]): LegSearch[] {
   )
 }
 
-/** One claim history per service id, ordered by id. */
 export function foldClaims(claims: readonly Claim[]): ClaimHistory[] {
   return groupBy(claims, (claim) => claim.serviceId).map(([serviceId, all]) => {
     const webhooks = all.filter((claim) => claim.source === 'webhook')
@@ -146,10 +137,7 @@ function orderedClaims(claims: readonly Claim[]): Claim[] {
   })
 }
 
-/**
- * Orders by the time that the service states. At equal times, a record read later is newer, but a webhook received
- * later may only have been delayed.
- */
+/** At equal times, a record read later is newer, but a webhook received later may only have been delayed. */
 function compareClaimOrder(left: Claim, right: Claim): number {
   const read = left.source === 'api' ? left.receivedAt.getTime() - right.receivedAt.getTime() : 0
   return left.occurredAt.getTime() - right.occurredAt.getTime() || read || compareClaims(left, right)
@@ -193,7 +181,7 @@ function groupBy<Item, Key extends string>(
   return [...groups].toSorted(([left], [right]) => compareText(left, right))
 }
 
-/** Sorts fields by name: their order depends on where the observation was stored, and must not affect comparisons. */
+/** The order of fields depends on where the observation was stored, and must not affect comparisons. */
 function sortFields(_key: string, value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (typeof value !== 'object' || value === null) return value

@@ -1,7 +1,7 @@
 import type { ObservedChainTransfer, TransferRef } from '../evidence.ts'
 import type { ChainLeg } from './fold.ts'
 
-/** The rules that match a transfer to a deposit, strongest first, each with its text for people. */
+/** Strongest first, each with its text for people. */
 export const linkRules = {
   decision: 'a person, or a policy on their behalf, decided that it belongs to the deposit',
   'transfer named':
@@ -18,12 +18,11 @@ export const linkRules = {
 
 export type LinkRule = keyof typeof linkRules
 
-/** How one transfer was matched to a deposit. */
 export type TransferLink = {
   transfer: TransferRef
   role: ObservedChainTransfer['role']
   rule: LinkRule
-  /** The id of the decision, if the rule is `decision`. */
+  /** Set if the rule is `decision`. */
   decision: string | null
 }
 

@@ -17,16 +17,16 @@ import {
   statedAmount,
 } from './settle-contest.ts'
 
-/** A delivery of a deposit, or the deposit's share of one. */
+/** A delivery, or the deposit's share of one. */
 export type DeliveryLeg = ChainLeg & {
-  /** The amount of the whole transfer; `amount` is this deposit's share of it. */
+  /** Of the transfer; `amount` is this deposit's share. */
   whole: Amount
 }
 
 export type Deliveries = {
   byHistory: ReadonlyMap<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
   ambiguous: ReadonlyMap<ClaimHistory, DeliveryAmbiguity>
-  /** Transfers in which no claim history has, or may have, a share. */
+  /** No history has, or may have, a share. */
   unmatchedDeliveries: readonly ChainLeg[]
 }
 
@@ -44,10 +44,9 @@ const tiers: readonly Tier[] = [
 const passes = [false, true].flatMap((isGone) => tiers.map((tier) => ({ ...tier, isGone })))
 
 /**
- * Matches transfers to the claim histories that they deliver: several transfers to one history, and shares of one
- * transfer to several. All transactions that the service named over time count. Decisions and strong fits come first,
- * across all histories; a matched history takes no part in weaker passes. Histories are served in the order of
- * `claimHistories`; `reused` holds those that claim another's payment.
+ * A history may have several transfers, and a transfer several histories. All transactions that the service ever named
+ * count. Decisions and strong fits come first, across all histories; a matched history takes no part in weaker passes.
+ * @param reused histories that claim another's payment
  */
 export function matchDeliveries(
   { claimHistories, reused }: { claimHistories: readonly ClaimHistory[]; reused: Payments['reused'] },
@@ -61,7 +60,7 @@ export function matchDeliveries(
     free: new Set(legs),
     byHistory: new Map(),
     ambiguous: new Map(),
-    // A history whose payment belongs to another has nothing to deliver, unless a decision assigned it a delivery.
+    // Without a payment of its own, a history has nothing to deliver, unless a decision assigned it a delivery.
     doubtful: new Set([...reused.keys()].filter(({ serviceId }) => !field.ruled.has(serviceId))),
   }
   for (const pass of passes) {
@@ -110,12 +109,11 @@ function deliveriesOf(
   })
 }
 
-/** Candidates by decision, and by named transaction. */
 type DeliveryCandidates = {
   decisions: DecisionLookup
   ruled: ReadonlyMap<ServiceId, readonly DecidedLink[]>
   named: ReadonlyMap<ClaimHistory, readonly TransactionClaims[]>
-  /** Without the transfers that a decision assigned to a deposit: those belong to that deposit alone. */
+  /** Without those that a decision assigned: they belong to that deposit alone. */
   byTx: ReadonlyMap<TxId, readonly ChainLeg[]>
   placeOf: ReadonlyMap<ChainLeg, number>
 }
@@ -174,7 +172,6 @@ function inOrder(fits: Map<ChainLeg, Basis>, { placeOf }: DeliveryCandidates): M
   return new Map([...fits].toSorted(([one], [other]) => place(one) - place(other)))
 }
 
-/** Every delivery that the service named for the deposit over time, by its transaction. */
 function namedBy({ claims }: ClaimHistory): TransactionClaims[] {
   const named = [...claims.api, ...claims.webhook].flatMap(({ settlement }) => settlement ?? [])
   const byTx = Map.groupBy(named, ({ tx }) => tx)

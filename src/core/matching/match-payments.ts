@@ -7,12 +7,11 @@ import { type LinkRule, linkOf, type TransferLink } from './link.ts'
 
 export type PaymentMatch = { leg: ChainLeg; link: TransferLink }
 
-/** A transfer that is another deposit's payment, and the service id of that deposit. */
+/** A transfer that is the payment of deposit `serviceId`. */
 export type Reuse = { transfer: ChainLeg['ref']; serviceId: ServiceId }
 
 export type Payments = {
   byHistory: ReadonlyMap<ClaimHistory, PaymentMatch>
-  /** Claim histories without a payment that claim the payment of another history. */
   reused: ReadonlyMap<ClaimHistory, Reuse>
 }
 
@@ -28,9 +27,9 @@ const fitsInOrder: readonly (readonly Fit[])[] = [
 const strongestFirst = fitsInOrder.flat()
 
 /**
- * Gives each claim history at most one payment, and each payment to at most one history. Decisions come first. Exact
- * fits follow, across all histories, so that a doubtful fit cannot take another's payment. Among equal fits, the
- * transaction that was named first takes precedence.
+ * At most one payment per history, and one history per payment. Decisions come first, then exact fits across all
+ * histories, so that a doubtful fit cannot take another's payment. Among equal fits, the transaction named first takes
+ * precedence.
  * @param claimHistories in the order of precedence among those that were named at once
  */
 export function matchPayments(
@@ -64,10 +63,7 @@ export function matchPayments(
   }
 }
 
-/**
- * The highest-ranking decision on a deposit or a transfer applies. A transfer stays reserved for a deposit that is not
- * reported yet.
- */
+/** A transfer stays reserved for a deposit that is not reported yet. */
 function matchDecided(
   claimHistories: readonly ClaimHistory[],
   legs: readonly ChainLeg[],
@@ -116,7 +112,7 @@ function namedFirst(claimHistories: readonly ClaimHistory[]): readonly ClaimHist
   return timed.toSorted((left, right) => left.since - right.since).map(({ claimHistory }) => claimHistory)
 }
 
-/** When the service first named the transaction that it names now: a later claim takes nothing away. */
+/** First named: a later claim takes nothing away. */
 function namedAt(claimHistory: ClaimHistory): number {
   const { claims } = claimHistory
   const txs = new Set<TxId | null>(transactionsOf(claimHistory))
@@ -124,7 +120,7 @@ function namedAt(claimHistory: ClaimHistory): number {
   return earliest(naming.map(({ receivedAt }) => receivedAt))?.getTime() ?? 0
 }
 
-/** The transaction may be named by the API or by a webhook. */
+/** By the API or a webhook. */
 function fitsOf(
   { serviceId, api, webhook }: ClaimHistory,
   around: readonly ChainLeg[],
@@ -143,7 +139,7 @@ function fitOfClaim({ deposit }: Claim, leg: ChainLeg, around: readonly ChainLeg
   const isExact = deposit.asset === leg.asset && deposit.amount === leg.amount
   if (deposit.index === null) return isExact ? 'transaction and amount' : 'transaction and address'
   if (deposit.index === leg.index) return isExact ? 'transfer named' : 'transaction and address'
-  // An index that exists names exactly that transfer. An index that does not exist is the service's own numbering.
+  // An index that exists names exactly that transfer; another is the service's own numbering.
   return around.some((one) => isNamed(deposit, one)) ? null : 'transaction and address'
 }
 

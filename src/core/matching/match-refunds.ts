@@ -4,9 +4,9 @@ import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
 import type { Payments } from './match-payments.ts'
 
 /**
- * Assigns refunds to claim histories. Candidates are transfers to recipients that deliver nothing and that the service
- * at any time named as the return of the payment. They add up to no more than was paid, because one transaction may pay
- * others too. A transfer that several histories name goes to the first of them in `claimHistories`.
+ * Candidates are transfers to recipients that deliver nothing and that the service at any time named as the return of
+ * the payment. They add up to no more than was paid, because one transaction may pay others too. The first history that
+ * names a transfer has it.
  */
 export function matchRefunds(
   { claimHistories, payments }: { claimHistories: readonly ClaimHistory[]; payments: Payments['byHistory'] },
@@ -37,16 +37,14 @@ function isRefund(leg: ChainLeg, { claims }: ClaimHistory): boolean {
   )
 }
 
-/**
- * The paid amount: as the chain shows it, or as the service states it if no payment is found or it is in another asset.
- */
+/** As the chain shows it; as stated if no payment is found or it is in another asset. */
 function paidIn(claimHistory: ClaimHistory, payments: Payments['byHistory']): (leg: ChainLeg) => bigint {
   const paid = payments.get(claimHistory)?.leg
   const stated = claimOf(claimHistory)?.deposit.amount ?? 0n
   return ({ asset }) => (paid?.asset === asset ? paid.amount : stated)
 }
 
-/** The transfers that add up to no more than was paid, each taken if it still fits. */
+/** Each taken if it still fits. */
 function upTo(limitOf: (leg: ChainLeg) => bigint, legs: readonly ChainLeg[]): ChainLeg[] {
   let sum = 0n
   return legs.filter((leg) => {
@@ -56,9 +54,7 @@ function upTo(limitOf: (leg: ChainLeg) => bigint, legs: readonly ChainLeg[]): Ch
   })
 }
 
-/**
- * Largest first: of the transfers that fit, the largest is nearest to the paid amount. Orphaned transfers come last.
- */
+/** Largest first: of those that fit, it is nearest to the paid amount. Orphaned transfers come last. */
 function nearestFirst(left: ChainLeg, right: ChainLeg): number {
   const [isGone, isOtherGone] = [left.state === 'orphaned', right.state === 'orphaned']
   if (isGone !== isOtherGone) return isGone ? 1 : -1

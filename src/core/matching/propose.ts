@@ -12,9 +12,8 @@ import type { Amount } from '../money.ts'
 import { isTolerated, type Policy, type RoutePolicy } from '../policy.ts'
 import { compareText } from './fold.ts'
 
-/** A final transfer that no deposit named in time. */
+/** Final, and named by no deposit in time. */
 export type UnnamedTransfer = {
-  /** The role in which its address is watched. */
   role: ObservedChainTransfer['role']
   network: NetworkName
   tx: TxId
@@ -23,24 +22,21 @@ export type UnnamedTransfer = {
   amount: Amount
   from: Address | null
   to: Address
-  /** When it was made. */
   at: Date
 }
 
-/** A deposit whose payment or delivery was not found: the known facts of that leg. */
+/** The known facts of the leg that was not found. */
 export type OpenDeposit = {
   serviceId: ServiceId
   owner: Owner | null
   network: NetworkName
   address: Address
-  /** As the service states it, or is to deliver it; null if neither is known. */
+  /** As the service states it or is to deliver it. */
   asset: AssetKey | null
   amount: Amount | null
-  /** The transaction that the service states for this leg. */
   tx: TxId | null
   /**
-   * For a payment, when the service says it happened. For a delivery, when the payment was made and when it was found
-   * to be final.
+   * For a payment, when the service says it happened; for a delivery, when the payment was made and found to be final.
    */
   since: Date
   finalAt: Date | null
@@ -49,19 +45,17 @@ export type OpenDeposit = {
 
 export type CandidatePair = { transfer: UnnamedTransfer; deposit: OpenDeposit }
 
-/** The result of one rule. The weights of the fulfilled rules add up to the score. */
+/** The weights of the fulfilled rules add up to the score. */
 export type RuleResult = { rule: string; weight: number; fulfilled: boolean; compares: string }
 
 export type Proposal = CandidatePair & {
   score: number
   reasons: readonly RuleResult[]
-  /** The line of the policy that was applied. */
   policy: string
-  /** True if the policy accepts the proposal, so that no person has to be asked. */
+  /** The policy accepts it, so no person has to be asked. */
   isAgreed: boolean
 }
 
-/** A transfer that fits several deposits, or whose deposit fits several transfers. */
 export type ProposalAmbiguity = {
   transfer: UnnamedTransfer
   deposits: readonly ServiceId[]
@@ -71,8 +65,8 @@ export type ProposalAmbiguity = {
 export type ProposalRules = { policy: Policy; routes: readonly RoutePolicy[]; senders: ReadonlySet<string> }
 
 /**
- * Proposes the pairs that fit nothing else on either side; all other fitting pairs are ambiguous. The same pairs in any
- * order give the same answer. The pairs must include all deposits of a transfer, and all transfers of those deposits.
+ * Proposes pairs that fit nothing else on either side; other fitting pairs are ambiguous. Their order does not matter,
+ * but they must include all deposits of a transfer and all transfers of those deposits.
  */
 export function propose(pairs: readonly CandidatePair[], rules: ProposalRules) {
   const fitting = pairs.map((pair) => judge(pair, rules)).filter((one) => one !== null)
@@ -97,7 +91,6 @@ export function propose(pairs: readonly CandidatePair[], rules: ProposalRules) {
   return { proposals, ambiguities }
 }
 
-/** Null if a needed rule is not fulfilled. */
 function judge(
   { transfer, deposit }: CandidatePair,
   { senders, ...policies }: ProposalRules,
@@ -136,9 +129,8 @@ function inOrder<Text extends string>(texts: readonly Text[]): Text[] {
 
 type ScoringRule = {
   name: string
-  /** In hundredths of the score. The weights of one list add up to 100. */
+  /** In hundredths of the score; a list adds up to 100. */
   weight: number
-  /** Nothing is proposed unless it is fulfilled. */
   isNeeded: boolean
   hold: (
     pair: CandidatePair,
@@ -167,7 +159,7 @@ const address: Omit<ScoringRule, 'weight' | 'name'> = {
     same(`${transfer.network}/${transfer.to}`, `${deposit.network}/${deposit.address}`),
 }
 
-/** Whether a transfer is the payment that the service states without a transaction, or with another one. */
+/** For a payment that the service states without a transaction, or with another one. */
 export const paymentRules: readonly ScoringRule[] = [
   { name: 'address', weight: 25, ...address },
   { weight: 20, ...asset },
@@ -191,7 +183,7 @@ export const paymentRules: readonly ScoringRule[] = [
   { weight: 10, ...transaction },
 ]
 
-/** Whether a transfer to a recipient is the delivery of a deposit that was paid and not delivered. */
+/** For a deposit that was paid and not delivered. */
 export const deliveryRules: readonly ScoringRule[] = [
   { name: 'recipient', weight: 20, ...address },
   { weight: 15, ...asset },
@@ -232,10 +224,7 @@ export const deliveryRules: readonly ScoringRule[] = [
   { weight: 10, ...transaction },
 ]
 
-/**
- * Compares the amount with the stated amount, within the tolerance. If none is stated, the fee that follows from the
- * payment must be within the policy's band.
- */
+/** If no amount is stated, the fee that follows from the payment must be within the policy's band. */
 function holdAmount(
   { transfer, deposit }: CandidatePair,
   policy: Policy,

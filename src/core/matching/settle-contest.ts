@@ -5,18 +5,18 @@ import { components } from './components.ts'
 import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
 import type { TransferLink } from './link.ts'
 
-/** Why a claim history may have a share of a delivery. */
+/** Why a history may have a share of a delivery. */
 export type Basis = Pick<TransferLink, 'rule' | 'decision'>
 
-/** Claim histories, each with the deliveries of which it may have a share. */
+/** Each history's deliveries of which it may have a share. */
 export type Contest = ReadonlyMap<ClaimHistory, ReadonlyMap<ChainLeg, Basis>>
 
-/** Deposits whose shared deliveries do not add up to their stated amounts. */
+/** Shared deliveries that do not add up to the stated amounts. */
 export type DeliveryAmbiguity = {
-  /** Null if the service does not state an amount for each of them. */
+  /** Null if any stated amount is missing. */
   stated: bigint | null
   delivered: bigint
-  /** The asset of both amounts; null if there are several assets. */
+  /** Null if there are several assets. */
   asset: AssetKey | null
   deposits: readonly ServiceId[]
   transfers: readonly TransferRef[]
@@ -24,19 +24,18 @@ export type DeliveryAmbiguity = {
 
 export type ContestOutcome =
   | { kind: 'matched'; claimHistory: ClaimHistory; parts: readonly { leg: ChainLeg; amount: bigint }[] }
-  /** No deposit gets any of it. The ambiguity is null while further deliveries or statements may still resolve it. */
+  /** The ambiguity is null while further deliveries or statements may still resolve it. */
   | { kind: 'unresolved'; contest: Contest; ambiguity: DeliveryAmbiguity | null }
 
-/** Divides a contest into contests that have no transfer in common. */
+/** Contests without a common transfer. */
 export function contestsOf(all: Contest): Contest[] {
   const contest = [...all].filter(([, links]) => links.size > 0)
   return components(contest, ([, links]) => links.keys()).map((part) => new Map(part))
 }
 
 /**
- * A history without rivals takes its transfers. Several histories share theirs if their stated amounts add up to them
- * exactly. Otherwise, doubtful histories yield to the others. Then the histories whose exact amount is available are
- * served, and transfers that still do not add up stay unassigned.
+ * Histories share transfers if their stated amounts add up exactly. Otherwise, doubtful histories yield; then histories
+ * whose exact amount is available are served, and the rest stays unassigned.
  */
 export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] {
   const [first, second] = contest.keys()
@@ -55,24 +54,21 @@ export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHisto
   return [...served, ...contestsOf(rest).flatMap((part) => settleContest(part, doubtful))]
 }
 
-/** Settles the contest without its doubtful histories; null if it has none, or has no others. */
+/** Without its doubtful histories; null if it has none, or no others. */
 function settleSure(contest: Contest, doubtful: ReadonlySet<ClaimHistory>): ContestOutcome[] | null {
   const sure = restrict(contest, (claimHistory) => !doubtful.has(claimHistory))
   if (sure.size === 0 || sure.size === contest.size) return null
   return contestsOf(sure).flatMap((part) => settleContest(part, doubtful))
 }
 
-/** The claim histories that an outcome decides. */
 export function claimHistoriesOf(outcome: ContestOutcome): ClaimHistory[] {
   return outcome.kind === 'matched' ? [outcome.claimHistory] : [...outcome.contest.keys()]
 }
 
-/** The transfers that an outcome decides. */
 export function legsOf(outcome: ContestOutcome): ChainLeg[] {
   return outcome.kind === 'matched' ? outcome.parts.map(({ leg }) => leg) : legsIn(outcome.contest)
 }
 
-/** The delivered amount that the service states; null if it states none. */
 export function statedAmount(claimHistory: ClaimHistory): bigint | null {
   const claims = [claimOf(claimHistory), claimHistory.api, claimHistory.webhook]
   return claims.map((claim) => claim?.settlement?.amount ?? null).find((amount) => amount !== null) ?? null
@@ -81,8 +77,8 @@ export function statedAmount(claimHistory: ClaimHistory): bigint | null {
 type ContestAward = Extract<ContestOutcome, { kind: 'matched' }>
 
 /**
- * All of its transfers, unless one transaction holds several of them. The history then gets the transfer of the exact
- * amount, or those that a decision assigned to it, and the others belong to other deposits.
+ * Of several transfers in one transaction, the history gets the one of the exact amount, or those that a decision
+ * assigned to it.
  */
 function takeAlone(contest: Contest, claimHistory: ClaimHistory): ContestAward['parts'] {
   const links = contest.get(claimHistory) ?? new Map<ChainLeg, Basis>()
@@ -104,10 +100,7 @@ function shareAll(contest: Contest): ContestAward[] | null {
   return isOneAsset && statedOf(contest) === total(legs) ? divideShares(contest) : null
 }
 
-/**
- * Serves the histories whose stated amounts are available, each as a transfer of its own. A single transaction may hold
- * more such transfers than there are histories.
- */
+/** Each as a transfer of its own. A transaction may hold more such transfers than there are histories. */
 function serveExact(contest: Contest): ContestAward[] {
   const exact = restrict(
     contest,
@@ -138,7 +131,7 @@ function divideShares(contest: Contest): ContestAward[] | null {
   }))
 }
 
-/** Null while more may be delivered or stated, because the service has not finished with all of them. */
+/** Null while more may be delivered or stated. */
 function ambiguityOf(contest: Contest): DeliveryAmbiguity | null {
   const claimHistories = [...contest.keys()]
   const legs = legsIn(contest)

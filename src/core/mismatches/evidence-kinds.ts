@@ -1,6 +1,6 @@
 import type { KindEntry } from './kind-entry.ts'
 
-/** Kinds of the families presence, coverage, value and identity: evidence is missing, or sources contradict each other. */
+/** Families presence, coverage, value and identity. */
 export const evidenceKinds = {
   webhook_missing: {
     severity: 'warning',

@@ -1,6 +1,6 @@
 import type { KindEntry } from './kind-entry.ts'
 
-/** Kinds of the families state, chain, policy and system. */
+/** Families state, chain, policy and system. */
 export const lifecycleAndSystemKinds = {
   stuck: {
     severity: 'warning',
