@@ -1,25 +1,21 @@
-/** The roles of a process. */
 export const roles = ['http', 'worker', 'scheduler'] as const
 export type Role = (typeof roles)[number]
 
-/** The health of one component of the daemon, in words. */
 export type ComponentHealth = { part: string; state: 'fine' | 'warning' | 'fault'; says: string }
 
-/** What a database reports about itself and the processes that work on it. Ages are in seconds. */
+/** Ages are in seconds. */
 export type Vitals = {
-  /** Names of the applied migrations. */
   migrations: readonly string[]
-  /** The database answers but accepts no writes: a standby, or set to read-only. */
+  /** A standby, or set to read-only. */
   isReadOnly: boolean
   inboxOldest: number
-  /** Seconds since each stream last reached its end. Streams that never did are absent. */
+  /** Since each stream last reached its end. Streams that never did are absent. */
   ages: ReadonlyMap<string, number>
 }
 
 export type HealthExpectations = {
-  /** Names of this program's migrations. */
   migrations: readonly string[]
-  /** Streams to read besides the heartbeats, and for how many seconds one may go unread. */
+  /** Besides the heartbeats, and for how many seconds one may go unread. */
   streams: ReadonlyMap<string, number>
   /** How many seconds the process has waited for signs that never came; null if nothing waits. */
   waited: number | null
@@ -31,9 +27,9 @@ export const workerStream = 'worker'
 
 /** An observation that waits longer is not being applied. */
 export const inboxOldestMaxSeconds = 60
-/** A stream last read completely longer ago is not being read, unless it has a longer limit of its own. */
+/** Unless the stream has a longer limit of its own. */
 export const streamAgeMaxSeconds = 300
-/** A process without a heartbeat for longer is gone; it has missed six of them. */
+/** Six missed heartbeats. */
 export const beatAgeMaxSeconds = 60
 
 export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): ComponentHealth {
@@ -46,7 +42,6 @@ export function judgeDatabase({ isReadOnly }: Pick<Vitals, 'isReadOnly'>): Compo
   }
 }
 
-/** Compares what a database reports with what is expected of it, component by component. */
 export function judgeVitals(vitals: Vitals, expected: HealthExpectations): ComponentHealth[] {
   const ageOf = (part: string, sign: string, max: number) =>
     judgeAge({ part, sign, max }, vitals.ages.get(part) ?? null, expected.waited)
@@ -60,9 +55,8 @@ export function judgeVitals(vitals: Vitals, expected: HealthExpectations): Compo
 }
 
 /**
- * While a newer version takes over, processes of the older version continue with what they know, even if the newer
- * version removed something: by the upgrade rules, the version before it no longer used that. A process cannot know
- * whether it is that version.
+ * While a newer version takes over, older processes continue even if it removed something: by the upgrade rules, the
+ * version before it no longer used that.
  */
 function judgeSchema({ migrations }: Vitals, { migrations: own }: HealthExpectations): ComponentHealth {
   const part = 'schema'
@@ -107,19 +101,18 @@ function whole(seconds: number): string {
   return `${Math.floor(seconds)} s`
 }
 
-/** How the migrations applied to a database compare with those of this program. */
 export type SchemaState =
   | { kind: 'missing' }
   | { kind: 'behind' | 'current'; at: string }
   /** `contract` is the newest migration that removed something this program may use; null if all only added. */
   | { kind: 'newer'; at: string; contract: string | null }
-  /** `at` is the newest migration that this program does not have and that no later version of it added. */
+  /** `at` is the newest migration that this program lacks and that no later version of it added. */
   | { kind: 'unknown'; at: string }
 
 /** Ends the name of a migration that removes something earlier versions use; all other migrations only add. */
 const contracting = '_contract'
 
-/** @param own all migrations of this program; names sort in the order in which they are applied */
+/** @param own all migrations of this program, in the order in which they are applied */
 export function compareSchema(applied: readonly string[], own: readonly string[]): SchemaState {
   const found = applied.toSorted()
   const at = found.at(-1)

@@ -3,12 +3,12 @@ import { isAddress as isEvmAddress } from 'viem'
 import type { NetworkSettings } from '../core/asset.ts'
 import { type Address, assetCode, parseAddress } from '../core/asset.ts'
 
-/** The address in the spelling used for comparison, or the reason why nothing may be sent to it. */
+/** In the spelling used for comparison, or why nothing may be sent to it. */
 export type DestinationCheck = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }
 
 /**
- * Parses the address of a payment recipient on a network. Refuses contracts of assets, programs and addresses without
- * an owner, because funds sent there are lost. Accepts multi-signature wallets and accounts of other programs.
+ * Refuses contracts of assets, programs and addresses without an owner, because funds sent there are lost. Accepts
+ * multi-signature wallets and accounts of other programs.
  */
 export function readDestination(network: NetworkSettings, text: string): DestinationCheck {
   const { name, family, assets, unpinned = [] } = network
@@ -22,7 +22,7 @@ export function readDestination(network: NetworkSettings, text: string): Destina
   return { kind: 'valid', address }
 }
 
-/** Addresses below `firstUsable` are the precompiled contracts of Ethereum; `p256Verify` is that of RIP-7212. */
+/** Below are Ethereum's precompiled contracts; `p256Verify` is that of RIP-7212. */
 const firstUsable = 0x12n
 const p256Verify = 0x100n
 
@@ -48,7 +48,7 @@ const programs = new Set([
 
 function solanaProblem(text: string): string | null {
   if (!isSolanaAddress(text)) return 'is not an address on $: 32 bytes in base58'
-  // The runtime's programs, sysvars and incinerator have addresses padded with ones, which have no key.
+  // The runtime's programs, sysvars and incinerator: padded with ones, without a key.
   if (/1{10}$/.test(text)) return 'is an account of the $ runtime'
   return programs.has(text) ? 'is a program or a mint' : null
 }

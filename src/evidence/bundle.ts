@@ -10,20 +10,18 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/, 'is not a SHA-256 hash')
 const anything = z.record(text, z.unknown())
 
 const row = z.strictObject({
-  /** Number of the inbox row. */
   inbox: integer,
   source: z.enum(['webhook', 'api', 'chain', 'person']),
-  /** Identifies the row among everything that its source sent. */
+  /** Unique among everything that its source sent. */
   key: text,
   receivedAt: time,
   storedAt: time,
-  /** As the intake stores them: credentials only as hashes. */
+  /** Credentials only as hashes. */
   headers: z.record(text, text),
   body: z.base64(),
   bodySha256: hash,
-  /** Repetitions of the same webhook, byte for byte. */
+  /** Byte for byte. */
   copies: z.strictObject({ count: integer, firstAt: time, lastAt: time, newestAt: z.array(time) }).nullable(),
-  /** What the profile reads from the body. */
   says: anything,
 })
 
@@ -46,14 +44,14 @@ const parts = z.strictObject({
     policy: anything,
     routes: z.array(anything),
     senders: z.array(text),
-    /** Absent in bundles of versions that did not have it. */
+    /** Older bundles lack it. */
     contras: z.array(anything).optional(),
   }),
   webhooks: anything,
   profile: z.strictObject({ text, sha256: hash }),
   networks: z.array(network),
   credit: asset,
-  /** The deposits' numbers, and what identified each of them before. */
+  /** The deposits' numbers, and what identified each before. */
   known: z.array(anything),
   verdict: z.strictObject({ at: time, deposits: z.array(anything), unmatchedDeliveries: z.array(anything) }),
   mismatches: z.array(anything),
@@ -71,24 +69,20 @@ const schema = z.strictObject({
 
 export type Bundle = z.output<typeof schema>
 
-/**
- * Adds the hashes to the parts.
- * @returns the document, byte for byte as its file must be
- */
+/** @returns the document, byte for byte as its file must be */
 export function sealBundle(made: Bundle['made'], unsealed: { [Name in keyof BundleParts]: unknown }) {
   const open = { format: bundleFormat, made, parts: plain(unsealed) as BundleParts } as const
   const sha256 = hashesOf(open)
   return { text: documentText({ ...open, sha256 }), sha256: sha256.whole }
 }
 
-/** The hash of each part, and of the whole with those hashes. */
 export function hashesOf({ format, made, parts: all }: Omit<Bundle, 'sha256'>): Bundle['sha256'] {
   const ofParts = Object.entries(all).map(([name, part]) => [name, sha256Of(canonicalText(part))])
   const hashes = { parts: Object.fromEntries(ofParts) as Record<string, string> }
   return { ...hashes, whole: sha256Of(canonicalText({ format, made, parts: all, sha256: hashes })) }
 }
 
-/** Parses a bundle. A text that is not in the canonical form of bundles is a problem. */
+/** A text that is not in canonical form is a problem. */
 export function parseBundle(document: string): { bundle: Bundle | null; problem: string | null } {
   const value = parseJson(document)
   if (value === undefined) return { bundle: null, problem: 'it is not JSON, or is incomplete' }
@@ -112,10 +106,7 @@ function parseJson(document: string): unknown {
   }
 }
 
-/**
- * A value as JSON represents it: `bigint` as decimal text, times as ISO text, maps and sets as lists, undefined fields
- * omitted.
- */
+/** `bigint` becomes decimal text, times ISO text, maps and sets lists; undefined fields are omitted. */
 export function plain(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString()
   if (value instanceof Date) return value.toISOString()
@@ -129,12 +120,12 @@ export function plain(value: unknown): unknown {
   )
 }
 
-/** On one line, keys sorted and no blanks: the output of `jq -cS`. Hashes are computed from this text. */
+/** The output of `jq -cS`, which is hashed. */
 export function canonicalText(value: unknown): string {
   return textOf(plain(value), dense, 0)
 }
 
-/** The output of `jq -S` for a document, with the line break at its end. */
+/** The output of `jq -S`, with its line break. */
 export function documentText(value: unknown): string {
   return `${textOf(plain(value), spacious, 0)}\n`
 }
@@ -148,7 +139,7 @@ type Layout = { colon: string; line: (depth: number) => string }
 const dense: Layout = { colon: ':', line: () => '' }
 const spacious: Layout = { colon: ': ', line: (depth) => `\n${'  '.repeat(depth)}` }
 
-/** Keys are sorted here, because a JavaScript object lists numeric keys before all others. */
+/** JavaScript lists numeric keys before all others. */
 function textOf(value: unknown, layout: Layout, depth: number): string {
   if (typeof value !== 'object' || value === null) return atomText(value)
   const isList = Array.isArray(value)

@@ -11,7 +11,7 @@ import type { Approval } from '../core/matching/divide.ts'
 import type { Journal } from '../core/posting.ts'
 import { type BundleParts, plain } from './bundle.ts'
 
-/** A decision as a bundle presents it: the same decision always gives the same presentation. */
+/** The same decision always gives the same presentation. */
 export function reportDecision(
   { deposits, unmatchedDeliveries }: GroupVerdict,
   stored: readonly StoredObservation[],
@@ -26,7 +26,7 @@ export function reportDecision(
     delivery: decided.delivery,
     links: evidence.links,
     unseen: decided.unseen,
-    /** Not booked yet, or not reversed yet. */
+    /** Not booked or not reversed yet. */
     toBook: decided.journals,
     reasons: decided.reasons,
   }))
@@ -36,7 +36,6 @@ export function reportDecision(
   }) as Pick<BundleParts['verdict'], 'deposits' | 'unmatchedDeliveries'>
 }
 
-/** Decides the contents of a bundle's parts anew. */
 export function decideAgain(parts: BundleParts, stored: readonly StoredObservation[]) {
   const rules = rulesOf(parts)
   const decision = decide(groupOf(parts, stored), rules, new Date(parts.verdict.at))
@@ -58,7 +57,7 @@ function rulesOf({ policy: { policy, routes, senders, contras = [] } }: BundlePa
   return { ...(revived({ policy, routes, contras }) as Omit<Rules, 'senders'>), senders: new Set(senders) }
 }
 
-/** Names of fields with amounts and heights, which are decimal text in a document. */
+/** Amounts and heights, which are decimal text in a document. */
 const integerNames: ReadonlySet<string> = new Set([
   'amount',
   'depositId',
@@ -70,7 +69,7 @@ const integerNames: ReadonlySet<string> = new Set([
   'delivered',
 ])
 
-/** Restores the types that the parts were made from. An altered document gives another decision, or fails. */
+/** An altered document gives another decision, or fails. */
 function revived(part: unknown): unknown {
   return JSON.parse(JSON.stringify(part), (name, value: unknown) => {
     if (typeof value !== 'string') return value

@@ -19,10 +19,7 @@ export type BundleInput = {
   version: string
 }
 
-/**
- * Makes the document of one deposit, with all of the group that it is decided with. It contains no server address and
- * no secret of the settings.
- */
+/** Includes the group that the deposit is decided with; no server address and no secret. */
 export function makeBundle(input: BundleInput): { text: string; sha256: string } {
   const { evidence, decision, settings, profileText, at, version } = input
   const rules = rulesOf(settings)
@@ -80,7 +77,7 @@ function reportedNetwork({ name, family, chainId, genesisHash, assets, reading }
 const secretLengthMin = 8
 
 /**
- * A bundle is made without any secret of ours, but an external sender may have put one into a payload.
+ * An external sender may have put a secret into a payload.
  * @throws Fault `usage_bad` if the document contains a secret; it names the setting, and never its value
  */
 export function refuseSecrets(document: string, settings: Settings): void {

@@ -10,14 +10,14 @@ import { type ClaimReader, createClaimReader } from '../provider/read-claim.ts'
 import { type Bundle, type BundleParts, canonicalText, hashesOf, parseBundle, sha256Of } from './bundle.ts'
 import { decideAgain } from './decide-bundle.ts'
 
-/** The contents of a document after it was read again; `bundle` is null if the document is not a bundle. */
+/** `bundle` is null if the document is not one. */
 export type BundleVerification = {
   checks: BundleCheck[]
   bundle: Bundle | null
   stored: readonly StoredObservation[]
 }
 
-/** Runs all checks of a bundle that need nothing but the bundle: no database, no secret, no chain. */
+/** These checks need no database, secret or chain. */
 export function verifyBundle(document: string): BundleVerification {
   const { bundle, problem } = parseBundle(document)
   const form = judged('form', problem === null ? [] : [problem], 'formatted as a bundle of this version')
@@ -65,7 +65,6 @@ export function bytesOf(body: string): Buffer {
   return Buffer.from(body, 'base64')
 }
 
-/** Reads every body as the daemon read it. */
 function readAgain(parts: BundleParts): { stored: StoredObservation[]; problems: string[] } {
   const stored: StoredObservation[] = []
   const problems: string[] = []
@@ -93,7 +92,7 @@ function readRow({ source, body, receivedAt, inbox }: BundleEvidenceRow, readCla
   throw new Fault('usage_bad', { problem: `the profile cannot read row ${inbox}: ${problem}`, fix: '' })
 }
 
-/** If the bundle's profile cannot be parsed, the reader reports that for each body. */
+/** If the profile cannot be parsed, the reader reports that for each body. */
 function readerOf({ profile: { text }, networks, credit }: BundleParts): ClaimReader {
   const { profile, faults } = parseProfile(text)
   if (profile === null) return () => ({ kind: 'schema_drift', path: 'profile', problem: faults.join('; ') })
@@ -103,13 +102,13 @@ function readerOf({ profile: { text }, networks, credit }: BundleParts): ClaimRe
   })
 }
 
-/** The network of a bundle in the form of the settings. All given nodes must agree, regardless of the quorum before. */
+/** All given nodes must agree, regardless of the quorum before. */
 export function networkOf(
   network: BundleParts['networks'][number],
   rpcUrls: readonly string[],
 ): NetworkSettings {
   const reading = { ...defaultReading, ...network.reading, quorum: Math.max(1, rpcUrls.length) }
-  // The reader refuses values in the document that are not names or addresses.
+  // The reader refuses values that are not names or addresses.
   return { ...network, reading, rpcUrls } as unknown as NetworkSettings
 }
 
@@ -123,7 +122,6 @@ function verdictProblems(parts: BundleParts, stored: readonly StoredObservation[
   return isSame || altered.length > 0 ? altered : ['other deposits, or other unmatched deliveries']
 }
 
-/** The names of the fields that differ. */
 function differences(
   reported: Record<string, unknown>,
   again: Record<string, unknown> | undefined,
@@ -136,7 +134,7 @@ function differences(
     .map((name) => `${of}: ${name} differs from what the evidence gives`)
 }
 
-/** Only evidence clears a mismatch: one that a person resolved still counts as open. */
+/** Only evidence clears a mismatch: a resolved one still counts as open. */
 function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
   const reported = mismatches.filter(({ clearedAt }) => clearedAt === null).map(keyOfReported)
   const held = [
@@ -164,7 +162,7 @@ function keyOfReported({ subject, kind, detail }: Record<string, unknown>): stri
 type BundleLedgerTransfer = { debit: unknown; credit: unknown }
 type BundleJournal = BundleParts['journals'][number] & { transfers?: readonly BundleLedgerTransfer[] }
 
-/** Compares the journals with the verdict, and every reversal with the journal that it reverses. */
+/** Also compares every reversal with the journal that it reverses. */
 function checkJournals({ verdict, journals }: BundleParts): Problems {
   const due = verdict.deposits.flatMap(({ toBook }) => toBook as { key: string }[])
   const keys = journals.map(({ key }) => key)
@@ -185,7 +183,7 @@ function checkJournals({ verdict, journals }: BundleParts): Problems {
   ]
 }
 
-/** The same amounts, with both sides exchanged. */
+/** The same amounts with both sides exchanged. */
 function takesBack(reversal: BundleJournal, original: BundleJournal | undefined): boolean {
   const swapped = original?.transfers?.map((one) => ({ ...one, debit: one.credit, credit: one.debit }))
   return swapped !== undefined && canonicalText(swapped) === canonicalText(reversal.transfers)
@@ -193,10 +191,7 @@ function takesBack(reversal: BundleJournal, original: BundleJournal | undefined)
 
 const signatureCheck = 'signatures'
 
-/**
- * Verifies every webhook with the auditor's own secrets or public keys: those of the bundle's maker would prove
- * nothing.
- */
+/** With the auditor's own keys: those of the bundle's maker would prove nothing. */
 export function verifySignatures({ evidence, webhooks }: BundleParts, keys: Keys): BundleCheck {
   const rows = evidence.filter(({ source }) => source === 'webhook')
   const signing = webhooks as SchemeSettings
@@ -220,10 +215,9 @@ export function verifySignatures({ evidence, webhooks }: BundleParts, keys: Keys
   })
 }
 
-/** The result of one check of a bundle. `not done` proves nothing, and is not a failure. */
+/** `not done` proves nothing, and is not a failure. */
 export type BundleCheck = { check: string; outcome: 'passed' | 'failed' | 'not done'; says: string }
 
-/** The problems that a check found; empty if it passed. */
 type Problems = readonly string[]
 
 export function judged(check: string, problems: Problems, proved: string): BundleCheck {
@@ -236,7 +230,7 @@ export function notDone(check: string, says: string): BundleCheck {
   return { check, outcome: 'not done', says }
 }
 
-/** A document may contain anything, so an error thrown during a check is a problem of the document. */
+/** A document may contain anything, so a thrown error is a problem of the document. */
 function checked(check: string, proved: string, find: () => Problems): BundleCheck {
   try {
     return judged(check, find(), proved)

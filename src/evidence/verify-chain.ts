@@ -12,10 +12,9 @@ import { type BundleCheck, judged, networkOf, notDone } from './verify-bundle.ts
 
 const readAtOnce = 4
 
-/** The nodes that the auditor chose, by network. */
+/** Chosen by the auditor, by network. */
 export type Nodes = ReadonlyMap<string, readonly string[]>
 
-/** Reads every transaction of the bundle again on its chain, from the given nodes. */
 export async function verifyChains(
   parts: BundleParts,
   stored: readonly StoredObservation[],
@@ -31,7 +30,6 @@ export async function verifyChains(
   )
 }
 
-/** What the bundle says a chain shows of a transaction. */
 type BundleTransaction = {
   network: string
   tx: TxId
@@ -74,7 +72,7 @@ async function verifyChain(name: string, { parts, claims, urls }: ChainCheckInpu
   }
 }
 
-/** The chain and the finality rule that the document assumes. The reader of the outcome should know both. */
+/** The chain and finality rule that the document assumes. */
 function chainOf({ chainId, genesisHash, reading }: BundleParts['networks'][number]): string {
   const chain = chainId === null ? `genesis ${genesisHash ?? 'as the node shows it'}` : `chain id ${chainId}`
   const finality = canonicalText(reading?.finality ?? defaultReading.finality)

@@ -1,20 +1,17 @@
 import type { IncomingMessage } from 'node:http'
 import { BlockList, isIPv4, isIPv6 } from 'node:net'
 
-/** Removes the IPv6 prefix of a mapped IPv4 address: a dual-stack socket shows IPv4 clients as `::ffff:192.0.2.1`. */
+/** A dual-stack socket shows IPv4 clients as `::ffff:192.0.2.1`. */
 export function plainAddress(address: string): string {
   if (!address.includes(':')) return address
   const mapped = address.replace(/^::ffff:/i, '')
   return isIPv4(mapped) ? mapped : address
 }
 
-/**
- * The key that identifies one client: the address for IPv4; the /64 network for IPv6, because each client has 2^64
- * addresses.
- */
+/** The /64 network for IPv6, because each client has 2^64 addresses. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !isIPv6(address)) return address
-  // A zone id may follow a percent sign, as in `%eth0`.
+  // A zone id may follow: `%eth0`.
   const [head = '', tail = ''] = (address.toLowerCase().split('%')[0] ?? '').split('::')
   const left = head === '' ? [] : head.split(':')
   const right = tail === '' ? [] : tail.split(':')
@@ -22,13 +19,10 @@ export function networkOf(address: string): string {
   return `${[...left, ...gap, ...right].slice(0, 4).join(':')}::/64`
 }
 
-/** Identifies the client of a request for limits per client: its IPv4 address, or its IPv6 /64 network. */
+/** The key for limits per client. */
 export type SourceReader = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string
 
-/**
- * Behind trusted proxies, the client is the address that the outermost trusted proxy saw. Anything before it in
- * `X-Forwarded-For` may be forged.
- */
+/** The address that the outermost trusted proxy saw. Anything before it in `X-Forwarded-For` may be forged. */
 export function createSourceReader(isTrusted: (address: string) => boolean): SourceReader {
   return ({ socket, headers }) => {
     let address = plainAddress(socket.remoteAddress ?? '')
@@ -43,7 +37,7 @@ export function createSourceReader(isTrusted: (address: string) => boolean): Sou
   }
 }
 
-/** Matches an address against addresses and networks such as `10.0.0.0/8`. */
+/** Addresses, and networks such as `10.0.0.0/8`. */
 export function createMatcher(networks: readonly string[]): (address: string) => boolean {
   if (networks.length === 0) return () => false
   const list = new BlockList()

@@ -1,6 +1,5 @@
 /**
- * The delay in milliseconds that a service asks for: in seconds, or until a date (RFC 9110). A date that has passed
- * gives 0.
+ * In milliseconds. The header is in seconds, or a date (RFC 9110); one that has passed gives 0.
  * @returns null if the header has no usable value, such as `-1` or `soon`.
  */
 export function readRetryAfter(header: string | null, now: Date): number | null {

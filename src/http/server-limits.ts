@@ -1,15 +1,14 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf, plainAddress } from './client-address.ts'
-/** How large a request a port accepts, and how long it waits for one. */
 export type ServerLimits = {
   headerBytesMax: number
   headersTimeoutMs: number
-  /** From the first byte of a request to the last byte of its body. */
+  /** From the first byte to the last byte of the body. */
   requestTimeoutMs: number
   /** Longer than the 60 s after which common load balancers drop an idle connection. */
   keepAliveTimeoutMs: number
-  /** How often the two time limits above are checked. */
+  /** How often the time limits above are checked. */
   timeoutCheckMs: number
 }
 
@@ -21,7 +20,6 @@ export const serverLimits: ServerLimits = {
   timeoutCheckMs: 1000,
 }
 
-/** The limits as options of `createServer` of `node:http`. */
 export function serverOptions(limits: ServerLimits) {
   return {
     maxHeaderSize: limits.headerBytesMax,
@@ -33,19 +31,18 @@ export function serverOptions(limits: ServerLimits) {
 }
 
 type ConnectionLimitOptions = {
-  /** Limit for all clients together. */
   max: number
   perSourceMax: number
-  /** True for a reverse proxy, which carries the connections of many clients. By default no address is trusted. */
+  /** A reverse proxy carries the connections of many clients. By default no address is trusted. */
   isTrusted?: (address: string) => boolean
 }
 
-/** Headroom for sockets that are being closed, so that new clients are not refused meanwhile. */
+/** For sockets that are being closed, so that new clients are not refused meanwhile. */
 const closingMax = 512
 
 /**
- * Drops connections of a client that has too many. When all connections are in use, the client with the most loses its
- * oldest one to a client that has fewer. Many clients that each stay within their limit therefore keep no client out.
+ * When all connections are in use, the client with the most loses its oldest to a client that has fewer. Many clients
+ * within their limit therefore keep no client out.
  */
 export function limitConnections(
   server: Server,
@@ -75,20 +72,19 @@ export function limitConnections(
   })
 }
 
-/** Open connections by client. The cost of each call does not grow with the number of clients. */
+/** By client. The cost of a call does not grow with the number of clients. */
 type OpenSockets = {
-  /** Holds the socket until it closes, or until `oldest` removes it. */
+  /** Until it closes, or until `oldest` removes it. */
   add: (source: string, socket: Socket) => void
   count: (source: string) => number
-  /** A client with the most connections; null if there is none. */
+  /** The client with the most connections. */
   busiest: () => string | null
-  /** Removes the client's oldest connection and returns it. The caller closes it. */
+  /** Removes the connection; the caller closes it. */
   oldest: (source: string) => Socket | null
 }
 
 function createOpenSockets(): OpenSockets {
   const ofSources = new Map<string, Set<Socket>>()
-  /** Clients by their number of connections. */
   const levels = new Map<number, Set<string>>()
   let most = 0
 
@@ -97,7 +93,7 @@ function createOpenSockets(): OpenSockets {
     levels.get(from)?.delete(source)
     if (to > 0) levels.set(to, (levels.get(to) ?? new Set()).add(source))
     most = Math.max(most, to)
-    // At most one step: a client loses one connection at a time.
+    // One step: a client loses one connection at a time.
     while (most > 0 && (levels.get(most)?.size ?? 0) === 0) levels.delete(most--)
   }
   const remove = (source: string, socket: Socket) => {

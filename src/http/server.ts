@@ -11,24 +11,21 @@ type HttpServerSettings = {
   /** PEM. Without them the server speaks plain HTTP. */
   tls?: { cert: string; key: string } | undefined
   limits: ServerLimits & { connectionsMax: number; connectionsPerSourceMax: number }
-  /** True for a reverse proxy, which carries the connections of many clients. By default no address is trusted. */
+  /** A reverse proxy carries the connections of many clients. By default no address is trusted. */
   isTrusted?: (address: string) => boolean
-  /** How long a stop waits for requests in progress; 0 ends them at once. */
+  /** For requests in progress; 0 ends them at once. */
   drainMs: number
 }
 
 export type HttpServer = {
-  /** Contains the bound port. Without a trailing slash. */
+  /** With the bound port, without a trailing slash. */
   url: string
   server: Server
-  /** Refuses new connections, lets requests in progress finish within `drainMs`, and closes the rest. */
+  /** Requests in progress finish within `drainMs`; the rest is closed. */
   stop: () => Promise<void>
 }
 
-/**
- * Starts the HTTP server that the webhook endpoint, the operations port and the deposit service share.
- * @throws the error of `listen`, such as EADDRINUSE
- */
+/** @throws the error of `listen`, such as EADDRINUSE */
 export async function startHttpServer(
   handler: RequestListener,
   { host, port, tls, limits, isTrusted, drainMs }: HttpServerSettings,
@@ -72,16 +69,15 @@ function boundHost(server: Server): string {
 }
 
 type OpenResponses = {
-  /** Holds the response until it is closed. Calls `onIdle` if it was the last. */
+  /** Until the response is closed. Calls `onIdle` if it was the last. */
   add: (response: ServerResponse) => void
   isIdle: () => boolean
   all: () => ServerResponse[]
 }
 
 /**
- * Responses in progress, in an array with reused slots. A Set that changes with every request keeps replacing its hash
- * tables, and V8 links each to the next. Once one is old, all of them retain their entries, so no request is collected
- * while young.
+ * An array with reused slots. A Set that changes with every request keeps replacing its hash tables, and V8 links each
+ * to the next: once one is old, all retain their entries.
  */
 export function createOpenResponses(onIdle: () => void): OpenResponses {
   const slots: (ServerResponse | null)[] = []

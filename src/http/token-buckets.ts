@@ -1,28 +1,26 @@
-/** A token bucket of `burst` tokens, refilled at `perSecond`. */
+/** `burst` tokens, refilled at `perSecond`. */
 export type RateLimit = { perSecond: number; burst: number }
 
 export type RateLimitVerdict = {
   allowed: boolean
-  /** How many more tokens are available immediately. */
+  /** Available immediately. */
   remaining: number
   /** Until the bucket is full again. */
   resetSeconds: number
-  /** Until the next token is available; 0 if there was one. */
+  /** 0 if a token was available. */
   retryAfterSeconds: number
 }
 
-/** `nowMs` may be of any clock, but of one clock only. */
+/** `nowMs` may be of any one clock. */
 export type TokenBuckets = {
-  /** Takes one token from the bucket of this name. */
   take: (name: string, nowMs: number) => RateLimitVerdict
-  /** Returns one token. */
   giveBack: (name: string, nowMs: number) => void
 }
 
-/** Beyond this number of buckets, the least recently used one is dropped, which fills it. */
+/** The least recently used bucket is dropped, which fills it. */
 const namesMaxDefault = 10_000
 
-/** Token buckets by name, in bounded memory: each process counts separately, and a restart fills every bucket. */
+/** Bounded memory. Each process counts separately, and a restart fills every bucket. */
 export function createTokenBuckets(
   { perSecond, burst }: RateLimit,
   namesMax = namesMaxDefault,
@@ -34,7 +32,7 @@ export function createTokenBuckets(
     return Math.min(burst, bucket.left + (Math.max(0, nowMs - bucket.atMs) * perSecond) / 1000)
   }
   const set = (name: string, left: number, atMs: number): void => {
-    // Inserted again, so that the first entry of the map is the least recently used.
+    // The first entry of the map is the least recently used.
     buckets.delete(name)
     buckets.set(name, { left, atMs })
     const [idlest] = buckets.keys()

@@ -4,15 +4,12 @@ import { isFault } from '../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../core/money.ts'
 import type { AccountId, LedgerTransfer } from '../core/posting.ts'
 
-/** True if the text can be stored and shown as the reason of a booking, on one line. */
+/** Can be stored and shown on one line. */
 export function isReason(text: string): boolean {
   return text.trim() !== '' && text.length <= 1000 && !/\p{C}/u.test(text)
 }
 
-/**
- * One line of a journal as people write it. A line with both sides is complete; a line with one side is balanced by
- * others.
- */
+/** A line with both sides is complete; a line with one side is balanced by others. */
 export type DraftLine = {
   debit?: string | undefined
   credit?: string | undefined
@@ -20,16 +17,12 @@ export type DraftLine = {
   amount: string
 }
 
-/** Resolves the names in a line: assets by key, and whether an account is known. */
 export type BooksDirectory = {
   assets: ReadonlyMap<string, { symbol: string; network: string; decimals: number }>
   isKnown: (account: string) => boolean
 }
 
-/**
- * Resolves the lines of a journal against the books.
- * @returns transfers, in the order of the lines; not usable if there are faults
- */
+/** @returns transfers, in the order of the lines; not usable if there are faults */
 export function draftTransfers(
   lines: readonly DraftLine[],
   books: BooksDirectory,
@@ -97,7 +90,7 @@ function readAmount(
   }
 }
 
-/** The keys of the assets that a name matches: by key, or else by `network/SYMBOL`. */
+/** By key, or else by `network/SYMBOL`. */
 function assetsNamed(name: string, assets: BooksDirectory['assets']): string[] {
   if (assets.has(name)) return [name]
   return [...assets].flatMap(([key, { network, symbol }]) => (`${network}/${symbol}` === name ? [key] : []))
@@ -105,7 +98,7 @@ function assetsNamed(name: string, assets: BooksDirectory['assets']): string[] {
 
 type DraftContext = { books: BooksDirectory; faults: string[] }
 
-/** Pairs each debit with the next credits until both are used up. The same lines give the same transfers. */
+/** Each debit with the next credits until both are used up. */
 function pair(
   asset: AssetKey,
   lines: readonly ParsedJournalLine[],
@@ -138,7 +131,7 @@ function pair(
   return transfers
 }
 
-/** The side of a line, with the amount that is not used up yet. */
+/** `left` is not used up yet. */
 function sideOf(account: AccountId | null, left: bigint): { account: AccountId; left: bigint }[] {
   return account === null ? [] : [{ account, left }]
 }

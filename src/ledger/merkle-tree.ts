@@ -10,14 +10,14 @@ import {
   type Seal,
 } from './seal.ts'
 
-/** A Merkle tree over consecutive leaf hashes, as RFC 9162 builds it. */
+/** Over consecutive leaf hashes, as in RFC 9162. */
 export type MerkleTree = {
   add: (leaf: Buffer) => void
-  /** The root of the leaves so far; there must be at least one. */
+  /** There must be at least one leaf. */
   root: () => Buffer
 }
 
-/** Stores one hash for each power of two in the number of leaves, so that memory hardly grows with them. */
+/** One hash for each power of two in the number of leaves, so that memory hardly grows. */
 export function createTree(): MerkleTree {
   const whole: { height: number; hash: Buffer }[] = []
   return {
@@ -42,7 +42,7 @@ export function rootOf(leaves: readonly Buffer[]): Buffer {
   return tree.root()
 }
 
-/** The sibling hashes on the path from a leaf to the root, lowest first. */
+/** Lowest first. */
 export function inclusionPath(leaves: readonly Buffer[], index: number): Buffer[] {
   assert(index >= 0 && index < leaves.length, 'a leaf stands in its tree')
   if (leaves.length === 1) return []
@@ -64,14 +64,14 @@ function nodeOf(left: Buffer | undefined, right: Buffer): Buffer {
   return hashOf('node', left, right)
 }
 
-/** Proves that a journal is part of a seal to a holder of nothing but the seal. docs/seals.md describes the check. */
+/** Needs nothing but the seal. docs/seals.md describes the check. */
 export type Proof = {
   format: 'depositd inclusion proof 1'
-  /** The hashed fields of the journal, in order; a leg is again a list of pairs. */
+  /** The hashed fields, in order; a leg is a list of pairs. */
   journal: readonly (readonly [name: string, value: string | Pairs])[]
-  /** The journal's index among the journals of the seal, from 0. */
+  /** From 0, among the journals of the seal. */
   index: number
-  /** The sibling hashes on the path from its leaf to the root, lowest first. */
+  /** The siblings on the path from its leaf to the root, lowest first. */
   path: string[]
   seal: Seal
 }
@@ -94,13 +94,12 @@ export function makeProof(seal: Seal, journals: readonly JournalRows[], id: stri
   }
 }
 
-/** Journal ids, each with the journal's leaf in hexadecimal. */
+/** In hexadecimal. */
 export type LeafById = ReadonlyMap<bigint, string>
 
 const bytesOfId = 8
 const bytesOfEntry = 40
 
-/** Reads the leaves stored with a seal: the id and the leaf of each journal. */
 export function readLeaves(stored: Buffer): LeafById {
   const entries = Array.from({ length: Math.floor(stored.length / bytesOfEntry) }, (_none, place) =>
     stored.subarray(place * bytesOfEntry, (place + 1) * bytesOfEntry),
@@ -115,7 +114,6 @@ export function isOfRoot(leaves: LeafById, root: string): boolean {
   return rootOf([...leaves.values()].map((leaf) => Buffer.from(leaf, 'hex'))).toString('hex') === root
 }
 
-/** Names the journals that differ from the sealed ones, in words. */
 export function compareLeaves(sealed: LeafById, found: LeafById): string[] {
   const altered = [...sealed].filter(([id, leaf]) => found.has(id) && found.get(id) !== leaf)
   const gone = [...sealed].filter(([id]) => !found.has(id))
@@ -134,7 +132,7 @@ export function compareLeaves(sealed: LeafById, found: LeafById): string[] {
 
 const runsMax = 20
 
-/** Lists numbers in order, with consecutive numbers as a run: `1, 4 to 9 and 12`. */
+/** Consecutive numbers as a run: `1, 4 to 9 and 12`. */
 export function listOf(ids: readonly bigint[]): string {
   const runs: [first: bigint, last: bigint][] = []
   for (const id of ids) {

@@ -1,18 +1,17 @@
 import { createHash } from 'node:crypto'
 import type { Brand } from '../core/brand.ts'
 
-/** A month of the books, in UTC: `2026-01`. */
+/** In UTC: `2026-01`. */
 export type Period = Brand<string, 'Period'>
 
-/** Null if the text is not a month. */
 export function parsePeriod(text: string): Period | null {
   return /^\d{4}-(0[1-9]|1[0-2])$/.test(text) ? (text as Period) : null
 }
 
-/** The debits and credits of an account in one asset, in smallest units. */
+/** In base units. */
 export type FrozenBalanceLine = { account: string; asset: string; debit: bigint; credit: bigint }
 
-/** Adds up the lines of several parts of the books, in the order in which they are hashed. */
+/** In the order in which they are hashed. */
 export function addUp(lines: readonly FrozenBalanceLine[]): FrozenBalanceLine[] {
   const sums = new Map<string, FrozenBalanceLine>()
   for (const { account, asset, debit, credit } of lines) {
@@ -26,9 +25,8 @@ export function addUp(lines: readonly FrozenBalanceLine[]): FrozenBalanceLine[] 
 }
 
 /**
- * SHA-256 of a trial balance. Lines must be added in order: by account, then asset, compared as UTF-8 bytes. The text
- * is the output of `COPY … TO STDOUT` of Postgres for month, account, asset, debit and credit: separated by tabs, a
- * line feed after each line, and a backslash before characters that would be mistaken for either.
+ * SHA-256. Lines must be added by account, then asset, compared as UTF-8 bytes. The text is that of Postgres's `COPY …
+ * TO STDOUT` for month, account, asset, debit and credit.
  */
 export function hashBalance(period: Period) {
   const hash = createHash('sha256')
@@ -40,7 +38,7 @@ export function hashBalance(period: Period) {
   }
 }
 
-/** JavaScript compares strings as UTF-16, which orders characters beyond U+FFFF differently. */
+/** JavaScript orders characters beyond U+FFFF differently, as UTF-16. */
 function compareBytes(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right))
 }

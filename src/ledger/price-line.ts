@@ -1,6 +1,5 @@
 import { parseTime } from '../core/time.ts'
 
-/** The price of one unit of an asset at a time, as a line of a file states it. */
 export type PriceLine = {
   line: number
   asset: string

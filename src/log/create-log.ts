@@ -8,34 +8,32 @@ export type LogSettings = {
   level: string
   /** Default: standard output. */
   file?: string
-  /** Redacts known secrets anywhere in a line. */
   hidden?: SecretRedactor
 }
 
-/** Writes JSON lines to standard output or a file. Secrets are redacted. */
+/** JSON lines. Secrets are redacted. */
 export function createLog({ level, file, hidden = createHidden() }: LogSettings): Logger {
   if (file !== undefined) mkdirSync(dirname(file), { recursive: true })
   return pino(
     {
       level,
       serializers: { err: describeThrown },
-      // Redacts the whole line, so that no field or encoding is missed. Fields are those of the list of events.
+      // The whole line, so that no field or encoding is missed.
       hooks: { streamWrite: hidden.hide },
     },
     openDestination(file),
   )
 }
 
-/** Limit on lines that wait for a reader; lines beyond it are lost. */
+/** Lines that wait for a reader; those beyond it are lost. */
 const waitingMaxBytes = 4 * 1024 * 1024
 /** Attempts of a tenth of a second each. */
 const attemptsMax = 20
 const againMs = 1000
 
 /**
- * Opens the destination of lines. A reader of standard output, such as a terminal or a collector, may stop reading
- * without closing it. Work then continues, waiting lines are limited, and a process that is asked to end does not wait
- * for its reader. By default, the library would retry forever, also while the process ends.
+ * A reader of standard output may stop reading without closing it. Work then continues, and a process that ends does
+ * not wait for it; by default, the library would retry forever.
  * @param file default: standard output
  */
 function openDestination(file: string | undefined): DestinationStream {
@@ -57,7 +55,7 @@ function openDestination(file: string | undefined): DestinationStream {
     if (isClosed(error)) return
     if (!isFull(error)) throw error
     attempts = 0
-    // An empty write makes the library try again. The timer does not keep a process alive that has nothing else to do.
+    // An empty write makes the library try again. The timer does not keep an idle process alive.
     setTimeout(() => isOpen && stream.write(''), againMs).unref()
   })
   const flushSync = stream.flushSync.bind(stream)
@@ -73,16 +71,14 @@ function openDestination(file: string | undefined): DestinationStream {
 }
 
 const isFull = (error: unknown) => codeOf(error) === 'EAGAIN'
-/** The library stops writing then, and the code that watches standard output ends the process. */
+/** The code that watches standard output ends the process. */
 const isClosed = (error: unknown) => codeOf(error) === 'EPIPE'
 
 function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
-/** Maximum depth of nested causes. */
 const depthMax = 5
-/** Maximum number of errors of an `AggregateError`. */
 const errorsMax = 8
 /** A server can send messages of any length, and libraries repeat them. */
 const messageMax = 2000
@@ -96,15 +92,14 @@ type ErrorDescription = {
   details?: unknown
   stack?: string
   cause?: ErrorDescription
-  /** Errors of an `AggregateError`. */
   errors?: ErrorDescription[]
 }
 
-/** Describes a thrown value for the log. Ignores the requests and headers that libraries attach to errors. */
+/** Ignores the requests and headers that libraries attach to errors. */
 export function describeThrown(thrown: unknown, depth = 0): ErrorDescription {
   if (!(thrown instanceof Error)) return { type: typeof thrown, message: shorten(String(thrown), messageMax) }
   const { name, message } = thrown
-  // Our own faults are expected: their details state what happened, and a stack adds nothing.
+  // Expected faults: a stack adds nothing to their details.
   const isForeseen = thrown instanceof Fault
   const stack = isForeseen ? undefined : thrown.stack
   return {
@@ -125,7 +120,6 @@ function deeper(thrown: Error, depth: number): Pick<ErrorDescription, 'cause' | 
   }
 }
 
-/** Shortens every string in a value. */
 function shortened(value: unknown): unknown {
   if (typeof value === 'string') return shorten(value, messageMax)
   if (Array.isArray(value)) return value.map(shortened)

@@ -1,7 +1,7 @@
 export type SecretRedactor = {
-  /** Hides these secrets from now on, in addition to earlier ones. */
+  /** In addition to earlier ones. */
   add: (secrets: readonly string[]) => void
-  /** The text without secrets: those that were added, and any text in the form of one. */
+  /** Hides added secrets, and any text in the form of one. */
   hide: (text: string) => string
 }
 
@@ -10,10 +10,7 @@ const mark = '[redacted]'
 /** A shorter secret occurs in unrelated text. */
 const lengthMin = 6
 
-/**
- * Redacts secrets in lines of JSON, wherever they occur: in a message, a URL, a cause. Known secrets are redacted in
- * every encoding in which they can occur; unknown ones are recognised by their form.
- */
+/** Known secrets are redacted in every encoding in which they can occur; unknown ones are recognised by their form. */
 export function createHidden(): SecretRedactor {
   const known = new Set<string>()
   let pattern: RegExp | null = null
@@ -22,7 +19,7 @@ export function createHidden(): SecretRedactor {
       const long = secrets.filter(({ length }) => length >= lengthMin)
       if (long.every((secret) => known.has(secret))) return
       for (const secret of long) known.add(secret)
-      // The longest first: if one secret contains another, its rest would stay visible.
+      // Longest first: if one contains another, its rest would stay visible.
       const forms = [...known].flatMap(formsOf).toSorted((left, right) => right.length - left.length)
       pattern = new RegExp(forms.map(patternOf).join('|'), 'g')
     },
@@ -30,14 +27,14 @@ export function createHidden(): SecretRedactor {
   }
 }
 
-/** Plain, in JSON, URL-encoded, and in base64 as in a basic authorization header. */
+/** Plain, JSON, URL-encoded, and base64 as in basic authorization. */
 function formsOf(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64')
   const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), base64]
   return [...new Set([...forms, ...forms.map((form) => JSON.stringify(form).slice(1, -1))])]
 }
 
-/** Digits alone can be a number in the line, which must stay one. */
+/** Digits can be a number in the line, which must stay one. */
 function patternOf(form: string): string {
   return /^\d+$/.test(form) ? `(?<![\\d:,[])${form}(?!\\d)` : escaped(form)
 }
@@ -46,8 +43,8 @@ function escaped(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
 }
 
-// Each of these patterns must run in time linear in the length of any text, since servers can send anything. A word
-// boundary would miss text after a line break, which is `\n` in JSON.
+// Each pattern must run in linear time, since servers can send anything. A word boundary would miss text after a line
+// break, which is `\n` in JSON.
 const address = /(https?|wss?)?:\/\/((?:(?!:\/\/)[^\s"\\?])*)(?:\?(?:\[redacted\]|[^\s"\\)\]])*)?/gi
 const userOfAddress = /^[^/#@:]*(?::[^#]*)?@/
 const longSegment = /\/[\w~.+%=-]{20,}/g
@@ -65,7 +62,7 @@ function hideForms(text: string): string {
     .replaceAll(namedValue, `$1$2${mark}`)
 }
 
-/** Keeps the host and the short path segments of a URL. A long segment is a key, as in the URLs of nodes. */
+/** A long path segment is a key, as in the URLs of nodes. */
 function hideInAddress(whole: string, web: string | undefined, place: string): string {
   const known = place.replace(userOfAddress, `${mark}@`)
   const path = web === undefined ? known : known.replaceAll(longSegment, `/${mark}`)

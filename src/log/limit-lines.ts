@@ -1,8 +1,7 @@
-/** Lines of one kind per second. Events that metrics count must not fill a disk. */
+/** Per kind and second: events that metrics count must not fill a disk. */
 const linesMax = 10
 
 /**
- * Lets a few lines per second through.
  * @param reportMore receives the number of suppressed lines, once another second has begun
  * @param now in milliseconds
  * @returns whether this line may be written

@@ -1,4 +1,4 @@
-/** Destination of lines; a pino logger is one. */
+/** A pino logger is one. */
 export type LineSink = Readonly<Record<Level, (fields: object, text: string) => void>>
 
 type Value =
@@ -11,14 +11,12 @@ type Value =
   | Readonly<Record<string, unknown>>
 type FieldOf<Name extends EventName> = keyof (typeof events)[Name]['fields']
 
-/** All fields that an event declares, and no others. */
 export type EventFields<Name extends EventName> = {
   [Field in FieldOf<Name>]: Field extends 'err' ? unknown : Value
 }
 
 type EventArguments<Name extends EventName> = FieldOf<Name> extends never ? [] : [fields: EventFields<Name>]
 
-/** Writes one line, with the level and text of the event. */
 export function logEvent<Name extends EventName>(
   log: LineSink,
   name: Name,
@@ -31,14 +29,14 @@ export function logEvent<Name extends EventName>(
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** One kind of line: `text` for people, and the name and meaning of each field. */
+/** `text` is for people; `fields` have a meaning each. */
 export type EventDeclaration<Field extends string = string> = {
   level: Level
   text: string
   fields: Readonly<Record<Field, string>>
 }
 
-/** Declares an event. A field named `err` takes any thrown value. */
+/** A field named `err` takes any thrown value. */
 function event<Field extends string = never>(
   level: Level,
   text: string,
@@ -47,7 +45,6 @@ function event<Field extends string = never>(
   return { level, text, fields }
 }
 
-/** The thrown value, with its causes. */
 const err =
   'The error: type, message, code, details, causes, and the stack if it is not one of our own errors.'
 
@@ -61,7 +58,7 @@ const suppressed = 'The number of lines suppressed during the previous second.'
 const signal = 'The signal that requested it.'
 const version = 'The version of the program.'
 
-/** Events of the daemon. Names are stable, because filters rely on them. */
+/** Names are stable, because filters rely on them. */
 export const daemonEvents = {
   daemon_started: event('info', 'started', {
     webhooks: 'The URL for webhooks; null without the role `http`.',
@@ -181,7 +178,6 @@ export const daemonEvents = {
 
 const problem = 'The problem in one line.'
 
-/** Events of the deposit service. */
 export const serviceEvents = {
   service_started: event('info', 'started', {
     service: 'The URL of the API.',
@@ -219,7 +215,6 @@ export const serviceEvents = {
 
 const program = { name: 'The program.', process: 'Its process id.' }
 
-/** Events of the local chains and of the demonstration in embedded mode. */
 export const sandboxEvents = {
   program_ended: event('error', 'a program ended unexpectedly', {
     ...program,
@@ -238,7 +233,7 @@ export const sandboxEvents = {
   demo_payment_failed: event('warn', 'payment failed', { network, err }),
 } as const
 
-/** All events. docs/logs.md is generated from this list. */
+/** docs/logs.md is generated from this list. */
 export const events = { ...daemonEvents, ...serviceEvents, ...sandboxEvents } as const
 
 type EventName = keyof typeof events

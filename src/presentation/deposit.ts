@@ -2,7 +2,7 @@ import type { Cell, Matrix } from '../core/judging/matrix.ts'
 import { type AssetLabels, mismatchSentence } from './mismatch-sentence.ts'
 import type { Fact, TableColumn } from './text.ts'
 
-/** One row of a list of deposits. Amounts are decimal text. */
+/** Amounts are decimal text. */
 export type DepositListRow = {
   id: string
   state: string
@@ -10,20 +10,19 @@ export type DepositListRow = {
   network: string
   asset_symbol: string
   amount: string
-  /** The delivered amount; empty if nothing was delivered. */
+  /** Empty if nothing was delivered. */
   settlement: string
-  /** The open kinds, separated by commas. */
+  /** Separated by commas. */
   mismatches: string
 }
 
-/** All that is shown of one deposit. */
 export type DepositDetail = {
   deposit: Readonly<Record<string, string | Date | bigint | null>>
   matrix: Matrix
   mismatches: readonly DepositMismatch[]
   evidence: readonly EvidenceLine[]
   journals: readonly JournalSummary[]
-  /** All known assets, by key. */
+  /** By key. */
   assets: AssetLabels
 }
 
@@ -55,7 +54,6 @@ export const depositColumns: readonly TableColumn<DepositListRow>[] = [
   { title: 'MISMATCHES', value: ({ mismatches }) => mismatches },
 ]
 
-/** The owner, the payment, the delivery, and the service's id of the deposit. */
 export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[] {
   const said = (name: string) => fieldText(deposit, name)
   const fee = said('fee') === '-' ? '-' : `${said('fee')} ${said('fee_asset_symbol')}`
@@ -79,7 +77,7 @@ export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[
   ]
 }
 
-/** A field as it is stored; `-` if it is unknown. */
+/** `-` if it is unknown. */
 export function fieldText(deposit: DepositDetail['deposit'], name: string): string {
   const value = deposit[name]
   return value instanceof Date ? value.toISOString() : String(value ?? '-')
@@ -101,7 +99,6 @@ export const matrixColumns: readonly TableColumn<MatrixRow>[] = [
   { title: 'CHAIN', value: ({ chain }) => chainCellText(chain) },
 ]
 
-/** Since when it has been open, until when it was, and its sentence. */
 export function mismatchText(mismatch: DepositMismatch): string {
   const { kind, severity, opened_at, cleared_at, status } = mismatch
   const until = cleared_at === null ? status : `cleared ${cleared_at.toISOString()}`
@@ -131,9 +128,7 @@ export function claimCellText(cell: Cell): string {
   return cell === 'differs' ? 'differs' : cell.replaceAll('_', ' ')
 }
 
-/**
- * A final transfer is the proof. The chain itself is off only if the transfer went to another address than approved.
- */
+/** The proof. The chain is off only if the transfer went to another address than approved. */
 export function chainCellText(cell: Cell): string {
   if (cell === 'differs') return 'went elsewhere'
   return cell === 'agrees' ? 'proves' : cell.replaceAll('_', ' ')

@@ -43,7 +43,6 @@ export const periodColumns: readonly TableColumn<PeriodRow>[] = [
   { title: 'SHA-256', value: ({ sha256, forced }) => `${sha256 ?? ''}${forced === true ? ' forced' : ''}` },
 ]
 
-/** The person who did it, and the second person if one was required. */
 export function namesOf(...names: readonly (string | null)[]): string {
   return names.filter((name) => name !== null).join(', ')
 }

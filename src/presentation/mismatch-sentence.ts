@@ -2,10 +2,10 @@ import { type MismatchKind, mismatchKinds } from '../core/mismatch.ts'
 import { formatAmount } from '../core/money.ts'
 import { detailText } from './text.ts'
 
-/** The assets that a text names, by key. */
+/** By key. */
 export type AssetLabels = Readonly<Record<string, { symbol: string; network: string; decimals: number }>>
 
-/** A mismatch as it is stored: amounts in base units of `asset`, or of the asset of the loss. */
+/** Amounts are in base units of `asset`, or of the asset of the loss. */
 export type StatedMismatch = {
   kind: string
   detail: Readonly<Record<string, string>>
@@ -13,13 +13,12 @@ export type StatedMismatch = {
   assets?: AssetLabels
 }
 
-/** A mismatch in one sentence for people: amounts in units of their assets. */
 export function mismatchSentence(mismatch: StatedMismatch): string {
   const { kind, detail } = mismatch
   return isCurrentKind(kind) ? sentences[kind](sentenceHelpers(mismatch)) : detailText(detail)
 }
 
-/** An amount as documents contain it: in units of its asset, null if the asset is unknown, and in smallest units. */
+/** In units, null if the asset is unknown, and in base units. */
 export type DocumentAmount = {
   amount: string | null
   amount_base: string
@@ -37,13 +36,9 @@ export function documentAmount(asset: string, base: bigint, assets: AssetLabels)
   }
 }
 
-/** The asset that an amount is counted in; null if it is not known. */
 export type AmountAsset = { asset: string | null; assets: AssetLabels }
 
-/**
- * An amount under a name that begins the names of all its fields: `loss`, `loss_base`, `loss_asset_symbol`,
- * `loss_asset`.
- */
+/** `name` begins the names of all fields: `loss`, `loss_base`, `loss_asset_symbol`, `loss_asset`. */
 export function amountFields(name: string, base: bigint | null, { asset, assets }: AmountAsset): object {
   const reported = base === null || asset === null ? null : documentAmount(asset, base, assets)
   return {
@@ -54,24 +49,22 @@ export function amountFields(name: string, base: bigint | null, { asset, assets 
   }
 }
 
-/** The amounts in the detail of a mismatch, by field name. */
 export function amountsOfDetail(mismatch: StatedMismatch): Readonly<Record<string, DocumentAmount>> {
   const said = sentenceHelpers(mismatch)
   if (isCurrentKind(mismatch.kind)) sentences[mismatch.kind](said)
   return said.amounts
 }
 
-/** An amount in smallest units, and the key of its asset. */
 const namedAmount = /(\d+) of ([a-z0-9-]+\/[A-Za-z0-9]+)/g
 
-/** The amounts that a text names as `11988000 of solana/5HZy…`, in order. */
+/** Amounts like `11988000 of solana/5HZy…`, in order. */
 export function amountsNamed(text: string, assets: AssetLabels): DocumentAmount[] {
   return [...text.matchAll(namedAmount)].map(([, base = '', asset = '']) =>
     documentAmount(asset, BigInt(base), assets),
   )
 }
 
-/** Rewrites amounts like `11988000 of solana/5HZy…` as `11.988 USDC on solana`. */
+/** `11988000 of solana/5HZy…` becomes `11.988 USDC on solana`. */
 export function amountsInUnits(text: string, assets: AssetLabels): string {
   return text.replaceAll(namedAmount, (whole, amount: string, key: string) => {
     const asset = assets[key]
@@ -81,7 +74,7 @@ export function amountsInUnits(text: string, assets: AssetLabels): string {
   })
 }
 
-/** A decimal with thousands separators, without trailing zeros. */
+/** Thousands separators, no trailing zeros. */
 export function decimalText(decimal: string): string {
   const [whole = '', fraction = ''] = decimal.split('.')
   const end = fraction.replace(/0+$/, '')
@@ -101,7 +94,7 @@ type SentenceHelpers = ReturnType<typeof sentenceHelpers>
 function sentenceHelpers({ detail, loss_asset: lossAsset, assets = {} }: StatedMismatch) {
   const word = (name: string) => amountsInUnits(detail[name] ?? '?', assets)
   const amounts: Record<string, DocumentAmount> = {}
-  /** An amount without its symbol; `of` is the field that names its asset. */
+  /** Without its symbol; `of` is the field that names the asset. */
   const bare = (name: string, of = 'asset') => {
     const key = detail[of] ?? lossAsset ?? ''
     const asset = assets[key]
@@ -118,14 +111,12 @@ function sentenceHelpers({ detail, loss_asset: lossAsset, assets = {} }: StatedM
   }
   return {
     detail,
-    /** The amounts that the sentence has named so far. */
     amounts,
     has: (name: string) => detail[name] !== undefined,
     word,
     bare,
     amount,
     asset,
-    /** By how much one amount exceeds the other. */
     excess: (large: string, small: string) => {
       const known = assets[detail.asset ?? lossAsset ?? '']
       const [one, other] = [detail[large] ?? '0', detail[small] ?? '0']
@@ -133,7 +124,7 @@ function sentenceHelpers({ detail, loss_asset: lossAsset, assets = {} }: StatedM
         ? 'an unknown amount'
         : `${unitsText((BigInt(one) - BigInt(other)).toString(), known.decimals)} ${known.symbol}`
     },
-    /** What each source states, with the source's name for people. */
+    /** With the source's name for people. */
     each: (show: (name: string) => string) =>
       Object.entries(sourceNames)
         .filter(([name]) => detail[name] !== undefined)
@@ -158,7 +149,7 @@ function overdue({ word }: SentenceHelpers): string {
   return `${what.charAt(0).toUpperCase()}${what.slice(1)} since ${word('since')}`
 }
 
-/** Adds the proof that it is missing, or why nothing is known and what to do. */
+/** The proof that it is missing, or why nothing is known and what to do. */
 function searched(said: SentenceHelpers): string {
   const { has, word } = said
   const names = ['proof', 'reason', 'found', 'next'].filter(has)

@@ -3,7 +3,6 @@ import type { KindEntry } from '../core/mismatches/kind-entry.ts'
 import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-sentence.ts'
 import { type Fact, objectText, type TableColumn, valueText } from './text.ts'
 
-/** One row of a list of mismatches. */
 export type MismatchRow = {
   id: string
   kind: string
@@ -23,7 +22,6 @@ export type MismatchRow = {
   assets: AssetLabels
 }
 
-/** All that is shown of one mismatch. */
 export type MismatchDetail = {
   /** A row of `accounting.mismatches`. */
   mismatch: Readonly<Record<string, unknown>> & {
@@ -35,7 +33,6 @@ export type MismatchDetail = {
     loss_asset: string | null
     assets: AssetLabels
   }
-  /** A summary of its deposit. */
   deposit: {
     id: string
     state: string
@@ -73,19 +70,18 @@ export const mismatchColumns: readonly TableColumn<MismatchRow>[] = [
   { title: 'DETAIL', value: mismatchSentence },
 ]
 
-/** The possible loss, with the symbol of its asset; empty if there is none. */
+/** With its asset's symbol; empty if there is none. */
 export function lossText({ loss, loss_asset_symbol: symbol }: LossShown): string {
   return typeof loss === 'string' ? `${decimalText(loss)} ${valueText(symbol)}`.trimEnd() : ''
 }
 
-/** The paid or delivered amount, with its asset and network. */
 function amountText({ amount, asset_symbol: symbol, network }: MismatchRow): string {
   return symbol === '' ? '' : `${decimalText(amount)} ${symbol} on ${network}`
 }
 
 type LossShown = { loss?: unknown; loss_asset_symbol?: unknown }
 
-/** The meaning of a kind, the next step, and the time to act by; null if the mismatch has ended. */
+/** `act_by` is null if the mismatch has ended. */
 export type Advice = Pick<KindEntry, 'means' | 'next'> & { act_by: Date | null }
 
 export function adviceOf({ mismatch }: Pick<MismatchDetail, 'mismatch'>): Advice {
@@ -93,7 +89,7 @@ export function adviceOf({ mismatch }: Pick<MismatchDetail, 'mismatch'>): Advice
   return { means, next, act_by: actBy(mismatch, actWithinHours) }
 }
 
-/** The database may hold a kind of an older version that is no longer in the table. */
+/** The database may hold a kind of an older version. */
 export function entryOf(kind: string): Pick<KindEntry, 'means' | 'next'> & { actWithinHours?: number } {
   const entries: Readonly<Record<string, KindEntry>> = mismatchKinds
   return entries[kind] ?? { means: 'This kind of mismatch is no longer reported.', next: 'Resolve it.' }
@@ -142,7 +138,7 @@ function depositText(deposit: MismatchDetail['deposit']): string {
   return `${id}: ${state}, ${paid.join(' ')}, for ${owner}`
 }
 
-/** The history of a mismatch. Its states before and after are in the same words as the mismatch itself. */
+/** In the same words as the mismatch itself. */
 export function historyColumns({
   kind,
   assets,

@@ -3,12 +3,12 @@ import type { DepositState } from '../core/judging/reconcile.ts'
 import { type AssetLabels, amountsInUnits, amountsNamed } from './mismatch-sentence.ts'
 import type { TableColumn } from './text.ts'
 
-/** The reasons of a deposit's verdict, made anew from stored evidence; or why they cannot be given. */
+/** Made anew from stored evidence. */
 export type Explanation =
   | { at: Date; state: DepositState; reasons: readonly VerdictReason[] }
   | { problem: string }
 
-/** The statement and its inbox rows; on the line below, what decided. */
+/** On the line below, what decided. */
 export function reasonText(reason: VerdictReason, assets: AssetLabels): string {
   const { what, evidence } = reason
   const says = amountsInUnits(reason.says, assets)
@@ -16,7 +16,7 @@ export function reasonText(reason: VerdictReason, assets: AssetLabels): string {
   return `${what}: ${says}${rows}\n    ${decidedBy(reason, assets)}\n`
 }
 
-/** A reason as documents contain it: its texts in units, and every amount that they name. */
+/** Texts in units, and every amount that they name. */
 export function reasonDocument(reason: VerdictReason, assets: AssetLabels): object {
   const { says, policy } = reason
   return {
@@ -34,7 +34,6 @@ export const reasonColumns = (assets: AssetLabels): readonly TableColumn<Verdict
   { title: 'INBOX', value: ({ evidence }) => evidence.join(', ') },
 ]
 
-/** The rule, the policy line and the deadline. */
 function decidedBy({ rule, policy, until }: VerdictReason, assets: AssetLabels): string {
   const line = policy === null ? null : amountsInUnits(policy, assets)
   const decided = [rule, line, until === null ? null : `until ${until.toISOString()}`]

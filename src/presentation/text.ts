@@ -1,4 +1,4 @@
-/** A JSON value as a line for people: `stated 99900000, delivered 99000000`. Empty values are left out. */
+/** `stated 99900000, delivered 99000000`. Empty values are left out. */
 export function objectText(value: unknown): string {
   if (value === null || typeof value !== 'object' || value instanceof Date) return valueText(value)
   return Object.entries(value)
@@ -16,28 +16,22 @@ export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** The detail of a mismatch as text, by field name. */
 export function detailText(detail: Readonly<Record<string, string>>): string {
   return Object.entries(detail)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ')
 }
 
-/** A name and its text, on one line or several. */
 export type Fact = { name: string; lines: readonly string[] }
 
-/** A column of a table for people, printed or shown in a browser. */
 export type TableColumn<Row> = { title: string; value: (row: Row) => string; align?: 'right' }
 
-/**
- * Replaces control and format characters: text from external senders must not control the reader's terminal, or reverse
- * the direction of a line.
- */
+/** Text from external senders must not control the reader's terminal, or reverse the direction of a line. */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\n\t]/gu, '\ufffd')
 }
 
-/** A duration in seconds, for people: `4 s`, `3 min`, `2 h`, `5 d`. */
+/** `4 s`, `3 min`, `2 h`, `5 d`. */
 export function duration(seconds: number): string {
   if (seconds < 120) return `${Math.floor(seconds)} s`
   if (seconds < 7200) return `${Math.floor(seconds / 60)} min`

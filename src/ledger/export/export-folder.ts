@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { Fault, messageOf } from '../../core/errors.ts'
 
-/** How much of the file is written and synced to the disk, and the state needed to continue from there. */
+/** The synced part of the file, and the state to continue from there. */
 export type Checkpoint<State> = { bytes: number; sha256: string; state: State }
 
 export type WrittenFile = { name: string; bytes: number; sha256: string }
@@ -23,8 +23,8 @@ const manifestName = 'manifest.json'
 const checkpointName = 'unfinished.json'
 
 /**
- * The folder of one export: a growing file, a checkpoint, and a manifest once the file is complete. Until then the file
- * has another name, so that a part is not mistaken for the whole.
+ * A growing file, a checkpoint, and at last a manifest. Until then the file has another name, so that a part is not
+ * mistaken for the whole.
  */
 export class ExportFolder<State> implements AsyncDisposable {
   readonly #folder: string
@@ -32,7 +32,7 @@ export class ExportFolder<State> implements AsyncDisposable {
   readonly #handle: FileHandle
   readonly #hash: Hash
   #bytes: number
-  /** The state that an interrupted export left; null for a new export. */
+  /** Left by an interrupted export; null for a new one. */
   readonly resumed: State | null
 
   private constructor(folder: string, file: string, opened: ExportFile<State>) {
@@ -77,14 +77,12 @@ export class ExportFolder<State> implements AsyncDisposable {
     this.#bytes += data.length
   }
 
-  /** An export that is interrupted later can continue from here. */
   async checkpoint(state: State): Promise<void> {
     await this.#handle.datasync()
     const checkpoint = { bytes: this.#bytes, sha256: this.#hash.copy().digest('hex'), state }
     await this.#put(checkpointName, `${JSON.stringify(checkpoint)}\n`)
   }
 
-  /** Gives the file its name and writes the manifest that describes it. */
   async finish<Manifest extends object>(manifest: (file: WrittenFile) => Manifest): Promise<Manifest> {
     await this.#handle.datasync()
     const sha256 = this.#hash.copy().digest('hex')
@@ -99,7 +97,7 @@ export class ExportFolder<State> implements AsyncDisposable {
     await this.#handle.close()
   }
 
-  /** Writes the file whole or not at all. */
+  /** Whole or not at all. */
   async #put(name: string, text: string): Promise<void> {
     const path = join(this.#folder, name)
     await writeFile(`${path}.new`, text, { flush: true })
@@ -129,7 +127,7 @@ async function begin<State>(path: string): Promise<ExportFile<State>> {
 /** Data written after the checkpoint is cut off and written again. */
 async function reopen<State>(folder: string, file: string): Promise<ExportFile<State>> {
   const path = join(folder, partOf(file))
-  // The export was interrupted after the file was renamed and before the manifest was written.
+  // Interrupted between renaming the file and writing the manifest.
   if (existsSync(join(folder, file))) await rename(join(folder, file), path)
   const text = await readFile(join(folder, checkpointName), 'utf8')
   const { bytes, sha256, state } = JSON.parse(text) as Checkpoint<State>

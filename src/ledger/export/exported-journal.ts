@@ -1,11 +1,10 @@
 import { formatAmount } from '../../core/money.ts'
-/** An asset as an export writes it. */
 export type ExportedAsset = {
   /** `network/contract`, `network/mint` or `network/native`. */
   key: string
   symbol: string
   decimals: number
-  /** Its unique name in plain-text accounting. */
+  /** Unique in plain-text accounting. */
   commodity: string
 }
 
@@ -14,33 +13,32 @@ export type ExportedTransfer = {
   debit: string
   credit: string
   asset: ExportedAsset
-  /** In smallest units. */
+  /** In base units. */
   amount: bigint
 }
 
-/** A journal with the requested transfers. Times are ISO 8601 in UTC with all six digits of PostgreSQL. */
+/** Times are ISO 8601 in UTC with all six digits of PostgreSQL. */
 export type ExportedJournal = {
   id: bigint
   postingKey: string
   kind: string
   depositId: bigint | null
   reverses: bigint | null
-  /** Why a person booked it; null if no reason was given. */
   reason: string | null
-  /** The month whose books contain it: `2026-01`. */
+  /** Of the books: `2026-01`. */
   period: string
   eventAt: string
   recordedAt: string
   transfers: readonly ExportedTransfer[]
 }
 
-/** The contents of an export, each list ordered by name; for each asset also the sum of all amounts. */
+/** Lists are ordered by name. */
 export type ExportContents = {
   accounts: readonly string[]
   assets: readonly { asset: ExportedAsset; amount: bigint }[]
 }
 
-/** How one kind of file is written: its head, the text of each journal, and a tail that is known only at the end. */
+/** The tail is known only at the end. */
 export type ExportFormat = {
   file: string
   head: string
@@ -48,22 +46,22 @@ export type ExportFormat = {
   tail: (used: ExportContents) => string
 }
 
-/** The day of the event, in UTC. */
+/** In UTC. */
 export function dayOf({ eventAt }: ExportedJournal): string {
   return eventAt.slice(0, 10)
 }
 
-/** The month of the event. The journal is in the books of a later month if that one was closed. */
+/** The journal is in the books of a later month if this one was closed. */
 export function monthOf({ eventAt }: ExportedJournal): string {
   return eventAt.slice(0, 7)
 }
 
-/** One line of text: no character in it ends the line or controls a terminal. */
+/** No character ends the line or controls a terminal. */
 export function oneLine(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
-/** The counts so far, as the checkpoint of an interrupted export stores them. */
+/** The checkpoint of an interrupted export stores it. */
 export type TallyState = {
   journals: string
   transfers: string
@@ -73,7 +71,7 @@ export type TallyState = {
 
 type AssetTally = { asset: ExportedAsset; transfers: bigint; amount: bigint }
 
-/** The totals of an asset in the manifest: the debited amount, which equals the credited amount. */
+/** The debited amount, which equals the credited amount. */
 export type AssetTotal = {
   asset: string
   symbol: string
@@ -83,7 +81,7 @@ export type AssetTotal = {
   amount_base: string
 }
 
-/** Counts what an export contains. It stores accounts and assets, but no journals. */
+/** Stores accounts and assets, but no journals. */
 export class Tally {
   #journals = 0n
   #transfers = 0n
@@ -132,7 +130,6 @@ export class Tally {
     return { ...this.counts(), accounts: [...this.#accounts].toSorted(), assets }
   }
 
-  /** Continues an interrupted export. */
   static from(state: TallyState, assetOf: (key: string) => ExportedAsset): Tally {
     const tally = new Tally()
     tally.#journals = BigInt(state.journals)

@@ -8,15 +8,14 @@ import {
 } from './exported-journal.ts'
 import { beancount, hledger } from './plain-text.ts'
 
-/** A line of comma-separated values, quoted by RFC 4180, with a line feed at its end. */
+/** Quoted by RFC 4180, ends with a line feed. */
 export function csvLine(cells: readonly string[]): string {
   return `${cells.map(csvCell).join(',')}\n`
 }
 
 /**
- * A spreadsheet runs a cell that begins like a formula, even after blanks, and some of these texts come from external
- * senders. A leading apostrophe makes the cell text. A cell that begins with an apostrophe gets another one, so that
- * removing the first one restores the text. Numbers are left unchanged.
+ * A spreadsheet runs a cell that begins like a formula, even after blanks. A leading apostrophe makes it text; a cell
+ * that begins with one gets another, so that removing the first restores the text. Numbers are left unchanged.
  */
 function csvCell(text: string): string {
   const isNumber = /^-?\d+(\.\d+)?$/.test(text)
@@ -38,7 +37,7 @@ export function formatOf(name: ExportFormatName, chart: Chart): ExportFormat {
   return formats[name]
 }
 
-/** One JSON document per line for each journal. Numbers that may be long are strings, so that no reader rounds them. */
+/** One JSON document per line. Long numbers are strings, so that no reader rounds them. */
 const journalsJsonl: ExportFormat = {
   file: 'journals.jsonl',
   head: '',
@@ -124,10 +123,9 @@ function linesOf(journal: ExportedJournal, { leg, debit, credit, asset, amount }
   return side(debit, amount) + side(credit, -amount)
 }
 
-/** The code and name of an account in other books, if the settings give them. */
 type Chart = (account: string) => { code: string | null; name: string | null }
 
-/** The columns of Xero's template for manual journals, then those of QuickBooks Online's import. */
+/** Xero's template for manual journals, then QuickBooks Online's import. */
 const importColumns = [
   '*Narration',
   '*Date',
@@ -144,8 +142,8 @@ const importColumns = [
 ]
 
 /**
- * One file that Xero and QuickBooks both import. They allow one currency per journal, so a journal with several assets
- * becomes one for each, which balances by itself. Its date is in the month whose books contain it.
+ * For Xero and QuickBooks. They allow one currency per journal, so a journal with several assets becomes one for each,
+ * which balances by itself.
  */
 function journalCsv(chart: Chart): ExportFormat {
   return {
@@ -190,7 +188,7 @@ function importLines(journal: ExportedJournal, { chart, transfers, place }: Sing
     .join('')
 }
 
-/** A journal that arrives after its month was closed is dated on the first day of the month whose books contain it. */
+/** If the event's month was closed, the first day of the month whose books contain the journal. */
 function bookedOn(journal: ExportedJournal): string {
   return monthOf(journal) === journal.period ? dayOf(journal) : `${journal.period}-01`
 }

@@ -11,13 +11,10 @@ import {
   oneLine,
 } from './exported-journal.ts'
 
-/** Before any possible booking: Beancount requires a day for the declaration of an account or commodity. */
+/** Beancount requires a day before any booking for declarations. */
 const dayOne = '1970-01-01'
 
-/**
- * A file that "bean-check" accepts. Beancount reads directives in the order of their days, regardless of their
- * position.
- */
+/** "bean-check" accepts it. Beancount sorts directives by day. */
 export const beancount: ExportFormat = {
   file: 'books.beancount',
   head: 'option "title" "depositd"\n\n',
@@ -51,7 +48,7 @@ function beancountPostings({ debit, credit, asset, amount }: ExportedTransfer): 
   return [posting(debit, amount), posting(credit, -amount)]
 }
 
-/** Beancount calculates with this many digits and silently rounds the rest. */
+/** Beancount silently rounds to this many digits. */
 const digitsMax = 28
 
 function beancountDeclarations({ accounts, assets }: ExportContents): string {
@@ -78,9 +75,8 @@ function tooLong({ key }: ExportedAsset): Fault {
 }
 
 /**
- * The name of an account in hledger, which accepts most names unchanged. A part that it could misread, such as an
- * owner's id with blanks, is reduced to safe characters and distinguished by a digest. No two accounts get the same
- * name.
+ * hledger accepts most names. A part that it could misread, such as an owner's id with blanks, is reduced to safe
+ * characters and a digest. No two accounts get the same name.
  */
 export function hledgerAccount(account: string): string {
   return account
@@ -90,9 +86,9 @@ export function hledgerAccount(account: string): string {
 }
 
 /**
- * The name of an account in Beancount. Its parts begin with a capital letter or a digit and contain letters, digits and
- * dashes: `Assets:In-transit:Base`. A part that is not all lower-case letters, digits and underscores ends in `X` and a
- * digest. No two accounts get the same name, because no other part has a capital letter after its first character.
+ * `Assets:In-transit:Base`: parts begin with a capital letter or a digit. A part that is not all lower-case letters,
+ * digits and underscores ends in `X` and a digest: no other part has a later capital letter, so no two accounts get the
+ * same name.
  */
 export function beancountAccount(account: string): string {
   return account
@@ -121,9 +117,8 @@ function capitalised(part: string): string {
 }
 
 /**
- * The name of an asset in hledger and Beancount: its symbol, its network, and seven digits of the SHA-256 of its key,
- * as in `USDC.BASE.1A2B3C4`. It depends on the asset alone, so that another token with the same symbol changes no name
- * that was exported before. Beancount allows 24 characters: capital letters, digits and dots, beginning with a letter.
+ * `USDC.BASE.1A2B3C4`: symbol, network, and seven digits of the SHA-256 of the key. Another token with the same symbol
+ * changes no name exported before. Beancount allows 24 capital letters, digits and dots, beginning with a letter.
  */
 export function commodityOf({ key, symbol }: { key: string; symbol: string }): string {
   const network = key.slice(0, key.indexOf('/'))
@@ -141,7 +136,7 @@ function capitals(text: string): string {
     .replaceAll(/[^A-Z0-9]/g, '')
 }
 
-/** A journal that "hledger check --strict" accepts. Declarations come at its end, when all of them are known. */
+/** "hledger check --strict" accepts it. Declarations come last, when all are known. */
 export const hledger: ExportFormat = {
   file: 'books.journal',
   head: 'decimal-mark .\n\n',
@@ -186,8 +181,8 @@ function hledgerDeclarations({ accounts, assets }: ExportContents): string {
 }
 
 /**
- * hledger decodes a file by the locale of its user, so characters outside ASCII are escaped as in JSON. A comma is
- * escaped too, because it would end a tag.
+ * hledger decodes a file by its user's locale, so characters outside ASCII are escaped as in JSON. A comma would end a
+ * tag.
  */
 function hledgerText(text: string): string {
   return oneLine(text).replaceAll(
