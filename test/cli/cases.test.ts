@@ -181,16 +181,16 @@ const wrongUses = [
     'A cannot approve their own decision',
   ],
   ['mismatches write-off 1 --reason x --withdraw --approved-by b', 'deposit 1 is not written off'],
-  ['deposits split 2 --transfer base/0x0/0 --reason x --approved-by b', 'deposit 2 has no id of the service'],
+  ['deposits split 2 --transfer base/0x0/0 --reason x --approved-by b', 'deposit 2 has no service id'],
 ] as const
 
 test.each([
-  ['mismatches resolve 99 --reason x', 'there is no mismatch 99'],
+  ['mismatches resolve 99 --reason x', 'mismatch 99 does not exist'],
   ['mismatches show 99', 'mismatch 99 not found'],
   ['deposits match dep_9 --transfer base/0x0/0 --reason x', 'there is no deposit dep_9'],
   [
     'deposits match dep_1 --transfer base/0x0/0 --reason x --approved-by b',
-    'no transfer base/0x0/0 to a watched address is known; write it as network/transaction/index',
+    'no chain transfer base/0x0/0 to a watched address is known; write it as network/transaction/index',
   ],
 ])('%s names something that is not found: status 3', async (line, message) => {
   expect(await depositd(line)).toMatchObject({
