@@ -4,13 +4,13 @@ import { Fault } from '../core/errors.ts'
 export type CachedValue<Value> = { value: Value; ageSeconds: number }
 
 export type CachedReadOptions = {
-  /** A read that takes no longer than this is not cached, only shared by concurrent callers. */
+  /** A read this fast is not cached, only shared by concurrent callers. */
   shortMs: number
   /**
    * The result of a slower read is kept for this many times its duration, which limits the share of time spent reading.
    */
   timesKept: number
-  /** The longest time that a result is kept, even if the machine was slow during the read. */
+  /** Even if the machine was slow during the read. */
   keptMaxMs: number
   /** After this long, a caller who waits for a new read gets the previous value. */
   waitMs: number
@@ -28,10 +28,7 @@ const keeping: CachedReadOptions = {
   nowMs: () => performance.now(),
 }
 
-/**
- * Shares one read among all callers, and repeats it only when the value has expired. This limits cost and time
- * regardless of the amount of data.
- */
+/** Bounds cost and time regardless of the amount of data. */
 export function cacheRead<Value>(
   read: () => Promise<Value>,
   changes: Partial<CachedReadOptions> = {},
@@ -73,7 +70,6 @@ export function cacheRead<Value>(
   }
 }
 
-/** Waits for at most `ms`. */
 async function within(done: Promise<void>, ms: number): Promise<void> {
   const giveUp = new AbortController()
   try {

@@ -1,7 +1,7 @@
 import { type LineSink, logEvent } from '../log/log-event.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Counts the outcome of a canary, and logs it if the canary was lost. */
+/** Logs only a lost canary. */
 export function reportCanary(
   metrics: Metrics,
   log: LineSink,

@@ -1,19 +1,18 @@
 import { beatAgeMaxSeconds } from '../health.ts'
 import { type CachedValue, cacheRead } from './cached-read.ts'
 import { type ReadingPart, readingParts } from './metrics/daemon.ts'
-/** Counts and ages from the database and the queue, by part. Ages are in seconds. */
+/** Ages are in seconds. */
 export type GaugeValues = {
   live: Live
   totals: MetricTotals
   scorecard: readonly Scores[]
-  /** Jobs by state. */
+  /** By state. */
   queue: Readonly<Record<string, number>>
 }
 
-/** Open and waiting items. */
 export type Live = {
   inbox: { pending: number; oldest: number }
-  /** Number of stored deliveries. */
+  /** Stored deliveries. */
   quarantine: number
   /** `unnamed` is the age of the oldest item without an open mismatch; null if there is none. */
   stages: readonly { stage: string; network: string; oldest: number; unnamed: number | null }[]
@@ -26,7 +25,6 @@ export type Live = {
     oldest: number
   }[]
   atRisk: readonly { asset: string; severity: string; units: number }[]
-  /** Open mismatches grouped by cause. */
   causes: readonly OpenCause[]
   sealAge: number
   untied: readonly { control: string; asset: string; units: number }[]
@@ -34,7 +32,6 @@ export type Live = {
   streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
 }
 
-/** A cause of open mismatches at the time of the read. */
 export type OpenCause = {
   kind: string
   service: string
@@ -42,12 +39,12 @@ export type OpenCause = {
   side: string
   severity: string
   since: Date
-  /** Number of mismatches. */
+  /** Mismatches. */
   count: number
   callsForPeople: boolean
 }
 
-/** Advances the ages of a reading by the seconds since then. An age of 0 means that nothing waits, and stays 0. */
+/** An age of 0 means that nothing waits, and stays 0. */
 export function agedBy(seconds: number, live: Live): Live {
   const later = (age: number) => (age === 0 ? 0 : age + seconds)
   const withOldest = <Row extends { oldest: number }>(row: Row): Row => ({
@@ -67,7 +64,7 @@ export function agedBy(seconds: number, live: Live): Live {
   }
 }
 
-/** Counts and sums over all stored rows. */
+/** Over all stored rows. */
 export type MetricTotals = {
   deposits: readonly { state: string; network: string; count: number }[]
   matrix: readonly { leg: string; source: string; cell: string; count: number }[]
@@ -77,7 +74,7 @@ export type MetricTotals = {
   coverageGaps: readonly { network: string; ranges: number }[]
 }
 
-/** The service's performance on one route; null if a value is not known. */
+/** Null if a value is not known. */
 export type Scores = {
   route: string
   completeness: string | null
@@ -91,15 +88,15 @@ export type Scores = {
   fee_share: string | null
 }
 
-/** Reads each part separately: if the queue does not respond, the database still does. */
+/** Separately: if the queue does not respond, the database still does. */
 type GaugeSources = { [Part in ReadingPart]: () => Promise<GaugeValues[Part]> }
 
 type ReadParts = { [Part in ReadingPart]: CachedValue<GaugeValues[Part]> | null }
 
-/** The value of each part; null if it could not be read. */
+/** Null for a part that could not be read. */
 export type ReadGauges = () => Promise<ReadParts>
 
-/** The parts that a process reports; parts that other processes report are missing. */
+/** Without the parts that other processes report. */
 export type ReportedGauges = Partial<ReadParts>
 export type ReportGauges = () => Promise<ReportedGauges>
 
@@ -119,7 +116,7 @@ const keptMaxMs: Record<ReadingPart, number> = {
 
 export type GaugesReader = ReadGauges & ((parts: readonly ReadingPart[]) => Promise<ReportedGauges>)
 
-/** Creates the reader of the requested parts, or of all. Each part is read no more often than its cost allows. */
+/** Reads each part no more often than its cost allows. */
 export function createGaugesReader(
   sources: GaugeSources,
   unreadable: (part: ReadingPart, error: unknown) => void,

@@ -2,7 +2,6 @@ import type { Logger } from 'pino'
 import { limitLines } from '../log/limit-lines.ts'
 import { logEvent } from '../log/log-event.ts'
 
-/** The results of one transaction that are logged and traced. */
 export type AppliedTrail = {
   rows: number
   groups: number
@@ -15,13 +14,11 @@ export type AppliedTrail = {
     rows: readonly bigint[]
     webhooks: readonly bigint[]
   }[]
-  /** When the steps of the transaction were done, in milliseconds since 1970. */
+  /** In milliseconds since 1970. */
   times: Readonly<Record<'begunAt' | 'loadedAt' | 'decidedAt' | 'bookedAt', number>>
 }
 
-/**
- * Logs the lines that connect a webhook to its journals. Journals are always logged, the other lines at debug level.
- */
+/** Journals are always logged, the other lines at debug level. */
 export function reportApplied(log: Logger, { rows, groups, journals, taken, trails }: AppliedTrail): void {
   const isDetailed = log.isLevelEnabled('debug')
   if (isDetailed) {
@@ -42,7 +39,7 @@ export function reportApplied(log: Logger, { rows, groups, journals, taken, trai
 
 type WebhookStoreOutcomes = { outcomes: readonly string[]; inboxIds: readonly (bigint | null)[] }
 
-/** Logs committed webhooks, each with its inbox row, which all later lines name. */
+/** With the inbox row, which all later lines name. */
 export function reportStored(
   log: Logger,
   rows: readonly { sourceKey: string }[],
@@ -60,7 +57,7 @@ export function reportStored(
 }
 
 /**
- * Logs why webhooks could not be stored: once per failed commit, and at most a few times a second.
+ * Once per failed commit, and at most a few times a second.
  * @param now milliseconds
  */
 export function reportNotStored(log: Logger, now = Date.now): (error: unknown) => void {
@@ -76,7 +73,7 @@ export function reportNotStored(log: Logger, now = Date.now): (error: unknown) =
   }
 }
 
-/** The name of an inbox row in all output. Followed by a quotation mark, it is not a prefix of another row's name. */
+/** Followed by a quotation mark, it is not a prefix of another row's name. */
 export function rowName(id: bigint): string {
   return `inbox/${id}`
 }

@@ -14,7 +14,7 @@ import {
 } from './metrics/declare.ts'
 import { ofBooks, ofDeposits, ofScorecard } from './metrics/deposits.ts'
 
-/** Every metric, declared once, without the prefix. Labels are few and have limited values; ids belong in the log. */
+/** Without the prefix. Labels have few, limited values; ids belong in the log. */
 const declared = {
   ...ofService,
   ...ofIntake,
@@ -28,19 +28,16 @@ const declared = {
 type MetricDeclarations = typeof declared
 export type Metrics = { [Name in keyof MetricDeclarations]: ReturnType<MetricDeclarations[Name]> } & {
   registry: Registry
-  /** Names of gauges that were set to a value that is not a number, until cleared. */
+  /** Gauges set to a value that is not a number, until cleared. */
   refused: Set<string>
 }
 
-/** The declarations, for documentation. */
+/** For documentation. */
 export const metricDescriptions: readonly MetricDescription[] = Object.values(declared).map(
   ({ description }) => description,
 )
 
-/**
- * The metrics of one process, with Node's own.
- * @param known the label values that are known in advance, by set: networks and assets of the settings
- */
+/** @param known label values by set: networks and assets of the settings */
 export function createMetrics(version: string, known: KnownLabelValues = {}): Metrics {
   // The library only allows exemplars in an OpenMetrics registry, so this one only collects.
   const ground = openRegistry()

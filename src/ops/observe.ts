@@ -20,7 +20,7 @@ type ObservedOddLog = { network: string; reason: string; contract: string; tx: s
 
 type ObservedUnreadTransaction = { network: string; reason: string; slot: bigint; tx: string | null }
 
-/** Receives each event of the daemon once, counts it and, if it matters, logs it. */
+/** Counts each event of the daemon and, if it matters, logs it. */
 export type Observer = WebhookObserver &
   JobObserver & {
     rpc: (request: ObservedRpcRequest) => void
@@ -32,15 +32,14 @@ export type Observer = WebhookObserver &
     polled: (reading: { drifts: number; mismatches: readonly MismatchTransition[] }) => void
     mismatches: (changes: readonly MismatchTransition[]) => void
     rewound: (network: string) => void
-    /** A response of the ops port failed because of an error in the program. */
+    /** Because of an error in the program. */
     opsFailed: (path: string, error: unknown) => void
-    /** A part of the gauges could not be read. */
     gaugesUnreadable: (part: string, error: unknown) => void
-    /** The start is waiting for a server that it cannot reach. */
+    /** The start waits for a server that it cannot reach. */
     serverAwaited: (error: unknown) => void
   }
 
-/** What ended a mismatch; null if it opened. */
+/** Null if the mismatch opened. */
 const ended: Record<MismatchTransition['change'], 'evidence' | 'person' | null> = {
   opened: null,
   reopened: null,
@@ -98,7 +97,6 @@ type WebhookAnswer = {
   traceId?: string
 }
 
-/** Observes the webhook endpoint. */
 type WebhookObserver = {
   webhook: (answer: WebhookAnswer) => void
   webhookScheme: (event: WebhookSchemeEvent) => void
@@ -179,14 +177,14 @@ function observeMismatches(metrics: Metrics, log: Logger): Observer['mismatches'
 
 type ObservedBatch = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly MismatchTransition[] }
 
-/** Identifies the subject of the measurement: a deposit by its number, a message by its row of the inbox. */
+/** A deposit by its number, a message by its row of the inbox. */
 function exemplarOf(of: Lag['of']): Exemplar {
   if (of === undefined) return {}
   return 'depositId' in of ? { deposit_id: of.depositId.toString() } : { inbox: `inbox/${of.inboxId}` }
 }
 
 type JobObserver = {
-  /** A run of a job failed, or could not be queued. `key` names its network; empty for other jobs. */
+  /** A run failed, or could not be queued. `key` names its network; empty for other jobs. */
   jobFailed: (job: string, error: unknown, key?: string) => void
   queueTrouble: (event: QueueTrouble) => void
 }
@@ -218,14 +216,13 @@ export function observeJobs(metrics: Metrics, log: Logger, now = () => performan
 
 /** A problem that has not occurred for this long is over. No pause between two attempts is as long. */
 const overAfterMs = 300_000
-/** A problem that lasts is logged again after this long. */
 const remindAfterMs = 3_600_000
-/** Number of problems to remember. Problems with ever-changing texts push out others. */
+/** Problems with ever-changing texts push out others. */
 const problemsMax = 200
 
 type JobFailureTally = { failures: number; seenAt: number; loggedAt: number }
 
-/** Returns the number of failures if the problem has to be logged now; null if it is logged and not over. */
+/** The number of failures if the problem has to be logged now, otherwise null. */
 function createProblems(now: () => number): { noted: (text: string) => number | null } {
   const known = new Map<string, JobFailureTally>()
   return {
@@ -267,7 +264,6 @@ const pagesOfJobs: ReadonlyMap<string, string> = new Map([
   ['canary', 'docs/canary.md'],
 ])
 
-/** The page that describes the fix. */
 export function helpWith(job: string, error: unknown): string {
   const named = isFault(error, 'remote_failed') ? error.details.help : undefined
   const code = Object.entries(pagesOfCodes).find(([one]) => isFault(error, one as FaultCode))

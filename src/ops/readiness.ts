@@ -1,12 +1,12 @@
 import { messageOf } from '../core/errors.ts'
 import type { ComponentHealth } from '../health.ts'
 
-/** Checks several components at once. An error counts for `part`; the state of the others is then unknown. */
+/** An error counts for `part`; the state of the others is then unknown. */
 export type ReadinessCheck = { part: string; ask: () => Promise<readonly ComponentHealth[]> }
 
 export type Readiness = {
   checks: readonly ReadinessCheck[]
-  /** Whether this process needs the component for its own work; other components only cause warnings. */
+  /** By this process; other components only cause warnings. */
   isNeeded: (part: string) => boolean
   /** Conditions that work but should be fixed. */
   warnings: () => readonly Problem[]
@@ -19,7 +19,7 @@ export type ReadinessReport = { ready: boolean; unready: Problem[]; warnings: Pr
 /** Probes give up after a few seconds, and the response has to name the component before that. */
 export const answerMaxMs = 2000
 
-/** Creates the function that checks every component at once, each with a time limit. */
+/** Checks all at once, each with a time limit. */
 export function createReadiness({ checks, isNeeded, warnings }: Readiness): () => Promise<ReadinessReport> {
   const asks = checks.map(({ part, ask }) => ({ part, ask: shared(ask) }))
   return async () => {
@@ -50,7 +50,7 @@ function problemOf({ part, says }: ComponentHealth): Problem {
   return { part, problem: says }
 }
 
-/** Callers share a running check, so a check that hangs runs only once. */
+/** A check that hangs runs only once. */
 function shared<Result>(ask: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | null = null
   return () => {

@@ -8,8 +8,8 @@ import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
 import { type Metrics, metricsOf, openRegistry } from './metrics.ts'
 
 /**
- * Responds to a scrape. The process's own counters are always exported. Gauges that could not be read are left out,
- * because an old value must not pass for a current one. Simultaneous scrapes share one response.
+ * Gauges that could not be read are left out, because an old value must not pass for a current one. Simultaneous
+ * scrapes share one response.
  */
 export function serveMetrics({ metrics, read }: { metrics: Metrics; read: ReportGauges }): RequestHandler {
   const { plain, openMetrics } = createExpositions(metrics.registry)
@@ -24,7 +24,7 @@ export function serveMetrics({ metrics, read }: { metrics: Metrics; read: Report
   }
 }
 
-/** Runs once for all callers with the same id in one turn of the event loop, in the next turn. */
+/** Once for all callers with the same id, in the next turn of the event loop. */
 function oncePerTurn<Result>(): (id: string, run: () => Promise<Result>) => Promise<Result> {
   const due = new Map<string, Promise<Result>>()
   const start = async (id: string, run: () => Promise<Result>) => {
@@ -39,7 +39,7 @@ function oncePerTurn<Result>(): (id: string, run: () => Promise<Result>) => Prom
   }
 }
 
-/** Sets every gauge to the value that was read. Series that no longer occur or could not be read are removed. */
+/** Removes series that no longer occur or could not be read. */
 export function showGauges(metrics: Metrics, reported: ReportedGauges): void {
   for (const name of shownHere) metrics[name].clear()
   const show: Record<ReadingPart, () => void> = {
@@ -116,7 +116,7 @@ function showLive(metrics: Metrics, live: Live): void {
   showStreams(metrics, live)
 }
 
-/** Each row is one kind, severity, network and age. A kind without open mismatches has a 0 under an empty network. */
+/** A kind without open mismatches has a 0 under an empty network. */
 function showMismatches(metrics: Metrics, { mismatches }: Live): void {
   for (const severity of ['severe', 'warning', 'info'])
     for (const age of mismatchAges) {
@@ -219,7 +219,7 @@ function sum(counts: readonly number[]): number {
 
 type Exposition = { contentType: string; text: () => Promise<string> }
 
-/** Both text formats of a registry. OpenMetrics has exemplars, which the plain format cannot hold. */
+/** OpenMetrics has exemplars, which the plain format cannot hold. */
 function createExpositions(registry: Registry): Record<'plain' | 'openMetrics', Exposition> {
   const open = openRegistry()
   for (const metric of metricsOf(registry)) {
@@ -233,10 +233,7 @@ function createExpositions(registry: Registry): Record<'plain' | 'openMetrics', 
   }
 }
 
-/**
- * Whether a scrape prefers OpenMetrics, by its `Accept`. Only version 1.0.0 is supported. Other parameters, such as the
- * escaping of names, do not matter for names as simple as these.
- */
+/** Only version 1.0.0. Other parameters, such as the escaping of names, do not matter for names this simple. */
 export function prefersOpenMetrics(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(readRange)
   const weigh = (fits: (range: MediaRange) => boolean) =>

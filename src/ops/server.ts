@@ -11,42 +11,37 @@ import { serveMetrics } from './serve-metrics.ts'
 export type OpsSettings = {
   host: string
   port: number
-  /** The token that clients must send; null or absent if every client that reaches the port may see everything. */
+  /** Null or absent if every client that reaches the port may see everything. */
   token?: string | null
   limits?: OpsLimits
   metrics: Metrics
-  /** Called for a request that failed because of an error in the program. */
+  /** Because of an error in the program. */
   failed?: (path: string, error: unknown) => void
 }
 
-/** Enough for a few scrapers, probes and people. Clients that hold connections open or send slowly are cut off. */
+/** For a few scrapers, probes and people. Clients that hold connections open or send slowly are cut off. */
 export type OpsLimits = ServerLimits & { connectionsMax: number; connectionsPerSourceMax: number }
 
 /** A source at its limit leaves as many connections to others: a probe that gets none would restart the daemon. */
 export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256, connectionsPerSourceMax: 128 }
 
-/** The sources that are available when the daemon works. */
 export type OpsSources = {
   read: ReportGauges
   readiness: Readiness
-  /** Pages for people. */
   console?: RequestHandler
 }
 
 export type OpsServer = {
   url: string
-  /**
-   * Shows everything from now on. Before, the server only reports that the process is alive, its counters, and that it
-   * is not ready.
-   */
+  /** Until then, reports only liveness, the counters, and that the process is not ready. */
   open: (shown: OpsSources) => void
-  /** Reports from now on that the process is not ready, so that no traffic is sent to it while it stops. */
+  /** Not ready from now on, so that no traffic is sent while the process stops. */
   leave: () => void
   stop: () => Promise<void>
 }
 
 /**
- * Serves health, metrics and the console. Listens on loopback by default, because the content is not public.
+ * On loopback by default, because the content is not public.
  * @throws Fault `settings_bad` if the port is not available
  */
 export async function startOps(settings: OpsSettings): Promise<OpsServer> {
@@ -71,7 +66,6 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
   }
 }
 
-/** The current responders. */
 type OpsResponders = { ask: () => Promise<ReadinessReport>; read: ReportGauges; pages: RequestHandler }
 
 function createApp({ host, token = null, metrics, failed }: OpsSettings, showing: OpsResponders): Express {
@@ -125,7 +119,7 @@ const refuseGuessing: RequestHandler = (_request, response, next) => {
   next()
 }
 
-/** The response describes the current moment and must not be cached. */
+/** The response describes the current moment. */
 const unkept: RequestHandler = (_request, response, next) => {
   response.set('cache-control', 'no-store')
   next()
@@ -143,8 +137,8 @@ async function listen(app: Express, settings: Parameters<typeof startHttpServer>
 const ownNames = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
 /**
- * On loopback, the server accepts only its own names. Otherwise a foreign website could point its host name to this
- * port and read the responses as its own origin (DNS rebinding).
+ * On loopback, only its own names: a foreign website could point its host name to this port and read the responses as
+ * its own origin (DNS rebinding).
  */
 function refuseOtherNames(host: string): RequestHandler {
   const isOwn = ownNames.test(host.includes(':') ? `[${host}]` : host)
@@ -154,12 +148,12 @@ function refuseOtherNames(host: string): RequestHandler {
   }
 }
 
-/** Whether the client sent the token; always true if there is none. */
+/** Always true if there is no token. */
 type Recognises = (request: Request) => boolean
 
 /**
- * Accepts `Authorization: Bearer TOKEN`, or the token as the password of HTTP Basic, which browsers ask for. It
- * compares digests, so that neither the duration nor the length reveals anything about the token.
+ * `Authorization: Bearer TOKEN`, or the password of HTTP Basic, which browsers ask for. Compares digests, so that
+ * neither duration nor length reveals anything about the token.
  */
 function createRecognition(token: string | null): Recognises {
   if (token === null) return () => true

@@ -32,7 +32,6 @@ import type { ConsoleDeposit, ConsoleDepositFilter } from './reader.ts'
 
 const journalsMax = 100
 
-/** All about one deposit: its steps, the matrix, mismatches, the reasons of its verdict, evidence and journals. */
 export function depositPage(shown: ConsoleDeposit): ConsolePage {
   const { id, deposit, mismatches, evidence, isCut } = shown
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
@@ -54,7 +53,7 @@ ${sectionOf('Journals', journalsHtml(shown))}`
   return { title: `Deposit ${id}`, entry: '/deposits', body }
 }
 
-/** The steps from the payment to the books: which are done, and when. */
+/** From the payment to the books. */
 function courseOf(deposit: DepositDetail['deposit']): Html {
   const steps = [
     ['paid', 'deposited_at'],
@@ -165,7 +164,6 @@ type DepositsPageData = {
   networks: readonly string[]
 }
 
-/** Deposits, the newest first. */
 export function depositsPage({ rows, wish, networks }: DepositsPageData): ConsolePage {
   const { state, owner, network, before, limit } = wish
   const query = { state, owner, network, before: before?.toString() }
@@ -181,7 +179,6 @@ ${pager('/deposits', query, { field: 'before', last })}`
   return { title: 'Deposits', entry: '/deposits', body }
 }
 
-/** Lists the deposits that share a reference, to choose from. */
 export function foundPage(reference: string, ids: readonly bigint[]): ConsolePage {
   const body = html`<h1>Deposits</h1>
 <p>Several deposits are known by ${reference}:</p>
@@ -189,7 +186,6 @@ export function foundPage(reference: string, ids: readonly bigint[]): ConsolePag
   return { title: 'Deposits', entry: '/deposits', body }
 }
 
-/** A list with the columns of the command line, and links. */
 export function depositList(rows: readonly DepositListRow[], caption: string): Html {
   return tableOf(rows, { caption, columns: listColumns, empty: 'No deposits.' })
 }

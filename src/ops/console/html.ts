@@ -1,25 +1,25 @@
 import { type Fact, printable, type TableColumn } from '../../presentation/text.ts'
 
-/** A column as on the command line, with the markup of its cells if they are more than text. */
+/** `show`: markup, if a cell is more than text. */
 export type ShownColumn<Row> = TableColumn<Row> & { show?: (row: Row) => HtmlContent }
 
 type TableSettings<Row> = {
-  /** Names the table for users of screen readers. */
+  /** For users of screen readers. */
   caption: string
   columns: readonly ShownColumn<Row>[]
-  /** Shown if there are no rows. */
+  /** If there are no rows. */
   empty: string
 }
 
 const longestCell = 400
-/** Cells up to this length stay in one line if there is room. */
+/** Longer cells may wrap. */
 const longestWord = 28
-/** A table with at most this many columns fits every screen. */
+/** A table this narrow fits every screen. */
 const columnsOfSmall = 3
 
 /**
- * A table whose rows become cards on a narrow screen: every cell carries the name of its column. The roles repeat the
- * meaning of the elements, because browsers drop it from a table with another layout.
+ * Rows become cards on a narrow screen. The roles repeat the meaning of the elements, because browsers drop it from a
+ * table with another layout.
  */
 export function tableOf<Row>(rows: readonly Row[], { caption, columns, empty }: TableSettings<Row>): Html {
   if (rows.length === 0) return html`<p class="empty">${empty}</p>`
@@ -37,7 +37,6 @@ export function tableOf<Row>(rows: readonly Row[], { caption, columns, empty }: 
 <tbody role="rowgroup">${lines}</tbody></table>`
 }
 
-/** The same columns, with other markup for those that are named. */
 export function withShown<Row>(
   columns: readonly TableColumn<Row>[],
   shown: Readonly<Record<string, (row: Row) => HtmlContent>>,
@@ -48,7 +47,6 @@ export function withShown<Row>(
   })
 }
 
-/** Facts about one item, each with its name. */
 export function factsOf(facts: readonly (Fact & { show?: HtmlContent })[]): Html {
   const parts = facts.map(
     ({ name, lines, show }) =>
@@ -84,19 +82,19 @@ export class Html {
 
 export type HtmlContent = Html | string | number | bigint | null | readonly HtmlContent[]
 
-/** Makes markup from a template. Contents are escaped unless they are markup; null adds nothing. */
+/** Contents are escaped unless they are markup; null adds nothing. */
 export function html(parts: TemplateStringsArray, ...contents: readonly HtmlContent[]): Html {
   return new Html(String.raw({ raw: parts }, ...contents.map(textOf)))
 }
 
 const longestText = 4000
 
-/** Shortens a text, because text from outside may have any length. */
+/** Text from outside may have any length. */
 export function clip(text: string, lengthMax = longestText): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax)}…`
 }
 
-/** A path of the console with its query. Null and empty fields are left out. */
+/** Null and empty fields are left out. */
 export function linkTo(
   path: string,
   query: Readonly<Record<string, string | null | undefined>> = {},

@@ -8,7 +8,6 @@ import { type Html, html, tableOf, withShown } from './html.ts'
 import { badge, type ConsolePage, partHtml, sectionOf, timeOf } from './page.ts'
 import type { LedgerReading } from './reader.ts'
 
-/** The books: each account by asset, the months, and the seals. */
 export function ledgerPage({ readAt, trial, periods, seals }: LedgerReading): ConsolePage {
   const body = html`<h1>Ledger</h1>
 <p class="asof">As of ${timeOf(readAt)}</p>
@@ -45,7 +44,7 @@ function trialHtml({ lines, totals }: TrialBalanceData): Html {
 <p class="note">Sums are over all accounts, also over those that are not shown because there are too many.</p>`
 }
 
-/** Leaves out the columns of the asset, which is in the heading, and emphasizes the sum. */
+/** The asset is in the heading. */
 const shownColumns = withShown(
   trialBalanceColumns.filter(({ title }) => title !== 'SYMBOL' && title !== 'ASSET'),
   { ACCOUNT: ({ account }) => (account === '= sum' ? html`<strong>sum</strong>` : account) },

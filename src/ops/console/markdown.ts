@@ -1,8 +1,8 @@
 import { type Html, html } from './html.ts'
 
 /**
- * Converts the Markdown of the runbook to markup: headings, paragraphs, lists, code, bold, italic. Other syntax is
- * shown as it is. Links show only their text, because they lead to files.
+ * Headings, paragraphs, lists, code, bold, italic; other syntax is shown as it is. Links show only their text, because
+ * they lead to files.
  */
 export function markdownHtml(text: string): Html {
   const blocks: Html[] = []
@@ -45,7 +45,7 @@ function listAt(lines: readonly string[], at: number): MarkdownBlock {
   return { block: html`<ul>${items.map((item) => html`<li>${inline(item)}</li>`)}</ul>`, end }
 }
 
-/** The index of the first line from `from` that does not belong, at the earliest the one after the start. */
+/** The first line that does not belong, at the earliest the one after the start. */
 function endOf(lines: readonly string[], from: number, belongs: (line: string) => boolean): number {
   let end = from
   while (end < lines.length && belongs(lines[end] ?? '')) end++
@@ -70,7 +70,7 @@ function pieceOf(piece: string): Html | string {
   return said ?? piece
 }
 
-/** The section below the heading of that name, without the heading; empty if there is none. */
+/** Without the heading; empty if there is none. */
 export function sectionNamed(text: string, name: string): string {
   const lines = text.split('\n')
   const start = lines.findIndex(

@@ -19,7 +19,6 @@ import type { ConsoleMismatchFilter } from './reader.ts'
 
 const historyMax = 200
 
-/** All about one mismatch: its sentence, the fix, its history, and its section of the runbook. */
 export function mismatchPage(shown: MismatchDetail, runbook: string): ConsolePage {
   const { mismatch, deposit, history } = shown
   const id = String(mismatch.id)
@@ -51,7 +50,7 @@ function linked(
   return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }
 }
 
-/** The console is read-only. People decide on the command line, which records their name. */
+/** The console is read-only. The command line records the name of the person who decides. */
 function commandsFor(id: string, depositId: string | null): Html {
   const lines = [
     `bin/depositd mismatches assign ${id} NAME`,
@@ -84,7 +83,7 @@ type MismatchesPageData = {
   networks: readonly string[]
 }
 
-/** The open mismatches, by severity and then age, each with the next step. */
+/** By severity and then age. */
 export function mismatchesPage({ rows, wish, networks }: MismatchesPageData): ConsolePage {
   const { kind, severity, network, status, after, limit } = wish
   const query = { kind, severity, network, status, after: after?.toString() }
@@ -108,7 +107,6 @@ const explained = {
   all: 'All that ever were: open, then snoozed, resolved, and cleared by evidence.',
 } as const
 
-/** A list with the columns of the command line, and links. */
 export function mismatchList(rows: readonly MismatchRow[], caption: string): Html {
   return tableOf(rows, { caption, columns: listColumns, empty: 'No mismatches.' })
 }
@@ -116,7 +114,6 @@ export function mismatchList(rows: readonly MismatchRow[], caption: string): Htm
 const longestSubject = 120
 const longestDetail = 240
 
-/** Links the subject of a mismatch if it is a deposit. */
 function subjectLink(subject: string): HtmlContent {
   const [, id] = /^deposit\/([1-9]\d{0,17})$/.exec(subject) ?? []
   return id === undefined ? clip(subject, longestSubject) : html`<a href="/deposits/${id}">${subject}</a>`

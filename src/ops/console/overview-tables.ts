@@ -33,7 +33,7 @@ const causeColumns: readonly ShownColumn<CauseRow>[] = [
   },
 ]
 
-/** One row for each cause: first those that need a person, then by severity and age. */
+/** First the causes that need a person, then by severity and age. */
 export function causesTable({ causes }: Live, now: Date): Html | null {
   if (causes.length === 0) return null
   const rows = causes.map((one) => ({ ...one, age: (now.getTime() - one.since.getTime()) / 1000 }))
@@ -81,7 +81,6 @@ function unitsText(units: number): string {
   return units.toLocaleString('en', { maximumFractionDigits: 6 })
 }
 
-/** A row for each asset, a column for each class of accounts. */
 export function moneyTable(totals: MetricTotals): Html {
   const { balances, assets } = totals
   const accounts = shownAccounts.filter((name) => balances.some(({ account }) => account === name))
@@ -100,7 +99,7 @@ export function moneyTable(totals: MetricTotals): Html {
 <p class="note">Debit balances are positive, to six digits; <a href="/ledger">the ledger</a> has each account, exactly.</p>`
 }
 
-/** A row for each network, a column for each state that occurs. Only the known networks link to a list of deposits. */
+/** Only the known networks link to a list of deposits. */
 export function statesTable({ deposits }: MetricTotals, known: readonly string[]): Html {
   const states = depositStates.filter((state) => deposits.some((one) => one.state === state))
   const networks = [...new Set(deposits.map(({ network }) => network))].toSorted()
@@ -145,7 +144,6 @@ export function streamsTable({ streams }: Live, totals: MetricTotals | null): Ht
 
 type ComponentStatusRow = { part: string; tone: Tone; word: string; says: string }
 
-/** The components that this process needs, and those that it only reports. */
 export function partsTable({ unready, warnings, fine }: ReadinessReport): Html {
   const rows: ComponentStatusRow[] = [
     ...unready.map(({ part, problem }) => ({

@@ -18,10 +18,9 @@ import type { Overview, OverviewGauges } from './reader.ts'
 
 const refreshSeconds = 30
 
-/** `isLive`: the page refreshes itself. `networks`: deposits of these can be listed. */
+/** `isLive`: the page refreshes itself. `networks`: their deposits can be listed. */
 type OverviewPageOptions = { isLive: boolean; networks: readonly string[] }
 
-/** The overview: verdict, numbers, mismatches, balances, waiting items, and the latest deposits. */
 export function overviewPage(overview: Overview, { isLive, networks }: OverviewPageOptions): ConsolePage {
   const { readAt, gauges, health, gravest, latest } = overview
   const again = isLive
@@ -63,7 +62,7 @@ function workOf({ gauges: { live, totals }, health }: Overview): Html {
   return html`${waits}${streams}${sectionOf('What works', partsTable(health))}`
 }
 
-/** The most important numbers. A section that could not be read has no card. */
+/** A section that could not be read has no card. */
 function cardsOf({ live, totals, queue }: OverviewGauges): Html {
   const cards = [
     ...(totals === null ? [] : [booksCard(totals.value, live?.value ?? null)]),
@@ -144,7 +143,7 @@ function queueCard(jobs: Readonly<Record<string, number>>): Card {
 
 type VerdictLine = { tone: Tone; text: string }
 
-/** The statements about the current state, the most severe first; a single sentence if nothing is wrong. */
+/** The most severe statement first; a single sentence if nothing is wrong. */
 function verdictOf(gauges: OverviewGauges, health: ReadinessReport): Html {
   const wrong = [...saidOfReading(gauges), ...saidOfHealth(health)]
   const severe = wrong.filter(({ tone }) => tone === 'severe')

@@ -3,10 +3,10 @@ import type { SectionResult } from './reader.ts'
 
 export type ConsolePage = {
   title: string
-  /** The menu entry of the page, if it has one. */
+  /** If the page has a menu entry. */
   entry?: (typeof entries)[number][0]
   body: HtmlContent
-  /** The page reloads after this many seconds, if the user asked for it. */
+  /** If the user asked for a reload. */
   refreshSeconds?: number
 }
 
@@ -17,10 +17,10 @@ const entries = [
   ['/ledger', 'Ledger'],
 ] as const
 
-/** `dashboards`: the URL of Grafana, if there is one to link to. */
+/** `dashboards`: the URL of Grafana. */
 export type Frame = { version: string; stylePath: string; dashboards: string | null; now: Date }
 
-/** The whole document. It loads nothing from other hosts and runs no scripts. */
+/** Loads nothing from other hosts and runs no scripts. */
 export function documentOf(page: ConsolePage, { version, stylePath, dashboards, now }: Frame): string {
   const { title, entry, body, refreshSeconds } = page
   const refresh =
@@ -65,13 +65,13 @@ export const iconPath = '/console-icon.svg'
 /** Two bars, level with each other. */
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#0b6e5f"/><path d="M6 12h20M6 20h20" stroke="#fff" stroke-width="3.4" stroke-linecap="round"/></svg>`
 
-/** A time in UTC, to the second. */
+/** In UTC, to the second. */
 export function timeOf(at: Date): Html {
   const text = at.toISOString()
   return html`<time datetime="${text}">${text.slice(0, 19).replace('T', ' ')} UTC</time>`
 }
 
-/** A status as a word with a colour, never by the colour alone. */
+/** Never by the colour alone. */
 export function badge(tone: Tone, text: string): Html {
   return html`<span class="badge ${tone}">${text}</span>`
 }
@@ -97,7 +97,6 @@ export function stateBadge(state: string): Html {
   return badge(tonesOfStates[state] ?? 'quiet', state)
 }
 
-/** A section of a page with its own heading. */
 export function sectionOf(title: string, ...body: readonly HtmlContent[]): Html {
   return html`<section><h2>${title}</h2>
 ${body}</section>
@@ -109,7 +108,6 @@ export function partHtml<Value>(part: SectionResult<Value>, show: (value: Value)
   return 'problem' in part ? html`<p class="empty">Cannot be read now: ${part.problem}</p>` : show(part.value)
 }
 
-/** Links to the next page of a list and back to the first. */
 export function pager(
   path: string,
   query: Readonly<Record<string, string | null | undefined>>,
@@ -126,10 +124,10 @@ export function pager(
   return html`<nav class="pager" aria-label="Paging">${first}${more}</nav>`
 }
 
-/** The query field that holds the start of a page, and its value for the next page; null on the last page. */
+/** `last` starts the next page; null on the last page. */
 export type PagerField = { field: string; last: string | null }
 
-/** A filter field: a choice of words or, without words, a text. */
+/** Without words, a text field. */
 type FilterField = {
   name: string
   label: string
@@ -139,7 +137,6 @@ type FilterField = {
   any?: string
 }
 
-/** A form that requests the same page with other filters. */
 export function filterForm(path: string, fields: readonly FilterField[]): Html {
   const inputs = fields.map(
     (field) => html`<div><label for="filter-${field.name}">${field.label}</label>${inputOf(field)}</div>

@@ -1,11 +1,11 @@
 import { Fault } from '../../core/errors.ts'
 
-/** Reads one field of a query. @throws Fault `request_refused` if the value is invalid */
+/** @throws Fault `request_refused` if the value is invalid */
 export type QueryFieldReader<Value> = (name: string, text: string) => Value
 
 /**
- * Reads a query that may only contain known fields. Forms send empty fields, which count as missing.
- * @throws Fault `request_refused` that names the field, in one line
+ * Refuses unknown fields. Forms send empty fields, which count as missing.
+ * @throws Fault `request_refused` in one line
  */
 export function readQuery<Fields extends Readonly<Record<string, QueryFieldReader<unknown>>>>(
   search: URLSearchParams,
@@ -32,7 +32,6 @@ export function oneOf<Word extends string>(words: readonly Word[]): QueryFieldRe
   }
 }
 
-/** A number as depositd gives it to deposits and mismatches. */
 export function numberOf(name: string, text: string): bigint {
   if (!/^[1-9]\d{0,17}$/.test(text)) throw refused(`${name} is ${quoted(text)}; it must be a number`)
   return BigInt(text)

@@ -5,10 +5,9 @@ import type { Explanation } from '../../presentation/reasons.ts'
 import type { ReadGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 
-/** The values that the metrics show; null if a part could not be read. */
+/** Null for a part that could not be read. */
 export type OverviewGauges = Awaited<ReturnType<ReadGauges>>
 
-/** The overview: the metrics, the health, and the mismatches and deposits to look at first. */
 export type Overview = {
   readAt: Date
   gauges: OverviewGauges
@@ -39,11 +38,11 @@ export type ConsoleDepositFilter = {
 export type ConsoleDeposit = DepositDetail & {
   id: bigint
   explanation: Explanation
-  /** Whether there is more evidence than is shown. */
+  /** There is more evidence than is shown. */
   isCut: boolean
 }
 
-/** The data of one section of a page, or why it could not be read. */
+/** The data, or why it could not be read. */
 export type SectionResult<Value> = { value: Value } | { problem: string }
 
 export type LedgerReading = {
@@ -53,21 +52,20 @@ export type LedgerReading = {
   seals: SectionResult<readonly SealRow[]>
 }
 
-/** Data source of the console. Each function runs a bounded number of statements. @throws Fault `remote_failed` */
+/** Each function runs a bounded number of statements. @throws Fault `remote_failed` */
 export type ConsoleReader = {
   version: string
-  /** The public URL of Grafana; null if there is none. */
+  /** Public URL of Grafana. */
   dashboards: string | null
-  /** The networks of the settings. */
   networks: readonly string[]
   overview: () => Promise<Overview>
   mismatches: (wish: ConsoleMismatchFilter) => Promise<readonly MismatchRow[]>
   mismatch: (id: bigint) => Promise<MismatchDetail | null>
   deposits: (wish: ConsoleDepositFilter) => Promise<readonly DepositListRow[]>
-  /** Finds deposits by depositd's number, the service's id, or a transaction. @returns their numbers */
+  /** By depositd's number, the service's id, or a transaction. */
   findDeposits: (reference: string) => Promise<readonly bigint[]>
   deposit: (id: bigint) => Promise<ConsoleDeposit | null>
   ledger: () => Promise<LedgerReading>
-  /** The runbook's section on a kind, in Markdown; empty if the runbook is not available. */
+  /** In Markdown; empty if the runbook is not available. */
   runbook: (kind: string) => string
 }

@@ -19,7 +19,7 @@ const stylePath = `/console-${createHash('sha256').update(style).digest('hex').s
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** The console: read-only pages that show the state to people. */
+/** Read-only. */
 export function serveConsole(reader: ConsoleReader): Router {
   const router = Router()
   router.use(refuseOddPaths)
@@ -105,14 +105,14 @@ function problemOf(error: unknown): { status: number; line: string } | null {
 type ConsoleRequest = {
   reader: ConsoleReader
   search: URLSearchParams
-  /** The id in the path; empty if the route has none. */
+  /** Empty if the route has no id. */
   id: string
 }
 
 /** @throws Fault `request_refused` if the request is invalid or the page does not exist */
 type ConsolePageHandler = (asked: ConsoleRequest) => Promise<ConsolePage | { redirect: string }>
 
-/** All pages. The first route that matches responds. */
+/** The first route that matches responds. */
 const routes: readonly (readonly [path: string, answer: ConsolePageHandler])[] = [
   ['/', showOverview],
   ['/mismatches', showMismatches],
@@ -158,7 +158,7 @@ async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsoleP
   return ids.length === 1 ? { redirect: `/deposits/${first}` } : foundPage(reference, ids)
 }
 
-/** A deposit that was merged into another redirects to that one. */
+/** A merged deposit redirects to the one that has it. */
 async function showDeposit({
   reader,
   search,
@@ -179,7 +179,6 @@ function isNumber(id: string): boolean {
   return /^[1-9]\d{0,17}$/.test(id)
 }
 
-/** Says in one line why a page is not shown. */
 function problemPage(status: number, line: string): ConsolePage {
   const title = titles[status] ?? 'This cannot be shown'
   return {

@@ -16,7 +16,7 @@ export const jobNames = [
   'canary',
 ] as const
 
-/** The parts that a scrape reads before it responds. */
+/** A scrape reads these before it responds. */
 export const readingParts = ['live', 'totals', 'scorecard', 'queue'] as const
 export type ReadingPart = (typeof readingParts)[number]
 
@@ -53,7 +53,6 @@ export const ofService = {
   jobFailures: counter('job_failures_total', 'Runs of a job that failed.', { labels: { name: jobNames } }),
 }
 
-/** The result of a request to the webhook endpoint. */
 export const webhookOutcomes = [
   'stored',
   'duplicate',

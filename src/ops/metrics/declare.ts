@@ -18,35 +18,32 @@ export type MetricDescription = {
   unit: MetricUnit
   labels: readonly string[]
   values: Readonly<Record<string, Values>>
-  /** Upper bounds of a histogram's buckets. */
+  /** Upper bounds. */
   buckets?: readonly number[]
 }
 
-/** The state that the metrics of one process share. */
+/** Shared by the metrics of one process. */
 export type Creation = {
   registry: Registry<OpenMetricsContentType>
   admit: Admit
   known: KnownLabelValues
-  /** Names of gauges that were set to a value that is not a number. */
+  /** Gauges set to a value that is not a number. */
   refused: Set<string>
 }
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>
 type Shape<Label extends string> = { labels?: Readonly<Record<Label, Values>>; unit?: MetricUnit }
 
-/** Identifies the subject of an observation for investigation; never a label. */
+/** For investigation; never a label. */
 export type Exemplar = Readonly<Record<string, string>>
 
-/** The maximum that OpenMetrics allows, names included. */
+/** Of OpenMetrics, names included. */
 const exemplarLengthMax = 128
 
-/** A counter starts at 0 only if it has at most this many series. */
+/** A counter with more series does not start at 0. */
 const startedMax = 100
 
-/**
- * Starts at 0 for every combination of known label values, because Prometheus only sees an increase in an existing
- * series.
- */
+/** Starts at 0 for known label values, because Prometheus only sees an increase in an existing series. */
 export function counter<Label extends string = never>(
   suffix: string,
   help: string,
@@ -156,7 +153,7 @@ function unitOf(suffix: string): MetricUnit {
   return suffix.endsWith('_ratio') ? 'ratio' : 'count'
 }
 
-/** The labels in declared order, with the values that are exported. */
+/** In declared order, with the values that are exported. */
 function shown(
   values: MetricDescription['values'],
   labels: Readonly<Record<string, string>>,
@@ -173,9 +170,7 @@ function fold(unit: MetricUnit, before: number | undefined, value: number): numb
   return unit === 'count' || unit === 'units' ? before + value : value
 }
 
-/**
- * A set of values that is not known in advance. A process distinguishes at most `upTo` values of it, over all metrics.
- */
+/** A set not known in advance. A process distinguishes at most `upTo` values, over all metrics. */
 export type OpenSet = {
   set: string
   upTo: number
@@ -183,10 +178,10 @@ export type OpenSet = {
   isAnew?: true
 }
 
-/** Allowed values of a label: a closed list, or an open set. Other values become `other`. */
+/** Other values become `other`. */
 export type Values = readonly string[] | OpenSet
 
-/** Values of open sets that are known in advance, by set. Other values cannot displace them. */
+/** By set. Other values cannot displace them. */
 export type KnownLabelValues = Readonly<Record<string, readonly string[]>>
 
 /** Returns the value to export. */
@@ -198,7 +193,6 @@ export const routes: OpenSet = { set: 'route', upTo: 64, isAnew: true }
 export const nodes: OpenSet = { set: 'node', upTo: 32 }
 export const rpcMethods: OpenSet = { set: 'method', upTo: 32 }
 
-/** Replaces every value that is not distinguished. */
 export const other = 'other'
 
 /** A longer text is not a name. */
@@ -219,7 +213,7 @@ export function createAdmission(known: KnownLabelValues): Admit {
   }
 }
 
-/** Every combination of the values that are known in advance; empty if a label has no such value. */
+/** Empty if a label has no value known in advance. */
 function combinations(
   labels: Readonly<Record<string, Values>>,
   known: KnownLabelValues,

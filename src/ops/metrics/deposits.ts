@@ -46,7 +46,7 @@ const services: OpenSet = { set: 'service', upTo: 16 }
 export const waitingNumbers = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
 const ofCauses = { kind: kinds, service: services, network: networks, side: sides, severity: severities }
 
-/** How long a mismatch has been open. Each class excludes the younger ones. */
+/** Each class excludes the younger ones. */
 export const mismatchAges = ['under_1h', 'under_24h', 'under_3d', 'under_7d', 'under_30d', 'older'] as const
 
 export const ofDeposits = {
@@ -118,7 +118,7 @@ function kindsBySeverity(): string {
     .join(' ')
 }
 
-/** Accounts by prefix. The subject of an account is never a label. */
+/** By prefix. The subject of an account is never a label. */
 const accountClasses = [
   'in_transit',
   'forwarded',
@@ -132,7 +132,7 @@ const accountClasses = [
   'suspense',
 ] as const
 
-/** The labels of balances; an account without a class is `other`. */
+/** An account without a class is `other`. */
 export const shownAccounts = [...accountClasses, 'other'] as const
 
 const ofAsset = { labels: { asset: assets }, unit: 'units' } as const
@@ -163,7 +163,7 @@ export const ofBooks = {
   ),
 }
 
-/** The routes that get a label: the total and the routes with the most deposits, the same on every replica. */
+/** The total and the routes with the most deposits, the same on every replica. */
 export function busiest<Line extends { route: string; deposits: bigint }>(lines: readonly Line[]): Line[] {
   const rank = (left: Line, right: Line) =>
     Number(right.deposits - left.deposits) || (left.route < right.route ? -1 : 1)

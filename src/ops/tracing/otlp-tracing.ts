@@ -25,12 +25,12 @@ import type { AppliedTrail } from '../log-trail.ts'
 import { traceBatch } from './trace-batch.ts'
 import type { TraceExportSettings, TraceRecorder, TracingDeps } from './tracing.ts'
 
-/** Maximum number of batches whose rows are being looked up. Further batches are not traced. */
+/** Batches whose rows are being looked up; further ones are not traced. */
 const lookupsMax = 8
-/** Maximum length of an error message in a span; the log has more of it. */
+/** Of an error message in a span; the log has more of it. */
 const statusMax = 1000
 
-/** Sends traces to a collector by OTLP over HTTP. This file is only loaded if a collector is set. */
+/** This file is only loaded if a collector is set. */
 export function startTracing(settings: TraceExportSettings, deps: TracingDeps): TraceRecorder {
   const { tracer, stop } = openExport(settings, deps)
   const running = new AsyncLocalStorage<Context>()
@@ -86,7 +86,6 @@ function traceWebhook(
   }
 }
 
-/** Traces batches after looking up the traces of their rows. */
 function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) {
   const lookups = new Set<Promise<void>>()
   let untraced = 0
@@ -118,7 +117,7 @@ function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) 
   }
 }
 
-/** The webhooks of a deposit that was booked, which may have arrived before this batch. */
+/** May have arrived before this batch. */
 function bookedRows({ journals, webhooks }: AppliedTrail['trails'][number]): readonly bigint[] {
   return journals.length === 0 ? [] : webhooks
 }
@@ -130,7 +129,7 @@ function contextOf(place: TracePlace | null): Context | null {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
 }
 
-/** Ends the span with the work, even if the work fails. */
+/** Even if the work fails. */
 async function endWith<Result>(
   span: Span,
   work: () => Promise<Result>,
@@ -146,7 +145,7 @@ async function endWith<Result>(
   }
 }
 
-/** A position in a trace, by https://www.w3.org/TR/trace-context/. */
+/** By https://www.w3.org/TR/trace-context/. */
 type TracePlace = { traceId: string; spanId: string; isSampled: boolean }
 
 // Version 00 allows no further fields; a later version may have more. Ids of zeros are invalid.
@@ -165,7 +164,7 @@ export function writeTraceparent({ traceId, spanId, isSampled }: TracePlace): st
 }
 
 const batchMax = 512
-/** Maximum number of spans that wait to be sent; further ones are dropped. */
+/** Spans that wait to be sent; further ones are dropped. */
 const waitingMax = 8192
 const sendEveryMs = 2000
 const sendTimeoutMs = 5000
@@ -178,7 +177,7 @@ type Export = {
   stop: () => Promise<void>
 }
 
-/** Opens the export to the collector. Nothing is global: only code that gets the tracer is traced. */
+/** Nothing is global: only code that gets the tracer is traced. */
 function openExport(
   { url, headers, serviceName, ratio }: TraceExportSettings,
   { version, onLost }: Pick<TracingDeps, 'version' | 'onLost'>,
@@ -209,7 +208,7 @@ function openExport(
   }
 }
 
-/** Counts waiting, sending and dropped spans, and reports all that were lost: the library does not. */
+/** Reports all lost spans: the library does not. */
 function countLost(onLost: (error: unknown) => void) {
   const count = { waiting: 0, underWay: 0, dropped: 0 }
   const report = (spans: number, cause: Error): void => {

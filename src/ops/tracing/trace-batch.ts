@@ -2,20 +2,19 @@ import { type Context, type Link, SpanKind, type Tracer, trace } from '@opentele
 import { type AppliedTrail, rowName } from '../log-trail.ts'
 
 type BatchTraceContexts = {
-  /** The context of the job that applied the batch. */
   context: Context
-  /** The context in which the trace of a row continues; null if the row arrived without one. */
+  /** Null if the row arrived without a trace. */
   contextOf: (inboxId: bigint) => Context | null
 }
 
 /** OpenTelemetry's default limit for one span. */
 const linksMax = 128
-/** Maximum number of journals that a span names. */
+/** Per span. */
 const namedMax = 32
 
 /**
- * Writes one span for the batch with links to its rows, and the results into the trace of each row. If later evidence
- * books a deposit, the traces of its earlier webhooks show that too.
+ * One span for the batch, with links to its rows, and the results in the trace of each row, also of webhooks that
+ * arrived earlier.
  */
 export function traceBatch(
   tracer: Tracer,
@@ -53,7 +52,6 @@ export function traceBatch(
 type AppliedDepositTrail = AppliedTrail['trails'][number]
 type DepositTraceContext = { times: AppliedTrail['times']; context: Context; links: Link[] }
 
-/** A span for the decision on a deposit and, below it, one for its bookings. */
 function traceDeposit(
   tracer: Tracer,
   trail: AppliedDepositTrail,

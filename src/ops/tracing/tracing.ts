@@ -12,13 +12,13 @@ export type TracedRpcRequest = {
 type TracedWebhookArrival = { sourceKey: string; traceparent: string | undefined; startedAt: number }
 type WebhookArrivalTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
-/** Traces the daemon. Spans are created after the fact, so that no work waits for them. */
+/** Spans are created after the fact, so that no work waits for them. */
 export type TraceRecorder = {
-  /** Begins the trace of a webhook or continues the sender's; null if it is not sampled. */
+  /** Or continues the sender's trace; null if it is not sampled. */
   webhook: (arriving: TracedWebhookArrival) => WebhookArrivalTrace | null
-  /** Runs a job in a span of its own, which contains all its outbound requests. */
+  /** The job's span contains all its outbound requests. */
   job: <Result>(job: { name: string; key: string }, work: () => Promise<Result>) => Promise<Result>
-  /** Continues the trace of each webhook: its row was applied, a deposit decided, journals posted. */
+  /** Continues the trace of each webhook. */
   applied: (batch: AppliedTrail) => void
   rpc: (request: TracedRpcRequest) => void
   apiRequest: (outcome: string) => void
@@ -35,17 +35,15 @@ export type TraceExportSettings = {
 
 export type TracingDeps = {
   version: string
-  /** The trace contexts in which inbox rows arrived. */
   traceparentsOf: (ids: readonly bigint[]) => Promise<ReadonlyMap<bigint, string>>
-  /** Redacts secrets in errors, as the log does: a collector may belong to a third party. */
+  /** Redacts secrets in errors: a collector may belong to a third party. */
   hide: (text: string) => string
-  /** Reports why traces could not be sent. They are dropped. */
+  /** Traces that could not be sent are dropped. */
   onLost: (error: unknown) => void
 }
 
 type TracedJobHandlers = Readonly<Record<string, (key: string) => Promise<void>>>
 
-/** Wraps each run of a job in a span. */
 export function traceJobs(tracing: TraceRecorder, jobs: TracedJobHandlers): TracedJobHandlers {
   return Object.fromEntries(
     Object.entries(jobs).map(([name, run]) => [
@@ -55,7 +53,6 @@ export function traceJobs(tracing: TraceRecorder, jobs: TracedJobHandlers): Trac
   )
 }
 
-/** Wraps the observer so that its events are also traced. */
 export function traceObserved(tracing: TraceRecorder, observer: Observer): Observer {
   return {
     ...observer,
@@ -74,7 +71,6 @@ export function traceObserved(tracing: TraceRecorder, observer: Observer): Obser
   }
 }
 
-/** Traces nothing, at no cost. */
 export const noTracing: TraceRecorder = {
   webhook: () => null,
   job: (_job, work) => work(),
