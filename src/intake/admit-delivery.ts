@@ -4,7 +4,6 @@ import type { ReceivedWebhook } from './inbox-writer.ts'
 import { isJson } from './json.ts'
 import type { Refusal, SchemeSettings, Secret, SignatureScheme, WebhookDelivery } from './signature/scheme.ts'
 
-/** A delivery as it enters the inbox, or why it does not. */
 export type Admission =
   | { kind: 'admitted'; row: ReceivedWebhook }
   | { kind: 'refused'; reason: Refusal }
@@ -12,15 +11,14 @@ export type Admission =
 
 export type AdmissionDeps = {
   verify: SignatureScheme
-  /** The current signature settings. */
   signing: () => SchemeSettings
-  /** The active secrets. A header that contains one is stored as a hash. */
+  /** A header that contains one is stored as a hash. */
   secrets: () => readonly Secret[]
-  /** Used if the scheme signs no event id. */
+  /** If the scheme signs no event id. */
   readEventId: EventIdReader
 }
 
-/** Judges one delivery by its signed content alone. */
+/** By its signed content alone. */
 export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDelivery): Admission {
   const { verify, signing, secrets, readEventId } = admitting
   const verdict = verify(delivery)
@@ -38,26 +36,26 @@ export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDeliver
   return { kind: 'admitted', row }
 }
 
-/** Finds the sender's event id in a body; null if it has none. */
+/** Null if the body has no event id. */
 type EventIdReader = (body: Buffer) => string | null
 
 // The store appends a space to the id if one event arrived with several bodies. Longer keys do not fit an index.
 const idForm = /^[\x21-\x7e]{1,256}$/
 
 /**
- * Key of a webhook whose scheme signs no separate id: the id in the signed body. If the body has no usable id, the key
- * is the hash of the body, so an identical resend is still recognised.
+ * For a scheme that signs no separate id. Without a usable id in the body, its hash still recognises an identical
+ * resend.
  */
 export function eventKey(body: Buffer, readId: EventIdReader): string {
   const id = readId(body)
   return id !== null && idForm.test(id) ? id : `sha256:${createHash('sha256').update(body).digest('hex')}`
 }
 
-/** Headers about transport, not about the webhook. */
+/** About transport, not about the webhook. */
 const passedOver =
   /^(?:host|connection|content-length|transfer-encoding|accept(?:-.*)?|te|trailer|upgrade|via|pragma|cache-control|sec-.*|forwarded|x-forwarded-.*|x-real-ip|cf-.*|traceparent|tracestate)$/
 
-/** Headers that hold credentials, by name. A signature is not a credential: it is valid for its own body only. */
+/** By name. A signature is not a credential: it is valid for its own body only. */
 const credential = /authorization|cookie|token|secret|api-?key|password/
 const signature = /signature/
 
@@ -65,9 +63,8 @@ const signature = /signature/
 const secretLengthMin = 8
 
 /**
- * Selects the headers stored with the body. A credential, or any value that contains one of our secrets, is stored as a
- * hash: a holder of the value can recognise it, and it cannot be read back. Headers that the scheme needs are always
- * stored, since the delivery is verified again once a secret is corrected.
+ * A credential, or a value that contains one of our secrets, is stored as a hash. Headers that the scheme needs are
+ * always stored, since the delivery is verified again once a secret is corrected.
  */
 export function storedHeaders(
   headers: IncomingHttpHeaders,
@@ -96,7 +93,6 @@ function hashOf(text: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
-/** Names of the headers that the scheme reads. */
 function headersRead(signing: SchemeSettings): string[] {
   if ('headers' in signing)
     return ['id', 'timestamp', 'signature'].map((name) => `${signing.headers}-${name}`)

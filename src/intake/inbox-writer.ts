@@ -1,35 +1,33 @@
 import { assert, Fault } from '../core/errors.ts'
 import { reach } from '../failpoint.ts'
 
-/** A webhook as it is stored: the body byte for byte, and the headers that show how it was signed. */
+/** The body is stored byte for byte, with the headers that show how it was signed. */
 export type ReceivedWebhook = {
   source: 'webhook'
-  /** The sender's event id. Together with `source` it is the key that identifies a resend. */
+  /** The sender's event id; with `source` it identifies a resend. */
   sourceKey: string
   body: Buffer
   headers: Record<string, string>
   receivedAt: Date
 }
 
-/** A row, and when identical copies arrived while it waited for its commit. */
+/** Identical copies that arrived while the row waited for its commit. */
 export type CoalescedWebhook = ReceivedWebhook & { copiesAt: readonly Date[] }
 
 /** `conflicting`: the key exists with another body; this one is stored in addition. */
 export type InboxOutcome = 'stored' | 'duplicate' | 'conflicting'
 
-/** Commits the rows and returns their outcomes in order. Keys are unique. */
+/** Returns the outcomes in order. Keys are unique. */
 export type StoreRows = (rows: readonly CoalescedWebhook[]) => Promise<readonly InboxOutcome[]>
 
 export type WriterLimits = {
-  /** Rows per commit. */
   flushRowsMax: number
-  /** Body bytes per commit; a single row may exceed it. */
+  /** A single row may exceed it. */
   flushBytesMax: number
-  /** Rows that may wait for the commit in flight; more are refused. */
+  /** Rows beyond the commit in flight; more are refused. */
   waitingMax: number
-  /** Body bytes that may wait for the commit in flight. */
   waitingBytesMax: number
-  /** After this time without a commit, its rows are rejected, and new ones too until it ends. */
+  /** After this time, the rows of a commit are rejected, and new ones too until it ends. */
   flushTimeoutMs: number
 }
 
@@ -46,7 +44,7 @@ type InboxWriterSettings = WriterLimits & { store: StoreRows }
 export type InboxWriter = {
   /**
    * Resolves once the row is committed, or at once if too many rows wait.
-   * @throws the store's own error if the commit of this row failed; Fault `remote_failed` if it took too long
+   * @throws the store's own error; Fault `remote_failed` if the commit took too long
    */
   write: (row: ReceivedWebhook) => Promise<InboxOutcome | 'overloaded'>
 }
@@ -56,8 +54,8 @@ type PendingWrite = WriteCallbacks & { row: ReceivedWebhook }
 type WriteGroup = { first: PendingWrite; copies: PendingWrite[] }
 
 /**
- * Group commit: one commit is in flight, and all rows that arrive meanwhile share the next. No timer collects rows, so
- * a lone row is not delayed, and commits grow with the load.
+ * One commit is in flight, and all rows that arrive meanwhile share the next. No timer delays a lone row, and commits
+ * grow with the load.
  */
 export function createInboxWriter(settings: InboxWriterSettings): InboxWriter {
   const { store, waitingMax, waitingBytesMax, flushTimeoutMs } = settings
@@ -109,8 +107,8 @@ export function createInboxWriter(settings: InboxWriterSettings): InboxWriter {
 }
 
 /**
- * Takes the rows of one commit, each key once. An identical body under the same key shares its row. A different body
- * under the same key waits for the next commit, so that the store sees it second.
+ * Each key once: an identical body shares its row, a different one waits for the next commit, so that the store sees it
+ * second.
  */
 function takeGroups(
   waiting: readonly PendingWrite[],

@@ -1,15 +1,14 @@
 import { isUtf8 } from 'node:buffer'
 
-/** Deeper documents parse, but overflow the stack of recursive readers. */
+/** Deeper documents overflow the stack of recursive readers. */
 const depthMax = 64
 
 /** Later readers create an object for each value; the total must not block the process. */
 const valuesMax = 20_000
 
 /**
- * True for UTF-8 without a byte order mark that contains one JSON document (RFC 8259) of bounded depth and number of
- * values. Builds nothing: a parser would build all of a hostile megabyte before it fails. The content is parsed when
- * the row is applied.
+ * UTF-8 without a byte order mark, with one JSON document (RFC 8259) of bounded depth and number of values. Builds
+ * nothing: a parser would build all of a hostile megabyte before it fails.
  */
 export function isJson(body: Buffer): boolean {
   if (!isUtf8(body)) return false
@@ -41,7 +40,7 @@ const openingBracket = code('[')
 const closingBracket = code(']')
 const openingBrace = code('{')
 const closingBrace = code('}')
-/** Setting this bit turns a capital letter into its lower case. */
+/** Setting this bit makes a capital letter lower case. */
 const smallBit = 0x20
 const space = 0x20
 
@@ -109,7 +108,7 @@ function passString(reading: JsonCursor): boolean {
 
 const escapes = new Set(Buffer.from('"\\/bfnrt'))
 
-/** Length of an escape after its backslash, in bytes; 0 if invalid. */
+/** After the backslash, in bytes; 0 if invalid. */
 function escapeLength(bytes: Buffer, place: number): number {
   const byte = bytes[place] ?? 0
   if (byte !== smallU) return escapes.has(byte) ? 1 : 0
@@ -134,7 +133,7 @@ function passNumber(reading: JsonCursor): boolean {
   return passDigits(reading)
 }
 
-/** One or more digits. */
+/** One or more. */
 function passDigits(reading: JsonCursor): boolean {
   const first = reading.place
   while (isDigit(reading.bytes[reading.place] ?? 0)) reading.place++
@@ -148,7 +147,7 @@ function passWord(reading: JsonCursor, word: string): boolean {
   return true
 }
 
-/** The byte, after optional white space. */
+/** After optional white space. */
 function passByte(reading: JsonCursor, byte: number): boolean {
   skipWhitespace(reading)
   if (reading.bytes[reading.place] !== byte) return false

@@ -3,7 +3,6 @@ import { Fault, messageOf } from '../core/errors.ts'
 import { createScheme } from './signature/create-scheme.ts'
 import type { Keys, SchemeSettings, Secret, SignatureScheme } from './signature/scheme.ts'
 
-/** The signature settings, and the keys that identify the sender. */
 export type SchemeConfig = { signing: SchemeSettings; keys: Keys }
 
 /** `refused`: the current settings are unusable, so the previous scheme stays active. */
@@ -12,10 +11,7 @@ export type LiveSchemeEvent =
   | { kind: 'refused'; error: unknown }
 
 type LiveSchemeOptions = {
-  /**
-   * Reads the settings again.
-   * @throws Fault `settings_bad`
-   */
+  /** @throws Fault `settings_bad` */
   read: () => SchemeConfig
   everyMs: number
   now: () => Date
@@ -24,17 +20,16 @@ type LiveSchemeOptions = {
 
 export type LiveScheme = {
   verify: SignatureScheme
-  /** The active settings. */
   signing: () => SchemeSettings
   secrets: () => readonly Secret[]
-  /** Reads the settings now, and reports the result even if nothing changed. */
+  /** Reports the result even if nothing changed. */
   reload: () => void
   stop: () => void
 }
 
 /**
- * A scheme that follows its settings at runtime. It compares contents, not file times: a mounted secret changes by
- * moving a symlink, and some file systems send no notifications.
+ * Follows its settings at runtime. Compares contents, not file times: a mounted secret changes by moving a symlink, and
+ * some file systems send no notifications.
  * @throws Fault `settings_bad` if the initial settings are unusable
  */
 export function createLiveScheme(

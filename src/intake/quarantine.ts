@@ -1,7 +1,7 @@
 import { createTokenBuckets, type RateLimit } from '../http/token-buckets.ts'
 import type { Refusal } from './signature/scheme.ts'
 
-/** A refused delivery: not authenticated, not JSON, or not declared as JSON. `source` identifies the client. */
+/** Not authenticated, not JSON, or not declared as JSON. `source` identifies the client. */
 export type QuarantinedDelivery = {
   receivedAt: Date
   source: string
@@ -14,12 +14,12 @@ export type QuarantineLimits = {
   /** Deliveries above a limit get the same answer and are not stored. */
   perSource: RateLimit
   total: RateLimit
-  /** Limits of what waits for the next commit. */
+  /** Of what waits for the next commit. */
   waitingMax: number
   waitingBytesMax: number
-  /** Body bytes handed to the store at once, or a single row. Other requests are answered in between. */
+  /** Per call of the store, or a single row. Other requests are answered in between. */
   storedBytesMax: number
-  /** Interval between commits; bounds the database load of a flood. */
+  /** Bounds the database load of a flood. */
   everyMs: number
 }
 
@@ -35,23 +35,20 @@ export const quarantineLimits: QuarantineLimits = {
 type QuarantineDeps = {
   store: (rows: readonly QuarantinedDelivery[]) => Promise<void>
   limits: QuarantineLimits
-  /**
-   * A delivery was dropped: `rate` if its client or all together sent too many, `full` if too much waits for the
-   * database.
-   */
+  /** `rate`: its client or all together sent too many. `full`: too much waits for the database. */
   onDropped: (reason: 'rate' | 'full') => void
-  /** Storing failed; the rows keep waiting. */
+  /** The rows keep waiting. */
   onError: (error: unknown) => void
 }
 
 export type Quarantine = {
-  /** Takes a delivery, or drops it above a limit. The sender does not wait for it. */
+  /** The sender does not wait for it. */
   keep: (delivery: QuarantinedDelivery) => void
   /** Stores the waiting deliveries. */
   stop: () => Promise<void>
 }
 
-/** Collects refused deliveries and stores them in batches, so that they cannot slow down genuine ones. */
+/** Batches, so that refused deliveries cannot slow down genuine ones. */
 export function createQuarantine({ store, limits, onDropped, onError }: QuarantineDeps): Quarantine {
   const perSource = createTokenBuckets(limits.perSource)
   const total = createTokenBuckets(limits.total)

@@ -7,11 +7,11 @@ type BodyLimits = {
   bodyBytesMax: number
   /** Total of all bodies being read, so that many slow senders stay within memory. */
   unfinishedBytesMax: number
-  /** The same per client, so that one leaves room for others. */
+  /** Leaves room for other clients. */
   unfinishedBytesPerSourceMax: number
 }
 
-/** Reads bodies byte for byte. A body above a limit is discarded; the connection's own timeout ends it. */
+/** A body above a limit is discarded; the connection's own timeout ends it. */
 export function createBodyReader(bounds: BodyLimits) {
   const { bodyBytesMax } = bounds
   const unfinished = createUnfinished(bounds)
@@ -43,9 +43,7 @@ export function createBodyReader(bounds: BodyLimits) {
   }
 }
 
-/**
- * Counts the bytes of unfinished bodies, in total and per client. `add` returns whether both are within their limits.
- */
+/** `add` returns whether the total and the client are within their limits. */
 function createUnfinished({ unfinishedBytesMax, unfinishedBytesPerSourceMax }: BodyLimits) {
   const ofSources = new Map<string, number>()
   let ofAll = 0

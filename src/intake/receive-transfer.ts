@@ -8,10 +8,7 @@ import type { Quarantine } from './quarantine.ts'
 import type { BodyRead } from './read-body.ts'
 import type { Refusal } from './signature/scheme.ts'
 
-/**
- * Result of a request, for metrics. `canary`: we sent it ourselves. `aborted`: the sender disconnected before the body
- * was complete.
- */
+/** `canary`: we sent it ourselves. `aborted`: the sender disconnected before the body was complete. */
 export type IntakeOutcome =
   | 'stored'
   | 'duplicate'
@@ -35,34 +32,31 @@ export type IntakeObservation = {
   traceId?: string
 }
 
-/**
- * An authenticated webhook. `traceparent` comes from the sender and may be anything; `startedAt` is in milliseconds
- * since 1970.
- */
+/** `traceparent` comes from the sender and may be anything; `startedAt` is in milliseconds since 1970. */
 export type IntakeTraceStart = { sourceKey: string; traceparent: string | undefined; startedAt: number }
 
-/** A trace in progress. `traceparent` is stored with the row, so that applying it continues the same trace. */
+/** `traceparent` is stored with the row, so that applying it continues the trace. */
 export type IntakeTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
 export type IntakeDeps = AdmissionDeps & {
   sourceOf: SourceReader
   readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
   write: Write
-  /** Starts the trace of a webhook; null if it is not sampled. Absent without a tracer. */
+  /** Null if the webhook is not sampled; absent without a tracer. */
   trace?: (arriving: IntakeTraceStart) => IntakeTrace | null
-  /** Stores refused deliveries, in case the settings are wrong and not the sender. */
+  /** Keeps refused deliveries, in case the settings are wrong and not the sender. */
   quarantine: Quarantine['keep']
   now: () => Date
   observe: (observation: IntakeObservation) => void
-  /** Called after a new webhook is answered, to wake the job that applies it. */
+  /** After a new webhook is answered. */
   onStored: () => void
-  /** Receives the error that prevented storing a webhook. */
+  /** Prevented storing a webhook. */
   onError: (error: unknown) => void
 }
 
 type IntakeResult = Omit<IntakeObservation, 'seconds'>
 
-/** Handles one webhook. The answer is sent after the commit, never before it. */
+/** The answer is sent after the commit, never before it. */
 export function receiveTransfer(receiving: IntakeDeps) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const startedAt = performance.now()
@@ -124,7 +118,7 @@ const wrongType = { kind: 'wrong_type' } as const
 
 const jsonType = /^application\/(?:[\w.-]+\+)?json(?:\s*;\s*charset="?utf-8"?)?\s*$/i
 
-/** Refuses compressed bodies: the signature covers the bytes as sent, and decompression enables zip bombs. */
+/** Not compressed: the signature covers the bytes as sent, and decompression enables zip bombs. */
 function isPlainJson(headers: IncomingHttpHeaders): boolean {
   const encoding = headers['content-encoding'] ?? 'identity'
   return encoding.toLowerCase() === 'identity' && jsonType.test(headers['content-type'] ?? '')
@@ -166,8 +160,8 @@ function answer(response: ServerResponse, outcome: IntakeOutcome): void {
 type JsonReply = { status: number; document: Record<string, string>; headers?: Record<string, string> }
 
 /**
- * Writes a small answer directly: no entity tag, only the necessary headers. It is sent at once, and ends after the
- * rest of the request is read and discarded: closing a connection with unread bytes often loses the answer.
+ * Sent at once, with only the necessary headers, but ends after the rest of the request is read: closing a connection
+ * with unread bytes often loses the answer.
  */
 export function sendJson(response: ServerResponse, { status, document, headers }: JsonReply): void {
   const { req: request } = response

@@ -35,18 +35,15 @@ export type IntakeServerOptions = Omit<IntakeDeps, 'readBody' | 'sourceOf'> & {
 }
 
 export type Intake = {
-  /** Without a trailing slash. Append `transfersPath` for the address of the webhook. */
+  /** Without a trailing slash and `transfersPath`. */
   url: string
-  /** Refuses new connections, lets active requests finish within the limit, and closes the rest. */
+  /** Lets active requests finish within the limit, and closes the rest. */
   stop: () => Promise<void>
 }
 
 export const transfersPath = '/webhooks/transfers'
 
-/**
- * Starts the webhook server.
- * @throws Fault `settings_bad` if the port is unavailable
- */
+/** @throws Fault `settings_bad` if the port is unavailable */
 export async function startIntake(settings: IntakeServerOptions): Promise<Intake> {
   const { host, port, limits } = settings
   const isTrusted = createMatcher(settings.trustedProxies)

@@ -8,13 +8,10 @@ import type {
   WebhookDelivery,
 } from '../signature/scheme.ts'
 
-/**
- * The age of a capture is irrelevant to its signature, so every candidate accepts any age. The tolerance that the
- * daemon needs is determined once the rest is known.
- */
+/** The age of a capture is irrelevant to its signature; the tolerance of the daemon is determined last. */
 export const anyAge = Number.MAX_SAFE_INTEGER
 
-/** All settings under which this delivery might verify, well-known schemes first. */
+/** Well-known schemes first. */
 export function* candidates(
   delivery: WebhookDelivery,
   secrets: readonly string[],
@@ -65,13 +62,12 @@ function* signedForms(parts: readonly HeaderPart[]): Generator<SignatureCandidat
   }
 }
 
-/** Requests have a few of each. A request with a hundred was crafted to keep the search busy. */
+/** Requests have a few of each; one with a hundred was crafted to keep the search busy. */
 const timestampsMax = 4
 const idsMax = 12
 
 type SignedContent = Pick<SignedSettings, 'template' | 'id' | 'timestamp'>
 
-/** All content that may have been signed. */
 function contents(parts: readonly HeaderPart[], version: string | null): SignedContent[] {
   const timestamps = timestampsIn(parts)
     .slice(0, timestampsMax)
@@ -109,9 +105,7 @@ function* withKeys({ settings, bytes }: SignatureCandidate): Generator<SchemeSet
 
 type PublicKeyForm = Pick<PublicKeySettings, 'algorithm' | 'signatureForm'>
 
-/**
- * By the length of the signature, if the key determines the rest. The length of a DER sequence varies by a few bytes.
- */
+/** By the length of the signature; that of a DER sequence varies by a few bytes. */
 const publicKeyForms: readonly (readonly [PublicKeyForm, (bytes: number) => boolean])[] = [
   [{ algorithm: 'ed25519', signatureForm: 'der' }, (bytes) => bytes === 64],
   [{ algorithm: 'rsa-sha256', signatureForm: 'der' }, (bytes) => bytes >= 128],
@@ -125,7 +119,7 @@ const publicKeyForms: readonly (readonly [PublicKeyForm, (bytes: number) => bool
 
 type TemplateField = 'id' | 'timestamp' | 'body'
 
-/** Orders in which parts may have been signed, simplest first. */
+/** Of parts that may have been signed, simplest first. */
 const orders: readonly (readonly TemplateField[])[] = [
   ['body'],
   ['timestamp', 'body'],
@@ -144,7 +138,7 @@ const separators = ['.', '', ':', '|', '-', '_', ',', ';', '/', '&', '\n', ' ', 
 
 type Template = { text: string; signsId: boolean; signsTimestamp: boolean }
 
-/** @param version precedes the rest in some senders' templates, as `v0` in `v0:{timestamp}:{body}` */
+/** @param version as `v0` in `v0:{timestamp}:{body}` */
 function templates(version: string | null): Template[] {
   return orders.flatMap((order) => {
     const signs = { signsId: order.includes('id'), signsTimestamp: order.includes('timestamp') }
@@ -156,10 +150,9 @@ function templates(version: string | null): Template[] {
   })
 }
 
-/** The value of a header, or one field of a header such as `t=…,v1=…`. */
+/** A whole value, or one field of a value such as `t=…,v1=…`. */
 type HeaderPart = { header: string; field: string | undefined; text: string }
 
-/** A header part read as a signature: prefix, encoding and length. */
 type WrittenSignature = Pick<SignedSettings, 'prefix' | 'encoding'> & { bytes: number }
 
 function partsOf({ headers }: WebhookDelivery): HeaderPart[] {
@@ -169,7 +162,7 @@ function partsOf({ headers }: WebhookDelivery): HeaderPart[] {
   })
 }
 
-/** Requires at least two fields. A single `sha256=…` is a signature with a prefix. */
+/** At least two: a single `sha256=…` is a signature with a prefix. */
 function fieldsOf(header: string, text: string): HeaderPart[] {
   const pairs = text.split(/[,;]/).map((pair) => /^\s*([\w.-]{1,40})=(.+)$/.exec(pair))
   if (pairs.length < 2 || pairs.includes(null)) return []
@@ -184,7 +177,7 @@ const encodings = [
 
 const shortestSignature = 20
 
-/** All readings of a text as a signature: with and without a prefix such as `sha256=`, in every encoding that fits. */
+/** With and without a prefix such as `sha256=`, in every encoding that fits. */
 function signaturesIn(text: string): WrittenSignature[] {
   const prefixes = ['', /^[A-Za-z][\w.-]{0,30}(?:[=:,]\s?|\s)/.exec(text)?.[0] ?? '']
   return [...new Set(prefixes)].flatMap((prefix) => {
@@ -209,7 +202,7 @@ function timeUnit(text: string): TimestampSettings['unit'] | null {
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? 'iso' : null
 }
 
-/** Headers that every request has; none of them is an event id. */
+/** Every request has these; none of them is an event id. */
 const ordinary =
   /^(?:accept|accept-.*|connection|content-.*|date|host|keep-alive|transfer-encoding|user-agent|via|forwarded|x-forwarded-.*|x-real-ip|te|expect|cache-control|pragma)$/
 
@@ -219,7 +212,7 @@ function isOrdinary(header: string): boolean {
 
 const idForm = /^[\x21-\x7e]{1,256}$/
 
-/** Headers that may hold the sender's event id, those with a fitting name first. */
+/** Those with a fitting name first. */
 function idHeadersIn(parts: readonly HeaderPart[]): string[] {
   const headers = parts
     .filter(

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { WebhookDelivery } from '../signature/scheme.ts'
 
 /**
- * Parses captured deliveries: one JSON document, or one per line, with `headers` (text or lists of text), the body as
- * `body` or byte for byte as `body_base64`, and `received_at` in ISO 8601. Every invalid document is reported.
+ * One JSON document, or one per line, with `headers` (text or lists of text), `body` or `body_base64`, and
+ * `received_at` in ISO 8601. Every invalid document is reported.
  */
 export function parseCaptures(text: string): { captures: WebhookDelivery[]; faults: string[] } {
   const captures: WebhookDelivery[] = []
@@ -16,7 +16,7 @@ export function parseCaptures(text: string): { captures: WebhookDelivery[]; faul
   return { captures, faults }
 }
 
-/** Each document with the line on which it begins; null if it is not JSON. */
+/** With the line on which each document begins; null if it is not JSON. */
 function documentsIn(text: string): [number, unknown][] {
   const whole = parseJson(text)
   if (whole !== null) return [[1, whole]]

@@ -7,21 +7,21 @@ import { anyAge, candidates } from './candidates.ts'
 export type Detection =
   | {
       kind: 'found'
-      /** With the usual tolerance. `late` counts the verified captures that need a longer one. */
+      /** With the usual tolerance. */
       settings: SchemeSettings
-      /** Indexes of the captures that it verifies, in order. */
+      /** Indexes of captures, in order. */
       verified: readonly number[]
-      /** How many verified captures exceed the usual delay between signature and receipt. */
+      /** Verified captures that need a longer tolerance. */
       late: number
-      /** Other settings that verify as many: the captures do not distinguish them. */
+      /** The captures do not distinguish these, which verify as many. */
       alike: readonly SchemeSettings[]
     }
   | { kind: 'none'; tried: number }
 
-/** A stored delivery; `source` identifies the client, if it was stored. */
+/** `source` identifies the client, if the delivery was stored. */
 export type CapturedDelivery = WebhookDelivery & { source?: string }
 
-/** Captures searched for candidates. All captures are verified. */
+/** Searched for candidates; all captures are verified. */
 const searchedMax = 60
 const searchedOfKind = 10
 /** Anyone can fill the quarantine, so its content must not keep the search busy for long. */
@@ -31,10 +31,7 @@ const hashedBytesMax = 1024 * 1024 * 1024
 /** In milliseconds. */
 const usualTolerance = 300_000
 
-/**
- * Finds the settings under which most captures verify, by trying all that their headers allow. A result is proof: the
- * search runs the real verifier, and no signature is right by chance.
- */
+/** Tries all settings that the headers allow with the real verifier. No signature is right by chance. */
 export function detectScheme(captures: readonly CapturedDelivery[], keys: Keys): Detection {
   const secrets = keys.secrets.map(({ text }) => text)
   const deliveries = captures.map(
@@ -58,10 +55,7 @@ function candidatesFor({ body }: WebhookDelivery): number {
   return Math.min(candidatesMax, Math.floor(hashedBytesMax / Math.max(1, body.length)))
 }
 
-/**
- * Alternates between clients, and between the kinds of requests of each, so that a busy sender does not hide the
- * others.
- */
+/** Alternates between clients and kinds of requests, so that a busy sender does not hide the others. */
 function toSearch(captures: readonly CapturedDelivery[]): CapturedDelivery[] {
   const clients = [...Map.groupBy(captures, ({ source = '' }) => source).values()]
   return inTurns(clients.map((ofClient) => inTurns(kindsOf(ofClient))))
@@ -69,7 +63,7 @@ function toSearch(captures: readonly CapturedDelivery[]): CapturedDelivery[] {
     .toSorted((one, other) => one.body.length - other.body.length)
 }
 
-/** Groups captures by their header names and samples each kind evenly over time. */
+/** By header names, and sampled evenly over time. */
 function kindsOf(captures: readonly CapturedDelivery[]): CapturedDelivery[][] {
   const kinds = Map.groupBy(captures, ({ headers }) => Object.keys(headers).toSorted().join())
   return [...kinds.values()].map((kind) => {
@@ -129,14 +123,14 @@ function isSigned({ scheme }: SchemeSettings): boolean {
   return scheme !== 'shared-secret'
 }
 
-/** How many of id, timestamp and body are signed. A signature over more of them is preferred. */
+/** Of id, timestamp and body. A signature over more of them is preferred. */
 function signedPlaces(settings: SchemeSettings): number {
   if ('headers' in settings) return 3
   if ('template' in settings) return settings.template.split(/\{(?:id|timestamp|body)\}/).length - 1
   return settings.scheme === 'stripe' ? 2 : 1
 }
 
-/** The generic form of a well-known scheme is found as well, and means the same. */
+/** The generic form of a well-known scheme is found as well. */
 function saysTheSame(named: SchemeSettings, other: SchemeSettings): boolean {
   if ('template' in named) return false
   return named.scheme !== other.scheme && 'header' in other && other.scheme !== 'shared-secret'
@@ -157,10 +151,7 @@ function withTolerance(settings: SchemeSettings, tolerance: number): SchemeSetti
 /** Prefixes that may precede a secret in a header. */
 const usualPrefixes = ['', 'Bearer ', 'bearer ', 'Token ', 'token ', 'ApiKey ', 'Basic ', 'Secret ']
 
-/**
- * Restores a secret in a capture that contains only its hash. The quarantine stores headers that are credentials by
- * name as `sha256:` and hexadecimal digits; only a holder of the secret can recognise it.
- */
+/** The quarantine stores credentials as `sha256:` and hexadecimal digits; a holder of the secret can restore them. */
 export function restoreSecrets<Kept extends WebhookDelivery>(
   delivery: Kept,
   secrets: readonly string[],
@@ -182,8 +173,8 @@ function hash(text: string): string {
 }
 
 /**
- * Formats settings as the section `webhooks` of the settings file, without defaults.
- * @param publicKeysPath path of the key file, for a scheme with public keys
+ * The section `webhooks`, without defaults.
+ * @param publicKeysPath the key file, for a scheme with public keys
  */
 export function toSection(settings: SchemeSettings, publicKeysPath: string | null): Record<string, unknown> {
   const defaults = defaultsOf[settings.scheme]

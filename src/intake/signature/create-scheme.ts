@@ -30,7 +30,7 @@ import {
 } from './signed-scheme.ts'
 
 /**
- * Creates the verifier of a scheme and precomputes everything possible.
+ * Precomputes everything possible.
  * @throws Fault `settings_bad` that names every unsuitable secret or key by its position, never by its text
  */
 export function createScheme(settings: SchemeSettings, { secrets, publicKeys }: Keys): SignatureScheme {
@@ -44,7 +44,7 @@ export function createScheme(settings: SchemeSettings, { secrets, publicKeys }: 
 }
 
 /**
- * Compares a header with the secret itself, as for a bearer token. This authenticates the sender, not the content.
+ * As for a bearer token: authenticates the sender, not the content.
  * @throws Fault `settings_bad`
  */
 function createSharedSecret(
@@ -64,18 +64,17 @@ function createSharedSecret(
   }
 }
 
-/** Senders encode other characters differently, so they could not be recognised. */
+/** Senders encode other characters differently. */
 const ascii = /^[\x20-\x7e]+$/
 
-/** Digests have a fixed length, so comparing them reveals nothing about the secret. */
+/** Of a fixed length, so that comparing reveals nothing about the secret. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
 /**
- * Standard Webhooks over `id.timestamp.body`: HMAC-SHA256 (`v1`) with secrets that begin with `whsec_`, ed25519 (`v1a`)
- * with public keys that begin with `whpk_`. Svix differs only in the header names. Source:
- * github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
+ * Over `id.timestamp.body`: HMAC-SHA256 (`v1`) with `whsec_` secrets, ed25519 (`v1a`) with `whpk_` public keys. Svix
+ * differs only in the header names. Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
  * @throws Fault `settings_bad` that names each secret by its position, never by its text
  */
 export function createStandardWebhooks(
@@ -141,7 +140,7 @@ function parseKey(text: string): KeyObject | null {
 type PublicKeyAlgorithm = PublicKeySettings['algorithm']
 
 /**
- * Verifies a signature with public keys: ed25519, RSA or ECDSA, by any of the keys.
+ * Ed25519, RSA or ECDSA, by any of the keys.
  * @param text content of a PEM file or a JWKS
  * @throws Fault `settings_bad` if no key in it fits the algorithm
  */
@@ -192,17 +191,15 @@ const paddings: Record<PublicKeyAlgorithm, { padding?: number }> = {
 
 const signatureForms = { der: 'der', p1363: 'ieee-p1363' } as const
 
-/**
- * Each verification hashes a body of up to a megabyte, even for unauthenticated senders. Bounds the total per delivery.
- */
+/** Each verification hashes a body of up to a megabyte, even for unauthenticated senders. */
 const verificationsMax = 20
 
-/** Number of signatures of one delivery to verify with these keys. */
+/** Of one delivery. */
 function signaturesFor(keys: readonly KeyObject[]): number {
   return Math.max(1, Math.floor(verificationsMax / keys.length))
 }
 
-/** The signed content in one buffer: these algorithms do not accept it in pieces. */
+/** These algorithms do not accept the content in pieces. */
 function signedBytes({ head, body, tail }: SignedDelivery): Buffer {
   return Buffer.concat([Buffer.from(head), body, Buffer.from(tail)])
 }
@@ -215,7 +212,7 @@ function spelled(text: string, encoding: PublicKeySettings['encoding']): string 
 const keysMax = 16
 const rsaBitsMin = 2048
 
-/** A published key set also contains keys for other uses. They are ignored if at least one fits. */
+/** A published key set also contains keys for other uses, which are ignored if at least one fits. */
 function fittingKeys(text: string, algorithm: PublicKeyAlgorithm): KeyObject[] {
   const keys = parsePublicKeys(text).filter((key) => fits(key, algorithm))
   const name = 'DEPOSITD_CONFIG, webhooks.publicKeys:'
@@ -247,7 +244,7 @@ const pem = /-----BEGIN (PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE)-----[\s\S]+?----
 const jwk = z.looseObject({ kty: z.string(), use: z.string().optional() })
 const jwks = z.object({ keys: z.array(jwk) })
 
-/** Parses all public keys from PEM blocks or a JWKS (RFC 7517). Ignores everything else. */
+/** From PEM blocks or a JWKS (RFC 7517); ignores everything else. */
 export function parsePublicKeys(text: string): KeyObject[] {
   const blocks = text.match(pem) ?? []
   const keys = blocks.length > 0 ? blocks.map(fromPem) : jwksOf(text).map(fromJwk)
@@ -274,7 +271,7 @@ function fromJwk(key: JsonWebKey): KeyObject | null {
   return publicKey(() => createPublicKey({ key, format: 'jwk' }))
 }
 
-/** A set may contain kinds of keys that this program does not support. */
+/** Null for a kind of key that this program does not support. */
 function publicKey(create: () => KeyObject): KeyObject | null {
   try {
     return create()

@@ -14,7 +14,7 @@ type HmacAlgorithm = HmacSettings['algorithm']
 type Encoding = SignedSettings['encoding']
 
 /**
- * An HMAC (RFC 2104) in a header, over the body or a template that contains it.
+ * RFC 2104, over the body or a template that contains it.
  * @throws Fault `settings_bad`
  */
 export function createHmacScheme(settings: HmacSettings, secrets: readonly Secret[]): SignatureScheme {
@@ -36,7 +36,6 @@ const spelled: Record<Encoding, (text: string) => string> = {
 
 type HmacInput = { signed: SignedDelivery; algorithm: HmacAlgorithm; encoding: Encoding }
 
-/** The signature that each key produces, as text. */
 export function hmacsOf(keys: readonly KeyObject[], { signed, algorithm, encoding }: HmacInput): string[] {
   const { head, body, tail } = signed
   return keys.map((key) => {
@@ -59,10 +58,7 @@ export function judgeHmacs(
   return matches ? null : 'signature_wrong'
 }
 
-/**
- * `t=…,v1=…` in one header, over `timestamp.body`. The secret is used as it is, including `whsec_`. Source:
- * docs.stripe.com/webhooks/signatures.
- */
+/** `t=…,v1=…` over `timestamp.body`. The secret includes `whsec_`. Source: docs.stripe.com/webhooks/signatures. */
 export function stripe({ header, tolerance }: StripeSettings): HmacSettings {
   return {
     scheme: 'hmac',
@@ -79,7 +75,7 @@ export function stripe({ header, tolerance }: StripeSettings): HmacSettings {
 }
 
 /**
- * `sha256=…` over the body. Neither an id nor a time is signed, so only the body identifies a replay. Source:
+ * `sha256=…`. Neither an id nor a time is signed, so only the body identifies a replay. Source:
  * docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries.
  */
 export function github({ header }: GithubSettings): HmacSettings {

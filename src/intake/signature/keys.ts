@@ -4,7 +4,6 @@ import type { HmacSettings, Secret } from './scheme.ts'
 
 export type DatedKey<Key = KeyObject> = { key: Key; notBefore: Date | null; notAfter: Date | null }
 
-/** The keys valid for deliveries received at that time. */
 export function keysAt<Key>(keys: readonly DatedKey<Key>[], at: Date): Key[] {
   return keys
     .filter(({ notBefore }) => notBefore === null || notBefore <= at)
@@ -15,7 +14,7 @@ export function keysAt<Key>(keys: readonly DatedKey<Key>[], at: Date): Key[] {
 type SecretFormat<Key> = { parse: (text: string) => Key | null; form: string }
 
 /**
- * Parses each secret into a key once: a signature with a `KeyObject` costs about a sixth of one with a string key.
+ * Once: a signature with a `KeyObject` costs about a sixth of one with a string key.
  * @throws Fault `settings_bad` that names each secret by its position, never by its text
  */
 export function parseSecrets<Key>(
@@ -32,7 +31,7 @@ export function parseSecrets<Key>(
   return keys
 }
 
-/** Encodings of a key. Only the canonical spelling is accepted: decoders ignore invalid characters. */
+/** Only the canonical spelling: decoders ignore invalid characters. */
 export const keyForms: Record<HmacSettings['key'], SecretFormat<KeyObject>> = {
   utf8: { parse: (text) => keyOf(Buffer.from(text)), form: 'text' },
   hex: { parse: (text) => exactly(text.toLowerCase(), 'hex'), form: 'hexadecimal digits, two for each byte' },
@@ -52,7 +51,7 @@ function keyOf(bytes: Buffer): KeyObject | null {
   return bytes.length === 0 ? null : createSecretKey(bytes)
 }
 
-/** Decodes text in the canonical spelling of its bytes; null for any other. */
+/** Null for text that is not the canonical spelling of its bytes. */
 export function bytesOf(text: string, encoding: 'hex' | 'base64' | 'base64url'): Buffer | null {
   const bytes = Buffer.from(text, encoding)
   return bytes.toString(encoding) === text ? bytes : null

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** One request as received: header names in lower case, the body byte for byte. */
+/** As received: header names in lower case, the body byte for byte. */
 export type WebhookDelivery = { headers: IncomingHttpHeaders; body: Buffer; receivedAt: Date }
 
-/** Why a delivery is refused. Safe for metrics and logs: it contains no data from the sender. */
+/** Safe for metrics and logs: contains no data from the sender. */
 export type Refusal =
   | 'id_malformed'
   | 'timestamp_malformed'
@@ -12,13 +12,13 @@ export type Refusal =
   | 'signature_missing'
   | 'signature_wrong'
 
-/** `id` is the sender's signed event id, which a resend repeats. Null if the scheme signs no id beside the body. */
+/** `id` is signed, and a resend repeats it; null if the scheme signs no id beside the body. */
 export type SignatureVerdict = { kind: 'verified'; id: string | null } | { kind: 'refused'; reason: Refusal }
 
-/** Decides whether the sender holds the secret. Synchronous, and without a clock of its own. */
+/** Synchronous, and without a clock of its own. */
 export type SignatureScheme = (delivery: WebhookDelivery) => SignatureVerdict
 
-/** How the sender signs. Header names are in lower case; `tolerance` is in milliseconds. */
+/** Header names are in lower case; `tolerance` is in milliseconds. */
 export type SchemeSettings =
   | StandardWebhooksSettings
   | StripeSettings
@@ -41,14 +41,13 @@ export type GithubSettings = { scheme: 'github'; header: string }
 
 export type SharedSecretSettings = { scheme: 'shared-secret'; header: string; prefix: string }
 
-/** Location of the signature, and the content that it covers. */
 export type SignedSettings = {
   header: string
-  /** Set if the header is a list such as `t=…,v1=…`. */
+  /** If the header is a list such as `t=…,v1=…`. */
   field?: string | undefined
   prefix: string
   encoding: 'hex' | 'base64' | 'base64url'
-  /** Text with `{body}` once, and `{id}` and `{timestamp}` if they are signed. */
+  /** With `{body}` once, and `{id}` and `{timestamp}` if they are signed. */
   template: string
   id?: { header: string } | undefined
   timestamp?: TimestampSettings | undefined
@@ -60,7 +59,6 @@ export type TimestampSettings = { header: string; field?: string | undefined; un
 export type HmacSettings = SignedSettings & {
   scheme: 'hmac'
   algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512'
-  /** How the secret encodes the bytes of the key. */
   key: 'utf8' | 'base64' | 'hex' | 'whsec'
 }
 
@@ -71,8 +69,8 @@ export type PublicKeySettings = SignedSettings & {
   signatureForm: 'der' | 'p1363'
 }
 
-/** A secret is valid for deliveries received from `notBefore` until before `notAfter`; null means no bound. */
+/** Valid for deliveries received from `notBefore` until before `notAfter`; null means no bound. */
 export type Secret = { text: string; notBefore: Date | null; notAfter: Date | null }
 
-/** Keys that identify the sender. `publicKeys` is the text of a PEM file or a JWKS, or null. */
+/** `publicKeys` is the text of a PEM file or a JWKS. */
 export type Keys = { secrets: readonly Secret[]; publicKeys: string | null }

@@ -3,14 +3,13 @@ import { github, hmacsOf, stripe } from './hmac.ts'
 import { keyForms } from './keys.ts'
 import type { HmacSettings, SchemeSettings, Secret, TimestampSettings } from './scheme.ts'
 
-/** A delivery to sign. `id` is visible ASCII without punctuation, which a template could use as a separator. */
+/** `id` is visible ASCII without punctuation, which a template could use as a separator. */
 export type UnsignedDelivery = { id: string; body: Buffer; at: Date }
 
 type SchemeWithSecrets = { settings: SchemeSettings; secrets: readonly Secret[] }
 
 /**
- * Returns the headers that authenticate a delivery, with the first secret valid at that time. The secrets that verify
- * can also sign.
+ * With the first secret valid at that time.
  * @returns null if no key can sign, as with public keys
  */
 export function signDelivery(

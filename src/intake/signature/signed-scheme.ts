@@ -7,24 +7,22 @@ import type {
   WebhookDelivery,
 } from './scheme.ts'
 
-/** The signed content in pieces, and the header with the signature. */
+/** The content is in pieces. */
 export type SignedDelivery = {
   head: string
   body: Buffer
   tail: string
-  /** The complete header value; empty if it is missing. */
+  /** Complete; empty if the header is missing. */
   signatures: string
   receivedAt: Date
 }
 
-/** Checks the signature with the keys; null if it is valid. */
+/** Null if the signature is valid. */
 export type Judge = (signed: SignedDelivery) => 'signature_missing' | 'signature_wrong' | null
 
 type SignatureLayout = Pick<SignedSettings, 'header' | 'template' | 'id' | 'timestamp' | 'tolerance'>
 
-/**
- * Common part of all schemes with a signature in a header: assembles the signed content and leaves the keys to `judge`.
- */
+/** Assembles the signed content and leaves the keys to `judge`. */
 export function createSignedScheme(settings: SignatureLayout, judge: Judge): SignatureScheme {
   const { header, id, timestamp, tolerance } = settings
   const idForm = idFormOf(settings.template)
@@ -47,7 +45,7 @@ type Filler = (values: { id: string; timestamp: string }) => string
 
 const fillNothing: Filler = () => ''
 
-/** Parses the template once; the result fills it for each delivery. */
+/** Parses the template only once. */
 function createFiller(template: string): Filler {
   const parts = template.split(/(\{(?:id|timestamp)\})/)
   return ({ id, timestamp }) => {
@@ -77,8 +75,8 @@ function timestampText(
 }
 
 /**
- * Ids are visible ASCII without the characters beside `{id}` in the template. With a full stop in the id, its end could
- * pass as the start of the signed timestamp.
+ * Visible ASCII without the characters beside `{id}`: with a full stop in the id, its end could pass as the start of
+ * the signed timestamp.
  */
 function idFormOf(template: string): RegExp {
   const [, before = '', after = ''] = /(.?)\{id\}(.?)/s.exec(template) ?? []
@@ -92,7 +90,7 @@ function idFormOf(template: string): RegExp {
 /** Bounds the cost of verifying an unauthenticated delivery. */
 const signaturesMax = 10
 
-/** Finds signatures in a header value: alone, or in a list as `field=…`. */
+/** Alone, or in a list as `field=…`. */
 export function signatureFinder({ field, prefix }: Pick<SignedSettings, 'field' | 'prefix'>) {
   const before = escape((field === undefined ? '' : `${field}=`) + prefix)
   const form = new RegExp(`(?:^|[\\s,;])${before}([A-Za-z0-9+/_=-]+)(?=[\\s,;]|$)`, 'g')
@@ -107,7 +105,7 @@ function escape(text: string): string {
 type TimestampUnit = TimestampSettings['unit']
 type Times = { receivedAt: Date; tolerance: number }
 
-/** Why a signed timestamp is refused, or null. A replayed delivery would need a new signature. */
+/** Null if the timestamp is accepted. A replayed delivery would need a new signature. */
 function refuseTimestamp(
   text: string,
   unit: TimestampUnit,
