@@ -15,12 +15,11 @@ const label = z
   .string({ error: 'is no text: write it in quotes, like "1100"' })
   .regex(/^[^\s\p{C}]([^\p{C}]{0,98}[^\s\p{C}])?$/u, 'is no text of 1 to 100 characters')
 
-/** Settings of the books: whose money a deposit is, and the names of accounts in other books. */
 export const accountsSection = z
   .strictObject({
-    /** Accounts that only people book to. */
+    /** Only people book to these. */
     own: z.array(accountName).default([]),
-    /** Account for the other side of a deposit; the first match applies. */
+    /** For the other side of a deposit; the first match applies. */
     contra: z.array(z.strictObject({ match: routeMatch.optional(), account: accountName })).default([]),
     /** The first match for an account applies. */
     labels: z
@@ -37,12 +36,12 @@ type AccountsSection = z.output<typeof accountsSection>
 
 export type Accounts = {
   contras: ContraRule[]
-  /** Patterns of all known accounts: the built-in ones, and those in the settings. */
+  /** Patterns, built-in and from the settings. */
   known: string[]
   labels: AccountLabel[]
 }
 
-/** Resolves the section against the networks and assets that it names. If there are faults, the rest is unusable. */
+/** If there are faults, the rest is unusable. */
 export function readAccounts(
   section: AccountsSection,
   world: AssetCatalog,
@@ -72,7 +71,7 @@ export function readAccounts(
   return { contras, known, labels, faults }
 }
 
-/** The accounts of a section without faults. */
+/** For a section without faults. */
 export function accountsOf(section: AccountsSection, world: AssetCatalog): Accounts {
   const { contras, known, labels } = readAccounts(section, world)
   return { contras, known, labels }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { EnvironmentReader } from './environment.ts'
 import { duration } from './yaml-file.ts'
 
-/** A webhook that depositd sends to its own public address, to check that webhooks arrive. Off by default. */
+/** A webhook to depositd's own public address, to check that webhooks arrive. */
 export const canarySection = z
   .strictObject({
     url: z
@@ -16,7 +16,7 @@ export const canarySection = z
 
 export type CanarySettings = { url: string; everyMs: number; timeoutMs: number }
 
-/** Checks the section against the signing scheme that it depends on. Null if the canary is off. */
+/** Null if the canary is off. */
 export function readCanary(
   reader: EnvironmentReader,
   { canary, webhooks: { scheme } }: { canary: z.output<typeof canarySection>; webhooks: { scheme: string } },
@@ -30,7 +30,6 @@ export function readCanary(
   return { url: canary.url, everyMs: canary.every, timeoutMs: canary.timeout }
 }
 
-/** Whether a request would show the shared secret of webhooks to the network. */
 export function wouldShowSecret(scheme: string, address: string): boolean {
   const { protocol, hostname } = new URL(address)
   const staysHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)

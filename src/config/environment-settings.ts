@@ -1,6 +1,5 @@
 import { type Environment, type EnvironmentReader, readFrom } from './environment.ts'
 
-/** URLs of the database and of the queue. */
 export type StorageUrls = { databaseUrl: string; queueUrl: string }
 
 const databaseSchemes = ['postgres', 'postgresql']
@@ -11,7 +10,7 @@ export function readStorageUrls(reader: EnvironmentReader): StorageUrls {
   return { databaseUrl, queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl) }
 }
 
-/** Whether the queue is in the same database, whichever users log in. */
+/** Whichever users log in. */
 export function isQueueInDatabase({ databaseUrl, queueUrl }: StorageUrls): boolean {
   const queue = new URL(queueUrl)
   return (
@@ -24,18 +23,12 @@ function serverAndDatabase({ hostname, port, pathname }: URL): string {
   return `${hostname}:${port || '5432'}${pathname}`
 }
 
-/**
- * Reads only the URLs of the database and of the queue.
- * @throws Fault `settings_bad`
- */
+/** @throws Fault `settings_bad` */
 export function parseStorageUrls(environment: Environment): StorageUrls {
   return readFrom(environment, readStorageUrls)
 }
 
-/**
- * Reads only the URL of the database, for commands that need nothing else.
- * @throws Fault `settings_bad`
- */
+/** @throws Fault `settings_bad` */
 export function parseDatabaseUrl(environment: Environment): string {
   return readFrom(environment, readDatabaseUrl)
 }
@@ -44,7 +37,7 @@ function readDatabaseUrl(reader: EnvironmentReader): string {
   return reader.url('DATABASE_URL', databaseSchemes)
 }
 
-/** Targets of links, and the setting that holds the URL of each. */
+/** The setting that holds the URL of each target. */
 export const linkSettings = {
   console: 'PUBLIC_URL',
   dashboards: 'DASHBOARDS_URL',
@@ -53,7 +46,7 @@ export const linkSettings = {
 
 export type LinkTarget = keyof typeof linkSettings
 
-/** The URL of each target as others open it, without a trailing slash; null if it is not set. */
+/** As others open the URLs, without a trailing slash. */
 export type Links = Readonly<Record<LinkTarget, string | null>>
 
 export function readLinks(reader: EnvironmentReader): Links {
@@ -75,7 +68,7 @@ function readLink(reader: EnvironmentReader, name: string): string | null {
   return text.replace(/\/+$/, '')
 }
 
-/** Links that other machines can open. Omits URLs that point each machine to itself. */
+/** Omits URLs that point each machine to itself. */
 export function sharedLinks(links: Links): Links {
   return {
     console: shared(links.console),
@@ -95,14 +88,13 @@ function isOfOneMachine(hostname: string): boolean {
 
 const names = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i
 
-/** True if the host is this machine itself, so that no other machine can read or reach that traffic. */
+/** No other machine can read or reach traffic to this host. */
 export function isLoopback(host: string): boolean {
   return names.test(host)
 }
 
-/** Destination of traces. */
 export type TracingSettings = {
-  /** URL of the collector, with the path for traces. */
+  /** With the path for traces. */
   url: string
   headers: Readonly<Record<string, string>>
   serviceName: string
@@ -110,7 +102,7 @@ export type TracingSettings = {
   ratio: number
 }
 
-/** Reads the settings under their OpenTelemetry names. Null if no collector is set; nothing is traced then. */
+/** Under their OpenTelemetry names. Null if no collector is set. */
 export function readTracing(reader: EnvironmentReader): TracingSettings | null {
   const asked = reader.optional('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined
   const endpoint = asked ? reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']) : ''
@@ -160,19 +152,15 @@ export function readLogLevel(reader: EnvironmentReader): LogLevel {
   return reader.choice('LOG_LEVEL', logLevels, 'info')
 }
 
-/**
- * Reads only the log level.
- * @throws Fault `settings_bad`
- */
+/** @throws Fault `settings_bad` */
 export function parseLogLevel(environment: Environment): LogLevel {
   return readFrom(environment, readLogLevel)
 }
 
-/** HTTP server for metrics, health and the console. */
 export type OpsBindAddress = {
   host: string
   port: number
-  /** Required for every request except liveness. Null only on loopback, which other machines cannot reach. */
+  /** Required except for liveness. Null only on loopback, which other machines cannot reach. */
   token: string | null
 }
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { Fault, messageOf } from '../core/errors.ts'
 /**
- * Whether a word is a typo of another: one letter is replaced, missing or doubled, or two neighbours are swapped. Any
- * other additional letter makes another word: HTTPS_PORT is not a typo of HTTP_PORT.
+ * One letter is replaced, missing or doubled, or two neighbours are swapped. Another additional letter makes another
+ * word: HTTPS_PORT is not a typo of HTTP_PORT.
  */
 export function isTypoOf(word: string, meant: string): boolean {
   const place = firstDifference(word, meant)
@@ -26,10 +26,7 @@ function firstDifference(one: string, other: string): number {
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/**
- * Reads a few settings for commands that need no others.
- * @throws Fault `settings_bad`
- */
+/** @throws Fault `settings_bad` */
 export function readFrom<Value>(environment: Environment, read: (reader: EnvironmentReader) => Value): Value {
   const reader = new EnvironmentReader(environment)
   const value = read(reader)
@@ -37,11 +34,11 @@ export function readFrom<Value>(environment: Environment, read: (reader: Environ
   return value
 }
 
-/** With this setting, Node accepts any certificate for any server, with any URL. */
+/** With this setting, Node accepts any certificate for any server. */
 const unverifiedFault =
   'NODE_TLS_REJECT_UNAUTHORIZED is 0, by which no certificate would be looked at: unset it, and name an authority of your own in NODE_EXTRA_CA_CERTS'
 
-/** Reads settings from the environment, or from the file that `NAME_FILE` names, and collects the faults. */
+/** Also reads the file that `NAME_FILE` names, and collects the faults. */
 export class EnvironmentReader {
   readonly faults: string[]
   readonly #environment: Environment
@@ -52,7 +49,7 @@ export class EnvironmentReader {
     this.faults = environment.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [unverifiedFault] : []
   }
 
-  /** The value, or the fallback if it is not set. An empty value is a fault and never takes the fallback. */
+  /** An empty value is a fault and never takes the fallback. */
   text(name: string, fallback?: string): string {
     const value = this.optional(name) ?? fallback
     if (value === undefined) this.faults.push(`${name} is missing`)
@@ -78,7 +75,7 @@ export class EnvironmentReader {
     return this.#checkUrl(name, schemes, this.text(name, fallback))
   }
 
-  /** A comma-separated list of server URLs; empty if it is not set. */
+  /** Comma-separated; empty if not set. */
   urls(name: string, schemes: readonly string[]): string[] {
     const text = this.optional(name)
     return text === undefined ? [] : this.#split(name, text).map((one) => this.#checkUrl(name, schemes, one))
@@ -96,7 +93,7 @@ export class EnvironmentReader {
     return this.optionalChoice(name, choices) ?? fallback
   }
 
-  /** Null if it is not set, or if a fault was recorded. */
+  /** Null if not set, or if a fault was recorded. */
   optionalChoice<Choice extends string>(name: string, choices: readonly Choice[]): Choice | null {
     const text = this.optional(name)
     const choice = choices.find((one) => one === text)
@@ -105,10 +102,7 @@ export class EnvironmentReader {
     return choice ?? null
   }
 
-  /**
-   * Records a fault for each name that is a typo of a setting that was read and is not set. That setting would silently
-   * take its default. Call this after all settings were read.
-   */
+  /** A typo would silently leave a setting at its default. Call this after all settings were read. */
   refuseTypos(): void {
     const pairs = [...this.#asked].map((name) => [name, `${name}_FILE`])
     const known = pairs.flat()

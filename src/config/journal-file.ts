@@ -17,10 +17,10 @@ const line = z
   .refine(({ debit, credit }) => debit !== undefined || credit !== undefined, 'has neither debit nor credit')
 
 const schema = z.strictObject({
-  /** A day, which means its beginning in UTC, or a time. */
+  /** A day means its beginning in UTC. */
   date: text.transform(dayOrTime),
   reason: words,
-  /** Identifies the journal: each reference is booked once. */
+  /** Each reference is booked once. */
   reference: text
     .regex(
       /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/,
@@ -30,10 +30,9 @@ const schema = z.strictObject({
   lines: z.array(line).min(1, 'is empty').max(1000),
 })
 
-/** A journal as people write it in a file. */
 export type JournalFile = z.output<typeof schema>
 
-/** Parses a file of YAML or JSON. Every fault contains its position; unknown keys are rejected. */
+/** YAML or JSON. Every fault contains its position; unknown keys are rejected. */
 export function parseJournalFile(content: string): { file: JournalFile | null; faults: string[] } {
   const { file, faults } = parseYaml(schema, content)
   return { file, faults: faults.map(countFromOne) }

@@ -1,6 +1,6 @@
 import type { Family } from '../core/asset.ts'
 
-/** A network in the settings file. `contract` is `native` for the network's own coin. */
+/** `contract` is `native` for the network's own coin. */
 export type NetworkEntry = {
   name: string
   family: Family
@@ -18,9 +18,8 @@ const ether = { symbol: 'ETH', contract: 'native', decimals: 18 }
 const wrappedEther = (contract: string) => ({ symbol: 'WETH', contract, decimals: 18 })
 
 /**
- * Networks known without any setting. Contracts are those that their issuers publish (Circle, Tether, Base, Arbitrum
- * and Wormhole bridges); native and bridged USDC are different assets. Decimals are checked against the chain before
- * anything is read.
+ * Contracts as their issuers publish them (Circle, Tether, Base, Arbitrum and Wormhole bridges); native and bridged
+ * USDC are different assets. Decimals are checked against the chain before anything is read.
  */
 export const knownNetworks: readonly NetworkPreset[] = [
   {

@@ -12,9 +12,8 @@ import {
 } from '../core/asset.ts'
 import { knownNetworks, type NetworkEntry } from './known-networks.ts'
 
-/** Fields that define how a network is read. */
 const readingFields = {
-  /** Number of nodes that must agree on what will be booked. */
+  /** Nodes that must agree on what will be booked. */
   quorum: z.int().min(1).max(10).default(1),
   finality: z
     .strictObject({
@@ -24,7 +23,7 @@ const readingFields = {
     })
     .prefault({ tag: 'finalized' }),
   traces: z.enum(['always', 'on_difference', 'never']).default('on_difference'),
-  /** Solana: identifies the cluster, as the chain id identifies an EVM network. */
+  /** Identifies a Solana cluster, as the chain id an EVM network. */
   genesisHash: z
     .string()
     .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'is no hash in base58')
@@ -34,7 +33,6 @@ const readingFields = {
 type ReadingEntry = z.output<z.ZodObject<typeof readingFields>> & { family: Family }
 type ReadingIssueSink = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-/** Checks the fields against each other. */
 function checkReading(entry: ReadingEntry, context: ReadingIssueSink): void {
   const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message })
   if (entry.family === 'evm' && entry.genesisHash !== undefined) {
@@ -56,7 +54,7 @@ function checkReading(entry: ReadingEntry, context: ReadingIssueSink): void {
   }
 }
 
-/** Valid only for an entry without faults. */
+/** For an entry without faults. */
 export function readingOf({ quorum, finality, traces }: ReadingEntry): NetworkReading {
   const { tag = 'finalized', depth } = finality
   return {
@@ -69,10 +67,7 @@ export function readingOf({ quorum, finality, traces }: ReadingEntry): NetworkRe
 export const symbol = z.string().min(1).max(20)
 export const decimals = z.int().min(0).max(38)
 
-/**
- * A network in the settings files of the daemon and of the deposit service, so that one text serves both. The service
- * uses neither `startHeight` nor the fields for reading.
- */
+/** One text serves the daemon and the deposit service, which uses neither `startHeight` nor the fields for reading. */
 const networkSchema = z
   .strictObject({
     name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'is no network name: lower-case letters, digits and _'),
@@ -87,7 +82,7 @@ const networkSchema = z
   .superRefine(checkNetwork)
   .superRefine(checkReading)
 
-/** At least one network, each listed once. Default: the known networks. */
+/** Default: the known networks. */
 export const networkList = z
   .array(networkSchema)
   .min(1, 'is empty: no chain could be read')
@@ -103,7 +98,6 @@ type NetworkIssueSink = {
   addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void
 }
 
-/** Checks the fields of one network against each other. */
 function checkNetwork(value: NetworkEntry, context: NetworkIssueSink): void {
   if (value.family === 'evm' && value.chainId === null) {
     context.addIssue({
@@ -130,14 +124,14 @@ export function addressOf(family: Family, text: string): Address | null {
   }
 }
 
-/** Assets with decimals from the entry, or from their family. */
+/** With decimals from the entry, or from their family. */
 export function assetsOf(entry: NetworkEntry): Asset[] {
   return described(entry).flatMap(({ digits, ...label }) =>
     digits === undefined ? [] : [{ ...label, decimals: digits }],
   )
 }
 
-/** Assets whose decimals are read from the chain. */
+/** Their decimals are read from the chain. */
 export function unpinnedOf(entry: NetworkEntry): AssetLabel[] {
   return described(entry).flatMap(({ digits, ...label }) => (digits === undefined ? [label] : []))
 }
@@ -153,7 +147,7 @@ function described({ name, family, assets }: NetworkEntry): (AssetLabel & { digi
   })
 }
 
-/** Name of the setting that lists the nodes of a network. */
+/** The setting that lists a network's nodes. */
 export function rpcName(network: string): string {
   return `RPC_${network.toUpperCase()}`
 }

@@ -20,7 +20,6 @@ import { addressOf } from './network-schema.ts'
 import { type PolicyFields, type PolicySection, policySection, type RouteMatch } from './policy-schema.ts'
 import { parseYaml } from './yaml-file.ts'
 
-/** The networks and assets of the settings, which routes refer to. */
 export type AssetCatalog = {
   networks: readonly { name: string; family: Family }[]
   /** Without decimals if they are read from the chain. */
@@ -31,13 +30,13 @@ export type PolicyFault = { path: (string | number)[]; message: string }
 
 export type ConfiguredPolicies = { policy: Policy; routes: RoutePolicy[] }
 
-/** The policies of a section without faults. */
+/** For a section without faults. */
 export function policiesOf(section: PolicySection, world: AssetCatalog): ConfiguredPolicies {
   const { policy, routes } = readPolicies(section, world)
   return { policy, routes }
 }
 
-/** Resolves a section against the assets that it names. If there are faults, the rest is unusable. */
+/** If there are faults, the rest is unusable. */
 export function readPolicies(
   section: PolicySection,
   world: AssetCatalog,
@@ -69,7 +68,7 @@ export type Refuse = (path: PolicyFault['path'], message: string) => void
 type CatalogAsset = AssetCatalog['assets'][number]
 type PolicyScope = { assetIn?: CatalogAsset | undefined; assetOut?: CatalogAsset | undefined; refuse: Refuse }
 
-/** Converts the fields to the types of the core. Omits those that are not set. */
+/** Omits fields that are not set. */
 function policyOf(fields: PolicyFields, scope: PolicyScope): Partial<Policy> {
   const { tolerance, fee, minimum } = fields
   const policy = {
@@ -128,7 +127,7 @@ function amountOut(text: string, path: string[], scope: PolicyScope): Amount {
 
 type AmountScope = { asset: CatalogAsset | undefined; side: 'in' | 'out'; refuse: Refuse }
 
-/** Parses an amount in units of the asset that the route names, without rounding. */
+/** In units of the asset that the route names, without rounding. */
 function amountOf(text: string, path: string[], { asset, side, refuse }: AmountScope): Amount {
   const none = 0n as Amount
   if (asset === undefined) {
@@ -151,7 +150,6 @@ function askForDecimals({ symbol, network }: CatalogAsset): string {
   return `write those of ${symbol} on ${network} into networks[].assets[].decimals`
 }
 
-/** Converts a match to the types of the core. */
 export function patternOfMatch(match: RouteMatch, world: AssetCatalog, refuse: Refuse): RoutePattern {
   return patternOf(match, { ...assetsOfMatch(match, world, refuse), refuse }, world)
 }
@@ -203,7 +201,7 @@ function assetsOfMatch({ asset }: RouteMatch, world: AssetCatalog, refuse: Refus
   return { assetIn: find('in'), assetOut: find('out') }
 }
 
-/** Finds assets by contract, or else by symbol. The caller rejects a symbol with several assets. */
+/** By contract, or else by symbol. The caller rejects a symbol with several assets. */
 function assetsNamed(name: string, { networks, assets }: AssetCatalog): CatalogAsset[] {
   const [network = '', code = ''] = name.split('/')
   const family = networks.find((one) => one.name === network)?.family
@@ -226,10 +224,7 @@ export function covers(earlier: RoutePattern, later: RoutePattern): boolean {
   })
 }
 
-/**
- * Parses a file that contains only the section `policy` of the settings file.
- * @param settings the networks and assets that its routes refer to
- */
+/** The file contains only the section `policy`. */
 export function parsePolicyFile(
   text: string,
   { networks, creditAsset }: { networks: readonly NetworkSettings[]; creditAsset: Asset },

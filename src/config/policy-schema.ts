@@ -38,10 +38,10 @@ const fee = z.discriminatedUnion('model', [
     .refine(({ lowBps, highBps }) => lowBps <= highBps, 'has its lowBps above its highBps'),
 ])
 
-/** Expectations for deposits, on all routes or on one. */
+/** On all routes or on one. */
 const fields = z.strictObject({
   webhookWithin: duration,
-  /** Statuses for which the service sends webhooks. Every deposit would otherwise miss one for each other status. */
+  /** The service sends webhooks for these. Every deposit would otherwise miss one for each other status. */
   webhookStatuses: z.array(z.enum(claimStatuses)),
   apiWithin: duration,
   chainWithin: duration,
@@ -85,7 +85,7 @@ const defaults = {
   acceptsUnnamed: false,
 }
 
-/** The section `policy` of the settings file, and the whole content of a policy file. */
+/** Also the whole content of a policy file. */
 export const policySection = overrides
   .extend({ routes: z.array(overrides.extend({ match: routeMatch })).default([]) })
   .prefault({})

@@ -7,7 +7,7 @@ type SettingsWithSecrets = Pick<
   'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'ops' | 'tracing' | 'canary'
 >
 
-/** All secrets in the settings, which no log may contain. */
+/** No log may contain these. */
 export function secretsOf({
   databaseUrl,
   queueUrl,
@@ -34,14 +34,12 @@ export function secretsOf({
   ].filter((secret) => secret !== '')
 }
 
-/** Redacts all secrets of the settings. */
 export function redactorOf(settings: SettingsWithSecrets): SecretRedactor {
   const hidden = createHidden()
   hidden.add(secretsOf(settings))
   return hidden
 }
 
-/** All secrets in the deposit service's settings. */
 export function secretsOfService({
   databaseUrl,
   seed,
@@ -64,7 +62,7 @@ export function secretsOfService({
   ].filter((secret) => secret !== '')
 }
 
-/** Passwords in a URL whose user, path and query are otherwise plain words; includes passwords in the query. */
+/** Includes the query. User, path and query are otherwise plain words. */
 function passwordOf(text: string): string[] {
   const url = URL.parse(text)
   if (url === null) return []
@@ -72,10 +70,7 @@ function passwordOf(text: string): string[] {
   return [url.password, decoded(url.password), ...given, ...given.map(encodeURIComponent)]
 }
 
-/**
- * Secrets in a URL that may contain a key anywhere: its password, the values of its query, and its user and path
- * segments if they are long.
- */
+/** A key may be anywhere: the password, the values of the query, and long user and path segments. */
 function keysIn(text: string): string[] {
   const url = URL.parse(text)
   if (url === null) return []

@@ -6,17 +6,16 @@ import { type LogLevel, readLogLevel } from './environment-settings.ts'
 import { assetsOf, networkList, rpcName, unpinnedOf } from './network-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
-/** Settings of the deposit service, from its environment and its file. */
 export type ServiceConfig = {
   databaseUrl: string
   seed: string
   host: string
   port: number
   tls: { cert: string; key: string } | null
-  /** Networks that have an RPC URL. */
+  /** Those with an RPC URL. */
   networks: readonly NetworkSettings[]
   pricesUrl: string | null
-  /** An endpoint in addition to those registered through the API. */
+  /** In addition to the endpoints registered through the API. */
   webhook: { url: string; secret: string } | null
   file: ServiceFile
   logLevel: LogLevel
@@ -34,12 +33,12 @@ const ownNames = [
   'SERVICE_WEBHOOK_URL',
   'SERVICE_WEBHOOK_SECRET',
 ]
-/** Settings by which the daemon reaches a deposit service: they are another program's, in the same environment. */
+/** Settings of the daemon, another program, in the same environment. */
 const daemonsNames = ['SERVICE_URL', 'SERVICE_API_KEY']
 
 const httpSchemes = ['http', 'https']
 
-/** Environment variables that show that the operator configures a service, instead of one on local chains. */
+/** Show that the operator configures a service, instead of one on local chains. */
 export function serviceNamesIn(environment: Environment): string[] {
   return Object.keys(environment).filter((name) => {
     const plain = name.replace(/_FILE$/, '')
@@ -48,8 +47,7 @@ export function serviceNamesIn(environment: Environment): string[] {
 }
 
 /**
- * Reads all settings of the deposit service, and collects every fault. If there is one, the config serves only to find
- * more of them.
+ * If there is a fault, the config serves only to find more of them.
  * @param readText reads the file that `SERVICE_CONFIG` names
  */
 export function readServiceSettings(
@@ -163,19 +161,16 @@ const basisPoints = z.int().min(0).max(9999)
 const some = duration.refine((time) => time > 0, 'is no time at all')
 const count = z.int().positive()
 
-/**
- * The settings file of the deposit service: settings that are neither secrets nor server URLs. Everything has a
- * default.
- */
+/** Settings that are neither secrets nor server URLs. Everything has a default. */
 const schema = z.strictObject({
   networks: networkList,
   quotes: z
     .strictObject({
-      /** By pair: how many whole units of the second asset one whole unit of the first is worth. */
+      /** Whole units of the second asset per whole unit of the first. */
       prices: z.record(z.string(), decimal).default({}),
       feeBasisPoints: basisPoints.default(0),
       spreadBasisPoints: basisPoints.default(0),
-      /** How often the source of prices is read, and how long its prices are used. */
+      /** How often prices are read, and how long they are used. */
       readEvery: some.prefault('10s'),
       staleAfter: some.prefault('1m'),
     })
@@ -183,7 +178,7 @@ const schema = z.strictObject({
   sweep: z
     .strictObject({
       enabled: z.boolean().default(true),
-      /** By asset, such as `base/USDC`: the lowest balance that is worth a sweep, in whole units. */
+      /** By asset, such as `base/USDC`: the lowest balance worth a sweep, in whole units. */
       minimums: z.record(z.string(), decimal).default({}),
     })
     .prefault({}),
@@ -204,7 +199,7 @@ const schema = z.strictObject({
 
 type ServiceFile = z.output<typeof schema>
 
-/** Parses the file. Every fault contains its position; unknown keys are rejected. */
+/** Every fault contains its position; unknown keys are rejected. */
 export function parseServiceFile(text: string): { file: ServiceFile | null; faults: string[] } {
   return parseYaml(schema, text)
 }

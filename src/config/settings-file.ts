@@ -17,23 +17,16 @@ const units = z.union([
   z.int().min(0).transform(String),
 ])
 
-/** How people work on mismatches. */
 const casesSection = z
   .strictObject({
-    /**
-     * Amounts in units of the asset. A decision about more money takes two people. So does every decision about an
-     * asset that is not listed.
-     */
+    /** In units of the asset. A decision about more money, or about an asset not listed, takes two people. */
     secondPersonAbove: z.record(z.string(), units).default({}),
   })
   .prefault({})
 
-/** Which mismatches alert people. */
 const alertsSection = z
   .strictObject({
-    /**
-     * A loss up to this amount, in units of the asset, raises no alert. An asset that is not listed has no such limit.
-     */
+    /** In units of the asset. A smaller loss raises no alert; an asset not listed has no such limit. */
     lossAbove: z.record(z.string(), units).default({}),
     after: duration.prefault('5m'),
     causeWithin: duration.prefault('1h'),
@@ -42,12 +35,12 @@ const alertsSection = z
 
 const network = z.string().refine(isNetwork, 'is no address, nor a network like 10.0.0.0/8 or fd00::/8')
 
-/** Limits for unauthenticated clients of the webhook endpoint. */
+/** For unauthenticated clients of the webhook endpoint. */
 const intakeSection = z
   .strictObject({
-    /** Proxies whose `X-Forwarded-For` is trusted. */
+    /** Their `X-Forwarded-For` is trusted. */
     trustedProxies: z.array(network).default([]),
-    /** Concurrent connections of one client; trusted proxies have no such limit. */
+    /** Trusted proxies have no such limit. */
     connectionsPerSource: z.int().min(1).max(4096).default(1024),
     quarantine: z
       .strictObject({
@@ -65,7 +58,7 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax)
 }
 
-/** Currency in which amounts are valued, apart from the books. Without it, they are not. */
+/** Apart from the books. Without it, amounts are not valued. */
 const valuationSection = z
   .strictObject({
     currency: z.string().regex(/^[A-Z]{3}$/, 'is not three capital letters, like EUR'),
@@ -77,17 +70,17 @@ const valuationSection = z
 
 const cron = z.string().refine(validate, 'is no cron expression, like "*/5 * * * * *" for every five seconds')
 
-/** The settings file: settings that are neither secrets nor server URLs. Everything has a default. */
+/** Settings that are neither secrets nor server URLs. Everything has a default. */
 const schema = z
   .strictObject({
     networks: networkList,
     service: z
       .strictObject({
-        /** Addresses that the service forwards from, by network. */
+        /** The service forwards from these, by network. */
         senders: z.record(z.string(), z.array(z.string())).default({}),
         /** The asset in which a StableWallet is credited. */
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
-        /** Profile by which webhooks and records are parsed: the name of a built-in profile, or the path of a file. */
+        /** A built-in profile, or the path of a file. */
         profile: z.string().min(1).default('depositd'),
         request: z
           .strictObject({ timeout: duration.prefault('15s'), attempts: z.int().min(1).max(10).default(3) })
@@ -113,7 +106,7 @@ const schema = z
         seal: cron.default('15 */10 * * * *'),
         /** How far before the oldest open deposit each poll reads, so that late changes of records are seen. */
         pollOverlap: duration.prefault('1h'),
-        /** How long a deposit is young. While any is, every tick reads. */
+        /** While any deposit is this young, every tick reads. */
         pollYoung: duration.prefault('1h'),
         pollQuiet: duration.prefault('1m'),
         /** How often all records are read, so that unseen changes and deletions are found. */
@@ -156,7 +149,6 @@ const schema = z
 
 export type SettingsFile = z.output<typeof schema>
 
-/** Networks and assets that routes can refer to. */
 export function worldOf({
   networks: known,
   service,
@@ -167,15 +159,14 @@ export function worldOf({
   }
 }
 
-/** The asset in which a StableWallet is credited. */
 export function creditAssetOf({ credit }: Pick<SettingsFile['service'], 'credit'>): Asset {
   const key = assetKey(stableWalletNetwork, credit.symbol as Address)
   return { key, network: stableWalletNetwork, ...credit }
 }
 
 /**
- * Parses the file. Every fault contains its position; unknown keys are rejected.
- * @param scheme by which webhooks are signed if the file names none
+ * Every fault contains its position; unknown keys are rejected.
+ * @param scheme if the file names none
  */
 export function parseSettingsFile(
   text: string,
@@ -189,7 +180,7 @@ export function parseSettingsFile(
 
 type NetworkSymbols = { name: string; assets: readonly { symbol: string }[] }
 
-/** Keys of limits that match no asset of these networks, and so never apply. */
+/** Limits whose asset is in none of these networks never apply. */
 function unknownLimits(
   limits: Readonly<Record<string, string>>,
   networks: readonly NetworkSymbols[],

@@ -31,50 +31,48 @@ export type Settings = {
   webhooks: WebhookAuthSettings
   intake: IntakeLimitSettings
   networks: readonly NetworkSettings[]
-  /** Start of a network's first scan, if it is not the height that is final then. */
+  /** If it is not the height that is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
-  /** The asset in which a StableWallet is credited. */
+  /** Of a StableWallet. */
   creditAsset: Asset
-  /** Addresses that the service forwards from, as `network/address`. */
+  /** The service forwards from these, as `network/address`. */
   senders: ReadonlySet<string>
   policy: Policy
   /** In order; the first that matches a deposit applies. */
   routes: readonly RoutePolicy[]
-  /** Whose money a deposit is, in order; the first match applies. */
+  /** In order; the first match applies. */
   contras: readonly ContraRule[]
   /** Patterns of the known accounts, and the names of accounts in other books. */
   accounts: { known: readonly string[]; labels: readonly AccountLabel[] }
   secondPersonAbove: ReadonlyMap<string, string>
-  /** Which mismatches alert people. */
   alerts: AlertRules
   /** Cron expressions with seconds. */
   schedule: Record<'scan' | 'backfill' | 'poll' | 'sweep' | 'audit' | 'balances' | 'seal', string>
-  /** Currency in which amounts are valued; null if they are not. */
+  /** Null if amounts are not valued. */
   valuation: { currency: string; maxAgeMs: number } | null
   /** Null if off. */
   canary: CanarySettings | null
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
-  /** Bind address of the webhook endpoint. */
+  /** Of the webhook endpoint. */
   http: HttpBindAddress
   /** On loopback by default, since it is not public. */
   ops: OpsBindAddress
-  /** URLs of the console, the dashboards and the runbook, as others open them. */
+  /** As others open them. */
   links: Links
   logLevel: LogLevel
-  /** Destination of traces; null if tracing is off. */
+  /** Null if tracing is off. */
   tracing: TracingSettings | null
 }
 
 export type ServiceApiSettings = {
   url: string
   apiKey: string
-  /** Path of the mapping profile. */
   profilePath: string
   timeoutMs: number
   attemptsMax: number
 }
 
-/** Limits for unauthenticated clients of the webhook endpoint. */
+/** For unauthenticated clients of the webhook endpoint. */
 export type IntakeLimitSettings = {
   /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
@@ -87,7 +85,6 @@ export type HttpBindAddress = { host: string; port: number }
 const httpSchemes = ['http', 'https']
 
 /**
- * Reads all settings of the daemon at once.
  * @param readText reads the file that `DEPOSITD_CONFIG` names
  * @throws Fault `settings_bad` with every fault
  */
@@ -132,14 +129,14 @@ function readSettingsFile(
 
 const profilesFolder = join(import.meta.dirname, '../../profiles')
 
-/** A plain name is a built-in profile; anything else is a path relative to the settings file. */
+/** A plain name is a built-in profile; a path is relative to the settings file. */
 function profilePath(profile: string, settingsPath: string | undefined): string {
   return /^[a-z0-9-]+$/.test(profile)
     ? join(profilesFolder, `${profile}.yaml`)
     : resolve(dirname(settingsPath ?? ''), profile)
 }
 
-/** The service by the environment and the file; a file with faults contributes nothing. */
+/** A file with faults contributes nothing. */
 function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settings['service'] {
   return {
     url: reader.url('SERVICE_URL', httpSchemes),
@@ -150,7 +147,7 @@ function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settin
   }
 }
 
-/** The networks of the file. Those without an RPC URL are not read. */
+/** Without an RPC URL, a network is not read. */
 function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSettings[] {
   const networks = file.networks.map((entry): NetworkSettings => {
     const { family, chainId, genesisHash } = entry
@@ -228,12 +225,12 @@ function refuseUnknown(environment: Environment, file: SettingsFile | null, faul
     faults.push(...strange.map((name) => `${name} is no setting; known are ${[...known].join(', ')}`))
 }
 
-/** Further files that settings of webhooks can come from, besides those read by name. */
+/** Besides the files read by name. */
 const followedNames = ['DEPOSITD_CONFIG_FILE', 'WEBHOOK_SCHEME_FILE', 'WEBHOOK_SECRETS_FILE']
 
 /**
- * Reads the settings, and reads them again only if a file with settings of webhooks changed. Checking a few files is
- * cheap; parsing all settings every few seconds would delay webhooks.
+ * Reads again only if a file with settings of webhooks changed: parsing all settings every few seconds would delay
+ * webhooks.
  * @returns a function that throws Fault `settings_bad` while there is a fault
  */
 export function createSettingsReader(

@@ -4,25 +4,21 @@ import { messageOf } from '../core/errors.ts'
 import type { EnvironmentReader } from './environment.ts'
 import { duration } from './yaml-file.ts'
 
-/** A secret is valid for webhooks received from `notBefore` on and before `notAfter`; null is no bound. */
+/** Valid for webhooks received from `notBefore` on and before `notAfter`; null is no bound. */
 export type SecretSetting = { text: string; notBefore: Date | null; notAfter: Date | null }
 
-/** How webhooks are signed, and the keys that verify their sender. */
 export type WebhookAuthSettings = {
   signing: WebhookSection
   /** `publicKeys` is the text of the file that the section names. */
   keys: { secrets: readonly SecretSetting[]; publicKeys: string | null }
 }
 
-/** The scheme in the environment, for a file that names none. */
+/** For a file that names no scheme. */
 export function readSchemeName(reader: EnvironmentReader): SchemeName | null {
   return reader.optionalChoice('WEBHOOK_SCHEME', schemeNames)
 }
 
-/**
- * Reads the secrets and the key file that the section needs.
- * @param section null if the file has faults; its needs are unknown then
- */
+/** @param section null if the file has faults; its needs are unknown then */
 export function readWebhooks(
   reader: EnvironmentReader,
   section: WebhookSection | null,
@@ -60,7 +56,7 @@ function readSecrets(reader: EnvironmentReader, scheme: SchemeName): SecretSetti
   return []
 }
 
-/** Parses secrets separated by commas or line breaks. No fault contains a secret. */
+/** Separated by commas or line breaks. No fault contains a secret. */
 export function parseSecrets(text: string, faults: string[]): SecretSetting[] {
   if (text === '') return []
   const entries = text
@@ -125,10 +121,10 @@ const field = z.string().regex(/^[\w.-]{1,40}$/, 'is no name of a field in a hea
 const prefix = z.string().max(100)
 const tolerance = duration.prefault('5m')
 
-/** Header of a signature and the text it covers, for both HMAC and public keys. */
+/** For both HMAC and public keys. */
 const signed = {
   header: headerName,
-  /** Set if the header is a list like `t=…,v1=…`. */
+  /** If the header is a list like `t=…,v1=…`. */
   field: field.optional(),
   prefix: prefix.default(''),
   template: z.string().max(500).default('{body}'),
@@ -150,7 +146,7 @@ const hmac = z
     ...signed,
     algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']).default('sha256'),
     encoding: encoding.default('hex'),
-    /** Encoding of the key in `WEBHOOK_SECRETS`. */
+    /** Of the key in `WEBHOOK_SECRETS`. */
     key: z.enum(['utf8', 'base64', 'hex', 'whsec']).default('utf8'),
   })
   .superRefine(checkTemplate)
@@ -201,12 +197,11 @@ export const webhookSection = z.discriminatedUnion(
   },
 )
 
-/** The section `webhooks` of the settings file: how the sender signs. */
 type WebhookSection = z.output<typeof webhookSection>
 
 const defaultWebhooks: WebhookSection = webhookSection.parse({ scheme: 'standard-webhooks' })
 
-/** Inserts the scheme if the document names none: it decides which keys the section takes. */
+/** The scheme decides which keys the section takes. */
 export function withScheme(document: unknown, scheme: SchemeName): unknown {
   if (!isMap(document)) return document
   const section = document.webhooks ?? {}

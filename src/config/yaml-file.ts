@@ -7,7 +7,7 @@ export const duration = z
   .regex(/^\d{1,6}(ms|s|m|h)$/, 'is no duration: write it like 500ms, 30s, 10m or 2h')
   .transform(milliseconds)
 
-/** Parses a settings file. Every fault contains its position; unknown keys are rejected. */
+/** Every fault contains its position; unknown keys are rejected. */
 export function parseYaml<Schema extends z.ZodType>(
   schema: Schema,
   text: string,
@@ -26,7 +26,7 @@ export function parseYaml<Schema extends z.ZodType>(
   }
 }
 
-/** Writes a settings file, one key per line. */
+/** One key per line. */
 export function writeYaml(document: object): string {
   return stringify(document)
 }
@@ -45,7 +45,7 @@ function readYaml(text: string) {
   }
 }
 
-/** Line at which the path, or its closest parent in the text, begins; null if there is none. */
+/** The closest parent if the path is missing; null if there is none. */
 function lineIn(document: Document, lines: LineCounter, path: readonly PropertyKey[]): number | null {
   for (let length = path.length; length > 0; length--) {
     const node: unknown = document.getIn(path.slice(0, length), true)
