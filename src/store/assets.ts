@@ -18,7 +18,7 @@ export async function pinAssets(db: Kysely<Tables>, assets: readonly Asset[]): P
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
-/** With recorded amounts, and other decimals in the settings than in the database. */
+/** Assets with recorded amounts whose decimals differ between the settings and the database. */
 export async function pinFaults(db: Kysely<Tables>, assets: readonly Asset[]): Promise<string[]> {
   const { rows } = await sql<{ key: AssetKey; decimals: number; pinned: number }>`
     select wanted.key, wanted.decimals, asset.decimals as pinned
@@ -77,7 +77,6 @@ function wanted(assets: readonly Asset[]) {
   ) as wanted (key, network, symbol, decimals)`
 }
 
-/** A deposit uses it. */
 function isKept(key: ReturnType<typeof sql>) {
   return sql`exists (select from deposit where ${key} in (deposit.asset, deposit.settlement_asset))`
 }

@@ -6,14 +6,14 @@ const codes =
 /** pg gives these no code. */
 const lost = /^(?:Connection terminated|Query read timeout|timeout exceeded when trying to connect)/
 
-/** Also for a cause of the error. */
+/** Also checks the causes of the error. */
 export function isUnreachable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
   return codes.test(code) || lost.test(error.message) || isUnreachable(error.cause)
 }
 
-/** A database restarts within seconds. */
+/** A database restarts within seconds, not minutes. */
 const usualBounds = { maxMs: 60_000, retryEveryMs: 500, reportEveryMs: 10_000 }
 
 /**
@@ -41,7 +41,6 @@ export async function untilReached<Result>(
 
 const insufficientPrivilege = '42501'
 
-/** The user lacks a privilege. */
 export function isDenied(error: unknown): error is Error {
   return error instanceof Error && 'code' in error && error.code === insufficientPrivilege
 }

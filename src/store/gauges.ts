@@ -153,7 +153,6 @@ export type StoreTotals = {
   /** By purpose, in units; debit balances are positive. */
   balances: { account: string; network: string; asset: string; units: number }[]
   imbalances: { asset: string; units: number }[]
-  /** Not read for some watched addresses. */
   coverageGaps: { network: string; ranges: number }[]
 }
 
@@ -193,7 +192,7 @@ type BooksRow = {
   sum: number
 }
 
-/** From snapshots and later transfers. A sum is exact until it is shown. */
+/** From snapshots and later transfers. */
 async function readBooks(
   db: Kysely<Tables>,
 ): Promise<Pick<StoreTotals, 'assets' | 'balances' | 'imbalances'>> {
@@ -223,7 +222,6 @@ export type Summary = {
   isBalanced: boolean
 }
 
-/** Without ignored deposits. */
 export async function summarise(db: Kysely<Tables>): Promise<Summary> {
   const [states, oldest, mismatches, unbalanced] = await Promise.all([
     sql<{ state: string; count: number }>`

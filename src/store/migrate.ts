@@ -74,7 +74,6 @@ export async function readMigrations<Tables>(db: Kysely<Tables>): Promise<readon
   return applied.map(({ name }) => name).toSorted()
 }
 
-/** In the order in which they are applied. */
 export async function migrationsIn(folder: string): Promise<readonly string[]> {
   return Object.keys(await sqlFiles(folder).getMigrations()).toSorted()
 }

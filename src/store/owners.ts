@@ -50,8 +50,8 @@ export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[])
 export type OwnerSaveResult = { added: number; conflicts: readonly Conflict[] }
 
 /**
- * Repeatable; an owner may gain a network. If there are conflicts, the caller must roll back: some entries are saved by
- * then.
+ * Saving an entry again changes nothing; an owner may gain a network. If there are conflicts, the caller must roll
+ * back: some entries are saved by then.
  */
 export async function keepOwners(
   tx: Transaction<Tables>,
@@ -121,7 +121,6 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
   return Number(numAffectedRows ?? 0n)
 }
 
-/** Rechecks evidence that arrived before these were known. */
 async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<void> {
   const deposits = entries.flatMap((entry) => entry.deposits)
   const owners = entries.map(({ owner }) => owner)
@@ -151,7 +150,7 @@ export type OwnerLine = {
 
 type OwnersRequest = { kind: Owner['kind']; limit: number; after?: Pick<OwnerLine, 'id' | 'network'> | null }
 
-/** By owner and network, after the line `after`. */
+/** Ordered by owner and network, after the line `after`. */
 export async function listOwners(
   db: Kysely<Tables>,
   { kind, limit, after = null }: OwnersRequest,

@@ -10,7 +10,6 @@ export type ServiceRecord = { id: string | null; time: Date | null; text: string
 export type ReadingTimes = { sentAt: Date; receivedAt: Date }
 
 export type SavedRecords = {
-  /** New or changed. */
   stored: number
   /** Records that had been marked as gone. */
   back: string[]
@@ -141,8 +140,8 @@ export type RemovedRecord = {
 }
 
 /**
- * Records requested at `askedAt`, not found, and missed before. A first miss is only counted: a single answer may come
- * from a service in trouble.
+ * Marks records that were requested at `askedAt`, not found, and missed before. A first miss is only counted: a single
+ * answer may come from a service in trouble.
  * @returns the records that are gone from now on
  */
 export async function markGone(

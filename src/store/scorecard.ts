@@ -72,7 +72,6 @@ function routeText(line: Omit<ScorecardLine, 'route'>): string {
     : `${paid} to ${line.settlement_asset_symbol ?? '?'} on ${line.settlement_network ?? '?'}`
 }
 
-/** The part that the service kept of settled deposits. */
 export type ObservedFee = {
   asset: string
   assetLabel: string

@@ -69,7 +69,6 @@ const refused = ['ledger_journal', 'ledger_transfer', 'ledger_seal', 'inbox'].fl
   ['update', 'delete', 'truncate'].map((privilege) => [privilege, table] as const),
 )
 
-/** Restore the privileges that the daemon's role has after the migrations. */
 export async function grantsToFix(db: Kysely<Tables>): Promise<string[]> {
   const asked = [...needed.map((one) => [...one, true]), ...refused.map((one) => [...one, false])]
   const { rows } = await sql<{ privilege: string; name: string; wanted: boolean }>`
@@ -85,7 +84,6 @@ export async function grantsToFix(db: Kysely<Tables>): Promise<string[]> {
   )
 }
 
-/** Of this month and the next. */
 export async function monthsWithoutPartition(db: Kysely<Tables>): Promise<string[]> {
   const { rows } = await sql<{ month: string }>`
     select to_char(month, 'YYYYMM') as month
@@ -126,7 +124,6 @@ export async function readHealth(db: Kysely<Tables>): Promise<Vitals> {
   return { ...known, inboxOldest: inbox, ages: new Map(Object.entries(ages)) }
 }
 
-/** The time of a stream without leases. */
 export async function keepBeat(db: Kysely<Tables>, stream: string): Promise<void> {
   await sql`
     insert into stream (name, succeeded_at) values (${stream}, now())

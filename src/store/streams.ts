@@ -8,7 +8,6 @@ import type { Tables } from './tables.ts'
  */
 const setBack = sql`stream.expires_at > excluded.expires_at + interval '2 minutes'`
 
-/** Ticks are rows without a holder. */
 const tickPrefix = 'tick/'
 
 export type Lease = { stream: string; holder: string; fence: bigint; cursor: unknown }
@@ -64,7 +63,7 @@ export async function moveCursor(
 }
 
 /**
- * Renews a lease in the transaction that writes under it. A process that stalled may run a job twice at once; the
+ * Call it in the transaction that writes under the lease. A process that stalled may run a job twice at once; the
  * cursor shows that the other run ended.
  * @throws Fault `lease_lost` if another holder took the stream, or moved its cursor; nothing is written then
  */

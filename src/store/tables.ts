@@ -4,7 +4,6 @@ import type { ServiceName } from '../core/evidence.ts'
 /** `numeric(78, 0)`: decimal text. */
 type Numeric = ColumnType<string, bigint | string, bigint | string>
 
-/** Postgres generates it. */
 type Id = ColumnType<bigint, never, never>
 
 type ColumnWithDefault<Type> = ColumnType<Type, Type | undefined, Type>

@@ -102,19 +102,18 @@ function toMismatch(imbalance: Imbalance): HeldMismatch {
   }
 }
 
-/** Only the controls that failed. */
 function detailOf({ sum, left, deposits, deposit, untied, addresses, address }: Imbalance) {
   return {
     ...(sum === 0n ? {} : { sum: sum.toString() }),
     ...(deposit === null ? {} : { left: left.toString(), deposits: `${deposits}`, deposit: `${deposit}` }),
-    // Booked, but never seen on a chain.
+    // An amount that was never seen on a chain has no address.
     ...(untied === 0n
       ? {}
       : { untied: untied.toString(), addresses: `${addresses}`, ...(address !== null && { address }) }),
   }
 }
 
-/** Of the last audit, without unbalanced sums, in units of each asset; 0 if there are none. */
+/** Findings of the last audit except unbalanced sums, in units of each asset; 0 if there are none. */
 export async function untiedUnits(
   db: Kysely<Tables>,
 ): Promise<{ control: string; asset: string; units: number }[]> {

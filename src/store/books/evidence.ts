@@ -87,7 +87,6 @@ function placeOf(observation: Observation): ObservedDepositAddress {
   return { network: observation.network, address: observation.to }
 }
 
-/** The address, and the owner that a claim names. */
 function keysOf(observation: Observation): string[] {
   const place = placeOf(observation)
   if (observation.kind !== 'claim') return [placeKey(place)]

@@ -41,7 +41,7 @@ export async function findPairs(tx: Transaction<Tables>, wanted: PairSelection):
   return rows.map(pairOf)
 }
 
-/** Its newest final observation. */
+/** From its newest final observation. */
 const seenTransfer = sql`
   select e.observation ->> 'tx' as tx, e.observation ->> 'index' as index, e.observation ->> 'from' as "from",
     (e.observation ->> 'blockAt')::timestamptz as at

@@ -3,7 +3,6 @@ import { decodeObservation, type Observation } from '../../core/evidence.ts'
 import type { Tables } from '../tables.ts'
 import { type LoadedGroup, loadGroups } from './evidence.ts'
 
-/** Identical copies of a webhook, and the newest arrival times. */
 export type Copies = { count: bigint; firstAt: Date; lastAt: Date; newestAt: Date[] }
 
 export type EvidenceRow = {
@@ -33,7 +32,6 @@ export type GroupMismatch = {
 
 export type GroupDeposit = { id: bigint; mergedInto: bigint | null; createdAt: Date }
 
-/** With the times at which each piece was stored. */
 export type GroupEvidence = {
   group: LoadedGroup
   rows: readonly EvidenceRow[]

@@ -21,7 +21,7 @@ import type { Tables } from '../tables.ts'
 
 export type UnnamedPage = { mismatchId: bigint; role: UnnamedTransfer['role']; transfer: TransferRef }[]
 
-/** Final, named by no deposit in time, oldest first, after a mismatch id. */
+/** Final and named by no deposit in time; oldest first, after a mismatch id. */
 export async function unnamedTransfers(
   tx: Transaction<Tables>,
   { after, countMax }: { after: bigint; countMax: number },
@@ -32,7 +32,6 @@ export async function unnamedTransfers(
   return rows
 }
 
-/** Also ambiguity mismatches. */
 export async function withdrawNamed(tx: Transaction<Tables>): Promise<MismatchChange[]> {
   await sql`
     update proposal p set state = 'withdrawn', ended_at = now()

@@ -62,7 +62,6 @@ export async function dueDifferences(
   }))
 }
 
-/** The range in which the change begins, and why the search found no more. */
 export type DifferenceSearchResult = {
   difference: StoredDifference
   found: BalanceSpan
@@ -205,7 +204,6 @@ export async function differingBalances(
   return rows
 }
 
-/** By what is stored now. */
 function changeOf(range: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`${range}.balance - ${range}.after_balance - known_change(
     ${range}.network, ${range}.address, ${range}.asset, ${range}.after_height, ${range}.height

@@ -181,7 +181,7 @@ export async function setOpenings(
   )
 }
 
-/** Final history above the height has changed. Balances proved above it are proved again from the opening. */
+/** For changed final history above the height. Balances proved above it are proved again from the opening. */
 export async function rewindBalances(
   tx: Transaction<Tables>,
   network: NetworkName,

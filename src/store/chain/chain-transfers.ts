@@ -44,8 +44,8 @@ export async function appendChainTransfers(
 export type NetworkHeightRange = { network: string; above: bigint; upTo: bigint }
 
 /**
- * Seen early in blocks that are final by now, and not among the final ones. One that was withdrawn and seen again can
- * vanish again.
+ * Seen early in blocks that are final by now, and not among the final transfers. One that was withdrawn and seen again
+ * can vanish again.
  */
 export function vanishedChainTransfers(
   tx: Transaction<Tables>,
@@ -67,7 +67,7 @@ export function vanishedChainTransfers(
   )
 }
 
-/** Final, above a height from which history has changed. */
+/** For history that changed above a height. */
 export function rewoundChainTransfers(
   tx: Transaction<Tables>,
   network: string,
@@ -139,7 +139,7 @@ export async function appendMovements(
     ) on conflict do nothing`.execute(tx)
 }
 
-/** Above a height from which history has changed. */
+/** For history that changed above a height. */
 export async function withdrawMovements(
   tx: Transaction<Tables>,
   network: NetworkName,

@@ -8,7 +8,7 @@ export type WatchEntry = { address: Address; role: 'deposit' | 'recipient' } & (
   | { number: null; createdAt: Date }
 )
 
-/** Once per role. */
+/** Each address once per role. */
 export async function readWatchList(db: Kysely<Tables>, network: NetworkName): Promise<WatchEntry[]> {
   const { rows } = await sql<WatchEntry>`
     select book.address, book.role, watch.number,
@@ -29,7 +29,7 @@ export async function readWatchList(db: Kysely<Tables>, network: NetworkName): P
 export type Enrolment = { addresses: readonly Address[]; fromHeight: bigint }
 
 /**
- * After the existing numbers. The caller must hold the lease of the network's scan.
+ * Numbers follow the existing ones. The caller must hold the lease of the network's scan.
  * @returns the highest number; 0 if there is none
  */
 export async function enrolAddresses(

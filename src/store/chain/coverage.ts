@@ -95,7 +95,6 @@ async function dropContained(tx: Transaction<Tables>, network: NetworkName): Pro
       and (kept.watched, kept.assets) <> (gone.watched, gone.assets)`.execute(tx)
 }
 
-/** Read for all addresses except these; also the coverage once it is read for them. */
 type Gap = CoverageRange & {
   addresses: readonly Address[]
   watched: number
@@ -103,7 +102,7 @@ type Gap = CoverageRange & {
 }
 
 /**
- * From `above` on, missed by the same addresses from end to end.
+ * The lowest range from `above` on that the same addresses miss from end to end.
  * @returns null if nothing is missing
  */
 export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: bigint): Promise<Gap | null> {
@@ -130,7 +129,6 @@ export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: b
   return rows[0] ?? null
 }
 
-/** Ranges that some addresses miss, per network that is read. */
 export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; ranges: number }[]> {
   const { rows } = await sql<{ network: string; ranges: number }>`
     select network, count(block_range)::int as ranges

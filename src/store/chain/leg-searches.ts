@@ -129,7 +129,6 @@ export async function dropShown(
   return rows[0]?.count ?? 0
 }
 
-/** More was read for these addresses, or they are in the address book now. */
 export async function searchAgain(
   tx: Kysely<Tables>,
   places: readonly { network: NetworkName; address: Address }[],
@@ -142,7 +141,6 @@ export async function searchAgain(
 
 export type ReadHeights = { bookedAt: Date | null; from: bigint | null; to: bigint | null }
 
-/** Since when an address is in the book, and the newest range of final heights without a gap. */
 export async function readHeightsOf(
   db: Kysely<Tables>,
   { network, address }: { network: NetworkName; address: Address },

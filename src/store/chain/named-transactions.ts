@@ -22,7 +22,7 @@ export async function askForTransactions(
   return [...new Set(rows.map(({ network }) => network))]
 }
 
-/** On their chain, although reading them was given up: due at once. */
+/** For transactions that are on their chain although reading them was given up. */
 export async function renewTransactions(
   tx: Transaction<Tables>,
   named: readonly NamedTransaction[],
@@ -111,7 +111,7 @@ export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<Networ
   return rows.map(({ network }) => network)
 }
 
-/** Their chain transfer was found; they can be queued again. */
+/** So that they can be queued again. */
 export async function dropTransactions(
   tx: Transaction<Tables>,
   found: readonly NamedTransaction[],
@@ -121,7 +121,7 @@ export async function dropTransactions(
   )
 }
 
-/** Kept without a further attempt: another reading would show nothing new. */
+/** Another reading would show nothing new. */
 export async function endTransactions(
   tx: Transaction<Tables>,
   ended: readonly NamedTransaction[],

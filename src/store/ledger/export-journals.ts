@@ -11,7 +11,6 @@ export type JournalSelection = {
   period: string | null
   /** Null if nothing was recorded yet. */
   recordedAsOf: string | null
-  /** On either side. */
   accounts: readonly string[] | null
   /** An owner's id, or its kind and id, such as `channel:shop`. */
   owner: string | null
@@ -38,7 +37,6 @@ export type LedgerTransferRow = {
   amount: string
 }
 
-/** With their transfers in order. */
 export async function readJournals(
   db: Kysely<Tables>,
   selection: JournalSelection,

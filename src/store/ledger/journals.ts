@@ -43,7 +43,7 @@ async function openAccounts(
     on conflict (id, asset) do nothing`.execute(tx)
 }
 
-/** Transfers take the times and period of their journal inside Postgres. */
+/** Transfers take the times and period of their journal inside Postgres, so these never pass through the process. */
 async function insertJournals(
   tx: Transaction<Tables>,
   journals: readonly (NumberedDepositJournal | ManualJournal)[],
@@ -147,7 +147,7 @@ export async function idOfKey(db: Kysely<Tables>, key: string): Promise<bigint |
   return row?.id ?? null
 }
 
-/** The month in whose books it is booked, and the month it belongs to. */
+/** The month in whose books a manual journal is booked, and the month it belongs to. */
 export async function adjustmentPeriod(
   db: Kysely<Tables>,
   at: Date,

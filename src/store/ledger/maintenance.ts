@@ -53,13 +53,11 @@ export async function patiently<Result>(what: string, work: () => Promise<Result
   }
 }
 
-/** The operation failed only because others were writing. */
 export function isBusy(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return ('code' in error && error.code === lockNotAvailable) || isBusy(error.cause)
 }
 
-/** A recording day is over and not yet summed. */
 export async function isSnapshotDue(db: Kysely<Tables>): Promise<boolean> {
   const { rows } = await sql<{ isDue: boolean }>`
     select coalesce(
@@ -96,7 +94,6 @@ export type SnapshotFault = {
   found: string[] | null
 }
 
-/** Recomputes a day, and the month that it ends. */
 export async function snapshotFaults(
   db: Kysely<Tables>,
   day: string,

@@ -35,7 +35,7 @@ export async function refusePeriodChange(
     .catch(explainRefusal)
 }
 
-/** It would close all months before it, and appear in no list. */
+/** A month without bookings would close all months before it, and would appear in no list. */
 async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<void> {
   const { rows } = await sql<{ begin: string | null }>`
     select to_char(ledger_month(min(event_at)), 'YYYY-MM') as begin from ledger_transfer`.execute(db)
@@ -45,7 +45,7 @@ async function refuseBeforeBooks(db: Kysely<Tables>, period: Period): Promise<vo
   throw new Fault('usage_bad', { problem: `${period} is before the beginning of the books in ${begin}`, fix })
 }
 
-/** From a later time, so that they do not block the close. */
+/** They do not block the close: they are from a later time. */
 export async function severeElsewhere(
   db: Kysely<Tables>,
   period: Period,
@@ -60,7 +60,7 @@ export async function severeElsewhere(
 }
 
 /**
- * The state of the month follows from this history in the same transaction.
+ * The state of a month follows from this history, in the same transaction.
  * @param sha256 of the frozen trial balance; null unless the close is final
  * @throws Fault `usage_bad` if the rules of periods reject the change
  */
@@ -94,7 +94,7 @@ export async function freezeBalance(
     )`.execute(tx)
 }
 
-/** Journals with ids above `after` and up to `upTo`, in the books of a month and all earlier ones. */
+/** Sums journals with ids above `after` and up to `upTo`, in the books of a month and all earlier ones. */
 export async function sumJournals(
   db: Kysely<Tables>,
   { period, after, upTo }: { period: Period; after: bigint; upTo: bigint },
@@ -110,7 +110,6 @@ export async function sumJournals(
   return rows.map(({ debit, credit, ...row }) => ({ ...row, debit: BigInt(debit), credit: BigInt(credit) }))
 }
 
-/** Raised by `check_period_change`. */
 const refusalCode = 'DP001'
 
 function explainRefusal(error: unknown): never {
@@ -200,8 +199,8 @@ type FrozenBalanceRow = Pick<FrozenBesideMade, 'closingId' | 'account' | 'asset'
   Record<'frozenDebit' | 'frozenCredit' | 'madeDebit' | 'madeCredit', string | null>
 
 /**
- * In sequence, each close in hashing order. Reads the transfers once for all closes: sums them by month and number of
- * earlier closes.
+ * Each close in the order in which its lines are hashed. Reads the transfers once for all closes: sums them by month
+ * and number of earlier closes.
  */
 export async function* frozenBesideMade(tx: Transaction<Tables>): AsyncGenerator<FrozenBesideMade[]> {
   const query = sql<FrozenBalanceRow>`

@@ -64,7 +64,7 @@ export type PriceRow = {
   imported_at: Date
 }
 
-/** Unique. */
+/** The sort key of prices, unique. */
 export type PriceKey = Pick<PriceRow, 'at' | 'asset' | 'currency' | 'source'>
 
 /** Newest first. */

@@ -2,7 +2,6 @@ import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Seal } from '../../ledger/seal.ts'
 import type { Tables } from '../tables.ts'
 
-/** In order. */
 export async function sealsAfter(db: Kysely<Tables>, number: string, limit: number): Promise<Seal[]> {
   const { rows } = await sql<Seal>`
     select ${columns} from ledger_seal where number > ${number} order by ledger_seal.number limit ${limit}`.execute(
@@ -45,7 +44,7 @@ export async function leavesOfSeal(db: Kysely<Tables>, number: string): Promise<
 /** If another process stored one at the same time, that one stays. */
 export async function insertSeal(db: Kysely<Tables>, seal: Seal, leaves: Buffer): Promise<boolean> {
   const { number, after, last, journals, root, previous, sealedAt, hash } = seal
-  // The other seal may share any of the keys.
+  // Without a conflict target: the other seal may share any of the keys.
   const { numAffectedRows } = await sql`
     insert into ledger_seal (number, after_journal, last_journal, journals, root, previous, sealed_at, hash, leaves)
     values (${number}, ${after}, ${last}, ${journals}, ${root}, ${previous}, ${sealedAt}, ${hash}, ${leaves})
@@ -78,7 +77,6 @@ export function timeText(time: RawBuilder<unknown>): RawBuilder<string> {
     else extract(epoch from ${time})::text end`
 }
 
-/** Every column as text, as it is sealed. */
 export type StoredJournal = {
   journal: Record<
     | 'id'
@@ -142,7 +140,7 @@ export async function journalNamed(db: Kysely<Tables>, name: string): Promise<bi
   return rows[0]?.id ?? null
 }
 
-/** Drops the last id of a full page: a duplicated journal may continue on the next. */
+/** Drops the last id of a full page: a duplicated journal may continue on the next page. */
 function wholeOf(read: SealedJournalRow[]): SealedJournalRow[] {
   const whole = read.filter(({ id }) => id !== read.at(-1)?.id)
   return whole.length > 0 ? whole : read

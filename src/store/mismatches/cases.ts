@@ -179,9 +179,8 @@ export type StakedDeposit = {
   id: bigint
   serviceId: string | null
   transfer: string | null
-  /** In transit, with no proved delivery. */
+  /** Booked as in transit, with no proved delivery. */
   inTransit: boolean
-  /** The latest decision is a write-off. */
   writtenOff: boolean
 }
 
@@ -217,7 +216,7 @@ export async function lockDeposit(
   return rows[0]
 }
 
-/** Not cleared, about this deposit, this chain transfer, or the deposit whose payment it is. */
+/** Cases not cleared about this deposit, this chain transfer, or the deposit whose payment it is. */
 export async function casesAbout(
   tx: Transaction<Tables>,
   { id }: StakedDeposit,

@@ -19,7 +19,6 @@ export type HeldMismatch = {
   depositId: bigint | null
   groupId: bigint | null
   network: string | null
-  /** Of the deposit, chain transfer or balance concerned. */
   asset: string | null
   value: bigint | null
   loss: Loss | null
@@ -44,7 +43,7 @@ export async function syncMismatches(
   return [...cleared, ...(await openMismatches(tx, held))]
 }
 
-/** They belong to no group, and their cause is gone. */
+/** For mismatches without a group, whose cause is gone. */
 export async function clearMismatches(
   tx: Transaction<Tables>,
   kind: string,
@@ -108,7 +107,6 @@ export async function openMismatches(
   return rows
 }
 
-/** As its history shows it. */
 function standing(row: 'old' | 'new'): RawBuilder<unknown> {
   const of = (column: string) => sql.ref(`${row}.${column}`)
   return sql`jsonb_build_object('detail', ${of('detail')}, 'value', ${of('value')}::text, 'loss',

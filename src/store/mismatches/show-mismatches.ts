@@ -63,7 +63,7 @@ export async function showMismatch(db: Kysely<Tables>, id: bigint): Promise<Show
     : { mismatch, deposit: deposits.rows[0] ?? null, history: history.rows }
 }
 
-/** Not cleared at that time, with the decisions made by then. */
+/** Mismatches not cleared at that time, with the decisions made by then. */
 export async function mismatchesAt(
   db: Kysely<Tables>,
   depositIds: readonly bigint[],
