@@ -7,7 +7,7 @@ export type OwnerEntry = {
   deposits: readonly { network: NetworkName; address: Address }[]
   /** Null for a StableWallet. */
   forward: { network: NetworkName; asset: string; recipient: Address } | null
-  /** If that was before it entered the address book. */
+  /** Set if the owner is older than its entry in the address book. */
   createdAt?: Date
 }
 

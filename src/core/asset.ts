@@ -4,7 +4,6 @@ import { Fault } from './errors.ts'
 /** `mainnet`, `base`, `arbitrum`, `solana`, or one the operator added. */
 export type NetworkName = Brand<string, 'NetworkName'>
 
-/** Determines address and transaction formats, and the reader. */
 export type Family = 'evm' | 'solana'
 
 /** Lower-case hexadecimal, or base58 unchanged. */
@@ -21,7 +20,6 @@ export type Asset = { key: AssetKey; network: NetworkName; symbol: string; decim
 /** Without decimals, an asset cannot be read, shown or booked. */
 export type AssetLabel = Omit<Asset, 'decimals'>
 
-/** Native coins have no contract to ask. */
 export const nativeDecimals: Record<Family, number> = { evm: 18, solana: 9 }
 
 export type NetworkReading = {

@@ -9,7 +9,7 @@ export type Balance = { height: bigint; amount: bigint }
 /** Changes are above the first height, up to and including the second. */
 export type BalanceSpan = { start: Balance; end: Balance }
 
-/** The unknown part of a change: payments received, and all other movements, summed. */
+/** The part of a change that no known change explains. */
 export function unexplained({ start, end }: BalanceSpan, known: bigint): bigint {
   return end.amount - start.amount - known
 }
@@ -24,7 +24,6 @@ export function beginSearch({ start, end }: BalanceSpan): BalanceSearch {
   return { start, end, blind: start.height }
 }
 
-/** Null if the search has ended. */
 export function nextHeight({ end, blind }: BalanceSearch): bigint | null {
   return end.height - blind > 1n ? (end.height + blind) / 2n : null
 }
@@ -58,7 +57,6 @@ export function spansBetween({ start, end }: BalanceSpan, balances: readonly Bal
   })
 }
 
-/** One block: it holds the change. */
 export function isNarrow({ start, end }: BalanceSpan): boolean {
   return end.height - start.height === 1n
 }

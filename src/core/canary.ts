@@ -1,4 +1,4 @@
-/** Of a webhook that we sent to our own public address. Only `received` is good. */
+/** A canary is a webhook that we sent to our own public address. Only `received` is good. */
 export const canaryOutcomes = [
   'received',
   'refused',

@@ -33,7 +33,7 @@ export function causesOf<Case extends CauseCandidate>(
     .flatMap((key) => split(alike.get(key) ?? [], withinMs).map((together) => causeOf(together)))
 }
 
-/** At every gap longer than `withinMs`. */
+/** Splits at every gap longer than `withinMs`. */
 function split<Case extends CauseCandidate>(cases: readonly Case[], withinMs: number): [Case, ...Case[]][] {
   const inOrder = cases.toSorted((one, other) => one.openedAt.getTime() - other.openedAt.getTime())
   const parts: [Case, ...Case[]][] = []

@@ -8,7 +8,6 @@ export function isAccount(text: string): boolean {
   return text.length <= 300 && accountShape.test(text)
 }
 
-/** Patterns of the accounts that depositd books to by itself. */
 export function builtInAccounts(networks: readonly string[]): string[] {
   return [
     ...networks.map((name) => `assets:in_transit:${name}`),
@@ -29,7 +28,6 @@ export function matchesPattern(account: string, pattern: string): boolean {
   return patternsOverlap(pattern, account.replaceAll('*', '\u0000'))
 }
 
-/** Some text matches both. */
 export function patternsOverlap(one: string, other: string): boolean {
   const letters = other.split('')
   // For the letters of `one` so far: whether each prefix of `other` can match the same text.

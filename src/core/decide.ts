@@ -25,7 +25,7 @@ export type ObservationGroup = {
   approvals: readonly Approval[]
   deposits: readonly DepositIdentity[]
   journals: readonly Journal[]
-  /** The observations are complete up to it; null or absent if until now. */
+  /** Null or absent if the observations are complete until now. */
   completeUntil?: Date | null
 }
 
@@ -158,7 +158,7 @@ export type LegFacts = {
   asset: AssetKey
   amount: bigint | null
   tx: TxId | null
-  /** In the delivered asset. */
+  /** In base units of the delivered asset. */
   fee?: bigint | null
 }
 
@@ -176,8 +176,9 @@ function deliveryFacts(evidence: DepositEvidence): LegFacts | null {
 }
 
 /**
- * The known deposits with this one's service id, and those without a service id that have its transfer, oldest first.
- * More than one have become one deposit. A deposit whose transfer came back under another index follows its payment.
+ * Takes the known deposits with this one's service id, and those without a service id that have its transfer, oldest
+ * first. More than one have become one deposit. A deposit whose transfer came back under another index follows its
+ * payment.
  */
 function takeDeposits(
   free: ItemIndex<DepositIdentity>,

@@ -122,11 +122,11 @@ export type LegSearch = {
   found: { height: bigint } | null
   /** The last block at or before the earliest time of the leg; null if no node reaches back to it. */
   claimed: { height: bigint } | null
-  /** The final blocks read for this address without a gap, up to the newest. */
+  /** The final blocks read for this address without a gap, up to the newest; null if there are none. */
   read: { from: BlockTime; to: BlockTime } | null
   /** The network has no RPC URL, so it could not be searched. */
   isUnread?: true
-  /** Since when the address is in the address book. */
+  /** Since when the address is in the address book; null if it is not. */
   bookedAt: Date | null
   receivedAt: Date
 }

@@ -11,7 +11,6 @@ export const mismatchKinds = { ...evidenceKinds, ...lifecycleAndSystemKinds }
 
 export type MismatchKind = keyof typeof mismatchKinds
 
-/** For a payload that the mapping cannot read. */
 export const unreadableKinds = ['unknown_event', 'unknown_status', 'schema_drift'] as const
 export type UnreadableKind = (typeof unreadableKinds)[number]
 

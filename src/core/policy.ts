@@ -26,13 +26,16 @@ export type Policy = Deadlines & {
   required: readonly RequiredCell[]
   minimum: Amount | null
   supported: boolean
-  /** In one state that is not the last. */
+  /** In one state that is not its last. */
   stuckAfterMs: number
   /** By how much the service's clock may be ahead of ours. */
   clockSkewMs: number
   /** From the report of a refund or failure. */
   refundWithinMs: number
-  /** Whether a transfer that fits only by address, asset, amount and time is joined without asking. */
+  /**
+   * Whether a transfer that fits only by address, asset, amount and time is joined without asking, if nothing else
+   * fits.
+   */
   acceptsUnnamed: boolean
 }
 

@@ -92,7 +92,6 @@ function targetsOf(evidence: DepositEvidence, verdict: DepositVerdict, contra: A
   return ended === null ? [paid] : [paid, ended]
 }
 
-/** Mismatches that leave the owner of a final payment open. */
 const suspending: ReadonlySet<MismatchKind> = new Set([
   'unreported',
   'unknown_address',
@@ -177,8 +176,8 @@ function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
 }
 
 /**
- * The API must state the delivery too, because only the API states the fee. It need not if it calls the deposit
- * refunded and never stated a delivery.
+ * The API must state the delivery too, because only the API states the fee. Exception: it calls the deposit refunded
+ * and never stated a delivery.
  */
 function isProved(evidence: DepositEvidence, { settledAt, shortfall }: DepositVerdict): boolean {
   const { approval, api } = evidence

@@ -28,7 +28,6 @@ export function decideAsOf(group: DatedEvidence, rules: Rules, at: Date): Decide
   })
 }
 
-/** Service id or transfer. */
 function identityKey(observation: Observation): string | null {
   if (observation.kind === 'claim') return observation.serviceId
   return observation.kind === 'chain_transfer' ? transferRef(observation) : null

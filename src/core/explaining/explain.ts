@@ -115,7 +115,6 @@ function mismatchReason(
   }
 }
 
-/** With their assets, so that amounts can be shown in units. */
 function detailText({ asset, paidAsset, ...said }: Mismatch['detail']): string {
   const assetOf = (name: string) => (name === 'paid' ? (paidAsset ?? asset) : asset)
   const one = ([name, value]: [string, string]) => {
@@ -128,7 +127,6 @@ function detailText({ asset, paidAsset, ...said }: Mismatch['detail']): string {
     .join(', ')
 }
 
-/** Not overdue yet. */
 function awaitedReasons({ evidence, verdict, policy }: VerdictContext): VerdictReason[] {
   const { matrix, finalAt, settledAt, recheckAt } = verdict
   if (recheckAt === null) return []

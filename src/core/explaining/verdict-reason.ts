@@ -23,7 +23,6 @@ export type StoredObservation = { inboxId: bigint; observation: Observation }
 
 export type InboxRowIndex = {
   ofClaim(claim: Claim | null): bigint[]
-  /** In that role. */
   ofLeg(leg: ChainLeg | null): bigint[]
   ofDecision(id: string | null): bigint[]
   /** Oldest first. */

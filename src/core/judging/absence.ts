@@ -71,10 +71,7 @@ export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSe
   )
 }
 
-/**
- * Proved for all legs.
- * @param due an earlier search proves nothing: the leg may still have arrived in time
- */
+/** @param due an earlier search proves nothing: the leg may still have arrived in time */
 export function judgeAbsence(
   evidence: DepositEvidence,
   legs: readonly SoughtLeg[],
@@ -118,7 +115,7 @@ function rangeProof(search: LegSearch, leg: SoughtLeg, { clockSkewMs }: Policy):
   return `final blocks ${from.height} to ${to.height} of ${network} were read for the address (${from.blockAt.toISOString()} to ${to.blockAt.toISOString()})`
 }
 
-/** Read since before the leg can have moved, or since the address was created: it cannot have been paid before. */
+/** The address was read since before the leg can have moved, or since its creation: it cannot have been paid before. */
 function reachesBack({ read, bookedAt }: LegSearch, { from, until }: SoughtLeg): boolean {
   if (read === null) return false
   const isSinceMade = bookedAt !== null && bookedAt <= until && read.from.blockAt <= bookedAt

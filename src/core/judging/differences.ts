@@ -28,7 +28,6 @@ import {
 import { failureOf } from './named-transactions.ts'
 import { findStateDifferences } from './state-differences.ts'
 
-/** Independent of time. */
 export function findDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
   const found = [
     amountDiffers(evidence),
@@ -44,7 +43,7 @@ export function findDifferences(evidence: DepositEvidence, policy: Policy): Mism
     transactionFailed(evidence),
     ...findStateDifferences(evidence, policy),
   ].filter((mismatch) => mismatch !== null)
-  // Both legs may have the wrong decimals.
+  // One mismatch per kind: both legs may have the wrong decimals.
   return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
 }
 
@@ -82,7 +81,6 @@ function paidAssetDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch 
   )
 }
 
-/** The first of several deliveries. */
 function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): Mismatch | null {
   const [settlementWebhook, settlementApi] = [webhook?.settlement?.asset, api?.settlement?.asset]
   const shown = settlements.filter((leg) => leg.state !== 'orphaned').map(({ asset }) => asset)
@@ -196,7 +194,6 @@ function settledOf(claim: Claim | null): SourceAmount | null {
   return asset === undefined || amount === null ? null : { asset, amount }
 }
 
-/** Which transfer belongs to which deposit, and on which network. */
 function findIdentityDifferences(evidence: DepositEvidence): Mismatch[] {
   return [
     networkDiffers(evidence, 'deposit') ?? networkDiffers(evidence, 'settlement'),

@@ -6,7 +6,7 @@ import type { FeeModel, Policy } from '../policy.ts'
 import { apiSettlement, finishedDelivery, liveLeg } from './legs.ts'
 import { feeExcess } from './losses.ts'
 
-/** From the payment and the stated delivery. Whether that arrived is checked separately. */
+/** Whether the stated delivery arrived is checked separately. */
 export function feeDiffers(evidence: DepositEvidence, { fee, line }: Policy): Mismatch | null {
   const settlement = finishedDelivery(evidence)
   if (settlement === null) return null
@@ -34,7 +34,7 @@ export function feeOf(evidence: DepositEvidence, { fee }: Policy): Amount | null
 
 type Band = Extract<FeeModel, { kind: 'bps' | 'band' }>
 
-/** In the same unit, small enough that amounts of both assets are whole numbers of it. */
+/** `scaled` and `paid` are in one unit, small enough that amounts of both assets are whole numbers of it. */
 type FeeRatio = {
   scaled: bigint
   paid: bigint

@@ -78,7 +78,7 @@ export function networkConflictOf(evidence: DepositEvidence, leg: DepositLeg): N
   return { tx, webhook, api, chain: shown?.network }
 }
 
-/** Once the service calls the deposit settled. The API takes precedence. */
+/** Null until the service calls the deposit settled. The API takes precedence. */
 export function finishedDelivery({ api, webhook }: Pick<DepositEvidence, 'api' | 'webhook'>) {
   return [api, webhook].find((one) => one?.status === 'settled')?.settlement ?? null
 }

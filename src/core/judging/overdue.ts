@@ -39,7 +39,7 @@ export type PendingEvidence = {
   leg?: DepositLeg
 }
 
-/** Unless a search was made at `notBefore` or later. */
+/** Not needed if a search was made at `notBefore` or later. */
 export type LegSearchRequest = SoughtLeg & { notBefore: Date }
 
 /** Nodes or the daemon may be down this long before an unsearched leg counts as not covered. */

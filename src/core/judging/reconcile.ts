@@ -49,7 +49,6 @@ export type DepositVerdict = {
   finalAt: Date | null
   settledAt: Date | null
   searches: readonly LegSearchRequest[]
-  /** The next moment at which time alone may change it. */
   recheckAt: Date | null
 }
 

@@ -31,7 +31,6 @@ export function policyOf(evidence: DepositEvidence, policies: RoutePolicies): Po
   return policyOfRoute(routeOf(evidence), policies)
 }
 
-/** Of the first route that matches, or else the default. */
 export function policyOfRoute(route: DepositRoute, { policy, routes }: RoutePolicies): Policy {
   return routes.find(({ pattern }) => matchesRoute(pattern, route))?.policy ?? policy
 }

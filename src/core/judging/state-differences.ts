@@ -61,7 +61,7 @@ function statusConflict(evidence: DepositEvidence, policy: Policy): Mismatch | n
   return { kind: 'status_conflict', detail: { webhook: claimText(webhook), api: claimText(api) }, loss: null }
 }
 
-/** The claim received last, so that correcting the clock ends the mismatch. */
+/** Judges the claim received last, so that correcting the clock ends the mismatch. */
 function clockSkewed(
   evidence: DepositEvidence,
   source: ClaimSource,
@@ -98,7 +98,7 @@ function isAhead({ occurredAt, receivedAt }: Claim, byMs: number): boolean {
   return occurredAt.getTime() - receivedAt.getTime() > byMs
 }
 
-/** The newest; or the furthest, if a webhook states no time and may only be late. */
+/** The newest claim; or the furthest, if a webhook states no time and may only be late. */
 function currentClaim(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Claim | null {
   const newest = timelyClaims(evidence, source, policy).at(-1)
   return newest !== undefined && statesTime(newest) ? newest : evidence[source]

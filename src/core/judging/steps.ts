@@ -3,7 +3,6 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import { statusRank } from '../matching/fold.ts'
 import { earliest } from '../time.ts'
 
-/** Known to the API or the chain; `isReported` by a webhook too. */
 export type StatusStep = { status: ClaimStatus; since: Date; isReported: boolean }
 
 /** When the chain showed each leg as final. */
@@ -34,7 +33,6 @@ export function stepsOf(
     .toSorted((left, right) => left.since.getTime() - right.since.getTime())
 }
 
-/** Also since when the first step lacks a webhook. */
 export function countSteps(
   evidence: DepositEvidence,
   { state, ...proofs }: Proofs & { state: string },

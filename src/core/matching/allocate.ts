@@ -57,7 +57,7 @@ function giveInOrder<Taker, Source>(
   }
 }
 
-/** From sources that other takers have shares of and can do without. */
+/** Takes from sources that other takers have shares of and can do without. */
 function feed<Taker, Source>(state: AllocationState<Taker, Source>, taker: Taker): boolean {
   while (amountOf(state.need, taker) > 0n) {
     const path = findPath(state, taker)

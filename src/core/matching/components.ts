@@ -1,5 +1,5 @@
 /**
- * Items share a key, directly or through others. The work grows with the number of keys.
+ * Items of a component share a key, directly or through others. The work grows with the number of keys.
  * @param keysOf is called once for each item
  * @returns each in the order of its items; components in the order of their first items
  */
@@ -18,7 +18,7 @@ export function components<Item, Key>(
   return found
 }
 
-/** Points each to an earlier item of its component; the first points to itself. */
+/** Each item points to an earlier one of its component; the first points to itself. */
 function joined<Item, Key>(items: readonly Item[], keysOf: (item: Item) => Iterable<Key>): Int32Array {
   const earlier = new Int32Array(items.length)
   const itemOfKey = new Map<Key, number>()

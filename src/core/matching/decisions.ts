@@ -58,7 +58,7 @@ function legOf(decision: TransferDecision, legs: readonly ChainLeg[]): ChainLeg 
   return named ?? (around.length === 1 ? (around[0] ?? null) : null)
 }
 
-/** The account that holds the amount instead. */
+/** `account` holds the amount instead. */
 export type WriteOff = { account: Extract<DecisionOutcome, { kind: 'write_off' }>['account']; at: Date }
 
 /** Null also if the newest decision withdrew it. */

@@ -33,7 +33,6 @@ export type Approval = {
   forward: { network: NetworkName; recipient: Address } | null
 }
 
-/** All evidence of one deposit. Order and repetition do not matter. */
 export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
   /** Null until the service reports the deposit. */
   serviceId: ServiceId | null

@@ -1,7 +1,7 @@
 import type { ObservedChainTransfer, TransferRef } from '../evidence.ts'
 import type { ChainLeg } from './fold.ts'
 
-/** Strongest first, each with its text for people. */
+/** Strongest first. */
 export const linkRules = {
   decision: 'a person, or a policy on their behalf, decided that it belongs to the deposit',
   'transfer named':

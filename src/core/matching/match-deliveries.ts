@@ -17,16 +17,15 @@ import {
   statedAmount,
 } from './settle-contest.ts'
 
-/** A delivery, or the deposit's share of one. */
 export type DeliveryLeg = ChainLeg & {
-  /** Of the transfer; `amount` is this deposit's share. */
+  /** Amount of the whole transfer; `amount` is this deposit's share. */
   whole: Amount
 }
 
 export type Deliveries = {
   byHistory: ReadonlyMap<ClaimHistory, readonly { leg: DeliveryLeg; link: TransferLink }[]>
   ambiguous: ReadonlyMap<ClaimHistory, DeliveryAmbiguity>
-  /** No history has, or may have, a share. */
+  /** Of these no history has, or may have, a share. */
   unmatchedDeliveries: readonly ChainLeg[]
 }
 

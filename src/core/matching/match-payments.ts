@@ -7,7 +7,7 @@ import { type LinkRule, linkOf, type TransferLink } from './link.ts'
 
 export type PaymentMatch = { leg: ChainLeg; link: TransferLink }
 
-/** A transfer that is the payment of deposit `serviceId`. */
+/** The transfer is the payment of deposit `serviceId`. */
 export type Reuse = { transfer: ChainLeg['ref']; serviceId: ServiceId }
 
 export type Payments = {
@@ -112,7 +112,7 @@ function namedFirst(claimHistories: readonly ClaimHistory[]): readonly ClaimHist
   return timed.toSorted((left, right) => left.since - right.since).map(({ claimHistory }) => claimHistory)
 }
 
-/** First named: a later claim takes nothing away. */
+/** When the service first named its current transaction: a later claim takes nothing away. */
 function namedAt(claimHistory: ClaimHistory): number {
   const { claims } = claimHistory
   const txs = new Set<TxId | null>(transactionsOf(claimHistory))

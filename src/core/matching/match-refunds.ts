@@ -44,7 +44,7 @@ function paidIn(claimHistory: ClaimHistory, payments: Payments['byHistory']): (l
   return ({ asset }) => (paid?.asset === asset ? paid.amount : stated)
 }
 
-/** Each taken if it still fits. */
+/** Takes each transfer that still fits. */
 function upTo(limitOf: (leg: ChainLeg) => bigint, legs: readonly ChainLeg[]): ChainLeg[] {
   let sum = 0n
   return legs.filter((leg) => {

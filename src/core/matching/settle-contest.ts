@@ -8,7 +8,7 @@ import type { TransferLink } from './link.ts'
 /** Why a history may have a share of a delivery. */
 export type Basis = Pick<TransferLink, 'rule' | 'decision'>
 
-/** Each history's deliveries of which it may have a share. */
+/** The deliveries of which each history may have a share. */
 export type Contest = ReadonlyMap<ClaimHistory, ReadonlyMap<ChainLeg, Basis>>
 
 /** Shared deliveries that do not add up to the stated amounts. */
@@ -27,7 +27,6 @@ export type ContestOutcome =
   /** The ambiguity is null while further deliveries or statements may still resolve it. */
   | { kind: 'unresolved'; contest: Contest; ambiguity: DeliveryAmbiguity | null }
 
-/** Contests without a common transfer. */
 export function contestsOf(all: Contest): Contest[] {
   const contest = [...all].filter(([, links]) => links.size > 0)
   return components(contest, ([, links]) => links.keys()).map((part) => new Map(part))
@@ -100,7 +99,7 @@ function shareAll(contest: Contest): ContestAward[] | null {
   return isOneAsset && statedOf(contest) === total(legs) ? divideShares(contest) : null
 }
 
-/** Each as a transfer of its own. A transaction may hold more such transfers than there are histories. */
+/** Each transfer serves one history. A transaction may hold more such transfers than there are histories. */
 function serveExact(contest: Contest): ContestAward[] {
   const exact = restrict(
     contest,

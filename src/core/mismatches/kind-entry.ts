@@ -26,7 +26,6 @@ export type KindEntry = {
   responsible: ResponsibleParty
   /** `byWaiting`: the evidence may only be late. Otherwise a person has to fix something. */
   ends: { by: ResolutionMethod; byWaiting: boolean }
-  /** After its opening. */
   actWithinHours: number
   loss: LossRule
   /** How it is measured, or why there is none. */
