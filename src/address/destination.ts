@@ -3,7 +3,7 @@ import { isAddress as isEvmAddress } from 'viem'
 import type { NetworkSettings } from '../core/asset.ts'
 import { type Address, assetCode, parseAddress } from '../core/asset.ts'
 
-/** In the spelling used for comparison, or why nothing may be sent to it. */
+/** `address` is in the spelling used for comparison. */
 export type DestinationCheck = { kind: 'valid'; address: Address } | { kind: 'invalid'; problem: string }
 
 /**
@@ -22,7 +22,7 @@ export function readDestination(network: NetworkSettings, text: string): Destina
   return { kind: 'valid', address }
 }
 
-/** Below are Ethereum's precompiled contracts; `p256Verify` is that of RIP-7212. */
+/** Addresses below `firstUsable` are Ethereum's precompiled contracts; `p256Verify` is that of RIP-7212. */
 const firstUsable = 0x12n
 const p256Verify = 0x100n
 
@@ -48,7 +48,7 @@ const programs = new Set([
 
 function solanaProblem(text: string): string | null {
   if (!isSolanaAddress(text)) return 'is not an address on $: 32 bytes in base58'
-  // The runtime's programs, sysvars and incinerator: padded with ones, without a key.
+  // The runtime's programs, sysvars and incinerator have addresses padded with ones, which have no key.
   if (/1{10}$/.test(text)) return 'is an account of the $ runtime'
   return programs.has(text) ? 'is a program or a mint' : null
 }

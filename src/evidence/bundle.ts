@@ -20,7 +20,6 @@ const row = z.strictObject({
   headers: z.record(text, text),
   body: z.base64(),
   bodySha256: hash,
-  /** Byte for byte. */
   copies: z.strictObject({ count: integer, firstAt: time, lastAt: time, newestAt: z.array(time) }).nullable(),
   says: anything,
 })

@@ -183,7 +183,6 @@ function checkJournals({ verdict, journals }: BundleParts): Problems {
   ]
 }
 
-/** The same amounts with both sides exchanged. */
 function takesBack(reversal: BundleJournal, original: BundleJournal | undefined): boolean {
   const swapped = original?.transfers?.map((one) => ({ ...one, debit: one.credit, credit: one.debit }))
   return swapped !== undefined && canonicalText(swapped) === canonicalText(reversal.transfers)

@@ -72,7 +72,6 @@ async function verifyChain(name: string, { parts, claims, urls }: ChainCheckInpu
   }
 }
 
-/** The chain and finality rule that the document assumes. */
 function chainOf({ chainId, genesisHash, reading }: BundleParts['networks'][number]): string {
   const chain = chainId === null ? `genesis ${genesisHash ?? 'as the node shows it'}` : `chain id ${chainId}`
   const finality = canonicalText(reading?.finality ?? defaultReading.finality)

@@ -19,7 +19,7 @@ export function networkOf(address: string): string {
   return `${[...left, ...gap, ...right].slice(0, 4).join(':')}::/64`
 }
 
-/** The key for limits per client. */
+/** Returns the key for limits per client. */
 export type SourceReader = (request: Pick<IncomingMessage, 'socket' | 'headers'>) => string
 
 /** The address that the outermost trusted proxy saw. Anything before it in `X-Forwarded-For` may be forged. */

@@ -8,7 +8,6 @@ export type ServerLimits = {
   requestTimeoutMs: number
   /** Longer than the 60 s after which common load balancers drop an idle connection. */
   keepAliveTimeoutMs: number
-  /** How often the time limits above are checked. */
   timeoutCheckMs: number
 }
 
@@ -74,10 +73,9 @@ export function limitConnections(
 
 /** By client. The cost of a call does not grow with the number of clients. */
 type OpenSockets = {
-  /** Until it closes, or until `oldest` removes it. */
+  /** Holds the socket until it closes, or until `oldest` removes it. */
   add: (source: string, socket: Socket) => void
   count: (source: string) => number
-  /** The client with the most connections. */
   busiest: () => string | null
   /** Removes the connection; the caller closes it. */
   oldest: (source: string) => Socket | null

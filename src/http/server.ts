@@ -13,7 +13,7 @@ type HttpServerSettings = {
   limits: ServerLimits & { connectionsMax: number; connectionsPerSourceMax: number }
   /** A reverse proxy carries the connections of many clients. By default no address is trusted. */
   isTrusted?: (address: string) => boolean
-  /** For requests in progress; 0 ends them at once. */
+  /** How long a stop waits for requests in progress; 0 ends them at once. */
   drainMs: number
 }
 
@@ -69,7 +69,7 @@ function boundHost(server: Server): string {
 }
 
 type OpenResponses = {
-  /** Until the response is closed. Calls `onIdle` if it was the last. */
+  /** Calls `onIdle` after the last response is closed. */
   add: (response: ServerResponse) => void
   isIdle: () => boolean
   all: () => ServerResponse[]
@@ -77,7 +77,7 @@ type OpenResponses = {
 
 /**
  * An array with reused slots. A Set that changes with every request keeps replacing its hash tables, and V8 links each
- * to the next: once one is old, all retain their entries.
+ * to the next: once one is old, all retain their entries, so no request is collected while young.
  */
 export function createOpenResponses(onIdle: () => void): OpenResponses {
   const slots: (ServerResponse | null)[] = []

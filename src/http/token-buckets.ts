@@ -3,7 +3,6 @@ export type RateLimit = { perSecond: number; burst: number }
 
 export type RateLimitVerdict = {
   allowed: boolean
-  /** Available immediately. */
   remaining: number
   /** Until the bucket is full again. */
   resetSeconds: number
@@ -32,7 +31,7 @@ export function createTokenBuckets(
     return Math.min(burst, bucket.left + (Math.max(0, nowMs - bucket.atMs) * perSecond) / 1000)
   }
   const set = (name: string, left: number, atMs: number): void => {
-    // The first entry of the map is the least recently used.
+    // Inserted again: the first entry of the map is the least recently used.
     buckets.delete(name)
     buckets.set(name, { left, atMs })
     const [idlest] = buckets.keys()

@@ -98,7 +98,7 @@ function assetsNamed(name: string, assets: BooksDirectory['assets']): string[] {
 
 type DraftContext = { books: BooksDirectory; faults: string[] }
 
-/** Each debit with the next credits until both are used up. */
+/** Pairs each debit with the next credits until both are used up. */
 function pair(
   asset: AssetKey,
   lines: readonly ParsedJournalLine[],
@@ -131,7 +131,6 @@ function pair(
   return transfers
 }
 
-/** `left` is not used up yet. */
 function sideOf(account: AccountId | null, left: bigint): { account: AccountId; left: bigint }[] {
   return account === null ? [] : [{ account, left }]
 }

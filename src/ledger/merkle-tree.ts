@@ -17,7 +17,7 @@ export type MerkleTree = {
   root: () => Buffer
 }
 
-/** One hash for each power of two in the number of leaves, so that memory hardly grows. */
+/** Stores one hash for each power of two in the number of leaves, so that memory hardly grows. */
 export function createTree(): MerkleTree {
   const whole: { height: number; hash: Buffer }[] = []
   return {
@@ -64,14 +64,14 @@ function nodeOf(left: Buffer | undefined, right: Buffer): Buffer {
   return hashOf('node', left, right)
 }
 
-/** Needs nothing but the seal. docs/seals.md describes the check. */
+/** Checkable with nothing but the seal; docs/seals.md describes how. */
 export type Proof = {
   format: 'depositd inclusion proof 1'
   /** The hashed fields, in order; a leg is a list of pairs. */
   journal: readonly (readonly [name: string, value: string | Pairs])[]
   /** From 0, among the journals of the seal. */
   index: number
-  /** The siblings on the path from its leaf to the root, lowest first. */
+  /** Siblings from the leaf to the root, lowest first. */
   path: string[]
   seal: Seal
 }

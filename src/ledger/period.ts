@@ -25,8 +25,8 @@ export function addUp(lines: readonly FrozenBalanceLine[]): FrozenBalanceLine[] 
 }
 
 /**
- * SHA-256. Lines must be added by account, then asset, compared as UTF-8 bytes. The text is that of Postgres's `COPY …
- * TO STDOUT` for month, account, asset, debit and credit.
+ * SHA-256 of Postgres's `COPY … TO STDOUT` of month, account, asset, debit and credit. Lines must be added by account,
+ * then asset, compared as UTF-8 bytes.
  */
 export function hashBalance(period: Period) {
   const hash = createHash('sha256')

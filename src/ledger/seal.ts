@@ -43,7 +43,7 @@ export function faultOfSeal(seal: Seal, before: Seal | null): string | null {
 /** By column name; null if a column is empty. */
 export type LedgerTextRow<Name extends string = string> = Readonly<Record<Name, string | null>>
 
-/** Of `ledger_journal`, and of its row in `manual_journal`, in this order. */
+/** From `ledger_journal`, then from its row in `manual_journal`. */
 export const journalFields = [
   'id',
   'posting_key',
@@ -59,7 +59,7 @@ export const journalFields = [
   'approved_by',
 ] as const
 
-/** Of `ledger_transfer`, in this order. */
+/** From `ledger_transfer`. */
 export const legFields = [
   'leg',
   'debit',
@@ -71,7 +71,6 @@ export const legFields = [
   'period',
 ] as const
 
-/** Legs in order. */
 export type JournalRows = {
   journal: LedgerTextRow<(typeof journalFields)[number]>
   legs: readonly LedgerTextRow<(typeof legFields)[number]>[]

@@ -11,7 +11,6 @@ export type LogSettings = {
   hidden?: SecretRedactor
 }
 
-/** JSON lines. Secrets are redacted. */
 export function createLog({ level, file, hidden = createHidden() }: LogSettings): Logger {
   if (file !== undefined) mkdirSync(dirname(file), { recursive: true })
   return pino(

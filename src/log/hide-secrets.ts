@@ -1,5 +1,4 @@
 export type SecretRedactor = {
-  /** In addition to earlier ones. */
   add: (secrets: readonly string[]) => void
   /** Hides added secrets, and any text in the form of one. */
   hide: (text: string) => string

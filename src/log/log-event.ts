@@ -29,7 +29,6 @@ export function logEvent<Name extends EventName>(
 
 type Level = 'debug' | 'info' | 'warn' | 'error'
 
-/** `text` is for people; `fields` have a meaning each. */
 export type EventDeclaration<Field extends string = string> = {
   level: Level
   text: string

@@ -128,7 +128,7 @@ export function claimCellText(cell: Cell): string {
   return cell === 'differs' ? 'differs' : cell.replaceAll('_', ' ')
 }
 
-/** The proof. The chain is off only if the transfer went to another address than approved. */
+/** A final transfer is the proof. The chain is off only if the transfer went to another address than approved. */
 export function chainCellText(cell: Cell): string {
   if (cell === 'differs') return 'went elsewhere'
   return cell === 'agrees' ? 'proves' : cell.replaceAll('_', ' ')

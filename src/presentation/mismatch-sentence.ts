@@ -2,7 +2,6 @@ import { type MismatchKind, mismatchKinds } from '../core/mismatch.ts'
 import { formatAmount } from '../core/money.ts'
 import { detailText } from './text.ts'
 
-/** By key. */
 export type AssetLabels = Readonly<Record<string, { symbol: string; network: string; decimals: number }>>
 
 /** Amounts are in base units of `asset`, or of the asset of the loss. */
@@ -124,7 +123,6 @@ function sentenceHelpers({ detail, loss_asset: lossAsset, assets = {} }: StatedM
         ? 'an unknown amount'
         : `${unitsText((BigInt(one) - BigInt(other)).toString(), known.decimals)} ${known.symbol}`
     },
-    /** With the source's name for people. */
     each: (show: (name: string) => string) =>
       Object.entries(sourceNames)
         .filter(([name]) => detail[name] !== undefined)
@@ -149,7 +147,6 @@ function overdue({ word }: SentenceHelpers): string {
   return `${what.charAt(0).toUpperCase()}${what.slice(1)} since ${word('since')}`
 }
 
-/** The proof that it is missing, or why nothing is known and what to do. */
 function searched(said: SentenceHelpers): string {
   const { has, word } = said
   const names = ['proof', 'reason', 'found', 'next'].filter(has)

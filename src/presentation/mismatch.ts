@@ -138,7 +138,6 @@ function depositText(deposit: MismatchDetail['deposit']): string {
   return `${id}: ${state}, ${paid.join(' ')}, for ${owner}`
 }
 
-/** In the same words as the mismatch itself. */
 export function historyColumns({
   kind,
   assets,

@@ -8,7 +8,6 @@ export type Explanation =
   | { at: Date; state: DepositState; reasons: readonly VerdictReason[] }
   | { problem: string }
 
-/** On the line below, what decided. */
 export function reasonText(reason: VerdictReason, assets: AssetLabels): string {
   const { what, evidence } = reason
   const says = amountsInUnits(reason.says, assets)
@@ -16,7 +15,6 @@ export function reasonText(reason: VerdictReason, assets: AssetLabels): string {
   return `${what}: ${says}${rows}\n    ${decidedBy(reason, assets)}\n`
 }
 
-/** Texts in units, and every amount that they name. */
 export function reasonDocument(reason: VerdictReason, assets: AssetLabels): object {
   const { says, policy } = reason
   return {

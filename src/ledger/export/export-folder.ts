@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path'
 import { Fault, messageOf } from '../../core/errors.ts'
 
-/** The synced part of the file, and the state to continue from there. */
+/** `bytes` are synced to the disk; `state` continues from there. */
 export type Checkpoint<State> = { bytes: number; sha256: string; state: State }
 
 export type WrittenFile = { name: string; bytes: number; sha256: string }
@@ -22,10 +22,7 @@ export type WrittenFile = { name: string; bytes: number; sha256: string }
 const manifestName = 'manifest.json'
 const checkpointName = 'unfinished.json'
 
-/**
- * A growing file, a checkpoint, and at last a manifest. Until then the file has another name, so that a part is not
- * mistaken for the whole.
- */
+/** The growing file gets its name when it is complete, so that a part is not mistaken for the whole. */
 export class ExportFolder<State> implements AsyncDisposable {
   readonly #folder: string
   readonly #file: string
@@ -127,7 +124,7 @@ async function begin<State>(path: string): Promise<ExportFile<State>> {
 /** Data written after the checkpoint is cut off and written again. */
 async function reopen<State>(folder: string, file: string): Promise<ExportFile<State>> {
   const path = join(folder, partOf(file))
-  // Interrupted between renaming the file and writing the manifest.
+  // The export was interrupted between renaming the file and writing the manifest.
   if (existsSync(join(folder, file))) await rename(join(folder, file), path)
   const text = await readFile(join(folder, checkpointName), 'utf8')
   const { bytes, sha256, state } = JSON.parse(text) as Checkpoint<State>

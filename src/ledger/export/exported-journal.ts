@@ -61,7 +61,6 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
-/** The checkpoint of an interrupted export stores it. */
 export type TallyState = {
   journals: string
   transfers: string
