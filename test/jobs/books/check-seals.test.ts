@@ -129,7 +129,7 @@ describe('as superuser, with all guards out of the way', () => {
     [
       'a count of journals',
       [
-        'alter table ledger_seal drop constraint ledger_seal_check1',
+        'alter table ledger_seal drop constraint ledger_seal_leaf_per_journal',
         'update ledger_seal set journals = 4 where number = 2',
       ],
       'seal 2: the seal itself is altered\nseal 2: its 4 journals, from 6 to 10, differ from the sealed ones; 5 are stored, each as it was sealed',
