@@ -7,9 +7,8 @@ import type { Tables } from '../store/tables.ts'
 
 export type CanaryResult = {
   outcome: CanaryOutcome
-  /** From the request to its answer. */
   seconds: number
-  /** The error, without any part of the request; null on success. */
+  /** Without any part of the request; null on success. */
   problem: string | null
 }
 
@@ -18,13 +17,12 @@ export type SendCanaryDeps = {
   url: string
   everyMs: number
   timeoutMs: number
-  /** Headers that authenticate the sender to the intake. Null if no currently valid secret can sign. */
+  /** Null if no currently valid secret can sign. */
   sign: (unsigned: { id: string; body: Buffer; at: Date }) => Readonly<Record<string, string>> | null
   now: () => Date
   observe: (result: CanaryResult) => void
 }
 
-/** Sends a webhook to our own endpoint if one is due, and checks that it arrived. */
 export async function sendCanary(deps: SendCanaryDeps): Promise<void> {
   const { db, everyMs, observe } = deps
   if (!(await claimCanary(db, everyMs))) return
@@ -66,12 +64,12 @@ type CanaryPost = {
   timeoutMs: number
 }
 
-/** Result of a post, from its status alone: the content of the answer is not trusted. */
+/** From the status alone: the content is not trusted. */
 export type CanaryPostResult =
   | { kind: 'accepted' }
   | { kind: 'redirected' | 'refused' | 'failed' | 'timeout'; problem: string }
 
-/** Posts once, to that URL only. A redirect is reported and not followed. Only the status of the answer is read. */
+/** To that URL only: a redirect is reported and not followed. */
 export async function postWebhook({ url, headers, body, timeoutMs }: CanaryPost): Promise<CanaryPostResult> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {
@@ -97,7 +95,7 @@ function verdictOf(status: number): CanaryPostResult {
 }
 
 /**
- * Finds the cause behind the generic error of `fetch`. Uses only its code: the message may repeat parts of the request.
+ * `fetch` raises a generic error. The message of its cause may repeat parts of the request, so only the code is used.
  */
 function problemOf(error: unknown): string {
   const cause: unknown = error instanceof TypeError ? error.cause : undefined

@@ -14,7 +14,6 @@ export type ImportDeps = { db: Database<Tables>; networks: readonly NetworkSetti
 export type Import = {
   kind: Owner['kind']
   rows: readonly OwnerFileRow[]
-  /** Checks the whole file and stores nothing. */
   isDryRun: boolean
 }
 
@@ -22,10 +21,7 @@ export type OwnerImportResult =
   | { kind: 'imported'; owners: number; added: number; addresses: number }
   | { kind: 'refused'; faults: readonly LineFault[] }
 
-/**
- * Imports existing channels or wallets into the address book: all of them, or none if a line has a problem. Importing
- * them again changes nothing.
- */
+/** All of them, or none if a line has a problem. Importing them again changes nothing. */
 export async function importOwners(
   deps: ImportDeps,
   { kind, rows, isDryRun }: Import,
@@ -59,14 +55,13 @@ export async function importOwners(
   }
 }
 
-/** Thrown to roll back the transaction. It carries the result. */
+/** Rolls back the transaction. */
 class Undone extends Error {
   result: OwnerImportResult = { kind: 'refused', faults: [] }
 }
 
 type Entries = { entries: Map<string, OwnerEntry>; faults: LineFault[] }
 
-/** Groups the lines by owner. */
 function gather(
   rows: readonly OwnerFileRow[],
   { kind, networks }: { kind: Owner['kind']; networks: readonly NetworkSettings[] },
@@ -106,7 +101,6 @@ function readRow(networks: readonly NetworkSettings[], row: OwnerFileRow): ReadR
   return { kind: 'read', deposit, forward }
 }
 
-/** @returns the network and address, or the problem as text */
 function readAddress(
   networks: readonly NetworkSettings[],
   { network: name, address }: { network: string; address: string },

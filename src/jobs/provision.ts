@@ -16,9 +16,8 @@ export type ProvisionDeps = {
 }
 
 /**
- * Creates a channel at the service and stores its addresses, which are watched from then on. The stored recipient is
- * the requested one, not the one in the service's answer: every forward is checked against it. A request that cannot be
- * stored is never sent to the service.
+ * Its addresses are watched from then on. The requested recipient is stored, not the answered one: every forward is
+ * checked against it. A request that cannot be stored is never sent.
  * @throws Fault `usage_bad` if the request cannot be stored; `remote_failed` if the service's answer contradicts it,
  * which also opens an `address_changed`
  */
@@ -29,12 +28,12 @@ export async function createChannel(deps: ProvisionDeps, request: NewChannel): P
   await refuseOwnAddress(deps, recipient)
   const forward = { network: network.name, asset: request.forwardAsset, recipient }
   const stored = await storedOwner(deps, owner)
-  // Refuses a rule that differs from the stored one before the service is called.
+  // Refused before the service is called, if the stored rule differs.
   if (stored !== null) await saveOwner(deps.db, { ...stored, forward })
   return keep(deps, { owner, stored, forward }, await deps.owners.createChannel(request))
 }
 
-/** Creates a StableWallet at the service and stores its addresses. Throws like `createChannel`. */
+/** Throws like `createChannel`. */
 export async function createStableWallet(deps: ProvisionDeps, id: string): Promise<OwnerEntry> {
   const owner: Owner = { kind: 'stable_wallet', id }
   const stored = await storedOwner(deps, owner)
@@ -68,7 +67,6 @@ async function keep(
   })
 }
 
-/** Leaves out networks that are not in the settings: nothing reads them. */
 function depositsOf({ networks }: ProvisionDeps, { deposits }: StatedOwner): OwnerEntry['deposits'] {
   return deposits.flatMap(({ network, address }) => {
     const configured = networks.find(({ name }) => name === network)
@@ -92,7 +90,7 @@ function recipientOn(network: NetworkSettings, text: string): Address {
   })
 }
 
-/** An amount forwarded to a deposit address would arrive as another deposit. */
+/** It would arrive as another deposit. */
 async function refuseOwnAddress({ db }: ProvisionDeps, recipient: Address): Promise<void> {
   const [held] = await ownersAt(db, [recipient])
   if (held === undefined) return

@@ -8,7 +8,7 @@ import { scanStream } from './chain/scan-position.ts'
 import { pollStream } from './poll/position.ts'
 import type { JobName } from './work.ts'
 
-/** A cron expression with seconds, and the work of each tick. `run` resolves to whether the work was done. */
+/** `expression`: cron with seconds. `run` resolves to whether the work was done. */
 export type Tick = { name: string; expression: string; run: () => Promise<boolean> }
 
 export type TickDeps = {
@@ -17,17 +17,16 @@ export type TickDeps = {
   jobFailed: (job: JobName, error: unknown, key?: string) => void
 }
 
-/** A process counts as gone after six missed heartbeats. */
+/** Gone after six missed heartbeats. */
 const beatExpression = '*/10 * * * * *'
 
-/** The jobs to wake and how often. Wake-ups of a job that is already waiting are merged. */
 export function ticksOf(
   { networks, schedule }: Pick<Settings, 'networks' | 'schedule'>,
   { db, wake, jobFailed }: TickDeps,
 ): Tick[] {
   const waking = (job: JobName, key?: string) => () =>
     isDone(wake(job, key), (error) => jobFailed(job, error, key))
-  // The scheduler's own heartbeat, and the worker's, which shows that wake-ups pass through the queue.
+  // The worker's heartbeat shows that wake-ups pass through the queue.
   const beat = async () => {
     await keepBeat(db, schedulerStream)
     await wake('beat')
@@ -53,7 +52,6 @@ export function ticksOf(
   ]
 }
 
-/** Resolves to whether the work succeeded. A failure is passed to `failed`. */
 export function isDone(work: Promise<void>, failed: (error: unknown) => void): Promise<boolean> {
   return work.then(
     () => true,
@@ -67,7 +65,8 @@ export function isDone(work: Promise<void>, failed: (error: unknown) => void): P
 export type Schedule = { stop: () => Promise<void> }
 
 /**
- * Starts the ticks. A tick is skipped while the previous one of the same name still runs.
+ * Skipped while the previous tick of the same name still runs.
+ * @param report receives errors of the schedule itself
  * @param report receives errors of the schedule itself
  */
 export async function startSchedule(
@@ -81,7 +80,7 @@ export async function startSchedule(
     for (const task of tasks)
       if (task.isLate()) restarted = restarted.then(() => task.restart()).catch(report)
   }
-  // Lets ticks run first that are late because the process is busy.
+  // Ticks that are late because the process is busy come first.
   const timer = setInterval(() => setImmediate(look), lookEveryMs)
   return {
     async stop() {
@@ -95,13 +94,12 @@ export async function startSchedule(
 const lookEveryMs = 1000
 /** A busy process ticks late without further cause. */
 const lateMs = 1000
-/** Runs a late tick instead of skipping it, after a busy period or a forward jump of the clock. */
+/** After a busy period or a forward jump of the clock, a late tick runs. */
 const missedExecutionTolerance = 86_400_000
 
 /**
- * The library waits for a tick by the wall clock as it was at the previous tick. If the clock was wrong then, or is set
- * back in between, nothing ticks until it catches up. So each tick is also timed by the monotonic clock. If it does not
- * come, the task is restarted and waits by the current wall clock.
+ * The library waits by the wall clock of the previous tick. If that was wrong, or is set back, nothing ticks until it
+ * catches up. So each tick is also timed by the monotonic clock, and an absent one restarts the task.
  */
 function createWatched({ name, expression, run }: Tick, report: (error: unknown) => void) {
   let dueAt = Infinity
@@ -113,7 +111,7 @@ function createWatched({ name, expression, run }: Tick, report: (error: unknown)
     dueAt = Infinity
     await run().finally(awaitNext)
   }
-  // Without a logger the library writes to standard error, including a line for each skipped tick.
+  // The library's default writes to standard error, including a line for each skipped tick.
   const logger = { debug: ignore, info: ignore, warn: ignore, error: report }
   const quiet = { noOverlap: true, suppressMissedWarning: true, missedExecutionTolerance, logger }
   const task = createTask(expression, work, { name, ...quiet })
@@ -132,13 +130,11 @@ function createWatched({ name, expression, run }: Tick, report: (error: unknown)
   }
 }
 
-/** Ticks of different schedulers are at most this far apart, even for rare ticks. */
 const quietMaxMs = 60_000
 
-/** Number of upcoming ticks from which the longest pause is derived. */
 const ticksLookedAt = 60
 
-/** The longest pause between upcoming ticks, in seconds. */
+/** Between upcoming ticks, in seconds. */
 export function longestPause(expression: string): number {
   return Math.max(0, ...pausesOf(expression)) / 1000
 }
@@ -148,26 +144,24 @@ function pausesOf(expression: string): number[] {
   return times.slice(1).map((time, index) => time.getTime() - (times[index] ?? time).getTime())
 }
 
-/** Coordination between schedulers. */
 export type TickClaims = {
-  /** @returns the number of the claim, which reserves the tick for that long; null if another scheduler has it */
+  /** Null if another scheduler has the tick; otherwise the number of the claim, which lasts that long. */
   claim: (tick: string, quietMs: number) => Promise<bigint | null>
-  /** Releases a claimed tick, or one without a claim, for any scheduler to take over. */
   giveBack: (tick: string, claim: bigint) => Promise<void>
   givenBack: () => Promise<readonly string[]>
 }
 
-/** Used if the claim could not be requested. Real claims count from 1. */
+/** The claim could not be requested. Real claims count from 1. */
 const noClaim = 0n
 const takeUpEvery = '*/5 * * * * *'
 
 /**
- * Makes ticks shared, so that one of all schedulers runs each, and adds a tick that takes over failed ones. If claims
- * are unavailable, every scheduler runs the tick: doing work twice costs less than missing it.
+ * One of all schedulers runs each tick, and takes over failed ones. If claims are unavailable, all run it: doing work
+ * twice costs less than missing it.
  */
 export function sharedTicks(ticks: readonly Tick[], claims: TickClaims): Tick[] {
-  // A scheduler whose last tick failed, of any name, claims none until one succeeds. It would take ticks from
-  // schedulers that work.
+  // After a failed tick of any name, a scheduler claims none until one succeeds: it would take them from schedulers
+  // that work.
   let isAble = true
   const shared = ticks.map((tick): Tick => {
     const quietMs = Math.min(quietMaxMs, ...pausesOf(tick.expression)) / 2
@@ -192,7 +186,6 @@ export function sharedTicks(ticks: readonly Tick[], claims: TickClaims): Tick[] 
 
 function ignore(): void {}
 
-/** All streams that these settings read, with the maximum age of each in seconds. */
 export function expectedStreams({
   networks,
   schedule,
@@ -207,7 +200,6 @@ export function expectedStreams({
   ])
 }
 
-/** A rare event may be missed once before it counts as overdue. */
 export function allowedAge(usual: number, everySeconds: number): number {
   return Math.max(usual, 2 * everySeconds)
 }

@@ -1,9 +1,6 @@
 import { Fault } from '../core/errors.ts'
 
-/**
- * Waits for the promise, up to the timeout. A timeout does not stop the underlying work.
- * @throws Fault `remote_failed` that names the operation
- */
+/** A timeout does not stop the underlying work. @throws Fault `remote_failed` that names the operation */
 export async function within<Value>(
   timeoutMs: number,
   what: string,

@@ -18,7 +18,7 @@ export type WorkDeps = ApplyDeps &
   NetworkWorkDeps &
   LedgerWorkDeps & {
     cadence: Cadence
-    /** Requests a run of a job. May fail: the sweep requests it again. */
+    /** May fail: the sweep requests it again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
       applied: (applied: ApplyResult) => void
@@ -26,28 +26,23 @@ export type WorkDeps = ApplyDeps &
     }
   }
 
-/** The name by which the queue and the schedule refer to a job: its function in `DaemonWork`. */
 export type JobName = Exclude<keyof DaemonWork, 'all'>
 
-/** A wake-up counts as lost if its row has waited this long. */
+/** A wake-up then counts as lost. */
 const overdueSeconds = 5
 
-/** If a batch of webhooks names at most this many deposits, each is read by id; otherwise the list is read. */
+/** Per batch of webhooks: up to this many are read by id, more through the list. */
 const readsMax = 20
 
-/** All jobs of the daemon by name. Each is safe to run twice and concurrently. */
+/** Each is safe to run twice and concurrently. */
 export type DaemonWork = LedgerWork &
   Pick<ChainWork, 'scan' | 'backfill' | 'verify' | 'prove'> & {
     apply: () => Promise<void>
-    /** Reads the service's records if a poll is due. */
     poll: () => Promise<void>
-    /** Reads one record by the service's id, if the service has a call for it. */
     read: (id: string) => Promise<void>
-    /** Finds work whose wake-up was lost: overdue rows, groups past their deadline, and decisions of people. */
+    /** Finds lost wake-ups: overdue rows, groups past their deadline, and decisions of people. */
     sweep: () => Promise<void>
-    /** The worker's heartbeat. */
     beat: () => Promise<void>
-    /** Runs everything deposits need now, without the queue. For tests and one-off runs. */
     all: () => Promise<void>
   }
 
@@ -100,10 +95,7 @@ export function createWork(options: WorkDeps): DaemonWork {
   }
 }
 
-/**
- * Reading times order the records, and the next reading starts at the last one, whichever process made it. A process
- * with a fast clock would skip records until real time catches up, so all use the database clock.
- */
+/** Reading times order the records for all processes. A fast clock would skip records until real time catches up. */
 async function byDatabaseClock(deps: WorkDeps): Promise<WorkDeps> {
   return { ...deps, now: await readClock(deps.db) }
 }
@@ -113,7 +105,7 @@ async function pollNow(deps: WorkDeps): Promise<void> {
   deps.observe.polled(reading)
 }
 
-/** Each call continues after the previous one and returns whether the policy approved a match that must be applied. */
+/** Continues at each call. True if the policy approved a match that must be applied. */
 function createProposer(deps: WorkDeps): () => Promise<boolean> {
   let after = 0n
   return async () => {
@@ -128,7 +120,6 @@ type DaemonWorkDeps = WorkDeps & { failing: Set<bigint> }
 
 type ApplyFollowUps = Record<'reported' | 'named', ReadonlySet<string>>
 
-/** @returns the service's ids of deposits that webhooks report, and networks with transactions to verify */
 async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
   const reported = new Set<string>()
   const named = new Set<string>()
@@ -143,9 +134,8 @@ async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
 }
 
 /**
- * A row that cannot be applied must not block the others. If a batch fails, each row gets its own transaction. A row
- * that fails again stays pending, ages in the metrics, and fails the job. Deadlines do not wait for it while this
- * process remembers it.
+ * One row must not block the others: if a batch fails, each row gets its own transaction. A row that fails again stays
+ * pending, and fails the job. Deadlines do not wait for it while this process remembers it.
  */
 async function applyEach(deps: DaemonWorkDeps, fault: unknown): Promise<never> {
   for (const id of await pendingIds(deps.db, batchMax.rowsMax)) {

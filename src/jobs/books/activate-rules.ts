@@ -9,22 +9,22 @@ import type { Tables } from '../../store/tables.ts'
 type RulesActivationDeps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
 
 /**
- * Activates these rules. If other rules were active, everything stored becomes due for a new decision, including closed
- * deposits. Safe to run twice and concurrently; does nothing if these rules are already active.
- * @returns whether this call activated them: false if they were active already, or if other rules are active by now
+ * If other rules were active, everything stored becomes due for a new decision, including closed deposits. Safe to run
+ * twice and concurrently.
+ * @returns false if these were active already, or if other rules are active by now
  */
 export async function activateRules({ db, rules, now }: RulesActivationDeps): Promise<boolean> {
   const digest = digestOf(rules)
   const before = await activeRules(db)
   if (before?.digest === digest && before.isApplied) return false
-  // From here on no process decides by other rules, so deposits marked below stay decided by these.
+  // From here on no process decides by other rules.
   await saveActiveRules(db, { digest, isApplied: false })
   await markAllDue(db, now())
   return await keepApplied(db, digest)
 }
 
 /**
- * Call in the deciding transaction: it keeps these rules active until the transaction ends.
+ * The deciding transaction keeps these rules active until it ends.
  * @throws Fault `settings_bad` if other rules are active: the settings of this process are outdated
  */
 export async function refuseReplaced(tx: Transaction<Tables>, digest: string | undefined): Promise<void> {
@@ -36,7 +36,7 @@ export async function refuseReplaced(tx: Transaction<Tables>, digest: string | u
   throw new Fault('settings_bad', { faults: [fault] })
 }
 
-/** SHA-256 of everything that affects verdicts. */
+/** Covers everything that affects verdicts. */
 export function digestOf({ policy, routes, senders, contras = [] }: Rules): string {
   const text = JSON.stringify({ policy, routes, contras, senders: [...senders].toSorted() }, inOrder)
   return createHash('sha256').update(text).digest('hex')

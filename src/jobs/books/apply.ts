@@ -41,37 +41,32 @@ export type ApplyDeps = {
   db: Kysely<Tables>
   readClaim: ClaimReader
   rules: Rules
-  /** Digest of `rules`. If set, the process refuses to decide once other rules are active. */
+  /** If set, the process refuses to decide once other rules are active. */
   rulesDigest?: string
-  /** Networks that this process reads. Null disables chain requests. */
+  /** Null disables chain requests. */
   readNetworks: ReadonlySet<NetworkName> | null
-  /** Inbox rows that failed even in a transaction of their own. Deadlines do not wait for them. */
+  /** Inbox rows that failed in a transaction of their own. Deadlines do not wait for them. */
   failing?: ReadonlySet<bigint>
   now: () => Date
 }
 
 export type ApplyResult = {
-  /** Inbox rows taken, and groups decided. */
   rows: number
   groups: number
   journals: number
   lags: readonly Lag[]
   mismatches: readonly MismatchChange[]
-  /** The service's ids of the deposits that webhooks among these rows report. */
   reported: readonly ServiceId[]
-  /** Networks with transactions to read by hash or transfers to search for. */
   named: readonly NetworkName[]
-  /** The rows taken, the result of each decided deposit, and the times of the steps. */
   taken: readonly Pick<PendingRow, 'id' | 'source'>[]
   trails: readonly DecisionTrail[]
   times: StepTimes
 }
 
-/** Limits of one transaction. */
 export const batchMax: BatchLimits = { rowsMax: 2000, bytesMax: 8_000_000 }
 const groupsMax = 500
 
-/** Applies stored rows that are still pending: one batch, or one row. Safe to run twice and concurrently. */
+/** One batch, or one row. Safe to run twice and concurrently. */
 export function applyPending(deps: ApplyDeps, selection: PendingSelection = batchMax): Promise<ApplyResult> {
   return inTransaction(deps.db, async (tx) => {
     const begunAt = clock()
@@ -96,9 +91,7 @@ export function applyPending(deps: ApplyDeps, selection: PendingSelection = batc
   })
 }
 
-/**
- * Decides again the groups whose deadline has passed. The clock is the time up to which all received rows are applied.
- */
+/** The clock is the time up to which all received rows are applied. */
 export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
   return inTransaction(deps.db, async (tx) => {
     const now = deps.now()
@@ -114,20 +107,17 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
   })
 }
 
-/** Parses rows, stores their observations, and decides the groups they affect. The caller handles unreadable rows. */
+/** The caller handles unreadable rows. */
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
   const { groups, saved, ...payloads } = await saveRows(tx, rows, deps)
   if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
-  // Must run before the evidence is read: a row that another worker is applying right now still counts as waiting.
+  // Before the evidence is read: a row that another worker is applying still counts as waiting.
   const completeUntil = await waitingSince(tx, [...rows.map(({ id }) => id), ...(deps.failing ?? [])])
   const decided = await decideGroups(tx, { groups, saved, completeUntil, now: deps.now() }, deps)
   return { ...payloads, decided }
 }
 
-/**
- * Parses rows and stores their observations, linked to their groups.
- * @returns also the groups, which are locked
- */
+/** @returns also the groups, which are locked */
 export async function saveRows(
   tx: Transaction<Tables>,
   rows: readonly PendingRow[],
@@ -195,14 +185,13 @@ async function link(
 
 type GroupDecisionInput = {
   groups: readonly bigint[]
-  /** Observations of these groups that were stored just now. */
   saved?: readonly LinkedObservation[]
-  /** All rows received up to this time are applied. Null or absent: up to now. */
+  /** All rows received up to then are applied. Null or absent: up to now. */
   completeUntil?: Date | null
   now: Date
 }
 
-/** Loads all evidence of the locked groups, decides, and writes the results. */
+/** Requires locked groups. */
 export async function decideGroups(
   tx: Transaction<Tables>,
   { groups, saved, completeUntil = null, now }: GroupDecisionInput,
@@ -249,7 +238,6 @@ function reportedOf(observation: Observation): ServiceId[] {
   return observation.kind === 'claim' && observation.source === 'webhook' ? [observation.serviceId] : []
 }
 
-/** How long a webhook was in transit, and how long a row waited to be applied. */
 function messageLags({ id, source, storedAt }: PendingRow, observation: Observation, now: Date): Lag[] {
   const network = observation.kind === 'claim' ? observation.deposit.network : observation.network
   const of = { inboxId: id }

@@ -18,7 +18,6 @@ import {
 } from '../../store/ledger/journals.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** A journal as a person wrote it. */
 export type WrittenJournal = {
   date: Date
   reason: string
@@ -28,17 +27,15 @@ export type WrittenJournal = {
 
 type ManualJournalDeps = {
   db: Kysely<Tables>
-  /** From the settings. */
   accountPatterns: readonly string[]
   now: Date
 }
 
-/** The journal that would be booked, and the month whose books it would enter. */
+/** The month is the one whose books it would enter. */
 export type JournalPreview = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers'>
 
 /**
- * Books a manual journal, completely or not at all. An identical journal, or one with the same reference, is booked
- * once.
+ * Books all or nothing. An identical journal, or one with the same reference, is booked once.
  * @throws Fault `usage_bad` that lists every problem of the journal
  */
 export async function addJournal(
@@ -53,17 +50,14 @@ export async function addJournal(
       const { key, transfers, period } = await checkJournal({ ...deps, db: tx }, written)
       const journal = { key, kind: 'manual' as const, reverses: null, eventAt: written.date, transfers }
       const booked = await found(tx, await bookByHand(tx, journal, { ...people, reason: written.reason }))
-      // The month was closed since the check. The retry checks again, and refuses.
+      // The month was closed since the check. The retry refuses.
       if (booked.period !== period) throw new Fault('conflict', { what: 'booking by hand' })
       return booked
     }),
   )
 }
 
-/**
- * Returns what `addJournal` would book.
- * @throws Fault `usage_bad` if `addJournal` would refuse the journal
- */
+/** @throws Fault `usage_bad` if `addJournal` would refuse the journal */
 export async function checkJournal(
   { db, accountPatterns, now }: ManualJournalDeps,
   { date, reason, reference, lines }: WrittenJournal,
@@ -74,7 +68,7 @@ export async function checkJournal(
   const opened = await openedAccounts(db, named)
   const books = {
     assets: await readAssetNames(db),
-    // A pattern from the settings is not an account, even if an account of that name has bookings.
+    // A pattern is not an account, even if an account of that name has bookings.
     isKnown: (account: string) =>
       !account.includes('*') && (opened.has(account) || accountPatterns.includes(account)),
   }
@@ -93,8 +87,7 @@ export async function checkJournal(
 }
 
 /**
- * Reverses a manual journal. The reversal has the date of the original; if that month is closed, it enters the books of
- * the next open month.
+ * With the date of the original; if that month is closed, in the books of the next open month.
  * @throws Fault `usage_bad`
  */
 export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<BookedJournal> {
@@ -110,10 +103,7 @@ export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByH
   )
 }
 
-/**
- * Returns what `reverseJournal` would book.
- * @throws Fault `usage_bad` if `reverseJournal` would refuse it
- */
+/** @throws Fault `usage_bad` if `reverseJournal` would refuse it */
 export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<JournalPreview> {
   refuseOnePerson(byHand)
   refuseReason(byHand.reason)
@@ -157,7 +147,7 @@ function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
     )
 }
 
-/** In-transit accounts are reconciled with chain balances, so only evidence may book to them. */
+/** They are reconciled with chain balances, so only evidence may book to them. */
 function refuseTransit(accounts: readonly string[]): void {
   const account = accounts.find((one) => `${one}:`.startsWith('assets:in_transit:'))
   if (account === undefined) return
@@ -188,10 +178,7 @@ async function found(tx: Transaction<Tables>, id: bigint): Promise<BookedJournal
 
 const uniqueViolation = '23505'
 
-/**
- * Of two processes that book the same journal concurrently, the second waits, fails on the unique key, and finds it
- * booked on the retry.
- */
+/** Of two concurrent bookings, the second waits, fails on the unique key, and is found booked on the retry. */
 async function withoutRace<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
@@ -214,7 +201,7 @@ function bookedBefore(id: bigint, journal: BookedJournal | null): Fault {
   )
 }
 
-/** Posting key of a journal without a reference. */
+/** For a journal without a reference. */
 function digestOf(content: { date: Date; reason: string; transfers: readonly LedgerTransfer[] }): string {
   const text = JSON.stringify(content, (_key, value: unknown) =>
     typeof value === 'bigint' ? `${value}` : value,

@@ -12,10 +12,8 @@ import { countUnsealed, leavesOfSeal, readSealedJournals, sealsAfter } from '../
 import type { Tables } from '../../store/tables.ts'
 import type { LedgerCheck } from './ledger-checks.ts'
 
-/** Published seals by number. */
 export type Anchors = ReadonlyMap<string, Seal>
 
-/** Compares every seal with the current journals and with the published seals. */
 export function sealsCheck(anchors: Anchors): LedgerCheck {
   return {
     name: 'seals',
@@ -51,9 +49,8 @@ function missingLine({ number, after, last, journals, hash }: Seal): string {
 }
 
 /**
- * If the published seals match up to some seal and none matches after it, the books were truncated there or continued
- * differently. A restored copy looks the same. A seal covers everything before it, so the books are intact up to that
- * one.
+ * Matching up to some seal and not after it means that the books were truncated there or continued differently, as in a
+ * restored copy. They are intact up to that seal.
  */
 function divergenceLines(anchors: Anchors, matching: readonly Seal[]): string[] {
   const last = matching.at(-1)
@@ -69,7 +66,7 @@ export type CheckedSeal = { seal: Seal; journals: number; faults: string[] }
 
 const sealsOfPage = 200
 
-/** Checks seals in order, starting after `behind`. */
+/** Starts after `behind`. */
 export async function* checkSeals(db: Database<Tables>, behind: Seal | null): AsyncGenerator<CheckedSeal> {
   let before = behind
   for (;;) {
@@ -84,7 +81,6 @@ export async function* checkSeals(db: Database<Tables>, behind: Seal | null): As
   }
 }
 
-/** Returns the number of journals in the range of a seal, and every difference from the sealed state. */
 async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<CheckedSeal, 'seal'>> {
   const { journals, root, found, doubled, unmatchedDeliveries } = await coverRange(db, seal)
   const others = [
@@ -105,7 +101,6 @@ type SealRangeContents = {
   journals: number
   root: string
   found: LeafById
-  /** Ids that more than one journal has. */
   doubled: bigint[]
   unmatchedDeliveries: bigint[]
 }
@@ -116,7 +111,7 @@ async function coverRange(db: Database<Tables>, seal: Seal): Promise<SealRangeCo
   const doubled = new Set<bigint>()
   const unmatchedDeliveries: bigint[] = []
   let journals = 0
-  // Nothing precedes the first seal. Reading without a lower bound also finds journals inserted there later.
+  // Without a lower bound, journals inserted before the first one are found too.
   const after = seal.number === '1' ? null : seal.after
   for await (const page of readSealedJournals(db, { after, last: seal.last })) {
     for (const rows of page.journals) {

@@ -16,15 +16,14 @@ import type { Tables } from '../../store/tables.ts'
 export type PeriodChangeResult = PeriodEvent & {
   sha256: string | null
   lines: number
-  /** Open severe mismatches that did not prevent the change. */
   severeElsewhere: readonly { kind: string; count: number }[]
 }
 
 const closing = 'closing the books'
 
 /**
- * Closes a month (soft or final), or reopens it. A final close freezes the trial balance of everything booked up to it.
- * Bookings are blocked while the balance is frozen, so most of it is summed beforehand.
+ * Closes a month (soft or final), or reopens it. A final close freezes the trial balance; bookings are blocked
+ * meanwhile, so most of it is summed beforehand.
  * @throws Fault `usage_bad` if the period rules refuse the change; `remote_failed` if open writes do not finish
  */
 export async function changePeriod(db: Database<Tables>, change: PeriodChange): Promise<PeriodChangeResult> {

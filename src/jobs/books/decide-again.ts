@@ -14,8 +14,8 @@ export type RulesTrial = { current: Rules; proposed: Rules; now: Date }
 const groupsMax = 500
 
 /**
- * Decides everything stored under both sets of rules, at one time, and reports the differences. Reads one snapshot in
- * batches, so it can run beside the daemon. The transaction is read-only.
+ * Decides under both sets of rules, at one time. Reads one snapshot in a read-only transaction, so it can run beside
+ * the daemon.
  * @param onBatch receives the changes of one batch, its number of groups, and the total number of groups
  */
 export function tryRules(
@@ -50,7 +50,7 @@ export function tryRules(
 
 type DepositIds = { id: bigint; groupId: bigint }
 
-/** Explains the verdict on a deposit: decides again from all its evidence, under these rules. */
+/** Decides again from all its evidence, under these rules. */
 export async function explainDeposit(
   db: Database<Tables>,
   { id, groupId }: DepositIds,

@@ -24,7 +24,6 @@ import {
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, applyPending } from './apply.ts'
 
-/** Author, id and reason of a decision; `approvedBy` is the second person. */
 export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'>
 
 export type DecideDeps = ApplyDeps & { secondPersonAbove: SecondPersonLimits }
@@ -32,9 +31,7 @@ export type DecideDeps = ApplyDeps & { secondPersonAbove: SecondPersonLimits }
 type WriteOffVerdict = Extract<DecisionOutcome, { kind: 'write_off' | 'write_off_withdrawn' }>
 
 /**
- * Writes off the in-transit amount of a mismatch's payment and resolves the mismatch, or withdraws the write-off. The
- * decision is stored as evidence and applied at once.
- * @returns the decision
+ * Writes off the in-transit amount, or withdraws the write-off. The decision is stored as evidence and applied at once.
  * @throws Fault `usage_bad` if there is nothing to decide, or a second person is missing
  */
 export async function decideWriteOff(
@@ -61,10 +58,8 @@ export async function decideWriteOff(
 }
 
 /**
- * Decides that a transfer is, or is not, the payment or a delivery of a deposit. The decision is stored as evidence and
- * applied at once.
+ * The decision is stored as evidence and applied at once.
  * @param about `deposit` is our number or the service's id; `transfer` is `network/transaction/index`
- * @returns the decision
  * @throws Fault `not_found` if the deposit or the transfer does not exist, `usage_bad` if a second person is missing
  */
 export async function decideMatch(
@@ -170,7 +165,7 @@ function eventOf(transferDecision: TransferDecision, mismatchId: bigint): CaseEv
   return { mismatchId, actor, action: actions[verdict.kind], text, approvedBy, before: null, after }
 }
 
-/** If a running worker has already taken the row, that worker applies it. */
+/** A row that a worker has already taken is left to it. */
 async function apply(deps: ApplyDeps, transferDecision: TransferDecision): Promise<TransferDecision> {
   await applyPending(deps, { id: await inboxIdOf(deps.db, transferDecision.id) })
   return transferDecision

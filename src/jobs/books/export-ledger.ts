@@ -21,7 +21,7 @@ import {
 } from '../../store/ledger/export-journals.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** Filters of an export. Times are ISO 8601 with a zone. Null means no filter. */
+/** Times are ISO 8601 with a zone. Null means no filter. */
 export type ExportSelection = {
   from: string | null
   before: string | null
@@ -35,17 +35,14 @@ export type ExportWish = {
   format: ExportFormatName
   selection: ExportSelection
   folder: string
-  /** Continue an interrupted export in that folder. */
   resume: boolean
-  /** Journals per page, and pages per checkpoint. */
   paging?: { size: number; pagesPerCheckpoint: number }
   onProgress: (progress: ExportProgress) => void
 }
 
-/** Journals written so far, the number of the last one, and the number at which the export ends. */
 export type ExportProgress = { journals: string; at: bigint; of: bigint }
 
-/** Content of `manifest.json`. It does not depend on the time of the export, unless its note says so. */
+/** Does not depend on the time of the export, unless its note says so. */
 export type Manifest = {
   version: 1
   format: ExportFormatName
@@ -57,10 +54,8 @@ export type Manifest = {
   totals: AssetTotal[]
 }
 
-/** State from which an interrupted export continues. */
 type ExportCheckpoint = {
   format: ExportFormatName
-  /** The selection as requested. */
   wished: ExportSelection
   recordedAsOf: string | null
   lastJournal: string
@@ -68,11 +63,9 @@ type ExportCheckpoint = {
   tally: TallyState
 }
 
-/** An export in progress. */
 type Course = {
   recordedAsOf: string | null
   lastJournal: bigint
-  /** Number of the last journal written. */
   after: bigint
   tally: Tally
   assetOf: (key: string) => ExportedAsset
@@ -81,8 +74,8 @@ type Course = {
 const usualPaging = { size: 2000, pagesPerCheckpoint: 25 }
 
 /**
- * Writes journals to a file, ordered by number. It streams page by page, so memory does not grow with the books. It
- * reads only journals recorded before it began, so a repeated export produces the same bytes despite later bookings.
+ * Ordered by number, page by page, so memory does not grow. Only journals recorded before it began are read, so a
+ * repeated export has the same bytes.
  * @throws Fault `usage_bad` if the account or owner does not exist, or the folder cannot be used
  */
 export async function exportLedger(db: Database<Tables>, wish: ExportWish): Promise<Manifest> {
@@ -110,7 +103,7 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     })
     if (pages % pagesPerCheckpoint === 0) await folder.checkpoint(stateOf(wish, course))
   }
-  // Allows a resume from any interruption between here and the manifest.
+  // Allows a resume from any interruption until the manifest.
   await folder.checkpoint(stateOf(wish, course))
   await folder.write(format.tail(course.tally.used()))
   return folder.finish((file) => ({
@@ -127,7 +120,6 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
 const ownedNow =
   'journals were selected by the owner of their deposit at the time of the export; a deposit may have had another owner before'
 
-/** The selected accounts; null for all. */
 async function requiredAccounts(
   db: Database<Tables>,
   { account, owner }: ExportSelection,

@@ -4,7 +4,6 @@ import type { NumberedDeposit } from '../../store/books/deposits.ts'
 import type { PendingRow } from '../../store/inbox.ts'
 import type { HeldMismatch } from '../../store/mismatches/mismatches.ts'
 
-/** All mismatches of these deposits and unmatched deliveries, as rows of the store. */
 export function heldMismatches(
   deposits: readonly NumberedDeposit[],
   unmatchedDeliveries: readonly { groupId: bigint; unmatchedDeliveries: readonly UnmatchedDelivery[] }[],
@@ -40,7 +39,7 @@ export function heldMismatches(
   return [...ofDeposits, ...ofUnmatchedDeliveries]
 }
 
-/** A payload that does not fit the profile stays in the inbox until the profile is fixed. */
+/** The payload stays in the inbox until the profile is fixed. */
 export function unreadableMismatch(
   row: PendingRow,
   { kind, path, problem }: { kind: UnreadableKind; path: string; problem: string },

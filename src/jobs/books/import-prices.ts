@@ -8,22 +8,19 @@ import type { Tables } from '../../store/tables.ts'
 export type PriceFile = {
   name: string
   lines: AsyncIterable<string>
-  /** Checks the whole file and stores nothing. */
   isDryRun: boolean
   now: Date
   onProgress: (imported: PriceImportCounts) => void
 }
 
-/** Lines with a price, and how many of these prices are new. */
 export type PriceImportCounts = { prices: number; added: number }
 
 const batchMax = 1000
-/** Reading stops after this many problems: a file of the wrong kind has one on each line. */
+/** A file of the wrong kind has a problem on each line. */
 const faultsMax = 20
 
 /**
- * Imports prices from a CSV file: all of them, or none if a line has a problem. The file is streamed, so its size does
- * not matter. Importing it again changes nothing.
+ * All of them, or none if a line has a problem. Streams the file. Importing it again changes nothing.
  * @throws Fault `settings_bad` that names the lines
  */
 export async function importPrices(db: Database<Tables>, file: PriceFile): Promise<PriceImportCounts> {
@@ -51,7 +48,7 @@ export async function importPrices(db: Database<Tables>, file: PriceFile): Promi
   return undone.imported
 }
 
-/** Thrown to roll back the transaction. It carries the result. */
+/** Rolls back the transaction. */
 class Undone extends Error {
   imported: PriceImportCounts = { prices: 0, added: 0 }
 }
@@ -77,7 +74,6 @@ class Faults {
   }
 }
 
-/** Yields the readable lines in batches, with the keys of their assets. */
 async function* batchesOf(
   file: PriceFile,
   assets: ReadonlyMap<string, string>,
@@ -99,7 +95,7 @@ async function* batchesOf(
 
 type LineRead = PriceLine | null | 'headless' | 'end'
 
-/** Reads one line per call. The first non-empty line names the columns. */
+/** The first non-empty line names the columns. */
 function createReader({ now }: PriceFile, assets: ReadonlyMap<string, string>, faults: Faults) {
   let columns: PriceColumns | null = null
   let line = 0

@@ -17,18 +17,16 @@ import {
 } from '../../store/ledger/periods.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** Result of a check: one line per problem, and how much was checked. */
 export type LedgerOutcome = { findings: string[]; counted: Record<string, number> }
 
-/** An invariant of the books. A check runs in constant memory and writes nothing. */
+/** Runs in constant memory and writes nothing. */
 export type LedgerCheck = {
-  /** A noun such as `seals`; `ledger verify` prints it. */
+  /** `ledger verify` prints it. */
   name: string
-  /** A long check reports its progress in lines. */
   run: (db: Database<Tables>, report: (line: string) => void) => Promise<LedgerOutcome>
 }
 
-/** The check that the audit reports as `ledger_imbalance`, run on demand. */
+/** The audit reports it as `ledger_imbalance`. */
 const controlTotals: LedgerCheck = {
   name: 'control totals',
   async run(db) {
@@ -58,12 +56,12 @@ function tieFinding({
     : `books and balances of ${addresses} addresses differ by ${untied}, for example at ${address}`
 }
 
-/** How many accounts are named per close. */
+/** Per close. */
 const namedMax = 3
 
 /**
- * Checks every frozen trial balance: it equals the sum of the journals at the time of the close, it has the SHA-256
- * that the close recorded, and no journal was booked into the closed month since.
+ * The balance equals the sum of the journals at the close, has the recorded SHA-256, and no journal entered the closed
+ * month since.
  */
 export const checkFrozenBalances: LedgerCheck = {
   name: 'closed months',
@@ -141,10 +139,7 @@ const daysMax = 366
 /** Per day. */
 const faultsMax = 100
 
-/**
- * Checks that every day since the first has a snapshot, and that every stored sum of a day or month equals the sum of
- * its transfers.
- */
+/** Every day since the first has a snapshot, and every stored sum equals that of its transfers. */
 export const checkSnapshots: LedgerCheck = {
   name: 'snapshots',
   async run(db, report) {
@@ -176,7 +171,6 @@ function lineOfGap({ what, first, last }: SnapshotGap): string {
   }[what]
 }
 
-/** One line: the stored sum and the expected sum. */
 export function findingOf(day: string, { span, event, account, asset, kept, found }: SnapshotFault): string {
   const recorded = span === 'day' ? day : day.slice(0, 7)
   const happened = span === 'day' ? event : event.slice(0, 7)
@@ -187,5 +181,4 @@ function pairText(pair: string[] | null): string {
   return pair === null ? 'nothing' : `debit ${pair[0]} credit ${pair[1]}`
 }
 
-/** All checks of `ledger verify`, in this order. */
 export const ledgerChecks: readonly LedgerCheck[] = [checkFrozenBalances, controlTotals, checkSnapshots]

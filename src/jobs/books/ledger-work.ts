@@ -36,16 +36,11 @@ export type LedgerWorkDeps = AuditDeps & {
 }
 
 export type LedgerWork = {
-  /**
-   * Checks the sums of the books and of completed days, and compares the service's lists of our channels and wallets
-   * with the address book.
-   */
   audit: () => Promise<void>
-  /** Seals new journals, and checks some of the seals against their journals. */
   seal: () => Promise<void>
 }
 
-/** Periodic work on the books, independent of incoming evidence. */
+/** Independent of incoming evidence. */
 export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
   const { db, observe } = deps
   const auditSeals = createSealAudit(db)
@@ -63,7 +58,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
   }
 }
 
-/** Runs every step even if one fails, and throws the failures at the end. */
+/** Runs every step even if one fails; throws the failures at the end. */
 async function each(steps: readonly (() => Promise<void>)[]): Promise<void> {
   const failed: unknown[] = []
   for (const step of steps) await step().catch((error: unknown) => void failed.push(error))
@@ -71,7 +66,7 @@ async function each(steps: readonly (() => Promise<void>)[]): Promise<void> {
   if (failed.length === 1) throw failed[0]
 }
 
-/** Skips the work if other transactions keep writing. The next run catches up. */
+/** If other transactions keep writing, the next run catches up. */
 async function orNextTime(work: () => Promise<unknown>): Promise<void> {
   try {
     await work()
@@ -81,16 +76,15 @@ async function orNextTime(work: () => Promise<unknown>): Promise<void> {
 }
 
 /**
- * Checks the books: each asset sums to zero, closed deposits leave nothing in transit, and the amount in transit equals
- * the proved balances. An asset that fails a check has an open `ledger_imbalance` until it passes.
+ * Each asset sums to zero, closed deposits leave nothing in transit, and the amount in transit equals the proved
+ * balances. A failed check opens a `ledger_imbalance` until it passes.
  */
 export function auditBooks(db: Database<Tables>): Promise<MismatchChange[]> {
   return inTransaction(db, async (tx) => syncImbalances(tx, await findImbalances(tx)))
 }
 
 /**
- * Prepares the books for the days ahead: creates the partitions of the next months and the snapshot of each completed
- * day of recording. Safe to run twice and concurrently.
+ * Creates the partitions of the next months and the snapshots of completed days. Safe to run twice and concurrently.
  * @returns the number of days summed
  * @throws Fault `remote_failed` if open writes do not finish
  */
@@ -108,8 +102,8 @@ const daysOfRun = 10
 const faultsMax = 10
 
 /**
- * Each call recomputes the snapshots of the next days and starts over after the last day. A day that differs has an
- * open `ledger_imbalance` until it agrees.
+ * Continues at the next days, and starts over after the last. A day that differs has an open `ledger_imbalance` until
+ * it agrees.
  */
 export function createSnapshotAudit(
   db: Database<Tables>,
@@ -135,8 +129,8 @@ export function createSnapshotAudit(
 const journalsOfRun = 50_000
 
 /**
- * Each call checks the next seals against their journals and starts over after the last seal. A seal that fails has an
- * open `seal_broken` until it passes.
+ * Continues at the next seals, and starts over after the last. A seal that fails has an open `seal_broken` until it
+ * passes.
  */
 export function createSealAudit(
   db: Database<Tables>,
@@ -170,15 +164,13 @@ async function checkSome(db: Database<Tables>, behind: Seal | null, journalsMax:
 export type AuditDeps = { db: Database<Tables>; owners: OwnersClient; networks: readonly NetworkSettings[] }
 
 export type OwnerAudit = {
-  /** Our owners that the service listed. */
   compared: number
   changes: readonly MismatchChange[]
 }
 
 /**
- * Compares the service's lists of channels and wallets with the address book. A contradiction opens an
- * `address_changed`, which clears once the service states the approved value again. Owners that the service does not
- * list, or that are not ours, are ignored.
+ * A contradiction opens an `address_changed`, which clears once the service states the approved value. Owners that the
+ * service does not list, or that are not ours, are ignored.
  */
 export async function auditOwners(deps: AuditDeps): Promise<OwnerAudit> {
   const audits = [await auditKind(deps, 'channel'), await auditKind(deps, 'stable_wallet')]

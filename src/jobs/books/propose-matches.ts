@@ -17,9 +17,8 @@ import type { Tables } from '../../store/tables.ts'
 export type ProposeDeps = { db: Kysely<Tables>; rules: ProposalRules; now: () => Date }
 
 export type ProposedPage = {
-  /** Start of the next page; null after the last one. */
   next: bigint | null
-  /** Matches of this page that the policy approved. Their decisions wait in the inbox. */
+  /** Their decisions wait in the inbox. */
   agreed: number
   mismatches: readonly MismatchChange[]
 }
@@ -27,9 +26,9 @@ export type ProposedPage = {
 const pageSize = 200
 
 /**
- * Searches matching deposits for a page of transfers that no claim names. A unique match becomes a proposal, several
- * matches become an ambiguity, and a match that the policy approves becomes a decision. The number of statements does
- * not depend on the page.
+ * For transfers that no claim names: a unique match becomes a proposal, or a decision if the policy approves; several
+ * become an ambiguity. The number of statements does not depend on the page.
+ * @param after end of the previous page; 0 starts over
  * @param after end of the previous page; 0 starts over
  */
 export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Promise<ProposedPage> {
@@ -38,7 +37,7 @@ export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Pro
     const page = await unnamedTransfers(tx, { after, countMax: pageSize })
     if (page.length === 0) return { next: null, agreed: 0, mismatches: cleared }
     const near = await findPairs(tx, { mismatchIds: page.map(({ mismatchId }) => mismatchId) })
-    // An approved match must still be open when its decision is stored. Workers that apply evidence take the same lock.
+    // An approved match must still be open. Workers that apply evidence take the same lock.
     const locked = new Set(near.flatMap(({ groups }) => groups))
     await lockGroups(tx, [...locked])
     const pairs = await findPairs(tx, { serviceIds: near.map(({ deposit }) => deposit.serviceId) })

@@ -3,9 +3,8 @@ import { takeKept, type UnappliedPayloadFilter } from '../../store/inbox.ts'
 import { syncUnreadable } from '../../store/mismatches/mismatches.ts'
 import { type ApplyDeps, applyRows, batchMax } from './apply.ts'
 
-/** Results of replaying payloads that were stored but not applied. */
 export type ReplayCounts = {
-  /** Payloads read again. Each counts as one of `applied`, `passedOver` or `unreadable`. */
+  /** Each counts as one of `applied`, `passedOver` or `unreadable`. */
   rows: number
   applied: number
   passedOver: number
@@ -14,8 +13,9 @@ export type ReplayCounts = {
 }
 
 /**
- * Reads stored payloads that were never applied again, in batches, and applies those that the profile can read now. An
- * unreadable payload keeps its mismatch, or gets the one that fits now. Safe to run twice and beside the daemon.
+ * Applies what the profile can read now. An unreadable payload gets the mismatch that fits now. Safe to run twice and
+ * beside the daemon.
+ * @param onBatch receives the totals so far
  * @param onBatch receives the totals so far
  */
 export async function replayKept(

@@ -5,14 +5,13 @@ import { cutLedger, type ExactCut, patiently } from '../../store/ledger/maintena
 import { insertSeal, newestSeals, readSealedJournals } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** Maximum journals per seal. Bounds the search in a broken seal and the length of a proof. */
+/** Bounds the search in a broken seal and the length of a proof. */
 const journalsMax = 4096
 
 type Leaves = { id: string; leaf: Buffer }[]
 
 /**
- * Seals all journals written so far, and reports each seal once it is stored. Of two concurrent runs, one continues and
- * the other stops.
+ * Reports each seal once it is stored. Of two concurrent runs, one stops.
  * @throws Fault `remote_failed` if open writes do not finish
  */
 export async function sealBooks(
@@ -56,7 +55,7 @@ function sealOver(leaves: Leaves, before: Seal | null, { lastJournal, at }: Exac
   return withHash({
     number: (BigInt(number) + 1n).toString(),
     after: last,
-    // Ids that were assigned and never written are sealed as absent.
+    // Ids that were never written are sealed as absent.
     last: (isFull ? leaves.at(-1)?.id : null) ?? lastJournal.toString(),
     journals: leaves.length.toString(),
     root: rootOf(leaves.map(({ leaf }) => leaf)).toString('hex'),

@@ -2,22 +2,19 @@ import type { DecidedDeposit } from '../../core/decide.ts'
 import { type Observation, transferRef } from '../../core/evidence.ts'
 import type { NumberedDeposit } from '../../store/books/deposits.ts'
 
-/** The result of one decided deposit and the rows that led to it. Goes to logs and traces, and is not stored. */
+/** Goes to logs and traces, and is not stored. */
 export type DecisionTrail = {
   depositId: bigint
   state: DecidedDeposit['verdict']['state']
-  /** Posting keys of the booked journals. */
   journals: readonly string[]
-  /** Inbox rows of this batch that led to the decision. */
   rows: readonly bigint[]
-  /** Inbox rows of all webhooks about the deposit. */
   webhooks: readonly bigint[]
 }
 
-/** When the steps of one transaction ended, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 export type StepTimes = { begunAt: number; loadedAt: number; decidedAt: number; bookedAt: number }
 
-/** Only the newest rows of an old deposit; earlier log lines have the others. */
+/** The newest; earlier log lines have the others. */
 const rowsMax = 32
 
 type TrailEvidence = { inboxId: bigint; groupId: bigint; observation: Observation }
@@ -28,7 +25,6 @@ type TrailDeposit = Pick<NumberedDeposit, 'id' | 'groupId'> & {
 }
 type TrailGroup = { id: bigint; webhooks: readonly { inboxId: bigint; serviceId: string }[] }
 
-/** @param saved evidence that was stored just now */
 export function trailsOf(
   deposits: readonly TrailDeposit[],
   saved: readonly TrailEvidence[],
@@ -53,8 +49,8 @@ export function trailsOf(
 }
 
 /**
- * Returns the rows of the group, except those that concern only other deposits. If none concerns this deposit and it
- * was booked all the same, returns all of them: deposits that share a transfer depend on each other's evidence.
+ * Leaves out rows that concern only other deposits, unless no row remains: deposits that share a transfer depend on
+ * each other's evidence.
  */
 function ledTo(
   deposit: TrailDeposit,
@@ -69,7 +65,6 @@ function ledTo(
   return about.length === 0 && deposit.journals.length > 0 ? rows : about
 }
 
-/** The subjects of evidence about this deposit. */
 function subjectsOf({ evidence: { serviceId, links } }: TrailDeposit): string[] {
   const transfers = links.map(({ role, transfer }) => `${role} ${transfer}`)
   return serviceId === null ? transfers : [...transfers, `claim ${serviceId}`]
@@ -86,7 +81,7 @@ function newest(rows: readonly { inboxId: bigint }[] = []): bigint[] {
   return rows.slice(-rowsMax).map(({ inboxId }) => inboxId)
 }
 
-/** Monotonic clock for spans. No decision depends on it. */
+/** Monotonic, for spans. No decision depends on it. */
 export function clock(): number {
   return performance.timeOrigin + performance.now()
 }

@@ -14,22 +14,18 @@ import { openMismatches } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, batchMax, decideGroups, saveRows } from './apply.ts'
 
-/** A difference between the live books and the evidence. A null side has no value. */
+/** A null side has no value. */
 export type BooksDifference = Omit<BooksComparison, 'isDue'>
 
 export type BooksVerification = {
-  /** Inbox rows processed again, and pending rows, which both sides leave out. */
   rows: number
   pending: number
   groups: number
-  /** Deposits, transfers and payloads that were compared. */
   subjects: number
-  /** Subjects not compared because they are due for a new decision. */
   due: number
-  /** How many subjects differ, and the differences of the first of them. */
   differing: number
   differences: readonly BooksDifference[]
-  /** SHA-256 of the live books and of the rebuilt ones. */
+  /** SHA-256. */
   live: string
   rebuilt: string
 }
@@ -37,7 +33,7 @@ export type BooksVerification = {
 export type BooksVerificationProgress = { stage: 'read' | 'decided'; done: number; of: number }
 
 type BooksVerificationOptions = {
-  /** Maximum subjects whose differences are reported. */
+  /** Limits the reported differences. */
   subjectsMax: number
   onProgress: (progress: BooksVerificationProgress) => void
 }
@@ -45,8 +41,8 @@ type BooksVerificationOptions = {
 const groupsMax = 500
 
 /**
- * Rebuilds deposits, mismatches and books from all applied evidence, next to the live ones, and compares the two. Reads
- * one snapshot, so it can run beside the daemon. Nothing it writes outlives the transaction.
+ * Rebuilds everything from all applied evidence, next to the live books. Reads one snapshot, so it can run beside the
+ * daemon. Nothing it writes outlives the transaction.
  */
 export function verifyBooks(deps: ApplyDeps, options: BooksVerificationOptions): Promise<BooksVerification> {
   const snapshot = deps.db.transaction().setIsolationLevel('repeatable read')
@@ -77,9 +73,7 @@ async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress 
   }
 }
 
-/**
- * Decides each group once, with all its evidence. The live books must reach the same result for every order of arrival.
- */
+/** Once with all evidence: the live books must reach the same result for every order of arrival. */
 async function decideAgain(
   tx: Transaction<Tables>,
   deps: ApplyDeps,
@@ -92,7 +86,7 @@ async function decideAgain(
     const groups = await nextGroups(tx, after, groupsMax)
     const last = groups.at(-1)
     if (last === undefined) return done
-    // Chain requests are made only for the live books.
+    // Only the live books make chain requests.
     await decideGroups(tx, { groups, now }, { ...deps, readNetworks: null })
     after = last
     done += groups.length

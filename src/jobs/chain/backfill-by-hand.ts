@@ -16,20 +16,19 @@ import { type BlockRangeTask, backfillStream, coverRange } from './backfill.ts'
 import { type NetworkReader, rescanNetwork, type ScanDeps, scanNetwork } from './scan.ts'
 import { scanStream } from './scan-position.ts'
 
-/** Heights to read again. Without `to`: up to the height already read, or onwards from `from` if the network halted. */
+/** Without `to`: up to the height already read, or onwards from `from` if the network halted. */
 export type BackfillRange = { from: bigint; to: bigint | null }
 
 export type BackfillProgress = { reached: bigint; to: bigint; stored: number }
 
 export type BackfillReport = {
   network: NetworkName
-  /** `resumed`: the network had halted, and scans continue from `from` on the current chain. */
+  /** `resumed`: the network had halted. */
   outcome: 'read' | 'resumed'
   from: bigint
   to: bigint
   /** False if some heights could not be read. The daemon keeps trying. */
   complete: boolean
-  /** How many new chain transfers were stored, and the first of them. */
   stored: number
   news: readonly ObservedChainTransfer[]
 }
@@ -37,8 +36,8 @@ export type BackfillReport = {
 const newsMax = 1000
 
 /**
- * Reads heights of a network again, in addition to what is stored of them. The daemon may run meanwhile. A network that
- * halted because its history was lost resumes at that height.
+ * In addition to what is stored; the daemon may run meanwhile. A network that halted because its history was lost
+ * resumes at that height.
  * @throws Fault `usage_bad` if the range cannot be read
  */
 export async function backfillByHand(
@@ -104,12 +103,11 @@ async function resume(
     seizeLease(deps.db, { stream: scanStream(network), holder: deps.holder, ttlMs: deps.leaseMs })
   await seize()
   if (!(await isHalted(deps, reader))) {
-    // Reading again may take hours; scans need not wait for it.
     await releaseLeases(deps.db, deps.holder)
     return null
   }
   const done = { to: from, stored: 0 }
-  // The scan released the lease when it halted, and the daemon may have taken it.
+  // The scan released the lease when it halted, so the daemon may have it.
   await seize()
   let scanned = await rescanNetwork(deps, reader, from)
   if (scanned === null) throw new Fault('lease_lost', { stream: scanStream(network) })
@@ -133,7 +131,7 @@ async function isHalted(deps: ScanDeps, reader: NetworkReader): Promise<boolean>
   }
 }
 
-/** Withdraws the coverage of the range first. If the run is interrupted, the daemon reads the rest. */
+/** Withdraws the coverage first: after an interruption, the daemon reads the rest. */
 async function reread(
   deps: ScanDeps,
   reader: NetworkReader,
@@ -153,7 +151,6 @@ async function reread(
   let [from, stored] = [range.from, 0]
   while (from <= range.to) {
     const read = await coverRange(deps, reader, { ...task, from, to: range.to })
-    // The history changed during the reading, so its result is invalid.
     if (read === null) continue
     if (read.reached < from) {
       throw new Fault('remote_failed', {

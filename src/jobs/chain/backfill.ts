@@ -20,15 +20,13 @@ import { decodePosition, foundChainTransfers, scanStream } from './scan-position
 
 export type BackfillDeps = BlockRangeDeps & {
   holder: string
-  /** Assets read on each network. */
   assets: ReadonlyMap<NetworkName, readonly AssetKey[]>
   observe: { mismatches: (changes: readonly MismatchChange[]) => void }
 }
 
 export type BackfillResult = {
-  /** New chain transfers stored. */
   stored: number
-  /** Gaps may remain that did not fit into this run: run again at once. */
+  /** Gaps may remain: run again at once. */
   more: boolean
 }
 
@@ -36,14 +34,13 @@ const readingsPerRun = 20
 /** A gap that stays open longer needs a person. */
 const healsWithinMs = 3_600_000
 
-/** The lease name for reading block ranges of a network beside its scans. */
 export function backfillStream(network: NetworkName): string {
   return `backfill/${network}`
 }
 
 /**
- * Fills the gaps in the coverage of a network's addresses, lowest heights first, and reports gaps that stay open. A run
- * continues after the previous one, so an unreadable range does not block those above it.
+ * Lowest heights first; reports gaps that stay open. A run continues after the previous one, so an unreadable range
+ * does not block those above it.
  * @returns null while another process does so
  */
 export function createBackfill(
@@ -67,8 +64,7 @@ export function createBackfill(
       positions.set(network, gap.to + 1n)
       const read = await coverRange(deps, reader, { ...gap, lease })
       stored += read?.stored ?? 0
-      // Nothing is final there yet, or the history changed, if `reached` is lower. The next round starts at the bottom
-      // anyway.
+      // If `reached` is lower, nothing is final there yet, or the history changed.
       if (read !== null && read.reached >= gap.from) positions.set(network, read.reached + 1n)
     }
     return { stored, more: true }
@@ -103,27 +99,23 @@ function detailOf({ ranges, from, to, addresses, since }: OpenGaps): Record<stri
 
 export type BlockRangeDeps = { db: Kysely<Tables>; leaseMs: number; now: () => Date }
 
-/** The reader of one network, limited to block ranges. */
 export type BlockRangeReader = { network: NetworkName } & Pick<OnDemandReader, 'readRange'>
 
-/** A block range to read for some addresses, and the coverage it adds. */
 export type BlockRangeTask = CoverageRange & {
   addresses: readonly Address[]
   watched: number
   assets: readonly AssetKey[]
-  /** Lease of the process that reads block ranges of this network. */
   lease: Lease
 }
 
 export type BlockRangeResult = {
-  /** Last height read; below `from` if none was. */
+  /** Below `from` if none was read. */
   reached: bigint
-  /** New chain transfers stored. */
   stored: number
 }
 
 /**
- * Reads the start of a block range, as much as the reader takes at once, and stores transfers and coverage together.
+ * Reads as much as the reader takes at once, and stores transfers and coverage together.
  * @returns null if the history changed meanwhile; nothing is stored then
  * @throws Fault `lease_lost` if another process now reads block ranges of this network; nothing is stored then
  */
@@ -140,7 +132,7 @@ export async function coverRange(
   requireWithin(range, result)
   const book = await readWatchList(db, reader.network)
   return inTransaction(db, async (tx) => {
-    // Locks in the same order as scans. The scan position stays fixed until this transaction ends.
+    // In the same order as scans. The scan position stays fixed until this transaction ends.
     if (epochOf(await readCursor(tx, stream)) !== epoch) return null
     await keepLease(tx, lease, deps.leaseMs)
     const transfers = result.transfers.map((transfer) => ({ ...transfer, stage: 'final' as const }))

@@ -27,15 +27,14 @@ import type { Tables } from '../../store/tables.ts'
 import { type ProofRun, readPast, unlessRemote } from './proof-run.ts'
 import { foundChainTransfers } from './scan-position.ts'
 
-/** Differences searched together, and how many such batches one run takes. */
+/** Differences searched together, and batches per run. */
 const atOnce = 50
 const turnsMax = 4
-/** Delay before a failed search is repeated. By then the settings may name a node with a longer history. */
+/** By then the settings may name a node with a longer history. */
 const againAfterMs = 3_600_000
 
 /**
- * Searches stored differences for the block in which the balance changed, and reads that block again, with traces if
- * the settings allow them. Transfers found are stored as seen on the chain.
+ * Finds the block in which the balance changed and reads it again, with traces if the settings allow them.
  * @returns the number of transfers found
  */
 export async function narrowDifferences(run: ProofRun): Promise<number> {
@@ -52,7 +51,7 @@ export async function narrowDifferences(run: ProofRun): Promise<number> {
     stored += rescanned.stored
     await run.save(async (tx) => {
       for (const one of rescanned.searched) await narrowDifference(tx, one)
-      // Without this, differences that are explained now would be searched again in the next turn.
+      // Otherwise differences that are explained now would be searched again.
       await recheckDifferences(tx, network, assets)
     })
   }
@@ -118,9 +117,8 @@ async function probe(
 type ReadHistory = NonNullable<OnDemandReader['readBalanceHistory']>
 
 /**
- * Searches differences on chains without past balances, using the balances before and after each transaction. If two
- * consecutive transactions do not fit together, the unexplained change is between them. If the balance changed within a
- * transaction by an unknown amount, it is in that slot.
+ * On chains without past balances. If two consecutive transactions do not fit together, the unexplained change is
+ * between them. A change within a transaction by an unknown amount is in that slot.
  */
 async function walkHistories(
   run: ProofRun,
@@ -150,7 +148,7 @@ async function walk(
     db,
     spans.map((span) => ({ holding, above: span.start.height, upTo: span.end.height })),
   )
-  // If everything is explained by now, there is nothing to narrow.
+  // If everything is explained, there is nothing to narrow.
   const found = spans.find((span, index) => unexplained(span, explained[index] ?? 0n) !== 0n) ?? whole
   if (isNarrow(found)) return { found, problem: null }
   const isRest = history.reached < found.end.height
@@ -159,19 +157,14 @@ async function walk(
 
 const unshown = 'no transaction listed by the node shows the exact slot'
 
-/** Maximum readings of one range longer than a block. */
+/** Of one range longer than a block. */
 const readingsMax = 10
-/**
- * Budget of full blocks per run. A longer range is read through address histories. Solana blocks are megabytes in size.
- */
+/** Full blocks per run; Solana blocks are megabytes in size. A longer range is read through address histories. */
 const blocksMax = 1000n
 
 type RereadResult = { transfers: ChainTransfer[]; movements: BalanceMovement[]; problem: string | null }
 
-/**
- * Reads block ranges again for the addresses whose balances changed in them, and stores what it finds. If a range
- * cannot be read, the reason becomes the problem of its searches.
- */
+/** If a range cannot be read, the reason becomes the problem of its searches. */
 export async function rereadRanges(
   run: ProofRun,
   searched: readonly DifferenceSearchResult[],
@@ -202,7 +195,7 @@ async function reread(
   { watched, byBlock }: RereadOptions,
 ): Promise<RereadResult> {
   const { reader, settings } = run
-  // A trace costs the node far more than a block, so it is requested only once the range is a single block.
+  // A trace costs far more than a block.
   const traced = isNarrow(found) && settings.reading?.traces !== 'never'
   const all: RereadResult = { transfers: [], movements: [], problem: null }
   let { from, to }: HeightRange = { from: found.start.height + 1n, to: found.end.height }

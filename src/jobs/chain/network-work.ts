@@ -19,17 +19,15 @@ import {
   verifyTransactions,
 } from './verify-transactions.ts'
 
-/** The reader of one network, with every operation its jobs need. */
 type ChainWorkReader = NetworkReader & TransactionReader & SearchReader
 
 export type NetworkWorkDeps = ScanDeps &
   BackfillDeps & {
     readers: ReadonlyMap<NetworkName, ChainWorkReader>
-    /** The networks whose balances are proved. */
     proven: readonly ProvenNetwork[]
-    /** Whether one more transaction may be read by hash now. Time in milliseconds. */
+    /** Time in milliseconds. */
     mayVerify: (network: string, nowMs: number) => boolean
-    /** Requests a run of a job. May fail: the schedule requests it again. */
+    /** May fail: the schedule requests it again. */
     wake: (job: 'apply' | 'scan' | 'backfill' | 'verify', key?: string) => Promise<void>
     observe: {
       mismatches: (changes: readonly MismatchChange[]) => void
@@ -37,25 +35,16 @@ export type NetworkWorkDeps = ScanDeps &
     }
   }
 
-/** The recurring jobs of each network. */
 export type ChainWork = {
-  /** Continues scanning a network and wakes the job that applies the results. A halted network opens a mismatch. */
+  /** A halted network opens a mismatch. */
   scan: (network: string) => Promise<void>
-  /** Fills gaps in the coverage of a network's addresses and wakes the job that applies the results. */
   backfill: (network: string) => Promise<void>
-  /**
-   * Reads transactions that the service names, searches for overdue transfers, and wakes the job that applies the
-   * results.
-   */
+  /** Reads transactions that the service names, and searches for overdue transfers. */
   verify: (network: string) => Promise<void>
-  /** Compares the balances of a network's deposit addresses with the transfers seen. */
   prove: (network: string) => Promise<void>
-  /** Reads all networks up to date, without wake-ups. */
+  /** Without wake-ups. */
   readAll: () => Promise<void>
-  /**
-   * Reads all due transactions, without wake-ups.
-   * @returns whether new evidence was stored
-   */
+  /** Without wake-ups. Resolves to whether new evidence was stored. */
   verifyAll: () => Promise<boolean>
 }
 
@@ -124,7 +113,7 @@ async function proveNetwork(deps: NetworkWorkDeps, name: string): Promise<void> 
     throw new Fault('remote_failed', { what: `proving balances on ${name}`, problem })
 }
 
-/** Both run even if one fails. Reading by hash starts first: a transaction that it finds needs no search. */
+/** Both run even if one fails. A transaction that reading by hash finds needs no search. */
 async function verify(deps: VerifyDeps, reader: ChainWorkReader): Promise<ChainVerificationResult> {
   const [named, searched] = await Promise.allSettled([
     verifyTransactions(deps, reader),
@@ -164,7 +153,6 @@ async function settleTroubles(
   return [...cleared, ...opened]
 }
 
-/** Checks before the first use of a network that its nodes serve the expected chain. */
 function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promise<ChainWorkReader> {
   const identified = new Set<NetworkName>()
   return async (network) => {
@@ -176,7 +164,7 @@ function identifyOnce({ readers }: NetworkWorkDeps): (network: string) => Promis
   }
 }
 
-/** Opens a mismatch: a person must decide, and logs may go unread. */
+/** A person must decide, and logs may go unread. */
 async function reportTrouble(deps: NetworkWorkDeps, network: NetworkName, error: unknown): Promise<never> {
   const trouble = troubleOf(network, error)
   if (trouble !== null)

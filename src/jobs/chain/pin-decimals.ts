@@ -10,8 +10,7 @@ export type DecimalsReader = (
 ) => Promise<readonly Asset[]>
 
 /**
- * Determines the decimals of each asset and pins them: from the settings, else from the pinned values, else from the
- * chain. Only a new asset needs a chain request.
+ * From the settings, else from the pinned values, else from the chain.
  * @throws Fault `settings_bad` if these contradict each other or cannot be determined; `remote_failed` if no node
  * answers
  */
@@ -29,10 +28,7 @@ export async function pinDecimals(
   return complete
 }
 
-/**
- * Completes a network with the decimals that its settings leave out, read from the chain.
- * @throws Fault as `pinDecimals` does
- */
+/** @throws Fault as `pinDecimals` does */
 export async function learnDecimals(
   network: NetworkSettings,
   read: DecimalsReader,

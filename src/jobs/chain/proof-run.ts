@@ -15,22 +15,18 @@ export type ProvenNetwork = {
   reader: Pick<ChainReader, 'network'> &
     Pick<OnDemandReader, 'readBalances' | 'readMovements' | 'readRange' | 'readBalanceHistory'>
   settings: NetworkSettings
-  /** Start height from the settings. */
   startHeight?: bigint | null
 }
 
-/** One run of the balance proof of a network. Only one process runs it at a time. */
 export type ProofRun = ProveDeps &
   ProvenNetwork & {
-    /** Scan position at the start of the run. */
     position: ScanPosition
     /**
-     * Writes in one transaction.
+     * In one transaction.
      * @throws Fault `lease_lost` if another process now proves this network, `conflict` if the final history changed
      * since the start of the run
      */
     save: <Result>(work: (tx: Transaction<Tables>) => Promise<Result>) => Promise<Result>
-    /** Releases the lease of this network. */
     end: () => Promise<void>
   }
 
@@ -61,7 +57,7 @@ export async function beginProof(deps: ProveDeps, network: ProvenNetwork): Promi
   }
 }
 
-/** Requires the history that was valid at the start of the run, and keeps it valid until the transaction ends. */
+/** The history at the start of the run stays valid until the transaction ends. */
 async function requireEpoch(tx: Transaction<Tables>, network: NetworkName, epoch: number): Promise<void> {
   const now = await readPosition(tx, network)
   if (now?.epoch !== epoch) throw new Fault('conflict', { what: `the final history of ${network} changed` })
@@ -75,7 +71,7 @@ export type PastBalances =
   | { kind: 'read'; amounts: BalanceReading['balances'] }
   | { kind: 'gone'; problem: string }
 
-/** Reads balances at a height. Few nodes keep past balances for long, and Solana nodes keep none. */
+/** Few nodes keep past balances for long, and Solana nodes keep none. */
 export async function readPast(
   { reader, settings }: ProofRun,
   height: bigint,
@@ -88,7 +84,7 @@ export async function readPast(
   return { kind: 'gone', problem: `the node no longer has the balances of block ${height}` }
 }
 
-/** Returns the value, or the reason why no node provided it. */
+/** The reason why no node provided the value. */
 export async function unlessRemote<Value>(reading: Promise<Value>): Promise<Value | string> {
   try {
     return await reading

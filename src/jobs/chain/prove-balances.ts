@@ -26,25 +26,23 @@ import {
   unlessRemote,
 } from './proof-run.ts'
 
-/** Balances read in one run, least recently read first. */
+/** Per run, least recently read first. */
 const holdingsMax = 1000
-/** Small enough to be read at a single block, even if a slot ends during the request. */
+/** At a single block, even if a slot ends during the request. */
 const holdingsAtOnce = 200
 
 export type BalanceProofResult = {
   network: NetworkName
-  /** Balances read. */
   read: number
-  /** Transfers found by their effect on a balance, and stored. */
   stored: number
   changes: readonly MismatchChange[]
-  /** Why some balances, or transfers out of their addresses, could not be read. */
   problems: readonly string[]
 }
 
 /**
- * Proves the balances of deposit addresses at a final height: since its last proof, each balance must have changed by
- * the sum of the known transfers. A difference is an open `unexplained_balance` until it is explained.
+ * Since its last proof, each balance must have changed by the sum of the known transfers. A difference is an open
+ * `unexplained_balance` until it is explained.
+ * @param readBefore limits balances by the time of their last reading; pending readings are judged in any case
  * @param readBefore reads only balances last read before this time; pending readings are judged in any case
  */
 export async function proveBalances(
@@ -65,7 +63,7 @@ async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResul
   await fillChainTransfers(run.db)
   const { read, problems } = await readDue(run, readBefore)
   const unjudged = await judgeBalances(run)
-  // Differences are reported even if the search for their block fails.
+  // Also if the search for a block fails.
   const [narrowed] = await Promise.allSettled([narrowDifferences(run)])
   const { network } = run.reader
   const assets = run.settings.assets.map(({ key }) => key)
@@ -77,7 +75,7 @@ async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResul
   return { network, read, stored: narrowed.value, changes, problems: [...problems, ...unjudged] }
 }
 
-/** Reads one asset at a time: a contract that does not answer must not block the other assets. */
+/** One asset at a time: a contract that does not answer must not block the others. */
 async function readDue(
   run: ProofRun,
   readBefore: Date,
@@ -113,14 +111,13 @@ async function readAsset(
   return null
 }
 
-/** Readings judged in one run. */
+/** Per run. */
 const readingsMax = 2000
 
 /**
- * Compares readings with known transfers. Scans find all incoming transfers. Outgoing ones are requested here, one
- * range for all addresses: without them, a missed payment that was already sent on would stay hidden. Only a remaining
- * difference needs a further request, for the balance before the first scan. What still differs is stored as a
- * difference.
+ * Outgoing transfers, which scans do not find, are requested here, one range for all addresses: without them, a missed
+ * payment that was already sent on would stay hidden. Only a remaining difference needs the balance before the first
+ * scan.
  * @returns why some readings could not be judged
  */
 async function judgeBalances(run: ProofRun): Promise<readonly string[]> {
@@ -164,8 +161,8 @@ function nameOf({ holding: { address, asset } }: ReadyBalanceSpan): string {
 type MovementReadResult = { judged: readonly ReadyBalanceSpan[]; problems: readonly string[] }
 
 /**
- * A range that no node can serve, for example because it is older than their logs, does not block the others. Its
- * readings are dropped, and the balances are read again in turn.
+ * A range that no node can serve, for example because of its age, does not block the others. Its readings are dropped,
+ * and its balances are read again in turn.
  */
 async function readMovements(
   { reader, save }: ProofRun,
@@ -192,9 +189,8 @@ async function readMovements(
 }
 
 /**
- * Determines the balance before the first height read. If it cannot be read, the unexplained rest is assumed as the
- * opening balance of an address that existed before the network was read. Any other address was created for deposits
- * and started at zero.
+ * If the opening balance cannot be read, it is assumed to be the unexplained rest, for an address that existed before
+ * the network was read. Any other address started at zero.
  */
 async function findOpenings(run: ProofRun, first: readonly ReadyBalanceSpan[]): Promise<void> {
   for (const [height, same] of Map.groupBy(first, ({ start }) => start.height)) {
@@ -211,7 +207,7 @@ async function findOpenings(run: ProofRun, first: readonly ReadyBalanceSpan[]): 
   }
 }
 
-/** An address created before the configured start height is treated like the addresses of the first scan. */
+/** Such an address is treated like those of the first scan. */
 function isCut({ startHeight = null }: ProofRun, below: bigint): boolean {
   return startHeight !== null && below < startHeight
 }

@@ -3,12 +3,11 @@ import type { NetworkName } from '../../core/asset.ts'
 import type { ObservedChainTransfer } from '../../core/evidence.ts'
 import type { WatchEntry } from '../../store/chain/chain-watch.ts'
 
-/** The stream of a network's scans. */
 export function scanStream(network: NetworkName): string {
   return `scan/${network}`
 }
 
-/** Position of a network's scans. `epoch` counts the changes of its final history. */
+/** `epoch` counts the changes of the final history. */
 export type ScanPosition = { cursor: ScanCursor; epoch: number }
 
 type StoredMark = { height: string; hash: string }
@@ -46,7 +45,6 @@ type ObservedTransferInput = {
   now: Date
 }
 
-/** Turns transfers to watched addresses into evidence, once per role of the address. */
 export function foundChainTransfers({
   transfers,
   book,

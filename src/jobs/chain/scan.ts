@@ -34,37 +34,28 @@ export type NetworkReader = ChainReader & Pick<OnDemandReader, 'readRange' | 'he
 
 export type ScanDeps = {
   db: Kysely<Tables>
-  /** Identifies this process among those that may scan. */
   holder: string
   leaseMs: number
-  /** Start height of the first scan per network. Default: the final block at that time. */
+  /** Default: the final block at that time. */
   startHeights: ReadonlyMap<NetworkName, bigint>
-  /** Assets read on each network. */
   assets: ReadonlyMap<NetworkName, readonly AssetKey[]>
   now: () => Date
 }
 
 export type ScanReport = {
   network: NetworkName
-  /** New `chain transfer` rows, and how many of them withdraw a transfer. */
   stored: number
   withdrawn: number
-  /** The final history changed below the scan position. */
   rewound: boolean
-  /** Whether enough nodes agree on a newly final block, and which nodes differ. */
   movedOn: boolean
   dissent: readonly string[]
-  /** Addresses that this scan started to cover. */
   enrolled: number
   headHeight: bigint
   finalHeight: bigint
   more: boolean
 }
 
-/**
- * Continues scanning one network and stores the results together with the new position.
- * @returns null while another process scans this network
- */
+/** Results and new position are stored together. @returns null while another process scans this network */
 export async function scanNetwork(deps: ScanDeps, reader: NetworkReader): Promise<ScanReport | null> {
   return whileLeased(deps, reader, async (started) => {
     const { position, book } = started
@@ -76,8 +67,8 @@ export async function scanNetwork(deps: ScanDeps, reader: NetworkReader): Promis
 }
 
 /**
- * Continues one network from a height that may be far below its position, on the current chain. Transfers stored as
- * final above that height are withdrawn if the chain does not have them.
+ * `height` may be far below the position. Transfers stored as final above it are withdrawn if the chain does not have
+ * them.
  * @returns null while another process scans this network
  * @throws Fault `usage_bad` if the chain is not final up to that height
  */
@@ -96,7 +87,7 @@ export async function rescanNetwork(
         fix: `give a height up to ${height + 1n}`,
       })
     }
-    // The resume height says nothing about when an address added meanwhile was created.
+    // The resume height says nothing about when an address was created.
     const startHeight = deps.startHeights.get(reader.network) ?? null
     return finish(deps, reader, { ...started, result: { ...read, rewoundTo: from - 1n }, startHeight })
   })
@@ -121,9 +112,7 @@ type ScanReading = ScanContext & { result: ScanResult; startHeight: bigint | nul
 
 const nobody: Enrolment = { addresses: [], fromHeight: 0n }
 
-/**
- * If the start height of new addresses cannot be determined now, the readings of all others are stored all the same.
- */
+/** Everything else is stored even if the start height of new addresses cannot be determined now. */
 async function finish(deps: ScanDeps, reader: NetworkReader, read: ScanReading): Promise<ScanReport> {
   const { position, book, result, startHeight } = read
   const first = position === null ? result : null
@@ -153,14 +142,14 @@ function store(deps: ScanDeps, storing: ScanCommit): Promise<Pick<ScanReport, 's
   const epoch = (position?.epoch ?? 0) + (result.rewoundTo === null ? 0 : 1)
   const now = deps.now()
   return inTransaction(deps.db, async (tx) => {
-    // Must come first: a reader of block ranges waits here, and so never holds a lock that this transaction waits for.
+    // First: a reader of block ranges waits here, and so never holds a lock that this transaction waits for.
     await keepLease(tx, lease, deps.leaseMs)
     const withdraw = (gone: readonly ObservedChainTransfer[]) =>
       appendChainTransfers(
         tx,
         gone.map((one) => ({ ...one, stage: 'orphaned', epoch, receivedAt: now })),
       )
-    // Must precede the new transfers: they belong to the new history, and a later change may withdraw them again.
+    // Before the new transfers: they belong to the new history, and a later change may withdraw them again.
     const rewound = await withdraw(await rewoundBy(tx, network, result))
     const found = foundChainTransfers({ transfers: result.transfers, book, epoch, now })
     const count = await appendChainTransfers(tx, found)
@@ -195,7 +184,6 @@ async function storeCoverage(
   await saveScanPosition(tx, network, { assets, height })
 }
 
-/** Transfers stored as final that this scan shows to be gone. */
 async function rewoundBy(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -204,7 +192,6 @@ async function rewoundBy(
   return rewoundTo === null ? [] : rewoundChainTransfers(tx, network, rewoundTo)
 }
 
-/** Transfers seen before finality that are not among the final ones of this scan at their height. */
 function vanishedBy(
   tx: Transaction<Tables>,
   network: NetworkName,
@@ -232,15 +219,13 @@ const firstHeight = 1n
 
 type Newcomers = {
   book: readonly WatchEntry[]
-  /** Start height from the settings. */
   startHeight: bigint | null
-  /** The network's very first scan; null for all later ones. */
+  /** Null for all scans after the first. */
   first: ScanResult | null
 }
 
 /**
- * Plans which new addresses to cover, and from which height: the start of the first scan, or the creation of the oldest
- * of them, but never below the configured start height.
+ * From the start of the first scan, or the creation of the oldest address, but never below the configured start height.
  */
 async function planEnrolment(
   reader: Pick<OnDemandReader, 'heightAt'>,
@@ -260,7 +245,6 @@ function enrolAt(addresses: readonly Address[], fromHeight: bigint): Enrolment {
   return { addresses, fromHeight }
 }
 
-/** Without a configured height, the first scan begins above the block that is final at that time. */
 function firstRead({ cursor }: ScanResult, lowest: bigint | null): bigint {
   const above = cursor.final.height + 1n
   return lowest === null || lowest > above ? above : lowest

@@ -17,26 +17,25 @@ import { inTransaction } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ChainVerificationResult, VerifyDeps } from './verify-transactions.ts'
 
-/** The reader of one network, limited to searches for claimed transfers. */
 export type SearchReader = { network: NetworkName } & Pick<
   OnDemandReader,
   'readTransaction' | 'nodesWithout' | 'heightAt' | 'timeAt'
 >
 
-/** Searches per run. */
+/** Per run. */
 const rowsMax = 20
 const readAtOnce = 4
 const firstPauseMs = 60_000
 
-/** A service reports a payment some time after it happened. */
+/** Between a payment and its report. */
 const reportMarginMs = 3_600_000
 
-/** `isReadable`: the transaction pays an address of the address book, so its transfers are stored as read. */
+/** `isReadable`: it pays an address of the address book, so its transfers are stored as read. */
 type LegSearchResult = { search: LegSearch; failure: TransactionFailure | null; isReadable: boolean }
 
 /**
- * Searches the chain for transfers that the service claims and no scan has found, whether or not the address book has
- * their addresses. Results are stored as evidence. Safe to run twice and concurrently.
+ * For transfers that the service claims and no scan has found, whether or not the address book has their addresses.
+ * Safe to run twice and concurrently.
  * @throws the first failure of a search, after the results of the others are stored; the search is repeated later
  */
 export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promise<ChainVerificationResult> {
@@ -131,7 +130,7 @@ async function timesOf(
   }
 }
 
-/** Height from which to search. The chain, or the history its nodes keep, may begin within the margin. */
+/** The chain, or the history its nodes keep, may begin within the margin. */
 async function claimedHeight(
   reader: SearchReader,
   read: LegSearch['read'],

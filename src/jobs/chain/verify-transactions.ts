@@ -24,36 +24,31 @@ import { decodePosition, foundChainTransfers, type ScanPosition, scanStream } fr
 export type VerifyDeps = {
   db: Kysely<Tables>
   now: () => Date
-  /** Called once per transaction. False if no more may be read now. */
   mayRead: () => boolean
 }
 
-/** The reader of one network, limited to transactions by hash. */
 export type TransactionReader = { network: NetworkName } & Pick<OnDemandReader, 'readTransaction'>
 
 export type ChainVerificationResult = {
-  /** New chain transfers and failures stored. */
   stored: number
-  /** More was due than one run reads. */
   more: boolean
 }
 
-/** Transactions per run. */
+/** Per run. */
 const rowsMax = 20
 const readAtOnce = 4
 
-/** Delay of transactions above the rate limit. A scan finds most of them by then, with far fewer requests. */
+/** A scan finds most transactions by then, with far fewer requests. */
 const putOffMs = 30_000
 
-/** Together a little over an hour: by then a payment counts as missing. Scans still find it later. */
+/** Together a little over an hour, when a payment counts as missing. Scans still find it later. */
 const triesMax = 16
 const pause = { firstMs: 2000, longestMs: 600_000 }
 
 const nothing: ChainVerificationResult = { stored: 0, more: false }
 
 /**
- * Reads transactions that the service names and no scan has found yet, and stores their transfers or their failure.
- * Safe to run twice and concurrently.
+ * For transactions that the service names and no scan has found. Safe to run twice and concurrently.
  * @throws the first failure of a reading, after the results of the others are stored; it is repeated later
  */
 export async function verifyTransactions(
@@ -61,7 +56,7 @@ export async function verifyTransactions(
   reader: TransactionReader,
 ): Promise<ChainVerificationResult> {
   const { db } = deps
-  // The first scan decides at which height reading begins.
+  // The first scan decides where reading begins.
   const position = await readPosition(db, reader)
   if (position === null) return nothing
   const now = deps.now()
@@ -90,7 +85,7 @@ async function takeDue(
 
 type NamedTransactionReading = { named: DueTransaction; reading: TransactionReading | Error }
 
-/** Several claims may name one transaction, which is read once. */
+/** A transaction that several claims name is read once. */
 async function readAll(
   reader: TransactionReader,
   due: readonly DueTransaction[],
@@ -103,7 +98,7 @@ async function readAll(
     [...legsOf],
     readAtOnce,
     async ([tx, legs]): Promise<NamedTransactionReading[]> => {
-      // Without this, nodes that are down would cost one timeout per transaction.
+      // Nodes that are down would cost one timeout per transaction.
       const away = failures.length < readAtOnce ? null : failures[0]
       const reading = away ?? (await reader.readTransaction(tx, watched).catch(asError))
       if (reading instanceof Error) failures.push(reading)
@@ -113,7 +108,7 @@ async function readAll(
   return read.flat()
 }
 
-/** Lets the results of the others be stored first: one bad transaction must not affect the rest. */
+/** One bad transaction must not affect the rest. */
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(messageOf(error))
 }
@@ -125,9 +120,7 @@ type VerificationBatch = {
   now: Date
 }
 
-/**
- * The readings belong to the history that was valid before. If it changed meanwhile, they are discarded and repeated.
- */
+/** If the history changed meanwhile, the readings are discarded and repeated. */
 async function store(
   tx: Transaction<Tables>,
   reader: TransactionReader,
@@ -156,7 +149,7 @@ async function store(
 
 type NamedTransactionOutcome = {
   named: NamedTransaction
-  /** `ended`: another reading would add nothing. `waiting`: it is read again later. */
+  /** `ended`: another reading would add nothing. */
   next: 'found' | 'ended' | 'waiting'
   transfers: readonly StagedTransfer[]
   failedAt: bigint | null
@@ -171,7 +164,7 @@ function outcomeOf(
   if (reading instanceof Error || reading.kind === 'unknown') return later
   if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
   const { transfers } = reading
-  // The scan has passed this height and does not return to it, so the transfer is stored once it is read as final.
+  // The scan has passed this height, so the transfer is stored once it is read as final.
   if (transfers.some((one) => one.stage === 'seen' && one.height <= cursor.final.height)) return later
   return {
     ...blank,
@@ -180,10 +173,7 @@ function outcomeOf(
   }
 }
 
-/**
- * A transfer above the cursor may be final, but only the scan links its block to those below. Until then its stage is
- * `seen`.
- */
+/** Only the scan links a block above the cursor to those below. Until then the stage is `seen`. */
 function provedBy({ final }: ScanCursor, transfer: StagedTransfer): StagedTransfer {
   return transfer.height > final.height ? { ...transfer, stage: 'seen' } : transfer
 }
@@ -194,7 +184,6 @@ function failureOf({ named, failedAt }: NamedTransactionOutcome, receivedAt: Dat
   return [{ kind: 'failure', role, network, tx, to, height: failedAt, receivedAt }]
 }
 
-/** Position of the network's scans. In a transaction, it stays fixed until the end. */
 async function readPosition(
   db: Kysely<Tables>,
   { network }: TransactionReader,

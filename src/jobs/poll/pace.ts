@@ -5,21 +5,18 @@ import type { Tables } from '../../store/tables.ts'
 import { pollStream } from './position.ts'
 
 export type Cadence = {
-  /** How long after its first evidence an open deposit counts as young. */
   youngMs: number
-  /** Interval between polls while no deposit is young. */
   quietMs: number
 }
 
-/** Minimum interval between polls, however often they are requested. */
 const pauseMs = 1000
 
-/** A reading this far in the future was made before the database's clock was set back. */
+/** Such a reading is older than a correction of the database's clock. */
 const setBack = sql`interval '2 minutes'`
 
 /**
- * Whether a poll is due: always while a deposit is young or a full reading is in progress, otherwise after the quiet
- * interval. Uses the database clock, so that all schedulers agree.
+ * Always while a deposit is young or a full reading is in progress, otherwise after the quiet interval. By the database
+ * clock, so that all schedulers agree.
  */
 export async function isPollDue(db: Kysely<Tables>, { youngMs, quietMs }: Cadence): Promise<boolean> {
   const { rows } = await sql<{ is_due: boolean }>`
@@ -33,15 +30,14 @@ export async function isPollDue(db: Kysely<Tables>, { youngMs, quietMs }: Cadenc
   return rows[0]?.is_due ?? true
 }
 
-/** Pending rows allowed before the next page is read. A new webhook is applied after them. */
+/** A new webhook is applied after them. */
 const pendingMax = 100
 const lookEveryMs = 20
-/** If rows are not being applied, reading continues after this time. */
+/** Continues even if rows are not applied. */
 const patienceMs = 500
 
 type KeepPaceDeps = { db: Kysely<Tables>; wake: (job: 'apply') => Promise<void> }
 
-/** Applies what was read until few rows are pending, so that a webhook does not wait behind a long list. */
 export async function keepPace({ db, wake }: KeepPaceDeps, waitMaxMs = patienceMs): Promise<void> {
   await wake('apply')
   const until = performance.now() + waitMaxMs

@@ -17,25 +17,21 @@ import {
 } from './read-records.ts'
 
 export type PollDeps = ReadDeps & {
-  /** Identifies this process among those that may poll. */
   holder: string
   leaseMs: number
   overlapMs: number
-  /** Interval between full readings of all records. */
   sweepEveryMs: number
 }
 
-/** Dependencies of the polling process, with the lease under which it writes. */
 export type LeasedPollDeps = PollDeps & WalkDeps
 
-/** Records of each kind that one run reads by id. */
 const aloneMax = 20
-/** A record of an open deposit that no list returned for this long is read by id. */
+/** If no list returned the record of an open deposit for so long, it is read by id. */
 const staleAfterMs = 3_600_000
 
 /**
- * Reads the service's records: recent ones, some pages of the full reading if it is due, and by id those that lists do
- * not return. A changed record is stored as a new revision; an unchanged one is not stored again.
+ * Recent records, some pages of a due full reading, and by id those that lists do not return. An unchanged record is
+ * not stored again.
  * @returns null while another process polls
  * @throws Fault `lease_lost` if another process polls by now; unwritten results are dropped
  */
@@ -61,7 +57,6 @@ async function pollUnder(taken: Lease, deps: PollDeps, reading: PollReport): Pro
 
 type PollProgress = { position: PollPosition; reading: PollReport }
 
-/** @returns the lease with the new position */
 async function save({ db }: PollDeps, lease: Lease, { position, reading }: PollProgress): Promise<Lease> {
   const { pages, stored } = reading
   const { sweptAt, window } = position
@@ -73,10 +68,7 @@ async function save({ db }: PollDeps, lease: Lease, { position, reading }: PollP
   return { ...lease, cursor: position }
 }
 
-/**
- * Reads missed records by id to find out whether they are gone. Without a call for single records, a second miss in a
- * full reading decides.
- */
+/** Without a call for single records, a second miss in a full reading means that the record is gone. */
 async function readMissed(deps: LeasedPollDeps, reading: PollReport): Promise<void> {
   const { db, client, now } = deps
   if (client.list.one === undefined) {
@@ -88,11 +80,10 @@ async function readMissed(deps: LeasedPollDeps, reading: PollReport): Promise<vo
   await readAlone(deps, await staleRecords(db, { readBefore, limit: aloneMax }), reading)
 }
 
-/** Pages per run; the next run continues. */
 const sweepPagesMax = 50
 const dayMs = 86_400_000
 
-/** Continues the full reading if it is due. At the end of the list, records it did not return count as missed. */
+/** At the end of the list, records it did not return count as missed. */
 async function sweepRecords(
   deps: LeasedPollDeps,
   before: PollPosition,
@@ -103,10 +94,9 @@ async function sweepRecords(
   if (before.sweep === null && !isDue) return before
   const { startedAt, mark: from } = before.sweep ?? { startedAt: now, mark: null }
   const walk = { from, since: null, pagesMax: sweepPagesMax, isEnough: () => false }
-  // If this process's clock is behind that of the process that began, its readings must not look missed.
+  // The clock of the process that began may be ahead: its readings must not look missed.
   const clock = () => new Date(Math.max(deps.now().getTime(), startedAt))
   const { end, mark, lastMark } = await walkPages({ ...deps, now: clock }, walk, reading)
-  // The full reading starts over.
   if (end === 'expired') return { ...before, sweep: null }
   if (end === 'paused') return { ...before, sweep: { startedAt, mark } }
   await settleMisses(deps, startedAt)
@@ -118,7 +108,7 @@ async function settleMisses(
   startedAt: number,
 ): Promise<void> {
   const { keptDays } = client.list
-  // Uses the current time: records also exceed the retention period during the reading.
+  // Records also exceed the retention period during the reading.
   const listedSince = keptDays === undefined ? null : new Date(now().getTime() - keptDays * dayMs)
   await inTransaction(db, async (tx) => {
     await keepPlace(tx)
@@ -126,13 +116,12 @@ async function settleMisses(
   })
 }
 
-/** Pages per run; the next run continues. */
 const recentPagesMax = 200
 const deepEveryMs = 60_000
 
 /**
- * Reads recent records, or continues the window of the previous run. Records that arrive or change meanwhile belong to
- * the next window, which reaches back to the start of this one.
+ * Or continues the window of the previous run. Records that change meanwhile belong to the next window, which reaches
+ * back to the start of this one.
  */
 export async function readRecent(
   deps: LeasedPollDeps,
@@ -142,7 +131,7 @@ export async function readRecent(
   const window = position.window ?? (await openWindow(deps, position))
   const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
   if (end === 'paused') return { ...position, window: { ...window, mark } }
-  // Starts over at the beginning of the list, also if the expired mark was the end of an oldest-first list.
+  // The expired mark may also be the end of an oldest-first list.
   if (end === 'expired') return { ...position, tail: null, window: { ...window, mark: null } }
   const { startedAt: readAt, deepAt } = window
   return { ...position, readAt, deepAt, window: null, tail: lastMark }
@@ -156,7 +145,7 @@ function walkOf({ mark, since, readBackTo }: Window) {
 
 async function openWindow(deps: PollDeps, position: PollPosition): Promise<Window> {
   const startedAt = deps.now().getTime()
-  // A time far in the future comes from a wrong clock.
+  // A far future comes from a wrong clock.
   const isDeep = Math.abs(startedAt - position.deepAt) >= deepEveryMs
   const span = await spanOf(deps, position, { startedAt, isDeep })
   const deepAt = isDeep ? startedAt : position.deepAt
@@ -165,18 +154,18 @@ async function openWindow(deps: PollDeps, position: PollPosition): Promise<Windo
   return { startedAt, deepAt, mark, ...span }
 }
 
-/** A list of updates is read from the last reading on. Other lists are read back to the oldest open deposit. */
+/** A list of updates: from the last reading on. Others: back to the oldest open deposit. */
 async function spanOf(
   { db, client, overlapMs, sweepEveryMs }: PollDeps,
   { readAt }: PollPosition,
   { startedAt, isDeep }: { startedAt: number; isDeep: boolean },
 ): Promise<Pick<Window, 'since' | 'readBackTo'>> {
   const { since, order } = client.list
-  // A time in the future comes from a wrong clock: nothing was read up to it.
+  // A future comes from a wrong clock: nothing was read up to it.
   const readTo = Math.min(readAt ?? startedAt, startedAt)
   if (since?.of === 'updated') return { since: readTo - overlapMs, readBackTo: null }
   const oldest = isDeep ? await oldestOfInterest(db, startedAt) : startedAt
-  // A record that arrived since the last reading may belong to no open deposit. The full reading covers older ones.
+  // A record since the last reading may belong to no open deposit. The full reading covers older ones.
   const lastRead = Math.max(readTo, startedAt - sweepEveryMs)
   const from = Math.min(oldest, lastRead) - overlapMs
   if (since !== undefined) return { since: from, readBackTo: null }

@@ -12,27 +12,22 @@ export type ReadDeps = {
   db: Kysely<Tables>
   client: DepositClient
   now: () => Date
-  /**
-   * Called first in each writing transaction if only one process may read. Throws once another process has taken over.
-   */
+  /** Called first in each writing transaction. Throws once another process has taken over. */
   keepPlace?: (tx: Transaction<Tables>) => Promise<void>
-  /** Called after each write of new records. Reading continues when it resolves. */
+  /** Called after each write. Reading continues when it resolves. */
   keepPace?: () => Promise<void>
 }
 
-/** Result of a reading. */
 export type PollReport = {
   pages: number
-  /** New or changed records. */
   stored: number
-  /** How often records shifted between pages during the reading. */
   drifts: number
   mismatches: MismatchChange[]
 }
 
 export const nothingRead = (): PollReport => ({ pages: 0, stored: 0, drifts: 0, mismatches: [] })
 
-/** Reads one page and stores new records. Null if the service no longer accepts the mark. */
+/** Null if the service no longer accepts the mark. */
 export async function readPage(
   deps: ReadDeps,
   start: { mark: PageMark; since: Date | null },
@@ -47,7 +42,7 @@ export async function readPage(
 }
 
 /**
- * Reads records by id. A record that the service no longer has, and that was missed before, is a `record_disappeared`.
+ * A record that was missed before, and is gone, is a `record_disappeared`.
  * @throws the first failure, after the other records are read
  */
 export async function readAlone(deps: ReadDeps, ids: readonly string[], reading: PollReport): Promise<void> {
@@ -63,7 +58,7 @@ async function readOne(deps: ReadDeps, id: string, reading: PollReport): Promise
   else await keep(deps, [record], { sentAt, reading })
 }
 
-/** `sentAt` is the time of the request that did not return them. */
+/** `sentAt`: the request that did not return them. */
 export async function declareGone(
   { db, keepPlace }: ReadDeps,
   ids: readonly string[],
@@ -99,7 +94,7 @@ function subjectOf(id: string): string {
   return `record/${id}`
 }
 
-/** Belongs to no group: the evidence of the deposit stands, and a new decision does not clear this mismatch. */
+/** In no group: the evidence stands, and a new decision does not clear this mismatch. */
 function disappearance({ id, depositId, network, asset, amount, state }: RemovedRecord) {
   return {
     subject: subjectOf(id),
@@ -121,20 +116,16 @@ export type PageWalkOptions = {
   from: PageMark
   since: Date | null
   pagesMax: number
-  /** Whether the walk may stop after this page. */
   isEnough: (page: DepositPage) => boolean
 }
 
 export type PageWalkResult = {
-  /** `expired`: the service no longer accepts the starting mark. `paused`: the list has more than `pagesMax` pages. */
+  /** `expired`: the starting mark is no longer accepted. `paused`: the list has more than `pagesMax` pages. */
   end: 'reached' | 'paused' | 'expired'
-  /** Mark from which the next walk continues. */
   mark: PageMark
-  /** Start of the last page that had records. */
   lastMark: PageMark
 }
 
-/** Reads page after page and stores each, until another process takes over. */
 export async function walkPages(
   deps: WalkDeps,
   walk: PageWalkOptions,
@@ -162,7 +153,7 @@ function expired(pages: number): PageWalkResult {
   return { end: 'expired', mark: null, lastMark: null }
 }
 
-/** Detects a page equal to the one before: some services repeat their last page for every higher number. */
+/** Some services repeat their last page for every higher number. */
 function watchRepeats({ pages }: ListProfile): (page: DepositPage) => boolean {
   let before = ''
   return ({ records }) => {
@@ -173,12 +164,12 @@ function watchRepeats({ pages }: ListProfile): (page: DepositPage) => boolean {
   }
 }
 
-/** How often the pages of one walk may lead back. */
+/** Per walk. */
 const stepsBackMax = 20
 
 /**
- * Detects records that shifted between pages: the mark of a page leads back, or it repeats a record of an earlier page.
- * Pages by offset and by time overlap by design, so for them only the mark counts.
+ * The mark leads back, or the page repeats a record of an earlier one. Pages by offset and by time overlap by design,
+ * so only the mark counts.
  */
 function watchShifts({ pages }: ListProfile): (page: DepositPage) => boolean {
   const isOnceEach = pages !== 'offset' && pages !== 'since'

@@ -11,7 +11,7 @@ import { within } from '../within.ts'
 
 export type WakeData = { key: string }
 
-/** The hash tag in `prefix` puts all keys of the queue into one slot of a Redis cluster. */
+/** The hash tag puts all keys into one slot of a Redis cluster. */
 export const queueOptions = {
   prefix: '{depositd}',
   skipMetasUpdate: false,
@@ -19,8 +19,8 @@ export const queueOptions = {
 } as const
 
 /**
- * Wake-ups are deduplicated by name and key, not by job id: BullMQ ignores an id whose job is active, which would lose
- * wake-ups during a run. With `keepLastIfActive`, such a wake-up becomes a job when the active one ends.
+ * By name and key, not by job id: BullMQ ignores an id whose job is active, which would lose wake-ups. With
+ * `keepLastIfActive`, they become a job when the active one ends.
  */
 export function wakeOptions({ name, key }: Wake, { limits, recurring }: QueueSettings): JobsOptions {
   return {
@@ -33,18 +33,16 @@ export function wakeOptions({ name, key }: Wake, { limits, recurring }: QueueSet
   }
 }
 
-/** Lasts for months at any length of pauses. */
+/** Lasts for months. */
 const recurringAttempts = 1_000_000
 
-/** Doubles from the first pause up to the longest. */
 function pauseAfter(attempts: number, { retryDelayMs, retryDelayMaxMs }: QueueLimits): number {
   return Math.min(retryDelayMs * 2 ** Math.min(attempts - 1, 20), retryDelayMaxMs)
 }
 
 /**
- * Each job's own options remove it when it ends, except if its record was lost. `removeOnFail` here removes that one
- * too: it fails because its purpose is unknown, and if its remains were kept, its wake-up could never become a job
- * again.
+ * Jobs remove themselves, except if their record was lost. `removeOnFail` removes those too: their remains would block
+ * their wake-up for ever.
  */
 export function workerOptions(limits: QueueLimits) {
   const { lockMs, stalledCheckMs, reconnectDelayMs } = limits
@@ -57,7 +55,7 @@ export function workerOptions(limits: QueueLimits) {
   }
 }
 
-/** A worker whose timers can be stopped while its jobs still run. */
+/** Its timers can be stopped while its jobs still run. */
 export class CuttableWorker<B extends IQueueBackend, Connection> extends Worker<
   WakeData,
   void,
@@ -72,13 +70,12 @@ export class CuttableWorker<B extends IQueueBackend, Connection> extends Worker<
   }
 }
 
-/** How long a worker without jobs may take to close. While its server is down, BullMQ would wait for ever. */
+/** While the server is down, BullMQ would wait for ever. */
 const farewellMs = 1000
 
 type StoppableWorker<B extends IQueueBackend, Connection> = {
   worker: CuttableWorker<B, Connection>
   runs: Runs
-  /** Closes the worker's connections, including active ones. */
   cut: () => Promise<void>
 }
 
@@ -109,7 +106,7 @@ function jobFailed(job: Job<WakeData>, error: Error): QueueEvent {
   return { kind: 'job_failed', wake: wakeOf(job), error, dropped }
 }
 
-/** The payload is untrusted: any holder of the queue's credentials may have written it. */
+/** Untrusted: any holder of the queue's credentials may have written it. */
 export function wakeOf({ name, data }: Pick<Job<unknown>, 'name' | 'data'>): Wake {
   const key = typeof data === 'object' && data !== null && 'key' in data ? data.key : ''
   return { name, key: typeof key === 'string' ? key : '' }
@@ -127,7 +124,7 @@ export async function countJobs(queue: JobCounter): Promise<Record<QueueState, n
 const aheadMs = 60_000
 const promotedMax = 100
 
-/** A retry is due by the clock of the process that failed, even if that clock was ahead. Promotes such jobs. */
+/** A retry is due by the clock of the process that failed, even if that clock was ahead. */
 export async function promoteFromFuture(queue: Pick<QueueGetters, 'getJobs'>): Promise<void> {
   const last = await queue.getJobs(['delayed'], 0, promotedMax - 1, false)
   const ahead = last.filter(({ processedOn = 0 }) => processedOn > Date.now() + aheadMs)
@@ -136,7 +133,6 @@ export async function promoteFromFuture(queue: Pick<QueueGetters, 'getJobs'>): P
 
 const repeatAfterMs = 10_000
 
-/** Reports the first of equal connection errors and drops repetitions shortly after it. */
 export function calmly(report: QueueSettings['report']): QueueSettings['report'] {
   let last = { text: '', at: Number.NEGATIVE_INFINITY }
   return (event) => {
@@ -150,39 +146,34 @@ export function calmly(report: QueueSettings['report']): QueueSettings['report']
   }
 }
 
-/** One wake-up: the job, and its subject (a network, a stream, or nothing). It carries no data. */
+/** The subject `key` is a network, a stream, or empty. */
 export type Wake = { name: string; key: string }
 
-/** Finished jobs are removed at once. If `failed` or `completed` is not zero, another program adds jobs. */
+/** Finished jobs are removed: `failed` or `completed` jobs come from another program. */
 export const queueStates = ['waiting', 'active', 'delayed', 'failed', 'completed'] as const
 export type QueueState = (typeof queueStates)[number]
 
-/** Events worth reporting. The queue recovers by itself. */
+/** The queue recovers by itself. */
 export type QueueEvent =
   | { kind: 'connection_failed'; error: unknown }
-  /** `dropped`: it was the last attempt. Only a new wake-up runs the job again. */
+  /** `dropped`: only a new wake-up runs the job again. */
   | { kind: 'job_failed'; wake: Wake; error: unknown; dropped: boolean }
-  /** Postgres only: the schema is missing or has another version. It is recreated if the user may do so. */
+  /** Postgres: missing or another version. It is recreated if the user may do so. */
   | { kind: 'schema_unusable'; error: unknown }
-  /** The schema was missing or outdated and was recreated. Waiting wake-ups were lost with it. */
   | { kind: 'schema_made' }
-  /** Jobs waited and the worker took none, so it was replaced. */
   | { kind: 'worker_replaced' }
-  /** The Redis server does not report its `maxmemory-policy`; it must be `noeviction`. */
+  /** Redis. It must be `noeviction`. */
   | { kind: 'eviction_policy_unknown' }
 
 export type QueueLimits = {
-  /** Attempts before a wake-up is dropped, except for recurring jobs. */
   attempts: number
-  /** Delay before the second attempt. Doubles up to the maximum. */
   retryDelayMs: number
   retryDelayMaxMs: number
-  /** A worker silent for this long loses its job to another. */
+  /** A worker silent for this long loses its job. */
   lockMs: number
   stalledCheckMs: number
-  /** How long jobs may wait at an idle worker before it is replaced. */
+  /** At an idle worker, which is then replaced. */
   stuckMs: number
-  /** The longest pause between two attempts to connect. */
   reconnectDelayMs: number
   answerTimeoutMs: number
   stopTimeoutMs: number
@@ -194,8 +185,8 @@ export type QueueSettings = {
   name: string
   limits: QueueLimits
   /**
-   * Jobs with few keys that are requested regularly. Their wake-ups are retried until they succeed. The pauses grow,
-   * and further wake-ups of the key do not shorten them.
+   * Jobs with few keys. Wake-ups are retried until they succeed, with growing pauses that further wake-ups do not
+   * shorten.
    */
   recurring?: ReadonlySet<string>
   report: (event: QueueEvent) => void
@@ -203,32 +194,24 @@ export type QueueSettings = {
 
 export type Runs = {
   run: (wake: Wake) => Promise<void>
-  /** Number of active runs. */
   active: () => number
-  /** Grows with every start and every end of a run. */
   progress: () => number
-  /** Resolves once no run is active. */
   idle: () => Promise<void>
 }
 
 export type RunningWorker = {
-  /** Lets active jobs finish within the limit, then cuts the connections. */
   stop: () => Promise<void>
 }
 
-/** Operations that a server must provide. */
 export type Backend = {
   add: (wake: Wake) => Promise<void>
   counts: () => Promise<Record<QueueState, number>>
   /**
-   * Returns a warning about a working server; null if there is none.
+   * Resolves to a warning about a working server; null if there is none.
    * @throws Fault `remote_failed` if the server cannot be used
    */
   danger: () => Promise<string | null>
-  /**
-   * Called regularly while a worker runs. Recreates what the server lost, and promotes jobs delayed by a process whose
-   * clock was ahead; otherwise they would wait until real time catches up.
-   */
+  /** Called regularly. Recreates what the server lost, and promotes jobs delayed by a clock that was ahead. */
   keepUp: () => Promise<void>
   startWorker: (runs: Runs, concurrency: number) => RunningWorker
   close: () => Promise<void>

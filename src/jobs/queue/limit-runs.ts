@@ -1,7 +1,4 @@
-/**
- * Coalesces runs: at most one per id at a time. All callers during a run share the next one. It starts after their
- * call, so it sees everything they wrote before.
- */
+/** At most one per id at a time. Callers during a run share the next one, which sees everything they wrote before. */
 export function coalesceRuns(): (id: string, run: () => Promise<void>) => Promise<void> {
   const current = new Map<string, Promise<void>>()
   const following = new Map<string, Promise<void>>()
@@ -29,13 +26,12 @@ export function coalesceRuns(): (id: string, run: () => Promise<void>) => Promis
 }
 
 export type SpacedRuns = {
-  /** Runs at once if the last run is long enough ago. Otherwise coalesces all calls until then into one run. */
+  /** At once if the last run is long enough ago, otherwise once for all calls until then. */
   ask: () => void
-  /** Performs the run still owed, if any, and starts no further one. */
   stop: () => Promise<void>
 }
 
-/** Throttles: at most one run per `everyMs`, and always one after the last call. */
+/** At most one run per `everyMs`, and always one after the last call. */
 export function throttleRuns(everyMs: number, run: () => Promise<void>): SpacedRuns {
   let timer: NodeJS.Timeout | undefined
   let isOwed = false

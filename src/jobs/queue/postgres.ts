@@ -27,14 +27,13 @@ import {
 
 const { Queue: PostgresQueue } = withBackend(createPostgresBackend)
 
-/** The worker keeps one for LISTEN. A worker that is being replaced briefly holds a second one. */
+/** One for LISTEN; a second while a worker is being replaced. */
 const connectionsMax = 6
-/** Maximum delay after a lost notification. An idle poll takes four small queries. */
+/** After a lost notification. An idle poll takes four small queries. */
 const idlePollSeconds = 15
 
 /**
- * All tables are in the schema `bullmq` of the database. It is created or migrated here, and recreated if it is lost
- * while the queue runs.
+ * In the schema `bullmq`, which is created, migrated, and recreated if it is lost.
  * @throws Fault `remote_failed` if Postgres does not answer or refuses
  */
 export async function openPostgresQueue(configured: QueueSettings): Promise<Backend> {
@@ -68,7 +67,7 @@ export async function openPostgresQueue(configured: QueueSettings): Promise<Back
       const paced = { ...workerOptions(limits), concurrency, drainDelay: idlePollSeconds }
       const options = { ...paced, connection: pool, autorun: false }
       const worker = new CuttableWorker(name, (job) => runs.run(wakeOf(job)), options, createPostgresBackend)
-      // BullMQ keeps a failed start, and its loop would spin on it: such a worker never runs, and is replaced.
+      // BullMQ keeps a failed start, and its loop would spin on it, so the worker is replaced.
       void worker
         .waitUntilReady()
         .then(() => worker.run())
@@ -82,9 +81,7 @@ export async function openPostgresQueue(configured: QueueSettings): Promise<Back
   }
 }
 
-/**
- * In Postgres, lock expiry and the last stalled check use the clocks of the workers. Bounds values from a fast clock.
- */
+/** Lock expiry and stalled checks use the clocks of the workers in Postgres. This bounds a fast clock. */
 const boundLocks = `
   with clock as (select (extract(epoch from clock_timestamp()) * 1000)::bigint as now),
     lock as (
@@ -99,17 +96,17 @@ function openPool({ url, limits }: QueueSettings): PgPool {
     connectionString: url,
     max: connectionsMax,
     application_name: 'depositd queue',
-    // A server crash may lose the last wake-ups; the sweep recovers them. A disk flush for each would slow down the
-    // commits that matter.
+    // A server crash may lose the last wake-ups, which the sweep recovers. Flushes would slow down the commits that
+    // matter.
     options: `-c search_path=${DEFAULT_SCHEMA} -c synchronous_commit=off`,
     keepAlive: true,
     connectionTimeoutMillis: limits.answerTimeoutMs,
     query_timeout: limits.answerTimeoutMs,
     idleTimeoutMillis: 10_000,
   })
-  // BullMQ does not listen on a connection that it holds for a transaction. If it breaks, the query reports it.
+  // BullMQ does not listen on a connection in a transaction. The query reports its end.
   pool.on('connect', (client) => client.on('error', () => undefined))
-  // BullMQ declares the part of `pg` it uses itself, with an overloaded `on` that does not match the types of `pg`.
+  // BullMQ declares `pg` itself, with an overloaded `on` that does not match its types.
   return pool as unknown as PgPool
 }
 
@@ -118,7 +115,7 @@ async function begin(pool: PgPool, settings: QueueSettings) {
     await prepareSchema(pool, settings)
     const queue = new PostgresQueue<WakeData>(settings.name, { ...queueOptions, connection: pool })
     queue.on('error', (error) => settings.report({ kind: 'connection_failed', error }))
-    // If this fails later, BullMQ keeps the failure, and the queue takes no wake-ups until the process restarts.
+    // BullMQ would keep a later failure, and take no wake-ups until a restart.
     await queue.waitUntilReady()
     return queue
   } catch (error) {
@@ -130,7 +127,7 @@ async function begin(pool: PgPool, settings: QueueSettings) {
 }
 
 /**
- * @returns whether the schema was created or migrated
+ * Resolves to whether the schema was created or migrated.
  * @throws Fault `remote_failed` if it cannot be used and the user may not change it
  */
 async function prepareSchema(pool: PgPool, { url, name }: QueueSettings): Promise<boolean> {
@@ -161,10 +158,10 @@ function schemaFault(problem: string, cause?: unknown): Fault<'remote_failed'> {
 const ownersWork =
   'a worker whose user owns the schema creates it automatically. Otherwise run "bin/depositd migrate" of this version with the DATABASE_URL of the owner, or, if the queue has its own server, start once with the QUEUE_URL of its owner'
 
-/** An incomplete schema is not dropped automatically: other programs may keep jobs in it. */
+/** Not dropped automatically: other programs may keep jobs in it. */
 const lost = `the schema ${DEFAULT_SCHEMA} is missing or incomplete (if incomplete, drop it first: "drop schema ${DEFAULT_SCHEMA} cascade")`
 
-/** Unifies these errors: Postgres names the function called, which differs each time. */
+/** Postgres names the function called, which differs each time. */
 function nameLoss(error: unknown): never {
   throw isSchemaLost(error) ? schemaFault(lost, error) : error
 }

@@ -16,20 +16,16 @@ import { openRedisQueue } from './redis.ts'
 
 export type Queue = {
   /**
-   * Requests one run of a job for a key. Across all processes, at most one such run waits and one is active; a wake-up
-   * during a run causes one more after it. Resolves once the server has stored it.
-   * @throws soon if the server does not answer; the sweep for overdue work requests the run again
+   * Across all processes, at most one run per key waits and one is active; a wake-up during a run causes one more.
+   * Resolves once stored.
+   * @throws soon if the server does not answer; the sweep requests the run again
    */
   wake: (name: string, key?: string) => Promise<void>
-  /** Starts running jobs. Call once. */
+  /** Call once. */
   work: (handlers: QueueJobHandlers, options: { concurrency: number }) => void
   counts: () => Promise<Record<QueueState, number>>
-  /**
-   * @returns a warning about a working queue; null if there is none
-   * @throws if the server does not answer, or its queue schema cannot be used
-   */
+  /** Null if there is no warning. @throws if the server does not answer, or its queue schema cannot be used */
   ping: () => Promise<string | null>
-  /** Lets active jobs finish within the limit, then closes every connection. */
   stop: () => Promise<void>
 }
 
@@ -47,7 +43,7 @@ export const queueLimits: QueueLimits = {
 }
 
 /**
- * Opens the queue. It carries only wake-ups: losing them costs time, never data.
+ * Carries only wake-ups: losing them costs time, never data.
  * @throws Fault `settings_bad` if the URL or the configuration of the server is unsuitable; `remote_failed` if the
  * server does not answer
  */
@@ -90,12 +86,12 @@ function openBackend(settings: QueueSettings): Promise<Backend> {
   return Promise.reject(new Fault('settings_bad', { faults: [fault] }))
 }
 
-/** Handlers by job name. Each receives the key of the wake-up and must be safe to run twice. */
+/** Each receives the key and must be safe to run twice. */
 type QueueJobHandlers = Readonly<Record<string, (key: string) => Promise<void>>>
 
 type QueueWorkerOptions = { handlers: QueueJobHandlers; concurrency: number }
 
-/** Runs a worker and replaces it if it takes no jobs although some wait. */
+/** It may take no jobs although some wait. */
 function keepWorking(backend: Backend, settings: QueueSettings, working: QueueWorkerOptions): RunningWorker {
   const { limits, report } = settings
   const runs = countRuns(working.handlers)
@@ -114,7 +110,7 @@ function keepWorking(backend: Backend, settings: QueueSettings, working: QueueWo
       worker = backend.startWorker(runs, working.concurrency)
     },
   })
-  // If the server does not answer these queries, the connection's own events report it.
+  // The connection's own events report a server that does not answer.
   const look = () => Promise.all([check(), backend.keepUp()]).catch(() => undefined)
   const timer = setInterval(() => void look(), limits.stuckMs / 3)
 
@@ -145,21 +141,18 @@ function countRuns(handlers: QueueJobHandlers): Runs {
   return { run, active: () => begun - ended, progress: () => begun + ended, idle: () => idle.promise }
 }
 
-/** The worker is replaced after this many consecutive checks that find it idle while jobs wait. */
 const suspicionsMax = 3
 
 type WatchdogTarget = {
-  /** Counts every start and end of a run. */
   progress: () => number
-  /** True if all slots are busy. Waiting jobs are normal then. */
   busy: () => boolean
   waiting: () => Promise<number>
   replace: () => void
 }
 
 /**
- * Detects a worker that claims to run but takes no jobs, as BullMQ workers did after an outage of their server
- * (taskforcesh/bullmq#4585). Call the returned function at regular intervals.
+ * BullMQ workers took no jobs after an outage of their server (taskforcesh/bullmq#4585). Call the returned function at
+ * regular intervals.
  */
 export function createWatchdog({ progress, busy, waiting, replace }: WatchdogTarget): () => Promise<void> {
   let seen = progress()

@@ -51,9 +51,7 @@ export async function openRedisQueue(settings: QueueSettings): Promise<Backend> 
   }
 }
 
-/**
- * Reads INFO of every node that answers, since any may hold the queue in future. If none answers, the cluster is down.
- */
+/** Any node may hold the queue in future. If none answers, the cluster is down. */
 async function infosOf(cluster: Cluster): Promise<string[]> {
   const nodes = cluster.nodes('all')
   const answers = await Promise.allSettled(nodes.map((node) => node.info('memory')))
@@ -63,7 +61,7 @@ async function infosOf(cluster: Cluster): Promise<string[]> {
 
 type Closable = { close: (force: boolean) => Promise<void> }
 
-/** Avoids the worker's own `disconnect`: it waits for an event that a client without a socket never emits. */
+/** The worker's own `disconnect` waits for an event that a client without a socket never emits. */
 async function cutRedis(backend: { connection: Closable; blockingConnection?: Closable }): Promise<void> {
   await backend.blockingConnection?.close(true)
   await backend.connection.close(true)
@@ -71,7 +69,7 @@ async function cutRedis(backend: { connection: Closable; blockingConnection?: Cl
 
 type QueueRedisConnection = ReturnType<typeof connectionTo>
 
-/** We own cluster clients: BullMQ closes only the copies it makes of them. */
+/** BullMQ closes only its copies of cluster clients. */
 function cutCluster(connection: QueueRedisConnection): void {
   if (connection instanceof Cluster) connection.disconnect()
 }
@@ -97,32 +95,28 @@ function connectionTo(target: RedisTarget, { url, limits }: QueueSettings, use: 
   const cluster = new Cluster([...target.nodes], {
     enableOfflineQueue,
     clusterRetryStrategy: retryStrategy,
-    // Disables retries per node: commands for a node that is gone for good would wait for ever instead of going to its
-    // successor.
+    // With retries, commands for a lost node would wait for ever instead of going to its successor.
     clusterNodeRetryStrategy: null,
     slotsRefreshTimeout: limits.answerTimeoutMs,
-    // Certificates contain the names by which the nodes announce each other.
     dnsLookup: (address, callback) => callback(null, address),
     redisOptions: { ...target.options, connectTimeout, ...each },
   })
-  // BullMQ forwards the errors. After it releases the client, they have no listener.
+  // BullMQ forwards the errors until it releases the client.
   cluster.on('error', () => undefined)
   return cluster
 }
 
 type RedisNode = { host: string; port: number }
 
-/** Connection options shared by all nodes of a cluster; each node has its own address. */
 type NodeOptions = ReturnType<typeof nodeOptions>
 
-/** What `QUEUE_URL` refers to. */
 type RedisTarget =
   | { kind: 'server' }
-  /** `nodes`: all nodes known to the cluster, so it can be reached even if the node of the URL is gone. */
+  /** `nodes`: all that the cluster knows, in case the node of the URL is gone. */
   | { kind: 'cluster'; nodes: readonly RedisNode[]; options: NodeOptions }
 
 /**
- * Determines what the server of the URL is, and checks that no server that may hold the queue evicts keys.
+ * No server that may hold the queue may evict keys.
  * @throws Fault `remote_failed` if Redis does not answer; `settings_bad` if it may evict keys, or if the URL names a
  * database that a cluster does not have
  */
@@ -142,10 +136,7 @@ function findRedis(settings: QueueSettings): Promise<RedisTarget> {
   })
 }
 
-/**
- * The queue is in one slot, which any node may hold in future, including replicas. A node that is down does not prevent
- * the start.
- */
+/** Any node, replicas included, may hold the queue in future. One that is down does not prevent the start. */
 async function checkEach(
   nodes: readonly RedisNode[],
   options: NodeOptions,
@@ -187,7 +178,7 @@ async function withRedis<Answer>(
   }
 }
 
-/** A server without TLS takes the handshake for a command and waits for the rest, so the connection times out. */
+/** Without TLS, a server waits for the rest of the handshake, so the connection times out. */
 function problemOf(error: unknown, url: string): string {
   if (!isFault(error, 'remote_failed')) return messageOf(error)
   const { problem } = error.details
@@ -209,7 +200,7 @@ function nodeOptions({ options: { username, password, tls } }: Redis) {
   }
 }
 
-/** Masters and replicas of all slot ranges. A node without an address is the one queried. */
+/** A node without an address is the one queried. */
 function nodesOf(slots: unknown, queried: Redis): RedisNode[] {
   const { host = '', port = 0 } = queried.options
   const ranges = Array.isArray(slots) ? (slots as unknown[]) : []
@@ -226,14 +217,14 @@ function checkEviction(info: string, { report }: QueueSettings): void {
   if (problem !== null) throw new Fault('settings_bad', { faults: [`QUEUE_URL: ${problem}`] })
 }
 
-/** Why a server may drop wake-ups, from its INFO; null if it does not, or does not say. */
+/** Null if it keeps them, or does not say. */
 function evictionProblem(info: string): string | null {
   const policy = evictionPolicy(info) ?? 'noeviction'
   if (policy === 'noeviction') return null
   return `the Redis server has maxmemory-policy ${policy} and could drop wake-ups: set its maxmemory-policy to noeviction`
 }
 
-/** Uses INFO, since managed servers often refuse CONFIG. */
+/** Managed servers often refuse CONFIG. */
 function evictionPolicy(info: string): string | undefined {
   return /^maxmemory_policy:(\S+)/m.exec(info)?.[1]
 }

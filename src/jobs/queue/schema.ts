@@ -8,7 +8,7 @@ import {
 } from 'bullmq'
 import { Client } from 'pg'
 
-/** `version` is the newest migration. `unusable`: it needs a newer major version of BullMQ. */
+/** `version`: the newest migration. `unusable`: needs a newer major version of BullMQ. */
 export type QueueSchema =
   | { kind: 'missing' }
   | { kind: 'at'; version: number }
@@ -28,7 +28,7 @@ export async function readQueueSchema(client: QueueSchemaClient): Promise<QueueS
   }
 }
 
-/** Why a queue cannot use this schema; null if it can. */
+/** Null if a queue can use it. */
 export function schemaProblem(schema: QueueSchema): string | null {
   if (schema.kind === 'missing') return `the schema ${DEFAULT_SCHEMA} is missing`
   if (schema.kind === 'unusable') return newerProblem(schema.version)
@@ -40,23 +40,19 @@ function newerProblem(version: number): string {
   return `the schema ${DEFAULT_SCHEMA} was created by a newer version of depositd and needs BullMQ ${version}`
 }
 
-/** Warns if a newer version of depositd created a working schema; null otherwise. */
 export function schemaWarning(schema: QueueSchema): string | null {
   if (schema.kind !== 'at' || schema.version <= LATEST_SCHEMA_VERSION) return null
   return `the schema ${DEFAULT_SCHEMA} is at ${schema.version}; this version knows only ${LATEST_SCHEMA_VERSION}`
 }
 
-/** Postgres error codes of a missing schema, table or function. */
+/** Missing schema, table or function. */
 const absent: readonly unknown[] = ['3F000', '42P01', '42883']
 
 export function isSchemaLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && absent.includes(error.code)
 }
 
-/**
- * Everything BullMQ does once its tables exist. The tables contain only wake-ups, so losing them loses no data. If the
- * queue has its own server, it belongs to the working user and these roles do not exist.
- */
+/** Everything BullMQ does once its tables exist. On a server of its own, these roles do not exist. */
 const grants = `
   do $$ begin
     if to_regrole('depositd_daemon') is not null then
@@ -72,7 +68,7 @@ const grants = `
     end if;
   end $$`
 
-/** Database-wide lock, in addition to BullMQ's lock for migrations: concurrent grants fail on each other. */
+/** In addition to BullMQ's lock for migrations: concurrent grants fail on each other. */
 const lock = `select pg_advisory_lock(hashtext('depositd prepares ${DEFAULT_SCHEMA}'))`
 
 /** `mayMake`: the user of the URL may create it. */
@@ -93,13 +89,13 @@ export function lookAtQueueSchema(url: string): Promise<QueueSchemaLook> {
 type QueueSchemaOptions = {
   url: string
   name: string
-  /** A server that hangs must not block a start for ever; concurrent starts run one after the other. */
+  /** A hanging server must not block a start for ever; concurrent starts run one after the other. */
   queryTimeoutMs?: number
 }
 
 /**
- * Creates or migrates the tables of the queue as the owner of the database, for daemons that do not own it. Also
- * creates the queue's sequence, which its first job would otherwise create and only the owner may.
+ * As the owner of the database, for daemons that are not. Also the sequence, which the first job would otherwise create
+ * and only the owner may.
  */
 export function prepareQueueSchema({
   url,
