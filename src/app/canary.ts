@@ -28,18 +28,17 @@ type CanaryDeps = {
 export type Canary = {
   jobs: { canary: () => Promise<void> }
   ticks: Tick[]
-  /** Wraps a read of the gauges so that it also updates the age of the last success. */
+  /** So that it also updates the age of the last success. */
   beside: <Read>(read: () => Promise<Read>) => () => Promise<Read>
 }
 
-/** How often a due canary is started. */
 const tickExpression = '*/5 * * * * *'
-/** One missed webhook may be chance; three in a row are not. */
+/** One missed webhook may be chance. */
 const missedMax = 3
-/** Reading one row is cheap, and the first success should show without delay. */
+/** Reading one row is cheap, and the first success should show soon. */
 const ageKeptMs = 2000
 
-/** Composes the canary, which tests that webhooks arrive. If the settings have none, nothing is sent. */
+/** If the settings have none, nothing is sent. */
 export function composeCanary({ canary }: Settings, deps: CanaryDeps): Canary {
   // A queued wake-up may be of earlier settings.
   if (canary === null) return { jobs: { canary: () => Promise.resolve() }, ticks: [], beside: (read) => read }
@@ -79,7 +78,7 @@ export function composeCanary({ canary }: Settings, deps: CanaryDeps): Canary {
   }
 }
 
-/** Stores webhooks, except canaries. Without a canary in the settings, every webhook is stored. */
+/** Without a canary in the settings, every webhook is stored. */
 export function composeWrite({ canary }: Settings, db: Database<Tables>, write: InboxWriter['write']): Write {
   return canary === null ? write : divertCanaries(write, (token) => receiveCanary(db, token))
 }

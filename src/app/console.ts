@@ -31,16 +31,14 @@ import type { Tables } from '../store/tables.ts'
 
 export type ConsoleDeps = {
   version: string
-  /** Reads the values that the metrics show. */
   read: ReadGauges
   readiness: Readiness
 }
 
-/** The console has its own read-only pool, so page views never take connections from workers. */
+/** A read-only pool of its own, so page views never take connections from workers. */
 const poolMax = 2
 const statementMaxMs = 5000
 const pageMaxMs = 10_000
-/** Costly reads are cached for this long and shared by all viewers. */
 const overviewCacheMs = 3000
 const ledgerCacheMs = 30_000
 
@@ -55,7 +53,6 @@ const listed = {
   all: { also: 'all', isNewestFirst: true },
 } as const
 
-/** Everything the daemon shows over HTTP, including the console, which reads through its own connections. */
 export function composeConsole(
   settings: Settings,
   { version, read, readiness }: ConsoleDeps,
@@ -91,7 +88,7 @@ export function composeConsole(
   return { read, readiness, console: pages, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-/** Reads that report their errors with secrets removed: a server's message may contain them. */
+/** A server's message may contain secrets, which are removed. */
 function readsHiding(hide: (text: string) => string) {
   const redacted = (error: unknown): string => hide(messageOf(error))
   return {
@@ -157,7 +154,7 @@ async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<
   return { readAt: new Date(), trial, periods, seals }
 }
 
-/** Reads at most once per `cacheMs`. Concurrent callers share one read. Failures are not cached. */
+/** Concurrent callers share one read. Failures are not cached. */
 function cached<Value>(cacheMs: number, read: () => Promise<Value>): () => Promise<Value> {
   let last: { at: number; value: Promise<Value> } | null = null
   return () => {
@@ -174,7 +171,7 @@ function cached<Value>(cacheMs: number, read: () => Promise<Value>): () => Promi
   }
 }
 
-/** If the program is installed without its documentation, mismatches are shown without the runbook. */
+/** Without installed documentation, mismatches are shown without the runbook. */
 function readRunbook(): string {
   try {
     return readFileSync(join(import.meta.dirname, '../../docs/runbook.md'), 'utf8')

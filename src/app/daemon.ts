@@ -30,14 +30,13 @@ import { composeTracing } from './tracing.ts'
 import { composeWork } from './work.ts'
 
 export type Daemon = {
-  /** The URL that receives webhooks, without a trailing slash; null without the role `http`. */
+  /** Without a trailing slash; null without the role `http`. */
   webhookUrl: string | null
   opsUrl: string
-  /** Runs all pending work now, without waiting for ticks or wake-ups. */
+  /** Runs all pending work now. */
   processAll: () => Promise<void>
-  /** Reloads the webhook settings now. They are also checked every few seconds. */
+  /** They are also checked every few seconds. */
   reloadWebhooks: () => void
-  /** Refuses intake, lets running work finish, and closes in reverse order of starting. */
   stop: () => Promise<void>
 }
 
@@ -45,18 +44,16 @@ export type DaemonOptions = {
   roles: readonly Role[]
   version: string
   log: Logger
-  /** Reloads the settings; if absent, they never change. @throws Fault `settings_bad` */
+  /** If absent, the settings never change. @throws Fault `settings_bad` */
   readSettings?: () => Settings
 }
 
 const workerConcurrency = 8
-/**
- * All jobs except `read`, which reads one deposit by its id: it may have many wake-ups, and the poll reads the same.
- */
+/** Without `read`, which may have many wake-ups: the poll reads the same. */
 const recurring = new Set<string>(jobNames.filter((name) => name !== 'read'))
 
 /**
- * Migrates the database if its user may, and starts the daemon's roles against the servers in the settings.
+ * Migrates the database if its user may.
  * @throws Fault `settings_bad` or `remote_failed` that names the server and the problem
  */
 export async function startDaemon(configured: Settings, options: DaemonOptions): Promise<Daemon> {
@@ -110,8 +107,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
 type WorkerDeps = { db: Database<Tables>; queue: Queue; log: Logger; observer: Observer }
 
 /**
- * Starts the worker once the deposits of an earlier policy are due for a new decision. Wakes `apply` at once, so that
- * stored deliveries do not wait for the next sweep.
+ * The deposits of an earlier policy become due first. Wakes `apply`, so that stored deliveries do not wait for a sweep.
  */
 async function startWorker(
   settings: Settings,

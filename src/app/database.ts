@@ -27,8 +27,7 @@ const migrationMaxMs = 3_600_000
 const poolMax = 12
 
 /**
- * Waits until the database is reachable and opens it for the daemon. Decimals that the settings leave out are read from
- * the chains.
+ * Waits until the database is reachable. Decimals that the settings leave out are read from the chains.
  * @throws Fault `settings_bad`, `remote_failed` or `schema_unknown`
  */
 export async function prepareDatabase(
@@ -46,8 +45,8 @@ export async function prepareDatabase(
 }
 
 /**
- * Migrates the schema if the user of the URL owns it, and the queue's schema if it is in the same database. A daemon
- * should log in as a user that does not own the schema; such a user is refused if the owner has to migrate first.
+ * Only if the user of the URL owns the schema; the queue's too, if it is in the same database. A daemon should log in
+ * as another user, who is refused if the owner has to migrate first.
  * @returns the names of the migrations that were applied
  * @throws Fault `remote_failed` that says what to run, or `schema_unknown`
  */
@@ -76,7 +75,7 @@ function explainUnreached(error: unknown, { databaseUrl }: StorageUrls): never {
   throw new Fault('remote_failed', { what, problem: messageOf(error) }, { cause: error })
 }
 
-/** Accepts a newer schema unless it was contracted, because the owner migrates before the daemons are replaced. */
+/** A newer schema is accepted unless it was contracted: the owner migrates before the daemons are replaced. */
 async function refuseOther({ user, migrations }: MigrationAccess): Promise<readonly string[]> {
   const own = await migrationsIn(migrationsFolder)
   const state = refuseUnusable(compareSchema(migrations ?? [], own))
@@ -98,8 +97,7 @@ async function prepareQueue({ databaseUrl: url }: StorageUrls): Promise<void> {
 const queueRights = 'the user of DATABASE_URL must own it and be allowed to create schemas'
 
 /**
- * Opens the database as a role that may add to the books but never change them, pins the assets and stores the names of
- * accounts.
+ * As a role that may add to the books but never change them.
  * @throws Fault `remote_failed` if the user of the URL is not a member of the role
  */
 async function openAsDaemon({
@@ -122,7 +120,6 @@ async function openAsDaemon({
   }
 }
 
-/** Returns the networks, with missing decimals read from the chains. */
 function readDecimalsOf(
   db: Database<Tables>,
   { networks }: Settings,

@@ -26,25 +26,21 @@ import { type Daemon, startDaemon } from './daemon.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
 export type EmbeddedOptions = {
-  /** Holds all state; created if missing. */
+  /** Created if missing. */
   folder: string
   version: string
-  /** Settings of the user. Only the ports, the log level and the tracing settings apply. */
+  /** Only the ports, the log level and the tracing settings apply. */
   environment: Readonly<Record<string, string | undefined>>
   log: Logger
-  /** Redacts the log, so that no line contains a secret of the settings. */
+  /** No line of the log contains a secret of the settings. */
   hidden: SecretRedactor
   onPart: OnPart
-  /** Time between two payments of the demonstration. */
   trafficEveryMs: number
 }
 
 export type EmbeddedDaemon = { daemon: Daemon; db: Database<Tables>; stop: () => Promise<void> }
 
-/**
- * Starts everything on this machine: Postgres, local chains, the deposit service, the daemon and a little traffic.
- * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start
- */
+/** @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedDaemon> {
   const { log, onPart } = options
   await using starting = new AsyncDisposableStack()
@@ -85,7 +81,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedD
 
 type World = { postgres: PostgresServer; chains: Chains; service: DepositService; ports: EmbeddedPorts }
 
-/** Starts the systems around depositd: a database server, chains, and the deposit service on them. */
 async function startWorld(options: EmbeddedOptions, starting: AsyncDisposableStack): Promise<World> {
   const { folder, environment, log, onPart } = options
   const { postgres, chains } = await startGround(options, starting)
@@ -103,7 +98,6 @@ async function startWorld(options: EmbeddedOptions, starting: AsyncDisposableSta
   return { postgres, chains, service, ports }
 }
 
-/** Writes the settings to the folder for other commands, and parses them as any daemon does. */
 function settingsOf(
   { folder, environment }: EmbeddedOptions,
   { postgres, chains, service, ports }: World,
@@ -123,14 +117,13 @@ function settingsOf(
   return parseSettings({ ...written, ...tracingIn(environment) }, (path) => readFileSync(path, 'utf8'))
 }
 
-/** Traces go to a collector outside the sandbox, so it is configured as for any daemon. */
 function tracingIn(environment: EmbeddedOptions['environment']): EmbeddedOptions['environment'] {
   return Object.fromEntries(Object.entries(environment).filter(([name]) => name.startsWith('OTEL_')))
 }
 
 type EmbeddedPorts = { httpPort: number; opsPort: number }
 
-/** The usual ports, if they are free and the environment sets no others. */
+/** If they are free and the environment sets no others. */
 async function choosePorts(environment: EmbeddedOptions['environment']): Promise<EmbeddedPorts> {
   const reader = new EnvironmentReader(environment)
   const choose = async (name: string, usual: number): Promise<number> =>
@@ -140,10 +133,7 @@ async function choosePorts(environment: EmbeddedOptions['environment']): Promise
   return ports
 }
 
-/**
- * Creates the channels and the wallet of the demonstration through the service's API.
- * @returns their deposit addresses
- */
+/** @returns the deposit addresses */
 async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'owners'>): Promise<TrafficTarget[]> {
   const all = { ...deps, owners: connectOwners(settings.service, loadServiceProfile(settings)) }
   const { channels, wallet } = await demoOwners()

@@ -20,7 +20,6 @@ import type { Tables } from '../store/tables.ts'
 
 type ReadinessDeps = { roles: readonly Role[]; queue: Queue; webhooks: LiveScheme }
 
-/** The components that a process of these roles needs, and those that it only reports. */
 export async function composeReadiness(
   settings: Settings,
   { roles, queue, webhooks }: ReadinessDeps,
@@ -55,13 +54,13 @@ export async function composeReadiness(
   }
 }
 
-/** Lost wake-ups only cause delay, so a queue server that may lose them is a warning and not a failure. */
+/** Lost wake-ups only cause delay, so this is never a failure. */
 function judgeQueue(danger: string | null): ComponentHealth {
   const part = 'queue'
   return danger === null ? { part, state: 'fine', says: 'answers' } : { part, state: 'warning', says: danger }
 }
 
-/** Error messages of servers and libraries may contain a password. */
+/** Servers and libraries may put a password in a message. */
 function hideProblems(hide: (text: string) => string, checks: Readiness['checks']): Readiness['checks'] {
   const shown = (error: unknown): never => {
     throw new Error(hide(lineOf(error)), { cause: error })
@@ -70,8 +69,8 @@ function hideProblems(hide: (text: string) => string, checks: Readiness['checks'
 }
 
 /**
- * A process that takes webhooks stays ready when no worker applies them, even if it has other roles: deliveries are
- * stored and applied later. A proxy that took all such processes out of service would lose them.
+ * A process that takes webhooks stays ready without workers: deliveries are stored and applied later. A proxy that took
+ * all such processes out of service would lose them.
  */
 function neededBy(roles: readonly Role[], streams: readonly string[]): ReadonlySet<string> {
   const beside: Record<Role, readonly string[]> = {
@@ -88,7 +87,7 @@ function warningsOf({ signing }: LiveScheme): Problem[] {
   return [{ part: 'webhooks', problem: 'accepted without a signature: webhooks.scheme is none' }]
 }
 
-/** A connection outside the working pool, so that the check succeeds when the pool is busy. */
+/** Outside the working pool, so that the check succeeds when the pool is busy. */
 function createVitalsReader(url: string) {
   const open = () =>
     openDatabase<Tables>({
@@ -104,7 +103,7 @@ function createVitalsReader(url: string) {
       try {
         return await readHealth(db)
       } catch (error) {
-        // A connection that hangs would block the next check too, and takes long to close.
+        // A hanging connection would block the next check too, and takes long to close.
         void db.destroy().catch(() => undefined)
         db = open()
         throw error

@@ -18,18 +18,15 @@ import { storeWebhooks } from '../store/webhooks.ts'
 import { composeWrite } from './canary.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
-/** Long enough to cost nothing, short enough for an operator who waits for the change. */
+/** An operator waits for the change. */
 const settingsEveryMs = 2000
 
-/** A wake-up costs as much as several webhooks, and the job it wakes takes every webhook that arrived meanwhile. */
+/** A wake-up costs as much as several webhooks, and covers every webhook that arrived meanwhile. */
 const wakeEveryMs = 20
 
 type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
 
-/**
- * The verifier of webhooks, which follows its settings.
- * @throws Fault `settings_bad` if a secret or a key does not fit the scheme
- */
+/** @throws Fault `settings_bad` if a secret or a key does not fit the scheme */
 export function composeScheme(settings: Settings, following: SchemeReloadDeps): LiveScheme {
   const { readSettings = () => settings, observer } = following
   return createLiveScheme(settings.webhooks, {
@@ -49,7 +46,6 @@ type AppIntakeDeps = {
   tracing: TraceRecorder
 }
 
-/** Starts the webhook endpoint in front of the inbox and the quarantine. */
 export async function composeIntake(
   settings: Settings,
   { db, queue, observer, log, webhooks, tracing }: AppIntakeDeps,

@@ -14,7 +14,7 @@ import { readGauges, readTotals, type StoreGauges } from '../store/gauges.ts'
 import { readDayScorecard } from '../store/scorecard.ts'
 import type { Tables } from '../store/tables.ts'
 
-/** Label values from the settings. Values in deliveries cannot displace them. */
+/** Values in deliveries cannot displace these. */
 export function knownLabels({ networks, creditAsset, links }: Settings): KnownLabelValues {
   const assets = networks.flatMap((network) => [...network.assets, ...(network.unpinned ?? [])])
   return {
@@ -24,17 +24,16 @@ export function knownLabels({ networks, creditAsset, links }: Settings): KnownLa
   }
 }
 
-/** Alert rules read from this metric the URLs of the pages that they link to. */
+/** Alert rules read the URLs of their pages from this metric. */
 export function showLinks({ link }: Metrics, links: Links): void {
   for (const [to, url] of Object.entries(sharedLinks(links))) if (url !== null) link.set({ to, url }, 1)
 }
 
-/** One connection per reading, in a pool of its own, so that scrapes take no connections from workers. */
+/** Scrapes take no connections from workers. */
 const poolMax = 3
-/** The readers that wait for a reading have given up by then. */
 const statementMaxMs = 5000
 
-/** Reads the metrics that this process does not count itself, through read-only connections. */
+/** Through read-only connections. */
 export function composeGauges(
   { databaseUrl: url, alerts }: Settings,
   { queue, observer }: { queue: Queue; observer: Observer },
@@ -57,7 +56,6 @@ export function composeGauges(
   return { read, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
-/** The open and waiting items, with the open mismatches grouped by cause. */
 export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules): Live {
   const now = new Date()
   const causes = causesOf(cases, alerts.causeWithinMs).map(({ cases: held, ...cause }) => ({
@@ -68,9 +66,7 @@ export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules
   return { ...gauges, causes }
 }
 
-/**
- * Only workers report sums over stored rows, so that scraping a process that only takes webhooks costs almost nothing.
- */
+/** Only workers report sums over stored rows, so scraping a process that only takes webhooks costs almost nothing. */
 export function reportedBy(roles: readonly Role[]): readonly ReadingPart[] {
   return roles.includes('worker') ? readingParts : ['live', 'queue']
 }

@@ -10,19 +10,18 @@ import type { Tables } from '../store/tables.ts'
 import { storeWebhooks } from '../store/webhooks.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
-/** The outcome of one delivery: its result in the inbox, or the reason why it stays in the quarantine. */
+/** A result in the inbox, or the reason why the delivery stays in the quarantine. */
 export type QuarantineRetryOutcome = Pick<QuarantinedRow, 'id' | 'receivedAt' | 'source'> & {
   outcome: string
 }
 
-/** Number of deliveries whose bodies are in memory at a time. */
+/** Bodies in memory at a time. */
 const pageRows = 50
 
 /**
- * Verifies quarantined deliveries again, with the current settings and at the time each was received. Genuine
- * deliveries are written to the inbox like any webhook, and only then leave the quarantine, so an interrupted run can
- * be repeated.
- * @param ids the deliveries to retry; null for all
+ * Verifies with the current settings, as of the time of receipt. Deliveries leave the quarantine only once the inbox
+ * has them, so an interrupted run can be repeated.
+ * @param ids null for all
  * @throws Fault `settings_bad` if the webhook settings or the profile cannot be used
  */
 export async function* retryQuarantine(
@@ -66,7 +65,6 @@ export async function* retryQuarantine(
 
 const takenOutcomes: readonly string[] = ['stored', 'duplicate', 'conflicting'] satisfies InboxOutcome[]
 
-/** Whether the delivery is in the inbox. */
 export function isTaken(outcome: string): boolean {
   return takenOutcomes.includes(outcome)
 }
@@ -81,10 +79,7 @@ function admittingOf(settings: Settings): AdmissionDeps {
   }
 }
 
-/**
- * The quarantine stores a hash in place of a header that holds the secret. The secret identifies the header, which is
- * restored before verification.
- */
+/** In the quarantine, a hash replaces a header that holds the secret. The header is restored before verification. */
 function secretsOf({ webhooks: { signing, keys } }: Settings): string[] {
   if (signing.scheme !== 'shared-secret') return []
   return keys.secrets.map(({ text }) => signing.prefix + text)

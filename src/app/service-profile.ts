@@ -4,12 +4,9 @@ import { stableWalletNetwork } from '../core/evidence.ts'
 import { loadProfile } from '../provider/profile/parse-profile.ts'
 import type { Profile } from '../provider/profile/profile-schema.ts'
 
-/**
- * Loads the mapping profile that the settings name and checks it against the known networks.
- * @throws Fault `settings_bad` that lists every error with its line
- */
+/** @throws Fault `settings_bad` that lists every error with its line */
 export function loadServiceProfile({ service, networks }: Pick<Settings, 'service' | 'networks'>): Profile {
-  // Includes known networks that are not configured: a bundled profile may name one that is not used here.
+  // A bundled profile may name a network that is not configured here.
   const names = [...networks, ...knownNetworks].map(({ name }): string => name)
   return loadProfile(service.profilePath, new Set([...names, stableWalletNetwork]))
 }

@@ -9,7 +9,7 @@ import type { Tables } from '../store/tables.ts'
 
 type AppTracingDeps = { db: Database<Tables>; log: Logger; version: string }
 
-/** Starts tracing if the settings name a collector. Otherwise OpenTelemetry is not even loaded. */
+/** Without a collector, OpenTelemetry is not even loaded. */
 export async function composeTracing(
   settings: Settings,
   { db, log, version }: AppTracingDeps,

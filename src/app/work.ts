@@ -15,12 +15,11 @@ import type { Tables } from '../store/tables.ts'
 import { loadServiceProfile } from './service-profile.ts'
 
 const leaseMs = 15_000
-/** Limits, per network, of reading transactions by id. These reads add to the scans and never replace them. */
+/** Per network. These reads add to the scans and never replace them. */
 const verificationLimit = { perSecond: 4, burst: 20 }
 
 type AppWorkDeps = { db: Database<Tables>; queue: Queue; holder: string; observer: Observer }
 
-/** Constructs the jobs with their chain readers and the client of the service. */
 export function composeWork(settings: Settings, { db, queue, holder, observer }: AppWorkDeps): DaemonWork {
   const proven = settings.networks
     .filter(({ rpcUrls }) => rpcUrls.length > 0)
