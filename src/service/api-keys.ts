@@ -3,24 +3,22 @@ import { sql } from 'kysely'
 import { Fault } from '../core/errors.ts'
 import type { ApiKeyRow, ApiScope, ServiceDatabase } from './tables.ts'
 
-/** An API key without its hash. */
 export type ApiKey = Omit<ApiKeyRow, 'hash'>
 
 export type NewApiKey = { name: string; scope: ApiScope }
 
 const form = /^dsk_([0-9a-f]{8})_[0-9a-f]{48}$/
 
-/** True for `dsk_`, eight hexadecimal digits (the id), `_` and 48 hexadecimal digits (the secret). */
+/** `dsk_`, eight hexadecimal digits (the id), `_` and 48 more (the secret). */
 export function isApiKey(text: string): boolean {
   return form.test(text)
 }
 
-/** Generates a random key that is not stored yet. */
 export function makeApiKey(): string {
   return `dsk_${randomBytes(4).toString('hex')}_${randomBytes(24).toString('hex')}`
 }
 
-/** Stores a new key. The key itself is returned only here; the database keeps its hash. */
+/** The key itself is returned only here. */
 export async function createApiKey(
   db: ServiceDatabase,
   wanted: NewApiKey,
@@ -35,12 +33,12 @@ export async function createApiKey(
   return created === undefined ? createApiKey(db, wanted) : { ...created, key }
 }
 
-/** All keys, oldest first, including revoked ones. */
+/** Oldest first, including revoked keys. */
 export function listApiKeys(db: ServiceDatabase): Promise<ApiKey[]> {
   return db.selectFrom('service.api_key').select(shown).orderBy('created_at').orderBy('id').execute()
 }
 
-/** Revokes a key permanently, from the next request on. Returns null if no key has this id. */
+/** From the next request on. Null if no key has this id. */
 export async function revokeApiKey(db: ServiceDatabase, id: string): Promise<ApiKey | null> {
   await db
     .updateTable('service.api_key')
@@ -53,7 +51,7 @@ export async function revokeApiKey(db: ServiceDatabase, id: string): Promise<Api
 }
 
 /**
- * Registers a configured key and sets its name and scope. Safe to call at every start: a revoked key stays revoked.
+ * Safe to call at every start: a revoked key stays revoked.
  * @throws Fault `settings_bad` if the text is not an API key, or if another key has the same id.
  */
 export async function registerApiKey(
@@ -62,7 +60,7 @@ export async function registerApiKey(
 ): Promise<void> {
   if (!isApiKey(key)) throw new Fault('settings_bad', { faults: ['an API key is malformed'] })
   const [id, hash] = [idOf(key), hashApiKey(key)]
-  // No conflict target: of two processes that start at once, either may conflict on the id or on the hash.
+  // Of two processes that start at once, either may conflict on the id or on the hash.
   await db
     .insertInto('service.api_key')
     .values({ id, hash, name, scope })
@@ -80,10 +78,7 @@ export async function registerApiKey(
   }
 }
 
-/**
- * The presented key if it is valid and not revoked, else null. Takes constant time: an unknown id costs the same query
- * and the same comparison as a known one.
- */
+/** Takes constant time: an unknown id costs the same query and the same comparison as a known one. */
 export async function findApiKey(db: ServiceDatabase, presented: string): Promise<ApiKey | null> {
   if (!isApiKey(presented)) return null
   const row = await db
@@ -109,7 +104,6 @@ function idOf(key: string): string {
   return form.exec(key)?.[1] ?? ''
 }
 
-/** The hash that is stored instead of the key. */
 export function hashApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest()
 }

@@ -1,6 +1,6 @@
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 
-/** The asset in which every StableWallet is credited, independent of the deposited asset. */
+/** Independent of the deposited asset. */
 export const stableAsset = { symbol: 'USDC', decimals: 6 } as const
 
 export function findNetwork(networks: readonly NetworkSettings[], name: string): NetworkSettings | null {

@@ -1,7 +1,4 @@
-/**
- * Splits rows into batches for statements with one parameter per value: Postgres accepts at most 65,535 parameters per
- * statement.
- */
+/** Postgres accepts at most 65,535 parameters per statement. */
 export function inPieces<Row>(rows: readonly Row[], columns: number): Row[][] {
   const size = Math.floor(parametersMax / columns)
   return Array.from({ length: Math.ceil(rows.length / size) }, (_, piece) =>

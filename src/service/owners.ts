@@ -3,7 +3,7 @@ import type { Address, NetworkSettings } from '../core/asset.ts'
 import { type Keyring, liquidityBranch, showAddress } from './keyring/keyring.ts'
 import type { OwnerKind, ServiceDatabase, ServiceOwnerRow } from './tables.ts'
 
-/** The forwarding rule is null for a StableWallet and complete for a channel. */
+/** The rule is null for a StableWallet. */
 export type NewOwner = Pick<
   ServiceOwnerRow,
   'kind' | 'id' | 'forward_network' | 'forward_asset' | 'forward_recipient'
@@ -11,13 +11,12 @@ export type NewOwner = Pick<
 
 export type OwnerDepositAddress = { network: string; address: string }
 
-/** `own_address`: the recipient is an address of this service, so forwards to it would become new deposits. */
+/** `own_address`: forwards to the recipient would become new deposits. */
 export type OwnerOutcome = { kind: 'found'; owner: ServiceOwnerRow } | { kind: 'own_address' }
 
 export type Owners = {
-  /** Creates the owner with its addresses, or returns the existing owner of this id, which the caller must compare. */
   findOrCreate(requested: NewOwner): Promise<OwnerOutcome>
-  /** True for the liquidity wallet and for deposit addresses. */
+  /** Deposit addresses and the liquidity wallet. */
   isOwnAddress(address: Address): Promise<boolean>
 }
 
@@ -35,7 +34,7 @@ export function openOwners(db: ServiceDatabase, keyring: Keyring): Owners {
     const owner = await findOrInsert({ db, keyring, branches }, requested)
     if (owner !== undefined) return { kind: 'found', owner }
     if (recipient !== null && (await isDepositAddress(db, recipient))) return { kind: 'own_address' }
-    // A concurrent insert has just taken the id; the next attempt finds it.
+    // A concurrent insert took the id.
     return findOrCreate(requested)
   }
   return { findOrCreate, isOwnAddress }
@@ -67,7 +66,7 @@ export function listOwners(
     .execute()
 }
 
-/** One address per network, in the order of the settings. All EVM networks share one address. */
+/** In the order of the settings. All EVM networks share one address. */
 export function depositAddresses(
   owner: ServiceOwnerRow,
   networks: readonly NetworkSettings[],
@@ -78,7 +77,6 @@ export function depositAddresses(
   }))
 }
 
-/** Every deposit address of the network's family. */
 export async function watchedAddresses(
   db: ServiceDatabase,
   { family }: NetworkSettings,
@@ -94,10 +92,7 @@ export async function watchedAddresses(
 
 type OwnerCreationDeps = { db: ServiceDatabase; keyring: Keyring; branches: Branches }
 
-/**
- * Uses a single statement because clients create many owners in a row. Returns undefined if it neither found nor
- * created the owner.
- */
+/** One statement, because clients create many owners in a row. Undefined if it neither found nor created the owner. */
 async function findOrInsert(
   { db, keyring, branches }: OwnerCreationDeps,
   requested: NewOwner,
@@ -131,18 +126,16 @@ async function isDepositAddress(db: ServiceDatabase, address: Address): Promise<
   return found !== undefined
 }
 
-/** Unassigned branches of the seed. */
 type Branches = {
   take(): Promise<number>
-  /** Returns a branch that was taken but not assigned. */
   giveBack(branch: number): void
 }
 
 const blockSize = 64
 
 /**
- * Takes branches from the database in blocks, so that one query serves many owners. The rest of a block is lost when
- * the process ends; branches are plentiful, and two processes never get the same one.
+ * In blocks, so that one query serves many owners. The rest of a block is lost when the process ends; two processes
+ * never get the same one.
  */
 function openBranches(db: ServiceDatabase): Branches {
   const spare: number[] = []

@@ -11,7 +11,6 @@ const name = "the deposit service's database"
 const migrations = join(import.meta.dirname, '../../db/service/migrations')
 
 /**
- * Opens the service's database and migrates its schema.
  * @throws Fault `remote_failed` if the database is unreachable, `settings_bad` if it belongs to another application,
  * `schema_unknown` if it was migrated by files that are not this version's.
  */
@@ -32,9 +31,7 @@ function nameUnreachable(error: unknown): never {
   throw new Fault('remote_failed', details, { cause: error })
 }
 
-/**
- * The daemon also migrates its database, with other files. The schema `service` identifies the service's own database.
- */
+/** The daemon migrates its database with other files. The schema `service` identifies the service's own. */
 async function nameForeign(db: ServiceDatabase, error: unknown): Promise<never> {
   if (!isFault(error, 'schema_unknown')) throw error
   const { rows } = await sql`select where to_regnamespace('service') is not null`.execute(db)

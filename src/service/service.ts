@@ -26,21 +26,15 @@ import { startWebhooks } from './webhooks/start-webhooks.ts'
 
 export type DepositService = {
   url: string
-  /** The injected faults, which can be changed at runtime. */
   faults: Faults
-  /** The URL of the fault server; null if it is disabled. */
+  /** Null if it is disabled. */
   faultsUrl: string | null
-  /** Finishes work in progress and resolves when everything has stopped. */
   stop(): Promise<void>
 }
 
 const poolMax = 12
 
-/**
- * Starts the deposit service: it serves the API, watches deposit addresses on the chains, forwards and credits
- * deposits, and sends webhooks. The nodes must be reachable.
- * @throws Fault `settings_bad`, `remote_failed`
- */
+/** The nodes must be reachable. @throws Fault `settings_bad`, `remote_failed` */
 export async function startService(
   settings: DepositServiceSettings,
   deps: { log: Logger },
@@ -98,10 +92,7 @@ async function connect(network: NetworkClient, begin: () => Promise<void>): Prom
   }
 }
 
-/**
- * An asset by its symbol, or by its code if the symbol is null; `count` records name it, and `example` is the id of
- * one.
- */
+/** By the code if the symbol is null; `count` records name it, and `example` is the id of one. */
 type AssetUsage = {
   by: string
   network: NetworkName
@@ -112,7 +103,6 @@ type AssetUsage = {
 }
 
 /**
- * Checks that the settings contain every network and asset named by a channel, an open deposit or an open withdrawal.
  * Otherwise open payments could not be made, and deposits to those channels could not be recorded.
  * @throws Fault `settings_bad`
  */

@@ -15,41 +15,37 @@ import { canonicalUrl, findUrlFault, isPrivateUrl } from './webhooks/webhook-url
 /** `dsk_`, eight hexadecimal digits, `_` and 48 more. */
 export type ConfiguredApiKey = { key: string; scope: ApiScope }
 
-/** `minimums['base/USDC']` is the least balance of an address that is swept, in whole units of the asset. */
+/** `minimums['base/USDC']`: the least balance that is swept, in whole units. */
 export type SweepSettings = { minimums: Readonly<Record<string, string>> }
 
 export type DepositServiceSettings = ApiServerSettings &
   ServiceWebhookSettings & {
-    /** A database of its own; the service uses the schema `service`. */
+    /** Its own; the schema is `service`. */
     databaseUrl: string
-    /** Hexadecimal bytes or a BIP-39 mnemonic. All deposit addresses and the liquidity wallet derive from it. */
+    /** Hexadecimal bytes or a BIP-39 mnemonic, from which all addresses derive. */
     seed: string
     networks: readonly NetworkSettings[]
-    /** Keys in addition to those in the database. A revoked key stays revoked. */
+    /** In addition to those in the database. A revoked key stays revoked. */
     apiKeys: readonly ConfiguredApiKey[]
     quotes: QuoteSettings
     /** If null, deposits stay at the deposit addresses. */
     sweep: SweepSettings | null
-    /** An EVM transaction that is unmined for this long is signed again with a higher fee. */
+    /** After this, an unmined EVM transaction is signed again with a higher fee. */
     replaceAfterMs: number
-    /** The faults that may be injected; null disables fault injection. */
+    /** Null disables fault injection. */
     faults: FaultSettings | null
-    /** Loopback port of the fault server; 0 picks a free port. Requires `faults`. */
+    /** Loopback; 0 picks a free port. Requires `faults`. */
     adminPort?: number
-    /** Interval between two polls of a network, and between two polls for due deliveries. */
+    /** Of a network, and for due deliveries. */
     pollEveryMs: number
   }
 
-/**
- * Checks what the types cannot express and reports all problems at once. The message contains no secrets.
- * @throws Fault `settings_bad`
- */
+/** Reports all problems at once, without secrets. @throws Fault `settings_bad` */
 export function checkSettings(settings: DepositServiceSettings): void {
   const faults = findFaults(settings)
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
 }
 
-/** Every problem, in text without secrets. */
 export function findFaults(settings: DepositServiceSettings): string[] {
   return [
     ...findServerFaults(settings),
@@ -70,7 +66,7 @@ function networkFaults({ name, family, chainId, rpcUrls, assets }: NetworkSettin
   const natives = assets.filter(({ key }) => assetCode(key) === 'native')
   return [
     ...(rpcUrls.length === 0 ? [`network ${name} has no RPC URL`] : []),
-    // viem treats an empty URL as "use a public one".
+    // viem would use a public one.
     ...(rpcUrls.every(isHttpUrl) ? [] : [`network ${name} has an RPC URL that is not http or https`]),
     ...((family === 'evm') === (chainId !== null)
       ? []
@@ -99,7 +95,6 @@ function paymentFaults({ networks, quotes, sweep, replaceAfterMs }: DepositServi
   ]
 }
 
-/** Reports every minimum whose asset is not in the networks, or whose value is not an amount of it. */
 function findSweepFaults({ minimums }: SweepSettings, networks: readonly NetworkSettings[]): string[] {
   const decimals = new Map<string, number>(
     networks.flatMap(({ name, assets }) =>
@@ -134,16 +129,13 @@ function repeated(names: readonly string[]): string[] {
 }
 
 export type ServiceWebhookSettings = {
-  /** Endpoints in addition to those registered through the API. */
+  /** In addition to those registered through the API. */
   webhooks: readonly WebhookEndpoint[]
-  /**
-   * Whether webhooks may go to private addresses. If others than the operator can register endpoints, this lets them
-   * reach the operator's internal network.
-   */
+  /** If others than the operator can register endpoints, this lets them reach the operator's internal network. */
   allowPrivateWebhooks: boolean
 }
 
-/** Reports webhooks by their position, because a rejected URL may contain a password. */
+/** By position: a rejected URL may contain a password. */
 export function findWebhookFaults({ webhooks, allowPrivateWebhooks }: ServiceWebhookSettings): string[] {
   const urls = webhooks.map(({ url }) => url).filter((url) => findUrlFault(url) === null)
   return [
@@ -168,13 +160,10 @@ function endpointFaults({ url, secret }: WebhookEndpoint, number: number): strin
 /** PEM. */
 export type TlsSettings = { cert: string; key: string }
 
-/** Limits against slow callers and too many connections. */
+/** Against slow callers and too many connections. */
 export type ConnectionLimits = {
-  /** Until the headers are complete, and until a TLS handshake is complete. */
   headersMs: number
-  /** Until the body is complete. */
   requestMs: number
-  /** Until an idle connection is closed. */
   idleMs: number
   connectionsMax: number
 }
@@ -182,9 +171,9 @@ export type ConnectionLimits = {
 export type ApiServerSettings = {
   /** 0 picks a free port. */
   port: number
-  /** The listen address; loopback by default. */
+  /** Loopback by default. */
   host?: string
-  /** With a certificate and its key, the server speaks only HTTPS. */
+  /** If set, the server speaks only HTTPS. */
   tls?: TlsSettings
   /** Per key. */
   rateLimit?: RateLimit
@@ -200,7 +189,7 @@ export const connectionLimits: ConnectionLimits = {
   connectionsMax: 1000,
 }
 
-/** Every problem of the settings, without any content of the private key. */
+/** Without any content of the private key. */
 export function findServerFaults({ host = loopback, tls, rateLimit, limits }: ApiServerSettings): string[] {
   const counts = Object.entries({ ...connectionLimits, ...limits })
   return [
@@ -216,7 +205,7 @@ export function findServerFaults({ host = loopback, tls, rateLimit, limits }: Ap
   ]
 }
 
-/** True if API keys and deposits would cross a network unencrypted. */
+/** API keys and deposits would cross a network unencrypted. */
 export function isExposed({ host = loopback, tls }: ApiServerSettings): boolean {
   return tls === undefined && !/^(?:127\.|::1$)/.test(host)
 }

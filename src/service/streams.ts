@@ -4,8 +4,7 @@ import type { NetworkClient, NetworkReadPosition } from './network/port.ts'
 import type { ServiceDatabase } from './tables.ts'
 
 /**
- * Stores the start position of a network before any of its addresses is handed out, and checks that the database
- * belongs to this seed: the service cannot spend from addresses of another seed.
+ * Before any address of the network is handed out. The service cannot spend from addresses of another seed.
  * @throws Fault `settings_bad`, `remote_failed`
  */
 export async function openStream(

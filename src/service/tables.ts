@@ -17,10 +17,9 @@ export type DepositStatus =
   | 'failed'
 
 /**
- * Why a deposit failed, is held or is refunded. `vanished`: it left the chain before it was final. `too_small`: the fee
- * leaves nothing. `sender_unknown`: the policy needs a sender to check or to refund, and the chain does not show one.
- * `requested`: the owner asked for the refund. `undeliverable`: its forward or refund reverted too often.
- * `price_missing`: no price is available for the conversion. The others name a rule of the policy.
+ * `vanished`: left the chain before it was final. `too_small`: the fee leaves nothing. `sender_unknown`: the policy
+ * needs a sender, and the chain shows none. `requested`: by the owner. `undeliverable`: reverted too often.
+ * `price_missing`: no price for the conversion. The others name a rule of the policy.
  */
 export type DepositReason =
   | 'vanished'
@@ -34,7 +33,7 @@ export type DepositReason =
   | 'undeliverable'
   | 'price_missing'
 
-/** Queries return `numeric` columns as decimal strings and `int8` columns as `bigint`. */
+/** `numeric` columns are decimal strings, `int8` columns `bigint`. */
 export type ServiceTables = WebhookTables &
   TransferTables & {
     'service.owner': OwnerTable
@@ -64,7 +63,7 @@ type OwnerTable = {
   created_at: Generated<Date>
 }
 
-/** The columns that begin with `to_` describe the delivery to the forward recipient or to the StableWallet. */
+/** `to_` columns describe the delivery to the forward recipient or StableWallet. */
 type DepositTable = {
   id: string
   sequence: Generated<bigint>
@@ -105,7 +104,7 @@ type DepositTable = {
   updated_at: Generated<Date>
 }
 
-/** `body` is the document as the client sent it. */
+/** `body`: as the client sent it. */
 type PolicyTable = {
   owner_kind: OwnerKind
   owner_id: string
@@ -131,7 +130,7 @@ type ApiKeyTable = {
   revoked_at: Date | null
 }
 
-/** `top_up`: gas for a deposit address before its sweep. `extra`: an additional payment beside a forward, made by a fault. */
+/** `top_up`: gas for a deposit address before its sweep. `extra`: beside a forward, made by a fault. */
 export type TransferKind = 'forward' | 'refund' | 'withdrawal' | 'sweep' | 'top_up' | 'extra'
 export type WithdrawalStatus = 'requested' | 'sending' | 'settled' | 'failed'
 type TransferOutcome = 'landed' | 'reverted' | 'expired'
@@ -146,7 +145,7 @@ export type ServiceTransferRow = Selectable<TransferTable>
 export type SigningRow = Selectable<SigningTable>
 export type WithdrawalRow = Selectable<WithdrawalTable>
 
-/** `amount` is the amount that arrives: of the newest version, and once ended, of the version that landed. */
+/** `amount` arrives: of the newest version, once ended of the one that landed. */
 type TransferTable = {
   id: Generated<bigint>
   kind: TransferKind
@@ -174,7 +173,7 @@ type SigningTable = {
   created_at: Generated<Date>
 }
 
-/** `amount` is in base units of the balance, which has 6 decimals on every network. */
+/** `amount` has 6 decimals on every network. */
 type WithdrawalTable = {
   sequence: Generated<bigint>
   owner_kind: Generated<'stable_wallet'>
@@ -237,7 +236,7 @@ type SecretTable = {
   expires_at: Date | null
 }
 
-/** `cancelled`: the endpoint was disabled or deleted before the delivery ended. */
+/** `cancelled`: the endpoint was disabled or deleted. */
 export type DeliveryStatus = 'pending' | 'delivered' | 'failed' | 'cancelled'
 
 type DeliveryTable = {

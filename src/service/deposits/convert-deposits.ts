@@ -16,10 +16,7 @@ type DepositWithPolicy = ServiceDepositRow & { policy: OwnerPolicy | null }
 
 const batchMax = 200
 
-/**
- * Decides the final deposits of one network and returns how many changed. A deposit is credited, quoted for its
- * forward, or stopped by a policy. A deposit without a price is held until there is one and does not block the others.
- */
+/** Returns how many deposits changed. Without a price, a deposit is held and does not block the others. */
 export async function convertDeposits(converting: ConversionDeps, network: NetworkName): Promise<number> {
   let changed = 0
   for (let after: bigint | null = 0n; after !== null; ) {
@@ -30,7 +27,6 @@ export async function convertDeposits(converting: ConversionDeps, network: Netwo
   return changed
 }
 
-/** Confirmed deposits and deposits held for a missing price, with the policies of their owners, oldest first. */
 function judgedDeposits(db: ServiceDatabase) {
   return db
     .selectFrom('service.deposit as deposit')
@@ -59,9 +55,8 @@ function waitingDeposits(
 }
 
 /**
- * Reads the deposits that would change again and decides them under a lock on their owners, so that a policy applies to
- * every undecided deposit once its request is answered. Deposits that have left the state meanwhile, for example
- * because of a refund request, stay as they are.
+ * Locks the owners, so that a policy applies to every undecided deposit once its request is answered. Deposits that
+ * have left the state meanwhile, for example because of a refund request, stay as they are.
  */
 async function saveDecisions(
   converting: ConversionDeps,
@@ -93,10 +88,7 @@ function decide(
     .filter((change) => change !== null)
 }
 
-/**
- * Decides a deposit that is final or held for a missing price; null if it does not change. `policy` is the owner's, or
- * null. The quote made here is final.
- */
+/** Null if the deposit does not change. The quote made here is final. */
 function convert(
   deposit: ServiceDepositRow,
   policy: OwnerPolicy | null,
@@ -104,7 +96,7 @@ function convert(
 ): DepositChange | null {
   const { id } = deposit
   const quoted = quoteOf(deposit, { ...terms, prices })
-  // Confirmed first, so that it is decided like any other deposit, under a policy stored meanwhile.
+  // Confirmed first, so that a policy stored meanwhile applies.
   if (deposit.status === 'held') return quoted === null ? null : { id, status: 'confirmed' }
   const decision = policy === null || deposit.released_at !== null ? null : decidePolicy(policy, deposit)
   if (decision?.kind === 'hold') return { id, status: 'held', reason: decision.reason }

@@ -9,14 +9,13 @@ import { knownSender } from './policy.ts'
 export type RefundOutcome =
   | { kind: 'refunding'; deposit: ServiceDepositRow }
   | { kind: 'not_found' }
-  /** The deposit is already being delivered, delivered or refunded, or it vanished. */
   | { kind: 'wrong_state'; status: DepositStatus }
-  /** The chain does not show the sender; the caller must name an address. */
+  /** The caller must name an address. */
   | { kind: 'sender_unknown' }
 
 const refundable: readonly DepositStatus[] = ['confirmed', 'converting', 'held']
 
-/** Refunds a final deposit in full, to `to`, or to its sender if `to` is null. */
+/** A final deposit in full; to its sender if `to` is null. */
 export function refundDeposit(
   { db, deposits }: DepositBook,
   { id, to }: { id: string; to: Address | null },
@@ -60,7 +59,7 @@ export type ReleaseOutcome =
   | { kind: 'not_found' }
   | { kind: 'wrong_state'; status: DepositStatus }
 
-/** Releases a held deposit. No policy stops it again. */
+/** No policy stops it again. */
 export function releaseDeposit({ db, deposits }: DepositBook, id: string): Promise<ReleaseOutcome> {
   return inTransaction(db, async (tx): Promise<ReleaseOutcome> => {
     const change = { id, status: 'confirmed', released_at: new Date() } as const

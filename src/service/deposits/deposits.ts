@@ -22,11 +22,11 @@ export type NewDeposit = Omit<
   | 'sweep_id'
 >
 
-/** A change of a deposit. Omitted fields keep their values. Amounts are base units as decimal strings. */
+/** Omitted fields keep their values. Amounts are base units as decimal strings. */
 export type DepositChange = {
   id: string
   status: DepositStatus
-  /** Kept while the deposit is held, being refunded, refunded or failed; null in any other status. */
+  /** Null unless the deposit is held, being refunded, refunded or failed. */
   reason?: DepositReason
   released_at?: Date
   to_address?: string
@@ -45,7 +45,7 @@ export type DepositChange = {
 export type Deposits = {
   /** Requires `lockOrder`. */
   insert(tx: ServiceTransaction, rows: readonly NewDeposit[]): Promise<void>
-  /** Changes the deposits whose status is still one of `from`, and returns their new rows. */
+  /** Only if the status is still one of `from`. Returns the new rows. */
   change(
     tx: ServiceTransaction,
     from: readonly DepositStatus[],
@@ -53,7 +53,6 @@ export type Deposits = {
   ): Promise<readonly ServiceDepositRow[]>
 }
 
-/** The deposit tables and their writer. */
 export type DepositBook = { db: ServiceDatabase; deposits: Deposits }
 
 const columnsMax = 50
@@ -77,7 +76,7 @@ export function openDeposits(outbox: Outbox): Deposits {
   }
 }
 
-/** Inserts in batches, because a scan can find any number of payments. */
+/** A scan can find any number of payments. */
 async function insertRows(
   tx: ServiceTransaction,
   rows: readonly NewDeposit[],
@@ -90,13 +89,13 @@ async function insertRows(
   return inserted
 }
 
-/** Locks rows in the order of their ids, so that concurrent changes cannot deadlock. */
+/** In the order of their ids, so that concurrent changes cannot deadlock. */
 export async function lockDeposits(tx: ServiceTransaction, ids: readonly string[]): Promise<void> {
   await sql`select from service.deposit where id = any(${ids}) order by id for no key update`.execute(tx)
 }
 
 const isReturned = sql`change.status in ('refunding', 'refunded')`
-/** A confirmed, held or refunded deposit has no quote and no forward, even if it had them before. */
+/** Other deposits have neither quote nor forward, even if they had them before. */
 const isDelivered = sql`change.status not in ('confirmed', 'held', 'refunding', 'refunded')`
 
 async function writeChanges(
@@ -132,10 +131,7 @@ async function writeChanges(
 
 const orderLock = 7_246_301
 
-/**
- * Serializes transactions that insert deposits until they commit, so that no deposit appears below one that a reader
- * has already seen.
- */
+/** Serializes inserts until they commit, so that no deposit appears below one that a reader has already seen. */
 export async function lockOrder(tx: ServiceTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${orderLock})`.execute(tx)
 }

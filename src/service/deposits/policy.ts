@@ -12,22 +12,18 @@ import type {
 
 type PolicyAsset = { network: string; asset: string }
 
-/**
- * Rules that override the forwarding or crediting of an owner's deposits. Omitted rules do not apply. Amounts are base
- * units as decimal strings.
- */
+/** Omitted rules do not apply. Amounts are base units as decimal strings. */
 export type OwnerPolicy = {
-  /** Holds every deposit, regardless of the other rules. */
+  /** Regardless of the other rules. */
   hold?: boolean | undefined
   minimum_amounts?: readonly (PolicyAsset & { amount: string })[] | undefined
   assets?: AllowDenyList<PolicyAsset> | undefined
   /** Either list rejects deposits with an unknown sender. */
   senders?: AllowDenyList<string> | undefined
-  /** The action for a rejected deposit; `hold` by default. */
+  /** For a rejected deposit; `hold` by default. */
   otherwise?: 'hold' | 'refund' | undefined
 }
 
-/** Passes only the allowed items, or all except the denied ones. */
 type AllowDenyList<Item> = { allow: readonly Item[] } | { deny: readonly Item[] }
 
 export type PolicyDecision =
@@ -35,7 +31,6 @@ export type PolicyDecision =
   | { kind: 'hold'; reason: DepositReason }
   | { kind: 'refund'; reason: DepositReason; to: Address }
 
-/** The fields of a deposit that a policy checks. */
 export type JudgedDeposit = Pick<ServiceDepositRow, 'network' | 'asset' | 'amount' | 'sender'>
 
 export function decidePolicy(policy: OwnerPolicy, deposit: JudgedDeposit): PolicyDecision {
@@ -49,14 +44,14 @@ export function decidePolicy(policy: OwnerPolicy, deposit: JudgedDeposit): Polic
     : { kind: 'refund', reason, to }
 }
 
-/** The sender to refund, or null. Newly minted tokens come from the zero address, which has no owner. */
+/** Null for newly minted tokens, which come from the zero address. */
 export function knownSender({ sender }: Pick<ServiceDepositRow, 'sender'>): Address | null {
   return sender === null || /^0x0+$/.test(sender) ? null : sender
 }
 
 /**
- * On Solana, an address off the curve has no key. It belongs to a program, such as the vault of an exchange or a swap,
- * which may be unable to credit a refund. EVM addresses do not show whether they are contracts.
+ * On Solana, an address off the curve has no key. Its program, such as an exchange's vault, may be unable to credit a
+ * refund. EVM addresses do not show whether they are contracts.
  */
 function isProgramAddress(address: Address): boolean {
   return isSolanaAddress(address) && isOffCurveAddress(address)
@@ -84,7 +79,7 @@ function isAssetOf(listed: PolicyAsset, { network, asset }: JudgedDeposit): bool
   return listed.network === network && listed.asset === asset
 }
 
-/** Listed hexadecimal addresses are case-insensitive. */
+/** Hexadecimal addresses are case-insensitive. */
 function isAddress(listed: string, sender: Address): boolean {
   return parseAddress(listed.startsWith('0x') ? 'evm' : 'solana', listed) === sender
 }
@@ -93,7 +88,7 @@ type PolicyOwner = { kind: OwnerKind; id: string }
 
 export type StoredPolicy = { policy: OwnerPolicy; updatedAt: Date }
 
-/** `none`: the owner exists and has no policy. */
+/** `none`: the owner has no policy. */
 export type PolicyOutcome = ({ kind: 'found' } & StoredPolicy) | { kind: 'none' } | { kind: 'owner_unknown' }
 
 export async function getPolicy(db: ServiceDatabase, owner: PolicyOwner): Promise<PolicyOutcome> {
@@ -111,10 +106,7 @@ export async function getPolicy(db: ServiceDatabase, owner: PolicyOwner): Promis
   return updatedAt === null ? { kind: 'none' } : { kind: 'found', policy: body as OwnerPolicy, updatedAt }
 }
 
-/**
- * Replaces the owner's policy. Once the request is answered, the policy applies to every deposit that is not converting
- * or credited yet.
- */
+/** Once answered, the policy applies to every deposit that is not converting or credited yet. */
 export function putPolicy(
   db: ServiceDatabase,
   owner: PolicyOwner,
@@ -135,7 +127,7 @@ export function putPolicy(
   })
 }
 
-/** Deletes the owner's policy. Deposits that it holds stay held until they are released or refunded. */
+/** Deposits that it holds stay held until they are released or refunded. */
 export function deletePolicy(db: ServiceDatabase, owner: PolicyOwner): Promise<PolicyOutcome> {
   return inTransaction(db, async (tx) => {
     await lockOwner(tx, owner)
@@ -148,7 +140,7 @@ export function deletePolicy(db: ServiceDatabase, owner: PolicyOwner): Promise<P
   })
 }
 
-/** Locks the owners of these deposits, so that their policies cannot change until the decisions commit. */
+/** The policies cannot change until the decisions commit. */
 export async function lockPolicies(tx: ServiceTransaction, depositIds: readonly string[]): Promise<void> {
   await sql`
     select from service.owner

@@ -1,19 +1,16 @@
 import { Fault, messageOf } from '../../core/errors.ts'
 import { findPriceFaults, type PriceTable, type Terms } from './quote.ts'
 
-/** A price source: a URL that returns `{ "ETH/USDC": "3000.5", … }`. Prices older than `staleAfterMs` are not used. */
+/** The URL returns `{ "ETH/USDC": "3000.5", … }`. Prices older than `staleAfterMs` are not used. */
 export type PriceSource = { url: string; everyMs: number; staleAfterMs: number }
 
-/** Fixed prices and an optional source. A fixed price takes precedence over that of the source. */
+/** A fixed price takes precedence. */
 export type QuoteSettings = Terms & { prices: PriceTable; source: PriceSource | null }
 
 export type Prices = {
-  /** The current prices; null until the source was first queried, so that no price is reported missing too early. */
+  /** Null until the source was first queried, so that no price is reported missing too early. */
   current(): PriceTable | null
-  /**
-   * Reads the source, if one is configured.
-   * @throws Fault `remote_failed`; earlier prices stay in use until they are stale
-   */
+  /** @throws Fault `remote_failed`; earlier prices stay in use until they are stale */
   refresh(stopping: AbortSignal): Promise<void>
 }
 
@@ -42,7 +39,7 @@ export function openPrices({ prices, source }: QuoteSettings, now: () => number)
   }
 }
 
-/** Reports every invalid setting except the URL of the source, which the settings check. */
+/** Not the URL of the source, which the settings check. */
 export function findQuoteFaults({ prices, source, ...terms }: QuoteSettings): string[] {
   const points = Object.entries(terms).filter(
     ([, value]) => !(Number.isInteger(value) && value >= 0 && value < 10_000),
@@ -82,7 +79,7 @@ async function readText({ body }: Response): Promise<string> {
   return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
 }
 
-/** Applies the same checks as to the configured prices; one invalid entry rejects the whole response. */
+/** One invalid entry rejects the whole response. */
 function parsePrices(answer: unknown): PriceTable {
   if (typeof answer !== 'object' || answer === null || Array.isArray(answer))
     throw new Error('the response is not an object of pairs and prices')

@@ -3,7 +3,6 @@ import { formatAmount } from '../../core/money.ts'
 /** `prices['ETH/USDC']` is the price of one whole ETH in whole USDC, as a plain decimal string. */
 export type PriceTable = Readonly<Record<string, string>>
 
-/** The service's charges: a spread on the price of a conversion, and a fee on the amount to deliver. */
 export type Terms = { spreadBasisPoints: number; feeBasisPoints: number }
 
 export type Quote = { rate: string; fee: bigint; amount: bigint }
@@ -21,10 +20,9 @@ const basisPointDecimals = 4
 const derivedDecimals = 26
 
 /**
- * The amount that a deposit of `amount` base units delivers, in base units of `to`: amount × rate, scaled by the
- * decimals and floored, less the fee, itself floored. The service keeps the remainders. The rate is exactly the price
- * less the spread. Between equal assets the price is 1 and there is no spread.
- * @returns null if the table neither has nor yields a price for the pair
+ * In base units of `to`: amount × rate, scaled by the decimals and floored, less the fee, itself floored. The rate is
+ * the price less the spread; between equal assets 1, without a spread.
+ * @returns null if there is no price for the pair
  */
 export function quote(
   { prices, spreadBasisPoints, feeBasisPoints }: Terms & { prices: PriceTable },
@@ -42,9 +40,8 @@ export function quote(
 }
 
 /**
- * The price of one whole unit of `from` in whole units of `to`: from the table, else derived from the inverse pair,
- * else derived from the prices of both in a third asset, the first by name. Derived prices are rounded down, in favor
- * of the service.
+ * One whole unit of `from` in whole units of `to`: from the table, else from the inverse pair, else through a third
+ * asset, the first by name. Derived prices are rounded down, in favor of the service.
  */
 export function priceOf(prices: PriceTable, from: string, to: string): Decimal | null {
   if (from === to) return { units: 1n, decimals: 0 }
@@ -60,7 +57,6 @@ export function priceOf(prices: PriceTable, from: string, to: string): Decimal |
   return null
 }
 
-/** The assets paired with this one, by name. */
 function pairedWith(prices: PriceTable, symbol: string): string[] {
   const pairs = Object.keys(prices).map((pair) => pair.split('/'))
   return pairs
@@ -88,12 +84,10 @@ function decimalOf(price: string): Decimal {
   return { units: BigInt(whole + fraction), decimals: fraction.length }
 }
 
-/** True for a positive plain decimal. */
 export function isRate(text: string): boolean {
   return rateForm.test(text) && /[1-9]/.test(text)
 }
 
-/** Reports every entry that is not a pair like `ETH/USDC` with a positive decimal. */
 export function findPriceFaults(prices: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(prices)
     .filter(

@@ -15,12 +15,12 @@ export type ScanRecorder = {
   networks: readonly NetworkSettings[]
 }
 
-/** Stores the payments of a scan together with its position, and returns whether any status changed. */
+/** Returns whether any status changed. */
 export function recordScan(recorder: ScanRecorder, network: NetworkSettings, scan: Scan): Promise<boolean> {
   const { db, deposits, networks } = recorder
   return inTransaction(db, async (tx) => {
-    // Locks the network's row before the order lock, as signers do. Otherwise one could hold the lock on all events
-    // while it waits for the other.
+    // Before the order lock, as signers do. Otherwise one could hold the lock on all events while it waits for the
+    // other.
     await savePosition(tx, network.name, scan)
     await lockOrder(tx)
     const known = await knownDeposits(tx, network.name, scan.payments)
@@ -166,27 +166,20 @@ async function savePosition(tx: ServiceTransaction, network: NetworkName, { posi
     .execute()
 }
 
-/** A deposit of this network that is not final yet, or whose transaction is in the scan. Excludes vanished deposits. */
+/** Not final yet, or with a transaction in the scan. Excludes vanished deposits. */
 export type DepositScanRow = Pick<
   ServiceDepositRow,
   'id' | 'status' | 'transaction' | 'index' | 'address' | 'contract' | 'amount' | 'block' | 'block_hash'
 >
 
 export type ScanDecision = {
-  /** Detected deposits that are no longer on the chain. */
   vanished: readonly string[]
-  /** Deposits whose transaction is now in another block. */
   moved: readonly { id: string; payment: ScannedPayment }[]
-  /** New payments. The final ones among them are confirmed immediately. */
   fresh: readonly ScannedPayment[]
-  /** Deposits that have become final. */
   final: readonly string[]
 }
 
-/**
- * The changes from a scan. The final part of a scan is complete, so detected deposits missing from it are not on the
- * chain.
- */
+/** The final part of a scan is complete, so detected deposits missing from it are not on the chain. */
 export function decideScan(known: readonly DepositScanRow[], { payments, position }: Scan): ScanDecision {
   const byKey = new Map(known.map((deposit) => [keyOf(deposit), deposit]))
   const matches = payments.map((payment) => ({ payment, deposit: byKey.get(keyOf(payment)) }))
@@ -194,7 +187,7 @@ export function decideScan(known: readonly DepositScanRow[], { payments, positio
     deposit?.status === 'detected' && isSame(deposit, payment) ? [{ id: deposit.id, deposit, payment }] : [],
   )
   const held = new Set(same.map(({ id }) => id))
-  // A reorganization can give the transfers of a transaction other log indexes; the detected deposit is then gone.
+  // A reorganization can change the log indexes of a transaction; the detected deposit is then gone.
   const replaced = matches.flatMap(({ payment, deposit }) =>
     deposit?.status === 'detected' && !isSame(deposit, payment) ? [deposit.id] : [],
   )

@@ -2,15 +2,11 @@ import type { NetworkSettings } from '../../core/asset.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import type { DepositReason, DepositStatus, OwnerKind, ServiceDepositRow } from '../tables.ts'
 
-/**
- * A deposit as the API lists it and webhooks carry it. Amounts are base units as decimal strings; times are ISO 8601.
- * EVM addresses are EIP-55 checksummed.
- */
+/** Amounts are base units as decimal strings; times are ISO 8601; EVM addresses are EIP-55 checksummed. */
 export type DepositRecord = {
   id: string
   owner: { type: OwnerKind; id: string }
   status: DepositStatus
-  /** Why the deposit failed, is held or is refunded. */
   reason: DepositReason | null
   source: {
     network: string
@@ -28,9 +24,9 @@ export type DepositRecord = {
     time: string
   }
   destination: {
-    /** Null for a StableWallet, whose balance spans all networks. */
+    /** Null for a StableWallet, which spans all networks. */
     network: string | null
-    /** The forward recipient, or the id of the StableWallet. */
+    /** Or the id of the StableWallet. */
     address: string
     asset: string
     contract: string | null
@@ -40,10 +36,10 @@ export type DepositRecord = {
     transaction: string | null
     time: string | null
   }
-  /** In base units of the destination asset. Null until the deposit is converted. */
+  /** In the destination asset. Null until the deposit is converted. */
   fee: { asset: string; amount: string } | null
   rate: string | null
-  /** In the deposited asset, on its network. The transaction is null until the refund is signed. */
+  /** In the deposited asset. The transaction is null until the refund is signed. */
   refund: { address: string; amount: string; transaction: string | null; time: string | null } | null
   created_at: string
   updated_at: string

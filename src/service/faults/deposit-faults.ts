@@ -10,8 +10,8 @@ const batchMax = 200
 const pageMax = 1000
 
 /**
- * Injects the reopening of settled deposits: after the delay they are reported as forwarding again, and as settled when
- * the fault no longer affects them. Nothing is sent.
+ * After the delay, settled deposits are reported as forwarding, until the fault no longer affects them. Nothing is
+ * sent.
  * @returns how many statuses changed
  */
 export async function reopenDeposits({
@@ -40,7 +40,7 @@ export async function reopenDeposits({
   })
 }
 
-/** The first due deposits, read page by page, because most settled deposits are not affected. */
+/** Page by page, because most settled deposits are not affected. */
 async function dueDeposits(db: DepositBook['db'], faults: Faults): Promise<ServiceDepositRow[]> {
   const { reopenRate, delayMs } = faults.current()
   const isDue = (row: ServiceDepositRow) => faults.strikes('reopenRate', row) === (row.status === 'settled')
@@ -60,16 +60,13 @@ async function dueDeposits(db: DepositBook['db'], faults: Faults): Promise<Servi
   return due.slice(0, batchMax)
 }
 
-/** Deposits that one forward pays. */
+/** Paid by one forward. */
 export type ForwardGroup = readonly [ServiceDepositRow, ...ServiceDepositRow[]]
 
-/** The amount of a deposit's forward, and the extra transfers. If `isReported`, the deposit names their transaction. */
+/** If `isReported`, the deposit names the extra transaction. */
 type Payout = { amount: bigint; beside: readonly { amount: bigint; isReported: boolean }[] }
 
-/**
- * Groups deposits into forwards: one each, unless a fault joins several to one recipient. A deposit to be joined waits
- * for another one, at most for the delay.
- */
+/** One each, unless a fault joins several to one recipient. A deposit to be joined waits at most for the delay. */
 export function joinForwards(
   faults: Faults,
   deposits: readonly ServiceDepositRow[],
@@ -105,14 +102,14 @@ export function quotedOf({ to_amount: amount }: ServiceDepositRow): bigint {
   return BigInt(amount)
 }
 
-/** The faulty amount: a tenth less than claimed, at least one base unit less. */
+/** A tenth less, at least one base unit. */
 function shortened(amount: bigint): bigint {
   const tenth = amount / 10n
   const less = amount - (tenth > 0n ? tenth : 1n)
   return less > 0n ? less : amount
 }
 
-/** The terms of this deposit; a fault doubles the fee. */
+/** A fault doubles the fee. */
 export function termsOf(faults: Faults, deposit: ServiceDepositRow, terms: Terms): Terms {
   const times = faults.strikes('overchargeRate', deposit) ? 2 : 1
   return { ...terms, feeBasisPoints: Math.min(terms.feeBasisPoints * times, wholeBasisPoints) }
@@ -120,7 +117,7 @@ export function termsOf(faults: Faults, deposit: ServiceDepositRow, terms: Terms
 
 const wholeBasisPoints = 10_000
 
-/** Replaces the delivery of a final deposit with a failure if the fault affects it; nothing is refunded. */
+/** Nothing is refunded. */
 export function withhold(
   faults: Faults,
   deposit: ServiceDepositRow,

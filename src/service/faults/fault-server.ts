@@ -17,8 +17,8 @@ export type FaultServer = { url: string; stop(): Promise<void> }
 const loopback = '127.0.0.1'
 
 /**
- * Serves the fault settings on loopback, so that they can be changed at runtime. There is no key, because only this
- * machine can reach the port. Pages of other sites in a local browser are refused.
+ * On loopback, without a key: only this machine can reach the port. Pages of other sites in a local browser are
+ * refused.
  */
 export async function startFaultServer({ faults, port, log }: FaultServerParts): Promise<FaultServer> {
   const app = express().disable('x-powered-by').disable('etag').enable('strict routing')
@@ -49,7 +49,6 @@ function serve(app: Express, faults: Faults, log: Logger): void {
   app.use(answer(log, refuseUnknown))
 }
 
-/** The settings, and every knob with its rate and its entry of the fault table. */
 export function showFaults(faults: Faults) {
   const settings = faults.current()
   return { settings, knobs: faultKnobs.map((name) => ({ name, rate: settings[name], ...faultTable[name] })) }
@@ -92,8 +91,8 @@ function answer(log: Logger, work: FaultHandler) {
 }
 
 /**
- * Refuses pages of other sites. A page could reach this port through a DNS name that resolves to loopback (DNS
- * rebinding), or by a cross-site request, which carries its origin.
+ * A page could use a DNS name that resolves to loopback (DNS rebinding), or a cross-site request, which carries its
+ * origin.
  */
 function refuseOtherSites(request: Request): void {
   const { host = '', origin, 'sec-fetch-site': site = 'none' } = request.headers

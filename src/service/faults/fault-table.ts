@@ -1,24 +1,23 @@
-/** The population of a rate: deposits, each permanently affected or not, or API requests, each drawn separately. */
+/** Deposits are affected permanently or not; API requests are drawn separately. */
 type FaultScope = 'deposits' | 'requests'
 
 /**
- * What resolves a mismatch: `time`, when a late item arrives; `resend` of the webhooks; a corrected `record`; or the
- * decision of a `person`.
+ * What resolves a mismatch: a late item (`time`), a `resend` of the webhooks, a corrected `record`, or a decision of a
+ * `person`.
  */
 export type End = 'time' | 'resend' | 'record' | 'person'
 
 /**
- * One error of the service under test. `mismatch` is the kind that depositd must report (docs/mismatches.md), and
- * `ends` what resolves it. `ofWallets` is a second kind, reported if the deposit is to a StableWallet. `ifRead` is a
- * second kind, reported if depositd had read the record before. `mismatch` is null if depositd tolerates the error;
- * `absorbed` then says why and how the error is still visible.
+ * `mismatch`: the kind that depositd must report (docs/mismatches.md), and `ends` what resolves it. `ofWallets`: a
+ * second kind, for a deposit to a StableWallet. `ifRead`: a second kind, if the record was read before. Null if
+ * depositd tolerates the error; `absorbed` says why and how it is visible.
  */
 type FaultTableEntry = { scope: FaultScope; does: string } & (
   | { mismatch: string; ends: End; ofWallets?: string; ifRead?: string }
   | { mismatch: null; absorbed: string }
 )
 
-/** The errors that can be injected into the service: those that depositd exists to find. */
+/** The errors that depositd exists to find. */
 export const faultTable = {
   dropWebhookRate: {
     scope: 'deposits',

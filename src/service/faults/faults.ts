@@ -3,20 +3,19 @@ import { Fault } from '../../core/errors.ts'
 import { type DepositKnob, type FaultKnob, faultKnobs, type RequestKnob } from './fault-table.ts'
 
 /**
- * Each rate is the share that its knob affects, from 0 to 1, 0 by default; the seed decides which items. `delayMs` is
- * the delay of delayed or late items.
+ * Each rate is a share from 0 to 1, 0 by default; the seed decides which items. `delayMs`: of delayed or late items.
  */
 export type FaultSettings = { seed: string; delayMs?: number } & Partial<Record<FaultKnob, number>>
 
 export type Faults = {
-  /** Whether the knob affects this deposit. Deterministic for the same seed, rate and deposit. */
+  /** Deterministic for the same seed, rate and deposit. */
   strikes(knob: DepositKnob, deposit: { network: string; transaction: string; index: string }): boolean
-  /** Whether the knob affects this request. Draws follow the seed in the order of the requests. */
+  /** Draws follow the seed in the order of the requests. */
   strikesRequest(knob: RequestKnob): boolean
-  /** One of the choices, drawn like the requests. */
+  /** Drawn like the requests. */
   pick<Choice>(name: string, choices: readonly [Choice, ...Choice[]]): Choice
   /**
-   * Changes some settings at runtime; a new seed restarts its draws.
+   * A new seed restarts its draws.
    * @throws Fault `settings_bad` with every invalid value, or if faults are not allowed
    */
   set(changes: Partial<FaultSettings>): void
@@ -27,7 +26,7 @@ export type Faults = {
 const delayDefaultMs = 90_000
 const delayMaxMs = 86_400_000
 
-/** Creates the injected faults. With null there are none, and none can be enabled. */
+/** With null, no fault can be enabled. */
 export function createFaults(initial: FaultSettings | null): Faults {
   let settings = { ...harmless, ...initial }
   const drawn = new Map<string, number>()
@@ -51,7 +50,6 @@ export function createFaults(initial: FaultSettings | null): Faults {
   }
 }
 
-/** Reports unknown fault settings and invalid values. */
 export function findSettingFaults(settings: object): string[] {
   return Object.entries(settings).flatMap(([name, value]: [string, unknown]) => {
     const check = checks.get(name)
@@ -85,14 +83,13 @@ const checks: ReadonlyMap<string, FaultSettingCheck> = new Map<string, FaultSett
   ...faultKnobs.map((knob): [string, FaultSettingCheck] => [knob, rate]),
 ])
 
-/** The defaults: every rate is zero. */
 export const harmless: Required<FaultSettings> = {
   seed: 'none',
   delayMs: delayDefaultMs,
   ...(Object.fromEntries(faultKnobs.map((knob) => [knob, 0])) as Record<FaultKnob, number>),
 }
 
-/** A number from 0 to below 1, evenly distributed over the names. */
+/** From 0 to below 1, evenly distributed over the names. */
 function draw(seed: string, name: string): number {
   return createHmac('sha256', seed).update(name).digest().readUInt32BE() / 2 ** 32
 }

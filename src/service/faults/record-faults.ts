@@ -4,24 +4,19 @@ import type { DepositStatus, ServiceDepositRow } from '../tables.ts'
 import type { DepositKnob } from './fault-table.ts'
 import type { Faults } from './faults.ts'
 
-/** One page of the list, with injected faults. */
 export type FaultyRecordPage = {
-  /** The maximum number of records on the page. */
   limit: number
-  /**
-   * Splits up to one row more than the limit into the rows of the page and the row after which the next page starts.
-   */
+  /** Up to one row more than the limit; also returns the row after which the next page starts. */
   cut(rows: readonly ServiceDepositRow[]): {
     rows: readonly ServiceDepositRow[]
     last: ServiceDepositRow | null
   }
-  /** The records of the page as they are listed. */
   report(rows: readonly ServiceDepositRow[], networks: readonly NetworkSettings[]): DepositRecord[]
 }
 
 type Shift = 'repeat' | 'skip' | 'none'
 
-/** Small enough that there are several pages even with few deposits. */
+/** Several pages even with few deposits. */
 const driftingLimit = 5
 
 /** Call once per page: it draws the faults of the page. */
@@ -43,7 +38,7 @@ export function openListing(faults: Faults, wanted: number): FaultyRecordPage {
   }
 }
 
-/** A faulty cursor: the next page repeats the last record of this one, or skips a record. */
+/** A faulty cursor repeats or skips a record. */
 function lastOf(
   rows: readonly ServiceDepositRow[],
   page: readonly ServiceDepositRow[],
@@ -54,7 +49,7 @@ function lastOf(
   return wanted ?? page.at(-1) ?? null
 }
 
-/** The record as it is listed, and a second one that claims its payment; empty if the deposit is not listed. */
+/** Also a second record that claims the payment; empty if the deposit is not listed. */
 export function reportRecords(
   faults: Faults,
   row: ServiceDepositRow,
@@ -81,7 +76,6 @@ function reportRecord(
 
 type Edit = (record: DepositRecord, networks: readonly NetworkSettings[]) => DepositRecord
 
-/** Moves the record to another network of the same family, if there is one. */
 const onAnotherNetwork: Edit = ({ source, ...record }, networks) => {
   const family = networks.find(({ name }) => name === source.network)?.family
   const other = networks.find((one) => one.family === family && one.name !== source.network)
@@ -99,22 +93,18 @@ const recordEdits: readonly { knob: DepositKnob; edit: Edit }[] = [
   },
 ]
 
-/** Reports a deposit that is being forwarded as confirmed. */
 export function regress(record: DepositRecord): DepositRecord {
   return record.status === 'forwarding' ? { ...record, status: 'confirmed' } : record
 }
 
-/**
- * Removes the transaction, so that only address, asset, amount and time identify the payment. The fault violates the
- * type on purpose.
- */
+/** Only address, asset, amount and time identify the payment. Violates the type on purpose. */
 export function withoutTransaction<Reported extends { source: { transaction: string } }>(
   reported: Reported,
 ): Reported {
   return { ...reported, source: { ...reported.source, transaction: null as unknown as string } }
 }
 
-/** States another amount than was paid: a tenth more, at least one base unit more. */
+/** A tenth more, at least one base unit. */
 export function misstate(record: DepositRecord): DepositRecord {
   const paid = BigInt(record.source.amount)
   const tenth = paid / 10n
@@ -124,15 +114,12 @@ export function misstate(record: DepositRecord): DepositRecord {
 
 const finished: readonly DepositStatus[] = ['settled', 'credited']
 
-/** The second deposit that claims the payment of a settled one. It differs only in its id. */
+/** It differs only in its id. */
 export function claimAgain(record: DepositRecord): DepositRecord[] {
   return finished.includes(record.status) ? [{ ...record, id: againOf(record.id) }] : []
 }
 
-/**
- * The id of the second claim: the bytes of the first id, reversed. Applied twice it yields the first id, so nothing has
- * to be stored.
- */
+/** The reversed bytes of the first id. Applied twice it yields the first id, so nothing has to be stored. */
 export function againOf(id: string): string {
   const start = id.indexOf('_') + 1
   const bytes = Buffer.from(id.slice(start), 'hex')

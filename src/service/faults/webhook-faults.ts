@@ -14,7 +14,6 @@ export type Letter = {
   post: (headers: Record<string, string>, body: string) => Promise<EndpointAnswer>
 }
 
-/** Signs and sends a webhook, applying the injected faults. */
 export async function sendWithFaults(
   faults: Faults,
   { deposit }: Pick<DueDelivery, 'deposit'>,
@@ -36,7 +35,7 @@ async function send(strikes: Strikes, { message, keys, post }: Letter): Promise<
   const signed = edits.reduce((text, { edit }) => edit(text), message.body)
   const signers = strikes('resignWebhookRate') ? keys.map(({ scheme }) => unknownKeys[scheme]) : keys
   const headers = signedHeaders(signers, { ...message, body: signed })
-  // Changes one byte, so that the signature fails but the body is still valid JSON.
+  // The signature fails, but the body is still valid JSON.
   const body = strikes('corruptWebhookRate') ? signed.replace('"type"', '"Type"') : signed
   const answer = await post(headers, body)
   return strikes('doubleWebhookRate') ? post(headers, body) : answer
@@ -52,7 +51,7 @@ function unknownKey(scheme: SigningKey['scheme']): SigningKey {
 
 type Event = { id: string; type: string; created_at: string; data: DepositRecord }
 
-/** A separate event for the deposit that claims the payment again; none if there is no such claim. */
+/** None unless another deposit claims the payment again. */
 function secondMessage({ id, body, ...rest }: WebhookMessage): WebhookMessage[] {
   const event = JSON.parse(body) as Event
   const second = againOf(id)
@@ -78,7 +77,7 @@ function editing(edit: (event: Event) => Event): (body: string) => string {
   return (body) => JSON.stringify(edit(JSON.parse(body) as Event))
 }
 
-/** One base unit more than was paid: the smallest possible false claim. */
+/** The smallest possible false claim. */
 function editAmount({ source, ...record }: DepositRecord): DepositRecord {
   return { ...record, source: { ...source, amount: (BigInt(source.amount) + 1n).toString() } }
 }
@@ -99,18 +98,15 @@ function reportRegress(event: Event): Event {
   return data === event.data ? event : { ...event, type: 'deposit.confirmed', data }
 }
 
-/**
- * Long enough for a receiver to process the claim, and shorter than the time after which a webhook counts as missing.
- */
+/** Longer than a receiver needs, and shorter than the time after which a webhook counts as missing. */
 const regressedMs = 10_000
 
 /** The status after it follows soon, without waiting for a chain. */
 const heldStatus: DepositStatus = 'confirmed'
 
 /**
- * Postpones the first attempts of newly written events. Events of a delayed deposit wait for the delay. The
- * confirmation of a reordered deposit waits until the event after it is sent, at most for the delay, so that the order
- * is its only fault. Events after a regressed status come a little later.
+ * Delayed events wait for the delay. A reordered confirmation waits for the event after it, at most for the delay, so
+ * that the order is its only fault. Events after a regressed status come a little later.
  */
 export async function postpone(
   tx: ServiceTransaction,
@@ -143,7 +139,7 @@ async function wait(
     where event.id = delivery.event_id and delivery.attempts = 0`.execute(tx)
 }
 
-/** Spaces events by one second, which is longer than an answered attempt takes. */
+/** By one second, which is longer than an answered attempt takes. */
 async function turnAround(tx: ServiceTransaction, rows: readonly ServiceDepositRow[]): Promise<void> {
   await sql`
     update service.delivery as delivery
@@ -157,8 +153,7 @@ async function turnAround(tx: ServiceTransaction, rows: readonly ServiceDepositR
 type WebhookMessage = { id: string; timestamp: string; body: string }
 
 /**
- * The headers of the Standard Webhooks specification, with one signature per key in the order of the keys. While a
- * secret is rotated, receivers with either secret find their signature. The timestamp is in seconds.
+ * One signature per key, so receivers with either secret find theirs during a rotation. The timestamp is in seconds.
  */
 export function signedHeaders(keys: readonly SigningKey[], message: WebhookMessage): Record<string, string> {
   const { id, timestamp, body } = message

@@ -5,18 +5,18 @@ import { findApiKey, hashApiKey } from '../api-keys.ts'
 import type { ApiScope, ServiceDatabase } from '../tables.ts'
 import { refusal } from './problem.ts'
 
-/** Admits a request or throws its refusal: 401 without a valid key, 403 if its scope is insufficient, or 429. */
+/** Throws a refusal: 401 without a valid key, 403 if its scope is insufficient, or 429. */
 export type Authenticate = (request: Request, response: Response, needed: ApiScope) => Promise<void>
 
-/** Enough for ten thousand creations in a row; it stops only runaway clients. */
+/** Enough for ten thousand creations in a row. */
 export const rateLimitDefault: RateLimit = { perSecond: 1000, burst: 5000 }
 
-/** For unknown keys, by address: at one guess per second, a 192-bit secret cannot be found. */
+/** By address: at one guess per second, a 192-bit secret cannot be found. */
 export const unknownKeysLimit: RateLimit = { perSecond: 1, burst: 50 }
 
 /**
- * Looks up the key for each request, so that a revoked key is rejected at once. An address that sent too many unknown
- * keys is refused, except for keys that were valid before, because behind a proxy all callers share one address.
+ * Looks up each key, so that a revoked one is rejected at once. An address that sent too many unknown keys is refused,
+ * except for keys that were valid before: behind a proxy all callers share one address.
  */
 export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateLimitDefault): Authenticate {
   const perKey = createTokenBuckets(limit)
@@ -54,7 +54,7 @@ export function openAuthentication(db: ServiceDatabase, limit: RateLimit = rateL
   }
 }
 
-/** RFC 9110 requires a challenge in every 401. This scheme has no registered name. */
+/** RFC 9110 requires a challenge. This scheme has no registered name. */
 function unauthenticated(code: 'key_missing' | 'key_unknown', detail: string) {
   return refusal(code, detail, { headers: { 'www-authenticate': 'ApiKey header="X-API-KEY"' } })
 }

@@ -34,7 +34,6 @@ const channelRequest = z
 
 type ChannelRequestBody = z.output<typeof channelRequest>
 
-/** The requested forwarding rule, in canonical spelling. */
 function readRule(
   networks: readonly NetworkSettings[],
   request: ChannelRequestBody,
@@ -55,11 +54,7 @@ function statedAsset(request: ChannelRequestBody): RequestValue {
   return oneOf(request, 'forward_asset', 'forward_token')
 }
 
-/**
- * Rejects an asset into which no other asset can be converted, if the service has any prices. A service without prices
- * only moves assets and accepts every channel.
- * @throws Fault `request_refused`
- */
+/** A service without prices only moves assets and accepts every channel. @throws Fault `request_refused` */
 function checkPrice({ networks, prices }: Api, request: ChannelRequestBody): void {
   const { text: symbol, pointer } = statedAsset(request)
   const table = prices.current() ?? {}
@@ -71,12 +66,10 @@ function checkPrice({ networks, prices }: Api, request: ChannelRequestBody): voi
   throw refusal('price_missing', detail, { errors: [{ pointer, detail }] })
 }
 
-/** The destination address in the request, with its location. */
 function statedRecipient(request: ChannelRequestBody): RequestValue {
   return oneOf(request, 'forward_recipient', 'forward_address')
 }
 
-/** Accepts either field, or both with equal values. */
 function oneOf<Name extends keyof ChannelRequestBody>(
   request: ChannelRequestBody,
   first: Name,
@@ -119,7 +112,7 @@ const channel = z
   })
   .meta({ id: 'Channel' })
 
-/** Idempotent: the same request returns the same response. The same id with another rule is refused. */
+/** Idempotent. The same id with another rule is refused. */
 const createChannel = defineRoute({
   method: 'post',
   path: '/v1/channels',
@@ -140,7 +133,7 @@ const createChannel = defineRoute({
   run: async (api, { body }) => {
     const { db, owners, networks } = api
     const requested = readRule(networks, body)
-    // An existing channel is returned even if its asset has no price any more.
+    // Even if its asset has no price any more.
     if ((await findOwner(db, 'channel', requested.id)) === undefined) checkPrice(api, body)
     const outcome = await owners.findOrCreate(requested)
     if (outcome.kind === 'own_address') throw refuseOwnAddress(statedRecipient(body))

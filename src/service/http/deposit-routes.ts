@@ -25,7 +25,7 @@ const depositsQuery = pageQuery.extend({
 
 type DepositsQuery = z.output<typeof depositsQuery>
 
-/** Newest first by creation. A cursor names the last deposit read, so new deposits do not shift later pages. */
+/** Newest first. New deposits do not shift later pages. */
 const listDeposits = defineRoute({
   method: 'get',
   path: '/v1/proxies/deposits',
@@ -93,7 +93,6 @@ function selectDeposits(
     .execute()
 }
 
-/** Matches the payment, the forward or the refund of a deposit. */
 function ofTransaction(transaction: TxId) {
   return sql<boolean>`
     (transaction = ${transaction} or to_transaction = ${transaction} or refund_transaction = ${transaction})`
@@ -148,7 +147,7 @@ const refund = defineRoute({
 
 export const depositRoutes = [listDeposits, retrieveDeposit, release, refund]
 
-/** Parses a refund address for the network of the deposit. Rejects addresses of this service. */
+/** Rejects addresses of this service. */
 async function readReceiver({ db, networks, owners }: Api, id: string, text: string): Promise<Address> {
   const deposit = await db
     .selectFrom('service.deposit')

@@ -18,7 +18,7 @@ const eventsQuery = pageQuery.extend({
   deposit: z.string().max(64).optional(),
 })
 
-/** Newest first. A cursor names the last event read, so new events do not shift later pages. */
+/** Newest first. New events do not shift later pages. */
 const list = defineRoute({
   method: 'get',
   path: '/v1/events',
@@ -52,7 +52,7 @@ const getOne = defineRoute({
   },
 })
 
-/** Sends the same id and bytes again, to one endpoint or to all that subscribe to the type. */
+/** The same id and bytes. */
 const resend = defineRoute({
   method: 'post',
   path: '/v1/events/{id}/resend',

@@ -13,12 +13,10 @@ export type HandlerParts = {
   api: Api
   routes: readonly ApiRoute[]
   authenticate: Authenticate
-  /** Aborted when the server stops. */
   stopping: AbortSignal
   log: Logger
 }
 
-/** Answers every request, with its route or with a problem. */
 export function createHandler(parts: HandlerParts): express.Express {
   const match = createMatcher(parts.routes)
   const app = express().disable('x-powered-by').disable('etag')
@@ -28,7 +26,7 @@ export function createHandler(parts: HandlerParts): express.Express {
   return app
 }
 
-/** Checks the key before it reads the body or reveals which paths exist. */
+/** Before it reads the body or reveals which paths exist. */
 async function operate(
   { api, authenticate, stopping }: HandlerParts,
   match: Match,
@@ -45,7 +43,6 @@ async function operate(
   return { status: route.status, body: await route.run(api, { parameters, query, body }) }
 }
 
-/** A route may require, accept or reject a body. */
 async function readBody({ body: schema }: ApiRoute, request: Request, response: Response): Promise<unknown> {
   if (schema === null) {
     refuseBody(request)
@@ -55,7 +52,7 @@ async function readBody({ body: schema }: ApiRoute, request: Request, response: 
   return isLeftOut ? undefined : readJsonBody(request, response)
 }
 
-/** Aborted when the response is complete or the caller disconnects. */
+/** Also if the caller disconnects. */
 function hungUp(response: Response): AbortSignal {
   const closed = new AbortController()
   response.once('close', () => closed.abort())
@@ -91,14 +88,13 @@ async function replyOf(work: () => Promise<ApiReply>, log: Logger): Promise<ApiR
   }
 }
 
-/** The route of a request, or the methods of its path; none if the path does not exist. */
 type Match =
   | { kind: 'found'; route: ApiRoute; parameters: Record<string, string> }
   | { kind: 'missing'; methods: readonly string[] }
 
 type MatchRoute = (request: { method: string; path: string }) => Match
 
-/** Matches paths exactly: case-sensitive, without a trailing slash. */
+/** Case-sensitive, without a trailing slash. */
 function createMatcher(routes: readonly ApiRoute[]): MatchRoute {
   const patterns = routes.map((route) => ({ route, pattern: patternOf(route) }))
   return ({ method, path }) => {
@@ -127,16 +123,13 @@ function decode(text: string): string {
   }
 }
 
-/** Mostly valid seconds, then unusual values that callers sometimes receive and must handle. */
+/** Mostly valid seconds, then unusual values that callers must handle. */
 const retriesAfter = ['1', '1', '1', '0', '86400', '-1', 'soon', 'Wed, 21 Oct 2015 07:28:00 GMT'] as const
 
 /** Longer than callers wait. */
 const stallMaxMs = 120_000
 
-/**
- * Passes a request or injects the fault that is drawn: a 429, a 500, or no answer until `gone` aborts.
- * @throws Fault `request_refused`
- */
+/** A 429, a 500, or no answer until `gone` aborts. @throws Fault `request_refused` */
 export async function strikeCall(faults: Faults, gone: () => AbortSignal): Promise<void> {
   const [isRefused, isFailed, isStalled] = [
     faults.strikesRequest('refuseCallRate'),

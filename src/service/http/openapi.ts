@@ -4,7 +4,7 @@ import type { ApiRoute } from './route.ts'
 
 type OpenApiObject = Record<string, unknown>
 
-/** The OpenAPI 3.1 document of the API, generated from the schemas that parse and type the requests. */
+/** OpenAPI 3.1, from the schemas that parse and type the requests. */
 export function describeApi(routes: readonly ApiRoute[]): OpenApiObject {
   const paths = Object.groupBy(routes, ({ path }) => path)
   const document = {
@@ -22,7 +22,6 @@ export function describeApi(routes: readonly ApiRoute[]): OpenApiObject {
   return withComponents(document)
 }
 
-/** The problems that a route can return: its own and those implied by its definition. */
 export function problemsOf({ scope, parameters, body, refusals }: ApiRoute): ProblemCode[] {
   const implied: ProblemCode[] = [
     ...(scope === null ? [] : (['key_missing', 'key_unknown', 'rate_limited'] as const)),
@@ -54,7 +53,7 @@ function describeRoute(route: ApiRoute): OpenApiObject {
       origin === 'page'
         ? 'Defined by the interface page.'
         : 'An addition of this service; the interface page does not define it.',
-    // For a scheme other than OAuth, this array lists role names; the scopes are such roles.
+    // For a scheme other than OAuth, this array lists role names.
     security: scope === null ? [] : [{ apiKey: [scope] }],
     ...(placed.length > 0 && { parameters: placed }),
     ...(body !== null && {
@@ -81,14 +80,13 @@ function parametersOf(schema: z.ZodObject, place: 'path' | 'query'): OpenApiObje
     name,
     in: place,
     required: place === 'path' || !isOptional(field),
-    // A number in a query is text; the schema describes it as a number.
+    // A number in a query is text, but described as a number.
     schema: jsonSchema(field, 'output'),
   }))
 }
 
 const count = { type: 'integer', minimum: 0 }
 
-/** For the calling key. */
 const limitHeaders = {
   'RateLimit-Limit': { required: true, description: 'Maximum number of requests at once.', schema: count },
   'RateLimit-Remaining': { required: true, description: 'Remaining requests.', schema: count },
@@ -129,14 +127,13 @@ function refusalResponses(route: ApiRoute): OpenApiObject {
 function jsonSchema(schema: z.core.$ZodType, io: 'input' | 'output'): OpenApiObject {
   return z.toJSONSchema(schema, {
     io,
-    // `format` already states this; zod's pattern for it has 300 characters.
+    // `format` states this; zod's pattern has 300 characters.
     override: ({ jsonSchema: written }) => {
       if (written.format === 'date-time') delete written.pattern
     },
   })
 }
 
-/** Moves named schemas to `components.schemas`. */
 function withComponents({
   components,
   ...document
@@ -161,7 +158,7 @@ function lift(value: unknown, schemas: OpenApiObject): unknown {
   )
 }
 
-/** Derives the operation id: `Create a channel` becomes `createChannel`. The text after a comma is ignored. */
+/** `Create a channel` becomes `createChannel`. The text after a comma is ignored. */
 function operationId(summary: string): string {
   const [words = ''] = summary.split(',')
   return words

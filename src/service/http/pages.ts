@@ -4,26 +4,23 @@ import { refusal } from './problem.ts'
 /** A cursor of another list is rejected. */
 type List = 'channels' | 'stable-wallets' | 'deposits' | 'withdrawals' | 'endpoints' | 'events' | 'deliveries'
 
-/** Encodes the sequence of the last row. Opaque to callers, so that its content may change. */
+/** Opaque to callers, so that its content may change. */
 export function writeCursor(list: List, sequence: bigint): string {
   return Buffer.from(`${list}:${sequence}`).toString('base64url')
 }
 
-/**
- * The sequence in a cursor; null without a cursor.
- * @throws Fault `request_refused`
- */
+/** Null without a cursor. @throws Fault `request_refused` */
 export function readCursor(list: List, cursor: string | undefined): bigint | null {
   if (cursor === undefined) return null
   const text = Buffer.from(cursor, 'base64url').toString()
   const [, named, digits = ''] = /^([a-z-]+):([1-9]\d{0,17})$/.exec(text) ?? []
-  // The decoder ignores invalid characters, so only a cursor that encodes to the same text is genuine.
+  // The decoder ignores invalid characters.
   if (named === list && writeCursor(list, BigInt(digits)) === cursor) return BigInt(digits)
   const detail = 'is not a next_cursor of this list'
   throw refusal('cursor_invalid', `cursor ${detail}`, { errors: [{ parameter: 'cursor', detail }] })
 }
 
-/** Reads a page of a list ordered by sequence, newest first: rows below the cursor, one more than the limit. */
+/** Newest first: rows below the cursor, one more than the limit. */
 export async function readPage<Row extends { sequence: bigint }>(
   list: List,
   { limit = listLimitDefault, cursor }: z.output<typeof pageQuery>,
@@ -36,7 +33,6 @@ export async function readPage<Row extends { sequence: bigint }>(
   return { page, next_cursor: hasMore ? writeCursor(list, last.sequence) : null }
 }
 
-/** A positive integer in a query. */
 function countText(max: number) {
   const error = `must be a whole number from 1 to ${max}`
   return z
@@ -49,13 +45,13 @@ function countText(max: number) {
 export const listLimitDefault = 50
 export const listLimitMax = 500
 
-/** The query of every list. `cursor` is decoded by the list that issued it. */
+/** `cursor` is decoded by the list that issued it. */
 export const pageQuery = z.strictObject({
   limit: countText(listLimitMax).optional(),
   cursor: z.string().min(1).max(200).optional(),
 })
 
-/** A page of a list. `next_cursor` is the `cursor` of the next page, and null on the last. */
+/** `next_cursor` is null on the last page. */
 export function pageOf<Item extends z.ZodType>(item: Item) {
   return z.strictObject({ data: z.array(item), next_cursor: z.string().nullable() })
 }

@@ -87,10 +87,7 @@ const policyAnswer = z
   .strictObject({ policy: policySchema.nullable(), updated_at: timeText.nullable() })
   .meta({ id: 'PolicyAnswer', description: '`policy` is null if there is none.' })
 
-/**
- * Checks every network, asset and address of a policy, because a rule with a typo would never apply.
- * @throws Fault `request_refused`
- */
+/** A rule with a typo would never apply. @throws Fault `request_refused` */
 function checkPolicy(networks: readonly NetworkSettings[], policy: OwnerPolicy): void {
   const { minimum_amounts: minimums = [], assets, senders } = policy
   const named = [
@@ -128,7 +125,6 @@ function isAnyAddress(text: string): boolean {
   return text.startsWith('0x') ? isEvmAddress(text) : isSolanaAddress(text)
 }
 
-/** Each channel and each StableWallet has at most one policy. */
 export const policyRoutes: readonly ApiRoute[] = [
   ...routesOf('channel', '/v1/channels/{id}/policy'),
   ...routesOf('stable_wallet', '/v1/stable-wallets/{id}/policy'),

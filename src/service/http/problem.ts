@@ -3,7 +3,6 @@ import { Fault, isFault, type RefusalParts } from '../../core/errors.ts'
 
 export type ApiReply = { status: number; body: unknown; headers?: Readonly<Record<string, string>> }
 
-/** The stable problem codes, each with its HTTP status and title. */
 const problems = {
   key_missing: [401, 'The X-API-KEY header is missing'],
   key_unknown: [401, 'The API key is unknown or revoked'],
@@ -46,7 +45,6 @@ export function statusOf(code: ProblemCode): number {
   return problems[code][0]
 }
 
-/** The title of a problem. */
 export function describeProblem(code: ProblemCode): string {
   return problems[code][1]
 }
@@ -70,10 +68,7 @@ export const problemSchema = z
   })
   .meta({ id: 'Problem', description: 'RFC 9457. `code` is stable; `errors` lists the invalid fields.' })
 
-/**
- * Creates the error that refuses a request, to be thrown. `detail` says what the caller must fix, and `parts.errors`
- * names the fields.
- */
+/** To be thrown. `detail` says what the caller must fix. */
 export function refusal(
   code: ProblemCode,
   detail: string,
@@ -86,7 +81,7 @@ export function notFound(what: string, id: string): Fault<'request_refused'> {
   return refusal('not_found', `${what} ${id} does not exist`)
 }
 
-/** The RFC 9457 problem document of a refusal; null for internal errors. */
+/** RFC 9457; null for internal errors. */
 export function replyTo(error: unknown): ApiReply | null {
   const refused = isFault(error, 'request_refused') ? error : translateParserError(error)
   if (refused === null) return null
@@ -104,7 +99,6 @@ export function problemReply(
   return { status, body, headers: { 'content-type': 'application/problem+json', ...headers } }
 }
 
-/** The errors of Express's body parser, by the types that body-parser documents. */
 const parserCodes: Readonly<Record<string, ProblemCode>> = {
   'entity.too.large': 'body_too_large',
   'request.size.invalid': 'body_malformed',

@@ -8,10 +8,7 @@ export const bodyMax = 16 * 1024
 
 const readBytes = express.raw({ limit: bodyMax, type: () => true, inflate: false })
 
-/**
- * Reads the body as JSON.
- * @throws Fault `request_refused`, and the errors of body-parser
- */
+/** @throws Fault `request_refused`, and the errors of body-parser */
 export async function readJsonBody(request: Request, response: Response): Promise<unknown> {
   if (!request.is('application/json')) {
     throw refusal('content_type_unsupported', 'send a JSON body with content-type application/json')
@@ -29,7 +26,7 @@ export async function readJsonBody(request: Request, response: Response): Promis
   return parseStrictJson(Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0))
 }
 
-/** Rejects a body that would be ignored, so that the caller does not believe it took effect. */
+/** The caller might believe that the body took effect. */
 export function refuseBody(request: Request): void {
   if (hasBody(request)) throw refusal('request_invalid', 'this operation accepts no body')
 }
@@ -39,10 +36,7 @@ export function hasBody({ headers }: Request): boolean {
   return length !== '0' || coding !== undefined
 }
 
-/**
- * The query parameters. Repeated parameters are rejected as ambiguous.
- * @throws Fault `request_refused`
- */
+/** Repeated parameters are ambiguous. @throws Fault `request_refused` */
 export function readQuery(request: Request): Record<string, string> {
   const place = request.originalUrl.indexOf('?')
   const entries = [...new URLSearchParams(place === -1 ? '' : request.originalUrl.slice(place))]
@@ -54,10 +48,7 @@ export function readQuery(request: Request): Record<string, string> {
   return query
 }
 
-/**
- * Rejects parameters that are not valid text.
- * @throws Fault `request_refused`
- */
+/** @throws Fault `request_refused` */
 export function checkParameters(parameters: Readonly<Record<string, string>>): void {
   const garbled = Object.entries(parameters).filter((entry) => !entry.every(isPlainText))
   refuseParameters(
@@ -79,7 +70,7 @@ type RequestLocation = 'body' | 'parameter'
 
 const faultsMax = 20
 
-/** Parses input at the edge and reports all errors at once, each with its location. */
+/** Reports all errors at once, each with its location. */
 export function parseRequest<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -98,7 +89,7 @@ function faultsOf(issue: z.core.$ZodIssue, place: RequestLocation): RequestFault
   return issue.keys.map((key) => faultAt([...issue.path, key], place, detail))
 }
 
-/** Reports the errors of the union member with the fewest, because it is the likeliest to be meant. */
+/** The member with the fewest errors is the likeliest to be meant. */
 function faultsOfNearest(issue: z.core.$ZodIssueInvalidUnion, place: RequestLocation): RequestFault[] {
   const [nearest] = issue.errors.toSorted((left, right) => left.length - right.length)
   if (nearest === undefined) return [faultAt(issue.path, place, issue.message)]
@@ -112,7 +103,7 @@ function faultAt(path: readonly PropertyKey[], place: RequestLocation, message: 
     : { parameter: path.map(String).join('.').slice(0, 200), detail }
 }
 
-/** A JSON pointer (RFC 6901). */
+/** RFC 6901. */
 export function pointerOf(path: readonly PropertyKey[]): string {
   return path
     .map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`)
@@ -126,12 +117,11 @@ function describeFault({ pointer, parameter, detail }: RequestFault): string {
   return place === '' ? detail : `${place}: ${detail}`
 }
 
-/** More than twice the depth of any request of this API. */
+/** More than twice the depth of any request. */
 export const depthMax = 16
 
 /**
- * Parses one JSON document in UTF-8. Rejects input on which JSON parsers disagree: a repeated key in one object, and
- * invalid text (NUL, half of a surrogate pair).
+ * Rejects input on which JSON parsers disagree: a repeated key, and invalid text (NUL, half of a surrogate pair).
  * @throws Fault `request_refused`
  */
 export function parseStrictJson(bytes: Uint8Array): unknown {
@@ -164,7 +154,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Walks valid JSON. Throws, and so stops, at the maximum depth. */
+/** Throws at the maximum depth. */
 function inspect(text: string): void {
   const open: Set<string>[] = []
   const enter = (path: () => JSONPath): void => {

@@ -3,7 +3,6 @@ import type { Address, Asset, NetworkSettings } from '../../core/asset.ts'
 import { findAsset, findNetwork } from '../catalog.ts'
 import { type ProblemCode, refusal } from './problem.ts'
 
-/** A value of a request and the JSON pointer to it. */
 export type RequestValue = { text: string; pointer: string }
 
 /** @throws Fault `request_refused` if the network is unknown */
@@ -29,7 +28,7 @@ export function readRecipient(network: NetworkSettings, value: RequestValue): Ad
   throw refuse('address_invalid', value, destination.problem)
 }
 
-/** Payments to an address of this service would become new deposits or belong to no owner. */
+/** Payments to it would become new deposits or belong to no owner. */
 export function refuseOwnAddress(value: RequestValue): Error {
   return refuse('address_invalid', value, `${value.text} is an address of this service`)
 }

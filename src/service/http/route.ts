@@ -9,7 +9,6 @@ import type { SecretVault } from '../webhooks/secrets.ts'
 import type { ProblemCode } from './problem.ts'
 import { parseRequest } from './read-request.ts'
 
-/** Dependencies of the operations. */
 export type Api = {
   db: ServiceDatabase
   owners: Owners
@@ -22,13 +21,10 @@ export type Api = {
 
 const nothing = z.strictObject({})
 const noBody = z.undefined()
-/** For a POST without a body: many clients send `{}` anyway. */
+/** Many clients send `{}` to a POST without a body. */
 const emptyBody = z.strictObject({}).prefault({})
 
-/**
- * One API operation. Its schemas parse requests and also define the published document. A handler therefore receives
- * only valid input, and its result has the published type.
- */
+/** Handlers receive only valid input, and their result has the published type. */
 export type RouteDefinition<
   Parameters extends z.ZodObject = typeof nothing,
   Query extends z.ZodObject = typeof nothing,
@@ -38,20 +34,19 @@ export type RouteDefinition<
   method: 'get' | 'post' | 'put' | 'delete'
   /** Parameters are in braces: `/v1/channels/{id}`. */
   path: string
-  /** The least scope required; null if no key is required. */
+  /** Null if no key is required. */
   scope: ApiScope | null
-  /** One line for people. */
   summary: string
-  /** `page` if the interface page defines the operation; `ours` if it fills a gap of that page. */
+  /** `ours` fills a gap of the interface page. */
   origin: 'page' | 'ours'
   parameters?: Parameters
   query?: Query
-  /** If omitted, a POST accepts no body or an empty object, and other methods accept no body. */
+  /** If omitted, a POST accepts no body or `{}`, and other methods no body. */
   body?: Body
-  /** The status on success; 204 has no `answer`. */
+  /** 204 has no `answer`. */
   status: 200 | 201 | 204
   answer?: Answer
-  /** The problems that this operation can return beyond those implied by its definition. */
+  /** Beyond those implied by the definition. */
   refusals: readonly ProblemCode[]
   run(
     api: Api,
@@ -59,14 +54,14 @@ export type RouteDefinition<
   ): Promise<DeepReadonly<z.output<Answer>>>
 }
 
-/** Responses are only serialized, so they may contain readonly values. */
+/** Responses may contain readonly values, because they are only serialized. */
 type DeepReadonly<Value> = Value extends readonly (infer Item)[]
   ? readonly DeepReadonly<Item>[]
   : Value extends object
     ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
     : Value
 
-/** The unvalidated request. */
+/** Unvalidated. */
 export type RawRequest = { parameters: unknown; query: unknown; body: unknown }
 
 export type ApiRoute = Pick<
@@ -81,7 +76,6 @@ export type ApiRoute = Pick<
   run(api: Api, request: RawRequest): Promise<unknown>
 }
 
-/** Creates a route from its definition and fills in the defaults. */
 export function defineRoute<
   Parameters extends z.ZodObject = typeof nothing,
   Query extends z.ZodObject = typeof nothing,

@@ -8,7 +8,7 @@ import { type ApiRoute, defineRoute } from './route.ts'
 import { webhookRoutes } from './webhook-routes.ts'
 import { walletRoutes, withdrawalRoutes } from './withdrawal-routes.ts'
 
-/** Needs no key, because the document is public. */
+/** The document is public. */
 const document = defineRoute({
   method: 'get',
   path: '/openapi.json',
@@ -21,7 +21,6 @@ const document = defineRoute({
   run: () => Promise.resolve(described),
 })
 
-/** Every route, in the order of the API document. */
 export const routes: readonly ApiRoute[] = [
   ...channelRoutes,
   ...walletRoutes,

@@ -1,15 +1,15 @@
 import { z } from 'zod'
 import type { DepositRecord } from '../deposits/record.ts'
 
-/** Chosen by the caller. Limited to characters that are safe in a path, a log line and a spreadsheet. */
+/** Chosen by the caller. Safe in a path, a log line and a spreadsheet. */
 export const idText = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
   error: 'must be 1 to 128 letters, digits or . _ : @ -, and begin with a letter or digit',
 })
 
-/** An integer in base units of an asset. It is a string because JSON numbers lose precision. */
+/** A string, because JSON numbers lose precision. */
 export const baseUnits = z.string().regex(/^(?:0|[1-9]\d*)$/)
 
-/** ISO 8601 with an offset, in the range that Postgres supports. */
+/** With an offset, in the range that Postgres supports. */
 export const timeText = z.iso
   .datetime({ offset: true, error: 'must be an ISO 8601 time with an offset' })
   .refine((text) => !(Date.parse(text) < 0), { error: 'must not be before 1970' })
@@ -21,7 +21,6 @@ export const depositAddressSchema = z
 const time = z.iso.datetime()
 const decimals = z.int().min(0)
 
-/** A deposit as the API returns it; see `DepositRecord` for the fields. */
 export const depositRecord = z
   .strictObject({
     id: z.string(),

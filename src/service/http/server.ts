@@ -22,7 +22,7 @@ import { routes } from './routes.ts'
 
 type ServerParts = { settings: DepositServiceSettings; log: Logger } & Omit<Api, 'networks' | 'webhooks'>
 
-/** Serves the API. The configured keys are accepted from then on, unless they were revoked. */
+/** The configured keys are accepted, unless they were revoked. */
 export async function startServer(parts: ServerParts): Promise<Pick<HttpServer, 'url' | 'stop'>> {
   const { settings, log, ...api } = parts
   if (isExposed(settings)) logEvent(log, 'service_without_tls', { host: settings.host })
@@ -52,9 +52,9 @@ async function registerApiKeys(db: ServiceDatabase, { apiKeys }: DepositServiceS
   await Promise.all(apiKeys.map(({ key, scope }) => registerApiKey(db, { key, scope, name: 'settings' })))
 }
 
-/** Longer than any response takes; a client that reads nothing for this long is considered gone. */
+/** Longer than any response takes; the client is then considered gone. */
 const silenceMs = 150_000
-/** How long a stop waits for requests in progress. */
+/** For requests in progress. */
 const drainMs = 10_000
 
 /** One client may use every connection, until another one needs some. */
@@ -88,7 +88,7 @@ const refusals: Readonly<Record<string, [ProblemCode, string]>> = {
   ],
 }
 
-/** Answers a malformed request with a problem too, if the connection is still open. */
+/** A problem too, if the connection is still open. */
 function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()

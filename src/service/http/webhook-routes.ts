@@ -28,7 +28,7 @@ import {
 const root = '/v1/webhook-endpoints'
 const idParameter = z.strictObject({ id: z.string().max(64) })
 
-/** Includes deleted endpoints, because their history is kept. */
+/** Also deleted ones: their history is kept. */
 export async function requireEndpoint(db: Api['db'], id: string): Promise<EndpointRow> {
   const endpoint = await findEndpoint(db, id)
   if (endpoint === undefined) throw notFound('webhook endpoint', id)
@@ -108,7 +108,7 @@ const getOne = defineRoute({
   run: async ({ db }, { parameters }) => show(db, await requireEndpoint(db, parameters.id)),
 })
 
-/** Idempotent: deleting a deleted endpoint changes nothing. */
+/** Idempotent. */
 const deleteEndpoint = defineRoute({
   method: 'delete',
   path: `${root}/{id}`,

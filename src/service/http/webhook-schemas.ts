@@ -40,7 +40,6 @@ export const rotationRequest = z.strictObject({
   overlap_seconds: z.int().min(0).max(overlapMaxSeconds).optional(),
 })
 
-/** `keys` are the signing keys, newest first. */
 export const endpointSchema = z
   .strictObject({
     id: z.string(),
@@ -61,14 +60,13 @@ export const endpointSchema = z
   })
   .meta({ id: 'WebhookEndpoint' })
 
-/** The only response that contains the secret. */
+/** The only response with the secret. */
 export const endpointWithSecret = endpointSchema
   .extend({ secret: z.string() })
   .meta({ id: 'WebhookEndpointWithSecret' })
 
 const testData = z.strictObject({ endpoint: z.strictObject({ id: z.string(), url: z.string() }) })
 
-/** The body of the webhook, as it was sent. */
 export const eventSchema = z
   .strictObject({
     id: z.string(),
@@ -124,7 +122,7 @@ export function showEndpoint(
   }
 }
 
-/** The body matches the schema, because the outbox wrote it with the same record writer. */
+/** The outbox wrote the body with the same record writer. */
 export function showEvent({ body }: Pick<NewEvent, 'body'>): z.output<typeof eventSchema> {
   return JSON.parse(body) as z.output<typeof eventSchema>
 }

@@ -31,7 +31,7 @@ const wrappedWithBalance = z.strictObject({
   stable_wallet: fields.extend({ balance }).meta({ id: 'StableWalletWithBalance' }),
 })
 
-/** Idempotent: the same request returns the same response. */
+/** Idempotent. */
 const createStableWallet = defineRoute({
   method: 'post',
   path: '/v1/stable-wallets',
@@ -124,7 +124,7 @@ const withdrawal = z
   })
   .meta({ id: 'Withdrawal' }) satisfies z.ZodType<WithdrawalRecord>
 
-/** Idempotent: the same request is the same withdrawal and is paid once. */
+/** Idempotent: the same request is paid once. */
 const create = defineRoute({
   method: 'post',
   path,

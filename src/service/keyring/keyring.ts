@@ -6,14 +6,13 @@ import { type Address, type Family, parseAddress } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import { deriveEd25519, ed25519PublicKey } from './slip10.ts'
 
-/** Every key of the service, by branch of the seed. Addresses are in canonical spelling. */
+/** By branch of the seed. Addresses are in canonical spelling. */
 export type Keyring = {
   address(family: Family, branch: number): Address
   evmAccount(branch: number): PrivateKeyAccount
   solanaSigner(branch: number): Promise<KeyPairSigner>
 }
 
-/** The branch whose addresses pay the forwards. */
 export const liquidityBranch = 0
 
 /**
@@ -44,7 +43,7 @@ export function openKeyring(seed: string): Keyring {
 
 const rememberedMax = 1000
 
-/** Caches derived keys. Derivation takes a millisecond, and paying keys are soon used again. */
+/** Derivation takes a millisecond, and paying keys are soon used again. */
 function remembered<Key>(derive: (branch: number) => Key): (branch: number) => Key {
   const keys = new Map<number, Key>()
   return (branch) => {
@@ -59,11 +58,10 @@ function remembered<Key>(derive: (branch: number) => Key): (branch: number) => K
 function evmAddress({ publicKey }: HDKey): Hex {
   assert(publicKey !== null, 'a derived key has its public part')
   const whole = ECDH.convertKey(publicKey, 'secp256k1', undefined, 'hex', 'uncompressed')
-  // Skips the first byte, which marks an uncompressed point.
+  // The first byte marks an uncompressed point.
   return slice(keccak256(`0x${whole.toString().slice(2)}`), -20)
 }
 
-/** The addresses that hold the service's own funds, one per family, in display spelling. */
 export function liquidityAddresses({ seed }: { seed: string }): Record<Family, string> {
   const keyring = openKeyring(seed)
   return {
@@ -72,14 +70,14 @@ export function liquidityAddresses({ seed }: { seed: string }): Record<Family, s
   }
 }
 
-/** The display spelling: EIP-55 checksummed for EVM, base58 unchanged for Solana. */
+/** EIP-55 for EVM, unchanged for Solana. */
 export function showAddress(family: Family, address: string): string {
   return family === 'evm' ? getAddress(address) : address
 }
 
 /**
- * The bytes from which every key derives: 16 to 64 bytes in hexadecimal, or an English BIP-39 mnemonic. Its checksum
- * must be valid, because a mistyped word would be another wallet. Error messages never contain the seed.
+ * 16 to 64 bytes in hexadecimal, or an English BIP-39 mnemonic with a valid checksum: a mistyped word would be another
+ * wallet. Errors never contain the seed.
  * @throws Fault `settings_bad`
  */
 export function seedBytes(text: string): Buffer {
@@ -94,7 +92,7 @@ export function seedBytes(text: string): Buffer {
   return pbkdf2Sync(words.join(' '), 'mnemonic', 2048, 64, 'sha512')
 }
 
-/** Each word is 11 bits. One bit in 33 is checksum, taken from the SHA-256 of the entropy. */
+/** 11 bits a word. One bit in 33 is checksum, taken from the SHA-256 of the entropy. */
 function isMnemonic(words: readonly string[]): boolean {
   if (![12, 15, 18, 21, 24].includes(words.length)) return false
   const indexes = words.map((word) => english.indexOf(word))

@@ -4,16 +4,13 @@ type ExtendedKey = { key: Buffer; chainCode: Buffer }
 
 const hardened = 0x80000000
 
-/**
- * Derives the ed25519 private key at a path of hardened steps (SLIP-0010): `[44, 501, 3, 0]` is `m/44'/501'/3'/0'`.
- * ed25519 supports only hardened steps.
- */
+/** SLIP-0010; ed25519 supports only hardened steps. `[44, 501, 3, 0]` is `m/44'/501'/3'/0'`. */
 export function deriveEd25519(seed: Uint8Array, path: readonly number[]): Buffer {
   const master = split(createHmac('sha512', 'ed25519 seed').update(seed).digest())
   return path.reduce(child, master).key
 }
 
-/** The 32 bytes of the public key; on Solana they are the address. */
+/** 32 bytes; on Solana they are the address. */
 export function ed25519PublicKey(privateKey: Uint8Array): Buffer {
   const { x } = createPublicKey(importEd25519(privateKey)).export({ format: 'jwk' })
   return Buffer.from(x ?? '', 'base64url')
@@ -30,10 +27,9 @@ function split(digest: Buffer): ExtendedKey {
   return { key: digest.subarray(0, 32), chainCode: digest.subarray(32) }
 }
 
-/** The fixed prefix of a PKCS #8 ed25519 key (RFC 8410), followed by the 32 bytes. */
+/** Of PKCS #8 ed25519 keys (RFC 8410), before the 32 bytes. */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
 
-/** Imports the 32 bytes of a private key for signing. */
 export function importEd25519(privateKey: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([pkcs8Head, privateKey]), format: 'der', type: 'pkcs8' })
 }

@@ -7,7 +7,7 @@ export type BlockStage = 'final' | 'seen'
 
 type FoundPayment = Omit<ScannedPayment, 'final'>
 
-/** A block and its payments to the addresses that were watched when it was read. */
+/** Payments to addresses watched when the block was read. */
 export type ReadBlock = {
   height: bigint
   hash: string
@@ -15,14 +15,11 @@ export type ReadBlock = {
   payments: readonly FoundPayment[]
 }
 
-/** What block reading needs from a chain. */
 export type BlockSource = {
   network: NetworkName
-  /** The service's own wallet, whose payments are not deposits. */
   liquidity: Address
-  /** The height of the newest block of this stage. */
   newest(stage: BlockStage): Promise<bigint>
-  /** The next heights above `above` that have a block, ascending, at most `max`. */
+  /** Ascending. Slots without a block are skipped. */
   next(above: bigint, max: number, stage: BlockStage): Promise<readonly bigint[]>
   read(height: bigint, watched: ReadonlySet<Address>, stage: BlockStage): Promise<ReadBlock>
   /** Null if no block has this height. */
@@ -40,8 +37,8 @@ type BlockReadContext = {
   source: BlockSource
   watched: ReadonlySet<Address>
   /**
-   * Blocks read as `seen`, by height, so that they are not read again as `final`. An address that was not watched at
-   * the time was not handed out before that block.
+   * Read as `seen`, by height, so not read again as `final`. An address that was not watched then was not handed out
+   * before that block.
    */
   seen: Map<bigint, ReadBlock>
 }
@@ -49,15 +46,15 @@ type BlockReadContext = {
 type BlockScanRange = { above: ScanMark; to: bigint; stage: BlockStage }
 
 const requestsAtOnce = 8
-/** The maximum number of blocks that one scan reads per stage. */
+/** Blocks per scan and stage. */
 const spanMax = 128
 const seenMax = 1024
-/** How many blocks to read again if final blocks vanished, as happens when a node loses its newest state. */
+/** If final blocks vanished, as when a node loses its newest state. */
 const finalRewind = 64n
 
 /**
- * Reads whole blocks instead of querying per address, which would cost requests for every address. Each block must name
- * the hash of the one before it, across scans, which proves that no block is missing.
+ * Queries per address would cost requests for every address. Each block must name the hash of the one before it, across
+ * scans, which proves that none is missing.
  */
 export function createBlockScanner(source: BlockSource): BlockScanner {
   const seen = new Map<bigint, ReadBlock>()
@@ -120,7 +117,7 @@ async function readSeen(
   return { blocks, mark: blocks.at(-1) ?? above, more: blocks.length === spanMax }
 }
 
-/** If the last seen block is no longer part of the chain, falls back to the block seen before it. */
+/** Falls back if the last seen block is no longer part of the chain. */
 function before({ seen }: BlockReadContext, { height }: ScanMark, finalMark: ScanMark): ScanMark {
   const lower = [...seen.values()].filter((block) => block.height < height)
   return lower.reduce<ScanMark>(
@@ -129,10 +126,7 @@ function before({ seen }: BlockReadContext, { height }: ScanMark, finalMark: Sca
   )
 }
 
-/**
- * Reads the next blocks, each of which names the one before it. Returns null if the first does not name the mark.
- * @throws Fault `remote_failed` if a block between them is missing
- */
+/** Null if the first block does not name the mark. @throws Fault `remote_failed` if a block between them is missing */
 async function readLinked(
   reading: BlockReadContext,
   span: BlockScanRange,
@@ -167,7 +161,7 @@ async function readBlocks(
   )
 }
 
-/** True if the newest block is on the chain, and with it its ancestors. */
+/** The ancestors of a block on the chain are too. */
 async function isCurrent(
   source: BlockSource,
   known: ReadonlyMap<bigint, ReadBlock>,

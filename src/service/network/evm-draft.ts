@@ -20,31 +20,26 @@ export type EvmWallet = {
   settings: NetworkSettings
   keyring: Keyring
   reservations: Reservations
-  /** Drafts are made concurrently and send the same queries to the node. */
   coalesce: RequestCoalescer
 }
 
-/** A transaction without its nonce. */
 export type TransactionWithoutNonce = Omit<TransactionSerializableEIP1559, 'nonce'> & Fees
 
 type EvmTransferCall = { to: Hex; value: bigint; data?: Hex }
 type GasEstimate = { gas: bigint; market: Market; rollupFee: bigint }
 
-/**
- * A plain transfer of the native coin uses exactly this much. The usage of other calls can change after the estimate.
- */
+/** Of a plain transfer of the native coin, exactly. The usage of other calls can change after the estimate. */
 const plainGas = 21_000n
 /** The estimate is for the current state; the transfer may run on another. */
 const gasMarginPercent = 130n
 /** A recipient may be a contract that burns gas; an ordinary token transfer uses far less. */
 const gasMax = 200_000n
-/** Arbitrum One, Nova and Sepolia include the L1 fee in the gas, which is a multiple on busy days. */
+/** Arbitrum One, Nova and Sepolia include the L1 fee in the gas: on busy days a multiple. */
 const arbitrumChainIds: ReadonlySet<number> = new Set([42_161, 42_170, 421_614])
 const arbitrumGasMax = 3_000_000n
 
 /**
- * Fails if the transfer is expected to fail, so that no nonce is spent on it. Signing also fails if transactions with
- * lower nonces leave too little.
+ * Fails if the transfer is expected to, so that no nonce is spent. Signing also fails if lower nonces leave too little.
  */
 export async function draftEvm(wallet: EvmWallet, order: TransferOrder): Promise<TransferDraft> {
   const funds = await fundsFor(wallet, order)
@@ -52,7 +47,7 @@ export async function draftEvm(wallet: EvmWallet, order: TransferOrder): Promise
   const price = await priceOf(wallet, order)
   const compose = takesFeeOff(order) ? composeWithin : composeBeside
   const drafted = { settings: wallet.settings, order, price, funds }
-  // Composed here for its checks and for the amount that arrives, which does not depend on the nonce.
+  // For its checks and the amount that arrives, which does not depend on the nonce.
   const { value } = compose(drafted, 0n)
   return {
     amount: takesFeeOff(order) ? (value ?? 0n) : order.amount,
@@ -63,10 +58,7 @@ export async function draftEvm(wallet: EvmWallet, order: TransferOrder): Promise
   }
 }
 
-/**
- * The native coin that the payer lacks at ample fees. Zero if the balance covers the least fees, so that it is not
- * topped up twice.
- */
+/** At ample fees. Zero if the balance covers the least fees, so that it is not topped up twice. */
 export async function gasLackEvm(wallet: EvmWallet, order: TransferOrder): Promise<bigint> {
   if (takesFeeOff(order)) return 0n
   const [funds, { gas, market, rollupFee }] = await Promise.all([
@@ -101,7 +93,6 @@ export function nativeOf({ name }: NetworkSettings): AssetKey {
 
 type EvmDraftInput = { settings: NetworkSettings; order: TransferOrder; price: GasEstimate; funds: Funds }
 
-/** The fee comes off the amount: both together are the ordered amount at any base fee. */
 function composeWithin(
   { settings, order, price, funds }: EvmDraftInput,
   nonce: bigint,
@@ -117,7 +108,7 @@ function composeWithin(
   return { ...base(settings, gas), ...fees, to: getAddress(order.to), value: order.amount - fee }
 }
 
-/** The fee comes on top: ample fees if the address can pay them, else the most it can pay. */
+/** On top: ample fees if the address can pay them, else the most it can. */
 function composeBeside(
   { settings, order, price, funds }: EvmDraftInput,
   nonce: bigint,
@@ -143,7 +134,7 @@ function base({ chainId }: NetworkSettings, gas: bigint): { chainId: number; gas
 function fundsFor(wallet: EvmWallet, { branch, asset }: TransferOrder): Promise<Funds> {
   const assets = [...new Set([asset, nativeOf(wallet.settings)])]
   const holder = wallet.keyring.evmAccount(branch).address
-  // Coalesced as one query, because nonce and balance must come from the same reading.
+  // Nonce and balance must come from the same reading.
   return wallet.coalesce(`funds ${holder} ${asset}`, () =>
     readFunds(wallet, { holder, assets, tags: ['latest', 'pending'] }),
   )

@@ -1,9 +1,9 @@
 import { encodeFunctionData, type Hex, hexToBigInt, type PublicClient, parseAbi } from 'viem'
 
-/** The base fee of the newest block and the usual tip of block makers, each per unit of gas. */
+/** Per unit of gas. The tip is the usual one. */
 export type Market = { baseFee: bigint; tip: bigint }
 
-/** Wei per unit of gas: the total limit and the block maker's share. */
+/** Wei per unit of gas. */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint }
 
 export async function readMarket(client: PublicClient): Promise<Market> {
@@ -14,20 +14,17 @@ export async function readMarket(client: PublicClient): Promise<Market> {
   return { baseFee: block.baseFeePerGas ?? 0n, tip }
 }
 
-/** Sufficient until the base fee has doubled. */
+/** Until the base fee has doubled. */
 export function ampleFees({ baseFee, tip }: Market): Fees {
   return { maxFeePerGas: baseFee * 2n + tip, maxPriorityFeePerGas: tip }
 }
 
-/** The least fee worth signing: a block raises the base fee by at most an eighth, two blocks by about a quarter. */
+/** A block raises the base fee by at most an eighth, two blocks by about a quarter. */
 export function leastFee({ baseFee, tip }: Market): bigint {
   return (baseFee * 5n) / 4n + tip
 }
 
-/**
- * Whether a pending transaction can be in the next block, pays its whole tip there, and is attractive to block makers.
- * Tips vary from block to block, so half of the usual tip is enough.
- */
+/** The next block pays its whole tip. Tips vary, so half of the usual one is enough. */
 export function isSufficient(
   { maxFeePerGas, maxPriorityFeePerGas }: Fees,
   { baseFee, tip }: Market,
@@ -35,28 +32,27 @@ export function isSufficient(
   return maxPriorityFeePerGas * 2n >= tip && maxFeePerGas >= (baseFee * 9n) / 8n + maxPriorityFeePerGas
 }
 
-/** The current fees, but at least the increase that nodes require of a replacement. */
+/** At least the increase that nodes require of a replacement. */
 export function raisedFees(old: Fees, market: Market): Fees {
   const tip = greater(market.tip, bumped(old.maxPriorityFeePerGas))
   const { maxFeePerGas } = ampleFees({ ...market, tip })
   return { maxFeePerGas: greater(maxFeePerGas, bumped(old.maxFeePerGas)), maxPriorityFeePerGas: tip }
 }
 
-/** Nodes reject a replacement unless both fees rise by a tenth; some require an eighth. */
+/** Both fees must rise by a tenth; some nodes require an eighth. */
 export function bumped(fee: bigint): bigint {
   return (fee * 9n) / 8n + 1n
 }
 
 const rollupOracle: Hex = '0x420000000000000000000000000000000000000F'
 const rollupAbi = parseAbi(['function getL1FeeUpperBound(uint256 size) view returns (uint256)'])
-/** The maximum size of a transfer of this service. */
 const transferBytesMax = 256n
 /** The L1 fee can change until the transfer lands. */
 const rollupMargin = 2n
 
 /**
- * The L1 data fee of a transfer on an OP stack rollup (such as Base), on top of the gas. Signed bytes cannot limit it.
- * Zero on networks without the fee oracle contract.
+ * On an OP stack rollup (such as Base), on top of the gas. Signed bytes cannot limit it. Zero without the fee oracle
+ * contract.
  */
 export async function readRollupFee(client: PublicClient): Promise<bigint> {
   const data = encodeFunctionData({ abi: rollupAbi, args: [transferBytesMax] })

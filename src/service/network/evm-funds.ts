@@ -1,13 +1,12 @@
 import { decodeFunctionData, erc20Abi, getAddress, type Hex, type PublicClient, parseTransaction } from 'viem'
 import { type AssetCode, type AssetKey, assetCode, parseAddress } from '../../core/asset.ts'
 
-/** The spendable funds of an address. */
 export type Funds = {
-  /** The balance available to the transaction with this nonce, after all with lower nonces have landed. */
+  /** After all lower nonces have landed. */
   free(asset: AssetKey, nonce: bigint): bigint
-  /** The same, after all other transactions have landed, including those with higher nonces. */
+  /** After all other transactions have landed. */
   freeBeside(asset: AssetKey, nonce: bigint): bigint
-  /** The node's balance, ignoring transactions that are signed and not sent yet. */
+  /** Ignores transactions that are signed and not sent yet. */
   held(asset: AssetKey): bigint
 }
 
@@ -18,9 +17,8 @@ type View = { from: number; held: ReadonlyMap<AssetKey, bigint> }
 type FundsQuery = { holder: Hex; assets: readonly AssetKey[]; tags: readonly BlockTag[] }
 
 /**
- * Uses the lower balance of the newest block, which lacks pending transactions, and the pending block, which includes
- * those that the node knows. The nonce is read before the balances, so that a transaction that lands between the two
- * queries counts twice instead of never.
+ * The lower of the newest block, which lacks pending transactions, and the pending block. The nonce is read first, so
+ * that a transaction that lands in between counts twice instead of never.
  */
 export async function readFunds(
   { client, reservations }: { client: PublicClient; reservations: Reservations },
@@ -63,21 +61,20 @@ export function readBalance(
   return client.readContract({ ...contract, functionName: 'balanceOf', args: [holder] })
 }
 
-/** The most that a signed transaction takes from its sender when it lands. */
+/** At most, when the transaction lands. */
 type TransactionSpend = { native: bigint; token: { code: AssetCode; amount: bigint } | null }
 
 /**
- * Reserves the funds of signed transactions: nodes do not know them before they are sent, and two transactions must not
- * spend the same funds. Kept in memory only, because after a restart every open transaction is either known to the node
- * or noted again when it is sent. A new version of a nonce replaces the old one.
+ * Of signed transactions, which nodes do not know before they are sent. In memory only: after a restart every open
+ * transaction is known to the node or noted again. A new version of a nonce replaces the old one.
  */
 export type Reservations = {
   add(sender: Hex, bytes: Hex): void
-  /** How much of an asset the transactions with nonces from `from` to below `below` take. */
+  /** By the nonces from `from` to below `below`. */
   taken(sender: Hex, asset: AssetKey, nonces: { from: number; below: number }): bigint
 }
 
-/** How many mined nonces to keep: a reorganization can make them pending again. */
+/** Mined nonces: a reorganization can make them pending again. */
 const keptMax = 256
 
 export function createReservations(): Reservations {
@@ -98,7 +95,7 @@ export function createReservations(): Reservations {
   }
 }
 
-/** The recipient and the amount of a token transfer; null if the data is not one. */
+/** Null if the data is not a token transfer. */
 export function readTokenTransfer(data: Hex | undefined): { to: Hex; amount: bigint } | null {
   if (data === undefined) return null
   const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data })

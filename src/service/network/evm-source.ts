@@ -19,7 +19,7 @@ type EvmBlockPayment = ReadBlock['payments'][number]
 
 const transferEvent = parseAbiItem('event Transfer(address indexed from, address indexed to, uint256 value)')
 
-/** Some nodes reject requests with more addresses than this. Above it, all token transfers are read. */
+/** Some nodes reject more addresses. Above it, all token transfers are read. */
 const filteredMax = 1000
 const receiptsAtOnce = 8
 const tags = { final: 'finalized', seen: 'latest' } as const
@@ -45,7 +45,7 @@ export function evmSource(chain: EvmSourceContext): BlockSource {
   }
 }
 
-/** Queries logs by block hash: a node that lacks the block then answers with an error instead of an empty list. */
+/** By block hash: a node that lacks the block then answers with an error instead of an empty list. */
 async function readBlock(
   chain: EvmSourceContext,
   height: bigint,
@@ -93,7 +93,7 @@ function tokenPayment(log: TokenPaymentLog, { name }: NetworkSettings, block: Fu
   }
 }
 
-/** Payments of the native coin, by the value of the transaction itself. Reverted transactions paid nothing. */
+/** By the value of the transaction itself. Reverted transactions paid nothing. */
 async function readNatives(
   { client, settings }: EvmSourceContext,
   block: FullBlock,

@@ -45,11 +45,10 @@ import type { NetworkClient, SignedTransferOutcome, TransferDraft, TransferOrder
 
 const timeoutMs = 10_000
 
-/** Opens an EVM network, on which the keys of the keyring pay. */
 export function openEvm(settings: NetworkSettings, keyring: Keyring): NetworkClient {
   const client: PublicClient = createPublicClient({
     transport: fallback(settings.rpcUrls.map((url) => http(url, { timeout: timeoutMs, retryCount: 1 }))),
-    // Without this, viem caches the block number for its estimate of the block time.
+    // Without this, viem caches the block number.
     cacheTime: 0,
   })
   const liquidity = keyring.address('evm', liquidityBranch)
@@ -104,7 +103,7 @@ async function decimalsProblem(client: PublicClient, { key, decimals }: Asset): 
   return actual === decimals ? null : `${key} has ${actual} decimals, not ${decimals}`
 }
 
-/** Turns node errors and timeouts into a Fault, after which the caller retries later. */
+/** The caller retries later. */
 async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>): Promise<Result> {
   try {
     return await asked
@@ -117,7 +116,7 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
 
 type EvmOutcomeDeps = { client: PublicClient; coalesce: RequestCoalescer }
 
-/** Returns `landed` or `reverted` only for transactions in a final block. */
+/** `landed` and `reverted` only in a final block. */
 async function evmOutcome(
   { client, coalesce }: EvmOutcomeDeps,
   transaction: string,
@@ -141,8 +140,8 @@ async function evmOutcome(
 type TokenTransferParties = { from: Hex; to: Hex; token: Hex | null }
 
 /**
- * A token may return false instead of reverting; then nothing moved and nothing was logged. If it logged another amount
- * than ordered, funds moved, and the transfer is not paid again.
+ * A token may return false instead of reverting; then nothing moved and nothing was logged. If it logged another
+ * amount, funds moved, and the transfer is not paid again.
  */
 function moved({ logs }: TransactionReceipt, { from, to, token }: TokenTransferParties): boolean {
   return parseEventLogs({ abi: erc20Abi, eventName: 'Transfer', logs }).some(
@@ -167,10 +166,7 @@ function nullIfNotFound(error: unknown): null {
 
 type OrderPayer = Pick<TransferOrder, 'branch' | 'feeFrom'>
 
-/**
- * The same transfer at a higher fee with the same nonce, so that only one of the two can land. If the fee comes off the
- * amount, the recipient gets less by the increase.
- */
+/** The same nonce, so that only one of the two can land. If the fee comes off the amount, the recipient gets less. */
 async function redraftEvm(
   wallet: EvmWallet,
   bytes: Uint8Array,
@@ -181,7 +177,7 @@ async function redraftEvm(
   const market = await readMarket(client)
   if (isSufficient(old, market)) return null
   const holder = wallet.keyring.evmAccount(payer.branch).address
-  // Only `latest`: the pending block contains the old transaction, which this one replaces.
+  // The pending block contains the old transaction.
   const asked = { holder, assets: [nativeOf(settings)], tags: ['latest'] } as const
   const [landed, funds, rollupFee] = await Promise.all([
     client.getTransactionCount({ address: holder, blockTag: 'latest' }),

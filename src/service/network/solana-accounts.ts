@@ -10,7 +10,6 @@ import type { Address, AssetCode } from '../../core/asset.ts'
 
 export type SolanaNetworkRpc = Rpc<SolanaRpcApi>
 
-/** An account that holds tokens of one mint. */
 export type TokenAccount = { account: KitAddress; amount: bigint }
 
 type HolderAtSlot = { holder: Address; slot?: bigint }
@@ -27,7 +26,7 @@ const amountOffset = 64
 const stateOffset = 108
 const usableState = 1
 
-/** The accounts whose tokens the holder can move, largest first. Anyone can create further accounts for a holder. */
+/** Largest first. Anyone can create further accounts for a holder. */
 export async function tokenAccountsOf(
   rpc: SolanaNetworkRpc,
   mint: Address,
@@ -62,10 +61,9 @@ export function sumOf(accounts: readonly TokenAccount[]): bigint {
 export const token2022Program = toSolanaAddress('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 
 export type MintTransferRules = {
-  /** Token or Token-2022: the program that transfers the token. */
   program: KitAddress
   decimals: number
-  /** The transfer fee of an epoch; null if the token has none. */
+  /** Null if the token has none. */
   feeIn: ((epoch: bigint) => TransferFee) | null
   /** Why plain transfers cannot move its tokens; null if they can. */
   obstacle: string | null
@@ -92,7 +90,7 @@ export async function readMint(rpc: SolanaNetworkRpc, code: Address): Promise<Mi
 const mintLength = 82
 const decimalsOffset = 44
 const initializedOffset = 45
-/** After the longest base layout, Token-2022 stores the account type and then the extensions: kind, length, data. */
+/** After the longest base layout, Token-2022 stores the account type and the extensions: kind, length, data. */
 const kindOffset = 165
 const mintKind = 1
 const extensionKinds = { transferFee: 1, nonTransferable: 9, transferHook: 14 }
@@ -129,12 +127,12 @@ function readFee(extension: Buffer, offset: number): TransferFee & { epoch: bigi
 
 function obstacleIn(extensions: ReadonlyMap<number, Buffer>): string | null {
   if (extensions.has(extensionKinds.nonTransferable)) return 'its tokens cannot be transferred'
-  // The program called at each transfer follows its authority; all zeros means none.
+  // Follows its authority; all zeros means none.
   const hook = extensions.get(extensionKinds.transferHook)?.subarray(32, 64)
   return hook?.some((byte) => byte !== 0) === true ? 'a transfer hook runs a program at each transfer' : null
 }
 
-/** The fee that a token withholds from each transfer: a share of it, rounded up, at most `most`. */
+/** A share of each transfer, rounded up, at most `most`. */
 export type TransferFee = { basisPoints: bigint; most: bigint }
 
 const whole = 10_000n
@@ -144,7 +142,7 @@ export function feeOn({ basisPoints, most }: TransferFee, sent: bigint): bigint 
   return fee < most ? fee : most
 }
 
-/** The least amount to send so that exactly `arriving` arrives. */
+/** So that exactly `arriving` arrives. */
 export function sentFor({ basisPoints, most }: TransferFee, arriving: bigint): bigint {
   const kept = whole - basisPoints
   if (arriving === 0n) return 0n

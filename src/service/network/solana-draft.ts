@@ -35,16 +35,14 @@ export type SolanaWallet = {
   settings: NetworkSettings
   keyring: Keyring
   reservations: SolanaReservations
-  /** Drafts are made concurrently and send the same queries to the node. */
   coalesce: RequestCoalescer
 }
 
 const memoProgram = toSolanaAddress('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 
 /**
- * Fails if the transfer is expected to fail, so that no fee is spent on it. Signing fails if transfers signed meanwhile
- * leave too little. The reference goes into a memo: without it, two equal transfers on one blockhash would be the same
- * transaction, and only one would be paid.
+ * Fails if the transfer is expected to, so that no fee is spent. Signing fails if transfers signed meanwhile leave too
+ * little. The memo holds the reference: otherwise two equal transfers on one blockhash would be the same transaction.
  */
 export async function draftSolana(wallet: SolanaWallet, order: TransferOrder): Promise<TransferDraft> {
   const { rpc, settings, reservations, coalesce } = wallet
@@ -83,13 +81,13 @@ export async function draftSolana(wallet: SolanaWallet, order: TransferOrder): P
   }
 }
 
-/** Reuses one signer per address: a message with two signer objects for one address is rejected. */
+/** A message with two signer objects for one address is rejected. */
 async function signersOf(keyring: Keyring, branch: number): Promise<Signers> {
   const feePayer = await keyring.solanaSigner(liquidityBranch)
   return { feePayer, holder: branch === liquidityBranch ? feePayer : await keyring.solanaSigner(branch) }
 }
 
-/** Checks that each balance covers its debits. An account must keep the rent of its bytes or be empty. */
+/** An account must keep the rent of its bytes or be empty. */
 function requireFunds(
   settings: NetworkSettings,
   { takes }: Plan,

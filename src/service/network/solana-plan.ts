@@ -42,18 +42,14 @@ export type SolanaPlanContext = {
   reserved: ReservedFunds
 } & Signers
 
-/** How an order is carried out. */
 export type Plan = {
-  /** Instructions that must run before the assets move. */
   before: readonly Instruction[]
   moves: readonly Instruction[]
   arrives: bigint
-  /** The debits and their holders' balances, before reservations. */
   takes: readonly (Take & { held: bigint })[]
 }
 
 const lamportsPerSignature = 5000n
-/** The maximum size of a token account, including extensions that the mint requires. */
 const tokenAccountBytesMax = 256n
 
 export function holderAsset(signer: KeyPairSigner, asset: HolderAsset['asset']): HolderAsset {
@@ -121,9 +117,7 @@ export async function planTokens(planning: SolanaPlanContext, order: TransferOrd
   }
 }
 
-/**
- * The recipient's lamports. Rejects programs and token accounts, because they cannot move what they receive as owners.
- */
+/** Rejects programs and token accounts: as owners they cannot move what they receive. */
 async function readPayee({ rpc, settings }: SolanaPlanContext, to: Address): Promise<bigint> {
   const config = { encoding: 'base64', commitment: 'confirmed' } as const
   const { value } = await rpc.getAccountInfo(toSolanaAddress(to), config).send()
@@ -140,7 +134,7 @@ async function feeOf(planning: SolanaPlanContext, bytes: bigint): Promise<Take &
   const wallet = holderAsset(feePayer, lamportsKey(settings))
   const { slot } = reserved
   const [held, rent] = await Promise.all([
-    // The key includes the slot: a balance of that slot or later answers all of these queries.
+    // A balance of that slot or later answers all of these queries.
     coalesce(`fee payer at ${slot}`, () => lamportsOf(rpc, { ...wallet, slot })),
     bytes === 0n ? 0n : readRent(planning, bytes),
   ])
@@ -148,7 +142,6 @@ async function feeOf(planning: SolanaPlanContext, bytes: bigint): Promise<Take &
   return { ...wallet, amount: lamportsPerSignature * signatures + rent, held }
 }
 
-/** The least balance of an account of this size. */
 export function readRent(
   { rpc, coalesce }: Pick<SolanaPlanContext, 'rpc' | 'coalesce'>,
   bytes: bigint,
@@ -170,7 +163,7 @@ export function shortOf(
   )
 }
 
-/** `sent` leaves the account, including the withheld `fee`. */
+/** `sent` includes the withheld `fee`. */
 type TokenAccountDebit = { account: KitAddress; sent: bigint; fee: bigint }
 
 /** More would not fit into one transaction. */
@@ -179,8 +172,8 @@ const partsMax = 8
 const noFee: TransferFee = { basisPoints: 0n, most: 0n }
 
 /**
- * Splits an order across token accounts. With `feeFrom: 'amount'`, the order's amount leaves the accounts; otherwise it
- * arrives, and the token's fee is sent on top. Returns null if the accounts hold too little.
+ * Across token accounts. With `feeFrom: 'amount'`, the amount leaves the accounts; otherwise it arrives, and the
+ * token's fee is on top. Null if the accounts hold too little.
  */
 function gather(
   accounts: readonly TokenAccount[],
@@ -202,7 +195,7 @@ function gather(
 
 type SolanaTransferParties = { mint: Address; to: Address; feePayer: KeyPairSigner; holder: KeyPairSigner }
 
-/** The associated token account that wallets use: one per owner and mint. */
+/** The associated account: one per owner and mint. */
 async function usualAccount(
   { mint, to }: Pick<SolanaTransferParties, 'mint' | 'to'>,
   { program }: MintTransferRules,
@@ -215,7 +208,6 @@ async function usualAccount(
   return account
 }
 
-/** Does nothing if the account exists. */
 function accountMaker(
   { mint, to, feePayer }: SolanaTransferParties,
   { program }: MintTransferRules,
@@ -230,7 +222,7 @@ function accountMaker(
   })
 }
 
-/** For a token with a transfer fee, the instruction states the expected fee, so that no other fee is charged. */
+/** The instruction states the expected transfer fee, so that no other fee is charged. */
 function moves(
   { mint, holder }: SolanaTransferParties,
   { program, decimals, feeIn }: MintTransferRules,
@@ -254,7 +246,7 @@ type TransferWithFeeArgs = {
   fee: bigint
 }
 
-/** TransferCheckedWithFee: 26, 1, amount (u64), decimals (u8), fee (u64); integers are little-endian. */
+/** 26, 1, amount (u64), decimals (u8), fee (u64); integers are little-endian. */
 function transferWithFee(programAddress: KitAddress, transfer: TransferWithFeeArgs): Instruction {
   const { source, mint, destination, authority, amount, decimals, fee } = transfer
   const data = Buffer.alloc(19)

@@ -2,33 +2,31 @@ import { signature as toSignature } from '@solana/kit'
 import type { Address, AssetKey } from '../../core/asset.ts'
 import type { SolanaNetworkRpc } from './solana-accounts.ts'
 
-/** One address and one of the assets it holds. */
 export type HolderAsset = { holder: Address; asset: AssetKey }
 
-/** The amount that a transaction takes from one holder and asset when it lands. */
+/** When the transaction lands. */
 export type Take = HolderAsset & { amount: bigint }
 
-/** The amount reserved by transactions that a balance at or after `slot` may not include. */
+/** Of transactions that a balance at or after `slot` may not include. */
 export type ReservedFunds = { slot: bigint; of(wallet: HolderAsset): bigint }
 
 /**
- * Reserves the funds of signed transactions that no balance shows yet: two transactions must not spend the same funds.
- * Kept in memory only, because a transaction that does not land soon never does.
+ * Of signed transactions that no balance shows yet. In memory only: a transaction that does not land soon never does.
  */
 export type SolanaReservations = {
   add(signed: { transaction: string; expiresHeight: bigint; takes: readonly Take[] }): void
-  /** The reservations for these holders and assets: those open now and those noted later. */
+  /** Those open now and those noted later. */
   reserved(rpc: SolanaNetworkRpc, holderAssets: readonly HolderAsset[]): Promise<ReservedFunds>
 }
 
 type PendingSpend = { expiresHeight: bigint; takes: readonly Take[] }
 
-/** The maximum number of signatures that a node accepts in one query. */
+/** Per query, by the node's limit. */
 const statusesMax = 256
 
 export function createSolanaReservations(): SolanaReservations {
   const open = new Map<string, PendingSpend>()
-  /** Total ever noted, by holder and asset. It still counts transactions that were noted and have ended since. */
+  /** Still counts transactions that have ended since. */
   const noted = new Map<string, bigint>()
   /** A balance at this slot includes every transaction that was dropped because it landed. */
   let newestSlot = 0n
@@ -61,7 +59,7 @@ export function createSolanaReservations(): SolanaReservations {
   }
 }
 
-/** The slot is null if the transaction expired and is in no block. */
+/** The slot is null if the transaction expired. */
 type EndedSignature = { signature: string; slot: bigint | null }
 
 async function findEnded(
@@ -76,10 +74,7 @@ async function findEnded(
   return ended
 }
 
-/**
- * Reads the height before the statuses: a transaction that expired by that height and is unknown afterwards never
- * landed.
- */
+/** The height is read first: a transaction that expired by then and is unknown afterwards never landed. */
 async function endedAmong(
   rpc: SolanaNetworkRpc,
   some: readonly [string, PendingSpend][],

@@ -15,13 +15,13 @@ type SolanaBlockPayment = ReadBlock['payments'][number]
 
 const commitments = { final: 'finalized', seen: 'confirmed' } as const
 
-/** Takes slot and hash from one response, because the block may become readable a moment later. */
+/** From one response: the block may become readable later. */
 export async function startSolana(rpc: SolanaNetworkRpc): Promise<NetworkReadPosition> {
   const { context, value } = await rpc.getLatestBlockhash({ commitment: 'finalized' }).send()
   return positionAt({ height: context.slot, hash: value.blockhash })
 }
 
-/** Heights are slots; some slots have no block. */
+/** Heights are slots; some have no block. */
 export function solanaSource(chain: SolanaSourceContext): BlockSource {
   const { rpc, settings, liquidity } = chain
   return {
@@ -79,9 +79,7 @@ type SolanaBlockTransactionMeta = {
   postTokenBalances?: BalanceRecord['postTokens']
 }
 
-/**
- * Checks the addresses first, because most transactions concern no watched address. Failed transactions moved nothing.
- */
+/** Addresses first: most transactions concern no watched one. Failed transactions moved nothing. */
 function paymentsOf(
   { meta, transaction }: SolanaBlockTransaction,
   { name, assets }: NetworkSettings,
@@ -123,13 +121,12 @@ function nullIfSkipped(error: unknown): null {
   return null
 }
 
-/** The change of an owner's balance of one mint, or of lamports, in one transaction. */
 export type HoldingChange = { owner: Address; code: AssetCode; change: bigint }
 
-/** The balances of a transaction. `pre` and `post` are in the order of the accounts. */
+/** In the order of the accounts. */
 export type BalanceRecord = {
   accounts: readonly string[]
-  /** The network fee, paid by the first account. */
+  /** Paid by the first account. */
   fee: bigint
   pre: readonly bigint[]
   post: readonly bigint[]
@@ -140,14 +137,14 @@ export type BalanceRecord = {
 type TokenBalanceEntry = { mint: string; owner?: string; uiTokenAmount: { amount: string } }
 
 /**
- * Returns the movements of a transaction. They come from balances, not from instructions, and therefore cover inner
- * transfers, transfers without a mint and unknown programs. Zero changes are omitted.
+ * From balances, not instructions, so they cover inner transfers, transfers without a mint and unknown programs. Zero
+ * changes are omitted.
  */
 export function movementsOf(record: BalanceRecord): HoldingChange[] {
   return [...tokenMovements(record), ...lamportMovements(record)].filter(({ change }) => change !== 0n)
 }
 
-/** The sender of an asset if the balances show exactly one, else null. */
+/** Null unless the balances show exactly one. */
 export function soleSender(movements: readonly HoldingChange[], code: AssetCode): Address | null {
   const givers = movements.filter((movement) => movement.code === code && movement.change < 0n)
   return givers.length === 1 ? (givers[0]?.owner ?? null) : null
@@ -170,7 +167,7 @@ function tokenMovements({ preTokens, postTokens }: BalanceRecord): HoldingChange
   return [...sums.values()]
 }
 
-/** Excludes the network fee: a fee payer is not a sender of the deposit. */
+/** A fee payer is not a sender of the deposit. */
 function lamportMovements({ accounts, fee, pre, post }: BalanceRecord): HoldingChange[] {
   return accounts.map((account, place) => ({
     owner: parseAddress('solana', account),

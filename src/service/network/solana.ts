@@ -19,7 +19,6 @@ import { solanaSource, startSolana } from './solana-source.ts'
 
 const timeoutMs = 10_000
 
-/** Opens a Solana network, on which the keys of the keyring pay. */
 export function openSolana(settings: NetworkSettings, keyring: Keyring): NetworkClient {
   const rpc: SolanaNetworkRpc = createSolanaRpcFromTransport(inTurn(settings.rpcUrls))
   const nodes: readonly SolanaNetworkRpc[] = settings.rpcUrls.map((url) =>
@@ -51,7 +50,6 @@ export function openSolana(settings: NetworkSettings, keyring: Keyring): Network
   }
 }
 
-/** Tries the next URL if one fails. */
 function inTurn(urls: readonly string[]): RpcTransport {
   const transports = urls.map((url) => createDefaultRpcTransport({ url }))
   const ask = async (request: Parameters<RpcTransport>[0], place = 0): Promise<unknown> => {
@@ -93,7 +91,7 @@ async function problemOf(rpc: SolanaNetworkRpc, { key, decimals }: Asset): Promi
   return mint.decimals === decimals ? null : `${key} has ${mint.decimals} decimals, not ${decimals}`
 }
 
-/** Turns node errors into a Fault, after which the caller retries later. */
+/** The caller retries later. */
 async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>): Promise<Result> {
   try {
     return await asked
@@ -106,13 +104,10 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
 
 type SolanaTransferRef = Pick<SignedTransfer, 'transaction' | 'expiresHeight'>
 
-/** A blockhash is valid for this many blocks after its own, so its transactions can only be in one of them. */
+/** Blocks after its own, so its transactions can only be in one of them. */
 const lifetimeBlocks = 150n
 
-/**
- * Sends all queries of one outcome to the same node, and falls back to the next node on failure: the answers of two
- * nodes cannot be combined.
- */
+/** All queries of one outcome go to the same node: the answers of two cannot be combined. */
 async function solanaOutcome(
   nodes: readonly SolanaNetworkRpc[],
   wanted: SolanaTransferRef,
@@ -137,7 +132,7 @@ async function outcomeBy(rpc: SolanaNetworkRpc, wanted: SolanaTransferRef): Prom
     .send()
   const status = value[0] ?? null
   if (status === null) {
-    // Several nodes may share one URL, and a lagging node lacks transactions that the others have.
+    // A URL may lead to several nodes, and a lagging one lacks transactions.
     const isPast = final.blockHeight > expiresHeight && context.slot >= final.absoluteSlot
     const isProved = isPast && (await remembers(rpc, expiresHeight - lifetimeBlocks))
     return isProved ? { kind: 'expired' } : { kind: 'open', known: false }
@@ -156,9 +151,8 @@ async function outcomeBy(rpc: SolanaNetworkRpc, wanted: SolanaTransferRef): Prom
 }
 
 /**
- * True if the node still has the block of this height. Nodes prune old blocks and the statuses of their transactions. A
- * slot is never less than the height of its block, so the height of the first block is queried only if its slot is too
- * high to decide.
+ * Nodes prune old blocks and the statuses of their transactions. A slot is never less than the height of its block, so
+ * the height of the first block is queried only if needed.
  */
 async function remembers(rpc: SolanaNetworkRpc, height: bigint): Promise<boolean> {
   const slot = await rpc.getFirstAvailableBlock().send()

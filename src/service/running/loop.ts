@@ -3,9 +3,8 @@ import { logEvent } from '../../log/log-event.ts'
 import { describeError } from './requests.ts'
 
 export type Loop = {
-  /** Starts the next turn immediately. */
   wake(): void
-  /** Aborts the current turn and resolves when it has ended. */
+  /** Aborts the current turn. */
   stop(): Promise<void>
 }
 
@@ -17,8 +16,8 @@ const failuresCounted = 10
 const pauseMaxMs = 10_000
 
 /**
- * Runs turns repeatedly: immediately if more work is waiting, else after `everyMs`, with growing pauses after
- * consecutive failures. A failed turn leaves its work to the next one.
+ * At once if more work is waiting, else after `everyMs`, with growing pauses after consecutive failures. A failed turn
+ * leaves its work to the next one.
  */
 export function startLoop({ name, everyMs, log }: LoopSettings, work: LoopTurn): Loop {
   const stopping = new AbortController()
@@ -53,7 +52,7 @@ export function startLoop({ name, everyMs, log }: LoopSettings, work: LoopTurn):
   }
 }
 
-/** Waits for a time or for `end`, including an `end` since the last wait. */
+/** Or for `end`, including an `end` since the last wait. */
 function createPause() {
   let ended = Promise.withResolvers<void>()
   return {
@@ -67,13 +66,11 @@ function createPause() {
   }
 }
 
-/** Backs off failed items, so that they do not block the others. */
+/** Failed items must not block the others. */
 export type RetryBackoff = {
-  /** The items that must not be retried yet. */
   waiting(): string[]
-  /** Postpones an item without counting a failure. */
   delay(id: string, pauseMs: number): void
-  /** Records a failure. Returns the number of consecutive failures. */
+  /** Returns the number of consecutive failures. */
   failed(id: string): number
   done(id: string): void
 }

@@ -1,10 +1,7 @@
 import { BaseError } from 'viem'
 import { messageOf } from '../../core/errors.ts'
 
-/**
- * Maps items with at most `atOnce` concurrent calls; the results keep the order. After a failure no further call
- * starts.
- */
+/** Keeps the order. After a failure no further call starts. */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],
   atOnce: number,
@@ -28,7 +25,6 @@ export async function mapBounded<Item, Result>(
   return results.toSorted(([left], [right]) => left - right).map(([, result]) => result)
 }
 
-/** Coalesces concurrent requests with the same key into one. */
 export type RequestCoalescer = <Answer>(key: string, ask: () => Promise<Answer>) => Promise<Answer>
 
 /** A key must always stand for the same request. */
@@ -45,10 +41,7 @@ export function createRequestCoalescer(): RequestCoalescer {
   }
 }
 
-/**
- * One line for the log. Removes URLs and request bodies from the errors of RPC clients, because a URL can contain a
- * key.
- */
+/** Errors of RPC clients contain URLs, and these may contain a key. */
 export function describeError(error: unknown): string {
   const text = error instanceof BaseError ? `${error.shortMessage} ${error.details}` : messageOf(error)
   return text

@@ -8,16 +8,14 @@ import { mapBounded } from '../running/requests.ts'
 import type { SweepSettings } from '../settings.ts'
 import { type DueTransfer, type DueTransferDeps, postpone, sweepKey, topUpKey } from './due-transfer.ts'
 
-/** The final, unswept deposits of one asset at one deposit address. */
 type Pile = { branch: number; address: Address; code: AssetCode; amount: string; deposits: string[] }
 
-/** The maximum number of sweeps signed at once. */
+/** Sweeps signed at once. */
 export const sweepsMax = 50
 const requestsAtOnce = 8
 
 /**
- * The sweeps to sign on this network, one per deposit address at a time. If an address cannot pay for its token
- * transfer, it first receives the missing gas and is swept once that transfer has landed.
+ * One per deposit address at a time. An address that cannot pay for its token transfer first receives the missing gas.
  */
 export async function dueSweeps(looking: DueTransferDeps, sweep: SweepSettings): Promise<DueTransfer[]> {
   const piles = await findPiles(looking, sweep)
@@ -25,7 +23,7 @@ export async function dueSweeps(looking: DueTransferDeps, sweep: SweepSettings):
   return wanted.filter((one) => one !== null)
 }
 
-/** Tokens come first: their transfers are paid with the native coin at the same address. */
+/** Tokens first: the native coin at the same address pays for them. */
 async function findPiles(
   { db, network, backoff }: DueTransferDeps,
   { minimums }: SweepSettings,
@@ -63,7 +61,7 @@ async function findPiles(
   return rows
 }
 
-/** A failed query, such as for an address that a token issuer has frozen, does not block other sweeps. */
+/** A failed query, such as for a frozen address, does not block other sweeps. */
 async function sweepOf(looking: DueTransferDeps, pile: Pile): Promise<DueTransfer | null> {
   const key = sweepKey(pile.branch, pile.code)
   try {
@@ -101,7 +99,7 @@ async function orderOf(
   return { kind: 'top_up', key: topUpKey(pile.address), order: topUp }
 }
 
-/** Earlier token transfers may have spent some of the native coin at the same address. */
+/** Earlier token transfers may have spent some of the native coin. */
 async function sweepable(network: NetworkClient, { branch, code, amount }: Pile): Promise<bigint> {
   const recorded = BigInt(amount)
   if (code !== 'native') return recorded

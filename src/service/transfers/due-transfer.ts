@@ -9,25 +9,21 @@ import type { RetryBackoff } from '../running/loop.ts'
 import { describeError, mapBounded } from '../running/requests.ts'
 import type { ServiceDatabase, ServiceTransferRow } from '../tables.ts'
 
-/** A transfer to sign now, and its purpose. */
 export type DueTransfer = Purpose & {
   order: TransferOrder
-  /** The key under which the transfer is postponed if it fails. */
+  /** Postpones the transfer if it fails. */
   key: string
 }
 
 type Purpose =
-  /** `alsoPays` are the other deposits that the transfer pays. */
   | { kind: 'forward'; depositId: string; alsoPays: readonly string[] }
   | { kind: 'refund'; depositId: string }
-  /** If `isReported`, the deposit names this transaction before it names that of its forward. */
+  /** If `isReported`, the deposit names this transaction before that of its forward. */
   | { kind: 'extra'; depositId: string; isReported: boolean }
   | { kind: 'withdrawal'; withdrawal: bigint }
-  /** Collects exactly these deposits from their address. */
   | { kind: 'sweep'; depositIds: readonly string[] }
   | { kind: 'top_up' }
 
-/** Dependencies for finding the due transfers of a network. */
 export type DueTransferDeps = {
   db: ServiceDatabase
   network: NetworkClient
@@ -37,12 +33,12 @@ export type DueTransferDeps = {
   log: Logger
 }
 
-/** The maximum number of payments of one kind signed at once. */
+/** Of one kind, signed at once. */
 export const paymentsMax = 200
 
 /**
- * True for a row of `service.deposit as deposit` if no transfer has paid it or still can, and it does not name the
- * transaction of another deposit's forward that has landed or still can.
+ * For `service.deposit as deposit`: no transfer has paid it or still can, and it names no transaction of another
+ * deposit's forward that has landed or still can.
  */
 export const isUnpaidDeposit: RawBuilder<boolean> = sql<boolean>`(not exists (
   select from service.transfer
@@ -52,18 +48,16 @@ export const isUnpaidDeposit: RawBuilder<boolean> = sql<boolean>`(not exists (
     where signing.transaction = deposit.to_transaction
       and kind = 'forward' and (outcome is null or outcome = 'landed')))`
 
-/** The same for a row of `service.withdrawal as withdrawal`. */
+/** For `service.withdrawal as withdrawal`. */
 export const isUnpaidWithdrawal: RawBuilder<boolean> = sql<boolean>`not exists (
   select from service.transfer
   where withdrawal = withdrawal.sequence and (outcome is null or outcome = 'landed'))`
 
-/** All deposits that the transfer pays, its own deposit first. */
 export function paidDeposits(wanted: DueTransfer): readonly string[] {
   if (wanted.kind === 'forward') return [wanted.depositId, ...wanted.alsoPays]
   return 'depositId' in wanted ? [wanted.depositId] : []
 }
 
-/** The key of the `DueTransfer` from which a stored transfer was made. */
 export function keyOf(transfer: ServiceTransferRow): string {
   const { kind, deposit_id: deposit, withdrawal, to_address: address, branch, asset } = transfer
   if (deposit !== null) return deposit
@@ -79,7 +73,6 @@ export function sweepKey(branch: number, code: string): string {
   return `sweep/${branch}/${code}`
 }
 
-/** Dependencies for signing and following the transfers of a network. */
 export type TransferSigningDeps = {
   db: ServiceDatabase
   deposits: Deposits
@@ -90,10 +83,10 @@ export type TransferSigningDeps = {
 
 export type DraftedTransfer = { wanted: DueTransfer; draft: TransferDraft }
 
-/** By branch: the nonce that the chain expects next; null if the network has no nonces. */
+/** By branch; null if the network has no nonces. */
 export type ChainNonces = ReadonlyMap<number, bigint | null>
 
-/** Postpones a transfer with growing delays, so that it does not block the others. */
+/** With growing delays. */
 export function postpone(
   { backoff, log }: Pick<TransferSigningDeps, 'backoff' | 'log'>,
   { kind, key }: Pick<DueTransfer, 'kind' | 'key'>,
@@ -105,7 +98,7 @@ export function postpone(
 
 const requestsAtOnce = 8
 
-/** Sends stored bytes. If the node rejects them, they are sent again when their outcome is next checked. */
+/** Rejected bytes are sent again when their outcome is next checked. */
 export async function sendTransfers(
   network: NetworkClient,
   signed: readonly { transaction: string; bytes: Uint8Array }[],

@@ -11,15 +11,14 @@ import { forgottenTransfers, type OpenTransfer, withVersions } from './settle-tr
 const batchMax = 50
 
 /**
- * Signs transfers again at the current fee if they are unmined for `replaceAfterMs`, and returns how many. The nonce
- * stays the same, so at most one version lands. Networks without nonces have nothing to replace: their transfers
- * expire.
+ * After `replaceAfterMs`; returns how many. The nonce stays the same, so at most one version lands. Networks without
+ * nonces have nothing to replace: their transfers expire.
  */
 export async function replaceFees(signing: TransferSigningDeps, replaceAfterMs: number): Promise<number> {
   const { network, log } = signing
   let replaced = 0
   for (const branch of await slowBranches(signing, replaceAfterMs)) {
-    // Transfers that the chain forgot have lower nonces and must land first, so they are sent first.
+    // Those that the chain forgot have lower nonces and must land first.
     await sendTransfers(network, await forgottenTransfers(signing, branch), log)
     const nextNonce = (await network.nextNonce(branch)) ?? 0n
     for (const open of await stuckTransfers(signing, { branch, nextNonce, replaceAfterMs })) {
@@ -64,7 +63,7 @@ async function stuckTransfers(
   return withVersions(signing.db, transfers)
 }
 
-/** A transfer keeps its bytes if the old fee is still good or if the node cannot be queried. */
+/** Only if the old fee is too low and the node can be queried. */
 async function replaceFee(
   signing: TransferSigningDeps,
   { transfer, versions }: OpenTransfer,
@@ -87,14 +86,14 @@ async function replaceFee(
   }
 }
 
-/** The payer of the original order: a sweep of the native coin pays its own fee. */
+/** A sweep of the native coin pays its own fee. */
 function payerOf({ kind, branch, asset }: ServiceTransferRow): Pick<TransferOrder, 'branch' | 'feeFrom'> {
   return { branch, feeFrom: kind === 'sweep' && asset === 'native' ? 'amount' : 'payer' }
 }
 
 type Version = { transfer: ServiceTransferRow; draft: TransferDraft; signed: SignedTransfer; version: number }
 
-/** Records show the newest version, which is the likeliest to land. */
+/** The newest version is the likeliest to land. */
 async function storeVersion(
   { tx, deposits }: TransferSigningDeps & { tx: ServiceTransaction },
   { transfer, draft, signed, version }: Version,

@@ -9,16 +9,14 @@ import { mapBounded } from '../running/requests.ts'
 import type { ServiceDatabase, ServiceTransaction, ServiceTransferRow, SigningRow } from '../tables.ts'
 import { keyOf, sendTransfers, type TransferSigningDeps } from './due-transfer.ts'
 
-/** `versions` holds the newest first. */
 export type OpenTransfer = { transfer: ServiceTransferRow; versions: readonly SigningRow[] }
 
 const batchMax = 200
 const requestsAtOnce = 8
 
 /**
- * Checks the outcomes of open transfers on this network and returns how many ended. Transfers that the node does not
- * know are sent again with the same bytes, in the order of signing: a crash or the node lost them, or the node rejected
- * them.
+ * Returns how many ended. Unknown transfers are sent again with the same bytes, in the order of signing: a crash or the
+ * node lost them, or the node rejected them.
  */
 export async function settleTransfers(signing: TransferSigningDeps): Promise<number> {
   const { network, log } = signing
@@ -33,8 +31,8 @@ export async function settleTransfers(signing: TransferSigningDeps): Promise<num
 }
 
 /**
- * Landed transfers of a branch whose nonces the chain expects again. The chain lost final blocks, as a local node does
- * when it is killed. Transfers with later nonces can land only after these have landed again.
+ * The chain lost final blocks, as a local node does when it is killed, and expects their nonces again. Later nonces can
+ * land only after these.
  */
 export async function forgottenTransfers(
   { db, network }: Pick<TransferSigningDeps, 'db' | 'network'>,
@@ -109,7 +107,7 @@ type Fate =
   | { kind: 'lost' }
   | { kind: 'ended'; outcome: Exclude<SignedTransferOutcome, { kind: 'open' }>; transaction: string }
 
-/** At most one version of a transfer lands, because all versions share its nonce. */
+/** All versions share a nonce, so at most one lands. */
 async function fateOf(network: NetworkClient, { versions }: OpenTransfer): Promise<Fate> {
   let isKnown = false
   for (const { transaction, expires_height: expiresHeight } of versions) {
@@ -120,7 +118,6 @@ async function fateOf(network: NetworkClient, { versions }: OpenTransfer): Promi
   return { kind: isKnown ? 'open' : 'lost' }
 }
 
-/** A transfer that ended with one of its signed versions. */
 export type EndedTransfer = {
   transfer: ServiceTransferRow
   outcome: Exclude<SignedTransferOutcome, { kind: 'open' }>
@@ -133,8 +130,8 @@ type SaveOutcomeDeps = { tx: ServiceTransaction; deposits: Deposits; backoff: Re
 const revertsMax = 5
 
 /**
- * Saves outcomes. A reverted or expired attempt moved nothing and never will, so another attempt may follow.
- * @returns how many transfers ended by this call; another process may have saved the same outcomes.
+ * A reverted or expired attempt moved nothing and never will, so another may follow.
+ * @returns how many ended by this call; another process may have saved the same outcomes
  */
 export async function saveOutcomes(
   { tx, deposits, backoff }: SaveOutcomeDeps,
@@ -165,7 +162,7 @@ export async function saveOutcomes(
   return ended.length
 }
 
-/** Locks all deposits before the first event is written, because writing events blocks other writers. */
+/** All before the first event is written, because that blocks other writers. */
 async function depositsOf(
   tx: ServiceTransaction,
   reported: readonly EndedTransfer[],
@@ -181,7 +178,6 @@ async function depositsOf(
   return [...paid, ...[...swept, ...alsoPaid].map(({ id }) => id)]
 }
 
-/** Deposits that name a transaction of another deposit's forward. */
 async function findAlsoPaid(
   tx: ServiceTransaction,
   reported: readonly EndedTransfer[],
@@ -199,7 +195,6 @@ async function findAlsoPaid(
   return rows
 }
 
-/** @returns the transfers that ended by this call. */
 async function endTransfers(
   tx: ServiceTransaction,
   reported: readonly EndedTransfer[],
@@ -219,10 +214,7 @@ async function endTransfers(
   return reported.filter(({ transfer }) => ids.has(transfer.id))
 }
 
-/**
- * Deposits whose forward or refund has now reverted `revertsMax` times. A person must decide; the decision allows as
- * many new attempts.
- */
+/** Reverted `revertsMax` times. A person's decision allows as many new attempts. */
 async function findUndeliverable(
   tx: ServiceTransaction,
   ended: readonly EndedTransfer[],
@@ -243,7 +235,7 @@ function heldOf(id: string): DepositChange {
   return { id, status: 'held', reason: 'undeliverable' }
 }
 
-/** Writes the transaction again, because another version than the newest may have landed. */
+/** Another version than the newest may have landed. */
 function settled(
   { transfer, outcome, transaction }: EndedTransfer,
   alsoPaid: readonly { id: string }[],

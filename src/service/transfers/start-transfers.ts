@@ -12,18 +12,14 @@ import { type NetworkLoopDeps, sweepNetwork, workNetwork } from './work-network.
 type StartTransfersDeps = Omit<NetworkLoopDeps, 'network' | 'backoff' | 'resumed'> & {
   settings: DepositServiceSettings
   networks: readonly NetworkClient[]
-  /** Called when there are events to deliver. */
   onEvents(): void
 }
 
-/** Sweeps run when more of the chain is final, and at this interval to retry postponed ones. */
+/** Also when more of the chain is final; the interval retries postponed ones. */
 const sweepEveryMs = 10_000
 const reopenEveryMs = 1000
 
-/**
- * Starts one loop per network for deposits and payments and one for its sweeps, a loop that reads prices if a source is
- * configured, and a loop that injects faults into settled deposits if faults are allowed.
- */
+/** Per network one for deposits and payments and one for sweeps; prices and faults if configured. */
 export function startTransfers(parts: StartTransfersDeps): Loop[] {
   const { settings, networks, prices, log } = parts
   const { quotes, sweep, pollEveryMs: everyMs } = settings
@@ -69,8 +65,8 @@ function startReading(prices: Prices, { source }: QuoteSettings, log: Logger): L
 }
 
 /**
- * Settles and sends, once, the transfers that an earlier run stored. Every signer awaits this first: nodes do not know
- * signed transfers that were never sent, and a new transfer must not spend their funds.
+ * Every signer awaits this first: nodes do not know transfers that were never sent, and a new one must not spend their
+ * funds.
  */
 export function createResumption(signing: TransferSigningDeps, changed: () => void): () => Promise<void> {
   let resuming: Promise<void> | null = null

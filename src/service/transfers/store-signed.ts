@@ -17,10 +17,9 @@ import {
 
 export type SignedStoreContext = TransferSigningDeps & { tx: ServiceTransaction }
 
-/** A transfer as it is stored. */
 export type SignedTransferRecord = TransferAttempt & { id: bigint; signed: SignedTransfer }
 
-/** Locks the rows, signs the transfers that are still due, and stores them. */
+/** Only those still due, under the lock of their rows. */
 export async function storeSigned(
   storing: SignedStoreContext,
   drafted: readonly DraftedTransfer[],
@@ -33,7 +32,7 @@ export async function storeSigned(
   return signed
 }
 
-/** Locks the row of the network, so that one signer at a time assigns nonces. */
+/** One signer at a time assigns nonces. */
 async function lockNetwork({ tx, network }: SignedStoreContext): Promise<void> {
   const { name } = network.settings
   const row = tx.selectFrom('service.stream').select('network').where('network', '=', name)
@@ -42,7 +41,7 @@ async function lockNetwork({ tx, network }: SignedStoreContext): Promise<void> {
 
 type TransferAttempt = DraftedTransfer & { attempt: number }
 
-/** Drops transfers that were refunded or signed by another process since they were drafted. */
+/** Others were refunded or signed by another process since. */
 async function stillDue(
   tx: ServiceTransaction,
   drafted: readonly DraftedTransfer[],
@@ -93,12 +92,10 @@ function depositsOf(wanted: DueTransfer): readonly string[] {
   return wanted.kind === 'sweep' ? wanted.depositIds : paidDeposits(wanted)
 }
 
-/** By branch: the nonce of its next transfer; null if the network has no nonces. */
+/** Of the next transfer, by branch; null if the network has no nonces. */
 type Nonces = Map<number, bigint | null>
 
-/**
- * The chain's nonce is ahead of the stored ones if the key was used before; it is behind while transfers are pending.
- */
+/** The chain's nonce is ahead if the key was used before, and behind while transfers are pending. */
 async function readNonces({ tx, network }: SignedStoreContext, chainNonces: ChainNonces): Promise<Nonces> {
   const { rows } = await sql<{ branch: number; next: bigint }>`
     select branch, max(nonce) + 1 as next from service.transfer
@@ -114,8 +111,7 @@ async function readNonces({ tx, network }: SignedStoreContext, chainNonces: Chai
 }
 
 /**
- * Signs sequentially, because the funds of a transfer depend on those before it. If signing fails, the next transfer
- * takes the nonce.
+ * Sequentially: the funds of a transfer depend on those before it. If signing fails, the next transfer takes the nonce.
  */
 async function signAll(
   storing: SignedStoreContext,
@@ -155,7 +151,7 @@ async function takeIds(tx: ServiceTransaction, count: number): Promise<readonly 
   return rows.map(({ id }) => id)
 }
 
-/** Writes the transfers, their bytes, and the status changes of their records. The caller has locked the records. */
+/** The caller has locked the records. */
 async function saveSigned(
   storing: SignedStoreContext,
   signed: readonly SignedTransferRecord[],
@@ -204,7 +200,7 @@ function transferOf(
   }
 }
 
-/** If a deposit is paid by several transfers, the last one reported remains on it. */
+/** Of several transfers, the last one reported remains. */
 async function changeDeposits(
   { tx, deposits }: SignedStoreContext,
   signed: readonly SignedTransferRecord[],
@@ -226,7 +222,7 @@ async function changeDeposits(
   assert(changed.length === forwards.length + refunds.length, 'a deposit that is locked keeps its state')
 }
 
-/** Also writes the address: a fault may misdirect a forward, and the deposit states the actual recipient. */
+/** A fault may misdirect a forward, and the deposit states the actual recipient. */
 function reported({ wanted, signed: { transaction } }: SignedTransferRecord): DepositChange[] {
   return paidDeposits(wanted).map((id) => ({
     id,

@@ -11,10 +11,10 @@ import { findAsset, stableAsset } from '../catalog.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import type { ServiceDatabase, ServiceTransaction, WithdrawalRow, WithdrawalStatus } from '../tables.ts'
 
-/** `amount` is in base units of the balance: USDC with 6 decimals. */
+/** `amount`: USDC with 6 decimals. */
 export type NewWithdrawal = {
   wallet: string
-  /** Chosen by the caller as an idempotency key: the same request with the same id is the same withdrawal. */
+  /** An idempotency key, chosen by the caller. */
   id: string
   network: NetworkName
   recipient: Address
@@ -23,21 +23,16 @@ export type NewWithdrawal = {
 
 export type WithdrawalOutcome =
   | { kind: 'created' | 'existing'; withdrawal: WithdrawalRow }
-  /** The wallet has a different withdrawal with this id. */
+  /** Another withdrawal has this id. */
   | { kind: 'conflict' }
   | { kind: 'wallet_unknown' }
   | { kind: 'balance_short'; balance: bigint }
-  /** The network has no USDC. */
   | { kind: 'asset_unknown' }
-  /** The network's USDC has too few decimals for the amount. */
   | { kind: 'amount_inexact'; decimals: number }
 
 type WithdrawalAsset = { asset: AssetCode }
 
-/**
- * Accepts a withdrawal from a StableWallet's balance; the loop of its network signs and sends it. Locks the wallet's
- * owner row, so that concurrent withdrawals cannot spend the balance twice.
- */
+/** The loop of its network signs and sends it. The lock on the owner's row prevents spending the balance twice. */
 export async function createWithdrawal(
   { db, networks }: { db: ServiceDatabase; networks: readonly NetworkSettings[] },
   wanted: NewWithdrawal,
@@ -49,7 +44,7 @@ export async function createWithdrawal(
   return inTransaction(db, (tx) => accept(tx, wanted, { asset: assetCode(asset.key) }))
 }
 
-/** One page, newest first; `before` is the sequence of the last row of the previous page. */
+/** Newest first; `before` is the sequence of the last row of the previous page. */
 export function listWithdrawals(
   db: ServiceDatabase,
   wallet: string,
@@ -78,7 +73,7 @@ export async function getWithdrawal(
   return found ?? null
 }
 
-/** Credited less withdrawn, in USDC with 6 decimals. Failed withdrawals do not count. */
+/** With 6 decimals. Failed withdrawals do not count. */
 export async function walletBalance(db: ServiceDatabase, wallet: string): Promise<bigint> {
   const { rows } = await sql<{ balance: string }>`
     select coalesce((
@@ -90,7 +85,7 @@ export async function walletBalance(db: ServiceDatabase, wallet: string): Promis
   return BigInt(rows[0]?.balance ?? '0')
 }
 
-/** Converts an amount of the balance to base units of a network's USDC; null if they cannot represent it exactly. */
+/** Null if they cannot represent the amount exactly. */
 export function inNetworkUnits(amount: bigint, decimals: number): bigint | null {
   const more = decimals - stableAsset.decimals
   if (more >= 0) return amount * 10n ** BigInt(more)
@@ -129,7 +124,7 @@ function isSame({ network, recipient, amount }: WithdrawalRow, wanted: NewWithdr
   return network === wanted.network && recipient === wanted.recipient && BigInt(amount) === wanted.amount
 }
 
-/** A withdrawal as the API returns it. The amount is in base units of the balance. */
+/** In base units of the balance. */
 export type WithdrawalRecord = {
   id: string
   status: WithdrawalStatus
@@ -140,7 +135,6 @@ export type WithdrawalRecord = {
   amount: string
   /** Null until it is signed. */
   transaction: string | null
-  /** When the transfer was final. */
   settled_at: string | null
   created_at: string
   updated_at: string

@@ -45,24 +45,18 @@ export type NetworkLoopDeps = {
   faults: Faults
   log: Logger
   network: NetworkClient
-  /** Transfers on this network that failed lately and wait for a retry. */
+  /** Failed lately, waiting for a retry. */
   backoff: RetryBackoff
-  /** Resolves when the transfers stored by an earlier run are settled or sent. Nothing is signed before that. */
+  /** Transfers of an earlier run are settled or sent. Nothing is signed before that. */
   resumed(): Promise<void>
 }
 
-/** Callbacks of a network's loop. */
 export type Listeners = {
-  /** Deposits have changed: another network may have payments due, and there are events to send. */
   changed(): void
-  /** More of the chain is final, so more sweeps may be due. */
   final(): void
 }
 
-/**
- * Creates the turn of a network's loop. A turn reads the chain, decides the final deposits, signs the payments due on
- * this network, and follows signed transfers. It returns whether more work is waiting.
- */
+/** Returns whether more work is waiting. */
 export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => Promise<boolean> {
   const { network, settings } = work
   const follow = createFollower(work)
@@ -72,7 +66,7 @@ export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => 
     await work.resumed()
     const converted = await convertDeposits({ ...work, terms: settings.quotes }, network.settings.name)
     const paid = await payDue(work)
-    // Transfers end when they become final, so outcomes change only when the final height grows.
+    // Outcomes change only when the final height grows.
     const isNews = followed !== height
     const ended = isNews ? await follow() : 0
     followed = height
@@ -82,10 +76,7 @@ export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => 
   }
 }
 
-/**
- * Signs the sweeps due on a network and returns whether more are waiting. Sweeps have their own loop, so that they do
- * not delay forwards.
- */
+/** In a loop of their own, so that sweeps do not delay forwards. Returns whether more are waiting. */
 export async function sweepNetwork(work: NetworkLoopDeps, sweep: SweepSettings): Promise<boolean> {
   await work.resumed()
   return (await signTransfers(work, await dueSweeps(work, sweep))) >= sweepsMax
@@ -104,7 +95,7 @@ async function payDue(work: NetworkLoopDeps): Promise<number> {
   return signTransfers(work, wanted)
 }
 
-/** Checks for low fees only every half `replaceAfterMs`: a low fee shows only after a while. */
+/** Every half `replaceAfterMs`: a low fee shows only after a while. */
 function createFollower(work: NetworkLoopDeps): () => Promise<number> {
   const { replaceAfterMs } = work.settings
   let replaceAt = 0
@@ -116,7 +107,6 @@ function createFollower(work: NetworkLoopDeps): () => Promise<number> {
   }
 }
 
-/** The withdrawals to sign on this network. */
 async function dueWithdrawals({ db, network, backoff }: DueTransferDeps): Promise<DueTransfer[]> {
   const rows = await db
     .selectFrom('service.withdrawal as withdrawal')
@@ -131,7 +121,7 @@ async function dueWithdrawals({ db, network, backoff }: DueTransferDeps): Promis
   return rows.map((row) => orderOf(row, network.settings))
 }
 
-/** The reference is random, so that ids chosen by wallet owners do not appear on the chain. */
+/** Random, so that ids chosen by wallet owners do not appear on the chain. */
 function orderOf(
   { sequence, recipient, asset: code, amount }: WithdrawalRow,
   network: NetworkSettings,
@@ -158,9 +148,8 @@ function orderOf(
 const requestsAtOnce = 16
 
 /**
- * Signs transfers and stores them with their status changes and events before anything is sent. After a crash, either
- * the bytes are stored or nothing was signed that could land. A transfer that cannot be signed now, for lack of
- * liquidity or a node, is postponed.
+ * Stores them with their status changes and events before anything is sent: after a crash, nothing was signed that
+ * could land unless it is stored. Transfers that cannot be signed now are postponed.
  * @returns how many were signed
  */
 export async function signTransfers(
@@ -202,10 +191,10 @@ async function draft(signing: TransferSigningDeps, wanted: DueTransfer): Promise
   }
 }
 
-/** The branch to which a fault misdirects forwards. The sequence of owner branches ends below it. */
+/** Owner branches end below it. */
 const misdirectedBranch = 2 ** 31 - 1
 
-/** The forwards to sign on this network. Their deposits are unpaid, and no open attempt can still pay them. */
+/** Unpaid, without an open attempt that can still pay. */
 export async function dueForwards(looking: DueTransferDeps): Promise<DueTransfer[]> {
   const { faults, network } = looking
   const deposits = await waitingDeposits(looking)
@@ -216,7 +205,7 @@ export async function dueForwards(looking: DueTransferDeps): Promise<DueTransfer
   return joinForwards(faults, due, Date.now()).flatMap((joined) => forwardsOf(looking, joined))
 }
 
-/** The refunds to sign on this network. The liquidity wallet pays them in full and sweeps the deposits. */
+/** The liquidity wallet pays in full and sweeps the deposits. */
 export async function dueRefunds(looking: DueTransferDeps): Promise<DueTransfer[]> {
   const { name } = looking.network.settings
   const deposits = await waitingDeposits(looking)
@@ -241,7 +230,7 @@ function waitingDeposits({ db, backoff }: DueTransferDeps) {
     .limit(paymentsMax)
 }
 
-/** A fault delays the deposit after its quote; readers see no other change until it is forwarded. */
+/** By a fault, after its quote; readers see no other change until it is forwarded. */
 function isLate({ faults, backoff }: DueTransferDeps, deposit: ServiceDepositRow): boolean {
   if (deposit.status !== 'converting' || !faults.strikes('lateForwardRate', deposit)) return false
   const waitMs = deposit.updated_at.getTime() + faults.current().delayMs - Date.now()
@@ -249,7 +238,7 @@ function isLate({ faults, backoff }: DueTransferDeps, deposit: ServiceDepositRow
   return waitMs > 0
 }
 
-/** One transfer for all of these deposits, and extra transfers if a fault injects them. */
+/** One transfer for all, and extra ones of a fault. */
 function forwardsOf(looking: DueTransferDeps, [deposit, ...others]: ForwardGroup): DueTransfer[] {
   const { faults, network } = looking
   const { id: depositId } = deposit

@@ -17,26 +17,23 @@ export type CourierDeps = {
   faults: Faults
   now: () => Date
   random: () => number
-  /** Called when an attempt ends and frees capacity. */
   onRoom: () => void
   log: Logger
 }
 
 export type Courier = {
-  /** Starts the attempts that are due, up to the capacity. */
   turn(stopping: AbortSignal): Promise<void>
-  /** Resolves when no attempt is in progress. */
   idle(): Promise<void>
 }
 
 const totalMax = 64
 const perEndpointMax = 8
-/** An endpoint that did not answer gets one event at a time until it answers. */
+/** Until it answers. */
 const perSilentEndpointMax = 1
 
 /**
- * Sends webhooks. An endpoint may receive an event more than once, always with the same id and bytes, until it answers
- * 2xx. Attempts run concurrently, so that a slow endpoint does not delay the others.
+ * An endpoint receives an event repeatedly until it answers 2xx, always with the same id and bytes. Attempts run
+ * concurrently, so that a slow endpoint does not delay the others.
  */
 export function openCourier(delivering: CourierDeps): Courier {
   const { db, log, now, onRoom } = delivering
@@ -77,7 +74,6 @@ export function openCourier(delivering: CourierDeps): Courier {
   }
 }
 
-/** Counts the attempts in progress per endpoint, and the remaining capacity. */
 function createLoad() {
   const counts = new Map<string, number>()
   const silent = new Set<string>()
@@ -136,7 +132,6 @@ type DeliveryAttemptRecord = {
   now: Date
 }
 
-/** Completes the attempt in the delivery log and advances the delivery. */
 function saveAttempt(db: ServiceDatabase, due: DueDelivery, attempt: DeliveryAttemptRecord): Promise<void> {
   return inTransaction(db, async (tx) => {
     await logAnswer(tx, due, attempt)
@@ -170,8 +165,8 @@ async function logAnswer(
 type DatedDeliveryStep = { step: Exclude<DeliveryStep, { kind: 'gone' }>; now: Date }
 
 /**
- * Applies only if the delivery is unchanged since this attempt took it. A resend, a later attempt after the lease, or a
- * cancellation takes precedence.
+ * Only if the delivery is unchanged since: a resend, a later attempt after the lease, or a cancellation takes
+ * precedence.
  */
 async function moveOn(
   tx: ServiceTransaction,
@@ -196,19 +191,16 @@ async function moveOn(
     .execute()
 }
 
-/** The next step of a delivery after an attempt. */
 type DeliveryStep =
   | { kind: 'delivered' }
-  /** `restUntil`: the receiver is busy and asked for a pause; nothing else is sent to it before then. */
+  /** `restUntil`: a busy receiver asked for a pause. */
   | { kind: 'retry'; at: Date; restUntil: Date | null }
-  /** The retry schedule is exhausted. */
   | { kind: 'failed' }
-  /** The receiver wants no more webhooks. */
   | { kind: 'gone' }
 
 const [minute, hour] = [60, 3600]
 
-/** The pause after each failed try, in seconds: short at first, a little over three days in total. */
+/** In seconds, after each failed try: a little over three days in total. */
 const pausesSeconds = [
   1,
   5,
@@ -229,13 +221,13 @@ export const triesMax = pausesSeconds.length + 1
 
 const retryAfterMaxMs = hour * 1000
 
-/** `tries` counts the tries since the delivery was last requested, including this one. */
+/** `tries`: since the delivery was last requested, including this one. */
 type DeliveryAttemptResult = { answer: EndpointAnswer; tries: number; now: Date; random: () => number }
 
 export function decideDelivery(attempted: DeliveryAttemptResult): DeliveryStep {
   const { answer, now } = attempted
   if (answer.kind === 'unanswered') {
-    // An attempt that the service aborted does not count against the endpoint.
+    // It does not count against the endpoint.
     return answer.problem === 'stopped'
       ? { kind: 'retry', at: now, restUntil: null }
       : decideRetry(attempted, 0, false)
@@ -246,7 +238,7 @@ export function decideDelivery(attempted: DeliveryAttemptResult): DeliveryStep {
   return decideRetry(attempted, readRetryAfter(retryAfter, now), status === 429 || status === 503)
 }
 
-/** Adds 20% jitter, so that retries do not arrive all at once. */
+/** 20% jitter, so that retries do not arrive all at once. */
 function decideRetry(
   { tries, now, random }: DeliveryAttemptResult,
   askedMs: number,
@@ -260,7 +252,7 @@ function decideRetry(
   return { kind: 'retry', at, restUntil }
 }
 
-/** Parses seconds or a date (RFC 9110, 10.2.3). Returns 0 for invalid values; caps the pause at one hour. */
+/** Seconds or a date (RFC 9110, 10.2.3). 0 if invalid; at most one hour. */
 function readRetryAfter(text: string | null, now: Date): number {
   if (text === null) return 0
   const askedMs = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now.getTime()

@@ -1,10 +1,9 @@
 import { sql } from 'kysely'
 import type { AttemptRow, DeliveryRow, DeliveryStatus, ServiceDatabase } from '../tables.ts'
 
-/** A delivery with its newest attempts, newest first. */
 export type LoggedDelivery = DeliveryRow & { type: string; log: readonly AttemptRow[] }
 
-/** Covers the whole schedule. Older attempts of a delivery that was resent often are not listed. */
+/** Covers the whole schedule. */
 const attemptsShown = 20
 
 export type DeliveryFilter = { status: DeliveryStatus | undefined } & (
@@ -61,34 +60,29 @@ async function attemptsOf(
   return rows
 }
 
-/** A delivery whose next attempt was taken, with the data for the attempt. */
 export type DueDelivery = {
   event_id: string
   endpoint_id: string
-  /** The number of this attempt; `tries` counts from the last request for the delivery. */
+  /** `tries` counts from the last request for the delivery. */
   attempts: number
   tries: number
   url: string
   body: string
-  /** The payment that the event reports; null for the test of an endpoint. */
+  /** Null for the test of an endpoint. */
   deposit: { network: string; transaction: string; index: string } | null
 }
 
 export type DeliveryCapacity = {
-  /** For all endpoints together. */
   total: number
-  /** For each endpoint that is not in `own`. */
+  /** For each that is not in `own`. */
   perEndpoint: number
   own: ReadonlyMap<string, number>
 }
 
-/** Longer than two timeouts. An attempt that a crash interrupted is repeated after this time. */
+/** Longer than two timeouts. A crashed attempt is repeated after this time. */
 const leaseSeconds = 45
 
-/**
- * Takes the due deliveries exclusively for this process, longest due first, and opens their entries in the delivery
- * log.
- */
+/** Exclusively for this process, longest due first. */
 export async function takeDue(
   db: ServiceDatabase,
   { total, perEndpoint, own }: DeliveryCapacity,

@@ -5,7 +5,7 @@ import type { EndpointRow, ServiceDatabase, ServiceTransaction } from '../tables
 import { addSecret, openSecret, rotateSecret, type SecretVault, signingSecrets } from './secrets.ts'
 import { canonicalUrl } from './webhook-url.ts'
 
-/** `secret` is in the Standard Webhooks format: base64 after `whsec_`, or after `whsk_` for ed25519. */
+/** Standard Webhooks: base64 after `whsec_`, or after `whsk_` for ed25519. */
 export type WebhookEndpoint = { url: string; secret: string }
 
 export type NewEndpoint = {
@@ -18,7 +18,6 @@ export type NewEndpoint = {
 /** Bounds the cost of one event. */
 export const endpointsMax = 50
 
-/** @returns the endpoint, or why it was rejected */
 export function registerEndpoint(
   parts: { db: ServiceDatabase; vault: SecretVault },
   wanted: NewEndpoint,
@@ -36,7 +35,7 @@ export function registerEndpoint(
   })
 }
 
-/** Serializes additions of endpoints; reads are not blocked. */
+/** Reads are not blocked. */
 export async function lockEndpoints(tx: ServiceTransaction): Promise<void> {
   await sql`lock table service.webhook_endpoint in share row exclusive mode`.execute(tx)
 }
@@ -55,12 +54,12 @@ export async function insertEndpoint(
   return row
 }
 
-/** Includes deleted endpoints, because their history is kept. */
+/** Also deleted ones: their history is kept. */
 export function findEndpoint(db: ServiceDatabase, id: string): Promise<EndpointRow | undefined> {
   return db.selectFrom('service.webhook_endpoint').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** Endpoints that are not deleted, newest first, below a sequence. */
+/** Newest first, below a sequence. */
 export function listEndpoints(
   db: ServiceDatabase,
   { below, limit }: { below: bigint | null; limit: number },
@@ -75,7 +74,7 @@ export function listEndpoints(
     .execute()
 }
 
-/** Locks the endpoint against changes and new deliveries until the transaction ends. */
+/** Against changes and new deliveries until the transaction ends. */
 export function lockEndpoint(tx: ServiceTransaction, id: string): Promise<EndpointRow | undefined> {
   return tx
     .selectFrom('service.webhook_endpoint')
@@ -89,10 +88,7 @@ type EndpointEndStatus =
   | { status: 'disabled'; disabled_because: 'gone' | 'requested' }
   | { status: 'deleted' }
 
-/**
- * Disables or deletes an endpoint and cancels its pending deliveries. Events that occur before it is enabled again are
- * not queued for it. Deletion also removes its secrets.
- */
+/** Cancels pending deliveries. Later events are not queued. Deletion also removes the secrets. */
 export async function endEndpoint(
   tx: ServiceTransaction,
   id: string,
@@ -130,8 +126,8 @@ export const overlapDefaultSeconds = 86_400
 type EndpointSyncDeps = { db: ServiceDatabase; vault: SecretVault; now: () => Date }
 
 /**
- * Applies the configured endpoints to the database. The settings are authoritative for them: a removed endpoint is
- * deleted, a changed secret is rotated, and a disabled endpoint is enabled at start.
+ * The settings are authoritative: a removed endpoint is deleted, a changed secret is rotated, and a disabled endpoint
+ * is enabled.
  */
 export function applyEndpoints(keeping: EndpointSyncDeps, wanted: readonly WebhookEndpoint[]): Promise<void> {
   return inTransaction(keeping.db, async (tx) => {

@@ -13,7 +13,7 @@ import { lockEndpoint } from './endpoints.ts'
 
 export type EventRow = Selectable<WebhookTables['service.event']>
 
-/** The only event type without a deposit. */
+/** The only type without a deposit. */
 export const testType = 'endpoint.test'
 
 export type NewEvent = Omit<EventRow, 'sequence'>
@@ -21,10 +21,7 @@ export type NewEvent = Omit<EventRow, 'sequence'>
 const eventLock = 7_246_302
 const columnsMax = 10
 
-/**
- * Writes events. Writers wait for each other until they commit, so that no event appears below one that was already
- * listed.
- */
+/** Writers wait for each other until they commit, so that no event appears below one that was already listed. */
 export async function writeEvents(tx: ServiceTransaction, events: readonly NewEvent[]): Promise<void> {
   await lockEvents(tx)
   for (const piece of inPieces(events, columnsMax)) {
@@ -32,12 +29,12 @@ export async function writeEvents(tx: ServiceTransaction, events: readonly NewEv
   }
 }
 
-/** Always taken before the lock of an endpoint, to prevent deadlocks. */
+/** Before the lock of an endpoint, to prevent deadlocks. */
 async function lockEvents(tx: ServiceTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${eventLock})`.execute(tx)
 }
 
-/** Queues events for all active endpoints that subscribe to their types. Skips endpoints that are ended meanwhile. */
+/** Only active endpoints that subscribe to the type. */
 export async function queueForAll(tx: ServiceTransaction, eventIds: readonly string[]): Promise<void> {
   await sql`
     insert into service.delivery (event_id, endpoint_id)
@@ -50,7 +47,7 @@ export async function queueForAll(tx: ServiceTransaction, eventIds: readonly str
     order by event.sequence, endpoint.id`.execute(tx)
 }
 
-/** Sends a test event to one endpoint; null if the endpoint is not active. */
+/** Null if the endpoint is not active. */
 export function sendTest(db: ServiceDatabase, endpointId: string, at: Date): Promise<NewEvent | null> {
   return inTransaction(db, async (tx) => {
     await lockEvents(tx)
@@ -99,10 +96,8 @@ export function listEvents(
 export type Resend = { event: EventRow; endpointId: string | null; at: Date }
 
 /**
- * Sends an unchanged event again, starting the schedule anew: to the named endpoint, regardless of its types and
- * earlier deliveries, or to every endpoint that would receive it today. A test event goes only to the endpoint it was
- * for. Inactive endpoints are skipped.
- * @returns the deliveries
+ * Starts the schedule anew: for the named endpoint, regardless of its types and earlier deliveries, or for every one
+ * that would receive the event today. A test event goes only to its own. Inactive endpoints are skipped.
  */
 export function resendEvent(db: ServiceDatabase, { event, endpointId, at }: Resend): Promise<DeliveryRow[]> {
   return inTransaction(db, async (tx) => {

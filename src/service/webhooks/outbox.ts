@@ -5,7 +5,7 @@ import { newId } from '../new-id.ts'
 import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
 import { type NewEvent, queueForAll, writeEvents } from './events.ts'
 
-/** Writes the event of each status change and its deliveries, in the transaction of the change. */
+/** In the transaction of the status change. */
 export type Outbox = (tx: ServiceTransaction, rows: readonly ServiceDepositRow[]) => Promise<void>
 
 const eventTypes: Record<DepositStatus, string> = {
@@ -41,5 +41,4 @@ function eventOf(row: ServiceDepositRow, show: ShowRecord): NewEvent {
   return { id, type, deposit_id: row.id, revision: row.revision, body, created_at: row.updated_at }
 }
 
-/** The event types to which an endpoint can subscribe. */
 export const depositEvents: readonly string[] = Object.values(eventTypes)

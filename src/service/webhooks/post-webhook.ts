@@ -10,7 +10,6 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import type { LookupFunction } from 'node:net'
 import { isPrivateUrl, isPublicAddress } from './webhook-url.ts'
 
-/** Why there was no answer. */
 export type DeliveryProblem =
   | 'timed_out'
   | 'stopped'
@@ -22,7 +21,7 @@ export type DeliveryProblem =
   | 'answer_malformed'
   | 'unreachable'
 
-/** `text` is the beginning of the response body, safe to store. */
+/** `text`: the beginning of the body, safe to store. */
 export type EndpointAnswer =
   | { kind: 'answered'; status: number; text: string; retryAfter: string | null }
   | { kind: 'unanswered'; problem: DeliveryProblem }
@@ -41,13 +40,13 @@ export const answerTextMax = 500
 export type PosterSettings = {
   allowPrivate: boolean
   timeoutMs: number
-  /** Resolves names if private addresses are not allowed; the system resolver by default. */
+  /** The system resolver by default. */
   resolve?: Resolve
 }
 
 /**
- * Without `allowPrivate`, connects only to public addresses. A name is resolved and checked as part of the connection,
- * so that it cannot resolve to another host between the check and the request.
+ * Without `allowPrivate`, names are checked as part of the connection, so that they cannot resolve to another host
+ * afterwards.
  */
 export function openPoster({ allowPrivate, timeoutMs, resolve }: PosterSettings): Poster {
   const agents = { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) }
@@ -93,7 +92,7 @@ function send(
   return answer
 }
 
-/** Only the status decides: a response whose body breaks off still counts as an answer. */
+/** A response whose body breaks off still counts. */
 async function answerOf(request: ClientRequest, stopping: AbortSignal): Promise<EndpointAnswer> {
   try {
     const response = await responseTo(request)
@@ -128,7 +127,7 @@ async function readText(response: IncomingMessage): Promise<string> {
   return storable(Buffer.concat(parts).toString())
 }
 
-/** Removes control characters, which Postgres or a terminal may reject, and secrets echoed by the receiver. */
+/** Control characters, which Postgres or a terminal may reject, and echoed secrets are removed. */
 function storable(text: string): string {
   return text
     .replaceAll(/wh(?:sec|sk)_[A-Za-z0-9+/=]+/g, '(secret)')
@@ -160,7 +159,7 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void
 
-/** Resolves a name for a connection, and fails if any of its addresses is not public. */
+/** Fails if any address is not public. */
 export function openPublicLookup(resolve: Resolve = lookup): LookupFunction {
   return (hostname, options, done) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {

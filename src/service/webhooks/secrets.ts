@@ -5,7 +5,7 @@ import { seedBytes } from '../keyring/keyring.ts'
 import type { SecretRow, ServiceDatabase, ServiceTransaction } from '../tables.ts'
 import { readSecret, type SigningKey } from './signing-key.ts'
 
-/** Bounds the length of the signature header; more than needed for any realistic rotation within the overlap. */
+/** Bounds the signature header; more than any realistic rotation needs. */
 const signingMax = 5
 
 type NewSecret = { endpointId: string; version: number; secret: string }
@@ -31,7 +31,7 @@ export async function addSecret(
 
 export type Rotation = { endpointId: string; secret: string; at: Date; overlapSeconds: number }
 
-/** Adds a secret; the older ones keep signing until the overlap ends. Requires the lock on the endpoint. */
+/** The older secrets sign until the overlap ends. Requires the lock on the endpoint. */
 export async function rotateSecret(
   tx: ServiceTransaction,
   vault: SecretVault,
@@ -48,7 +48,6 @@ export async function rotateSecret(
   await addSecret(tx, vault, { endpointId, version: newest + 1, secret })
 }
 
-/** The secrets that sign at this time, newest first. */
 export function signingSecrets(
   db: ServiceDatabase | ServiceTransaction,
   endpointIds: readonly string[],
@@ -73,13 +72,13 @@ export function openKey(vault: SecretVault, row: SecretRow): SigningKey {
   return key
 }
 
-/** The row of a secret. A sealed secret is bound to it and does not open in another row. */
+/** A sealed secret does not open in another row. */
 export type SecretRowId = { endpointId: string; version: number }
 
-/** Encrypts secrets in the database. Signing requires the seed as well as the database. */
+/** Signing requires the seed as well as the database. */
 export type SecretVault = {
   seal(secret: string, place: SecretRowId): Buffer
-  /** Throws if the bytes were changed, or were sealed for another row or with another seed. */
+  /** Throws if the bytes were changed, or sealed for another row or seed. */
   open(sealed: Uint8Array, place: SecretRowId): string
 }
 
@@ -88,8 +87,8 @@ const nonceLength = 12
 const tagLength = 16
 
 /**
- * AES-256-GCM with a key derived from the seed by HKDF-SHA256 under its own info string, so that it reveals nothing
- * about the wallet keys. The sealed bytes are the nonce, the ciphertext and the tag, in this order.
+ * AES-256-GCM, by HKDF-SHA256 from the seed under its own info string, which reveals nothing about the wallet keys.
+ * Sealed: nonce, ciphertext, tag.
  * @throws Fault `settings_bad` if the seed is invalid
  */
 export function openVault(seed: string): SecretVault {

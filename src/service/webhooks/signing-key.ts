@@ -1,21 +1,19 @@
 import { createHmac, randomBytes, sign as signEd25519 } from 'node:crypto'
 import { ed25519PublicKey, importEd25519 } from '../keyring/slip10.ts'
 
-/** Schemes of the Standard Webhooks: `v1` is HMAC-SHA256, `v1a` is ed25519. */
+/** Standard Webhooks: `v1` is HMAC-SHA256, `v1a` is ed25519. */
 export type SigningKeyScheme = 'v1' | 'v1a'
 
 export type SigningKey = {
   scheme: SigningKeyScheme
-  /** `whpk_` and base64, with which receivers verify `v1a`; null for `v1`, which needs the secret. */
+  /** `whpk_` and base64; null for `v1`, which needs the secret. */
   publicKey: string | null
-  /** Returns the scheme and the base64 signature, in the format of the header. */
   sign(content: string): string
 }
 
 /**
- * Parses `whsec_` and the base64 of 24 to 64 bytes, or `whsk_` and the base64 of an ed25519 private key: its 32 bytes,
- * alone or followed by the public key. Null for anything else. Source: the Standard Webhooks specification 1.0.0,
- * "Signature scheme".
+ * `whsec_` and the base64 of 24 to 64 bytes, or `whsk_` and that of an ed25519 private key: its 32 bytes, alone or
+ * followed by the public key. Null for anything else (Standard Webhooks 1.0.0, "Signature scheme").
  */
 export function readSecret(text: string): SigningKey | null {
   const [, prefix = '', base64 = ''] = secretForm.exec(text) ?? []
@@ -30,7 +28,6 @@ export function isWebhookSecret(text: string): boolean {
   return readSecret(text) !== null
 }
 
-/** Generates a secret in the format that `readSecret` parses. */
 export function makeSecret(scheme: SigningKeyScheme): string {
   return `${scheme === 'v1' ? 'whsec' : 'whsk'}_${randomBytes(32).toString('base64')}`
 }

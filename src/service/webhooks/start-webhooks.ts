@@ -16,10 +16,9 @@ type WebhookLoopDeps = {
   log: Logger
 }
 
-/** Per attempt. The lease of a delivery is longer than twice this. */
+/** The lease of a delivery is longer than twice this. */
 const timeoutMs = 15_000
 
-/** Applies the configured endpoints and delivers due webhooks until it is stopped. */
 export async function startWebhooks({ db, vault, settings, faults, log }: WebhookLoopDeps): Promise<Loop> {
   const { webhooks, allowPrivateWebhooks: allowPrivate, pollEveryMs: everyMs } = settings
   await applyEndpoints({ db, vault, now }, webhooks)

@@ -2,10 +2,7 @@ import { BlockList, isIP } from 'node:net'
 
 const lengthMax = 2000
 
-/**
- * Why a URL is rejected; null if it is accepted. A URL with credentials would show them to everyone who may list the
- * endpoints.
- */
+/** Null if accepted. Everyone who may list the endpoints would see credentials in a URL. */
 export function findUrlFault(text: string): string | null {
   if (text.length > lengthMax) return `must have at most ${lengthMax} characters`
   if (!URL.canParse(text)) return 'must be an absolute http or https URL'
@@ -15,12 +12,11 @@ export function findUrlFault(text: string): string | null {
   return hash === '' ? null : 'must not contain a fragment'
 }
 
-/** The canonical form of a URL, so that no endpoint is registered twice. */
 export function canonicalUrl(text: string): string {
   return new URL(text).href
 }
 
-/** Whether the URL alone shows a private address. Names are checked when they are resolved for a connection. */
+/** Names are checked when they are resolved. */
 export function isPrivateUrl(url: string): boolean {
   // IPv6 addresses have brackets in a URL.
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
@@ -28,7 +24,7 @@ export function isPrivateUrl(url: string): boolean {
   return /(?:^|\.)(?:localhost|local|internal)\.?$/.test(host)
 }
 
-/** Address blocks without public hosts. Source: the IANA special-purpose address registries. */
+/** Without public hosts (IANA special-purpose address registries). */
 const special = new BlockList()
 const ipv4: readonly [string, number][] = [
   ['0.0.0.0', 8],
@@ -48,10 +44,7 @@ const ipv4: readonly [string, number][] = [
 ]
 for (const [net, prefix] of ipv4) special.addSubnet(net, prefix, 'ipv4')
 
-/**
- * In IPv6 only the global unicast block is public, except for subnets that embed IPv4 addresses or are reserved for
- * documentation.
- */
+/** Only this IPv6 block is public, except for subnets that embed IPv4 addresses or are for documentation. */
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet('2000::', 3, 'ipv6')
 const ipv6: readonly [string, number][] = [
