@@ -34,7 +34,6 @@ function levelsOf(command: Command, path = ''): CommandLevel[] {
   return [level, ...commands.flatMap((child) => levelsOf(child, `${path} ${child.name()}`.trim()))]
 }
 
-/** In every spelling. */
 function flagsOf({ short, long }: Option): string[] {
   return [short, long].filter((flag) => flag !== undefined)
 }
@@ -58,7 +57,6 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** A pattern of `case`. */
 function pathPattern(levels: readonly CommandLevel[]): string {
   return levels
     .slice(1)

@@ -33,7 +33,6 @@ export function composeSetup(context: Context, options: SetupOptions): void {
   context.stdout.write(`alerts notify: ${receivers.length === 0 ? none : receivers.join(', ')}\n`)
 }
 
-/** @returns the created names */
 function createPasswords({ folder }: SetupOptions): string[] {
   const created: string[] = []
   const values = Object.entries(passwords).map(([name, [original, ...copies]]) => {

@@ -174,7 +174,7 @@ const paging: ListKeyset<FeeBandProposal> = {
   keyOf: ({ asset, settlementAsset }) => [asset, settlementAsset],
 }
 
-/** Put the amounts of a deposit in doubt. An unexpected fee does not: fees are what is learned. */
+/** These put the amounts of a deposit in doubt. An unexpected fee does not: fees are what is learned. */
 const doubtful = Object.entries(mismatchKinds)
   .filter(([kind, { family }]) => ['value', 'identity'].includes(family) && kind !== 'fee_out_of_band')
   .map(([kind]) => kind)

@@ -29,7 +29,6 @@ export function requiredRules(context: Context): Rules {
   throw new Fault('settings_bad', { faults: [`this command needs all settings: ${known.problem}`] })
 }
 
-/** With the profile and the rules of the daemon. */
 export function withRules<Result>(
   context: Context,
   work: (deps: ApplyDeps) => Promise<Result>,

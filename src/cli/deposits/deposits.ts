@@ -95,7 +95,6 @@ function textOf({ explanation, ...shown }: DepositWithExplanation): string {
   ].join('')
 }
 
-/** If the settings give the rules. */
 export async function explainShown(
   db: Database<Tables>,
   shown: { id: bigint; groupId: bigint },

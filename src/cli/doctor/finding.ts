@@ -69,7 +69,7 @@ const classOfStatus: Readonly<Record<number, FailureClass>> = {
   429: 'limited',
 }
 
-/** In order: the text of a refused certificate also names hosts. */
+/** The order matters: the text of a refused certificate also names hosts. */
 const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
   [/certificate|altnames|SSL|TLS|wrong version number/, 'tls'],
   [/ENOTFOUND|EAI_AGAIN/, 'dns'],

@@ -9,7 +9,6 @@ import { printJson, reportProgress, type TableColumn } from '../print.ts'
 
 type ImportPricesOptions = { file: string; dryRun?: boolean; json?: boolean }
 
-/** In lines. */
 const progressEvery = 100_000
 
 export async function importPricesCommand(context: Context, options: ImportPricesOptions): Promise<void> {

@@ -24,7 +24,7 @@ export function readCaptures(context: Context, from: string): Promise<CapturedDe
   return Promise.resolve(captures)
 }
 
-/** In the database, and not a file. */
+/** True if it is in the database and not a file. */
 export function isPlace(from: string): boolean {
   return from === 'quarantine' || from === 'inbox'
 }
