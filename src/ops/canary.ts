@@ -1,7 +1,6 @@
 import { type LineSink, logEvent } from '../log/log-event.ts'
 import type { Metrics } from './metrics.ts'
 
-/** Logs only a lost canary. */
 export function reportCanary(
   metrics: Metrics,
   log: LineSink,

@@ -6,13 +6,11 @@ export type GaugeValues = {
   live: Live
   totals: MetricTotals
   scorecard: readonly Scores[]
-  /** By state. */
   queue: Readonly<Record<string, number>>
 }
 
 export type Live = {
   inbox: { pending: number; oldest: number }
-  /** Stored deliveries. */
   quarantine: number
   /** `unnamed` is the age of the oldest item without an open mismatch; null if there is none. */
   stages: readonly { stage: string; network: string; oldest: number; unnamed: number | null }[]
@@ -39,7 +37,6 @@ export type OpenCause = {
   side: string
   severity: string
   since: Date
-  /** Mismatches. */
   count: number
   callsForPeople: boolean
 }
@@ -116,7 +113,6 @@ const keptMaxMs: Record<ReadingPart, number> = {
 
 export type GaugesReader = ReadGauges & ((parts: readonly ReadingPart[]) => Promise<ReportedGauges>)
 
-/** Reads each part no more often than its cost allows. */
 export function createGaugesReader(
   sources: GaugeSources,
   unreadable: (part: ReadingPart, error: unknown) => void,

@@ -39,7 +39,6 @@ export function reportApplied(log: Logger, { rows, groups, journals, taken, trai
 
 type WebhookStoreOutcomes = { outcomes: readonly string[]; inboxIds: readonly (bigint | null)[] }
 
-/** With the inbox row, which all later lines name. */
 export function reportStored(
   log: Logger,
   rows: readonly { sourceKey: string }[],

@@ -28,11 +28,10 @@ const declared = {
 type MetricDeclarations = typeof declared
 export type Metrics = { [Name in keyof MetricDeclarations]: ReturnType<MetricDeclarations[Name]> } & {
   registry: Registry
-  /** Gauges set to a value that is not a number, until cleared. */
+  /** Set to a value that is not a number, until cleared. */
   refused: Set<string>
 }
 
-/** For documentation. */
 export const metricDescriptions: readonly MetricDescription[] = Object.values(declared).map(
   ({ description }) => description,
 )

@@ -32,10 +32,8 @@ export type Observer = WebhookObserver &
     polled: (reading: { drifts: number; mismatches: readonly MismatchTransition[] }) => void
     mismatches: (changes: readonly MismatchTransition[]) => void
     rewound: (network: string) => void
-    /** Because of an error in the program. */
     opsFailed: (path: string, error: unknown) => void
     gaugesUnreadable: (part: string, error: unknown) => void
-    /** The start waits for a server that it cannot reach. */
     serverAwaited: (error: unknown) => void
   }
 
@@ -177,7 +175,6 @@ function observeMismatches(metrics: Metrics, log: Logger): Observer['mismatches'
 
 type ObservedBatch = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly MismatchTransition[] }
 
-/** A deposit by its number, a message by its row of the inbox. */
 function exemplarOf(of: Lag['of']): Exemplar {
   if (of === undefined) return {}
   return 'depositId' in of ? { deposit_id: of.depositId.toString() } : { inbox: `inbox/${of.inboxId}` }
@@ -191,7 +188,7 @@ type JobObserver = {
 
 type QueueTrouble = { kind: string; error?: unknown; wake?: { name: string; key?: string } }
 
-/** Failing work is retried again and again: every failure is counted, but a problem is logged when it first occurs. */
+/** Every failure is counted, but a problem is logged when it first occurs. */
 export function observeJobs(metrics: Metrics, log: Logger, now = () => performance.now()): JobObserver {
   const problems = createProblems(now)
   const jobFailed = (job: string, error: unknown, key = ''): void => {
@@ -214,7 +211,7 @@ export function observeJobs(metrics: Metrics, log: Logger, now = () => performan
   }
 }
 
-/** A problem that has not occurred for this long is over. No pause between two attempts is as long. */
+/** A problem that has not occurred for this long is over: no pause between two attempts is as long. */
 const overAfterMs = 300_000
 const remindAfterMs = 3_600_000
 /** Problems with ever-changing texts push out others. */

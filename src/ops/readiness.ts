@@ -8,7 +8,6 @@ export type Readiness = {
   checks: readonly ReadinessCheck[]
   /** By this process; other components only cause warnings. */
   isNeeded: (part: string) => boolean
-  /** Conditions that work but should be fixed. */
   warnings: () => readonly Problem[]
 }
 

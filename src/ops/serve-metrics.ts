@@ -24,7 +24,7 @@ export function serveMetrics({ metrics, read }: { metrics: Metrics; read: Report
   }
 }
 
-/** Once for all callers with the same id, in the next turn of the event loop. */
+/** In the next turn of the event loop. */
 function oncePerTurn<Result>(): (id: string, run: () => Promise<Result>) => Promise<Result> {
   const due = new Map<string, Promise<Result>>()
   const start = async (id: string, run: () => Promise<Result>) => {
@@ -116,7 +116,6 @@ function showLive(metrics: Metrics, live: Live): void {
   showStreams(metrics, live)
 }
 
-/** A kind without open mismatches has a 0 under an empty network. */
 function showMismatches(metrics: Metrics, { mismatches }: Live): void {
   for (const severity of ['severe', 'warning', 'info'])
     for (const age of mismatchAges) {
@@ -233,7 +232,7 @@ function createExpositions(registry: Registry): Record<'plain' | 'openMetrics', 
   }
 }
 
-/** Only version 1.0.0. Other parameters, such as the escaping of names, do not matter for names this simple. */
+/** Only version 1.0.0. Other parameters do not matter for names this simple. */
 export function prefersOpenMetrics(accept: string | undefined): boolean {
   const ranges = (accept ?? '').split(',').map(readRange)
   const weigh = (fits: (range: MediaRange) => boolean) =>

@@ -15,7 +15,6 @@ export type OpsSettings = {
   token?: string | null
   limits?: OpsLimits
   metrics: Metrics
-  /** Because of an error in the program. */
   failed?: (path: string, error: unknown) => void
 }
 
@@ -94,7 +93,6 @@ const nothingRead: ReportGauges = () =>
 
 const noPages: RequestHandler = (_request, _response, next) => next()
 
-/** The error goes to the log; the client only learns that the request failed. */
 function answerFailure(failed: OpsSettings['failed']): ErrorRequestHandler {
   // Express recognizes error handlers by their four parameters.
   // oxlint-disable-next-line max-params
@@ -113,13 +111,11 @@ function unready(part: string, problem: string): ReadinessReport {
   return { ready: false, unready: [{ part, problem }], warnings: [], fine: [] }
 }
 
-/** Stops browsers from guessing another content type. */
 const refuseGuessing: RequestHandler = (_request, response, next) => {
   response.set('X-Content-Type-Options', 'nosniff')
   next()
 }
 
-/** The response describes the current moment. */
 const unkept: RequestHandler = (_request, response, next) => {
   response.set('cache-control', 'no-store')
   next()

@@ -53,7 +53,6 @@ ${sectionOf('Journals', journalsHtml(shown))}`
   return { title: `Deposit ${id}`, entry: '/deposits', body }
 }
 
-/** From the payment to the books. */
 function courseOf(deposit: DepositDetail['deposit']): Html {
   const steps = [
     ['paid', 'deposited_at'],

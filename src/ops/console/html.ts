@@ -1,13 +1,11 @@
 import { type Fact, printable, type TableColumn } from '../../presentation/text.ts'
 
-/** `show`: markup, if a cell is more than text. */
+/** `show`: for cells that are more than text. */
 export type ShownColumn<Row> = TableColumn<Row> & { show?: (row: Row) => HtmlContent }
 
 type TableSettings<Row> = {
-  /** For users of screen readers. */
   caption: string
   columns: readonly ShownColumn<Row>[]
-  /** If there are no rows. */
   empty: string
 }
 

@@ -50,7 +50,7 @@ function linked(
   return { ...fact, show: html`<a href="/deposits/${deposit.id}">${fact.lines[0] ?? ''}</a>` }
 }
 
-/** The console is read-only. The command line records the name of the person who decides. */
+/** The console is read-only; the command line records who decides. */
 function commandsFor(id: string, depositId: string | null): Html {
   const lines = [
     `bin/depositd mismatches assign ${id} NAME`,

@@ -143,7 +143,7 @@ function queueCard(jobs: Readonly<Record<string, number>>): Card {
 
 type VerdictLine = { tone: Tone; text: string }
 
-/** The most severe statement first; a single sentence if nothing is wrong. */
+/** The most severe first; a single sentence if nothing is wrong. */
 function verdictOf(gauges: OverviewGauges, health: ReadinessReport): Html {
   const wrong = [...saidOfReading(gauges), ...saidOfHealth(health)]
   const severe = wrong.filter(({ tone }) => tone === 'severe')

@@ -3,10 +3,8 @@ import type { SectionResult } from './reader.ts'
 
 export type ConsolePage = {
   title: string
-  /** If the page has a menu entry. */
   entry?: (typeof entries)[number][0]
   body: HtmlContent
-  /** If the user asked for a reload. */
   refreshSeconds?: number
 }
 
@@ -127,13 +125,12 @@ export function pager(
 /** `last` starts the next page; null on the last page. */
 export type PagerField = { field: string; last: string | null }
 
-/** Without words, a text field. */
 type FilterField = {
   name: string
   label: string
   value: string | undefined
   words?: readonly string[]
-  /** Label of the empty choice; without it, one of the words is always chosen. */
+  /** Label of the empty choice; without it, one word is always chosen. */
   any?: string
 }
 

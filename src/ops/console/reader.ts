@@ -38,11 +38,10 @@ export type ConsoleDepositFilter = {
 export type ConsoleDeposit = DepositDetail & {
   id: bigint
   explanation: Explanation
-  /** There is more evidence than is shown. */
+  /** The evidence shown is not all. */
   isCut: boolean
 }
 
-/** The data, or why it could not be read. */
 export type SectionResult<Value> = { value: Value } | { problem: string }
 
 export type LedgerReading = {
@@ -55,7 +54,6 @@ export type LedgerReading = {
 /** Each function runs a bounded number of statements. @throws Fault `remote_failed` */
 export type ConsoleReader = {
   version: string
-  /** Public URL of Grafana. */
   dashboards: string | null
   networks: readonly string[]
   overview: () => Promise<Overview>
@@ -66,6 +64,6 @@ export type ConsoleReader = {
   findDeposits: (reference: string) => Promise<readonly bigint[]>
   deposit: (id: bigint) => Promise<ConsoleDeposit | null>
   ledger: () => Promise<LedgerReading>
-  /** In Markdown; empty if the runbook is not available. */
+  /** Markdown; empty if the runbook is not available. */
   runbook: (kind: string) => string
 }

@@ -19,7 +19,6 @@ const stylePath = `/console-${createHash('sha256').update(style).digest('hex').s
 const policy =
   "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-/** Read-only. */
 export function serveConsole(reader: ConsoleReader): Router {
   const router = Router()
   router.use(refuseOddPaths)
@@ -112,7 +111,6 @@ type ConsoleRequest = {
 /** @throws Fault `request_refused` if the request is invalid or the page does not exist */
 type ConsolePageHandler = (asked: ConsoleRequest) => Promise<ConsolePage | { redirect: string }>
 
-/** The first route that matches responds. */
 const routes: readonly (readonly [path: string, answer: ConsolePageHandler])[] = [
   ['/', showOverview],
   ['/mismatches', showMismatches],
@@ -158,7 +156,7 @@ async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsoleP
   return ids.length === 1 ? { redirect: `/deposits/${first}` } : foundPage(reference, ids)
 }
 
-/** A merged deposit redirects to the one that has it. */
+/** A merged deposit redirects to the other. */
 async function showDeposit({
   reader,
   search,

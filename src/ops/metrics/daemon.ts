@@ -16,7 +16,6 @@ export const jobNames = [
   'canary',
 ] as const
 
-/** A scrape reads these before it responds. */
 export const readingParts = ['live', 'totals', 'scorecard', 'queue'] as const
 export type ReadingPart = (typeof readingParts)[number]
 

@@ -18,16 +18,14 @@ export type MetricDescription = {
   unit: MetricUnit
   labels: readonly string[]
   values: Readonly<Record<string, Values>>
-  /** Upper bounds. */
   buckets?: readonly number[]
 }
 
-/** Shared by the metrics of one process. */
 export type Creation = {
   registry: Registry<OpenMetricsContentType>
   admit: Admit
   known: KnownLabelValues
-  /** Gauges set to a value that is not a number. */
+  /** Set to a value that is not a number. */
   refused: Set<string>
 }
 
@@ -37,7 +35,7 @@ type Shape<Label extends string> = { labels?: Readonly<Record<Label, Values>>; u
 /** For investigation; never a label. */
 export type Exemplar = Readonly<Record<string, string>>
 
-/** Of OpenMetrics, names included. */
+/** The limit of OpenMetrics, names included. */
 const exemplarLengthMax = 128
 
 /** A counter with more series does not start at 0. */
@@ -80,9 +78,7 @@ export function gauge<Label extends string = never>(suffix: string, help: string
       const admitHere: Admit = (allowed, value) =>
         ('set' in allowed && allowed.isAnew ? admitAnew : admit)(allowed, value)
       return {
-        /**
-         * Skips a value that is not a number, such as a null of the database, so that the others are still exported.
-         */
+        /** Skips a value that is not a number, such as a null of the database. */
         set(labels: Labels<Label>, value: number) {
           if (!Number.isFinite(value)) {
             refused.add(name)
@@ -181,10 +177,9 @@ export type OpenSet = {
 /** Other values become `other`. */
 export type Values = readonly string[] | OpenSet
 
-/** By set. Other values cannot displace them. */
+/** Other values cannot displace these. */
 export type KnownLabelValues = Readonly<Record<string, readonly string[]>>
 
-/** Returns the value to export. */
 type Admit = (values: Values, value: string) => string
 
 export const networks: OpenSet = { set: 'network', upTo: 32 }
@@ -198,7 +193,7 @@ export const other = 'other'
 /** A longer text is not a name. */
 const lengthMax = 120
 
-/** The first values of an open set keep their place, and their series, as long as the process runs. */
+/** The first values keep their place and their series as long as the process runs. */
 export function createAdmission(known: KnownLabelValues): Admit {
   const sets = new Map<string, Set<string>>()
   return (values, given) => {
@@ -213,7 +208,6 @@ export function createAdmission(known: KnownLabelValues): Admit {
   }
 }
 
-/** Empty if a label has no value known in advance. */
 function combinations(
   labels: Readonly<Record<string, Values>>,
   known: KnownLabelValues,

@@ -5,7 +5,6 @@ import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
 import type { ResponsibleParty } from '../../core/mismatches/kind-entry.ts'
 import { assets, counter, gauge, histogram, lagBuckets, networks, type OpenSet, routes } from './declare.ts'
 
-/** Lists every member of a union once, in order. */
 function every<Member extends string>(members: Readonly<Record<Member, true>>): readonly Member[] {
   return Object.keys(members) as Member[]
 }

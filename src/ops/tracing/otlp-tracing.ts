@@ -25,9 +25,9 @@ import type { AppliedTrail } from '../log-trail.ts'
 import { traceBatch } from './trace-batch.ts'
 import type { TraceExportSettings, TraceRecorder, TracingDeps } from './tracing.ts'
 
-/** Batches whose rows are being looked up; further ones are not traced. */
+/** Further batches are not traced. */
 const lookupsMax = 8
-/** Of an error message in a span; the log has more of it. */
+/** The log has more of the message. */
 const statusMax = 1000
 
 /** This file is only loaded if a collector is set. */
@@ -117,7 +117,7 @@ function followBatches(tracer: Tracer, { traceparentsOf, onLost }: TracingDeps) 
   }
 }
 
-/** May have arrived before this batch. */
+/** These may have arrived before this batch. */
 function bookedRows({ journals, webhooks }: AppliedTrail['trails'][number]): readonly bigint[] {
   return journals.length === 0 ? [] : webhooks
 }
@@ -129,7 +129,6 @@ function contextOf(place: TracePlace | null): Context | null {
   return trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags, isRemote: true })
 }
 
-/** Even if the work fails. */
 async function endWith<Result>(
   span: Span,
   work: () => Promise<Result>,
@@ -164,7 +163,7 @@ export function writeTraceparent({ traceId, spanId, isSampled }: TracePlace): st
 }
 
 const batchMax = 512
-/** Spans that wait to be sent; further ones are dropped. */
+/** Further spans are dropped. */
 const waitingMax = 8192
 const sendEveryMs = 2000
 const sendTimeoutMs = 5000
@@ -173,7 +172,6 @@ const exportTimeoutMs = sendTimeoutMs + 1000
 
 type Export = {
   tracer: Tracer
-  /** Sends the waiting spans, within the time limit of one request. */
   stop: () => Promise<void>
 }
 

@@ -9,13 +9,9 @@ type BatchTraceContexts = {
 
 /** OpenTelemetry's default limit for one span. */
 const linksMax = 128
-/** Per span. */
 const namedMax = 32
 
-/**
- * One span for the batch, with links to its rows, and the results in the trace of each row, also of webhooks that
- * arrived earlier.
- */
+/** Also continues the traces of webhooks that arrived earlier. */
 export function traceBatch(
   tracer: Tracer,
   batch: AppliedTrail,

@@ -14,15 +14,13 @@ type WebhookArrivalTrace = { traceId: string; traceparent: string; end: (outcome
 
 /** Spans are created after the fact, so that no work waits for them. */
 export type TraceRecorder = {
-  /** Or continues the sender's trace; null if it is not sampled. */
+  /** Null if the trace is not sampled. */
   webhook: (arriving: TracedWebhookArrival) => WebhookArrivalTrace | null
   /** The job's span contains all its outbound requests. */
   job: <Result>(job: { name: string; key: string }, work: () => Promise<Result>) => Promise<Result>
-  /** Continues the trace of each webhook. */
   applied: (batch: AppliedTrail) => void
   rpc: (request: TracedRpcRequest) => void
   apiRequest: (outcome: string) => void
-  /** Sends the remaining spans. */
   stop: () => Promise<void>
 }
 
