@@ -14,11 +14,9 @@ export type AdmissionDeps = {
   signing: () => SchemeSettings
   /** A header that contains one is stored as a hash. */
   secrets: () => readonly Secret[]
-  /** If the scheme signs no event id. */
   readEventId: EventIdReader
 }
 
-/** By its signed content alone. */
 export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDelivery): Admission {
   const { verify, signing, secrets, readEventId } = admitting
   const verdict = verify(delivery)
@@ -36,7 +34,6 @@ export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDeliver
   return { kind: 'admitted', row }
 }
 
-/** Null if the body has no event id. */
 type EventIdReader = (body: Buffer) => string | null
 
 // The store appends a space to the id if one event arrived with several bodies. Longer keys do not fit an index.
@@ -51,7 +48,6 @@ export function eventKey(body: Buffer, readId: EventIdReader): string {
   return id !== null && idForm.test(id) ? id : `sha256:${createHash('sha256').update(body).digest('hex')}`
 }
 
-/** About transport, not about the webhook. */
 const passedOver =
   /^(?:host|connection|content-length|transfer-encoding|accept(?:-.*)?|te|trailer|upgrade|via|pragma|cache-control|sec-.*|forwarded|x-forwarded-.*|x-real-ip|cf-.*|traceparent|tracestate)$/
 

@@ -1,7 +1,7 @@
 import { assert, Fault } from '../core/errors.ts'
 import { reach } from '../failpoint.ts'
 
-/** The body is stored byte for byte, with the headers that show how it was signed. */
+/** The body is byte for byte. */
 export type ReceivedWebhook = {
   source: 'webhook'
   /** The sender's event id; with `source` it identifies a resend. */
@@ -11,7 +11,7 @@ export type ReceivedWebhook = {
   receivedAt: Date
 }
 
-/** Identical copies that arrived while the row waited for its commit. */
+/** Of identical copies that arrived before the commit. */
 export type CoalescedWebhook = ReceivedWebhook & { copiesAt: readonly Date[] }
 
 /** `conflicting`: the key exists with another body; this one is stored in addition. */

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 /** Deeper documents overflow the stack of recursive readers. */
 const depthMax = 64
 
-/** Later readers create an object for each value; the total must not block the process. */
+/** Later readers create an object for each value. */
 const valuesMax = 20_000
 
 /**
@@ -18,7 +18,7 @@ export function isJson(body: Buffer): boolean {
   return reading.place === body.length
 }
 
-/** Each `pass` function moves past the element it names, and returns whether it was present. */
+/** Each `pass` function returns whether the element was present, and moves past it. */
 type JsonCursor = { readonly bytes: Buffer; place: number; values: number }
 
 const quote = code('"')
@@ -40,7 +40,6 @@ const openingBracket = code('[')
 const closingBracket = code(']')
 const openingBrace = code('{')
 const closingBrace = code('}')
-/** Setting this bit makes a capital letter lower case. */
 const smallBit = 0x20
 const space = 0x20
 
@@ -133,7 +132,6 @@ function passNumber(reading: JsonCursor): boolean {
   return passDigits(reading)
 }
 
-/** One or more. */
 function passDigits(reading: JsonCursor): boolean {
   const first = reading.place
   while (isDigit(reading.bytes[reading.place] ?? 0)) reading.place++
@@ -147,7 +145,6 @@ function passWord(reading: JsonCursor, word: string): boolean {
   return true
 }
 
-/** After optional white space. */
 function passByte(reading: JsonCursor, byte: number): boolean {
   skipWhitespace(reading)
   if (reading.bytes[reading.place] !== byte) return false

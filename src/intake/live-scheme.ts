@@ -22,7 +22,6 @@ export type LiveScheme = {
   verify: SignatureScheme
   signing: () => SchemeSettings
   secrets: () => readonly Secret[]
-  /** Reports the result even if nothing changed. */
   reload: () => void
   stop: () => void
 }

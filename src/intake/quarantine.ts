@@ -14,10 +14,9 @@ export type QuarantineLimits = {
   /** Deliveries above a limit get the same answer and are not stored. */
   perSource: RateLimit
   total: RateLimit
-  /** Of what waits for the next commit. */
   waitingMax: number
   waitingBytesMax: number
-  /** Per call of the store, or a single row. Other requests are answered in between. */
+  /** Other requests are answered between the calls of the store. */
   storedBytesMax: number
   /** Bounds the database load of a flood. */
   everyMs: number
@@ -44,7 +43,6 @@ type QuarantineDeps = {
 export type Quarantine = {
   /** The sender does not wait for it. */
   keep: (delivery: QuarantinedDelivery) => void
-  /** Stores the waiting deliveries. */
   stop: () => Promise<void>
 }
 

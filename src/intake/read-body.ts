@@ -5,7 +5,7 @@ export type BodyRead = { kind: 'read'; body: Buffer } | { kind: 'too_large' | 'o
 
 type BodyLimits = {
   bodyBytesMax: number
-  /** Total of all bodies being read, so that many slow senders stay within memory. */
+  /** So that many slow senders stay within memory. */
   unfinishedBytesMax: number
   /** Leaves room for other clients. */
   unfinishedBytesPerSourceMax: number

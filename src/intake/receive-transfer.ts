@@ -23,7 +23,7 @@ export type IntakeOutcome =
   | 'unavailable'
   | 'aborted'
 
-/** `reason` is set if the scheme refused the request, `event` if it was accepted, `traceId` if it was traced. */
+/** `reason` is set if the request was refused, `event` if it was accepted. */
 export type IntakeObservation = {
   outcome: IntakeOutcome
   seconds: number
@@ -42,15 +42,13 @@ export type IntakeDeps = AdmissionDeps & {
   sourceOf: SourceReader
   readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
   write: Write
-  /** Null if the webhook is not sampled; absent without a tracer. */
+  /** Null if the webhook is not sampled. */
   trace?: (arriving: IntakeTraceStart) => IntakeTrace | null
   /** Keeps refused deliveries, in case the settings are wrong and not the sender. */
   quarantine: Quarantine['keep']
   now: () => Date
   observe: (observation: IntakeObservation) => void
-  /** After a new webhook is answered. */
   onStored: () => void
-  /** Prevented storing a webhook. */
   onError: (error: unknown) => void
 }
 

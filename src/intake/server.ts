@@ -8,7 +8,6 @@ import { type IntakeDeps, receiveTransfer, sendJson } from './receive-transfer.t
 
 export type IntakeLimits = ServerLimits & {
   bodyBytesMax: number
-  /** Total of all bodies still arriving. */
   unfinishedBytesMax: number
   unfinishedBytesPerSourceMax: number
   connectionsMax: number
@@ -37,7 +36,7 @@ export type IntakeServerOptions = Omit<IntakeDeps, 'readBody' | 'sourceOf'> & {
 export type Intake = {
   /** Without a trailing slash and `transfersPath`. */
   url: string
-  /** Lets active requests finish within the limit, and closes the rest. */
+  /** Lets active requests finish within the limit. */
   stop: () => Promise<void>
 }
 

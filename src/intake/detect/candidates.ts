@@ -62,7 +62,7 @@ function* signedForms(parts: readonly HeaderPart[]): Generator<SignatureCandidat
   }
 }
 
-/** Requests have a few of each; one with a hundred was crafted to keep the search busy. */
+/** One with a hundred was crafted to keep the search busy. */
 const timestampsMax = 4
 const idsMax = 12
 
@@ -119,7 +119,7 @@ const publicKeyForms: readonly (readonly [PublicKeyForm, (bytes: number) => bool
 
 type TemplateField = 'id' | 'timestamp' | 'body'
 
-/** Of parts that may have been signed, simplest first. */
+/** Simplest first. */
 const orders: readonly (readonly TemplateField[])[] = [
   ['body'],
   ['timestamp', 'body'],
@@ -150,7 +150,6 @@ function templates(version: string | null): Template[] {
   })
 }
 
-/** A whole value, or one field of a value such as `t=…,v1=…`. */
 type HeaderPart = { header: string; field: string | undefined; text: string }
 
 type WrittenSignature = Pick<SignedSettings, 'prefix' | 'encoding'> & { bytes: number }
@@ -202,7 +201,7 @@ function timeUnit(text: string): TimestampSettings['unit'] | null {
   return /^\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:?\d{2})$/i.test(text) ? 'iso' : null
 }
 
-/** Every request has these; none of them is an event id. */
+/** None of these is an event id. */
 const ordinary =
   /^(?:accept|accept-.*|connection|content-.*|date|host|keep-alive|transfer-encoding|user-agent|via|forwarded|x-forwarded-.*|x-real-ip|te|expect|cache-control|pragma)$/
 
@@ -212,7 +211,6 @@ function isOrdinary(header: string): boolean {
 
 const idForm = /^[\x21-\x7e]{1,256}$/
 
-/** Those with a fitting name first. */
 function idHeadersIn(parts: readonly HeaderPart[]): string[] {
   const headers = parts
     .filter(

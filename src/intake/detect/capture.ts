@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import type { WebhookDelivery } from '../signature/scheme.ts'
 
-/**
- * One JSON document, or one per line, with `headers` (text or lists of text), `body` or `body_base64`, and
- * `received_at` in ISO 8601. Every invalid document is reported.
- */
+/** One JSON document, or one per line; `headers` may be text or lists of text, `received_at` is ISO 8601. */
 export function parseCaptures(text: string): { captures: WebhookDelivery[]; faults: string[] } {
   const captures: WebhookDelivery[] = []
   const faults: string[] = []
@@ -16,7 +13,7 @@ export function parseCaptures(text: string): { captures: WebhookDelivery[]; faul
   return { captures, faults }
 }
 
-/** With the line on which each document begins; null if it is not JSON. */
+/** Null if a document is not JSON. */
 function documentsIn(text: string): [number, unknown][] {
   const whole = parseJson(text)
   if (whole !== null) return [[1, whole]]

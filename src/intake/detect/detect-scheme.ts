@@ -7,21 +7,20 @@ import { anyAge, candidates } from './candidates.ts'
 export type Detection =
   | {
       kind: 'found'
-      /** With the usual tolerance. */
       settings: SchemeSettings
-      /** Indexes of captures, in order. */
+      /** Indexes, in order. */
       verified: readonly number[]
       /** Verified captures that need a longer tolerance. */
       late: number
-      /** The captures do not distinguish these, which verify as many. */
+      /** These verify as many captures. */
       alike: readonly SchemeSettings[]
     }
   | { kind: 'none'; tried: number }
 
-/** `source` identifies the client, if the delivery was stored. */
+/** `source` identifies the client. */
 export type CapturedDelivery = WebhookDelivery & { source?: string }
 
-/** Searched for candidates; all captures are verified. */
+/** All captures are verified. */
 const searchedMax = 60
 const searchedOfKind = 10
 /** Anyone can fill the quarantine, so its content must not keep the search busy for long. */
@@ -55,7 +54,7 @@ function candidatesFor({ body }: WebhookDelivery): number {
   return Math.min(candidatesMax, Math.floor(hashedBytesMax / Math.max(1, body.length)))
 }
 
-/** Alternates between clients and kinds of requests, so that a busy sender does not hide the others. */
+/** Alternates, so that a busy sender does not hide the others. */
 function toSearch(captures: readonly CapturedDelivery[]): CapturedDelivery[] {
   const clients = [...Map.groupBy(captures, ({ source = '' }) => source).values()]
   return inTurns(clients.map((ofClient) => inTurns(kindsOf(ofClient))))
@@ -72,13 +71,11 @@ function kindsOf(captures: readonly CapturedDelivery[]): CapturedDelivery[][] {
   })
 }
 
-/** The first of each list, then the second of each, and so on. */
 function inTurns<Item>(lists: readonly (readonly Item[])[]): Item[] {
   const length = Math.max(0, ...lists.map((list) => list.length))
   return Array.from({ length }).flatMap((_, turn) => lists.flatMap((list) => list.slice(turn, turn + 1)))
 }
 
-/** Null if the secret or key does not fit the scheme. */
 function schemeOf(settings: SchemeSettings, keys: Keys): SignatureScheme | null {
   try {
     return createScheme(settings, keys)
@@ -148,7 +145,6 @@ function withTolerance(settings: SchemeSettings, tolerance: number): SchemeSetti
   return 'tolerance' in settings && settings.tolerance === anyAge ? { ...settings, tolerance } : settings
 }
 
-/** Prefixes that may precede a secret in a header. */
 const usualPrefixes = ['', 'Bearer ', 'bearer ', 'Token ', 'token ', 'ApiKey ', 'Basic ', 'Secret ']
 
 /** The quarantine stores credentials as `sha256:` and hexadecimal digits; a holder of the secret can restore them. */
@@ -172,10 +168,7 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex')
 }
 
-/**
- * The section `webhooks`, without defaults.
- * @param publicKeysPath the key file, for a scheme with public keys
- */
+/** Without defaults. */
 export function toSection(settings: SchemeSettings, publicKeysPath: string | null): Record<string, unknown> {
   const defaults = defaultsOf[settings.scheme]
   const entries = Object.entries(settings)

@@ -43,10 +43,7 @@ export function createScheme(settings: SchemeSettings, { secrets, publicKeys }: 
   return createStandardWebhooks(settings, secrets)
 }
 
-/**
- * As for a bearer token: authenticates the sender, not the content.
- * @throws Fault `settings_bad`
- */
+/** As for a bearer token: authenticates the sender, not the content. */
 function createSharedSecret(
   { header, prefix }: SharedSecretSettings,
   secrets: readonly Secret[],
@@ -139,11 +136,6 @@ function parseKey(text: string): KeyObject | null {
 
 type PublicKeyAlgorithm = PublicKeySettings['algorithm']
 
-/**
- * Ed25519, RSA or ECDSA, by any of the keys.
- * @param text content of a PEM file or a JWKS
- * @throws Fault `settings_bad` if no key in it fits the algorithm
- */
 function createPublicKeyScheme(settings: PublicKeySettings, text: string): SignatureScheme {
   const { algorithm, encoding, signatureForm } = settings
   const keys = fittingKeys(text, algorithm)
@@ -194,12 +186,11 @@ const signatureForms = { der: 'der', p1363: 'ieee-p1363' } as const
 /** Each verification hashes a body of up to a megabyte, even for unauthenticated senders. */
 const verificationsMax = 20
 
-/** Of one delivery. */
 function signaturesFor(keys: readonly KeyObject[]): number {
   return Math.max(1, Math.floor(verificationsMax / keys.length))
 }
 
-/** These algorithms do not accept the content in pieces. */
+/** These algorithms take no content in pieces. */
 function signedBytes({ head, body, tail }: SignedDelivery): Buffer {
   return Buffer.concat([Buffer.from(head), body, Buffer.from(tail)])
 }
@@ -234,7 +225,6 @@ function fits(key: KeyObject, algorithm: PublicKeyAlgorithm): boolean {
   return isRsa && (key.asymmetricKeyDetails?.modulusLength ?? 0) >= rsaBitsMin
 }
 
-/** A PSS key may be restricted to one hash. */
 function isPssKey({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean {
   return type === 'rsa-pss' && (details?.hashAlgorithm ?? 'sha256') === 'sha256'
 }
@@ -244,7 +234,7 @@ const pem = /-----BEGIN (PUBLIC KEY|RSA PUBLIC KEY|CERTIFICATE)-----[\s\S]+?----
 const jwk = z.looseObject({ kty: z.string(), use: z.string().optional() })
 const jwks = z.object({ keys: z.array(jwk) })
 
-/** From PEM blocks or a JWKS (RFC 7517); ignores everything else. */
+/** Ignores everything else. */
 export function parsePublicKeys(text: string): KeyObject[] {
   const blocks = text.match(pem) ?? []
   const keys = blocks.length > 0 ? blocks.map(fromPem) : jwksOf(text).map(fromJwk)
@@ -271,7 +261,7 @@ function fromJwk(key: JsonWebKey): KeyObject | null {
   return publicKey(() => createPublicKey({ key, format: 'jwk' }))
 }
 
-/** Null for a kind of key that this program does not support. */
+/** Null for an unsupported kind of key. */
 function publicKey(create: () => KeyObject): KeyObject | null {
   try {
     return create()

@@ -27,7 +27,7 @@ export function createHmacScheme(settings: HmacSettings, secrets: readonly Secre
   })
 }
 
-/** Hexadecimal may use either case, and base64url may have padding; base64 has one spelling. */
+/** Hexadecimal may use either case, and base64url may have padding. */
 const spelled: Record<Encoding, (text: string) => string> = {
   hex: (text) => text.toLowerCase(),
   base64: (text) => text,

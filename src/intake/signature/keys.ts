@@ -51,7 +51,7 @@ function keyOf(bytes: Buffer): KeyObject | null {
   return bytes.length === 0 ? null : createSecretKey(bytes)
 }
 
-/** Null for text that is not the canonical spelling of its bytes. */
+/** Null if the spelling is not canonical. */
 export function bytesOf(text: string, encoding: 'hex' | 'base64' | 'base64url'): Buffer | null {
   const bytes = Buffer.from(text, encoding)
   return bytes.toString(encoding) === text ? bytes : null

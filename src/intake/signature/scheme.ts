@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** As received: header names in lower case, the body byte for byte. */
+/** The body is byte for byte; header names are in lower case. */
 export type WebhookDelivery = { headers: IncomingHttpHeaders; body: Buffer; receivedAt: Date }
 
 /** Safe for metrics and logs: contains no data from the sender. */
@@ -43,7 +43,6 @@ export type SharedSecretSettings = { scheme: 'shared-secret'; header: string; pr
 
 export type SignedSettings = {
   header: string
-  /** If the header is a list such as `t=…,v1=…`. */
   field?: string | undefined
   prefix: string
   encoding: 'hex' | 'base64' | 'base64url'
@@ -72,5 +71,4 @@ export type PublicKeySettings = SignedSettings & {
 /** Valid for deliveries received from `notBefore` until before `notAfter`; null means no bound. */
 export type Secret = { text: string; notBefore: Date | null; notAfter: Date | null }
 
-/** `publicKeys` is the text of a PEM file or a JWKS. */
 export type Keys = { secrets: readonly Secret[]; publicKeys: string | null }

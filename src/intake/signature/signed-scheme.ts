@@ -7,12 +7,11 @@ import type {
   WebhookDelivery,
 } from './scheme.ts'
 
-/** The content is in pieces. */
 export type SignedDelivery = {
   head: string
   body: Buffer
   tail: string
-  /** Complete; empty if the header is missing. */
+  /** Empty if missing. */
   signatures: string
   receivedAt: Date
 }
@@ -22,7 +21,6 @@ export type Judge = (signed: SignedDelivery) => 'signature_missing' | 'signature
 
 type SignatureLayout = Pick<SignedSettings, 'header' | 'template' | 'id' | 'timestamp' | 'tolerance'>
 
-/** Assembles the signed content and leaves the keys to `judge`. */
 export function createSignedScheme(settings: SignatureLayout, judge: Judge): SignatureScheme {
   const { header, id, timestamp, tolerance } = settings
   const idForm = idFormOf(settings.template)
@@ -45,7 +43,6 @@ type Filler = (values: { id: string; timestamp: string }) => string
 
 const fillNothing: Filler = () => ''
 
-/** Parses the template only once. */
 function createFiller(template: string): Filler {
   const parts = template.split(/(\{(?:id|timestamp)\})/)
   return ({ id, timestamp }) => {
@@ -90,7 +87,6 @@ function idFormOf(template: string): RegExp {
 /** Bounds the cost of verifying an unauthenticated delivery. */
 const signaturesMax = 10
 
-/** Alone, or in a list as `field=…`. */
 export function signatureFinder({ field, prefix }: Pick<SignedSettings, 'field' | 'prefix'>) {
   const before = escape((field === undefined ? '' : `${field}=`) + prefix)
   const form = new RegExp(`(?:^|[\\s,;])${before}([A-Za-z0-9+/_=-]+)(?=[\\s,;]|$)`, 'g')
