@@ -119,7 +119,7 @@ const mappingPage = 'docs/mapping.md'
 
 const keysShown = 10
 
-/** Of the content only names are shown. */
+/** Shows only names of the content. */
 function kindOf(value: unknown): string {
   if (value === undefined || value === null) return 'nothing'
   if (typeof value !== 'object') return `a ${typeof value}`

@@ -139,7 +139,6 @@ function understood<Value>(request: HttpRequest, read: () => Value): Value {
 
 type OwnersProfile = Pick<Profile, 'owners' | 'networks'>
 
-/** The reader throws if a field is missing. */
 function compileOwnerReader(
   kind: Owner['kind'],
   { owners, networks }: OwnersProfile,

@@ -25,10 +25,7 @@ const ofChannels = ['forward_network', 'forward_asset', 'forward_recipient']
 const ofLists = ['book']
 const known = [...ofEvery, ...ofChannels, createdField, ...ofLists]
 
-/**
- * CSV with a header line, or a JSON list or page of `channels list --json`. All problems are reported with
- * their lines.
- */
+/** Also accepts a page of `channels list --json`. All problems are reported with their lines. */
 export function readOwnersFile(
   text: string,
   { format, kind }: { format: 'csv' | 'json'; kind: Owner['kind'] },
@@ -85,7 +82,6 @@ function fieldsOfJson(text: string): OwnerFileReading<LinedFields> {
   return { rows, faults }
 }
 
-/** A text is the problem. */
 function listIn(contents: unknown): YAMLSeq<Node> | string {
   const list = isMap(contents) ? contents.get('items') : contents
   if (!isSeq<Node>(list)) return 'is no list of channels or wallets'
@@ -93,7 +89,6 @@ function listIn(contents: unknown): YAMLSeq<Node> | string {
   return isCut ? 'is one page of a list that goes on; list all with a higher --limit' : list
 }
 
-/** A text is the problem. */
 function textsOf(item: object): ReadonlyMap<string, string> | string {
   const entries = Object.entries(item).filter(([, value]) => value !== null)
   const odd = entries.find(([, value]) => typeof value !== 'string')

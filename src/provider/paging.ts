@@ -9,7 +9,6 @@ export type PageMark = string | null
 export type RawPage = {
   mark: PageMark
   heads: readonly RecordHead[]
-  /** In the answer, and the path in its `Link` header. */
   cursor: string | null
   link: string | null
 }

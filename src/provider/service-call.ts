@@ -7,9 +7,7 @@ export type ProviderSettings = {
   /** Base of every path. */
   url: string
   apiKey: string
-  /** Includes the answer. */
   timeoutMs?: number
-  /** Of a read. */
   attemptsMax?: number
 }
 
@@ -97,7 +95,6 @@ type Breaker = {
   isTrial: () => boolean
   succeeded: () => void
   failed: () => void
-  /** The service requested this time. */
   hold: (milliseconds: number) => void
 }
 

@@ -4,7 +4,7 @@ import type { EnvelopeField, FieldRule, LegNames, RecordField } from './rules.ts
 
 export type ColumnMatch = { column: SampleColumn; doubt: string | null }
 
-/** Besides name and form; negative speaks against the column. */
+/** Negative speaks against the column. */
 export type Weigh<Field extends string> = (field: Field, column: SampleColumn) => number
 
 /** One matching name at any depth is enough. */

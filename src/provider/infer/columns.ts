@@ -107,7 +107,6 @@ const tests: Record<ValueFormat, (leaf: Leaf) => boolean> = {
   place: ({ text }) => /^[\w.:-]{1,120}$/.test(text),
 }
 
-/** Neither null nor an empty text. */
 export function saidAt({ leaves }: SampleColumn): Leaf[] {
   return leaves.filter(isSaid)
 }

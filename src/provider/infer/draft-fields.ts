@@ -98,7 +98,6 @@ export function statusWords(column: SampleColumn, ids: SampleColumn | undefined)
   return result
 }
 
-/** In the order of their first appearance. */
 function livesOf(column: SampleColumn, ids: SampleColumn | undefined): string[][] {
   const lives = new Map<string, string[]>()
   for (const [place, leaf] of column.leaves.entries()) {
@@ -162,7 +161,6 @@ function networkByContract(word: string, legs: readonly Legs[], hints: Hints): s
   return null
 }
 
-/** @param concernsDeposit per sample */
 export function kindWords(
   column: SampleColumn,
   concernsDeposit: readonly boolean[],

@@ -59,7 +59,6 @@ export function findFields(columns: readonly SampleColumn[], hints: Hints): Map<
 /** `items` is null if the answer is the list itself. */
 type RecordListing = { items: string | null; records: readonly unknown[] }
 
-/** The longest list of objects. */
 export function listingIn(answer: unknown): RecordListing | null {
   if (Array.isArray(answer)) return { items: null, records: answer.filter(isObject) }
   const lists = listPaths(answer).map((items) => ({
@@ -76,7 +75,6 @@ export function listingIn(answer: unknown): RecordListing | null {
 /** Lists are at or near the top. */
 const depthMax = 4
 
-/** Not inside another list. */
 function listPaths(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [path]
   if (!isObject(value) || path.split('.').length > depthMax) return []
@@ -85,7 +83,6 @@ function listPaths(value: unknown, path = ''): string[] {
   )
 }
 
-/** Derives the paging from the fields beside the records. */
 export function draftList(answer: unknown, { items, records }: RecordListing, doubts: Doubts): Section {
   const beside = columnsOf([answer]).filter(({ path }) => items === null || !path.startsWith(`${items}.`))
   const named = (...names: string[]) =>

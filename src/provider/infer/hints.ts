@@ -5,7 +5,6 @@ export type Hints = {
   /** In canonical spelling. */
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>
-  /** By id. */
   owners: ReadonlyMap<string, 'channel' | 'stable_wallet'>
 }
 

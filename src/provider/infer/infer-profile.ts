@@ -49,7 +49,6 @@ export function inferProfile({ payloads, answers }: Samples, hints: Hints): Prof
 
 type WebhookSamples = {
   payloads: readonly unknown[]
-  /** Of the record in the payloads. */
   path: string
   record: ReadonlyMap<RecordField, ColumnMatch>
 }
@@ -225,7 +224,6 @@ function draftNetworks(fields: Fields, hints: Hints, doubts: Doubts): Section | 
 
 export type Section = { [key: string]: unknown }
 
-/** A line that a person should check, and why. */
 type Doubt = { path: readonly string[]; text: string }
 
 export class Doubts {

@@ -9,7 +9,6 @@ export type FieldRule = {
   within?: readonly string[]
   /** One of these is required, unless the values prove the match. */
   must?: readonly string[]
-  /** Names that speak against the match. */
   others?: readonly string[]
   leg?: LegSide
 }
@@ -99,7 +98,6 @@ export const oneLeg: LegNames = {
   settlement: { its: [], others: [] },
 }
 
-/** Usable before any field is assigned. */
 export const transactionNames: readonly string[] = transactions
 
 function words(text: string): string[] {

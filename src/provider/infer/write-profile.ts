@@ -4,10 +4,8 @@ import { parseProfile } from '../profile/parse-profile.ts'
 import { type ClaimReader, type ClaimReading, createClaimReader } from '../read-claim.ts'
 import type { ProfileDraft } from './infer-profile.ts'
 
-/** Longer maps have one line per key. */
 const flowKeysMax = 4
 
-/** With a comment on each doubtful line. */
 export function writeProfile({ profile, doubts }: ProfileDraft, heading: readonly string[]): string {
   const document = new Document(profile)
   document.commentBefore = heading.map((line) => ` ${line}`).join('\n')

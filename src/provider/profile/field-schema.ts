@@ -26,7 +26,6 @@ function base(usual: FieldPresence) {
   }
 }
 
-/** A path, a list of paths, or an object with options. */
 function field<Shape extends z.ZodRawShape>(shape: Shape) {
   const long = z.strictObject(shape).superRefine((value, context) => {
     const { paths, otherwise } = value as unknown as { paths: readonly string[]; otherwise?: string }

@@ -28,7 +28,6 @@ export function knownNetworks({ networks }: Vocabulary): ReadonlyMap<string, Net
   )
 }
 
-/** The asset, or why there is none. */
 export type AssetLookup = { asset: Asset } | { problem: string }
 
 export function assetBySymbol({ name, bySymbol }: NetworkAssets, symbol: string): AssetLookup {

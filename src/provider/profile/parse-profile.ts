@@ -16,7 +16,7 @@ export function parseProfile(
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
   if (document.errors.length > 0) {
-    // An excerpt of the text follows the first line of a message.
+    // An excerpt of the text follows the first line.
     const faults = document.errors.map(
       ({ message, pos }) =>
         `line ${lines.linePos(pos[0]).line}: ${message.replace(/ at line [^]*|:?\n[^]*/, '')}`,

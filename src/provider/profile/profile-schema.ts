@@ -10,14 +10,12 @@ const parameter = z.string().min(1)
 export const listSchema = z
   .strictObject({
     path: callPath.default('/v1/proxies/deposits'),
-    /** For example a sort order. */
     query: z.record(z.string(), z.string()).default({}),
     /**
      * `since` asks again from the time of the last record; `link` follows the header `Link` with
      * `rel="next"`.
      */
     pages: z.enum(['cursor', 'page', 'offset', 'since', 'link']).default('cursor'),
-    /** By `time`. */
     order: z.enum(['newest-first', 'oldest-first']).default('newest-first'),
     parameters: z
       .strictObject({
