@@ -19,9 +19,9 @@ export const accountsSection = z
   .strictObject({
     /** Only people book to these. */
     own: z.array(accountName).default([]),
-    /** For the other side of a deposit; the first match applies. */
+    /** The first match applies. */
     contra: z.array(z.strictObject({ match: routeMatch.optional(), account: accountName })).default([]),
-    /** The first match for an account applies. */
+    /** The first match applies. */
     labels: z
       .array(
         z
@@ -36,7 +36,6 @@ type AccountsSection = z.output<typeof accountsSection>
 
 export type Accounts = {
   contras: ContraRule[]
-  /** Patterns, built-in and from the settings. */
   known: string[]
   labels: AccountLabel[]
 }
@@ -71,7 +70,6 @@ export function readAccounts(
   return { contras, known, labels, faults }
 }
 
-/** For a section without faults. */
 export function accountsOf(section: AccountsSection, world: AssetCatalog): Accounts {
   const { contras, known, labels } = readAccounts(section, world)
   return { contras, known, labels }
@@ -86,7 +84,6 @@ function checkOwn(account: string, builtIn: readonly string[], refuse: Refuse): 
   else if (builtIn.some((pattern) => patternsOverlap(pattern, account))) refuse([], taken)
 }
 
-/** Shorthands for whose money a deposit is. */
 const usual: Readonly<Record<string, string>> = {
   liability: 'liabilities:deposits:{kind}:{id}',
   income: 'income:deposits:{kind}:{id}',

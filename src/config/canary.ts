@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { EnvironmentReader } from './environment.ts'
 import { duration } from './yaml-file.ts'
 
-/** A webhook to depositd's own public address, to check that webhooks arrive. */
 export const canarySection = z
   .strictObject({
     url: z

@@ -10,7 +10,6 @@ export function readStorageUrls(reader: EnvironmentReader): StorageUrls {
   return { databaseUrl, queueUrl: reader.url('QUEUE_URL', queueSchemes, databaseUrl) }
 }
 
-/** Whichever users log in. */
 export function isQueueInDatabase({ databaseUrl, queueUrl }: StorageUrls): boolean {
   const queue = new URL(queueUrl)
   return (
@@ -37,7 +36,6 @@ function readDatabaseUrl(reader: EnvironmentReader): string {
   return reader.url('DATABASE_URL', databaseSchemes)
 }
 
-/** The setting that holds the URL of each target. */
 export const linkSettings = {
   console: 'PUBLIC_URL',
   dashboards: 'DASHBOARDS_URL',
@@ -46,7 +44,7 @@ export const linkSettings = {
 
 export type LinkTarget = keyof typeof linkSettings
 
-/** As others open the URLs, without a trailing slash. */
+/** Without a trailing slash. */
 export type Links = Readonly<Record<LinkTarget, string | null>>
 
 export function readLinks(reader: EnvironmentReader): Links {
@@ -88,21 +86,20 @@ function isOfOneMachine(hostname: string): boolean {
 
 const names = /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i
 
-/** No other machine can read or reach traffic to this host. */
+/** No other machine can read or reach that traffic. */
 export function isLoopback(host: string): boolean {
   return names.test(host)
 }
 
 export type TracingSettings = {
-  /** With the path for traces. */
   url: string
   headers: Readonly<Record<string, string>>
   serviceName: string
-  /** The share of traces that is sent, 0 to 1. */
+  /** From 0 to 1. */
   ratio: number
 }
 
-/** Under their OpenTelemetry names. Null if no collector is set. */
+/** Null if no collector is set. */
 export function readTracing(reader: EnvironmentReader): TracingSettings | null {
   const asked = reader.optional('OTEL_EXPORTER_OTLP_ENDPOINT') !== undefined
   const endpoint = asked ? reader.url('OTEL_EXPORTER_OTLP_ENDPOINT', ['http', 'https']) : ''
@@ -115,7 +112,7 @@ export function readTracing(reader: EnvironmentReader): TracingSettings | null {
   return asked ? settings : null
 }
 
-/** `name=value` pairs with URL-encoded values: OTEL_EXPORTER_OTLP_HEADERS of the specification. */
+/** OTEL_EXPORTER_OTLP_HEADERS: `name=value` pairs with URL-encoded values. */
 function readHeaders(reader: EnvironmentReader): Record<string, string> {
   const name = 'OTEL_EXPORTER_OTLP_HEADERS'
   const text = reader.optional(name) ?? ''

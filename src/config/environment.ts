@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Fault, messageOf } from '../core/errors.ts'
-/**
- * One letter is replaced, missing or doubled, or two neighbours are swapped. Another additional letter makes another
- * word: HTTPS_PORT is not a typo of HTTP_PORT.
- */
+/** One letter is replaced, missing or doubled, or two neighbours are swapped: HTTPS_PORT is no typo of HTTP_PORT. */
 export function isTypoOf(word: string, meant: string): boolean {
   const place = firstDifference(word, meant)
   const [rest, restMeant] = [word.slice(place), meant.slice(place)]
@@ -38,7 +35,6 @@ export function readFrom<Value>(environment: Environment, read: (reader: Environ
 const unverifiedFault =
   'NODE_TLS_REJECT_UNAUTHORIZED is 0, by which no certificate would be looked at: unset it, and name an authority of your own in NODE_EXTRA_CA_CERTS'
 
-/** Also reads the file that `NAME_FILE` names, and collects the faults. */
 export class EnvironmentReader {
   readonly faults: string[]
   readonly #environment: Environment
@@ -75,7 +71,6 @@ export class EnvironmentReader {
     return this.#checkUrl(name, schemes, this.text(name, fallback))
   }
 
-  /** Comma-separated; empty if not set. */
   urls(name: string, schemes: readonly string[]): string[] {
     const text = this.optional(name)
     return text === undefined ? [] : this.#split(name, text).map((one) => this.#checkUrl(name, schemes, one))

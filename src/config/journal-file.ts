@@ -38,7 +38,7 @@ export function parseJournalFile(content: string): { file: JournalFile | null; f
   return { file, faults: faults.map(countFromOne) }
 }
 
-/** People count the lines of a journal from 1, like the lines of a file. */
+/** People count the lines of a journal from 1. */
 function countFromOne(fault: string): string {
   const [, before = '', place, after = ''] = /^((?:line \d+, )?)lines\.(\d+)([.:][^]*)$/.exec(fault) ?? []
   if (place === undefined) return fault

@@ -13,7 +13,6 @@ import {
 import { knownNetworks, type NetworkEntry } from './known-networks.ts'
 
 const readingFields = {
-  /** Nodes that must agree on what will be booked. */
   quorum: z.int().min(1).max(10).default(1),
   finality: z
     .strictObject({
@@ -54,7 +53,6 @@ function checkReading(entry: ReadingEntry, context: ReadingIssueSink): void {
   }
 }
 
-/** For an entry without faults. */
 export function readingOf({ quorum, finality, traces }: ReadingEntry): NetworkReading {
   const { tag = 'finalized', depth } = finality
   return {
@@ -67,7 +65,7 @@ export function readingOf({ quorum, finality, traces }: ReadingEntry): NetworkRe
 export const symbol = z.string().min(1).max(20)
 export const decimals = z.int().min(0).max(38)
 
-/** One text serves the daemon and the deposit service, which uses neither `startHeight` nor the fields for reading. */
+/** For the daemon and the deposit service, which uses neither `startHeight` nor the fields for reading. */
 const networkSchema = z
   .strictObject({
     name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'is no network name: lower-case letters, digits and _'),
@@ -76,7 +74,7 @@ const networkSchema = z
     ...readingFields,
     /** Omitted decimals are read from the chain. */
     assets: z.array(z.strictObject({ symbol, contract: z.string(), decimals: decimals.optional() })).min(1),
-    /** Block or slot at which the first scan begins. Default: the height that is final then. */
+    /** Block or slot. Default: the height that is final at the first scan. */
     startHeight: z.int().min(0).optional(),
   })
   .superRefine(checkNetwork)
@@ -124,19 +122,17 @@ export function addressOf(family: Family, text: string): Address | null {
   }
 }
 
-/** With decimals from the entry, or from their family. */
 export function assetsOf(entry: NetworkEntry): Asset[] {
   return described(entry).flatMap(({ digits, ...label }) =>
     digits === undefined ? [] : [{ ...label, decimals: digits }],
   )
 }
 
-/** Their decimals are read from the chain. */
 export function unpinnedOf(entry: NetworkEntry): AssetLabel[] {
   return described(entry).flatMap(({ digits, ...label }) => (digits === undefined ? [label] : []))
 }
 
-/** Skips an invalid contract, which has a fault of its own. */
+/** An invalid contract has a fault of its own. */
 function described({ name, family, assets }: NetworkEntry): (AssetLabel & { digits: number | undefined })[] {
   const network = name as NetworkName
   return assets.flatMap(({ contract, symbol: label, decimals: stated }) => {
@@ -147,7 +143,6 @@ function described({ name, family, assets }: NetworkEntry): (AssetLabel & { digi
   })
 }
 
-/** The setting that lists a network's nodes. */
 export function rpcName(network: string): string {
   return `RPC_${network.toUpperCase()}`
 }

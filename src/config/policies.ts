@@ -30,7 +30,6 @@ export type PolicyFault = { path: (string | number)[]; message: string }
 
 export type ConfiguredPolicies = { policy: Policy; routes: RoutePolicy[] }
 
-/** For a section without faults. */
 export function policiesOf(section: PolicySection, world: AssetCatalog): ConfiguredPolicies {
   const { policy, routes } = readPolicies(section, world)
   return { policy, routes }
@@ -68,7 +67,6 @@ export type Refuse = (path: PolicyFault['path'], message: string) => void
 type CatalogAsset = AssetCatalog['assets'][number]
 type PolicyScope = { assetIn?: CatalogAsset | undefined; assetOut?: CatalogAsset | undefined; refuse: Refuse }
 
-/** Omits fields that are not set. */
 function policyOf(fields: PolicyFields, scope: PolicyScope): Partial<Policy> {
   const { tolerance, fee, minimum } = fields
   const policy = {
@@ -201,7 +199,7 @@ function assetsOfMatch({ asset }: RouteMatch, world: AssetCatalog, refuse: Refus
   return { assetIn: find('in'), assetOut: find('out') }
 }
 
-/** By contract, or else by symbol. The caller rejects a symbol with several assets. */
+/** The caller rejects a symbol with several assets. */
 function assetsNamed(name: string, { networks, assets }: AssetCatalog): CatalogAsset[] {
   const [network = '', code = ''] = name.split('/')
   const family = networks.find((one) => one.name === network)?.family
@@ -211,7 +209,6 @@ function assetsNamed(name: string, { networks, assets }: AssetCatalog): CatalogA
   return exact.length > 0 ? exact : ofNetwork.filter(({ symbol }) => symbol === code)
 }
 
-/** Whether every deposit that matches the later pattern matches the earlier one. */
 export function covers(earlier: RoutePattern, later: RoutePattern): boolean {
   const { assetIn, assetOut } = later
   const implied: RoutePattern = {
@@ -224,7 +221,6 @@ export function covers(earlier: RoutePattern, later: RoutePattern): boolean {
   })
 }
 
-/** The file contains only the section `policy`. */
 export function parsePolicyFile(
   text: string,
   { networks, creditAsset }: { networks: readonly NetworkSettings[]; creditAsset: Asset },

@@ -38,10 +38,9 @@ const fee = z.discriminatedUnion('model', [
     .refine(({ lowBps, highBps }) => lowBps <= highBps, 'has its lowBps above its highBps'),
 ])
 
-/** On all routes or on one. */
 const fields = z.strictObject({
   webhookWithin: duration,
-  /** The service sends webhooks for these. Every deposit would otherwise miss one for each other status. */
+  /** Every deposit would otherwise miss a webhook for each other status. */
   webhookStatuses: z.array(z.enum(claimStatuses)),
   apiWithin: duration,
   chainWithin: duration,
@@ -85,7 +84,6 @@ const defaults = {
   acceptsUnnamed: false,
 }
 
-/** Also the whole content of a policy file. */
 export const policySection = overrides
   .extend({ routes: z.array(overrides.extend({ match: routeMatch })).default([]) })
   .prefault({})

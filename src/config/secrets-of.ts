@@ -7,7 +7,6 @@ type SettingsWithSecrets = Pick<
   'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'ops' | 'tracing' | 'canary'
 >
 
-/** No log may contain these. */
 export function secretsOf({
   databaseUrl,
   queueUrl,

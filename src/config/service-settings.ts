@@ -12,7 +12,6 @@ export type ServiceConfig = {
   host: string
   port: number
   tls: { cert: string; key: string } | null
-  /** Those with an RPC URL. */
   networks: readonly NetworkSettings[]
   pricesUrl: string | null
   /** In addition to the endpoints registered through the API. */
@@ -38,7 +37,6 @@ const daemonsNames = ['SERVICE_URL', 'SERVICE_API_KEY']
 
 const httpSchemes = ['http', 'https']
 
-/** Show that the operator configures a service, instead of one on local chains. */
 export function serviceNamesIn(environment: Environment): string[] {
   return Object.keys(environment).filter((name) => {
     const plain = name.replace(/_FILE$/, '')
@@ -107,7 +105,6 @@ function readWebhook(reader: EnvironmentReader): ServiceConfig['webhook'] {
   return pair === null ? null : { url: pair[0], secret: pair[1] }
 }
 
-/** Two settings that are valid only together. */
 function readPair(
   reader: EnvironmentReader,
   [first, second]: readonly [string, string],
@@ -140,10 +137,7 @@ function networksOf({ networks }: ServiceFile, reader: EnvironmentReader): Netwo
   return served
 }
 
-/**
- * A typo would silently leave a setting at its default, so unknown names with our prefixes are faults. The networks are
- * known only if the file can be read.
- */
+/** Typos would silently leave settings at their defaults. Networks are known only if the file can be read. */
 function refuseUnknown(environment: Environment, file: ServiceFile | null, faults: string[]): void {
   const known = [...ownNames, ...(file?.networks ?? []).map(({ name }) => rpcName(name))]
   const strange = serviceNamesIn(environment).filter((name) => {
@@ -170,7 +164,6 @@ const schema = z.strictObject({
       prices: z.record(z.string(), decimal).default({}),
       feeBasisPoints: basisPoints.default(0),
       spreadBasisPoints: basisPoints.default(0),
-      /** How often prices are read, and how long they are used. */
       readEvery: some.prefault('10s'),
       staleAfter: some.prefault('1m'),
     })

@@ -26,7 +26,7 @@ const casesSection = z
 
 const alertsSection = z
   .strictObject({
-    /** In units of the asset. A smaller loss raises no alert; an asset not listed has no such limit. */
+    /** In units of the asset. An asset not listed has no such limit. */
     lossAbove: z.record(z.string(), units).default({}),
     after: duration.prefault('5m'),
     causeWithin: duration.prefault('1h'),
@@ -35,7 +35,6 @@ const alertsSection = z
 
 const network = z.string().refine(isNetwork, 'is no address, nor a network like 10.0.0.0/8 or fd00::/8')
 
-/** For unauthenticated clients of the webhook endpoint. */
 const intakeSection = z
   .strictObject({
     /** Their `X-Forwarded-For` is trusted. */
@@ -58,11 +57,9 @@ function isNetwork(text: string): boolean {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= bitsMax)
 }
 
-/** Apart from the books. Without it, amounts are not valued. */
 const valuationSection = z
   .strictObject({
     currency: z.string().regex(/^[A-Z]{3}$/, 'is not three capital letters, like EUR'),
-    /** Older prices are ignored. */
     maxAge: duration.refine((ms) => ms > 0, 'is no time at all').prefault('24h'),
   })
   .nullable()
@@ -80,7 +77,6 @@ const schema = z
         senders: z.record(z.string(), z.array(z.string())).default({}),
         /** The asset in which a StableWallet is credited. */
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
-        /** A built-in profile, or the path of a file. */
         profile: z.string().min(1).default('depositd'),
         request: z
           .strictObject({ timeout: duration.prefault('15s'), attempts: z.int().min(1).max(10).default(3) })
@@ -106,7 +102,6 @@ const schema = z
         seal: cron.default('15 */10 * * * *'),
         /** How far before the oldest open deposit each poll reads, so that late changes of records are seen. */
         pollOverlap: duration.prefault('1h'),
-        /** While any deposit is this young, every tick reads. */
         pollYoung: duration.prefault('1h'),
         pollQuiet: duration.prefault('1m'),
         /** How often all records are read, so that unseen changes and deletions are found. */

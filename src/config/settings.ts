@@ -31,16 +31,15 @@ export type Settings = {
   webhooks: WebhookAuthSettings
   intake: IntakeLimitSettings
   networks: readonly NetworkSettings[]
-  /** If it is not the height that is final then. */
+  /** Default: the height that is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
-  /** Of a StableWallet. */
   creditAsset: Asset
   /** The service forwards from these, as `network/address`. */
   senders: ReadonlySet<string>
   policy: Policy
-  /** In order; the first that matches a deposit applies. */
+  /** The first match applies. */
   routes: readonly RoutePolicy[]
-  /** In order; the first match applies. */
+  /** The first match applies. */
   contras: readonly ContraRule[]
   /** Patterns of the known accounts, and the names of accounts in other books. */
   accounts: { known: readonly string[]; labels: readonly AccountLabel[] }
@@ -53,11 +52,9 @@ export type Settings = {
   /** Null if off. */
   canary: CanarySettings | null
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
-  /** Of the webhook endpoint. */
   http: HttpBindAddress
   /** On loopback by default, since it is not public. */
   ops: OpsBindAddress
-  /** As others open them. */
   links: Links
   logLevel: LogLevel
   /** Null if tracing is off. */
@@ -72,7 +69,6 @@ export type ServiceApiSettings = {
   attemptsMax: number
 }
 
-/** For unauthenticated clients of the webhook endpoint. */
 export type IntakeLimitSettings = {
   /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
@@ -129,14 +125,12 @@ function readSettingsFile(
 
 const profilesFolder = join(import.meta.dirname, '../../profiles')
 
-/** A plain name is a built-in profile; a path is relative to the settings file. */
 function profilePath(profile: string, settingsPath: string | undefined): string {
   return /^[a-z0-9-]+$/.test(profile)
     ? join(profilesFolder, `${profile}.yaml`)
     : resolve(dirname(settingsPath ?? ''), profile)
 }
 
-/** A file with faults contributes nothing. */
 function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settings['service'] {
   return {
     url: reader.url('SERVICE_URL', httpSchemes),
@@ -215,7 +209,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   }
 }
 
-/** A typo would silently leave a setting at its default, so unknown names with our prefixes are faults. */
+/** A typo would silently leave a setting at its default. */
 function refuseUnknown(environment: Environment, file: SettingsFile | null, faults: string[]): void {
   const known = new Set(['DEPOSITD_CONFIG', ...(file?.networks.map(({ name }) => rpcName(name)) ?? [])])
   const strange = Object.keys(environment)
@@ -225,7 +219,6 @@ function refuseUnknown(environment: Environment, file: SettingsFile | null, faul
     faults.push(...strange.map((name) => `${name} is no setting; known are ${[...known].join(', ')}`))
 }
 
-/** Besides the files read by name. */
 const followedNames = ['DEPOSITD_CONFIG_FILE', 'WEBHOOK_SCHEME_FILE', 'WEBHOOK_SECRETS_FILE']
 
 /**

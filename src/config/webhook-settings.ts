@@ -13,7 +13,6 @@ export type WebhookAuthSettings = {
   keys: { secrets: readonly SecretSetting[]; publicKeys: string | null }
 }
 
-/** For a file that names no scheme. */
 export function readSchemeName(reader: EnvironmentReader): SchemeName | null {
   return reader.optionalChoice('WEBHOOK_SCHEME', schemeNames)
 }
@@ -81,7 +80,7 @@ function parseSecret(entry: string): { secret: SecretSetting; problem: string | 
 }
 
 function problemOf({ text, notBefore, notAfter }: SecretSetting, bounds: string): string | null {
-  // A misspelt bound would otherwise become part of the secret, which would then match no signature.
+  // A misspelt bound would otherwise become part of the secret.
   if (/\snot-?\w*\s*=/i.test(text))
     return 'takes not-before=TIME and not-after=TIME, each once, after the secret'
   if ((bounds.match(/not-before/g) ?? []).length > 1 || (bounds.match(/not-after/g) ?? []).length > 1)
@@ -121,7 +120,6 @@ const field = z.string().regex(/^[\w.-]{1,40}$/, 'is no name of a field in a hea
 const prefix = z.string().max(100)
 const tolerance = duration.prefault('5m')
 
-/** For both HMAC and public keys. */
 const signed = {
   header: headerName,
   /** If the header is a list like `t=…,v1=…`. */
@@ -146,7 +144,6 @@ const hmac = z
     ...signed,
     algorithm: z.enum(['sha1', 'sha256', 'sha384', 'sha512']).default('sha256'),
     encoding: encoding.default('hex'),
-    /** Of the key in `WEBHOOK_SECRETS`. */
     key: z.enum(['utf8', 'base64', 'hex', 'whsec']).default('utf8'),
   })
   .superRefine(checkTemplate)
@@ -175,7 +172,6 @@ export const webhookSection = z.discriminatedUnion(
   [
     z.strictObject({
       scheme: z.literal('standard-webhooks'),
-      /** Prefix of the names of the three headers. */
       headers: headerName.default('webhook'),
       tolerance,
     }),
@@ -201,7 +197,6 @@ type WebhookSection = z.output<typeof webhookSection>
 
 const defaultWebhooks: WebhookSection = webhookSection.parse({ scheme: 'standard-webhooks' })
 
-/** The scheme decides which keys the section takes. */
 export function withScheme(document: unknown, scheme: SchemeName): unknown {
   if (!isMap(document)) return document
   const section = document.webhooks ?? {}

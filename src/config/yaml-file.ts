@@ -26,7 +26,6 @@ export function parseYaml<Schema extends z.ZodType>(
   }
 }
 
-/** One key per line. */
 export function writeYaml(document: object): string {
   return stringify(document)
 }
