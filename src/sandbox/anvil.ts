@@ -15,7 +15,6 @@ import { type Child, endLeftover, hasLeftover, lastOutput, startChild } from './
 export type AnvilSettings = {
   name: NetworkName
   chainId: number
-  /** Holds the chain, the process record and the node's output. */
   folder: string
   /** If absent or in use, a free port is chosen. */
   port?: number
@@ -39,10 +38,9 @@ const retryEveryMs = 20
 const blockMsByDefault = 1000
 
 /**
- * Continues the chain of the folder. `finalized` is two blocks behind the head. After a kill of this
- * process, the node is found and its whole chain kept; only if the node was killed too, the blocks since the
- * last save are lost.
- * @throws Fault `remote_failed` with the last lines of the node's output
+ * Continues the chain of the folder, and finds a node that outlived its process. Only if both were killed, the blocks
+ * since the last save are lost.
+ * @throws Fault `remote_failed`
  */
 export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
   const { name, chainId, folder, log, blockMs = blockMsByDefault } = settings
@@ -67,7 +65,6 @@ export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
   return { name, url, pid: child.pid, client, ...(await keepMining({ client, file, child, blockMs, log })) }
 }
 
-/** If the node outlived the process that started it. */
 async function rescueChain({ folder, chainId, log }: AnvilSettings, file: ChainFile): Promise<void> {
   if (!hasLeftover(folder, programName)) return
   try {
@@ -162,7 +159,6 @@ async function endedEarly(child: Child): Promise<string> {
 }
 
 type ChainFile = {
-  /** Empty for a new chain. */
   loadOptions(): readonly string[]
   saveIfDue(client: EvmClient): Promise<void>
   save(client: EvmClient): Promise<void>
@@ -172,10 +168,7 @@ type ChainFile = {
 const pausePerSaving = 50
 const pauseMinMs = 900
 
-/**
- * Anvil's own `--state` overwrites its file in place, so a kill leaves half of it. This file is always the
- * old version or the new one.
- */
+/** Anvil's own `--state` overwrites its file in place; a kill leaves half of it. */
 function chainFile(folder: string): ChainFile {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'chain.json.gz')
@@ -197,7 +190,6 @@ function chainFile(folder: string): ChainFile {
   }
 }
 
-/** Anvil reads only the uncompressed form. */
 function unpack(folder: string, path: string): string {
   const plain = join(folder, 'chain.json')
   writeFileSync(plain, gunzipSync(readFileSync(path)))
@@ -211,7 +203,6 @@ type MinerSettings = {
   onBlock: () => Promise<void>
 }
 
-/** Further blocks after which a block is `finalized`. */
 const blocksToFinal = 2
 const idleBlockMs = 5000
 
@@ -241,7 +232,6 @@ async function mineUntil(stopping: AbortSignal, settings: MinerSettings): Promis
       minedAt = performance.now()
       await settings.onBlock()
     } catch (error) {
-      // The block is late; the next turn tries again.
       if (!stopping.aborted) logEvent(settings.log, 'block_not_made', { err: error })
     }
   }

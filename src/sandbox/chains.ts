@@ -10,11 +10,9 @@ import { createMints, solanaGenesis, solanaSigners } from './solana-faucet.ts'
 export type { SandboxNetwork } from './local-networks.ts'
 
 export type ChainsSettings = {
-  /** Holds one folder for each network. */
   folder: string
-  /** All four by default. */
   names?: readonly string[]
-  /** Between slots too; close to the real networks by default. */
+  /** Close to the real networks by default. */
   blockMs?: number
   slotMs?: number
   /** By default networks take any free ports. */
@@ -28,7 +26,7 @@ export type Chains = { networks: readonly SandboxNetwork[]; stop(): Promise<void
 type RunningNetwork = { network: SandboxNetwork; stop: () => Promise<void> }
 
 /**
- * In parallel, with the test tokens. If one fails, all are stopped.
+ * If one fails, all are stopped.
  * @throws Fault `remote_failed`
  */
 export async function startChains(settings: ChainsSettings): Promise<Chains> {

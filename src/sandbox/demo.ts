@@ -15,16 +15,14 @@ export type TrafficTarget = { network: NetworkName; address: Address }
 
 export type TrafficSettings = {
   networks: readonly SandboxNetwork[]
-  /** Grouped by owner. */
   targets: readonly TrafficTarget[]
   everyMs: number
   faults: Faults
-  /** Settled or reconciled. */
   countSettled: () => Promise<number>
   log: Logger
 }
 
-/** In units of the asset, by symbol; the payments take turns. */
+/** In units of the asset, by symbol. */
 const amounts: Record<string, readonly string[]> = {
   USDC: ['100', '250', '40'],
   USDT: ['80', '120', '25'],
@@ -32,7 +30,6 @@ const amounts: Record<string, readonly string[]> = {
   SOL: ['1', '0.5', '2'],
 }
 
-/** Two payments that go well, then one that the service forwards a tenth short. */
 const opening = [
   { network: 'base', symbol: 'USDC', amount: '250' },
   { network: 'mainnet', symbol: 'USDT', amount: '80' },
@@ -40,16 +37,12 @@ const opening = [
 ]
 const settledWithinMs = 60_000
 
-/** Payments until the traffic slows down, and how many times slower it is then. */
 const briskPayments = 40
 const slowdown = 10
 
 type Payment = { network: SandboxNetwork; symbol: string; to: Address; amount: string }
 
-/**
- * Real payments every few seconds. In a new database, the first error of the service is planted; others
- * follow by chance.
- */
+/** In a new database, the first error of the service is planted; others follow by chance. */
 export function startTraffic(settings: TrafficSettings): { stop: () => Promise<void> } {
   const stopping = new AbortController()
   const running = makePayments(settings, stopping.signal)
@@ -65,8 +58,7 @@ async function makePayments(settings: TrafficSettings, stopping: AbortSignal): P
   const { everyMs } = settings
   if ((await settings.countSettled()) === 0) await makeOpening(settings, stopping)
   const payments = paymentsOf(settings)
-  // A stride that shares no factor with the number of payments visits all of them and changes the network
-  // each time.
+  // A stride without a common factor visits all payments and changes the network each time.
   const stride = strideOf(payments.length)
   for (let count = 0; !stopping.aborted; count++) {
     const payment = payments[(count * stride) % payments.length]
@@ -146,7 +138,6 @@ export type DemoChannel = {
   forwardRecipient: string
 }
 
-/** One channel forwards to Base, one to Solana. */
 export async function demoOwners(): Promise<{ channels: readonly DemoChannel[]; wallet: string }> {
   const solanaRecipient = await sandboxSigner('recipient of the demonstration')
   return {
@@ -173,7 +164,6 @@ export type DemoServiceSettings = Omit<SandboxServiceSettings, 'webhooks' | 'fau
   webhookUrl: string
 }
 
-/** Per deposit, so that there are mismatches to see. */
 const faults = { seed: 'demonstration', dropWebhookRate: 0.08, shortForwardRate: 0.08 }
 
 export function startDemoService({ webhookUrl, ...settings }: DemoServiceSettings): Promise<DepositService> {

@@ -21,7 +21,6 @@ import { assert } from '../core/errors.ts'
 import type { Amount } from '../core/money.ts'
 import { type Faucet, type TestToken, testTokens, tokenDecimals } from './faucet.ts'
 
-/** The node holds the keys of its accounts and mines on request. */
 export function openEvmClient(url: string, chainId: number) {
   const chain = defineChain({
     id: chainId,
@@ -46,10 +45,7 @@ export const tokenAbi = parseAbi([
   'function decimals() view returns (uint8)',
 ])
 
-/**
- * Deploys the missing tokens. They are the deployer's first transactions, so the addresses are the same on
- * every chain. Only the deployer may mint.
- */
+/** These are the deployer's first transactions, so the addresses are the same on every chain. */
 export async function deployTokens(client: EvmClient, deployer: EvmAddress): Promise<EvmAddress[]> {
   const addresses = tokenAddresses(deployer)
   const codes = await Promise.all(addresses.map((address) => client.getCode({ address })))
@@ -90,7 +86,6 @@ function tokenBytecode(): Hex {
   return parts.join(decimalsBody.replace('12', '06')) as Hex
 }
 
-/** The node holds the keys. */
 export type EvmAccounts = { deployer: EvmAddress; treasury: EvmAddress; payer: EvmAddress }
 
 const tokensOfPayerMin = 10n ** 15n
@@ -106,8 +101,7 @@ export async function nodeAccounts(client: EvmClient): Promise<EvmAccounts> {
 
 /** Ether comes from the treasury. The node assigns the nonces of its accounts. */
 export function evmFaucet(client: EvmClient, { deployer, treasury, payer }: EvmAccounts): Faucet {
-  // The node may give two transactions sent at once the same nonce, and accepts only the first. This process
-  // therefore sends one at a time, and again if another process was faster.
+  // The node may give two transactions sent at once the same nonce. Another process may still be faster.
   const inOrder = oneAtATime()
   const send = (transfer: EvmTransfer): Promise<Hash> =>
     inOrder(() => withRetry(() => sendTransfer(client, transfer), untilNumbered))
@@ -187,7 +181,6 @@ async function sendTransfer(
   })
 }
 
-/** For a long demonstration, unless the payer still has enough. */
 export async function stockPayer(
   client: EvmClient,
   { deployer, payer }: EvmAccounts,
@@ -203,7 +196,7 @@ export async function stockPayer(
   await client.mine({ blocks: 1 })
 }
 
-/** Runs work in the order of the calls. A failure does not stop the next. */
+/** A failure does not stop the next. */
 function oneAtATime(): <Result>(work: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {

@@ -3,7 +3,7 @@ import type { Amount } from '../core/money.ts'
 
 type FaucetPayment = { asset: AssetKey; to: Address; amount: Amount }
 
-/** Every payment is a real transaction. Calls may run in parallel. */
+/** Calls may run in parallel. */
 export type Faucet = {
   payer: Address
   /** Sends new or spare money; returns after it has arrived. */
@@ -11,7 +11,7 @@ export type Faucet = {
   /** Returns after the node has accepted the transaction. */
   pay(payment: FaucetPayment): Promise<TxId>
   /**
-   * @returns the block or slot that holds the transaction
+   * @returns the block or slot
    * @throws Error if the chain rejected it
    */
   landed(transaction: TxId): Promise<bigint>

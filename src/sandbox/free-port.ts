@@ -4,13 +4,9 @@ import { createServer } from 'node:net'
 
 export const loopback = '127.0.0.1'
 
-/**
- * Below the ephemeral ports (from 32768 on Linux, 49152 elsewhere), so that a port found free is still free
- * a second later.
- */
+/** Below the ephemeral ports (from 32768 on Linux, 49152 elsewhere), so that a free port stays free for a moment. */
 const [lowest, highest] = [20_000, 32_000]
 
-/** The wanted port if it is free, otherwise any. */
 export async function freePort(wanted?: number): Promise<number> {
   return (
     (wanted === undefined ? null : await tryPort(wanted)) ??

@@ -7,7 +7,6 @@ import { type Chains, type OnPart, startChains, timed } from './chains.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 
 export type GroundSettings = {
-  /** Created if missing. */
   folder: string
   log: Logger
   onPart: OnPart

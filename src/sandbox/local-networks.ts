@@ -22,7 +22,7 @@ import { type SandboxSolanaRpc, type SolanaSigners, solanaFaucet, solanaSigners 
 
 export type SandboxNetwork = NetworkSettings & Faucet
 
-/** The same ports on every start if they are free, so that the settings of clients stay valid. */
+/** The same ports on every start if they are free, so that settings of clients stay valid. */
 export const evmNetworks = [
   { name: 'mainnet' as NetworkName, chainId: 1, port: 18_545 },
   { name: 'base' as NetworkName, chainId: 8453, port: 18_546 },
@@ -30,10 +30,7 @@ export const evmNetworks = [
 ]
 export const solana = { name: 'solana' as NetworkName, port: 18_899 }
 
-/**
- * A network that another process has started.
- * @throws Error if the node does not respond
- */
+/** @throws Error if the node does not respond */
 export async function openNetwork(name: string, url: string): Promise<SandboxNetwork> {
   const evm = evmNetworks.find((network) => network.name === name)
   if (evm === undefined) {
@@ -45,7 +42,7 @@ export async function openNetwork(name: string, url: string): Promise<SandboxNet
   return evmNetwork(evm, { client, url, accounts: await nodeAccounts(client) })
 }
 
-/** A hexadecimal address in mixed case carries a checksum, which must be right. */
+/** Mixed case carries a checksum, which must be right. */
 export function isAddressOn({ family }: SandboxNetwork, text: string): boolean {
   return family === 'evm' ? isEvmAddress(text) : isSolanaAddress(text)
 }

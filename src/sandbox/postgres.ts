@@ -7,11 +7,9 @@ import { openCluster, postgresProcess } from './postgres-cluster.ts'
 import { type Child, lastOutput, startChild } from './processes.ts'
 
 export type PostgresSettings = {
-  /** Holds the data, the password and the server's log; created if missing. */
   folder: string
   /** If absent or in use, a free port is chosen. */
   port?: number
-  /** `none` trades crash safety for speed. */
   durability?: 'full' | 'none'
   /** In PostgreSQL's notation. */
   sharedBuffers?: string
@@ -31,8 +29,8 @@ const retryEveryMs = 25
 const duplicateDatabase = '42P04'
 
 /**
- * On loopback, with the data of the folder or new data.
- * @throws Fault `remote_failed` with the last lines of the server's output
+ * On loopback.
+ * @throws Fault `remote_failed`
  */
 export async function startPostgres(settings: PostgresSettings): Promise<PostgresServer> {
   const { folder, log, durability = 'full', sharedBuffers = '32MB', environment = {} } = settings

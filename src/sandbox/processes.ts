@@ -7,14 +7,11 @@ import { Fault, messageOf } from '../core/errors.ts'
 import { logEvent } from '../log/log-event.ts'
 
 export type ChildSettings = {
-  /** Names `{name}.process.json` and `{name}.log` in `folder`. */
   name: string
   folder: string
   command: string
   args: readonly string[]
-  /** Asks the program to save its state and end. */
   stopSignal: 'SIGINT' | 'SIGTERM'
-  /** Null for the user of this process. */
   user: UserIds | null
   /** The whole environment: no setting of this process leaks into it. */
   env: Readonly<Record<string, string>>
@@ -25,7 +22,7 @@ export type UserIds = { uid: number; gid: number }
 
 export type Child = {
   pid: number
-  /** The exit status, or the signal that ended the program. */
+  /** The exit status, or the signal that ended it. */
   ended: Promise<number | string>
   /** Within `stopWithinMs`, with SIGKILL if the stop signal is ignored. */
   stop(): Promise<void>
@@ -37,8 +34,8 @@ const checkEveryMs = 20
 type ProcessRecord = { pid: number; identity: string; stopSignal: 'SIGINT' | 'SIGTERM' }
 
 /**
- * Records a program that may outlive a kill -9 of this process, so that the next start ends it first. It
- * leads its own process group, so that Ctrl-C reaches only this process, which stops all programs in order.
+ * A program may outlive a kill -9 of this process, so it is recorded and the next start ends it first. It leads its own
+ * process group: Ctrl-C reaches only this process, which stops all programs in order.
  * @throws Fault `remote_failed` if the program cannot be started
  */
 export async function startChild(settings: ChildSettings): Promise<Child> {
@@ -64,22 +61,17 @@ export async function startChild(settings: ChildSettings): Promise<Child> {
   return { pid, ended, stop: () => (stopping ??= stop()) }
 }
 
-/** Shows why a program failed. */
 export function lastOutput(folder: string, name: string): string {
   const linesMax = 5
   return readFileSync(outputPath(folder, name), 'utf8').trimEnd().split('\n').slice(-linesMax).join(' | ')
 }
 
-/** Whether a killed run left a program running under this name. */
 export function hasLeftover(folder: string, name: string): boolean {
   const record = readRecord(recordPath(folder, name))
   return record !== null && identifyProcess(record.pid) === record.identity
 }
 
-/**
- * Leaves a reused process number alone.
- * @returns the recorded number, which no longer belongs to a program of the sandbox
- */
+/** Leaves a reused process number alone. @returns the recorded number, which is no longer a program of the sandbox */
 export async function endLeftover(folder: string, name: string, log: Logger): Promise<number | null> {
   const record = readRecord(recordPath(folder, name))
   if (record !== null && hasLeftover(folder, name)) {
@@ -153,8 +145,8 @@ function outputPath(folder: string, name: string): string {
 }
 
 /**
- * The operating system reuses process numbers, so the start time identifies a run; null if none runs. Slim
- * images lack `ps`, so Linux reads `/proc`.
+ * Process numbers are reused, so the start time identifies a run; null if none runs. Slim images lack `ps`, so Linux
+ * reads `/proc`.
  */
 export function identifyProcess(pid: number): string | null {
   return process.platform === 'linux' ? identifyByProc(pid) : identifyByPs(pid)
@@ -162,8 +154,7 @@ export function identifyProcess(pid: number): string | null {
 
 function identifyByProc(pid: number): string | null {
   const stat = readOrNull(`/proc/${pid}/stat`)
-  // The name in parentheses may contain spaces and parentheses, so the fields count from the last
-  // parenthesis.
+  // The name in parentheses may contain spaces and parentheses.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
   const [state, startedTicks] = [fields?.[0], fields?.[19]]
   if (state === undefined || startedTicks === undefined || isDead(state)) return null

@@ -23,10 +23,8 @@ export type SandboxServiceSettings = {
   webhooks: readonly WebhookEndpoint[]
   /** Null disables faults. */
   faults: FaultSettings | null
-  /** By default the usual port, or a free one if that is in use. */
   port?: number
   tls?: TlsSettings
-  /** 0 for any free port. */
   adminPort?: number
   log: Logger
 }
@@ -38,7 +36,6 @@ const replaceAfterMs = 120_000
 /** In whole units of USDC; other pairs are derived. */
 const prices = { 'ETH/USDC': '3000', 'SOL/USDC': '150', 'USDT/USDC': '0.9995' }
 
-/** More than a long demonstration forwards. */
 const liquidity: Readonly<Record<string, string>> = { ETH: '100', SOL: '1000' }
 const liquidityOfTokens = '1000000'
 
@@ -76,10 +73,7 @@ async function fundLiquidity(network: SandboxNetwork, { seed }: SandboxSecrets):
   }
 }
 
-/**
- * Only this user can read the file. Keys that the service does not accept are replaced; secrets of the
- * chains and the database stay.
- */
+/** Keys that the service does not accept are replaced; secrets of the chains and the database stay. */
 export function sandboxSecrets(folder: string): SandboxSecrets {
   const path = join(folder, 'secrets.json')
   const stored = readSecrets(path)
@@ -114,17 +108,12 @@ export type ServiceAloneSettings = GroundSettings & {
 export type ServiceAlone = {
   service: DepositService
   networks: readonly SandboxNetwork[]
-  /** Absolute paths. */
   keyFiles: ServiceFiles
   databaseUrl: string
   stop(): Promise<void>
 }
 
-/**
- * Without depositd.
- * @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not
- * start
- */
+/** @throws Fault `usage_bad` if another process uses the folder, `remote_failed` if a component does not start */
 export async function startServiceAlone(settings: ServiceAloneSettings): Promise<ServiceAlone> {
   const { folder, onPart, ...asked } = settings
   await using starting = new AsyncDisposableStack()

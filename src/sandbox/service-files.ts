@@ -5,7 +5,6 @@ import type { SandboxNetwork } from './local-networks.ts'
 /** Random per folder; there is no default to guess. */
 export type SandboxSecrets = { readKey: string; writeKey: string; webhookSecret: string; seed: string }
 
-/** For commands in another process. */
 export type ServicePlace = {
   pid: number
   url: string
@@ -16,15 +15,11 @@ export type ServicePlace = {
 }
 
 const placeFile = 'service.json'
-/** Each file holds one key. */
 export const serviceKeyFile = { write: 'write-key', read: 'read-key' } as const
 
 export type ServiceFiles = Record<keyof typeof serviceKeyFile, string>
 
-/**
- * Each key is alone in its file, which a shell reads most easily.
- * @returns the paths of the key files
- */
+/** A shell most easily reads a file with a single key. */
 export function writeServiceFiles(
   folder: string,
   {
@@ -45,7 +40,7 @@ export function writeServiceFiles(
   return paths
 }
 
-/** Runs now or ran last; null if none ever ran. */
+/** Null if no service ever ran here. */
 export function readServicePlace(folder: string): ServicePlace | null {
   try {
     return JSON.parse(readFileSync(join(folder, placeFile), 'utf8')) as ServicePlace

@@ -12,11 +12,10 @@ export type SandboxAddresses = {
   apiKey: string
   webhookSecret: string
   networks: readonly NetworkSettings[]
-  /** By network. */
   senders: Readonly<Record<string, readonly string[]>>
   httpPort: number
   opsPort: number
-  /** In addition to the sandbox's own, which it overrides. */
+  /** Overrides the sandbox's own. */
   policy?: Readonly<Record<string, unknown>>
 }
 
@@ -33,7 +32,6 @@ const sandboxPolicy = {
 }
 const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * * *', pollOverlap: '10m' }
 
-/** @returns the environment, as it stands in the file */
 export function writeSettings(addresses: SandboxAddresses): Record<string, string> {
   const { folder, networks, senders } = addresses
   const policy = { ...sandboxPolicy, ...addresses.policy }

@@ -45,13 +45,11 @@ export async function solanaSigners(): Promise<SolanaSigners> {
   return { authority, payer, mints: await Promise.all(mints) }
 }
 
-/** The chain's own accounts pay fees, rent and the money they give away. */
 export function solanaGenesis({ authority, payer }: SolanaSigners): Map<KitAddress, bigint> {
   const lamportsEach = 10_000_000n * 1_000_000_000n
   return new Map([authority, payer].map(({ address }) => [address, lamportsEach]))
 }
 
-/** Creates missing mints, and gives the payer tokens. */
 export async function createMints(rpc: SandboxSolanaRpc, signers: SolanaSigners): Promise<void> {
   const { authority, payer, mints } = signers
   const space = BigInt(getMintSize())

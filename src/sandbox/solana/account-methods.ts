@@ -34,7 +34,6 @@ const schemas = {
   byOwner: z.tuple([addressParameter, tokenFilter, accountQuery]),
 }
 
-/** As of the end of the newest slot of the requested commitment. */
 export function accountMethods(chain: SolanaChain): Methods {
   const encoded = (account: AccountState | null, wanted: AccountConfig, slot: number) =>
     account === null
@@ -91,7 +90,6 @@ function tokenAccounts(
   })
 }
 
-/** @throws RpcError -32602 if the account is not a mint */
 function belongsTo(chain: SolanaChain, filter: z.output<typeof tokenFilter>, slot: number): Belongs {
   if ('programId' in filter) {
     const { programId } = filter

@@ -15,12 +15,12 @@ export type SolanaChain = {
   slots: Slots
   history: TransactionHistory
   runtime: Runtime
-  /** In the newest slot. If the account cannot pay even the fee, the transaction leaves no trace. */
+  /** If the account cannot pay even the fee, the transaction leaves no trace. */
   execute(wire: WireTransaction, bytes: Uint8Array): ExecutionOutcome
   simulate(wire: WireTransaction, checkSignatures: boolean): ExecutionOutcome
   /** At the end of the slot, which must be one of the last few. */
   accountAt(address: Address, slot: number): AccountState | null
-  /** That the owner has or had. */
+  /** Including former ones. */
   tokenAccountsOf(owner: Address): readonly Address[]
 }
 

@@ -157,9 +157,6 @@ const systemTransfer = 2
 const tokenTransfer = 3
 const tokenTransferChecked = 12
 
-/**
- * As `jsonParsed`, for transfers of lamports and tokens; all others as a real node returns unknown programs.
- */
 function describeInstruction(instruction: PlainInstruction) {
   const { programId, accounts, text } = instruction
   return describeTransfer(instruction) ?? { programId, accounts, data: text }

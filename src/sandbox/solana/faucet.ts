@@ -16,7 +16,6 @@ import { getTransferSolInstruction } from '@solana-program/system'
 import { blockhashLifetimeSlots, type Slots } from './slots.ts'
 
 export type LamportFaucet = {
-  /** @returns a signed transaction */
   transfer(to: Address, amount: bigint): Promise<Uint8Array>
 }
 
@@ -47,15 +46,15 @@ export function createFaucet(signer: KeyPairSigner, slots: Slots): LamportFaucet
 
 const computeBudgetProgram = 'ComputeBudget111111111111111111111111111111' as Address
 const setComputeUnitLimit = 2
-/** Enough for a transfer that also creates the receiver's token account. */
+/** Includes creating the receiver's token account. */
 const unitsMin = 200_000
 const unitsSpan = 1_000_000
 
 let count = randomInt(unitsSpan)
 
 /**
- * Otherwise the second of two identical transactions of one slot counts as a repetition. A varied compute
- * unit limit costs nothing.
+ * The second of two identical transactions of one slot counts as a repetition. A varied compute unit limit costs
+ * nothing.
  */
 export function uniqueInstruction(): Instruction {
   count = (count + 1) % unitsSpan

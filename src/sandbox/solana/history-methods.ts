@@ -43,7 +43,6 @@ const schemas = {
   blockTime: z.tuple([slotParameter]),
 }
 
-/** At least confirmed. */
 export function historyMethods(chain: SolanaChain): Methods {
   return {
     getSignaturesForAddress: (parameters) => listSignatures(chain, readParameters(schemas.page, parameters)),
@@ -72,10 +71,7 @@ export function historyMethods(chain: SolanaChain): Methods {
   }
 }
 
-/**
- * Newest first. As on a real node, an unknown `before` returns an empty list and an unknown `until` is never
- * reached.
- */
+/** As on a real node, an unknown `before` returns an empty list and an unknown `until` is never reached. */
 function listSignatures(chain: SolanaChain, [address, config]: z.output<typeof schemas.page>) {
   requireConfirmed(config.commitment)
   const slot = contextSlot(chain, config)

@@ -5,7 +5,6 @@ import type { TransactionMeta } from './record.ts'
 import type { TransactionError } from './runtime.ts'
 import type { AccountState } from './token-state.ts'
 
-/** With its accounts after it ran. */
 export type StoredTransaction = {
   signature: string
   slot: number
@@ -21,9 +20,8 @@ export type StoredAccount = { address: string; state: StoredState | null }
 
 type StoredState = { lamports: bigint | number; owner: string; data: string; executable: boolean }
 
-/** The part kept in memory; the rest is read from the file. */
+/** Kept in memory; the rest is read from the file. */
 export type TransactionEntry = {
-  /** Index in the chain. */
   number: number
   signature: string
   slot: number
@@ -43,10 +41,9 @@ export type TransactionHistory = {
   close(): void
 }
 
-/** Recent transactions are requested most. */
 const keptMax = 1000
 
-/** `onStored` receives every transaction of the file, so that the accounts can be restored. */
+/** `onStored` receives every transaction of the file. */
 export function openHistory(
   path: string,
   onStored: (transaction: StoredTransaction) => void,
@@ -109,10 +106,7 @@ type JsonLinesFile<Line> = {
   close(): void
 }
 
-/**
- * One JSON document per line. A last line that a kill left incomplete was never confirmed to a caller, and
- * is cut off.
- */
+/** A last line that a kill left incomplete was never confirmed to a caller, and is cut off. */
 function openJournal<Line>(
   path: string,
   onLine: (line: Line, place: LinePlace) => void,

@@ -28,14 +28,12 @@ import { submitMethods } from './submit-methods.ts'
 
 export type SolanaSettings = {
   folder: string
-  /** If absent or in use, a free port is chosen. */
   port?: number
   /** Of a new chain; an existing one keeps its own. */
   slotMs?: number
   /** Slots that `confirmed` and `finalized` are behind the newest. */
   confirmedLag?: number
   finalizedLag?: number
-  /** In lamports, in addition to the faucet behind `requestAirdrop`. */
   genesis?: ReadonlyMap<Address, bigint>
   log: Logger
 }
@@ -46,7 +44,7 @@ const faucetLamports = 500_000_000n * 1_000_000_000n
 /** Lets a caller look back some slots on a new chain. */
 const slotsBeforeStart = 1000
 
-/** On loopback, within this process. Every result is on disk before it is returned. */
+/** Every result is on disk before it is returned. */
 export async function startSolana(settings: SolanaSettings): Promise<SandboxSolanaNode> {
   const { folder, log, confirmedLag = 1, finalizedLag = 4, slotMs = 400 } = settings
   mkdirSync(folder, { recursive: true })

@@ -4,7 +4,6 @@ import type { SolanaChain } from './chain.ts'
 import { invalidParams, RpcError, rpcCodes } from './json-rpc.ts'
 import type { Commitment } from './slots.ts'
 
-/** Takes the parameters as received. */
 type Method = (parameters: readonly unknown[]) => unknown
 
 export type Methods = Readonly<Record<string, Method>>

@@ -33,7 +33,7 @@ export type TransactionMeta = {
   computeUnitsConsumed: bigint
 }
 
-/** In the order of the transaction's accounts. */
+/** In the transaction's order. */
 export type AccountStates = readonly (AccountState | null)[]
 
 export type Execution = {

@@ -19,7 +19,6 @@ import { messageOf } from '../../core/errors.ts'
 import { invalidParams } from './json-rpc.ts'
 import type { AccountState } from './token-state.ts'
 
-/** Of a transaction that ran or was simulated. */
 export type ExecutionOutcome = {
   error: TransactionError | null
   logs: string[]
@@ -37,7 +36,7 @@ export type Runtime = {
   rentFor(bytes: number): bigint
 }
 
-/** The chain itself checks blockhashes and duplicates, by its own slots and history. */
+/** The chain itself checks blockhashes and duplicates. */
 export function createRuntime(): Runtime {
   const machine = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n)
   return {
@@ -89,7 +88,6 @@ function toOutcome(result: TransactionMetadata | FailedTransactionMetadata): Exe
   }
 }
 
-/** A name, or an object of a name and its details. */
 export type TransactionError = string | { [name: string]: unknown }
 
 /** The runtime numbers its errors in these orders. */

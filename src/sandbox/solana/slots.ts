@@ -27,10 +27,7 @@ export type Slots = {
 /** As on the real network. */
 export const blockhashLifetimeSlots = 150
 
-/**
- * Slots follow the wall clock and hashes are computed from the number, so no slot is stored. If the clock is
- * set back, no slot comes twice.
- */
+/** Hashes are computed from the number, so no slot is stored. If the clock is set back, no slot comes twice. */
 export function createSlots(settings: SlotSettings, now: () => number = Date.now): Slots {
   const { genesisMs, slotMs } = settings
   let newest = 0

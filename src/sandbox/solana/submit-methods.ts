@@ -32,7 +32,6 @@ const schemas = {
   airdrop: z.tuple([addressParameter, lamportsParameter, contextConfig.prefault({})]),
 }
 
-/** When the method returns, the transaction has run and is on disk. */
 export function submitMethods(chain: SolanaChain, faucet: LamportFaucet): Methods {
   return {
     sendTransaction(parameters) {
@@ -59,10 +58,7 @@ function decodeWire(text: string, encoding: 'base58' | 'base64'): Uint8Array {
   return bytes
 }
 
-/**
- * @returns the signature even of a transaction that was dropped because it cannot pay its fee, as a real
- * node does
- */
+/** @returns the signature even if the transaction was dropped, as a real node does */
 function send(chain: SolanaChain, bytes: Uint8Array, skipPreflight: boolean): string {
   const wire = parseTransaction(bytes)
   const [signature = ''] = wire.signatures
@@ -86,7 +82,6 @@ function refusal(chain: SolanaChain, { message, signatures }: WireTransaction): 
   return usable ? null : { ...nothing, error: 'BlockhashNotFound' }
 }
 
-/** @throws RpcError -32002 or -32003 */
 function requirePreflight(outcome: ExecutionOutcome): void {
   if (outcome.error === null) return
   if (outcome.error === 'SignatureFailure') throw signatureFailure()

@@ -23,10 +23,7 @@ export type UiAmount = { amount: string; decimals: number; uiAmount: number | nu
 
 const tokenAccountSize = 165
 const mintSize = 82
-/**
- * After the base layout, one byte of Token-2022 says whether an account with extensions is a mint or a token
- * account.
- */
+/** One byte of Token-2022 says whether an account with extensions is a mint or a token account. */
 const kindOffset = 165
 const mintKind = 1
 const tokenAccountKind = 2
@@ -35,7 +32,7 @@ export function isTokenProgram(program: string): boolean {
   return program === TOKEN_PROGRAM_ADDRESS || program === token2022ProgramAddress
 }
 
-/** Of either token program; null if it is no token account. */
+/** Null if it is no token account of either token program. */
 export function readTokenAccount({ owner: program, data }: AccountState): TokenAccountState | null {
   const isSized = data.length === tokenAccountSize || data[kindOffset] === tokenAccountKind
   const state = data[108]
@@ -48,7 +45,7 @@ export function readTokenAccount({ owner: program, data }: AccountState): TokenA
   }
 }
 
-/** Of either token program; null if it is no mint. */
+/** Null if it is no mint of either token program. */
 export function readMint({ owner: program, data }: AccountState): MintState | null {
   const isSized = data.length === mintSize || data[kindOffset] === mintKind
   const decimals = data[44]
