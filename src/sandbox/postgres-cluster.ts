@@ -248,6 +248,7 @@ function elsewhere(path: string, put: (place: string) => string): string {
 
 type PostgresPrograms = { initdb: string; postgres: string }
 
+/** @throws Fault `remote_failed` if the platform has none */
 export async function findPostgresPrograms(): Promise<PostgresPrograms> {
   const platform = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
   const ours = createRequire(import.meta.url)
