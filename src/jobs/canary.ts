@@ -69,7 +69,7 @@ export type CanaryPostResult =
   | { kind: 'accepted' }
   | { kind: 'redirected' | 'refused' | 'failed' | 'timeout'; problem: string }
 
-/** To that URL only: a redirect is reported and not followed. */
+/** Posts to that URL only: a redirect is reported and not followed. */
 export async function postWebhook({ url, headers, body, timeoutMs }: CanaryPost): Promise<CanaryPostResult> {
   const signal = AbortSignal.timeout(timeoutMs)
   try {

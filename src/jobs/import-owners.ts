@@ -21,7 +21,7 @@ export type OwnerImportResult =
   | { kind: 'imported'; owners: number; added: number; addresses: number }
   | { kind: 'refused'; faults: readonly LineFault[] }
 
-/** All of them, or none if a line has a problem. Importing them again changes nothing. */
+/** Imports all of them, or none if a line has a problem. Importing them again changes nothing. */
 export async function importOwners(
   deps: ImportDeps,
   { kind, rows, isDryRun }: Import,

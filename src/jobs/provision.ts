@@ -90,7 +90,7 @@ function recipientOn(network: NetworkSettings, text: string): Address {
   })
 }
 
-/** It would arrive as another deposit. */
+/** A forward to it would arrive as another deposit. */
 async function refuseOwnAddress({ db }: ProvisionDeps, recipient: Address): Promise<void> {
   const [held] = await ownersAt(db, [recipient])
   if (held === undefined) return

@@ -17,7 +17,7 @@ export type TickDeps = {
   jobFailed: (job: JobName, error: unknown, key?: string) => void
 }
 
-/** Gone after six missed heartbeats. */
+/** A process counts as gone after six missed heartbeats. */
 const beatExpression = '*/10 * * * * *'
 
 export function ticksOf(
@@ -65,8 +65,7 @@ export function isDone(work: Promise<void>, failed: (error: unknown) => void): P
 export type Schedule = { stop: () => Promise<void> }
 
 /**
- * Skipped while the previous tick of the same name still runs.
- * @param report receives errors of the schedule itself
+ * A tick is skipped while the previous one of the same name still runs.
  * @param report receives errors of the schedule itself
  */
 export async function startSchedule(

@@ -28,7 +28,7 @@ export type WorkDeps = ApplyDeps &
 
 export type JobName = Exclude<keyof DaemonWork, 'all'>
 
-/** A wake-up then counts as lost. */
+/** A wake-up counts as lost after this time. */
 const overdueSeconds = 5
 
 /** Per batch of webhooks: up to this many are read by id, more through the list. */

@@ -31,7 +31,7 @@ type ManualJournalDeps = {
   now: Date
 }
 
-/** The month is the one whose books it would enter. */
+/** `period`: the month whose books it would enter. */
 export type JournalPreview = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers'>
 
 /**
@@ -87,7 +87,7 @@ export async function checkJournal(
 }
 
 /**
- * With the date of the original; if that month is closed, in the books of the next open month.
+ * The reversal has the date of the original; if that month is closed, it enters the books of the next open month.
  * @throws Fault `usage_bad`
  */
 export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<BookedJournal> {

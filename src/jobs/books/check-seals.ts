@@ -49,8 +49,8 @@ function missingLine({ number, after, last, journals, hash }: Seal): string {
 }
 
 /**
- * Matching up to some seal and not after it means that the books were truncated there or continued differently, as in a
- * restored copy. They are intact up to that seal.
+ * If seals match only up to one of them, the books were truncated there or continued differently, as in a restored
+ * copy. They are intact up to that seal.
  */
 function divergenceLines(anchors: Anchors, matching: readonly Seal[]): string[] {
   const last = matching.at(-1)

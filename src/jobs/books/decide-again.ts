@@ -50,7 +50,6 @@ export function tryRules(
 
 type DepositIds = { id: bigint; groupId: bigint }
 
-/** Decides again from all its evidence, under these rules. */
 export async function explainDeposit(
   db: Database<Tables>,
   { id, groupId }: DepositIds,

@@ -42,7 +42,7 @@ export type ExportWish = {
 
 export type ExportProgress = { journals: string; at: bigint; of: bigint }
 
-/** Does not depend on the time of the export, unless its note says so. */
+/** The content does not depend on the time of the export, unless its note says so. */
 export type Manifest = {
   version: 1
   format: ExportFormatName

@@ -20,7 +20,7 @@ const batchMax = 1000
 const faultsMax = 20
 
 /**
- * All of them, or none if a line has a problem. Streams the file. Importing it again changes nothing.
+ * Imports all prices, or none if a line has a problem. Streams the file. Importing it again changes nothing.
  * @throws Fault `settings_bad` that names the lines
  */
 export async function importPrices(db: Database<Tables>, file: PriceFile): Promise<PriceImportCounts> {

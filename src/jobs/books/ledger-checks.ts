@@ -56,7 +56,7 @@ function tieFinding({
     : `books and balances of ${addresses} addresses differ by ${untied}, for example at ${address}`
 }
 
-/** Per close. */
+/** Accounts named per close. */
 const namedMax = 3
 
 /**

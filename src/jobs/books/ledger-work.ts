@@ -40,7 +40,6 @@ export type LedgerWork = {
   seal: () => Promise<void>
 }
 
-/** Independent of incoming evidence. */
 export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
   const { db, observe } = deps
   const auditSeals = createSealAudit(db)

@@ -26,9 +26,8 @@ export type ProposedPage = {
 const pageSize = 200
 
 /**
- * For transfers that no claim names: a unique match becomes a proposal, or a decision if the policy approves; several
- * become an ambiguity. The number of statements does not depend on the page.
- * @param after end of the previous page; 0 starts over
+ * Handles transfers that no claim names: a unique match becomes a proposal, or a decision if the policy approves;
+ * several become an ambiguity. The number of statements does not depend on the page.
  * @param after end of the previous page; 0 starts over
  */
 export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Promise<ProposedPage> {

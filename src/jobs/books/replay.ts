@@ -16,7 +16,6 @@ export type ReplayCounts = {
  * Applies what the profile can read now. An unreadable payload gets the mismatch that fits now. Safe to run twice and
  * beside the daemon.
  * @param onBatch receives the totals so far
- * @param onBatch receives the totals so far
  */
 export async function replayKept(
   deps: ApplyDeps,

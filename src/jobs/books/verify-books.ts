@@ -73,7 +73,7 @@ async function readAgain(tx: Transaction<Tables>, deps: ApplyDeps, { onProgress 
   }
 }
 
-/** Once with all evidence: the live books must reach the same result for every order of arrival. */
+/** Decides once with all evidence: the live books must reach the same result for every order of arrival. */
 async function decideAgain(
   tx: Transaction<Tables>,
   deps: ApplyDeps,

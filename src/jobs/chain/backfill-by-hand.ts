@@ -36,7 +36,7 @@ export type BackfillReport = {
 const newsMax = 1000
 
 /**
- * In addition to what is stored; the daemon may run meanwhile. A network that halted because its history was lost
+ * Reads in addition to what is stored; the daemon may run meanwhile. A network that halted because its history was lost
  * resumes at that height.
  * @throws Fault `usage_bad` if the range cannot be read
  */

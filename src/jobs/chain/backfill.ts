@@ -132,7 +132,7 @@ export async function coverRange(
   requireWithin(range, result)
   const book = await readWatchList(db, reader.network)
   return inTransaction(db, async (tx) => {
-    // In the same order as scans. The scan position stays fixed until this transaction ends.
+    // Locks in the same order as scans. The scan position stays fixed until this transaction ends.
     if (epochOf(await readCursor(tx, stream)) !== epoch) return null
     await keepLease(tx, lease, deps.leaseMs)
     const transfers = result.transfers.map((transfer) => ({ ...transfer, stage: 'final' as const }))

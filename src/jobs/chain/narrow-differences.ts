@@ -117,7 +117,7 @@ async function probe(
 type ReadHistory = NonNullable<OnDemandReader['readBalanceHistory']>
 
 /**
- * On chains without past balances. If two consecutive transactions do not fit together, the unexplained change is
+ * Used on chains without past balances. If two consecutive transactions do not fit together, the unexplained change is
  * between them. A change within a transaction by an unknown amount is in that slot.
  */
 async function walkHistories(
@@ -157,7 +157,7 @@ async function walk(
 
 const unshown = 'no transaction listed by the node shows the exact slot'
 
-/** Of one range longer than a block. */
+/** Readings of one range longer than a block. */
 const readingsMax = 10
 /** Full blocks per run; Solana blocks are megabytes in size. A longer range is read through address histories. */
 const blocksMax = 1000n

@@ -22,7 +22,7 @@ export type ProofRun = ProveDeps &
   ProvenNetwork & {
     position: ScanPosition
     /**
-     * In one transaction.
+     * Writes in one transaction.
      * @throws Fault `lease_lost` if another process now proves this network, `conflict` if the final history changed
      * since the start of the run
      */

@@ -26,9 +26,9 @@ import {
   unlessRemote,
 } from './proof-run.ts'
 
-/** Per run, least recently read first. */
+/** Balances read in one run, least recently read first. */
 const holdingsMax = 1000
-/** At a single block, even if a slot ends during the request. */
+/** Few enough to be read at a single block, even if a slot ends during the request. */
 const holdingsAtOnce = 200
 
 export type BalanceProofResult = {
@@ -42,7 +42,6 @@ export type BalanceProofResult = {
 /**
  * Since its last proof, each balance must have changed by the sum of the known transfers. A difference is an open
  * `unexplained_balance` until it is explained.
- * @param readBefore limits balances by the time of their last reading; pending readings are judged in any case
  * @param readBefore reads only balances last read before this time; pending readings are judged in any case
  */
 export async function proveBalances(
@@ -63,7 +62,7 @@ async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResul
   await fillChainTransfers(run.db)
   const { read, problems } = await readDue(run, readBefore)
   const unjudged = await judgeBalances(run)
-  // Also if the search for a block fails.
+  // Differences are reported even if the search fails.
   const [narrowed] = await Promise.allSettled([narrowDifferences(run)])
   const { network } = run.reader
   const assets = run.settings.assets.map(({ key }) => key)
@@ -75,7 +74,7 @@ async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResul
   return { network, read, stored: narrowed.value, changes, problems: [...problems, ...unjudged] }
 }
 
-/** One asset at a time: a contract that does not answer must not block the others. */
+/** Reads one asset at a time: a contract that does not answer must not block the others. */
 async function readDue(
   run: ProofRun,
   readBefore: Date,
@@ -111,7 +110,7 @@ async function readAsset(
   return null
 }
 
-/** Per run. */
+/** Readings judged in one run. */
 const readingsMax = 2000
 
 /**
@@ -207,7 +206,7 @@ async function findOpenings(run: ProofRun, first: readonly ReadyBalanceSpan[]): 
   }
 }
 
-/** Such an address is treated like those of the first scan. */
+/** An address older than the configured start height is treated like those of the first scan. */
 function isCut({ startHeight = null }: ProofRun, below: bigint): boolean {
   return startHeight !== null && below < startHeight
 }

@@ -142,14 +142,14 @@ function store(deps: ScanDeps, storing: ScanCommit): Promise<Pick<ScanReport, 's
   const epoch = (position?.epoch ?? 0) + (result.rewoundTo === null ? 0 : 1)
   const now = deps.now()
   return inTransaction(deps.db, async (tx) => {
-    // First: a reader of block ranges waits here, and so never holds a lock that this transaction waits for.
+    // Must come first: a reader of block ranges waits here, and so never holds a lock that this transaction waits for.
     await keepLease(tx, lease, deps.leaseMs)
     const withdraw = (gone: readonly ObservedChainTransfer[]) =>
       appendChainTransfers(
         tx,
         gone.map((one) => ({ ...one, stage: 'orphaned', epoch, receivedAt: now })),
       )
-    // Before the new transfers: they belong to the new history, and a later change may withdraw them again.
+    // Must precede the new transfers: they belong to the new history, and a later change may withdraw them again.
     const rewound = await withdraw(await rewoundBy(tx, network, result))
     const found = foundChainTransfers({ transfers: result.transfers, book, epoch, now })
     const count = await appendChainTransfers(tx, found)
@@ -225,7 +225,8 @@ type Newcomers = {
 }
 
 /**
- * From the start of the first scan, or the creation of the oldest address, but never below the configured start height.
+ * Covers from the start of the first scan, or the creation of the oldest address, but never below the configured start
+ * height.
  */
 async function planEnrolment(
   reader: Pick<OnDemandReader, 'heightAt'>,

@@ -27,15 +27,15 @@ const rowsMax = 20
 const readAtOnce = 4
 const firstPauseMs = 60_000
 
-/** Between a payment and its report. */
+/** A service reports a payment some time after it happened. */
 const reportMarginMs = 3_600_000
 
 /** `isReadable`: it pays an address of the address book, so its transfers are stored as read. */
 type LegSearchResult = { search: LegSearch; failure: TransactionFailure | null; isReadable: boolean }
 
 /**
- * For transfers that the service claims and no scan has found, whether or not the address book has their addresses.
- * Safe to run twice and concurrently.
+ * Searches for transfers that the service claims and no scan has found, whether or not the address book has their
+ * addresses. Safe to run twice and concurrently.
  * @throws the first failure of a search, after the results of the others are stored; the search is repeated later
  */
 export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promise<ChainVerificationResult> {

@@ -48,7 +48,7 @@ const pause = { firstMs: 2000, longestMs: 600_000 }
 const nothing: ChainVerificationResult = { stored: 0, more: false }
 
 /**
- * For transactions that the service names and no scan has found. Safe to run twice and concurrently.
+ * Reads transactions that the service names and no scan has found. Safe to run twice and concurrently.
  * @throws the first failure of a reading, after the results of the others are stored; it is repeated later
  */
 export async function verifyTransactions(

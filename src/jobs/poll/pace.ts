@@ -15,8 +15,8 @@ const pauseMs = 1000
 const setBack = sql`interval '2 minutes'`
 
 /**
- * Always while a deposit is young or a full reading is in progress, otherwise after the quiet interval. By the database
- * clock, so that all schedulers agree.
+ * Always true while a deposit is young or a full reading is in progress, otherwise after the quiet interval. Uses the
+ * database clock, so that all schedulers agree.
  */
 export async function isPollDue(db: Kysely<Tables>, { youngMs, quietMs }: Cadence): Promise<boolean> {
   const { rows } = await sql<{ is_due: boolean }>`
@@ -33,7 +33,7 @@ export async function isPollDue(db: Kysely<Tables>, { youngMs, quietMs }: Cadenc
 /** A new webhook is applied after them. */
 const pendingMax = 100
 const lookEveryMs = 20
-/** Continues even if rows are not applied. */
+/** Reading continues even if rows are not applied. */
 const patienceMs = 500
 
 type KeepPaceDeps = { db: Kysely<Tables>; wake: (job: 'apply') => Promise<void> }

@@ -30,8 +30,8 @@ const aloneMax = 20
 const staleAfterMs = 3_600_000
 
 /**
- * Recent records, some pages of a due full reading, and by id those that lists do not return. An unchanged record is
- * not stored again.
+ * Reads recent records, some pages of a due full reading, and by id those that lists do not return. An unchanged record
+ * is not stored again.
  * @returns null while another process polls
  * @throws Fault `lease_lost` if another process polls by now; unwritten results are dropped
  */
@@ -120,7 +120,7 @@ const recentPagesMax = 200
 const deepEveryMs = 60_000
 
 /**
- * Or continues the window of the previous run. Records that change meanwhile belong to the next window, which reaches
+ * May continue the window of the previous run. Records that change meanwhile belong to the next window, which reaches
  * back to the start of this one.
  */
 export async function readRecent(
@@ -154,7 +154,7 @@ async function openWindow(deps: PollDeps, position: PollPosition): Promise<Windo
   return { startedAt, deepAt, mark, ...span }
 }
 
-/** A list of updates: from the last reading on. Others: back to the oldest open deposit. */
+/** A list of updates is read from the last reading on, others back to the oldest open deposit. */
 async function spanOf(
   { db, client, overlapMs, sweepEveryMs }: PollDeps,
   { readAt }: PollPosition,

@@ -14,7 +14,6 @@ export type ReadDeps = {
   now: () => Date
   /** Called first in each writing transaction. Throws once another process has taken over. */
   keepPlace?: (tx: Transaction<Tables>) => Promise<void>
-  /** Called after each write. Reading continues when it resolves. */
   keepPace?: () => Promise<void>
 }
 
@@ -168,8 +167,8 @@ function watchRepeats({ pages }: ListProfile): (page: DepositPage) => boolean {
 const stepsBackMax = 20
 
 /**
- * The mark leads back, or the page repeats a record of an earlier one. Pages by offset and by time overlap by design,
- * so only the mark counts.
+ * True if the mark leads back, or the page repeats a record of an earlier one. Pages by offset and by time overlap by
+ * design, so only the mark counts.
  */
 function watchShifts({ pages }: ListProfile): (page: DepositPage) => boolean {
   const isOnceEach = pages !== 'offset' && pages !== 'since'

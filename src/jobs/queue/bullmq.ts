@@ -19,8 +19,8 @@ export const queueOptions = {
 } as const
 
 /**
- * By name and key, not by job id: BullMQ ignores an id whose job is active, which would lose wake-ups. With
- * `keepLastIfActive`, they become a job when the active one ends.
+ * Deduplicates by name and key, not by job id: BullMQ ignores an id whose job is active, which would lose wake-ups.
+ * With `keepLastIfActive`, they become a job when the active one ends.
  */
 export function wakeOptions({ name, key }: Wake, { limits, recurring }: QueueSettings): JobsOptions {
   return {
@@ -162,7 +162,7 @@ export type QueueEvent =
   | { kind: 'schema_unusable'; error: unknown }
   | { kind: 'schema_made' }
   | { kind: 'worker_replaced' }
-  /** Redis. It must be `noeviction`. */
+  /** Redis: the policy must be `noeviction`. */
   | { kind: 'eviction_policy_unknown' }
 
 export type QueueLimits = {
@@ -172,7 +172,7 @@ export type QueueLimits = {
   /** A worker silent for this long loses its job. */
   lockMs: number
   stalledCheckMs: number
-  /** At an idle worker, which is then replaced. */
+  /** How long jobs may wait at an idle worker, which is then replaced. */
   stuckMs: number
   reconnectDelayMs: number
   answerTimeoutMs: number

@@ -1,4 +1,6 @@
-/** At most one per id at a time. Callers during a run share the next one, which sees everything they wrote before. */
+/**
+ * Runs at most one per id at a time. Callers during a run share the next one, which sees everything they wrote before.
+ */
 export function coalesceRuns(): (id: string, run: () => Promise<void>) => Promise<void> {
   const current = new Map<string, Promise<void>>()
   const following = new Map<string, Promise<void>>()
@@ -26,12 +28,12 @@ export function coalesceRuns(): (id: string, run: () => Promise<void>) => Promis
 }
 
 export type SpacedRuns = {
-  /** At once if the last run is long enough ago, otherwise once for all calls until then. */
+  /** Runs at once if the last run is long enough ago, otherwise once for all calls until then. */
   ask: () => void
   stop: () => Promise<void>
 }
 
-/** At most one run per `everyMs`, and always one after the last call. */
+/** Runs at most once per `everyMs`, and always after the last call. */
 export function throttleRuns(everyMs: number, run: () => Promise<void>): SpacedRuns {
   let timer: NodeJS.Timeout | undefined
   let isOwed = false

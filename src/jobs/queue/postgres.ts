@@ -29,11 +29,11 @@ const { Queue: PostgresQueue } = withBackend(createPostgresBackend)
 
 /** One for LISTEN; a second while a worker is being replaced. */
 const connectionsMax = 6
-/** After a lost notification. An idle poll takes four small queries. */
+/** The delay after a lost notification. An idle poll takes four small queries. */
 const idlePollSeconds = 15
 
 /**
- * In the schema `bullmq`, which is created, migrated, and recreated if it is lost.
+ * All tables are in the schema `bullmq`, which is created, migrated, and recreated if it is lost.
  * @throws Fault `remote_failed` if Postgres does not answer or refuses
  */
 export async function openPostgresQueue(configured: QueueSettings): Promise<Backend> {

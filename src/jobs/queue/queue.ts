@@ -91,7 +91,6 @@ type QueueJobHandlers = Readonly<Record<string, (key: string) => Promise<void>>>
 
 type QueueWorkerOptions = { handlers: QueueJobHandlers; concurrency: number }
 
-/** It may take no jobs although some wait. */
 function keepWorking(backend: Backend, settings: QueueSettings, working: QueueWorkerOptions): RunningWorker {
   const { limits, report } = settings
   const runs = countRuns(working.handlers)

@@ -52,7 +52,7 @@ export function isSchemaLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && absent.includes(error.code)
 }
 
-/** Everything BullMQ does once its tables exist. On a server of its own, these roles do not exist. */
+/** Allows everything BullMQ does once its tables exist. On a server of its own, these roles do not exist. */
 const grants = `
   do $$ begin
     if to_regrole('depositd_daemon') is not null then
@@ -94,8 +94,8 @@ type QueueSchemaOptions = {
 }
 
 /**
- * As the owner of the database, for daemons that are not. Also the sequence, which the first job would otherwise create
- * and only the owner may.
+ * Runs as the owner of the database, for daemons that are not. Also creates the sequence, which the first job would
+ * otherwise create and only the owner may.
  */
 export function prepareQueueSchema({
   url,
