@@ -28,7 +28,7 @@ type CanaryDeps = {
 export type Canary = {
   jobs: { canary: () => Promise<void> }
   ticks: Tick[]
-  /** So that it also updates the age of the last success. */
+  /** Also updates the age of the last success. */
   beside: <Read>(read: () => Promise<Read>) => () => Promise<Read>
 }
 

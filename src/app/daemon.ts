@@ -33,9 +33,8 @@ export type Daemon = {
   /** Without a trailing slash; null without the role `http`. */
   webhookUrl: string | null
   opsUrl: string
-  /** Runs all pending work now. */
   processAll: () => Promise<void>
-  /** They are also checked every few seconds. */
+  /** The settings are also checked every few seconds. */
   reloadWebhooks: () => void
   stop: () => Promise<void>
 }

@@ -45,8 +45,8 @@ export async function prepareDatabase(
 }
 
 /**
- * Only if the user of the URL owns the schema; the queue's too, if it is in the same database. A daemon should log in
- * as another user, who is refused if the owner has to migrate first.
+ * Migrates only if the user of the URL owns the schema; the queue's too, if it is in the same database. A daemon should
+ * log in as another user, who is refused if the owner has to migrate first.
  * @returns the names of the migrations that were applied
  * @throws Fault `remote_failed` that says what to run, or `schema_unknown`
  */
@@ -97,7 +97,7 @@ async function prepareQueue({ databaseUrl: url }: StorageUrls): Promise<void> {
 const queueRights = 'the user of DATABASE_URL must own it and be allowed to create schemas'
 
 /**
- * As a role that may add to the books but never change them.
+ * Opens it as a role that may add to the books but never change them.
  * @throws Fault `remote_failed` if the user of the URL is not a member of the role
  */
 async function openAsDaemon({

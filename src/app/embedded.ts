@@ -123,7 +123,7 @@ function tracingIn(environment: EmbeddedOptions['environment']): EmbeddedOptions
 
 type EmbeddedPorts = { httpPort: number; opsPort: number }
 
-/** If they are free and the environment sets no others. */
+/** Uses the usual ports if they are free and the environment sets no others. */
 async function choosePorts(environment: EmbeddedOptions['environment']): Promise<EmbeddedPorts> {
   const reader = new EnvironmentReader(environment)
   const choose = async (name: string, usual: number): Promise<number> =>
