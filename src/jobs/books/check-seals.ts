@@ -82,12 +82,12 @@ export async function* checkSeals(db: Database<Tables>, behind: Seal | null): As
 }
 
 async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<CheckedSeal, 'seal'>> {
-  const { journals, root, found, doubled, unmatchedDeliveries } = await coverRange(db, seal)
+  const { journals, root, found, doubled, withoutJournal } = await readSealedRange(db, seal)
   const others = [
     ...(doubled.length === 0 ? [] : [`several journals have the number ${listOf(doubled)}`]),
-    ...(unmatchedDeliveries.length === 0
+    ...(withoutJournal.length === 0
       ? []
-      : [`transfers refer to missing journals: ${listOf(unmatchedDeliveries)}`]),
+      : [`transfers refer to missing journals: ${listOf(withoutJournal)}`]),
   ]
   if (journals > 0 && root === seal.root && journals.toString() === seal.journals)
     return { journals, faults: others }
@@ -102,14 +102,14 @@ type SealRangeContents = {
   root: string
   found: LeafById
   doubled: bigint[]
-  unmatchedDeliveries: bigint[]
+  withoutJournal: bigint[]
 }
 
-async function coverRange(db: Database<Tables>, seal: Seal): Promise<SealRangeContents> {
+async function readSealedRange(db: Database<Tables>, seal: Seal): Promise<SealRangeContents> {
   const tree = createTree()
   const found = new Map<bigint, string>()
   const doubled = new Set<bigint>()
-  const unmatchedDeliveries: bigint[] = []
+  const withoutJournal: bigint[] = []
   let journals = 0
   // Without a lower bound, journals inserted before the first one are found too.
   const after = seal.number === '1' ? null : seal.after
@@ -122,10 +122,10 @@ async function coverRange(db: Database<Tables>, seal: Seal): Promise<SealRangeCo
       found.set(id, leaf.toString('hex'))
       journals++
     }
-    unmatchedDeliveries.push(...page.unmatchedDeliveries)
+    withoutJournal.push(...page.withoutJournal)
   }
   const root = journals === 0 ? '' : tree.root().toString('hex')
-  return { journals, root, found, doubled: [...doubled], unmatchedDeliveries }
+  return { journals, root, found, doubled: [...doubled], withoutJournal }
 }
 
 async function nameJournals(db: Database<Tables>, seal: Seal, found: LeafById): Promise<string[]> {

@@ -148,7 +148,7 @@ test('what is not in transit is not written off', async () => {
   const [one] = await mismatches()
   expect(one?.kind).toBe('webhook_missing')
   await expect(writeOff(one?.id ?? 0n)).rejects.toThrow('deposit 1 has nothing in transit')
-  await expect(writeOff(99n)).rejects.toThrow('there is no mismatch 99')
+  await expect(writeOff(99n)).rejects.toThrow('mismatch 99 does not exist')
 })
 
 const strange = { tx: txId('unnamed') }

@@ -93,5 +93,7 @@ const restless = () => Promise.resolve({ records: [], next: { mark: null, isDrif
 
 test('a list that leads back with every page is given up on', async () => {
   const { client } = stack.use(await startListing({}))
-  await expect(walk({ ...client, listDeposits: restless })).rejects.toThrow('records shift between pages faster')
+  await expect(walk({ ...client, listDeposits: restless })).rejects.toThrow(
+    'records shift between pages faster',
+  )
 })
