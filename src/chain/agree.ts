@@ -4,7 +4,7 @@ import { allFailed, type NodeFault, type Pool, type PooledNode } from './pool.ts
 
 /** Two nodes agree if their lines are equal. */
 export type NodeFinding<Result> = {
-  /** In an order that does not depend on the node. */
+  /** The order does not depend on the node. */
   lines: readonly string[]
   /** The result, or the thrown fault, on which nodes can agree as well. */
   settle: () => Result

@@ -19,10 +19,10 @@ type QueuedRequest = {
   reject: (reason: unknown) => void
 }
 
-/** After a server refused a batch. */
+/** How long to send no batch after a refusal. */
 const batchRefusedMs = 600_000
 
-/** Paced and bounded. An answer counts only if it matches its request. */
+/** Requests are paced and bounded. An answer counts only if it matches its request. */
 export class JsonRpcClient {
   readonly #connection: NodeConnection
   readonly #codec: Codec
@@ -43,7 +43,9 @@ export class JsonRpcClient {
     )
   }
 
-  /** One batch per turn of the event loop, or one by one if the server refuses batches. Each settles on its own. */
+  /**
+   * Sends one batch per turn of the event loop, or one by one if the server refuses batches. Each settles on its own.
+   */
   askInBatch(payload: RpcPayload): Promise<RpcAnswer> {
     return new Promise((resolve, reject) => {
       if (this.#queue.push({ payload, resolve, reject }) > 1) return
@@ -60,7 +62,7 @@ export class JsonRpcClient {
       const answers = await this.#batchAnswers(batch.map(({ payload }) => payload))
       for (const [index, { payload, resolve }] of batch.entries()) {
         const answer = answers?.[index]
-        // Sent again one by one: over a quota, or in a refused batch.
+        // Requests over a quota, or in a refused batch, are sent again one by one.
         const isFinal = answer !== undefined && !(answer.error !== undefined && isQuota(200, answer.error))
         resolve(isFinal ? answer : this.ask(payload))
       }
@@ -206,7 +208,7 @@ function decoded(codec: Codec, text: string): unknown {
   }
 }
 
-/** 524 is Cloudflare's. The same request would take as long again. */
+/** Code 524 is Cloudflare's. The same request would take as long again. */
 const gatewayTimeouts = new Set([504, 524])
 
 function isGood({ status }: NodeReply): boolean {
@@ -278,7 +280,6 @@ async function readBody(response: Response, bytesMax: number): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** `fetch` reports only "fetch failed". */
 function innermostMessage(error: unknown): string {
   if (error instanceof Error && error.cause !== undefined) return innermostMessage(error.cause)
   const message = messageOf(error)

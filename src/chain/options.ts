@@ -23,7 +23,7 @@ export type ReaderBounds = {
   requestsAtOnce: number
   /** EVM, for nodes that accept batches. */
   requestsPerBatch: number
-  /** For a node that asks to slow down. */
+  /** How long a request waits for a node that asks to slow down. */
   quotaWaitMs: number
   pauseMaxMs: number
   triesMax: number

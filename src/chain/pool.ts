@@ -9,7 +9,7 @@ export type PooledNode = {
 
 type PoolOptions<Node> = {
   nodes: readonly Node[]
-  /** After one failure. */
+  /** Rest after one failure. */
   restMs: number
   /** Throws Fault `settings_bad` for another chain. */
   identify: (node: Node) => Promise<void>
@@ -63,7 +63,7 @@ export class Pool<Node extends PooledNode> {
     }
   }
 
-  /** Also for nodes that others have outvoted. */
+  /** Also used for nodes that others have outvoted. */
   distrust({ health }: Node): void {
     noteFailure(health, { nowMs: this.#nowMs(), restMs: this.#options.restMs })
   }
@@ -98,7 +98,6 @@ export function refusal(
   return new Fault('remote_failed', { what: `${name}, ${what}`, problem })
 }
 
-/** The next node is tried. */
 export type NodeFault = Fault<'remote_failed'> | Fault<'settings_bad'>
 
 export function isNodeFault(error: unknown): error is NodeFault {
@@ -162,7 +161,7 @@ export type NodeHealth = {
   latencyMs: number | null
   /** By `performance.now()`. Until then the node is asked last. */
   restUntilMs: number
-  /** As of the right chain, since it last failed. */
+  /** The node was of the right chain, since it last failed. */
   identified: boolean
 }
 

@@ -9,7 +9,7 @@ export type RequestFailure = {
   /** JSON-RPC error code and HTTP status. */
   code: number | null
   status: number | null
-  /** Not reached, or paused. */
+  /** The server was not reached, or had asked for a pause. */
   isAway: boolean
 }
 
@@ -48,7 +48,7 @@ const methodNotFound = -32_601
 /** Authentication, payment, wrong address, too many requests, unavailable. */
 const statusesOfOthers = new Set([401, 402, 403, 404, 405, 407, 429, 503])
 
-/** A keyword alone, as in "upgrade your API key", is not enough. */
+/** A keyword alone, as in "upgrade your API key", does not match. */
 const denied = [
   /unauthori[sz]ed|must be authenticated|authentication (?:failed|required)|access denied|payment required/i,
   /(?:invalid|missing|unknown|expired|incorrect|wrong) (?:\w+ )?(?:api[ _-]?key|token|project id|credentials)/i,
@@ -79,7 +79,7 @@ const quotaWords = [
   /throttl/i,
 ]
 
-/** Not per second, and not of requests: those are a quota. */
+/** Does not match counts per second or of requests: those are a quota. */
 const count = String.raw`(\d[\d,._]*k?)(?![\d,._]*k?\s*(?:requests?|calls?|req\b|rps\b|credits?|compute|per\b|/))`
 
 /** The test lists where each was published. A number is the allowed number of blocks. */
@@ -161,7 +161,7 @@ export function isPastStateGone(problem: string): boolean {
   return gone.some((words) => words.test(problem))
 }
 
-/** By the refusal to trace the first block. Null if it does not show this: the node may be asked again. */
+/** Judges by the refusal to trace the first block. Null if it does not show this: the node may be asked again. */
 export function offerIn(problem: string): boolean | null {
   if (isQuota(200, { code: 0, message: problem })) return null
   if (isPastStateGone(problem) || untraceable.some((words) => words.test(problem))) return true

@@ -87,7 +87,7 @@ async function balancesAt(
   )
 }
 
-/** The pairs themselves if they must be read one by one. */
+/** Returns the pairs themselves if they must be read one by one. */
 async function chunkAt(
   node: EvmNode,
   pairs: readonly BalancePair[],

@@ -39,7 +39,7 @@ type BlockReadOptions = {
   isFinal: boolean
 }
 
-/** The blocks of the range, if the native coin is watched, and the named blocks. */
+/** Reads the blocks of the range, if the native coin is watched, and the named blocks. */
 export async function readBlocks(
   scan: EvmScan,
   { range, named, headers, cache, isFinal }: BlockReadOptions,
@@ -57,7 +57,7 @@ function everyHeight({ from, to }: HeightRange): bigint[] {
   return Array.from({ length: Math.max(0, Number(to - from) + 1) }, (_, place) => from + BigInt(place))
 }
 
-/** For consecutive heights. The parent hashes show which cached blocks are in the chain of the highest. */
+/** Heights must be consecutive. The parent hashes show which cached blocks are in the chain of the highest. */
 async function readWholes(
   scan: EvmScan,
   heights: readonly bigint[],
@@ -109,7 +109,7 @@ function transactionsOf(node: EvmNode, block: RpcBlock | null, height: bigint): 
 }
 
 type BlockTransaction = Pick<RpcTransaction, 'hash' | 'from' | 'to' | 'value'> & {
-  /** Of a deposit from the parent chain (OP Stack specification, "Deposits"). */
+  /** Set in a deposit from the parent chain (OP Stack specification, "Deposits"). */
   mint?: Hex
 }
 
@@ -148,7 +148,8 @@ function lowerCase(address: string): Address {
 const blocksMax = 8000
 
 /**
- * Blocks read before they were final. One is returned only as the parent of a block that is known to be in the chain.
+ * Holds blocks read before they were final. One is returned only as the parent of a block that is known to be in the
+ * chain.
  */
 class BlockCache {
   readonly #blocks = new Map<bigint, { block: EvmBlock; parties: Uint32Array }>()

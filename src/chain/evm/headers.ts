@@ -5,7 +5,7 @@ import type { BlockMark } from '../types.ts'
 import { ask, askInBatch, type EvmNode, type EvmRequest } from './node.ts'
 import type { EvmScan } from './watch.ts'
 
-/** Counts if its receipt succeeded. A `mint`, from a deposit to a rollup, stands even if the transaction fails. */
+/** It counts if its receipt succeeded. A `mint`, from a deposit to a rollup, stands even if the transaction fails. */
 export type NativePayment = {
   tx: TxId
   index: 'native' | 'mint'
@@ -51,7 +51,6 @@ export class HeaderQueue {
     this.#scan = scan
   }
 
-  /** Requested but not read yet. */
   get length(): number {
     return this.#waiting.length + this.#underWay
   }

@@ -19,7 +19,7 @@ type PieceReadOptions<Result> = {
   /** An answer with this many logs may be truncated. */
   logsMax: number
   atOnce: number
-  /** Shows how much there is and how much is enough. */
+  /** The first piece shows how much there is and how much is enough. */
   isFirstAlone?: boolean
   /** Throws if the node fails, or refuses a single block. */
   read: (piece: HeightRange, step: SpanStep) => Promise<PieceReading<Result>>
@@ -111,7 +111,7 @@ function queueOf({
       else if (piece.to < open.to) returned.push({ from: piece.to + 1n, to: open.to })
       return { piece, step }
     },
-    /** At the number of blocks that the node offered, otherwise in half. */
+    /** Splits at the number of blocks that the node offered, otherwise in half. */
     giveBack({ from, to }: HeightRange, { blocks }: Limit): void {
       const half = (to - from + 1n) / 2n
       const lower = blocks !== null && blocks <= to - from ? blocks : half

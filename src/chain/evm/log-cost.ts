@@ -9,7 +9,7 @@ export type LogStrategy = 'recipients' | 'contracts'
 export type LogMemory = {
   /** `senders`: movements of watched addresses. */
   spans: Record<LogStrategy | 'senders', LogSpan>
-  /** With few logs; null before the first measurement. */
+  /** Of an answer with few logs; null before the first measurement. */
   latencyMs: number | null
   msPerLog: number
   transfersPerBlock: number | null

@@ -107,7 +107,6 @@ function writersByBlock(logs: readonly AnyLog[]): Map<bigint, Set<string>> {
 /** Null allows any topic. */
 export type LogFilter = { address: readonly Address[]; topics: readonly (Hex | readonly Hex[] | null)[] }
 
-/** Fields may be missing. */
 export type AnyLog = Partial<RpcLog>
 
 /**

@@ -13,7 +13,7 @@ import { addressOf, type LogPosition, movedBy, oddLog, topicOf, transferTopic } 
 import type { EvmScan } from './watch.ts'
 
 /**
- * Sent tokens, and coins that were wrapped or unwrapped, for which the contract writes no Transfer.
+ * Reads sent tokens, and coins that were wrapped or unwrapped, for which the contract writes no Transfer.
  * @throws Fault `remote_failed`
  */
 export async function readMovements(scan: EvmScan, range: HeightRange): Promise<readonly BalanceMovement[]> {

@@ -132,7 +132,7 @@ function requireKnown(scan: EvmScan, { what, logs, known, problem }: ReceiptComp
   }
 }
 
-/** Set in a block's 2,048-bit log filter (Ethereum Yellow Paper, 4.3.1). */
+/** Three bits of a block's 2,048-bit log filter (Ethereum Yellow Paper, 4.3.1). */
 type BloomBits = readonly [number, number, number]
 
 const bloomBytes = 256

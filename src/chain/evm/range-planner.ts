@@ -26,7 +26,7 @@ export type LogSpan = {
 
 type Ceiling = {
   blocks: bigint
-  /** Until it is tried. */
+  /** Null once it was tried. */
   named: bigint | null
   /** The node refused too many blocks, so the customary limits are tried. */
   isExplained: boolean
@@ -113,7 +113,7 @@ export function noteRefused(span: LogSpan, { blocks }: SpanStep, { limit, logsMa
 
 type SpanRefusal = { limit: Limit; logsMax: number }
 
-/** The node fails with any query. */
+/** Used if the node fails with any query. */
 export function giveUp(span: LogSpan): void {
   span.search = null
 }

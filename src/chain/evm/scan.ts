@@ -68,7 +68,7 @@ async function firstCursor(
   return { final: { height, hash }, seenHeight: height, trail: [] }
 }
 
-/** Cut back to the newest mark that is still part of the chain. */
+/** The cursor is cut back to the newest mark that is still part of the chain. */
 async function newestValid(scan: EvmScan, cursor: ScanCursor): Promise<ScanCursor> {
   for (const [index, mark] of cursor.trail.entries()) {
     if (await isCanonical(scan, mark)) {

@@ -2,7 +2,7 @@ import { type Hex, numberToHex } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
 
 /**
- * Sent by contracts, given to new ones, or left by destroyed ones; not the payment by the transaction itself.
+ * Coin sent by contracts, given to new ones, or left by destroyed ones; not the payment by the transaction itself.
  * `position` is the order of execution, the same in both dialects.
  */
 export type InnerTransfer = { tx: TxId; position: number; from: Address; to: Address; value: bigint }

@@ -13,7 +13,7 @@ import { depositTopic, isReported, readReceipt, withdrawalTopic } from './receip
 import { type Dialect, dialects, type InnerTransfer } from './trace-dialects.ts'
 import { coinEmitter, type EvmScan } from './watch.ts'
 
-/** Null for none. Determined once per connection. */
+/** Null if the node offers none. Determined once per connection. */
 const knownDialects = new WeakMap<EvmNode, Dialect | null>()
 
 export async function tracingNodes(pool: Pool<EvmNode>): Promise<EvmNode[]> {
@@ -28,7 +28,7 @@ export async function traceFaults(node: EvmNode, { name, reading }: NetworkSetti
   ]
 }
 
-/** Sent by contracts, in order. @throws Fault `remote_failed`, also if the node traces no blocks, or not this one */
+/** Moves by contracts, in order. @throws Fault `remote_failed`, also if the node traces no blocks, or not this one */
 export async function readTraces(node: EvmNode, block: EvmBlock): Promise<readonly InnerTransfer[]> {
   if (block.transactions === 0) return []
   const dialect = await dialectOf(node)

@@ -54,7 +54,7 @@ export async function readTrack(scan: EvmScan, track: Track): Promise<TrackResul
   const ends = readsWhole(scan.watch) ? [] : reached < track.to ? [reached, ...marked] : marked
   const reads = ends.map((height) => headers.read(height))
   headers.flush()
-  // After all logs, in parallel with the last blocks.
+  // The head is read after all logs, in parallel with the last blocks.
   const head = track.isLast ? requireHead(scan, reached) : null
   const [pieces, blocks] = await Promise.all([Promise.all(reading), Promise.all(reads), head])
   const links = new Map(pieces.flatMap((piece) => piece.links))
@@ -137,8 +137,8 @@ const headersWaitingMax = 400
 type TrackProgress = { found: number; blocks: number; failed: boolean; endsMs: number }
 
 /**
- * By the density of this track or an earlier one. `blocksRead` counts from the start of the range; blocks below it are
- * always read again completely.
+ * Estimates by the density of this track or an earlier one. `blocksRead` counts from the start of the range; blocks
+ * below it are always read again completely.
  */
 function isEnough({ transfersPerScan }: ReaderBounds, progress: TrackEstimate, blocksRead: bigint): boolean {
   const { found, blocks, failed, endsMs, perBlockBefore } = progress

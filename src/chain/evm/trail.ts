@@ -2,15 +2,15 @@ import type { BlockMark, HeightRange } from '../types.ts'
 
 const marksMax = 64
 
-/** In proportion to the distance from the newest block: 64 marks then reach back over 100,000 blocks. */
+/** A gap grows with the distance from the newest block: 64 marks then reach back over 100,000 blocks. */
 const gapDivisor = 2n
 
 /** Returning to the beginning of a shorter reading costs little. */
 const blocksUnmarked = 64n
 
 /**
- * Each is half as far again from the end as the one before, so that a change of history can be traced to about its
- * start.
+ * Each height is half as far again from the end as the one before, so that a change of history can be traced to about
+ * its start.
  */
 export function markHeights({ from, to }: HeightRange): bigint[] {
   if (to - from < blocksUnmarked) return []

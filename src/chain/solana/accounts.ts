@@ -21,7 +21,7 @@ export async function accountsOf(scan: SolanaScan, owner: Address, slot: bigint)
   return [...all]
 }
 
-/** Once, so that owners read in parallel do not each request it. */
+/** Reads them once, so that owners read in parallel do not each request it. */
 export async function readPrograms(scan: SolanaScan): Promise<void> {
   if (scan.watch.owners.size === 0) return
   for (const mint of scan.watch.mints.keys()) await programOf(scan, mint)

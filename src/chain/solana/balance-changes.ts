@@ -13,7 +13,7 @@ export type BalanceChange = {
 
 export type TransactionBalances = {
   failed: boolean
-  /** Including those from lookup tables, in the order of the balances. */
+  /** Includes those from lookup tables, in the order of the balances. */
   accounts: readonly string[]
   fee: bigint
   lamportsBefore: readonly bigint[]

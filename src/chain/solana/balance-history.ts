@@ -19,7 +19,7 @@ type AccountHistory = { account: string; listed: readonly ListedSignature[]; now
 const roundsMax = 4
 
 /**
- * By the balances before and after each transaction. Reads as many slots as one scan.
+ * Follows the balances before and after each transaction. Reads as many slots as one scan.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
 export async function readBalanceHistory(
@@ -48,7 +48,7 @@ export async function readBalanceHistory(
 
 type AccountHistoryQuery = { accounts: readonly string[]; from: bigint; slot: bigint }
 
-/** Balances first, so that a transaction in between is listed. */
+/** Reads balances first, so that a transaction in between is listed. */
 async function listAccounts(
   scan: SolanaScan,
   { owner, code }: Holder,
@@ -179,7 +179,7 @@ export type Touch = { slot: bigint; before: bigint; after: bigint }
 
 export type BalanceTrace = { touches: readonly Touch[]; now: bigint }
 
-/** At each slot that touched an account, and the slot before. Heights with an unknown balance are left out. */
+/** Covers each slot that touched an account, and the slot before. Heights with an unknown balance are left out. */
 export function balancesReported(
   traces: readonly BalanceTrace[],
   { from, to }: HeightRange,

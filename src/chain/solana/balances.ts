@@ -21,7 +21,7 @@ const accountsPerRequest = 100
 const triesMax = 8
 
 /**
- * Of the current final block; nodes keep no earlier balances. Tokens are summed over an owner's accounts.
+ * Reads the current final block; nodes keep no earlier balances. Tokens are summed over an owner's accounts.
  * @throws Fault `remote_failed`, also if the answers repeatedly come from different slots
  */
 export async function readBalances(

@@ -34,13 +34,13 @@ export async function awaitBlock(scan: SolanaScan, slot: bigint): Promise<SlotBl
   return readBlock(scan, slot)
 }
 
-/** Null also if not yet: a final slot may become readable late. */
+/** Null also if the block is not readable yet: a final slot may become readable late. */
 export async function readHead(scan: SolanaScan, slot: bigint): Promise<BlockHead | null> {
   const block = await ask(scan.node, `block ${slot}`, (rpc) => unlessLate(requestHead(rpc, slot)))
   return block === null ? null : toHead(scan, slot, block)
 }
 
-/** Of a block that may still vanish; null if the node does not have it. */
+/** The block may still vanish; null if the node does not have it. */
 export async function readConfirmed({ node }: SolanaScan, slot: bigint): Promise<SlotBlock | null> {
   const block = await ask(node, `block ${slot}`, (rpc) => unlessLate(requestHead(rpc, slot, 'confirmed')))
   if (block === null || block.blockTime === null) return null
@@ -147,7 +147,7 @@ function toDate(blockTime: bigint): Date {
   return new Date(Number(blockTime) * 1000)
 }
 
-/** Both from one answer of one bank: the block itself may become readable later. */
+/** Both come from one answer of one bank: the block itself may become readable later. */
 export async function readFinalMark({ node }: Pick<SolanaScan, 'node'>): Promise<BlockMark> {
   const { context, value } = await ask(node, 'final slot', (rpc) =>
     rpc.getLatestBlockhash({ commitment: 'finalized' }).send(),

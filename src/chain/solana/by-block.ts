@@ -86,7 +86,7 @@ function linkedPart(range: SlotRange, blocks: readonly (BlockRead | null)[]): Bl
   return linked
 }
 
-/** Of the block read before, or of the start of the range. */
+/** Compares with the block read before, or with the start of the range. */
 function isChildOf({ parent }: BlockHead, { from, below }: SlotRange, last: BlockHead | undefined): boolean {
   const expected: BlockMark | null = last === undefined ? below : { height: last.slot, hash: last.hash }
   // The first block of the chain names its own slot.

@@ -42,7 +42,7 @@ export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<S
   }
 }
 
-/** Above this, they are dropped and listed again. */
+/** Above this, waiting transactions are dropped and listed again. */
 const waitingMax = 100_000
 
 /** Null if the range starts a new one. */
@@ -126,7 +126,7 @@ function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects |
   return found
 }
 
-/** To whole slots; `through` is null if nothing was cut. */
+/** Cuts to whole slots; `through` is null if nothing was cut. */
 function cutToBound(
   listed: readonly ListedSignature[],
   from: bigint,

@@ -88,7 +88,7 @@ export type SlotRangeReading = Findings & {
 /** `tx` is null if only its block is known. */
 export type UnreadTransaction = { slot: bigint; tx: string | null; reason: Unread }
 
-/** Those below the range were reported before. */
+/** Skips those below the range, which were reported before. */
 export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: SlotRangeReading): void {
   for (const one of unread) if (one.slot >= from) node.reportUnread(one)
 }

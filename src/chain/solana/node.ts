@@ -74,7 +74,7 @@ async function askOnceThere<Result>(
   }
 }
 
-/** The library's own limits neither the wait nor the size of an answer, and follows redirects. */
+/** The library's own transport limits neither the wait nor the size of an answer, and follows redirects. */
 function transportOf(connection: NodeConnection): RpcTransport {
   const client = new JsonRpcClient(connection, exactJson)
   const transport = ({ payload }: Parameters<RpcTransport>[0]) => client.ask(payload as RpcPayload)

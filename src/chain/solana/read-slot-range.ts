@@ -79,7 +79,7 @@ export function chooseStrategy(costs: Costs, { owners, requestsPerOwner, slots }
   return { strategy: owners * ownerMs <= slots * blockMs ? 'by_owner' : 'by_block', isTrial: false }
 }
 
-/** For nodes whose answers are compared: reading by owner repeats findings from before the range. */
+/** Used for nodes whose answers are compared: reading by owner repeats findings from before the range. */
 export function commonStrategy({ owners, requestsPerOwner }: Omit<Workload, 'slots'>): SolanaReadStrategy {
   return owners * requestsPerOwner <= fewRequests ? 'by_owner' : 'by_block'
 }

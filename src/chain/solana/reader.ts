@@ -115,7 +115,7 @@ async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<R
 
 type SlotDate = { slot: bigint; at: Date }
 
-/** A slot takes at least 400 ms; with less, an estimate of slots is never too small. */
+/** A slot takes at least 400 ms; with this lower value, an estimate of slots is never too small. */
 const slotMsMin = 350
 
 /** Null if the first available block is later. @throws Fault `remote_failed` */
@@ -148,7 +148,6 @@ async function halve(scan: SolanaScan, { below, above, wanted }: SlotSearch): Pr
   return low
 }
 
-/** Or after it. */
 async function blockFrom(scan: SolanaScan, slot: bigint): Promise<SlotDate> {
   const [found] = await listBlocks(scan, slot, 1)
   const head = found === undefined ? null : await readHead(scan, found)

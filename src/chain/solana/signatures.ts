@@ -18,7 +18,7 @@ type SignatureEntry = ListedSignature & { failed: boolean }
 type SignatureHistory = { entries: ReadonlyMap<Signature, SignatureEntry>; isWhole: boolean }
 
 /**
- * From slot `floor` on.
+ * Lists from slot `floor` on.
  * @throws Fault `remote_failed` if the floor is not reached within the page limit, or if the node no longer lists an
  * entry that it listed before
  */
@@ -32,7 +32,7 @@ export async function listSignatures(scan: SolanaScan, range: SignatureRange): P
   return entries.filter((entry) => entry.slot >= floor && entry.slot <= slot && (failed || !entry.failed))
 }
 
-/** Including failed ones, and some before slot `floor`. @throws Fault `remote_failed` as `listSignatures` */
+/** Includes failed ones, and some before slot `floor`. @throws Fault `remote_failed` as `listSignatures` */
 export async function listBack(scan: SolanaScan, range: SignatureRange): Promise<ListedSignature[]> {
   const history = await walkBack(scan, range)
   requireKnown(scan, range, history)
@@ -94,7 +94,7 @@ function requireJoint(
   )
 }
 
-/** Unless it is older than everything the node keeps. */
+/** An entry may be missing if it is older than everything the node keeps. */
 function requireKnown(
   { node, memory }: SolanaScan,
   { account, floor }: SignatureRange,
