@@ -38,7 +38,7 @@ export function listApiKeys(db: ServiceDatabase): Promise<ApiKey[]> {
   return db.selectFrom('service.api_key').select(shown).orderBy('created_at').orderBy('id').execute()
 }
 
-/** From the next request on. Null if no key has this id. */
+/** Takes effect from the next request on. Null if no key has this id. */
 export async function revokeApiKey(db: ServiceDatabase, id: string): Promise<ApiKey | null> {
   await db
     .updateTable('service.api_key')

@@ -1,6 +1,5 @@
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 
-/** Independent of the deposited asset. */
 export const stableAsset = { symbol: 'USDC', decimals: 6 } as const
 
 export function findNetwork(networks: readonly NetworkSettings[], name: string): NetworkSettings | null {

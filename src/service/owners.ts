@@ -16,7 +16,6 @@ export type OwnerOutcome = { kind: 'found'; owner: ServiceOwnerRow } | { kind: '
 
 export type Owners = {
   findOrCreate(requested: NewOwner): Promise<OwnerOutcome>
-  /** Deposit addresses and the liquidity wallet. */
   isOwnAddress(address: Address): Promise<boolean>
 }
 
@@ -134,8 +133,8 @@ type Branches = {
 const blockSize = 64
 
 /**
- * In blocks, so that one query serves many owners. The rest of a block is lost when the process ends; two processes
- * never get the same one.
+ * Takes them in blocks, so that one query serves many owners. The rest of a block is lost when the process ends; two
+ * processes never get the same one.
  */
 function openBranches(db: ServiceDatabase): Branches {
   const spare: number[] = []

@@ -92,7 +92,7 @@ async function connect(network: NetworkClient, begin: () => Promise<void>): Prom
   }
 }
 
-/** By the code if the symbol is null; `count` records name it, and `example` is the id of one. */
+/** Named by its code if the symbol is null; `count` records name it, and `example` is the id of one. */
 type AssetUsage = {
   by: string
   network: NetworkName
@@ -103,7 +103,8 @@ type AssetUsage = {
 }
 
 /**
- * Otherwise open payments could not be made, and deposits to those channels could not be recorded.
+ * Finds networks and assets in use that the settings lack: open payments could not be made, and deposits to those
+ * channels could not be recorded.
  * @throws Fault `settings_bad`
  */
 export async function checkNamedAssets(

@@ -20,7 +20,7 @@ export type SweepSettings = { minimums: Readonly<Record<string, string>> }
 
 export type DepositServiceSettings = ApiServerSettings &
   ServiceWebhookSettings & {
-    /** Its own; the schema is `service`. */
+    /** The service's own database; the schema is `service`. */
     databaseUrl: string
     /** Hexadecimal bytes or a BIP-39 mnemonic, from which all addresses derive. */
     seed: string
@@ -36,7 +36,6 @@ export type DepositServiceSettings = ApiServerSettings &
     faults: FaultSettings | null
     /** Loopback; 0 picks a free port. Requires `faults`. */
     adminPort?: number
-    /** Of a network, and for due deliveries. */
     pollEveryMs: number
   }
 
@@ -160,7 +159,6 @@ function endpointFaults({ url, secret }: WebhookEndpoint, number: number): strin
 /** PEM. */
 export type TlsSettings = { cert: string; key: string }
 
-/** Against slow callers and too many connections. */
 export type ConnectionLimits = {
   headersMs: number
   requestMs: number

@@ -4,7 +4,8 @@ import type { NetworkClient, NetworkReadPosition } from './network/port.ts'
 import type { ServiceDatabase } from './tables.ts'
 
 /**
- * Before any address of the network is handed out. The service cannot spend from addresses of another seed.
+ * Stores the start position before any address of the network is handed out. The service cannot spend from addresses of
+ * another seed.
  * @throws Fault `settings_bad`, `remote_failed`
  */
 export async function openStream(

@@ -145,7 +145,7 @@ export type ServiceTransferRow = Selectable<TransferTable>
 export type SigningRow = Selectable<SigningTable>
 export type WithdrawalRow = Selectable<WithdrawalTable>
 
-/** `amount` arrives: of the newest version, once ended of the one that landed. */
+/** `amount` is what arrives: by the newest version or, once ended, the one that landed. */
 type TransferTable = {
   id: Generated<bigint>
   kind: TransferKind

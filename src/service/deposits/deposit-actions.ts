@@ -15,7 +15,7 @@ export type RefundOutcome =
 
 const refundable: readonly DepositStatus[] = ['confirmed', 'converting', 'held']
 
-/** A final deposit in full; to its sender if `to` is null. */
+/** Refunds a final deposit in full; to its sender if `to` is null. */
 export function refundDeposit(
   { db, deposits }: DepositBook,
   { id, to }: { id: string; to: Address | null },

@@ -45,7 +45,7 @@ export type DepositChange = {
 export type Deposits = {
   /** Requires `lockOrder`. */
   insert(tx: ServiceTransaction, rows: readonly NewDeposit[]): Promise<void>
-  /** Only if the status is still one of `from`. Returns the new rows. */
+  /** Changes only deposits whose status is still one of `from`. Returns the new rows. */
   change(
     tx: ServiceTransaction,
     from: readonly DepositStatus[],
@@ -76,7 +76,7 @@ export function openDeposits(outbox: Outbox): Deposits {
   }
 }
 
-/** A scan can find any number of payments. */
+/** Inserts in batches, because a scan can find any number of payments. */
 async function insertRows(
   tx: ServiceTransaction,
   rows: readonly NewDeposit[],
@@ -89,7 +89,7 @@ async function insertRows(
   return inserted
 }
 
-/** In the order of their ids, so that concurrent changes cannot deadlock. */
+/** Locks in the order of their ids, so that concurrent changes cannot deadlock. */
 export async function lockDeposits(tx: ServiceTransaction, ids: readonly string[]): Promise<void> {
   await sql`select from service.deposit where id = any(${ids}) order by id for no key update`.execute(tx)
 }

@@ -14,13 +14,13 @@ type PolicyAsset = { network: string; asset: string }
 
 /** Omitted rules do not apply. Amounts are base units as decimal strings. */
 export type OwnerPolicy = {
-  /** Regardless of the other rules. */
+  /** Applies regardless of the other rules. */
   hold?: boolean | undefined
   minimum_amounts?: readonly (PolicyAsset & { amount: string })[] | undefined
   assets?: AllowDenyList<PolicyAsset> | undefined
   /** Either list rejects deposits with an unknown sender. */
   senders?: AllowDenyList<string> | undefined
-  /** For a rejected deposit; `hold` by default. */
+  /** What happens to a rejected deposit; `hold` by default. */
   otherwise?: 'hold' | 'refund' | undefined
 }
 
@@ -79,7 +79,6 @@ function isAssetOf(listed: PolicyAsset, { network, asset }: JudgedDeposit): bool
   return listed.network === network && listed.asset === asset
 }
 
-/** Hexadecimal addresses are case-insensitive. */
 function isAddress(listed: string, sender: Address): boolean {
   return parseAddress(listed.startsWith('0x') ? 'evm' : 'solana', listed) === sender
 }

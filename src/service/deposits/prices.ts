@@ -39,7 +39,7 @@ export function openPrices({ prices, source }: QuoteSettings, now: () => number)
   }
 }
 
-/** Not the URL of the source, which the settings check. */
+/** Does not check the URL of the source, which the settings check. */
 export function findQuoteFaults({ prices, source, ...terms }: QuoteSettings): string[] {
   const points = Object.entries(terms).filter(
     ([, value]) => !(Number.isInteger(value) && value >= 0 && value < 10_000),

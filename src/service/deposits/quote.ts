@@ -16,12 +16,12 @@ type Fraction = { numerator: bigint; denominator: bigint }
 const rateForm = /^(\d{1,30})(?:\.(\d{1,30}))?$/
 const basisPoints = 10_000
 const basisPointDecimals = 4
-/** With the decimals of the spread, as many as a price may have. */
+/** As many decimals as a price may have, with those of the spread. */
 const derivedDecimals = 26
 
 /**
- * In base units of `to`: amount × rate, scaled by the decimals and floored, less the fee, itself floored. The rate is
- * the price less the spread; between equal assets 1, without a spread.
+ * The delivered amount in base units of `to`: amount × rate, scaled by the decimals and floored, less the fee, itself
+ * floored. The rate is the price less the spread; between equal assets 1, without a spread.
  * @returns null if there is no price for the pair
  */
 export function quote(
@@ -40,8 +40,8 @@ export function quote(
 }
 
 /**
- * One whole unit of `from` in whole units of `to`: from the table, else from the inverse pair, else through a third
- * asset, the first by name. Derived prices are rounded down, in favor of the service.
+ * The price of one whole `from` in whole `to`: from the table, else from the inverse pair, else through a third asset,
+ * the first by name. Derived prices are rounded down, in favor of the service.
  */
 export function priceOf(prices: PriceTable, from: string, to: string): Decimal | null {
   if (from === to) return { units: 1n, decimals: 0 }

@@ -19,8 +19,8 @@ export type ScanRecorder = {
 export function recordScan(recorder: ScanRecorder, network: NetworkSettings, scan: Scan): Promise<boolean> {
   const { db, deposits, networks } = recorder
   return inTransaction(db, async (tx) => {
-    // Before the order lock, as signers do. Otherwise one could hold the lock on all events while it waits for the
-    // other.
+    // Must precede the order lock, as in signers. Otherwise one could hold the lock on all events while it waits for
+    // the other.
     await savePosition(tx, network.name, scan)
     await lockOrder(tx)
     const known = await knownDeposits(tx, network.name, scan.payments)

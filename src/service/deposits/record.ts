@@ -26,7 +26,7 @@ export type DepositRecord = {
   destination: {
     /** Null for a StableWallet, which spans all networks. */
     network: string | null
-    /** Or the id of the StableWallet. */
+    /** The forward recipient, or the id of the StableWallet. */
     address: string
     asset: string
     contract: string | null

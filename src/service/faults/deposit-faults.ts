@@ -40,7 +40,7 @@ export async function reopenDeposits({
   })
 }
 
-/** Page by page, because most settled deposits are not affected. */
+/** Reads page by page, because most settled deposits are not affected. */
 async function dueDeposits(db: DepositBook['db'], faults: Faults): Promise<ServiceDepositRow[]> {
   const { reopenRate, delayMs } = faults.current()
   const isDue = (row: ServiceDepositRow) => faults.strikes('reopenRate', row) === (row.status === 'settled')
@@ -60,13 +60,15 @@ async function dueDeposits(db: DepositBook['db'], faults: Faults): Promise<Servi
   return due.slice(0, batchMax)
 }
 
-/** Paid by one forward. */
 export type ForwardGroup = readonly [ServiceDepositRow, ...ServiceDepositRow[]]
 
 /** If `isReported`, the deposit names the extra transaction. */
 type Payout = { amount: bigint; beside: readonly { amount: bigint; isReported: boolean }[] }
 
-/** One each, unless a fault joins several to one recipient. A deposit to be joined waits at most for the delay. */
+/**
+ * Each deposit has its own forward, unless a fault joins several to one recipient. A deposit to be joined waits at most
+ * for the delay.
+ */
 export function joinForwards(
   faults: Faults,
   deposits: readonly ServiceDepositRow[],
@@ -102,7 +104,7 @@ export function quotedOf({ to_amount: amount }: ServiceDepositRow): bigint {
   return BigInt(amount)
 }
 
-/** A tenth less, at least one base unit. */
+/** Less by a tenth, at least by one base unit. */
 function shortened(amount: bigint): bigint {
   const tenth = amount / 10n
   const less = amount - (tenth > 0n ? tenth : 1n)

@@ -17,7 +17,7 @@ export type FaultServer = { url: string; stop(): Promise<void> }
 const loopback = '127.0.0.1'
 
 /**
- * On loopback, without a key: only this machine can reach the port. Pages of other sites in a local browser are
+ * Serves on loopback, without a key: only this machine can reach the port. Pages of other sites in a local browser are
  * refused.
  */
 export async function startFaultServer({ faults, port, log }: FaultServerParts): Promise<FaultServer> {

@@ -9,15 +9,14 @@ export type End = 'time' | 'resend' | 'record' | 'person'
 
 /**
  * `mismatch`: the kind that depositd must report (docs/mismatches.md), and `ends` what resolves it. `ofWallets`: a
- * second kind, for a deposit to a StableWallet. `ifRead`: a second kind, if the record was read before. Null if
- * depositd tolerates the error; `absorbed` says why and how it is visible.
+ * second kind, for a deposit to a StableWallet. `ifRead`: a second kind, if the record was read before. `mismatch` is
+ * null if depositd tolerates the error; `absorbed` says why and how it is visible.
  */
 type FaultTableEntry = { scope: FaultScope; does: string } & (
   | { mismatch: string; ends: End; ofWallets?: string; ifRead?: string }
   | { mismatch: null; absorbed: string }
 )
 
-/** The errors that depositd exists to find. */
 export const faultTable = {
   dropWebhookRate: {
     scope: 'deposits',

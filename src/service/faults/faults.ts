@@ -3,7 +3,7 @@ import { Fault } from '../../core/errors.ts'
 import { type DepositKnob, type FaultKnob, faultKnobs, type RequestKnob } from './fault-table.ts'
 
 /**
- * Each rate is a share from 0 to 1, 0 by default; the seed decides which items. `delayMs`: of delayed or late items.
+ * Each rate is a share from 0 to 1, 0 by default; the seed decides which items. `delayMs` delays delayed or late items.
  */
 export type FaultSettings = { seed: string; delayMs?: number } & Partial<Record<FaultKnob, number>>
 

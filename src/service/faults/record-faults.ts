@@ -6,7 +6,7 @@ import type { Faults } from './faults.ts'
 
 export type FaultyRecordPage = {
   limit: number
-  /** Up to one row more than the limit; also returns the row after which the next page starts. */
+  /** Takes up to one row more than the limit; also returns the row after which the next page starts. */
   cut(rows: readonly ServiceDepositRow[]): {
     rows: readonly ServiceDepositRow[]
     last: ServiceDepositRow | null
@@ -16,7 +16,7 @@ export type FaultyRecordPage = {
 
 type Shift = 'repeat' | 'skip' | 'none'
 
-/** Several pages even with few deposits. */
+/** Small, so that there are several pages even with few deposits. */
 const driftingLimit = 5
 
 /** Call once per page: it draws the faults of the page. */
@@ -104,7 +104,7 @@ export function withoutTransaction<Reported extends { source: { transaction: str
   return { ...reported, source: { ...reported.source, transaction: null as unknown as string } }
 }
 
-/** A tenth more, at least one base unit. */
+/** More by a tenth, at least by one base unit. */
 export function misstate(record: DepositRecord): DepositRecord {
   const paid = BigInt(record.source.amount)
   const tenth = paid / 10n
@@ -114,7 +114,6 @@ export function misstate(record: DepositRecord): DepositRecord {
 
 const finished: readonly DepositStatus[] = ['settled', 'credited']
 
-/** It differs only in its id. */
 export function claimAgain(record: DepositRecord): DepositRecord[] {
   return finished.includes(record.status) ? [{ ...record, id: againOf(record.id) }] : []
 }

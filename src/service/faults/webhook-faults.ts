@@ -77,7 +77,6 @@ function editing(edit: (event: Event) => Event): (body: string) => string {
   return (body) => JSON.stringify(edit(JSON.parse(body) as Event))
 }
 
-/** The smallest possible false claim. */
 function editAmount({ source, ...record }: DepositRecord): DepositRecord {
   return { ...record, source: { ...source, amount: (BigInt(source.amount) + 1n).toString() } }
 }
@@ -139,7 +138,7 @@ async function wait(
     where event.id = delivery.event_id and delivery.attempts = 0`.execute(tx)
 }
 
-/** By one second, which is longer than an answered attempt takes. */
+/** Spaces events by one second, which is longer than an answered attempt takes. */
 async function turnAround(tx: ServiceTransaction, rows: readonly ServiceDepositRow[]): Promise<void> {
   await sql`
     update service.delivery as delivery

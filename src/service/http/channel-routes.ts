@@ -89,7 +89,6 @@ function oneOf<Name extends keyof ChannelRequestBody>(
   throw refusal('request_invalid', `${first} (or ${second}) is missing`, { errors })
 }
 
-/** Hexadecimal addresses are case-insensitive. */
 function areSame(one: string, other: string): boolean {
   return one === other || (one.startsWith('0x') && one.toLowerCase() === other.toLowerCase())
 }
@@ -133,7 +132,7 @@ const createChannel = defineRoute({
   run: async (api, { body }) => {
     const { db, owners, networks } = api
     const requested = readRule(networks, body)
-    // Even if its asset has no price any more.
+    // An existing channel is returned even if its asset has no price any more.
     if ((await findOwner(db, 'channel', requested.id)) === undefined) checkPrice(api, body)
     const outcome = await owners.findOrCreate(requested)
     if (outcome.kind === 'own_address') throw refuseOwnAddress(statedRecipient(body))

@@ -52,7 +52,7 @@ const getOne = defineRoute({
   },
 })
 
-/** The same id and bytes. */
+/** Sends the same id and bytes. */
 const resend = defineRoute({
   method: 'post',
   path: '/v1/events/{id}/resend',

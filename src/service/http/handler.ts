@@ -26,7 +26,7 @@ export function createHandler(parts: HandlerParts): express.Express {
   return app
 }
 
-/** Before it reads the body or reveals which paths exist. */
+/** Checks the key before it reads the body or reveals which paths exist. */
 async function operate(
   { api, authenticate, stopping }: HandlerParts,
   match: Match,
@@ -52,7 +52,7 @@ async function readBody({ body: schema }: ApiRoute, request: Request, response: 
   return isLeftOut ? undefined : readJsonBody(request, response)
 }
 
-/** Also if the caller disconnects. */
+/** Aborts also if the caller disconnects. */
 function hungUp(response: Response): AbortSignal {
   const closed = new AbortController()
   response.once('close', () => closed.abort())
@@ -129,7 +129,7 @@ const retriesAfter = ['1', '1', '1', '0', '86400', '-1', 'soon', 'Wed, 21 Oct 20
 /** Longer than callers wait. */
 const stallMaxMs = 120_000
 
-/** A 429, a 500, or no answer until `gone` aborts. @throws Fault `request_refused` */
+/** Injects a 429, a 500, or no answer until `gone` aborts. @throws Fault `request_refused` */
 export async function strikeCall(faults: Faults, gone: () => AbortSignal): Promise<void> {
   const [isRefused, isFailed, isStalled] = [
     faults.strikesRequest('refuseCallRate'),

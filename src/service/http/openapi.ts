@@ -4,7 +4,6 @@ import type { ApiRoute } from './route.ts'
 
 type OpenApiObject = Record<string, unknown>
 
-/** OpenAPI 3.1, from the schemas that parse and type the requests. */
 export function describeApi(routes: readonly ApiRoute[]): OpenApiObject {
   const paths = Object.groupBy(routes, ({ path }) => path)
   const document = {

@@ -45,7 +45,7 @@ function countText(max: number) {
 export const listLimitDefault = 50
 export const listLimitMax = 500
 
-/** `cursor` is decoded by the list that issued it. */
+/** The list that issued `cursor` decodes it. */
 export const pageQuery = z.strictObject({
   limit: countText(listLimitMax).optional(),
   cursor: z.string().min(1).max(200).optional(),

@@ -46,7 +46,7 @@ export type RouteDefinition<
   /** 204 has no `answer`. */
   status: 200 | 201 | 204
   answer?: Answer
-  /** Beyond those implied by the definition. */
+  /** Problems beyond those implied by the definition. */
   refusals: readonly ProblemCode[]
   run(
     api: Api,
@@ -61,7 +61,6 @@ type DeepReadonly<Value> = Value extends readonly (infer Item)[]
     ? { readonly [Key in keyof Value]: DeepReadonly<Value[Key]> }
     : Value
 
-/** Unvalidated. */
 export type RawRequest = { parameters: unknown; query: unknown; body: unknown }
 
 export type ApiRoute = Pick<

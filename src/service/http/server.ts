@@ -54,7 +54,7 @@ async function registerApiKeys(db: ServiceDatabase, { apiKeys }: DepositServiceS
 
 /** Longer than any response takes; the client is then considered gone. */
 const silenceMs = 150_000
-/** For requests in progress. */
+/** How long a stop waits for requests in progress. */
 const drainMs = 10_000
 
 /** One client may use every connection, until another one needs some. */
@@ -88,7 +88,7 @@ const refusals: Readonly<Record<string, [ProblemCode, string]>> = {
   ],
 }
 
-/** A problem too, if the connection is still open. */
+/** Answers with a problem too, if the connection is still open. */
 function refuseConnection(error: Error & { code?: string }, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy()

@@ -27,7 +27,7 @@ function split(digest: Buffer): ExtendedKey {
   return { key: digest.subarray(0, 32), chainCode: digest.subarray(32) }
 }
 
-/** Of PKCS #8 ed25519 keys (RFC 8410), before the 32 bytes. */
+/** The prefix of PKCS #8 ed25519 keys (RFC 8410), before the 32 bytes. */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex')
 
 export function importEd25519(privateKey: Uint8Array): KeyObject {

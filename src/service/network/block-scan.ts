@@ -7,7 +7,6 @@ export type BlockStage = 'final' | 'seen'
 
 type FoundPayment = Omit<ScannedPayment, 'final'>
 
-/** Payments to addresses watched when the block was read. */
 export type ReadBlock = {
   height: bigint
   hash: string
@@ -37,8 +36,8 @@ type BlockReadContext = {
   source: BlockSource
   watched: ReadonlySet<Address>
   /**
-   * Read as `seen`, by height, so not read again as `final`. An address that was not watched then was not handed out
-   * before that block.
+   * Blocks read as `seen`, by height, so not read again as `final`. An address that was not watched then was not handed
+   * out before that block.
    */
   seen: Map<bigint, ReadBlock>
 }
@@ -49,7 +48,7 @@ const requestsAtOnce = 8
 /** Blocks per scan and stage. */
 const spanMax = 128
 const seenMax = 1024
-/** If final blocks vanished, as when a node loses its newest state. */
+/** Rewinds this far if final blocks vanished, as when a node loses its newest state. */
 const finalRewind = 64n
 
 /**
@@ -161,7 +160,7 @@ async function readBlocks(
   )
 }
 
-/** The ancestors of a block on the chain are too. */
+/** If the newest block is on the chain, its ancestors are too. */
 async function isCurrent(
   source: BlockSource,
   known: ReadonlyMap<bigint, ReadBlock>,

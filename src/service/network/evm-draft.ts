@@ -28,7 +28,7 @@ export type TransactionWithoutNonce = Omit<TransactionSerializableEIP1559, 'nonc
 type EvmTransferCall = { to: Hex; value: bigint; data?: Hex }
 type GasEstimate = { gas: bigint; market: Market; rollupFee: bigint }
 
-/** Of a plain transfer of the native coin, exactly. The usage of other calls can change after the estimate. */
+/** A plain transfer of the native coin uses exactly this. The usage of other calls can change after the estimate. */
 const plainGas = 21_000n
 /** The estimate is for the current state; the transfer may run on another. */
 const gasMarginPercent = 130n
@@ -47,7 +47,7 @@ export async function draftEvm(wallet: EvmWallet, order: TransferOrder): Promise
   const price = await priceOf(wallet, order)
   const compose = takesFeeOff(order) ? composeWithin : composeBeside
   const drafted = { settings: wallet.settings, order, price, funds }
-  // For its checks and the amount that arrives, which does not depend on the nonce.
+  // Composed for its checks and the amount that arrives, which does not depend on the nonce.
   const { value } = compose(drafted, 0n)
   return {
     amount: takesFeeOff(order) ? (value ?? 0n) : order.amount,
@@ -58,7 +58,7 @@ export async function draftEvm(wallet: EvmWallet, order: TransferOrder): Promise
   }
 }
 
-/** At ample fees. Zero if the balance covers the least fees, so that it is not topped up twice. */
+/** Assumes ample fees. Zero if the balance covers the least fees, so that it is not topped up twice. */
 export async function gasLackEvm(wallet: EvmWallet, order: TransferOrder): Promise<bigint> {
   if (takesFeeOff(order)) return 0n
   const [funds, { gas, market, rollupFee }] = await Promise.all([
@@ -108,7 +108,7 @@ function composeWithin(
   return { ...base(settings, gas), ...fees, to: getAddress(order.to), value: order.amount - fee }
 }
 
-/** On top: ample fees if the address can pay them, else the most it can. */
+/** The fee comes on top: ample if the address can pay it, else the most it can. */
 function composeBeside(
   { settings, order, price, funds }: EvmDraftInput,
   nonce: bigint,

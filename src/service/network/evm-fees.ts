@@ -14,7 +14,7 @@ export async function readMarket(client: PublicClient): Promise<Market> {
   return { baseFee: block.baseFeePerGas ?? 0n, tip }
 }
 
-/** Until the base fee has doubled. */
+/** Sufficient until the base fee has doubled. */
 export function ampleFees({ baseFee, tip }: Market): Fees {
   return { maxFeePerGas: baseFee * 2n + tip, maxPriorityFeePerGas: tip }
 }
@@ -24,7 +24,7 @@ export function leastFee({ baseFee, tip }: Market): bigint {
   return (baseFee * 5n) / 4n + tip
 }
 
-/** The next block pays its whole tip. Tips vary, so half of the usual one is enough. */
+/** The transaction must pay its whole tip in the next block. Tips vary, so half of the usual one is enough. */
 export function isSufficient(
   { maxFeePerGas, maxPriorityFeePerGas }: Fees,
   { baseFee, tip }: Market,
@@ -51,8 +51,8 @@ const transferBytesMax = 256n
 const rollupMargin = 2n
 
 /**
- * On an OP stack rollup (such as Base), on top of the gas. Signed bytes cannot limit it. Zero without the fee oracle
- * contract.
+ * Charged on an OP stack rollup (such as Base), on top of the gas. Signed bytes cannot limit it. Zero without the fee
+ * oracle contract.
  */
 export async function readRollupFee(client: PublicClient): Promise<bigint> {
   const data = encodeFunctionData({ abi: rollupAbi, args: [transferBytesMax] })

@@ -2,9 +2,9 @@ import { decodeFunctionData, erc20Abi, getAddress, type Hex, type PublicClient, 
 import { type AssetCode, type AssetKey, assetCode, parseAddress } from '../../core/asset.ts'
 
 export type Funds = {
-  /** After all lower nonces have landed. */
+  /** Available after all lower nonces have landed. */
   free(asset: AssetKey, nonce: bigint): bigint
-  /** After all other transactions have landed. */
+  /** Available after all other transactions have landed. */
   freeBeside(asset: AssetKey, nonce: bigint): bigint
   /** Ignores transactions that are signed and not sent yet. */
   held(asset: AssetKey): bigint
@@ -17,8 +17,8 @@ type View = { from: number; held: ReadonlyMap<AssetKey, bigint> }
 type FundsQuery = { holder: Hex; assets: readonly AssetKey[]; tags: readonly BlockTag[] }
 
 /**
- * The lower of the newest block, which lacks pending transactions, and the pending block. The nonce is read first, so
- * that a transaction that lands in between counts twice instead of never.
+ * Uses the lower of the newest block, which lacks pending transactions, and the pending block. The nonce is read first,
+ * so that a transaction that lands in between counts twice instead of never.
  */
 export async function readFunds(
   { client, reservations }: { client: PublicClient; reservations: Reservations },
@@ -61,16 +61,16 @@ export function readBalance(
   return client.readContract({ ...contract, functionName: 'balanceOf', args: [holder] })
 }
 
-/** At most, when the transaction lands. */
+/** The most that the transaction takes when it lands. */
 type TransactionSpend = { native: bigint; token: { code: AssetCode; amount: bigint } | null }
 
 /**
- * Of signed transactions, which nodes do not know before they are sent. In memory only: after a restart every open
- * transaction is known to the node or noted again. A new version of a nonce replaces the old one.
+ * Funds of signed transactions, which nodes do not know before they are sent. In memory only: after a restart every
+ * open transaction is known to the node or noted again. A new version of a nonce replaces the old one.
  */
 export type Reservations = {
   add(sender: Hex, bytes: Hex): void
-  /** By the nonces from `from` to below `below`. */
+  /** Counts nonces from `from` to below `below`. */
   taken(sender: Hex, asset: AssetKey, nonces: { from: number; below: number }): bigint
 }
 

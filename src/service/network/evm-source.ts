@@ -45,7 +45,7 @@ export function evmSource(chain: EvmSourceContext): BlockSource {
   }
 }
 
-/** By block hash: a node that lacks the block then answers with an error instead of an empty list. */
+/** Queries by block hash: a node that lacks the block then answers with an error instead of an empty list. */
 async function readBlock(
   chain: EvmSourceContext,
   height: bigint,
@@ -93,7 +93,7 @@ function tokenPayment(log: TokenPaymentLog, { name }: NetworkSettings, block: Fu
   }
 }
 
-/** By the value of the transaction itself. Reverted transactions paid nothing. */
+/** Reads the value of the transaction itself. Reverted transactions paid nothing. */
 async function readNatives(
   { client, settings }: EvmSourceContext,
   block: FullBlock,

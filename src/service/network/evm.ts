@@ -116,7 +116,7 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
 
 type EvmOutcomeDeps = { client: PublicClient; coalesce: RequestCoalescer }
 
-/** `landed` and `reverted` only in a final block. */
+/** `landed` and `reverted` only if the block is final. */
 async function evmOutcome(
   { client, coalesce }: EvmOutcomeDeps,
   transaction: string,
@@ -166,7 +166,7 @@ function nullIfNotFound(error: unknown): null {
 
 type OrderPayer = Pick<TransferOrder, 'branch' | 'feeFrom'>
 
-/** The same nonce, so that only one of the two can land. If the fee comes off the amount, the recipient gets less. */
+/** Keeps the nonce, so that only one of the two can land. If the fee comes off the amount, the recipient gets less. */
 async function redraftEvm(
   wallet: EvmWallet,
   bytes: Uint8Array,

@@ -44,7 +44,7 @@ export type TransferOrder = {
 }
 
 export type TransferDraft = {
-  /** Arrives at the address. */
+  /** Arrives at the address of the order. */
   amount: bigint
   sign(nonce: bigint | null): Promise<SignedTransfer>
 }
@@ -72,19 +72,20 @@ export type NetworkClient = {
   /** The current final head. */
   start(): Promise<NetworkReadPosition>
   /**
-   * Without payments of the liquidity wallet. `watched` is called after the heights are known, so that payments to an
-   * address that it lacks are all above them.
+   * Leaves out payments of the liquidity wallet. `watched` is called after the heights are known, so that payments to
+   * an address that it lacks are all above them.
    */
   scan(position: NetworkReadPosition, watched: () => Promise<ReadonlySet<Address>>): Promise<Scan>
   /**
    * Counts transfers signed before.
-   * @throws Fault `remote_failed`, also if the address has too little. Signing throws it too
+   * @throws Fault `remote_failed`, also if the address has too little. Signing throws it too, because preceding
+   * transfers are known only then
    */
   draft(order: TransferOrder): Promise<TransferDraft>
   /** Zero on Solana. */
   gasLack(order: TransferOrder): Promise<bigint>
   /**
-   * With the nonce of the old transfer. Null if the old fee is still good, the nonce is used, or the network has no
+   * Keeps the nonce of the old transfer. Null if the old fee is still good, the nonce is used, or the network has no
    * nonces. If the fee comes off the amount, less arrives.
    * @throws Fault `remote_failed`, also if the address cannot pay a fee that is worth signing
    */

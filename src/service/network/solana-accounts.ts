@@ -142,7 +142,7 @@ export function feeOn({ basisPoints, most }: TransferFee, sent: bigint): bigint 
   return fee < most ? fee : most
 }
 
-/** So that exactly `arriving` arrives. */
+/** The least amount to send so that exactly `arriving` arrives. */
 export function sentFor({ basisPoints, most }: TransferFee, arriving: bigint): bigint {
   const kept = whole - basisPoints
   if (arriving === 0n) return 0n

@@ -172,7 +172,7 @@ const partsMax = 8
 const noFee: TransferFee = { basisPoints: 0n, most: 0n }
 
 /**
- * Across token accounts. With `feeFrom: 'amount'`, the amount leaves the accounts; otherwise it arrives, and the
+ * Splits across token accounts. With `feeFrom: 'amount'`, the amount leaves the accounts; otherwise it arrives, and the
  * token's fee is on top. Null if the accounts hold too little.
  */
 function gather(
@@ -246,7 +246,7 @@ type TransferWithFeeArgs = {
   fee: bigint
 }
 
-/** 26, 1, amount (u64), decimals (u8), fee (u64); integers are little-endian. */
+/** Bytes: 26, 1, amount (u64), decimals (u8), fee (u64); integers are little-endian. */
 function transferWithFee(programAddress: KitAddress, transfer: TransferWithFeeArgs): Instruction {
   const { source, mint, destination, authority, amount, decimals, fee } = transfer
   const data = Buffer.alloc(19)

@@ -4,18 +4,18 @@ import type { SolanaNetworkRpc } from './solana-accounts.ts'
 
 export type HolderAsset = { holder: Address; asset: AssetKey }
 
-/** When the transaction lands. */
 export type Take = HolderAsset & { amount: bigint }
 
-/** Of transactions that a balance at or after `slot` may not include. */
+/** Reserved by transactions that a balance at or after `slot` may not include. */
 export type ReservedFunds = { slot: bigint; of(wallet: HolderAsset): bigint }
 
 /**
- * Of signed transactions that no balance shows yet. In memory only: a transaction that does not land soon never does.
+ * Funds of signed transactions that no balance shows yet. In memory only: a transaction that does not land soon never
+ * does.
  */
 export type SolanaReservations = {
   add(signed: { transaction: string; expiresHeight: bigint; takes: readonly Take[] }): void
-  /** Those open now and those noted later. */
+  /** Includes those noted later. */
   reserved(rpc: SolanaNetworkRpc, holderAssets: readonly HolderAsset[]): Promise<ReservedFunds>
 }
 

@@ -15,7 +15,7 @@ type SolanaBlockPayment = ReadBlock['payments'][number]
 
 const commitments = { final: 'finalized', seen: 'confirmed' } as const
 
-/** From one response: the block may become readable later. */
+/** Both come from one response: the block may become readable later. */
 export async function startSolana(rpc: SolanaNetworkRpc): Promise<NetworkReadPosition> {
   const { context, value } = await rpc.getLatestBlockhash({ commitment: 'finalized' }).send()
   return positionAt({ height: context.slot, hash: value.blockhash })
@@ -79,7 +79,7 @@ type SolanaBlockTransactionMeta = {
   postTokenBalances?: BalanceRecord['postTokens']
 }
 
-/** Addresses first: most transactions concern no watched one. Failed transactions moved nothing. */
+/** Checks addresses first: most transactions concern no watched one. Failed transactions moved nothing. */
 function paymentsOf(
   { meta, transaction }: SolanaBlockTransaction,
   { name, assets }: NetworkSettings,
@@ -137,7 +137,7 @@ export type BalanceRecord = {
 type TokenBalanceEntry = { mint: string; owner?: string; uiTokenAmount: { amount: string } }
 
 /**
- * From balances, not instructions, so they cover inner transfers, transfers without a mint and unknown programs. Zero
+ * Uses balances, not instructions, to cover inner transfers, transfers without a mint and unknown programs. Zero
  * changes are omitted.
  */
 export function movementsOf(record: BalanceRecord): HoldingChange[] {

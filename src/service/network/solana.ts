@@ -104,7 +104,7 @@ async function asFault<Result>({ name }: NetworkSettings, asked: Promise<Result>
 
 type SolanaTransferRef = Pick<SignedTransfer, 'transaction' | 'expiresHeight'>
 
-/** Blocks after its own, so its transactions can only be in one of them. */
+/** A blockhash is valid for this many blocks after its own, so its transactions can only be in those. */
 const lifetimeBlocks = 150n
 
 /** All queries of one outcome go to the same node: the answers of two cannot be combined. */

@@ -16,8 +16,8 @@ const failuresCounted = 10
 const pauseMaxMs = 10_000
 
 /**
- * At once if more work is waiting, else after `everyMs`, with growing pauses after consecutive failures. A failed turn
- * leaves its work to the next one.
+ * Runs at once if more work is waiting, else after `everyMs`, with growing pauses after consecutive failures. A failed
+ * turn leaves its work to the next one.
  */
 export function startLoop({ name, everyMs, log }: LoopSettings, work: LoopTurn): Loop {
   const stopping = new AbortController()
@@ -52,7 +52,7 @@ export function startLoop({ name, everyMs, log }: LoopSettings, work: LoopTurn):
   }
 }
 
-/** Or for `end`, including an `end` since the last wait. */
+/** Waits for a time or `end`, including an `end` since the last wait. */
 function createPause() {
   let ended = Promise.withResolvers<void>()
   return {

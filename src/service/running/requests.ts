@@ -41,7 +41,7 @@ export function createRequestCoalescer(): RequestCoalescer {
   }
 }
 
-/** Errors of RPC clients contain URLs, and these may contain a key. */
+/** Errors of RPC clients contain URLs, which may contain a key. */
 export function describeError(error: unknown): string {
   const text = error instanceof BaseError ? `${error.shortMessage} ${error.details}` : messageOf(error)
   return text

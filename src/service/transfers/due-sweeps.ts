@@ -10,12 +10,12 @@ import { type DueTransfer, type DueTransferDeps, postpone, sweepKey, topUpKey } 
 
 type Pile = { branch: number; address: Address; code: AssetCode; amount: string; deposits: string[] }
 
-/** Sweeps signed at once. */
 export const sweepsMax = 50
 const requestsAtOnce = 8
 
 /**
- * One per deposit address at a time. An address that cannot pay for its token transfer first receives the missing gas.
+ * Signs one sweep per deposit address at a time. An address that cannot pay for its token transfer first receives the
+ * missing gas.
  */
 export async function dueSweeps(looking: DueTransferDeps, sweep: SweepSettings): Promise<DueTransfer[]> {
   const piles = await findPiles(looking, sweep)

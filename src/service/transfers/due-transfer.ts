@@ -11,7 +11,7 @@ import type { ServiceDatabase, ServiceTransferRow } from '../tables.ts'
 
 export type DueTransfer = Purpose & {
   order: TransferOrder
-  /** Postpones the transfer if it fails. */
+  /** The transfer is postponed under this key if it fails. */
   key: string
 }
 
@@ -33,7 +33,6 @@ export type DueTransferDeps = {
   log: Logger
 }
 
-/** Of one kind, signed at once. */
 export const paymentsMax = 200
 
 /**
@@ -48,7 +47,6 @@ export const isUnpaidDeposit: RawBuilder<boolean> = sql<boolean>`(not exists (
     where signing.transaction = deposit.to_transaction
       and kind = 'forward' and (outcome is null or outcome = 'landed')))`
 
-/** For `service.withdrawal as withdrawal`. */
 export const isUnpaidWithdrawal: RawBuilder<boolean> = sql<boolean>`not exists (
   select from service.transfer
   where withdrawal = withdrawal.sequence and (outcome is null or outcome = 'landed'))`
@@ -86,7 +84,7 @@ export type DraftedTransfer = { wanted: DueTransfer; draft: TransferDraft }
 /** By branch; null if the network has no nonces. */
 export type ChainNonces = ReadonlyMap<number, bigint | null>
 
-/** With growing delays. */
+/** Delays grow. */
 export function postpone(
   { backoff, log }: Pick<TransferSigningDeps, 'backoff' | 'log'>,
   { kind, key }: Pick<DueTransfer, 'kind' | 'key'>,

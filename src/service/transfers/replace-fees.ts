@@ -63,7 +63,7 @@ async function stuckTransfers(
   return withVersions(signing.db, transfers)
 }
 
-/** Only if the old fee is too low and the node can be queried. */
+/** Replaces only if the old fee is too low and the node can be queried. */
 async function replaceFee(
   signing: TransferSigningDeps,
   { transfer, versions }: OpenTransfer,

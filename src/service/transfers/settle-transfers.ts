@@ -162,7 +162,7 @@ export async function saveOutcomes(
   return ended.length
 }
 
-/** All before the first event is written, because that blocks other writers. */
+/** Locks all before the first event is written, because that blocks other writers. */
 async function depositsOf(
   tx: ServiceTransaction,
   reported: readonly EndedTransfer[],
@@ -214,7 +214,7 @@ async function endTransfers(
   return reported.filter(({ transfer }) => ids.has(transfer.id))
 }
 
-/** Reverted `revertsMax` times. A person's decision allows as many new attempts. */
+/** Their transfers reverted `revertsMax` times. A person's decision allows as many new attempts. */
 async function findUndeliverable(
   tx: ServiceTransaction,
   ended: readonly EndedTransfer[],

@@ -15,11 +15,11 @@ type StartTransfersDeps = Omit<NetworkLoopDeps, 'network' | 'backoff' | 'resumed
   onEvents(): void
 }
 
-/** Also when more of the chain is final; the interval retries postponed ones. */
+/** Sweeps also run when more of the chain is final; the interval retries postponed ones. */
 const sweepEveryMs = 10_000
 const reopenEveryMs = 1000
 
-/** Per network one for deposits and payments and one for sweeps; prices and faults if configured. */
+/** Two loops per network, for deposits and payments and for sweeps; others for prices and faults if configured. */
 export function startTransfers(parts: StartTransfersDeps): Loop[] {
   const { settings, networks, prices, log } = parts
   const { quotes, sweep, pollEveryMs: everyMs } = settings

@@ -19,7 +19,7 @@ export type SignedStoreContext = TransferSigningDeps & { tx: ServiceTransaction 
 
 export type SignedTransferRecord = TransferAttempt & { id: bigint; signed: SignedTransfer }
 
-/** Only those still due, under the lock of their rows. */
+/** Signs only those still due, under the lock of their rows. */
 export async function storeSigned(
   storing: SignedStoreContext,
   drafted: readonly DraftedTransfer[],
@@ -111,7 +111,8 @@ async function readNonces({ tx, network }: SignedStoreContext, chainNonces: Chai
 }
 
 /**
- * Sequentially: the funds of a transfer depend on those before it. If signing fails, the next transfer takes the nonce.
+ * Signs sequentially: the funds of a transfer depend on those before it. If signing fails, the next transfer takes the
+ * nonce.
  */
 async function signAll(
   storing: SignedStoreContext,

@@ -124,7 +124,6 @@ function isSame({ network, recipient, amount }: WithdrawalRow, wanted: NewWithdr
   return network === wanted.network && recipient === wanted.recipient && BigInt(amount) === wanted.amount
 }
 
-/** In base units of the balance. */
 export type WithdrawalRecord = {
   id: string
   status: WithdrawalStatus

@@ -47,7 +47,7 @@ export type NetworkLoopDeps = {
   network: NetworkClient
   /** Failed lately, waiting for a retry. */
   backoff: RetryBackoff
-  /** Transfers of an earlier run are settled or sent. Nothing is signed before that. */
+  /** Resolves when transfers of an earlier run are settled or sent. Nothing is signed before that. */
   resumed(): Promise<void>
 }
 
@@ -76,7 +76,7 @@ export function workNetwork(work: NetworkLoopDeps, listeners: Listeners): () => 
   }
 }
 
-/** In a loop of their own, so that sweeps do not delay forwards. Returns whether more are waiting. */
+/** Sweeps have a loop of their own, so that they do not delay forwards. Returns whether more are waiting. */
 export async function sweepNetwork(work: NetworkLoopDeps, sweep: SweepSettings): Promise<boolean> {
   await work.resumed()
   return (await signTransfers(work, await dueSweeps(work, sweep))) >= sweepsMax
@@ -95,7 +95,7 @@ async function payDue(work: NetworkLoopDeps): Promise<number> {
   return signTransfers(work, wanted)
 }
 
-/** Every half `replaceAfterMs`: a low fee shows only after a while. */
+/** Checks every half `replaceAfterMs`: a low fee shows only after a while. */
 function createFollower(work: NetworkLoopDeps): () => Promise<number> {
   const { replaceAfterMs } = work.settings
   let replaceAt = 0
@@ -121,7 +121,7 @@ async function dueWithdrawals({ db, network, backoff }: DueTransferDeps): Promis
   return rows.map((row) => orderOf(row, network.settings))
 }
 
-/** Random, so that ids chosen by wallet owners do not appear on the chain. */
+/** The reference is random, so that ids chosen by wallet owners do not appear on the chain. */
 function orderOf(
   { sequence, recipient, asset: code, amount }: WithdrawalRow,
   network: NetworkSettings,
@@ -230,7 +230,7 @@ function waitingDeposits({ db, backoff }: DueTransferDeps) {
     .limit(paymentsMax)
 }
 
-/** By a fault, after its quote; readers see no other change until it is forwarded. */
+/** A fault delays it after its quote; readers see no other change until it is forwarded. */
 function isLate({ faults, backoff }: DueTransferDeps, deposit: ServiceDepositRow): boolean {
   if (deposit.status !== 'converting' || !faults.strikes('lateForwardRate', deposit)) return false
   const waitMs = deposit.updated_at.getTime() + faults.current().delayMs - Date.now()
@@ -238,7 +238,6 @@ function isLate({ faults, backoff }: DueTransferDeps, deposit: ServiceDepositRow
   return waitMs > 0
 }
 
-/** One transfer for all, and extra ones of a fault. */
 function forwardsOf(looking: DueTransferDeps, [deposit, ...others]: ForwardGroup): DueTransfer[] {
   const { faults, network } = looking
   const { id: depositId } = deposit

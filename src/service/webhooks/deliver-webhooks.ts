@@ -28,11 +28,11 @@ export type Courier = {
 
 const totalMax = 64
 const perEndpointMax = 8
-/** Until it answers. */
+/** An endpoint that does not answer gets one event at a time. */
 const perSilentEndpointMax = 1
 
 /**
- * An endpoint receives an event repeatedly until it answers 2xx, always with the same id and bytes. Attempts run
+ * An endpoint may receive an event repeatedly until it answers 2xx, always with the same id and bytes. Attempts run
  * concurrently, so that a slow endpoint does not delay the others.
  */
 export function openCourier(delivering: CourierDeps): Courier {
@@ -165,7 +165,7 @@ async function logAnswer(
 type DatedDeliveryStep = { step: Exclude<DeliveryStep, { kind: 'gone' }>; now: Date }
 
 /**
- * Only if the delivery is unchanged since: a resend, a later attempt after the lease, or a cancellation takes
+ * Applies only if the delivery is unchanged since: a resend, a later attempt after the lease, or a cancellation takes
  * precedence.
  */
 async function moveOn(

@@ -74,7 +74,6 @@ export type DueDelivery = {
 
 export type DeliveryCapacity = {
   total: number
-  /** For each that is not in `own`. */
   perEndpoint: number
   own: ReadonlyMap<string, number>
 }
@@ -82,7 +81,7 @@ export type DeliveryCapacity = {
 /** Longer than two timeouts. A crashed attempt is repeated after this time. */
 const leaseSeconds = 45
 
-/** Exclusively for this process, longest due first. */
+/** Takes them exclusively for this process, longest due first. */
 export async function takeDue(
   db: ServiceDatabase,
   { total, perEndpoint, own }: DeliveryCapacity,

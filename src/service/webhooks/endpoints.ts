@@ -74,7 +74,7 @@ export function listEndpoints(
     .execute()
 }
 
-/** Against changes and new deliveries until the transaction ends. */
+/** Blocks changes and new deliveries until the transaction ends. */
 export function lockEndpoint(tx: ServiceTransaction, id: string): Promise<EndpointRow | undefined> {
   return tx
     .selectFrom('service.webhook_endpoint')

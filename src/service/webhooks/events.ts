@@ -29,12 +29,12 @@ export async function writeEvents(tx: ServiceTransaction, events: readonly NewEv
   }
 }
 
-/** Before the lock of an endpoint, to prevent deadlocks. */
+/** Always taken before the lock of an endpoint, to prevent deadlocks. */
 async function lockEvents(tx: ServiceTransaction): Promise<void> {
   await sql`select pg_advisory_xact_lock(${eventLock})`.execute(tx)
 }
 
-/** Only active endpoints that subscribe to the type. */
+/** Skips endpoints that are inactive or do not subscribe. */
 export async function queueForAll(tx: ServiceTransaction, eventIds: readonly string[]): Promise<void> {
   await sql`
     insert into service.delivery (event_id, endpoint_id)

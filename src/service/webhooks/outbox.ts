@@ -5,7 +5,7 @@ import { newId } from '../new-id.ts'
 import type { DepositStatus, ServiceDepositRow, ServiceTransaction } from '../tables.ts'
 import { type NewEvent, queueForAll, writeEvents } from './events.ts'
 
-/** In the transaction of the status change. */
+/** Runs in the transaction of the status change. */
 export type Outbox = (tx: ServiceTransaction, rows: readonly ServiceDepositRow[]) => Promise<void>
 
 const eventTypes: Record<DepositStatus, string> = {

@@ -87,8 +87,8 @@ const nonceLength = 12
 const tagLength = 16
 
 /**
- * AES-256-GCM, by HKDF-SHA256 from the seed under its own info string, which reveals nothing about the wallet keys.
- * Sealed: nonce, ciphertext, tag.
+ * AES-256-GCM with a key by HKDF-SHA256 from the seed under its own info string, which reveals nothing about the wallet
+ * keys. Sealed bytes: nonce, ciphertext, tag.
  * @throws Fault `settings_bad` if the seed is invalid
  */
 export function openVault(seed: string): SecretVault {

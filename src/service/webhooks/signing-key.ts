@@ -12,8 +12,8 @@ export type SigningKey = {
 }
 
 /**
- * `whsec_` and the base64 of 24 to 64 bytes, or `whsk_` and that of an ed25519 private key: its 32 bytes, alone or
- * followed by the public key. Null for anything else (Standard Webhooks 1.0.0, "Signature scheme").
+ * Parses `whsec_` and the base64 of 24 to 64 bytes, or `whsk_` and that of an ed25519 private key: its 32 bytes, alone
+ * or followed by the public key. Null for anything else (Standard Webhooks 1.0.0, "Signature scheme").
  */
 export function readSecret(text: string): SigningKey | null {
   const [, prefix = '', base64 = ''] = secretForm.exec(text) ?? []

@@ -24,7 +24,7 @@ export function isPrivateUrl(url: string): boolean {
   return /(?:^|\.)(?:localhost|local|internal)\.?$/.test(host)
 }
 
-/** Without public hosts (IANA special-purpose address registries). */
+/** Blocks without public hosts (IANA special-purpose address registries). */
 const special = new BlockList()
 const ipv4: readonly [string, number][] = [
   ['0.0.0.0', 8],
