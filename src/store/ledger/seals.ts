@@ -109,7 +109,7 @@ type SealedJournalRange = {
 
 type JournalPage = {
   journals: StoredJournal[]
-  unmatchedDeliveries: bigint[]
+  withoutJournal: bigint[]
 }
 
 const journalsOfPage = 1000
@@ -187,6 +187,6 @@ function joined(journals: readonly SealedJournalRow[], legs: readonly LegRow[]):
   const known = new Set(journals.map(({ id }) => id))
   return {
     journals: journals.map((journal) => ({ journal, legs: legsOf.get(journal.id) ?? [] })),
-    unmatchedDeliveries: [...legsOf.keys()].filter((id) => !known.has(id)).map(BigInt),
+    withoutJournal: [...legsOf.keys()].filter((id) => !known.has(id)).map(BigInt),
   }
 }
