@@ -1,6 +1,6 @@
 import { messageOf } from '../core/errors.ts'
 import { digitsOf } from './lossless-json.ts'
-import { createPaging, type NextPage, type PageMark } from './paging.ts'
+import { createPaging, type NextPage, type PageMark, type RecordHead } from './paging.ts'
 import { compileTime } from './profile/compile-value.ts'
 import { compileField, compilePath, type RecordContext, Unreadable } from './profile/find-field.ts'
 import type { ListProfile, Profile } from './profile/profile-schema.ts'
@@ -171,9 +171,6 @@ function targetOf(header: string): string | null {
   }
   return null
 }
-
-/** Null if the record lacks a field; it is stored all the same. */
-export type RecordHead = { id: string | null; time: Date | null }
 
 /** `text` has numbers digit for digit as sent. */
 type PolledRecord = RecordHead & { text: string }

@@ -1,10 +1,12 @@
-import type { RecordHead } from './deposit-client.ts'
 import type { ListProfile } from './profile/profile-schema.ts'
 
 /**
  * Start of a page, as text that can be stored: a cursor, a number, a time or a path. Null starts the list.
  */
 export type PageMark = string | null
+
+/** Null if the record lacks a field; it is stored all the same. */
+export type RecordHead = { id: string | null; time: Date | null }
 
 export type RawPage = {
   mark: PageMark

@@ -9,6 +9,8 @@ type File = {
   text: string
   lines: number
   imports: Set<string>
+  /** Imports that run when they are needed, so that a command starts fast. */
+  onDemand: Set<string>
   types: string[]
   functions: number[]
   comments: Comment[]
@@ -74,16 +76,16 @@ function pathsIn(folder: string): string[] {
 function readSource(path: string): File {
   const text = readFileSync(join(root, path), 'utf8')
   const { program, module, comments: found } = parseSync(path, text)
-  const requests = [
+  const onDemand = localPaths(
+    path,
+    [...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, request = '']) => request),
+  )
+  const atStart = localPaths(path, [
     ...module.staticImports.map(({ moduleRequest }) => moduleRequest.value),
     ...module.staticExports.flatMap(({ entries }) =>
       entries.map(({ moduleRequest }) => moduleRequest?.value ?? ''),
     ),
-    ...[...text.matchAll(/\bimport\('([^']+)'\)/g)].map(([, request = '']) => request),
-  ]
-  const imports = new Set(
-    requests.filter((request) => request.startsWith('.')).map((request) => join(dirname(path), request)),
-  )
+  ])
   const types: string[] = []
   const functions: number[] = []
   const visit = (node: Node): void => {
@@ -98,7 +100,22 @@ function readSource(path: string): File {
     for (const child of Object.values(node).flat()) if (isNode(child)) visit(child)
   }
   visit(program)
-  return { path, text, lines: countLines(text) - 1, imports, types, functions, comments: found }
+  return {
+    path,
+    text,
+    lines: countLines(text) - 1,
+    imports: atStart.union(onDemand),
+    onDemand,
+    types,
+    functions,
+    comments: found,
+  }
+}
+
+function localPaths(path: string, requests: readonly string[]): Set<string> {
+  return new Set(
+    requests.filter((request) => request.startsWith('.')).map((request) => join(dirname(path), request)),
+  )
 }
 
 function isNode(value: unknown): value is Node {
@@ -125,7 +142,7 @@ function mergeable(): string[] {
     const [user, ...others] = files.filter(({ imports }) => imports.has(path))
     const isSmall =
       user !== undefined && dirname(user.path) === dirname(path) && user.lines + lines <= mergedMaxLines
-    return isSmall && others.length === 0 ? [path] : []
+    return isSmall && others.length === 0 && !user.onDemand.has(path) ? [path] : []
   })
 }
 

@@ -14,7 +14,10 @@ import { startService } from '../../service/service.ts'
 import { type DepositServiceSettings, findFaults } from '../../service/settings.ts'
 import type { Context } from '../context.ts'
 import { untilSignal, version } from '../process.ts'
-import type { ServiceStartRequest } from './start.ts'
+
+export type ServicePorts = { port?: number; adminPort?: number }
+
+export type ServiceStartRequest = ServicePorts & { faults: { seed: string } | null }
 
 /** Returns after the service was stopped. */
 export async function startOwnService(

@@ -5,6 +5,7 @@ import { readServicePlace } from '../../sandbox/service-files.ts'
 import { type Context, embeddedFolder } from '../context.ts'
 import { untilSignal, version } from '../process.ts'
 import { createServiceScreen } from './screen.ts'
+import type { ServicePorts, ServiceStartRequest } from './start-configured.ts'
 
 type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
 
@@ -44,10 +45,6 @@ async function startInSandbox(context: Context, asked: ServiceStartRequest, json
   await alone.stop().catch((error: unknown) => screen.failedToStop(messageOf(error)))
   screen.stopped()
 }
-
-type ServicePorts = { port?: number; adminPort?: number }
-
-export type ServiceStartRequest = ServicePorts & { faults: { seed: string } | null }
 
 async function readPorts({ port, faults = false, adminPort }: StartServiceOptions): Promise<ServicePorts> {
   if (adminPort !== undefined && !faults) {

@@ -1,7 +1,6 @@
 import { assign, type ColumnMatch, weighRecord } from './assign.ts'
 import { columnsOf, isObject, isSaid, objectPaths, type SampleColumn, valueAt, wordsOf } from './columns.ts'
 import type { Hints } from './hints.ts'
-import type { Doubts, Section } from './infer-profile.ts'
 import { oneLeg, type RecordField, recordRules, transactionNames, twoLegs } from './rules.ts'
 
 /**
@@ -118,4 +117,20 @@ function orderOf(records: readonly unknown[]): RecordOrder {
     if (isTime && isRising !== isFalling) return isRising ? { order: 'oldest-first' } : {}
   }
   return {}
+}
+
+export type Section = { [key: string]: unknown }
+
+export type Doubt = { path: readonly string[]; text: string }
+
+export class Doubts {
+  readonly all: Doubt[] = []
+
+  note(path: readonly string[], text: string | null | undefined): void {
+    if (text !== null && text !== undefined) this.all.push({ path, text })
+  }
+
+  noteEach(path: readonly string[], texts: Readonly<Record<string, string>>): void {
+    for (const [name, text] of Object.entries(texts)) this.note([...path, name], text)
+  }
 }

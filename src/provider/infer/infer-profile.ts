@@ -14,7 +14,17 @@ import {
   textDraft,
   timeDraft,
 } from './draft-fields.ts'
-import { depositsAmong, draftList, findFields, findRecord, listingIn, recordsAt } from './find-records.ts'
+import {
+  type Doubt,
+  Doubts,
+  depositsAmong,
+  draftList,
+  findFields,
+  findRecord,
+  listingIn,
+  recordsAt,
+  type Section,
+} from './find-records.ts'
 import type { Hints } from './hints.ts'
 import { envelopeRules, type LegSide, type RecordField, twoLegs } from './rules.ts'
 
@@ -220,22 +230,6 @@ function draftNetworks(fields: Fields, hints: Hints, doubts: Doubts): Section | 
   const { words, doubts: unsure } = networkWords(legs, hints)
   doubts.noteEach(['networks'], unsure)
   return Object.keys(words).length === 0 ? undefined : words
-}
-
-export type Section = { [key: string]: unknown }
-
-type Doubt = { path: readonly string[]; text: string }
-
-export class Doubts {
-  readonly all: Doubt[] = []
-
-  note(path: readonly string[], text: string | null | undefined): void {
-    if (text !== null && text !== undefined) this.all.push({ path, text })
-  }
-
-  noteEach(path: readonly string[], texts: Readonly<Record<string, string>>): void {
-    for (const [name, text] of Object.entries(texts)) this.note([...path, name], text)
-  }
 }
 
 function present(section: Section): Section {
