@@ -90,7 +90,7 @@ test.each<[string, OwnerFileRow[], [number, RegExp][]]>([
   [
     'a cut address',
     [row('x', 30, { address: '0xdead' })],
-    [[30, /^0xdead is not 0x and 40 hexadecimal digits/]],
+    [[30, /^0xdead is not an address on base: 0x and 40 hexadecimal digits/]],
   ],
   [
     'a wrong checksum',

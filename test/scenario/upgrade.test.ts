@@ -149,7 +149,7 @@ describe('two versions side by side', () => {
     await untilReconciled()
     const { warnings = [] } = (await readiness(again)) ?? {}
     expect(warnings).toMatchObject([
-      { part: 'schema', problem: expect.stringContaining('of a newer version') },
+      { part: 'schema', problem: expect.stringContaining('from a newer version') },
     ])
   }, 600_000)
 
