@@ -79,7 +79,10 @@ test('a secret is rotated under load, and no genuine webhook is refused', async 
   process.kill(program.pid, 'SIGHUP')
   await until('the old secret counts no more', () => changes() === 2 || null)
   mountSecrets(short)
-  await until('the unusable secret is logged', () => program.output().includes('webhook_settings_refused') || null)
+  await until(
+    'the unusable secret is logged',
+    () => program.output().includes('webhook_settings_refused') || null,
+  )
   const atFault = sending.sent()
   await until('much was sent', () => sending.sent() > atFault + 500 || null)
   await sending.stop()

@@ -75,10 +75,10 @@ const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
   [/ENOTFOUND|EAI_AGAIN/, 'dns'],
   // Node's fetch refuses some ports with these words.
   [/ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|bad port/, 'refused'],
-  [/timeout|no (?:whole )?answer within|ETIMEDOUT/i, 'timeout'],
+  [/timeout|no (?:complete )?answer within|ETIMEDOUT/i, 'timeout'],
   [/password authentication failed|WRONGPASS|NOAUTH|role ".*" does not exist/, 'login'],
   [/database ".*" does not exist/, 'path'],
-  [/no JSON|redirect|neither a result nor an error|lists no|not a list/, 'content'],
+  [/(?:no|not) JSON|redirect|neither a result nor an error|lists no|not a list/, 'content'],
 ]
 
 export function adviceFor(problem: string, { setting, credential }: ServerSettingNames): string {

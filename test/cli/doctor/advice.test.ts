@@ -36,6 +36,8 @@ test('a page instead of JSON is another server, and 401 of a node is about its k
   await using locked = await startRawService((_request, response) => response.writeHead(401).end('no key'))
   const [service] = await world.says('service', { SERVICE_URL: page.url })
   expect(service).toMatch(/\| correct SERVICE_URL: another program answers there$/)
+  const [other] = await world.says('chain base', { RPC_BASE: page.url })
+  expect(other).toMatch(/\| correct RPC_BASE: another program answers there$/)
   const [node] = await world.says('chain base', { RPC_BASE: locked.url })
   expect(node).toMatch(/\| correct the key in RPC_BASE$/)
 })

@@ -89,7 +89,7 @@ test('of an owner, the manifest says that owners are those of the export', async
   await exportLedger(books.db, { ...wish, folder, selection: { ...all, owner: 'shop' } })
   await exportLedger(books.db, { ...wish, folder: whole })
   expect(contents(folder)['manifest.json']).toContain(
-    '"note": "journals were chosen by who owned their deposits',
+    '"note": "journals were selected by the owner of their deposit at the time of the export',
   )
   expect(contents(whole)['manifest.json']).not.toContain('note')
 })
