@@ -93,7 +93,11 @@ const payments = [
 ]
 
 /** Pays once in every asset, and returns once all of it is reconciled. */
-export async function payHonestly({ world }: Demonstration): Promise<void> {
+export async function payHonestly({ world, prometheus }: Demonstration): Promise<void> {
+  // A counter that is first scraped with its final value never grows, and the rates over it stay NaN.
+  const isScraped = async (): Promise<true | null> =>
+    (await prometheus.query('depositd_stage_lag_seconds_count')).length > 0 || null
+  await until('Prometheus has scraped the counters before the first payment', isScraped, withinMs)
   const txs = await Promise.all(payments.map((payment) => world.pay(payment)))
   const areReconciled = async (): Promise<true | null> => {
     const rows = await world.db.selectFrom('deposit').select('state').where('tx', 'in', txs).execute()
