@@ -5,7 +5,7 @@ import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import type { NewChannel, OwnersClient } from '../provider/owners-client.ts'
 import type { Database } from '../store/database.ts'
-import { changedAddresses, openAddressChanged } from '../store/mismatches/mismatches.ts'
+import { syncAddressChanged } from '../store/mismatches/mismatches.ts'
 import { ownersAt, readOwners, saveOwner } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
 
@@ -58,8 +58,7 @@ async function keep(
   const entry = { owner, deposits: isElsewhere ? approved.deposits : depositsOf(deps, created), forward }
   await saveOwner(deps.db, entry)
   if (contradictions.length === 0) return entry
-  const [mismatch] = changedAddresses([{ owner, contradictions }])
-  await openAddressChanged(deps.db, mismatch === undefined ? [] : [mismatch])
+  await syncAddressChanged(deps.db, [{ owner, contradictions }])
   const problem = contradictions.map(({ approved: value, stated }) => `approved: ${value}, stated: ${stated}`)
   throw new Fault('remote_failed', {
     what,

@@ -142,6 +142,19 @@ export function readAlone<Tables, Result>(
     })
 }
 
+type ColumnType = 'bigint' | 'bytea' | 'int' | 'numeric' | 'smallint' | 'text' | 'timestamptz'
+
+/** `unnest(…) as name (…)` with the rows' values of these columns, in as many parameters as there are columns. */
+export function asTable<Column extends string>(
+  name: string,
+  rows: readonly Readonly<Record<NoInfer<Column>, unknown>>[],
+  columns: Readonly<Record<Column, ColumnType>>,
+): RawBuilder<unknown> {
+  const names = Object.keys(columns) as Column[]
+  const arrays = names.map((column) => sql`${rows.map((row) => row[column])}::${sql.raw(columns[column])}[]`)
+  return sql`unnest(${sql.join(arrays)}) as ${sql.id(name)} (${sql.join(names.map((column) => sql.id(column)))})`
+}
+
 /** Omits filters that are not set, so that the others can use an index. */
 export function whereSet<Value>(
   value: Value | undefined,

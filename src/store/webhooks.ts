@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { assert } from '../core/errors.ts'
 import { defaultService } from '../core/evidence.ts'
-import { mismatchKinds } from '../core/mismatch.ts'
 import { inTransaction } from './database.ts'
 import { appendInbox, type NewInboxRow, rowKey } from './inbox.ts'
 import { type MismatchChange, openMismatches } from './mismatches/mismatches.ts'
@@ -144,13 +143,6 @@ async function openConflicts(
     rows.map(({ event, hashes }) => ({
       subject: `webhook/${event}`,
       kind: 'conflicting_duplicate',
-      severity: mismatchKinds.conflicting_duplicate.severity,
-      depositId: null,
-      groupId: null,
-      network: null,
-      asset: null,
-      value: null,
-      loss: null,
       detail: { event, bodies: hashes.map((hash) => `sha256:${hash}`).join(', ') },
     })),
   )

@@ -131,7 +131,23 @@ function createExpander(sources: ReadonlyMap<string, Source>) {
     const { callee } = call
     if (callee.type === 'MemberExpression' && callee.object.name === 'sql')
       return builtin(callee.property.name, call, at)
+    if (callee.name === 'asTable') return [tableOf(call, at)]
     return union(returnsOf(call, at).map(fragments))
+  }
+
+  /** What `asTable` of `src/store/database.ts` makes of a name and of columns. */
+  function tableOf({ arguments: [name, , columns] }: AnyNode, at: (inner: Node) => Place): string {
+    const held = columns.type === 'Identifier' ? resolveOne(columns.name, at(columns)) : at(columns)
+    const object: AnyNode = held?.node
+    const table = textOf(at(name))
+    if (held === null || object.type !== 'ObjectExpression' || table === null) return unknownMark
+    const named = object.properties.map(({ key, value }: AnyNode) => [
+      key.name,
+      textOf({ ...held, node: value }),
+    ])
+    const arrays = named.map(([, type]: string[]) => `${valueMark}::${type}[]`)
+    const names = named.map(([column]: string[]) => quoteName(column ?? ''))
+    return `unnest(${arrays.join(', ')}) as ${quoteName(table)} (${names.join(', ')})`
   }
 
   function builtin(name: string, call: AnyNode, at: (inner: Node) => Place): string[] {

@@ -30,7 +30,7 @@ import {
   type HeldMismatch,
   type MismatchChange,
   openMismatches,
-  syncMismatches,
+  syncGroupMismatches,
 } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
 import { refuseReplaced } from './activate-rules.ts'
@@ -212,7 +212,7 @@ export async function decideGroups(
     decisions.flatMap(({ groupId, deposits: found }) => found.map((deposit) => ({ ...deposit, groupId }))),
   )
   await saveDeposits(tx, deposits)
-  const mismatches = await syncMismatches(tx, groups, heldMismatches(deposits, decisions))
+  const mismatches = await syncGroupMismatches(tx, groups, heldMismatches(deposits, decisions))
   const journals = deposits.flatMap(({ id, journals: formed }) =>
     formed.map((one) => ({ ...one, depositId: one.depositId ?? id })),
   )

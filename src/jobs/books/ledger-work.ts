@@ -20,11 +20,7 @@ import {
   snapshotDays,
   snapshotFaults,
 } from '../../store/ledger/maintenance.ts'
-import {
-  changedAddresses,
-  type MismatchChange,
-  syncAddressChanged,
-} from '../../store/mismatches/mismatches.ts'
+import { type MismatchChange, syncAddressChanged } from '../../store/mismatches/mismatches.ts'
 import { readOwners } from '../../store/owners.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type CheckedSeal, checkSeals } from './check-seals.ts'
@@ -197,9 +193,5 @@ async function auditKind(
       contradictionsOf(entry, stated, networks),
     ),
   }))
-  const owners = entries.map(({ owner }) => owner)
-  return {
-    compared: entries.length,
-    changes: await syncAddressChanged(db, owners, changedAddresses(compared)),
-  }
+  return { compared: entries.length, changes: await syncAddressChanged(db, compared) }
 }

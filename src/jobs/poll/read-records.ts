@@ -1,5 +1,4 @@
 import type { Kysely, Transaction } from 'kysely'
-import { mismatchKinds } from '../../core/mismatch.ts'
 import type { DepositClient, DepositPage } from '../../provider/deposit-client.ts'
 import type { PageMark } from '../../provider/paging.ts'
 import type { ListProfile } from '../../provider/profile/profile-schema.ts'
@@ -95,18 +94,9 @@ function subjectOf(id: string): string {
 
 /** In no group: the evidence stands, and a new decision does not clear this mismatch. */
 function disappearance({ id, depositId, network, asset, amount, state }: RemovedRecord) {
-  return {
-    subject: subjectOf(id),
-    kind,
-    severity: mismatchKinds[kind].severity,
-    depositId,
-    groupId: null,
-    network,
-    asset,
-    value: amount === null ? null : BigInt(amount),
-    loss: null,
-    detail: { record: id, ...(state !== null && { state }) },
-  }
+  const value = amount === null ? null : BigInt(amount)
+  const detail = { record: id, ...(state !== null && { state }) }
+  return { subject: subjectOf(id), kind, depositId, network, asset, value, detail } as const
 }
 
 export type WalkDeps = ReadDeps & Required<Pick<ReadDeps, 'keepPlace'>>

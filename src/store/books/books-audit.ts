@@ -1,13 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { type AssetKey, assetNetwork } from '../../core/asset.ts'
-import { lossOf, type MismatchKind, mismatchKinds } from '../../core/mismatch.ts'
-import {
-  endMismatches,
-  type HeldMismatch,
-  isNoneOf,
-  type MismatchChange,
-  openMismatches,
-} from '../mismatches/mismatches.ts'
+import { lossOf, type MismatchKind } from '../../core/mismatch.ts'
+import { type HeldMismatch, type MismatchChange, syncMismatches } from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
 
 /** Amounts are in base units. */
@@ -73,16 +67,12 @@ export async function countControlled(db: Kysely<Tables>): Promise<Record<'asset
 
 const ledgerImbalance = 'ledger_imbalance'
 
-export async function syncImbalances(
+export function syncImbalances(
   tx: Transaction<Tables>,
   imbalances: readonly Imbalance[],
 ): Promise<MismatchChange[]> {
-  const held = imbalances.map(toMismatch)
-  const cleared = await endMismatches(
-    tx,
-    sql`kind = ${ledgerImbalance} and subject like 'books/%' and ${isNoneOf(held)}`,
-  )
-  return [...cleared, ...(await openMismatches(tx, held))]
+  const about = sql`kind = ${ledgerImbalance} and subject like 'books/%'`
+  return syncMismatches(tx, about, imbalances.map(toMismatch))
 }
 
 function toMismatch(imbalance: Imbalance): HeldMismatch {
@@ -91,9 +81,6 @@ function toMismatch(imbalance: Imbalance): HeldMismatch {
   return {
     subject: `books/${asset}`,
     kind: ledgerImbalance,
-    severity: mismatchKinds[ledgerImbalance].severity,
-    depositId: null,
-    groupId: null,
     network: assetNetwork(asset),
     asset,
     value: off,
@@ -131,22 +118,17 @@ export type BooksCheckResult = {
   faults: readonly string[]
 }
 
-export async function syncChecked(
+export function syncChecked(
   tx: Transaction<Tables>,
   kind: MismatchKind,
   checked: readonly BooksCheckResult[],
 ): Promise<MismatchChange[]> {
-  const held = checked.filter(({ faults }) => faults.length > 0).map((one) => checkMismatch(kind, one))
+  const failed = checked.filter(({ faults }) => faults.length > 0)
+  const held = failed.map(({ subject, detail, faults }) => ({
+    subject,
+    kind,
+    detail: { ...detail, found: faults.join('; ') },
+  }))
   const subjects = checked.map(({ subject }) => subject)
-  const cleared = await endMismatches(
-    tx,
-    sql`kind = ${kind} and subject = any(${subjects}::text[]) and ${isNoneOf(held)}`,
-  )
-  return [...cleared, ...(await openMismatches(tx, held))]
-}
-
-function checkMismatch(kind: MismatchKind, { subject, detail, faults }: BooksCheckResult): HeldMismatch {
-  const none = { depositId: null, groupId: null, network: null, asset: null, value: null, loss: null }
-  const found = { ...detail, found: faults.join('; ') }
-  return { subject, kind, severity: mismatchKinds[kind].severity, ...none, detail: found }
+  return syncMismatches(tx, sql`kind = ${kind} and subject = any(${subjects}::text[])`, held)
 }

@@ -8,14 +8,12 @@ import {
   transferRef,
 } from '../../core/evidence.ts'
 import type { Proposal, ProposalAmbiguity, RuleResult, UnnamedTransfer } from '../../core/matching/propose.ts'
-import { mismatchKinds } from '../../core/mismatch.ts'
 import { appendInbox, rowKey } from '../inbox.ts'
 import {
   endMismatches,
   type HeldMismatch,
-  isNoneOf,
   type MismatchChange,
-  openMismatches,
+  syncMismatches,
 } from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
 
@@ -83,38 +81,25 @@ export async function syncProposals(
 }
 
 /** Across all groups. */
-export async function syncAmbiguities(
+export function syncAmbiguities(
   tx: Transaction<Tables>,
   page: UnnamedPage,
   ambiguities: readonly (ProposalAmbiguity & { depositId: bigint | null })[],
 ): Promise<MismatchChange[]> {
-  const held = ambiguities.map(heldOf)
-  const subjects = page.map(({ transfer }) => `transfer/${transfer}`)
-  const ended = await endMismatches(
-    tx,
-    sql`kind = 'ambiguous_match' and group_id is null and subject = any(${subjects}::text[]) and ${isNoneOf(held)}`,
+  const held = ambiguities.map(
+    ({ transfer, deposits, transfers, depositId }): HeldMismatch => ({
+      subject: `transfer/${transferRef(transfer)}`,
+      kind: 'ambiguous_match',
+      depositId,
+      network: transfer.network,
+      asset: transfer.asset,
+      value: transfer.amount,
+      detail: { role: transfer.role, deposits: deposits.join(', '), transfers: transfers.join(', ') },
+    }),
   )
-  return [...ended, ...(await openMismatches(tx, held))]
-}
-
-function heldOf({
-  transfer,
-  deposits,
-  transfers,
-  depositId,
-}: ProposalAmbiguity & { depositId: bigint | null }): HeldMismatch {
-  return {
-    subject: `transfer/${transferRef(transfer)}`,
-    kind: 'ambiguous_match',
-    severity: mismatchKinds.ambiguous_match.severity,
-    depositId,
-    groupId: null,
-    network: transfer.network,
-    asset: transfer.asset,
-    value: transfer.amount,
-    loss: null,
-    detail: { role: transfer.role, deposits: deposits.join(', '), transfers: transfers.join(', ') },
-  }
+  const subjects = page.map(({ transfer }) => `transfer/${transfer}`)
+  const about = sql`kind = 'ambiguous_match' and group_id is null and subject = any(${subjects}::text[])`
+  return syncMismatches(tx, about, held)
 }
 
 /** A policy does not override an end by a person. */

@@ -1,13 +1,8 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
 import type { AssetHolding, BalanceSpan } from '../../core/balance-proof.ts'
-import { lossOf, mismatchKinds } from '../../core/mismatch.ts'
-import {
-  clearMismatches,
-  type HeldMismatch,
-  type MismatchChange,
-  openMismatches,
-} from '../mismatches/mismatches.ts'
+import { lossOf } from '../../core/mismatch.ts'
+import { type HeldMismatch, type MismatchChange, syncMismatches } from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
 import { holdingsTable, toBalance } from './balance-points.ts'
 
@@ -145,14 +140,7 @@ export async function syncUnexplained(
         order by height) as ranges,
       max(problem) as problem
     from balance_difference where network = ${network} group by network, address, asset`.execute(tx)
-  const held = rows.map(toMismatch)
-  const subjects = new Set(held.map(({ subject }) => subject))
-  const { rows: open } = await sql<{ subject: string }>`
-    select subject from mismatch where kind = ${kind} and network = ${network} and cleared_at is null`.execute(
-    tx,
-  )
-  const gone = open.map(({ subject }) => subject).filter((subject) => !subjects.has(subject))
-  return [...(await clearMismatches(tx, kind, gone)), ...(await openMismatches(tx, held))]
+  return syncMismatches(tx, sql`kind = ${kind} and network = ${network}`, rows.map(toMismatch))
 }
 
 const kind = 'unexplained_balance'
@@ -169,9 +157,6 @@ function toMismatch({
   return {
     subject: `balance/${network}/${address}/${assetCode(asset)}`,
     kind,
-    severity: mismatchKinds[kind].severity,
-    depositId: null,
-    groupId: null,
     network,
     asset,
     value: BigInt(value),

@@ -9,19 +9,19 @@ import {
   type Severity,
   unreadableKinds,
 } from '../../core/mismatch.ts'
-import { inTransaction } from '../database.ts'
+import { asTable, inTransaction } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
+/** A field left out is null. */
 export type HeldMismatch = {
   subject: string
-  kind: string
-  severity: Severity
-  depositId: bigint | null
-  groupId: bigint | null
-  network: string | null
-  asset: string | null
-  value: bigint | null
-  loss: Loss | null
+  kind: MismatchKind
+  depositId?: bigint | null
+  groupId?: bigint | null
+  network?: string | null
+  asset?: string | null
+  value?: bigint | null
+  loss?: Loss | null
   detail: Readonly<Record<string, string>>
 }
 
@@ -33,20 +33,32 @@ export type MismatchChange = {
   change: 'opened' | 'reopened' | 'resolved' | 'cleared'
 }
 
-/** @returns the mismatches that opened or ended */
+/**
+ * @param about the mismatches that end unless they are held
+ * @returns the mismatches that opened or ended
+ */
 export async function syncMismatches(
+  tx: Transaction<Tables>,
+  about: RawBuilder<unknown>,
+  held: readonly HeldMismatch[],
+): Promise<MismatchChange[]> {
+  const standing = sql`select subject, kind from ${asTable('held', held, { subject: 'text', kind: 'text' })}`
+  const cleared = await endMismatches(tx, sql`${about} and (subject, kind) not in (${standing})`)
+  return [...cleared, ...(await openMismatches(tx, held))]
+}
+
+export function syncGroupMismatches(
   tx: Transaction<Tables>,
   groupIds: readonly bigint[],
   held: readonly HeldMismatch[],
 ): Promise<MismatchChange[]> {
-  const cleared = await endMismatches(tx, sql`group_id = any(${groupIds}::bigint[]) and ${isNoneOf(held)}`)
-  return [...cleared, ...(await openMismatches(tx, held))]
+  return syncMismatches(tx, sql`group_id = any(${groupIds}::bigint[])`, held)
 }
 
 /** For mismatches without a group, whose cause is gone. */
 export async function clearMismatches(
   tx: Transaction<Tables>,
-  kind: string,
+  kind: MismatchKind,
   subjects: readonly string[],
 ): Promise<MismatchChange[]> {
   if (subjects.length === 0) return []
@@ -62,12 +74,6 @@ export async function endMismatches(
     update mismatch set cleared_at = now(), cleared_how = 'evidence' where cleared_at is null and ${fits}
     returning kind, severity, network, resolved_at is null as was_open`.execute(db)
   return rows.flatMap(({ was_open, ...row }) => (was_open ? [{ ...row, change: 'cleared' as const }] : []))
-}
-
-export function isNoneOf(held: readonly HeldMismatch[]): RawBuilder<unknown> {
-  return sql`(subject, kind) not in (
-    select * from unnest(${held.map(({ subject }) => subject)}::text[], ${held.map(({ kind }) => kind)}::text[])
-  )`
 }
 
 /**
@@ -97,7 +103,7 @@ export async function openMismatches(
       returning new.id, new.kind, new.severity, new.network, old.id is null as is_new,
         coalesce(old.resolved_at is not null or old.snoozed_until > now(), false) as was_put_off,
         old.resolved_at is not null as was_resolved,
-        ${standing('old')} as before, ${standing('new')} as after
+        ${stakesOf('old')} as before, ${stakesOf('new')} as after
     ), reopened as (
       insert into mismatch_event (mismatch_id, actor, action, text, before, after)
       select id, 'depositd', 'reopened', 'new evidence', before, after from held where was_put_off
@@ -107,7 +113,7 @@ export async function openMismatches(
   return rows
 }
 
-function standing(row: 'old' | 'new'): RawBuilder<unknown> {
+function stakesOf(row: 'old' | 'new'): RawBuilder<unknown> {
   const of = (column: string) => sql.ref(`${row}.${column}`)
   return sql`jsonb_build_object('detail', ${of('detail')}, 'value', ${of('value')}::text, 'loss',
     ${of('loss_amount')}::text, 'loss_asset', ${of('loss_asset')})`
@@ -116,6 +122,7 @@ function standing(row: 'old' | 'new'): RawBuilder<unknown> {
 function rowOf({ depositId, groupId, value, loss, ...rest }: HeldMismatch) {
   return {
     ...rest,
+    severity: mismatchKinds[rest.kind].severity,
     deposit_id: depositId?.toString(),
     group_id: groupId?.toString(),
     value: value?.toString(),
@@ -135,9 +142,7 @@ export function openTrouble(
   tx: Transaction<Tables>,
   { network, kind, detail }: NetworkTrouble,
 ): Promise<MismatchChange[]> {
-  const { severity } = mismatchKinds[kind]
-  const none = { depositId: null, groupId: null, asset: null, value: null, loss: null }
-  return openMismatches(tx, [{ subject: networkSubject(network), kind, severity, network, detail, ...none }])
+  return openMismatches(tx, [{ subject: networkSubject(network), kind, network, detail }])
 }
 
 export function clearTroubles(
@@ -152,66 +157,50 @@ function networkSubject(network: NetworkName): string {
   return `network/${network}`
 }
 
-const addressChanged = 'address_changed'
-
-/** The service states other addresses than approved. */
-export function changedAddresses(
-  owners: readonly { owner: Owner; contradictions: readonly Contradiction[] }[],
-): HeldMismatch[] {
-  return owners.flatMap(({ owner, contradictions }): HeldMismatch[] => {
-    const [first] = contradictions
-    if (first === undefined) return []
-    return [
-      {
-        subject: ownerSubject(owner),
-        kind: addressChanged,
-        severity: mismatchKinds[addressChanged].severity,
-        depositId: null,
-        groupId: null,
-        // From the address book: it is a label of metrics, and the service may state any text.
-        network: first.approved.split(' ')[0] ?? null,
-        asset: null,
-        value: null,
-        loss: null,
-        detail: {
-          owner: ownerKey(owner),
-          approved: contradictions.map(({ what, approved }) => `${what} ${approved}`).join(', '),
-          stated: contradictions.map(({ what, stated }) => `${what} ${stated}`).join(', '),
-        },
-      },
-    ]
-  })
-}
-
-export function openAddressChanged(
-  db: Kysely<Tables>,
-  held: readonly HeldMismatch[],
-): Promise<MismatchChange[]> {
-  return inTransaction(db, (tx) => openMismatches(tx, held))
-}
-
+/** For those of the owners whose addresses the service states otherwise than approved. */
 export function syncAddressChanged(
   db: Kysely<Tables>,
-  owners: readonly Owner[],
-  held: readonly HeldMismatch[],
+  owners: readonly { owner: Owner; contradictions: readonly Contradiction[] }[],
 ): Promise<MismatchChange[]> {
-  return inTransaction(db, async (tx) => {
-    const about = sql`kind = ${addressChanged} and subject = any(${owners.map(ownerSubject)}::text[])`
-    const cleared = await endMismatches(tx, sql`${about} and ${isNoneOf(held)}`)
-    return [...cleared, ...(await openMismatches(tx, held))]
-  })
+  const subjects = owners.map(({ owner }) => ownerSubject(owner))
+  const about = sql`kind = 'address_changed' and subject = any(${subjects}::text[])`
+  return inTransaction(db, (tx) => syncMismatches(tx, about, owners.flatMap(changedAddresses)))
+}
+
+function changedAddresses({
+  owner,
+  contradictions,
+}: {
+  owner: Owner
+  contradictions: readonly Contradiction[]
+}): HeldMismatch[] {
+  const [first] = contradictions
+  if (first === undefined) return []
+  return [
+    {
+      subject: ownerSubject(owner),
+      kind: 'address_changed',
+      // From the address book: it is a label of metrics, and the service may state any text.
+      network: first.approved.split(' ')[0] ?? null,
+      detail: {
+        owner: ownerKey(owner),
+        approved: contradictions.map(({ what, approved }) => `${what} ${approved}`).join(', '),
+        stated: contradictions.map(({ what, stated }) => `${what} ${stated}`).join(', '),
+      },
+    },
+  ]
 }
 
 function ownerSubject(owner: Owner): string {
   return `owner/${ownerKey(owner)}`
 }
 
-export async function syncUnreadable(
+export function syncUnreadable(
   tx: Transaction<Tables>,
   inboxIds: readonly bigint[],
   held: readonly HeldMismatch[],
 ): Promise<MismatchChange[]> {
-  const about = sql`subject = any(${inboxIds.map((id) => `inbox/${id}`)}::text[]) and kind = any(${unreadableKinds}::text[])`
-  const cleared = await endMismatches(tx, sql`${about} and ${isNoneOf(held)}`)
-  return [...cleared, ...(await openMismatches(tx, held))]
+  const subjects = inboxIds.map((id) => `inbox/${id}`)
+  const about = sql`subject = any(${subjects}::text[]) and kind = any(${unreadableKinds}::text[])`
+  return syncMismatches(tx, about, held)
 }

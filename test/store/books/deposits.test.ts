@@ -6,7 +6,7 @@ import { inTransaction } from '../../../src/store/database.ts'
 import {
   type HeldMismatch,
   openMismatches,
-  syncMismatches,
+  syncGroupMismatches,
 } from '../../../src/store/mismatches/mismatches.ts'
 import { type Books, makeDeposit, openBooks } from '../../support/books.ts'
 import { claim, payment } from '../../support/evidence.ts'
@@ -78,19 +78,17 @@ function held(changes: Partial<HeldMismatch> = {}): HeldMismatch {
   return {
     subject: `deposit/${depositId}`,
     kind: 'amount_mismatch',
-    severity: 'severe',
     depositId,
     groupId,
     network: 'base',
-    asset: null,
     value: 2n ** 200n,
-    loss: null,
     detail: { api: '5' },
     ...changes,
   }
 }
 
-const sync = (...all: HeldMismatch[]) => inTransaction(books.db, (tx) => syncMismatches(tx, [groupId], all))
+const sync = (...all: HeldMismatch[]) =>
+  inTransaction(books.db, (tx) => syncGroupMismatches(tx, [groupId], all))
 
 async function stored() {
   const { rows } = await sql`
@@ -139,7 +137,7 @@ test('a mismatch that comes back is a new one, and the old one stays as it was',
 
 test('what belongs to other groups is left alone', async () => {
   await sync(held())
-  expect(await inTransaction(books.db, (tx) => syncMismatches(tx, [0n], []))).toEqual([])
+  expect(await inTransaction(books.db, (tx) => syncGroupMismatches(tx, [0n], []))).toEqual([])
   expect(await stored()).toMatchObject([{ open: true }])
 })
 

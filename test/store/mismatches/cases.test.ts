@@ -24,22 +24,8 @@ afterAll(async () => {
 const inOne = <Result>(work: (tx: Transaction<Tables>) => Promise<Result>) => inTransaction(books.db, work)
 
 function held(name: string, changes: Partial<HeldMismatch> = {}): HeldMismatch {
-  const about = {
-    depositId: null,
-    groupId: null,
-    network: 'base',
-    asset: usdcOnBase,
-    value: 5n,
-    loss: lossOf(usdcOnBase, 5n),
-  }
-  return {
-    subject: `transfer/${name}`,
-    kind: 'unreported',
-    severity: 'severe',
-    ...about,
-    detail: {},
-    ...changes,
-  }
+  const about = { network: 'base', asset: usdcOnBase, value: 5n, loss: lossOf(usdcOnBase, 5n) }
+  return { subject: `transfer/${name}`, kind: 'unreported', ...about, detail: {}, ...changes }
 }
 
 const hold = (...all: HeldMismatch[]) => inOne((tx) => openMismatches(tx, all))

@@ -17,19 +17,10 @@ beforeAll(async () => {
 afterAll(() => books[Symbol.asyncDispose]())
 
 const ether = 'base/native' as AssetKey
-const about = { depositId: null, groupId: null, network: 'base', asset: usdcOnBase, value: 100_000_000n }
+const about = { network: 'base', asset: usdcOnBase, value: 100_000_000n }
 
 function held(name: string, changes: Partial<HeldMismatch> = {}): HeldMismatch {
-  const kind = 'settlement_short'
-  return {
-    subject: `transfer/${name}`,
-    kind,
-    severity: 'severe',
-    ...about,
-    loss: null,
-    detail: {},
-    ...changes,
-  }
+  return { subject: `transfer/${name}`, kind: 'settlement_short', ...about, detail: {}, ...changes }
 }
 
 const open = (...all: HeldMismatch[]) => inTransaction(books.db, (tx) => openMismatches(tx, all))
@@ -43,7 +34,7 @@ test('lists are ranked by value, then by share, never by amounts of different as
     held('a thousandth of an ether', { loss: lossOf(ether, 10n ** 15n, 10n ** 18n) }),
     held('nine USDC of a hundred', { loss: lossOf(usdcOnArbitrum, 9_000_000n, 100_000_000n) }),
     held('nothing', { kind: 'network_mismatch' }),
-    held('a warning of everything', { severity: 'warning', loss: lossOf(ether, 10n ** 18n) }),
+    held('a warning of everything', { kind: 'stuck', loss: lossOf(ether, 10n ** 18n) }),
     held('that cannot be measured', { kind: 'seal_broken' }),
   )
   const byShare = [
@@ -96,7 +87,6 @@ test('sums are per asset: each transfer counts once, with its largest loss, unde
   await open(
     held('nine USDC of a hundred', {
       kind: 'stuck',
-      severity: 'warning',
       loss: lossOf(usdcOnArbitrum, 50_000_000n, 100_000_000n),
     }),
   )
