@@ -11,7 +11,14 @@ import {
   uuid,
 } from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type AlertRules, type Cause, causesOf, needsAlert, type OpenCase } from '../../src/core/cause.ts'
+import {
+  type AlertRules,
+  type Cause,
+  causesOf,
+  lossesOf,
+  needsAlert,
+  type OpenCase,
+} from '../../src/core/cause.ts'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
 import type { Stake } from '../../src/core/second-person.ts'
 
@@ -73,6 +80,11 @@ describe('causes of mismatches', () => {
     )
   })
 
+  test('begin anew after a gap that is longer than the window, and not at one that is as long', () => {
+    const opened = [0, 5, 11].map((minutes) => ({ kind: 'stuck', network: 'base', openedAt: at(minutes) }))
+    expect(causesOf(opened, 5 * minute).map(({ cases: held }) => held.length)).toEqual([2, 1])
+  })
+
   test('name who is at fault and how grave it is', () => {
     const [cause] = causesOf([{ kind: 'settlement_short', network: 'base', openedAt: at(0) }], 0)
     expect(cause).toMatchObject({ service: 'default', side: 'service', severity: 'severe', since: at(0) })
@@ -86,7 +98,10 @@ function isAlike(one: Cause<object>, other: Cause<object>): boolean {
 }
 
 const rules: AlertRules = {
-  lossAbove: new Map([['base/USDC', '10']]),
+  lossAbove: new Map([
+    ['base/USDC', '10'],
+    ['base/USDT', '10'],
+  ]),
   afterMs: 5 * minute,
   causeWithinMs: 60 * minute,
 }
@@ -113,6 +128,20 @@ const calls = (changes: readonly Partial<OpenCase>[], minutes: number): boolean 
   return needsAlert({ kind: open[0]?.kind ?? '', cases: open }, rules, at(minutes))
 }
 
+test('the losses of cases are added by asset, and an unknown one makes its sum unknown', () => {
+  const losses = [
+    usdc(6n),
+    { ...usdc(1n), symbol: 'USDT' },
+    usdc(5n),
+    { ...usdc(1n), symbol: 'USDT', amount: null },
+  ]
+  expect(lossesOf([...losses, null, null].map((loss) => ({ loss })))).toEqual([
+    usdc(11n),
+    { ...usdc(1n), symbol: 'USDT', amount: null },
+    null,
+  ])
+})
+
 describe('a cause calls for people', () => {
   test.each<[string, readonly Partial<OpenCase>[], { minutes: number; expected: boolean }]>([
     ['once it is old enough', [{}], { minutes: 5, expected: true }],
@@ -124,6 +153,26 @@ describe('a cause calls for people', () => {
     ],
     ['not up to the limit', [{ loss: usdc(6n) }, { loss: usdc(4n) }], { minutes: 5, expected: false }],
     ['if the loss is not known', [{ loss: usdc(1n) }, { loss: null }], { minutes: 5, expected: true }],
+    [
+      'if one amount of an asset is not known',
+      [{ loss: usdc(1n) }, { loss: { ...usdc(1n), amount: null } }],
+      { minutes: 5, expected: true },
+    ],
+    [
+      'not if each asset loses no more than its limit',
+      [{ loss: usdc(6n) }, { loss: { ...usdc(6n), symbol: 'USDT' } }],
+      { minutes: 5, expected: false },
+    ],
+    [
+      'not if only cases that are taken are old enough',
+      [{ isAssigned: true, openedAt: at(-10) }, { openedAt: at(-12), loss: usdc(1n) }, { openedAt: at(4) }],
+      { minutes: 5, expected: false },
+    ],
+    [
+      'not for a snooze that ended before the case was due',
+      [{ snoozedUntil: at(hours(1)), isAssigned: true }],
+      { minutes: hours(8) - 1, expected: false },
+    ],
     [
       'if the asset is not known',
       [{ loss: { ...usdc(1n), decimals: null } }],

@@ -29,6 +29,18 @@ test.each<[string, string, boolean]>([
   expect(patternsOverlap(other, one)).toBe(isShared)
 })
 
+test.each<[string, boolean]>([
+  ['assets', false],
+  ['assets:bank', true],
+  ['assets:bank:', false],
+  ['my:assets:bank', false],
+  ['assets:two words', false],
+  [`assets:${'x'.repeat(293)}`, true],
+  [`assets:${'x'.repeat(294)}`, false],
+])('whether %j is an account is %s', (text, isOne) => {
+  expect(isAccount(text)).toBe(isOne)
+})
+
 const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 6 })
 const texts = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 5 })
 

@@ -1,0 +1,350 @@
+import type { Address, AssetKey } from '../../src/core/asset.ts'
+import { type DepositIdentity, decide, type ObservationGroup, type Rules } from '../../src/core/decide.ts'
+import {
+  type Claim,
+  type LegSearch,
+  type Observation,
+  type ServiceId,
+  transferRef,
+} from '../../src/core/evidence.ts'
+import type { Amount } from '../../src/core/money.ts'
+import { groupOf } from './any-evidence.ts'
+import { decision } from './decision.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  channelAddress,
+  claim,
+  credit,
+  delivery,
+  failedDelivery,
+  failure,
+  liquidity,
+  payment,
+  policy,
+  recipient,
+  txId,
+  usdcOnBase,
+  usdtOnBase,
+  walletAddress,
+  walletApproval,
+  webhook,
+} from './evidence.ts'
+
+const usd = (cents: number) => (BigInt(cents) * 10_000n) as Amount
+const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
+const nothing = { tx: null, amount: null, fee: null } as const
+export const rules: Rules = {
+  policy,
+  routes: [],
+  senders: new Set([`arbitrum/${liquidity}`, `base/${liquidity}`]),
+}
+
+const both = (changes: Parameters<typeof claim>[0] = {}): Claim[] => [claim(changes), webhook(changes)]
+const named = (status: Claim['status']) => both({ status, settlement: nothing })
+const unnamed = both({ deposit: { tx: null, index: null } })
+
+const toWallet = {
+  owner: walletApproval.owner,
+  deposit: { address: walletAddress },
+  settlement: { network: 'stable-wallet', address: 'savings' as Address, asset: credit, tx: null },
+} as NonNullable<Parameters<typeof claim>[0]>
+const credited = (changes: object) =>
+  both({ ...toWallet, settlement: { ...toWallet.settlement, ...changes } })
+const toTheWallet = payment({ to: walletAddress })
+
+const range = (from: number, to: number) => ({
+  from: { height: 10n, blockAt: at(from) },
+  to: { height: 90n, blockAt: at(to) },
+})
+
+function search(changes: Partial<LegSearch> = {}): LegSearch {
+  return {
+    kind: 'search',
+    serviceId: 'dep_1' as ServiceId,
+    role: 'deposit',
+    network: base,
+    to: channelAddress,
+    tx: txId('pay'),
+    nodes: [],
+    found: null,
+    claimed: { height: 8n },
+    read: null,
+    bookedAt: at(1),
+    receivedAt: at(40),
+    ...changes,
+  }
+}
+const unread = (changes: Partial<LegSearch>) => [...both(), search(changes)]
+const deliverySearch = (changes: Partial<LegSearch>) => [
+  ...both({ status: 'confirmed', settlement: { tx: null, amount: null, fee: null } }),
+  payment(),
+  search({ role: 'recipient', network: arbitrum, to: recipient, tx: null, receivedAt: at(70), ...changes }),
+]
+
+const noTimes = {
+  depositedAt: null,
+  webhookAt: null,
+  apiAt: null,
+  chainAt: null,
+  finalAt: null,
+  settledAt: null,
+  reconciledAt: null,
+}
+const knownAs = (id: bigint, changes: Partial<DepositIdentity>): DepositIdentity => ({
+  id,
+  serviceId: null,
+  transfer: null,
+  milestones: noTimes,
+  ...changes,
+})
+const all: readonly Observation[] = [payment(), delivery(), ...both()]
+
+export type DecisionCase = {
+  evidence: readonly Observation[]
+  minute?: number
+  by?: Partial<Rules>
+} & Partial<Pick<ObservationGroup, 'deposits' | 'journals' | 'completeUntil'>>
+
+/** Named evidence, each with all that is decided about it in test/core/decisions.txt. */
+export const decisionCases: Record<string, DecisionCase> = {
+  'all sources agree': { evidence: all },
+  'all sources agree, before a deadline': { evidence: all, minute: 6 },
+  'a payment in a block that is not final': { evidence: [payment({ stage: 'seen' })], minute: 3 },
+  'a final payment, before anybody must report it': { evidence: [payment()], minute: 21 },
+  'a final payment that must be reported now': { evidence: [payment()], minute: 22 },
+  'a payment of zero': { evidence: [payment({ amount: 0n as Amount })] },
+  'a payment that only the API reports as confirmed': {
+    evidence: [payment(), claim({ status: 'confirmed', settlement: nothing })],
+  },
+  'a payment that only a webhook reports as confirmed': {
+    evidence: [payment(), webhook({ status: 'confirmed', settlement: nothing })],
+  },
+  'a payment that is observed, as both report': { evidence: [payment(), ...named('observed')], minute: 12 },
+  'a payment that is being settled': { evidence: [payment(), ...named('settling')], minute: 40 },
+  'a payment that is held': { evidence: [payment(), ...named('held')] },
+  'a payment that is refunded': { evidence: [payment(), ...named('refunded')] },
+  'a payment that failed, as both report': { evidence: [payment(), ...named('failed')] },
+  'a failed deposit, a day later': { evidence: [payment(), ...named('failed')], minute: 24 * 60 + 5 },
+  'a claim without a payment': { evidence: both() },
+  'a claim without a payment, before the deadline': { evidence: both(), minute: 20 },
+  'a claim without a payment, a day later': { evidence: both(), minute: 36 * 60 },
+  'a delivery that no one reports as settled': { evidence: [payment(), delivery(), ...named('settling')] },
+  'a delivery that lacks 5 USDC': { evidence: [payment(), delivery({ amount: usd(9490) }), ...both()] },
+  'a delivery that lacks a cent, which is tolerated': {
+    evidence: [payment(), delivery({ amount: usd(9989) }), ...both()],
+    by: { policy: { ...policy, tolerance: { amount: usd(1), bps: 0 } } },
+  },
+  'a delivery of 5 USDC too much': { evidence: [payment(), delivery({ amount: usd(10490) }), ...both()] },
+  'a delivery in two parts': {
+    evidence: [
+      payment(),
+      delivery({ amount: usd(5000) }),
+      delivery({ amount: usd(4990), index: '1' }),
+      ...both(),
+    ],
+  },
+  'a delivery that is not final': { evidence: [payment(), delivery({ stage: 'seen' }), ...both()] },
+  'a delivery that is not made': { evidence: [payment(), ...named('settling')] },
+  'a delivery to an address that is not approved': {
+    evidence: [payment(), ...both({ settlement: { address: elsewhere } })],
+  },
+  'a delivery that failed': { evidence: [payment(), failedDelivery(), ...both()] },
+  'a delivery of which nobody knows the deposit': { evidence: [delivery()] },
+  'a delivery of which nobody knows the deposit yet': { evidence: [delivery()], minute: 23 },
+  'a transfer to the recipient by somebody else': { evidence: [delivery({ from: elsewhere })] },
+  'a payment that failed on the chain': { evidence: [failure(), ...both()] },
+  'a payment whose block is gone': {
+    evidence: [payment(), payment({ stage: 'orphaned', epoch: 1 }), ...both()],
+  },
+  'native coin that pays for sweeping': {
+    evidence: [payment({ asset: 'base/native' as AssetKey, from: liquidity })],
+  },
+  'amounts that differ': {
+    evidence: [...all, webhook({ deposit: { amount: usd(9000) }, receivedAt: at(6) })],
+  },
+  'amounts that differ by a power of ten': {
+    evidence: [payment(), delivery(), ...both({ deposit: { amount: usd(100_000) } })],
+  },
+  'assets that differ': { evidence: [payment(), delivery(), ...both({ deposit: { asset: usdtOnBase } })] },
+  'networks that differ': {
+    evidence: [payment(), delivery(), claim(), webhook({ deposit: { network: arbitrum } })],
+  },
+  'addresses that differ': {
+    evidence: [payment(), delivery(), claim(), webhook({ deposit: { address: elsewhere } })],
+  },
+  'an owner whom nobody knows': {
+    evidence: [payment(), delivery(), ...both({ owner: { kind: 'channel', id: 'unknown' } })],
+  },
+  'an owner with another address': { evidence: [payment(), ...both({ owner: walletApproval.owner })] },
+  'an address that is not in the book': {
+    evidence: [payment({ to: elsewhere }), ...both({ deposit: { address: elsewhere } })],
+  },
+  'a status that goes back': {
+    evidence: [
+      payment(),
+      ...named('settling'),
+      claim({ status: 'observed', settlement: nothing, occurredAt: at(9) }),
+    ],
+    minute: 12,
+  },
+  'a settled deposit that is opened again': {
+    evidence: [
+      ...all,
+      claim({ status: 'settling', settlement: nothing, occurredAt: at(9), receivedAt: at(9) }),
+    ],
+  },
+  'a settled deposit that is refunded according to the API': {
+    evidence: [payment(), delivery(), webhook(), claim({ status: 'refunded', settlement: nothing })],
+  },
+  'a clock that is ahead': { evidence: [payment(), delivery(), webhook(), claim({ occurredAt: at(30) })] },
+  'a clock that is behind': { evidence: [payment({ blockAt: at(1) }), ...both({ occurredAt: at(-20) })] },
+  'one transaction that two deposits claim': {
+    evidence: [...all, claim({ serviceId: 'dep_2' as ServiceId, receivedAt: at(6) })],
+  },
+  'two payments of one transaction, and one claim without an index': {
+    evidence: [payment(), payment({ index: '1' }), ...both({ deposit: { index: null } }), delivery()],
+  },
+  'a claim without a transaction': { evidence: [payment(), delivery(), ...unnamed] },
+  'a claim without a transaction, which the policy accepts': {
+    evidence: [payment(), delivery(), ...unnamed],
+    by: { policy: { ...policy, acceptsUnnamed: true } },
+  },
+  'a claim without a transaction, which a person matches': {
+    evidence: [payment(), delivery(), ...unnamed, decision('together', payment())],
+  },
+  'a payment that a person separates': { evidence: [...all, decision('apart', payment())] },
+  'a payment that is written off': {
+    evidence: [
+      payment(),
+      ...named('settling'),
+      { ...decision('apart', payment()), verdict: { kind: 'write_off', account: 'expenses:write_off' } },
+    ],
+  },
+  'a payment that the service owes': {
+    evidence: [
+      payment(),
+      ...named('failed'),
+      {
+        ...decision('apart', payment()),
+        verdict: { kind: 'write_off', account: 'assets:receivable:service' },
+      },
+    ],
+  },
+  'a credit to the wallet': { evidence: [toTheWallet, ...credited({})] },
+  'a credit that lacks 5 USDC': { evidence: [toTheWallet, ...credited({ amount: usd(9490) })] },
+  'a credit to another wallet': { evidence: [toTheWallet, ...credited({ address: 'other' })] },
+  'a credit that only a webhook reports': { evidence: [toTheWallet, webhook(toWallet)] },
+  'a credit of an unknown amount': { evidence: [toTheWallet, ...credited({ amount: null })] },
+  'a credit that is not reported': {
+    evidence: [toTheWallet, ...both({ ...toWallet, status: 'confirmed', settlement: nothing })],
+  },
+  'a token that is not supported': { evidence: all, by: { policy: { ...policy, supported: false } } },
+  'a payment below the minimum': {
+    evidence: [payment()],
+    by: { policy: { ...policy, minimum: usd(10_001) } },
+  },
+  'a payment of the minimum': { evidence: [payment()], by: { policy: { ...policy, minimum: usd(10_000) } } },
+  'a fee that is not the agreed one': {
+    evidence: all,
+    by: { policy: { ...policy, fee: { kind: 'fixed', amount: usd(9) } } },
+  },
+  'a route with a policy of its own': {
+    evidence: all,
+    by: {
+      routes: [
+        { pattern: { networkIn: base, assetIn: usdcOnBase }, policy: { ...policy, supported: false } },
+      ],
+    },
+  },
+  'an account of our own on the other side': {
+    evidence: all,
+    by: { contras: [{ pattern: { ownerKind: 'channel' }, account: 'income:deposits:{kind}:{id}' }] },
+  },
+  'a webhook that is required': {
+    evidence: [payment(), delivery(), claim()],
+    by: { policy: { ...policy, required: [...policy.required, 'settlement.webhook'] } },
+  },
+  'a payment without a block to search in, on a network that is not read': {
+    evidence: unread({ isUnread: true }),
+  },
+  'a payment at an address that is not in the book': {
+    evidence: unread({ bookedAt: null, found: { height: 12n } }),
+  },
+  'a payment before the blocks that the nodes have': { evidence: unread({ claimed: null }) },
+  'a payment at an address that is not read yet': { evidence: unread({}) },
+  'a payment that is looked for, read up to before it': { evidence: unread({ read: range(2, -3) }) },
+  'a payment that is looked for, read up to the last allowed block': {
+    evidence: unread({ read: range(2, -2) }),
+  },
+  'a payment that is looked for, read since just after it': { evidence: unread({ read: range(4, 35) }) },
+  'a payment that is looked for, read since its address was added': {
+    evidence: unread({ read: range(3, 35), bookedAt: at(3) }),
+  },
+  'a payment that is not there': { evidence: unread({ read: range(2, 35) }) },
+  'a payment that two nodes do not know': { evidence: unread({ nodes: ['one', 'two'] }) },
+  'a payment that two nodes did not know before it was due': {
+    evidence: unread({ nodes: ['one', 'two'], receivedAt: at(34) }),
+  },
+  'a delivery that is not there': { evidence: deliverySearch({ read: range(-1, 90) }) },
+  'a delivery that is looked for on a network that is not read': {
+    evidence: deliverySearch({ isUnread: true }),
+  },
+  'a delivery that is looked for at a recipient that is not in the book': {
+    evidence: deliverySearch({ bookedAt: null, claimed: null }),
+  },
+  'evidence that is complete only until minute 10': { evidence: [payment()], completeUntil: at(10) },
+  'a deposit that is known, and is reconciled now': {
+    evidence: all,
+    deposits: [
+      knownAs(7n, {
+        serviceId: 'dep_1' as ServiceId,
+        milestones: { ...noTimes, depositedAt: at(0), apiAt: at(5) },
+      }),
+    ],
+  },
+  'a deposit that was reconciled before': {
+    evidence: all,
+    deposits: [
+      knownAs(7n, { transfer: transferRef(payment()), milestones: { ...noTimes, reconciledAt: at(8) } }),
+    ],
+  },
+  'two known deposits that turn out to be one': {
+    evidence: all,
+    deposits: [
+      knownAs(9n, { serviceId: 'dep_1' as ServiceId }),
+      knownAs(4n, { transfer: transferRef(payment()) }),
+    ],
+  },
+}
+
+/** The books after the first decision of `evidence`, as the second one finds them. */
+function bookedFor(evidence: readonly Observation[]) {
+  return decide(groupOf(evidence), rules, at(600)).deposits.flatMap(({ journals }) => journals)
+}
+
+/** The same, if the books already hold journals. */
+export const bookedCases: Record<string, DecisionCase> = {
+  'nothing new': { evidence: all, journals: bookedFor(all) },
+  'the block of the payment is gone': {
+    evidence: [...all, payment({ stage: 'orphaned', epoch: 1 })],
+    journals: bookedFor(all),
+  },
+  'the payment comes back under another index': {
+    evidence: [
+      ...all,
+      payment({ stage: 'orphaned', epoch: 1 }),
+      payment({ index: '5', epoch: 1, height: 11n }),
+    ],
+    journals: bookedFor(all),
+  },
+  'the settled amount turns out to be less': {
+    evidence: [...all, claim({ settlement: { amount: usd(9000), fee: usd(1000) }, receivedAt: at(9) })],
+    journals: bookedFor(all),
+  },
+  'the payment is refunded': {
+    evidence: [payment(), ...named('refunded')],
+    journals: bookedFor([payment(), ...named('held')]),
+  },
+}
