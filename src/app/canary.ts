@@ -7,9 +7,7 @@ import { signDelivery } from '../intake/signature/sign-delivery.ts'
 import { sendCanary } from '../jobs/canary.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { isDone, type Tick } from '../jobs/schedule.ts'
-import type { LineSink } from '../log/log-event.ts'
 import { cacheRead } from '../ops/cached-read.ts'
-import { reportCanary } from '../ops/canary.ts'
 import type { Metrics } from '../ops/metrics.ts'
 import type { Observer } from '../ops/observe.ts'
 import { canaryAge, receiveCanary } from '../store/canary.ts'
@@ -21,7 +19,6 @@ type CanaryDeps = {
   queue: Queue
   observer: Observer
   metrics: Metrics
-  log: LineSink
   webhooks: LiveScheme
 }
 
@@ -42,7 +39,7 @@ const ageKeptMs = 2000
 export function composeCanary({ canary }: Settings, deps: CanaryDeps): Canary {
   // A queued wake-up may be of earlier settings.
   if (canary === null) return { jobs: { canary: () => Promise.resolve() }, ticks: [], beside: (read) => read }
-  const { db, queue, observer, metrics, log, webhooks } = deps
+  const { db, queue, observer, metrics, webhooks } = deps
   metrics.canaryWebhookLimit.set({}, (canary.everyMs * missedMax + canary.timeoutMs) / 1000)
   const readAge = cacheRead(() => canaryAge(db), { keptMaxMs: ageKeptMs })
   return {
@@ -58,7 +55,7 @@ export function composeCanary({ canary }: Settings, deps: CanaryDeps): Canary {
             return signDelivery({ settings, secrets: webhooks.secrets() }, unsigned)
           },
           now: () => new Date(),
-          observe: (result) => reportCanary(metrics, log, result),
+          observe: observer.canary,
         }),
     },
     ticks: [

@@ -75,7 +75,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   starting.defer(() => queue.stop())
   const traced = traceObserved(tracing, observer)
   const { all, ...work } = composeWork(settings, { db, queue, holder, observer: traced })
-  const canary = composeCanary(settings, { db, queue, observer, metrics, log: options.log, webhooks })
+  const canary = composeCanary(settings, { db, queue, observer, metrics, webhooks })
   const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs }
   const ticks = [...ticksOf(settings, { ...observer, db, wake: queue.wake }), ...canary.ticks]
   const has = (role: Role) => options.roles.includes(role)

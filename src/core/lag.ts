@@ -11,14 +11,16 @@ export type Milestones = {
 }
 
 /** `delivery` and `apply` measure single messages. */
-export type LagStage =
-  | 'delivery'
-  | 'apply'
-  | 'api_detection'
-  | 'chain_detection'
-  | 'finality'
-  | 'settlement'
-  | 'reconciliation'
+export const lagStages = [
+  'delivery',
+  'apply',
+  'api_detection',
+  'chain_detection',
+  'finality',
+  'settlement',
+  'reconciliation',
+] as const
+export type LagStage = (typeof lagStages)[number]
 
 /** `of`: the deposit or inbox row that was measured. */
 export type Lag = { stage: LagStage; network: NetworkName; seconds: number; of?: LagOf }

@@ -2,20 +2,17 @@
 const linesMax = 10
 
 /**
- * @param reportMore receives the number of suppressed lines, once another second has begun
  * @param now in milliseconds
- * @returns whether this line may be written
+ * @returns how many lines were suppressed since the last one that was written; null to suppress this one too
  */
-export function limitLines(reportMore: (unreported: number) => void, now = Date.now): () => boolean {
+export function limitLines(now = Date.now): () => number | null {
   let second = 0
   let lines = 0
   return () => {
     const current = Math.floor(now() / 1000)
-    if (current !== second) {
-      if (lines > linesMax) reportMore(lines - linesMax)
-      second = current
-      lines = 0
-    }
-    return ++lines <= linesMax
+    const suppressed = current === second ? 0 : Math.max(0, lines - linesMax)
+    if (current !== second) lines = 0
+    second = current
+    return ++lines <= linesMax ? suppressed : null
   }
 }

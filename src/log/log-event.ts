@@ -53,7 +53,7 @@ const row = 'The row of the inbox, as `inbox/N`: the correlation id.'
 const rows = 'The rows of the inbox that caused it, as `inbox/N`; at most the newest 32.'
 const webhooks = 'The rows of all webhooks about the deposit, as `inbox/N`; at most the newest 32.'
 const failures = 'How often this problem has occurred. It is logged again after an hour, or when it returns.'
-const suppressed = 'The number of lines suppressed during the previous second.'
+const suppressed = 'How many such lines were left out since the last one: at most ten a second are written.'
 const signal = 'The signal that requested it.'
 const version = 'The version of the program.'
 
@@ -79,10 +79,9 @@ export const daemonEvents = {
   webhook_refused: event('warn', 'webhook refused', {
     outcome: 'The outcome, as counted by the metric.',
     reason: 'Why the signature was rejected, if it was.',
+    suppressed,
   }),
-  webhook_refusals_suppressed: event('warn', 'further webhooks were refused', { suppressed }),
-  webhook_not_stored: event('error', 'webhooks could not be stored', { err }),
-  store_failures_suppressed: event('error', 'further webhooks could not be stored', { suppressed }),
+  webhook_not_stored: event('error', 'webhooks could not be stored', { suppressed, err }),
   quarantine_not_stored: event('error', 'quarantined webhooks could not be stored; will retry', { err }),
   webhook_settings_read: event('info', 'webhook settings read', {
     change: '`opened` at the start; `changed` or `unchanged` when read again.',

@@ -3,27 +3,18 @@ import { Fault } from '../core/errors.ts'
 
 export type CachedValue<Value> = { value: Value; ageSeconds: number }
 
-export type CachedReadOptions = {
+const keeping = {
   /** A read this fast is not cached, only shared by concurrent callers. */
-  shortMs: number
+  shortMs: 30,
   /**
    * The result of a slower read is kept for this many times its duration, which limits the share of time spent reading.
    */
-  timesKept: number
-  /** Even if the machine was slow during the read. */
-  keptMaxMs: number
-  /** After this long, a caller who waits for a new read gets the previous value. */
-  waitMs: number
-  /** A read that takes longer counts as hanging: the previous value is discarded. */
-  hangMs: number
-  nowMs: () => number
-}
-
-const keeping: CachedReadOptions = {
-  shortMs: 30,
   timesKept: 100,
+  /** Even if the machine was slow during the read. */
   keptMaxMs: 60_000,
+  /** After this long, a caller who waits for a new read gets the previous value. */
   waitMs: 25,
+  /** A read that takes longer counts as hanging: the previous value is discarded. */
   hangMs: 5000,
   nowMs: () => performance.now(),
 }
@@ -31,7 +22,7 @@ const keeping: CachedReadOptions = {
 /** Bounds cost and time regardless of the amount of data. */
 export function cacheRead<Value>(
   read: () => Promise<Value>,
-  changes: Partial<CachedReadOptions> = {},
+  changes: Partial<typeof keeping> = {},
 ): () => Promise<CachedValue<Value>> {
   const { shortMs, timesKept, keptMaxMs, waitMs, hangMs, nowMs } = { ...keeping, ...changes }
   let last: { value: Value; at: number; dueAt: number } | null = null
@@ -61,20 +52,12 @@ export function cacheRead<Value>(
     if (last === null || asked >= last.dueAt) {
       running ??= start(asked)
       const left = Math.max(0, running.since + hangMs - asked)
-      await within(running.done, last === null ? left : Math.min(waitMs, left))
+      const longest = last === null ? left : Math.min(waitMs, left)
+      await Promise.race([running.done, sleep(longest, undefined, { ref: false })])
       if (running !== null && nowMs() - running.since >= hangMs) last = null
     }
     if (last === null)
       throw new Fault('remote_failed', { what: 'reading', problem: `takes over ${hangMs} ms` })
     return { value: last.value, ageSeconds: Math.max(0, nowMs() - last.at) / 1000 }
-  }
-}
-
-async function within(done: Promise<void>, ms: number): Promise<void> {
-  const giveUp = new AbortController()
-  try {
-    await Promise.race([done, sleep(ms, undefined, { signal: giveUp.signal })])
-  } finally {
-    giveUp.abort()
   }
 }

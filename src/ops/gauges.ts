@@ -1,34 +1,17 @@
 import { beatAgeMaxSeconds } from '../health.ts'
+import type { StoreGauges, StoreTotals } from '../store/gauges.ts'
+import type { ScorecardLine } from '../store/scorecard.ts'
 import { type CachedValue, cacheRead } from './cached-read.ts'
 import { type ReadingPart, readingParts } from './metrics/daemon.ts'
-/** Ages are in seconds. */
+
 export type GaugeValues = {
   live: Live
-  totals: MetricTotals
+  totals: StoreTotals
   scorecard: readonly Scores[]
   queue: Readonly<Record<string, number>>
 }
 
-export type Live = {
-  inbox: { pending: number; oldest: number }
-  quarantine: number
-  /** `unnamed` is the age of the oldest item without an open mismatch; null if there is none. */
-  stages: readonly { stage: string; network: string; oldest: number; unnamed: number | null }[]
-  mismatches: readonly {
-    kind: string
-    severity: string
-    network: string
-    age: string
-    count: number
-    oldest: number
-  }[]
-  atRisk: readonly { asset: string; severity: string; units: number }[]
-  causes: readonly OpenCause[]
-  sealAge: number
-  untied: readonly { control: string; asset: string; units: number }[]
-  unexplained: readonly { network: string; asset: string; units: number }[]
-  streams: readonly { name: string; age: number; progress: Readonly<Record<string, number>> }[]
-}
+export type Live = Omit<StoreGauges, 'cases'> & { causes: readonly OpenCause[] }
 
 export type OpenCause = {
   kind: string
@@ -40,6 +23,13 @@ export type OpenCause = {
   count: number
   callsForPeople: boolean
 }
+
+/** Null if a value is not known. */
+export type Scores = Pick<
+  ScorecardLine,
+  'route' | 'completeness' | 'duplicates' | 'fee_share' | `${'delivery' | 'settle'}_${Percentile}_seconds`
+>
+type Percentile = 'p50' | 'p95' | 'p99'
 
 /** An age of 0 means that nothing waits, and stays 0. */
 export function agedBy(seconds: number, live: Live): Live {
@@ -59,30 +49,6 @@ export function agedBy(seconds: number, live: Live): Live {
     sealAge: later(live.sealAge),
     streams: live.streams.map((stream) => ({ ...stream, age: stream.age + seconds })),
   }
-}
-
-/** Over all stored rows. */
-export type MetricTotals = {
-  deposits: readonly { state: string; network: string; count: number }[]
-  matrix: readonly { leg: string; source: string; cell: string; count: number }[]
-  assets: readonly { asset: string; network: string; symbol: string }[]
-  balances: readonly { account: string; network: string; asset: string; units: number }[]
-  imbalances: readonly { asset: string; units: number }[]
-  coverageGaps: readonly { network: string; ranges: number }[]
-}
-
-/** Null if a value is not known. */
-export type Scores = {
-  route: string
-  completeness: string | null
-  duplicates: bigint
-  delivery_p50_seconds: number | null
-  delivery_p95_seconds: number | null
-  delivery_p99_seconds: number | null
-  settle_p50_seconds: number | null
-  settle_p95_seconds: number | null
-  settle_p99_seconds: number | null
-  fee_share: string | null
 }
 
 /** Separately: if the queue does not respond, the database still does. */

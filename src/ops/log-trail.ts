@@ -60,15 +60,13 @@ export function reportStored(
  * @param now milliseconds
  */
 export function reportNotStored(log: Logger, now = Date.now): (error: unknown) => void {
-  const mayReport = limitLines(
-    (suppressed) => logEvent(log, 'store_failures_suppressed', { suppressed }),
-    now,
-  )
+  const limit = limitLines(now)
   let last: unknown
   return (error) => {
     if (error === last) return
     last = error
-    if (mayReport()) logEvent(log, 'webhook_not_stored', { err: error })
+    const suppressed = limit()
+    if (suppressed !== null) logEvent(log, 'webhook_not_stored', { suppressed, err: error })
   }
 }
 

@@ -28,9 +28,7 @@ const declared = {
 type MetricDeclarations = typeof declared
 export type Metrics = { [Name in keyof MetricDeclarations]: ReturnType<MetricDeclarations[Name]> } & {
   registry: Registry
-  /** Set to a value that is not a number, until cleared. */
-  refused: Set<string>
-}
+} & Pick<Creation, 'refused' | 'clears'>
 
 export const metricDescriptions: readonly MetricDescription[] = Object.values(declared).map(
   ({ description }) => description,
@@ -44,15 +42,15 @@ export function createMetrics(version: string, known: KnownLabelValues = {}): Me
   // These are gauges with names of counters; the same values exist by type.
   for (const what of ['handles', 'requests', 'resources'])
     ground.removeSingleMetric(`nodejs_active_${what}_total`)
-  const refused = new Set<string>()
-  const creation: Creation = { registry: ground, admit: createAdmission(known), known, refused }
+  const kept = { refused: new Set<string>(), clears: [] }
+  const creation: Creation = { registry: ground, admit: createAdmission(known), known, ...kept }
   const metrics = Object.entries(declared).map(([name, create]) => [name, create(creation)])
   const registry = new Registry()
   for (const metric of metricsOf(ground)) registry.registerMetric(metric)
   const created = {
-    ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry' | 'refused'>),
+    ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry' | 'refused' | 'clears'>),
     registry,
-    refused,
+    ...kept,
   }
   created.build.set({ version }, 1)
   return created

@@ -3,16 +3,10 @@ import { type FaultCode, isFault, lineOf } from '../core/errors.ts'
 import type { Lag } from '../core/lag.ts'
 import { limitLines } from '../log/limit-lines.ts'
 import { logEvent } from '../log/log-event.ts'
+import type { MismatchChange } from '../store/mismatches/mismatches.ts'
 import { type AppliedTrail, reportApplied } from './log-trail.ts'
 import type { Exemplar } from './metrics/declare.ts'
 import type { Metrics } from './metrics.ts'
-
-export type MismatchTransition = {
-  kind: string
-  severity: string
-  network: string | null
-  change: 'opened' | 'reopened' | 'resolved' | 'cleared'
-}
 
 type ObservedRpcRequest = { network: string; node: string; method: string; outcome: string; seconds: number }
 
@@ -29,16 +23,17 @@ export type Observer = WebhookObserver &
     unread: (transaction: ObservedUnreadTransaction) => void
     pollRequest: (outcome: string) => void
     applied: (applied: ObservedBatch) => void
-    polled: (reading: { drifts: number; mismatches: readonly MismatchTransition[] }) => void
-    mismatches: (changes: readonly MismatchTransition[]) => void
+    polled: (reading: { drifts: number; mismatches: readonly MismatchChange[] }) => void
+    mismatches: (changes: readonly MismatchChange[]) => void
     rewound: (network: string) => void
     opsFailed: (path: string, error: unknown) => void
     gaugesUnreadable: (part: string, error: unknown) => void
     serverAwaited: (error: unknown) => void
+    canary: (result: { outcome: string; seconds: number; problem: string | null }) => void
   }
 
 /** Null if the mismatch opened. */
-const ended: Record<MismatchTransition['change'], 'evidence' | 'person' | null> = {
+const ended: Record<MismatchChange['change'], 'evidence' | 'person' | null> = {
   opened: null,
   reopened: null,
   resolved: 'person',
@@ -78,6 +73,11 @@ export function createObserver(metrics: Metrics, log: Logger): Observer {
     serverAwaited(error) {
       logEvent(log, 'server_awaited', { err: error })
     },
+    canary({ outcome, seconds, problem }) {
+      metrics.canaryWebhooks.inc({ outcome })
+      if (problem === null) metrics.canaryWebhook.observe({}, seconds)
+      else logEvent(log, 'canary_webhook_lost', { outcome, problem })
+    },
   }
 }
 
@@ -105,10 +105,7 @@ const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting', 'canary'])
 
 /** @param now milliseconds */
 export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): WebhookObserver {
-  const mayReport = limitLines(
-    (suppressed) => logEvent(log, 'webhook_refusals_suppressed', { suppressed }),
-    now,
-  )
+  const limit = limitLines(now)
   return {
     webhook({ outcome, seconds, reason, event, traceId }) {
       metrics.webhooks.inc({ outcome })
@@ -116,7 +113,8 @@ export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): 
         ...(event !== undefined && { webhook: event }),
         ...(traceId !== undefined && { trace_id: traceId }),
       })
-      if (!keptOutcomes.has(outcome) && mayReport()) logEvent(log, 'webhook_refused', { outcome, reason })
+      const suppressed = keptOutcomes.has(outcome) ? null : limit()
+      if (suppressed !== null) logEvent(log, 'webhook_refused', { outcome, reason, suppressed })
     },
     quarantineDropped(reason) {
       metrics.quarantineDropped.inc({ reason })
@@ -173,7 +171,7 @@ function observeMismatches(metrics: Metrics, log: Logger): Observer['mismatches'
   }
 }
 
-type ObservedBatch = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly MismatchTransition[] }
+type ObservedBatch = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly MismatchChange[] }
 
 function exemplarOf(of: Lag['of']): Exemplar {
   if (of === undefined) return {}

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../core/errors.ts'
 import type { ComponentHealth } from '../health.ts'
 
@@ -60,12 +61,9 @@ function shared<Result>(ask: () => Promise<Result>): () => Promise<Result> {
   }
 }
 
-async function inTime<Result>(answer: Promise<Result>): Promise<Result> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${answerMaxMs} ms`)), answerMaxMs)
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-  }
+function inTime<Result>(answer: Promise<Result>): Promise<Result> {
+  const late = sleep(answerMaxMs, null, { ref: false }).then(() => {
+    throw new Error(`no answer within ${answerMaxMs} ms`)
+  })
+  return Promise.race([answer, late])
 }

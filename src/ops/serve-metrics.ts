@@ -1,47 +1,33 @@
-import { setImmediate as turn } from 'node:timers/promises'
 import type { RequestHandler } from 'express'
 import type { Metric, Registry } from 'prom-client'
 import { mismatchKinds } from '../core/mismatch.ts'
-import type { GaugeValues, Live, MetricTotals, ReportedGauges, ReportGauges, Scores } from './gauges.ts'
+import { severities } from '../core/mismatches/kind-entry.ts'
+import type { StoreTotals } from '../store/gauges.ts'
+import type { GaugeValues, Live, ReportedGauges, ReportGauges, Scores } from './gauges.ts'
 import { type ReadingPart, readingParts } from './metrics/daemon.ts'
 import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
 import { type Metrics, metricsOf, openRegistry } from './metrics.ts'
 
 /**
- * Gauges that could not be read are left out, because an old value must not pass for a current one. Simultaneous
- * scrapes share one response.
+ * Gauges that could not be read are left out, because an old value must not pass for a current one. Scrapers that
+ * accept OpenMetrics get it, because it has exemplars.
  */
 export function serveMetrics({ metrics, read }: { metrics: Metrics; read: ReportGauges }): RequestHandler {
-  const { plain, openMetrics } = createExpositions(metrics.registry)
-  const write = oncePerTurn<string>()
+  const openMetrics = createOpenMetrics(metrics.registry)
   return async (request, response) => {
-    const { contentType, text } = prefersOpenMetrics(request.headers.accept) ? openMetrics : plain
-    const body = await write(contentType, async () => {
-      showGauges(metrics, await read())
-      return text()
-    })
-    response.set('vary', 'Accept').type(contentType).send(body)
-  }
-}
-
-/** In the next turn of the event loop. */
-function oncePerTurn<Result>(): (id: string, run: () => Promise<Result>) => Promise<Result> {
-  const due = new Map<string, Promise<Result>>()
-  const start = async (id: string, run: () => Promise<Result>) => {
-    await turn()
-    due.delete(id)
-    return run()
-  }
-  return (id, run) => {
-    const asked = due.get(id) ?? start(id, run)
-    due.set(id, asked)
-    return asked
+    const { accept = '' } = request.headers
+    const registry = /application\/openmetrics-text/i.test(accept) ? openMetrics : metrics.registry
+    showGauges(metrics, await read())
+    response
+      .set('vary', 'Accept')
+      .type(registry.contentType)
+      .send(await registry.metrics())
   }
 }
 
 /** Removes series that no longer occur or could not be read. */
 export function showGauges(metrics: Metrics, reported: ReportedGauges): void {
-  for (const name of shownHere) metrics[name].clear()
+  for (const clear of metrics.clears) clear()
   const show: Record<ReadingPart, () => void> = {
     live: () => reported.live && showLive(metrics, reported.live.value),
     totals: () => reported.totals && showTotals(metrics, reported.totals.value),
@@ -59,45 +45,8 @@ export function showGauges(metrics: Metrics, reported: ReportedGauges): void {
 }
 
 function showQueue(metrics: Metrics, queue: GaugeValues['queue']): void {
-  for (const [state, count] of Object.entries(queue))
-    metrics.queueJobs.set({ queue: 'depositd', state }, count)
+  for (const [state, count] of Object.entries(queue)) metrics.queueJobs.set({ state }, count)
 }
-
-const shownHere = [
-  'gaugesAge',
-  'queueJobs',
-  'inboxPending',
-  'inboxOldest',
-  'quarantineDeliveries',
-  'stageOldest',
-  'stageOldestUnnamed',
-  'ledgerSealAge',
-  'ledgerUntied',
-  'mismatchesOpen',
-  'causesOpen',
-  'causesWaiting',
-  'mismatchesOpenByAge',
-  'mismatchOldest',
-  'mismatchValue',
-  'unexplainedBalance',
-  'beatAge',
-  'pollAge',
-  'pollSweepAge',
-  'chainHeadLag',
-  'chainFinalBlock',
-  'chainScannedBlock',
-  'chainCoverageGaps',
-  'deposits',
-  'matrixCells',
-  'assetInfo',
-  'ledgerBalance',
-  'ledgerImbalance',
-  'scorecardCompleteness',
-  'scorecardDelivery',
-  'scorecardSettle',
-  'scorecardDuplicates',
-  'scorecardFee',
-] as const satisfies readonly (keyof Metrics)[]
 
 function showLive(metrics: Metrics, live: Live): void {
   metrics.inboxPending.set({}, live.inbox.pending)
@@ -117,7 +66,7 @@ function showLive(metrics: Metrics, live: Live): void {
 }
 
 function showMismatches(metrics: Metrics, { mismatches }: Live): void {
-  for (const severity of ['severe', 'warning', 'info'])
+  for (const severity of severities)
     for (const age of mismatchAges) {
       const same = mismatches.filter((one) => one.severity === severity && one.age === age)
       metrics.mismatchesOpenByAge.set({ severity, age }, sum(same.map(({ count }) => count)))
@@ -188,7 +137,7 @@ function showPoll(metrics: Metrics, poll: Live['streams'][number] | undefined): 
   metrics.pollSweepAge.set({}, sweptAt === undefined ? 0 : Math.max(0, Date.now() / 1000 - sweptAt))
 }
 
-function showTotals(metrics: Metrics, totals: MetricTotals): void {
+function showTotals(metrics: Metrics, totals: StoreTotals): void {
   for (const { count, ...labels } of totals.deposits) metrics.deposits.set(labels, count)
   for (const { count, ...labels } of totals.matrix) metrics.matrixCells.set(labels, count)
   for (const labels of totals.assets) metrics.assetInfo.set(labels, 1)
@@ -216,38 +165,12 @@ function sum(counts: readonly number[]): number {
   return counts.reduce((total, count) => total + count, 0)
 }
 
-type Exposition = { contentType: string; text: () => Promise<string> }
-
-/** OpenMetrics has exemplars, which the plain format cannot hold. */
-function createExpositions(registry: Registry): Record<'plain' | 'openMetrics', Exposition> {
+function createOpenMetrics(registry: Registry) {
   const open = openRegistry()
   for (const metric of metricsOf(registry)) {
     // For OpenMetrics, the library strips the suffix of counter names permanently, so it gets copies that share the
     // values.
     open.registerMetric(Object.create(metric) as Metric)
   }
-  return {
-    plain: { contentType: registry.contentType, text: () => registry.metrics() },
-    openMetrics: { contentType: open.contentType, text: () => open.metrics() },
-  }
-}
-
-/** Only version 1.0.0. Other parameters do not matter for names this simple. */
-export function prefersOpenMetrics(accept: string | undefined): boolean {
-  const ranges = (accept ?? '').split(',').map(readRange)
-  const weigh = (fits: (range: MediaRange) => boolean) =>
-    Math.max(0, ...ranges.filter(fits).map(({ q }) => q))
-  const open = weigh(
-    ({ type, version }) => type === 'application/openmetrics-text' && (version ?? '1.0.0') === '1.0.0',
-  )
-  return open > 0 && open >= weigh(({ type }) => type === 'text/plain')
-}
-
-type MediaRange = { type: string; version: string | undefined; q: number }
-
-function readRange(text: string): MediaRange {
-  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase())
-  const read = new Map(parameters.map((one) => one.split('=', 2) as [string, string | undefined]))
-  const q = Number(read.get('q') ?? 1)
-  return { type, version: read.get('version'), q: Number.isNaN(q) ? 0 : q }
+  return open
 }

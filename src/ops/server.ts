@@ -46,9 +46,9 @@ export type OpsServer = {
 export async function startOps(settings: OpsSettings): Promise<OpsServer> {
   const { host, port, limits = opsLimits } = settings
   const showing: OpsResponders = {
-    ask: asking(unready('start', 'the database is being brought up to date')),
-    read: nothingRead,
-    pages: noPages,
+    ask: unready('start', 'the database is being brought up to date'),
+    read: () => Promise.resolve({ live: null, totals: null, scorecard: null, queue: null }),
+    pages: (_request, _response, next) => next(),
   }
   const { url, stop } = await listen(createApp(settings, showing), { host, port, limits, drainMs: 0 })
   return {
@@ -59,7 +59,7 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
       showing.pages = shown.console ?? showing.pages
     },
     leave() {
-      showing.ask = asking(unready('stop', 'the process is stopping'))
+      showing.ask = unready('stop', 'the process is stopping')
     },
     stop,
   }
@@ -71,15 +71,15 @@ function createApp({ host, token = null, metrics, failed }: OpsSettings, showing
   const recognises = createRecognition(token)
   const app = express()
   app.disable('x-powered-by')
-  app.use(refuseGuessing)
-  app.get('/livez', unkept, (_request, response) => void response.type('text/plain').send('alive\n'))
+  app.use(protect)
+  app.get('/livez', (_request, response) => void response.type('text/plain').send('alive\n'))
   app.use(refuseOtherNames(host))
-  app.get('/readyz', unkept, async (request, response) => {
+  app.get('/readyz', async (request, response) => {
     const answer = await showing.ask()
     response.status(answer.ready ? 200 : 503).json(recognises(request) ? answer : { ready: answer.ready })
   })
   app.use(requireToken(recognises))
-  app.get('/metrics', unkept, serveMetrics({ metrics, read: () => showing.read() }))
+  app.get('/metrics', serveMetrics({ metrics, read: () => showing.read() }))
   app.use((request, response, next) => showing.pages(request, response, next))
   app.use(
     (_request, response) => void response.status(404).type('text/plain').send('there is no such page\n'),
@@ -87,11 +87,6 @@ function createApp({ host, token = null, metrics, failed }: OpsSettings, showing
   app.use(answerFailure(failed))
   return app
 }
-
-const nothingRead: ReportGauges = () =>
-  Promise.resolve({ live: null, totals: null, scorecard: null, queue: null })
-
-const noPages: RequestHandler = (_request, _response, next) => next()
 
 function answerFailure(failed: OpsSettings['failed']): ErrorRequestHandler {
   // Express recognizes error handlers by their four parameters.
@@ -103,21 +98,12 @@ function answerFailure(failed: OpsSettings['failed']): ErrorRequestHandler {
   }
 }
 
-function asking(answer: ReadinessReport): () => Promise<ReadinessReport> {
-  return () => Promise.resolve(answer)
+function unready(part: string, problem: string): OpsResponders['ask'] {
+  return () => Promise.resolve({ ready: false, unready: [{ part, problem }], warnings: [], fine: [] })
 }
 
-function unready(part: string, problem: string): ReadinessReport {
-  return { ready: false, unready: [{ part, problem }], warnings: [], fine: [] }
-}
-
-const refuseGuessing: RequestHandler = (_request, response, next) => {
-  response.set('X-Content-Type-Options', 'nosniff')
-  next()
-}
-
-const unkept: RequestHandler = (_request, response, next) => {
-  response.set('cache-control', 'no-store')
+const protect: RequestHandler = (_request, response, next) => {
+  response.set({ 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' })
   next()
 }
 
@@ -177,7 +163,7 @@ function requireToken(recognises: Recognises): RequestHandler {
     if (recognises(request)) return next()
     response
       .status(401)
-      .set({ 'WWW-Authenticate': 'Basic realm="depositd", charset="UTF-8"', 'Cache-Control': 'no-store' })
+      .set('WWW-Authenticate', 'Basic realm="depositd", charset="UTF-8"')
       .type('text/plain')
       .send('the token of OPS_TOKEN is asked for: as Bearer, or as the password of any user\n')
   }

@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { claimStatuses } from '../../src/core/evidence.ts'
+import { matrixCells } from '../../src/core/judging/matrix.ts'
 import { depositStates } from '../../src/core/judging/reconcile.ts'
 import { stages } from '../../src/core/lag.ts'
 import { mismatchKinds } from '../../src/core/mismatch.ts'
@@ -29,7 +30,7 @@ test.each([
   ['claim status', claimStatuses],
   ['stage', Object.keys(stages)],
   ['severity', Object.values(mismatchKinds).map(({ severity }) => severity)],
-  ['cell', wordsOf('src/core/judging/matrix.ts', /export type Cell = .*/)],
+  ['cell', matrixCells],
   ['role of an address', wordsOf('src/core/evidence.ts', /^ {2}role: 'deposit' .*/m)],
   ['finality stage', wordsOf('src/core/evidence.ts', /^ {2}stage: .*/m)],
   ['account class', (/\^\(([a-z|]+)\)/.exec(readText('src/core/chart.ts'))?.[1] ?? '').split('|')],

@@ -108,7 +108,7 @@ test.each(ways)('no secret of the settings gets into the log by %s', async (_way
     (log) => {
       for (const real of realSecrets) {
         logEvent(log, 'traces_not_sent', { err: thrownOf(real) })
-        logEvent(log.child({ part: 'service' }), 'webhook_not_stored', { err: thrownOf(real) })
+        logEvent(log.child({ part: 'service' }), 'quarantine_not_stored', { err: thrownOf(real) })
       }
     },
     { hidden },
@@ -151,7 +151,7 @@ test.each([
 ])('what is no secret stays as it is: %s', async (message) => {
   const hidden = createHidden()
   hidden.add(secretsOf(settings))
-  const text = await logged((log) => logEvent(log, 'webhook_not_stored', { err: new Error(message) }), {
+  const text = await logged((log) => logEvent(log, 'traces_not_sent', { err: new Error(message) }), {
     hidden,
   })
   expect(JSON.parse(text)).toMatchObject({ err: { message } })

@@ -13,7 +13,7 @@ function memoryLog(level = 'debug') {
 
 test('a line has the name, level and text of its event, and the fields', () => {
   const { lines, log } = memoryLog()
-  logEvent(log, 'webhook_refused', { outcome: 'bad_signature', reason: 'signature_wrong' })
+  logEvent(log, 'webhook_refused', { outcome: 'bad_signature', reason: 'signature_wrong', suppressed: 0 })
   logEvent(log, 'policy_changed')
   expect(lines).toMatchObject([
     {

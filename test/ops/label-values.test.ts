@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import type { Severity } from '../../src/core/mismatch.ts'
 import { assets, createAdmission, networks, other, routes } from '../../src/ops/metrics/declare.ts'
 import { busiest } from '../../src/ops/metrics/deposits.ts'
 import { createMetrics, metricDescriptions } from '../../src/ops/metrics.ts'
@@ -38,7 +39,7 @@ function attack(metrics: ReturnType<typeof createMetrics>): void {
     observer.pollRequest(text)
     observer.rewound(text)
     observer.queueTrouble({ kind: 'job_failed', wake: { name: text } })
-    observer.mismatches([{ kind: text, severity: text, network: text, change: 'opened' }])
+    observer.mismatches([{ kind: text, severity: text as Severity, network: text, change: 'opened' }])
     metrics.stageLag.observe({ stage: text, network: text }, 1)
   }
   const reading = readingOf({
@@ -77,30 +78,30 @@ test('a thousand strangers in every label make a bounded number of series, and n
   expect(first).toBeLessThan(5000)
 })
 
-test('what strangers say is told together as other, and the networks of the settings stay themselves', async () => {
+test('unknown networks beyond the limit are combined as other, and those of the settings stay themselves', async () => {
   const metrics = createMetrics('test', known)
   attack(metrics)
+  const strangers = many.map((network, oldest) => ({ network, oldest }))
   showGauges(
     metrics,
     readingOf({
       deposits: [
+        ...strangers.map(({ network }) => ({ state: 'settled', network, count: 1 })),
         { state: 'settled', network: 'solana', count: 2 },
-        { state: 'settled', network: 'never heard of', count: 3 },
-        { state: 'settled', network: 'neither', count: 4 },
       ],
-      stages: [
-        { stage: 'finality', network: 'never heard of', oldest: 8, unnamed: 8 },
-        { stage: 'finality', network: 'neither', oldest: 7, unnamed: 7 },
-      ],
+      stages: strangers.map((one) => ({ stage: 'finality', unnamed: null, ...one })),
     }),
   )
   const lines = await seriesOf(metrics)
-  expect(lines.filter((line) => line.startsWith('depositd_deposits{'))).toEqual([
-    'depositd_deposits{state="settled",network="solana"} 2',
-    'depositd_deposits{state="settled",network="other"} 7',
-  ])
-  expect(lines).toContain('depositd_stage_oldest_open_seconds{stage="finality",network="other"} 8')
-  expect(lines).toContain('depositd_webhook_requests_total{outcome="other"} 1000')
+  expect(lines.filter((line) => line.startsWith('depositd_deposits{'))).toHaveLength(networks.upTo)
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      'depositd_deposits{state="settled",network="solana"} 2',
+      'depositd_deposits{state="settled",network="other"} 970',
+      'depositd_stage_oldest_open_seconds{stage="finality",network="other"} 999',
+      'depositd_webhook_requests_total{outcome="other"} 1000',
+    ]),
+  )
 })
 
 test('routes are told apart anew each time, so that those of long ago keep no place', async () => {

@@ -51,7 +51,7 @@ export function metricsPage(): string {
     ...aggregation,
     ...freshness,
     '## Labels\n',
-    `A label has one of the values below, or \`${other}\`. Open lists take that many values per process, those of the settings first;
+    `A label has one of the values below, or \`${other}\`. Open lists take that many values, those of the settings first;
 later or overlong values are \`${other}\`, so that no sender can create series without end. Under \`${other}\`, counts and amounts
 are summed, and the highest age is shown. Counters and histograms start at 0 for all combinations of known values, if there are
 at most 100, so that the first event is an increase.\n`,
@@ -107,7 +107,7 @@ processes with the role \`worker\` have the gauges of the parts \`totals\` and \
 const freshness = [
   '## How fresh, and at what cost\n',
   `A scrape reads the gauges in four independent parts: \`live\` (open and waiting work), \`totals\` (sums over all stored data),
-\`scorecard\` and \`queue\`. Simultaneous scrapes of one process share a reading and an answer. If reading a part takes longer than
+\`scorecard\` and \`queue\`. Simultaneous scrapes of one process share a reading. If reading a part takes longer than
 30 ms, the result is used for 400 times as long (\`live\`, at most half a minute, and \`queue\`, at most a minute) or 600 times as
 long (\`totals\` and \`scorecard\`, at most two minutes). So within these bounds, a part takes at most that share of one processor of
 Postgres ([benchmarks](internals/benchmarks.md#scrape)). Each part takes one of three read-only connections. A scrape during a

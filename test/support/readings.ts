@@ -1,7 +1,8 @@
-import type { GaugeValues, Live, MetricTotals, ReadGauges } from '../../src/ops/gauges.ts'
+import type { GaugeValues, Live, ReadGauges } from '../../src/ops/gauges.ts'
+import type { StoreTotals } from '../../src/store/gauges.ts'
 import { emptyReading } from './ops-server.ts'
 
-type Changes = Partial<Live & MetricTotals & Pick<GaugeValues, 'scorecard' | 'queue'>>
+type Changes = Partial<Live & StoreTotals & Pick<GaugeValues, 'scorecard' | 'queue'>>
 
 /** What a scrape reads: nothing, with these changes. */
 export function readingOf(changes: Changes = {}): Awaited<ReturnType<ReadGauges>> {

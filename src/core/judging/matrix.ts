@@ -4,13 +4,15 @@ import type { ChainLeg } from '../matching/fold.ts'
 import { isTolerated, type Policy } from '../policy.ts'
 import { type DepositLeg, deliveredLegs, isCredited, isElsewhere, liveLeg, total } from './legs.ts'
 
-export type EvidenceSource = 'webhook' | 'api' | 'chain'
+export const evidenceSources = ['webhook', 'api', 'chain'] as const
+export type EvidenceSource = (typeof evidenceSources)[number]
 
 /**
  * `present`: the evidence to prove or refute it is missing. Claims that deviate from a final transfer differ; the chain
  * differs only if it went to another address than approved.
  */
-export type Cell = 'absent' | 'present' | 'agrees' | 'differs' | 'not_applicable'
+export const matrixCells = ['absent', 'present', 'agrees', 'differs', 'not_applicable'] as const
+export type Cell = (typeof matrixCells)[number]
 
 export type Matrix = Record<DepositLeg, Record<EvidenceSource, Cell>>
 

@@ -1,18 +1,22 @@
-export type Severity = 'info' | 'warning' | 'severe'
+/** The highest first. */
+export const severities = ['severe', 'warning', 'info'] as const
+export type Severity = (typeof severities)[number]
 
 /**
  * Whose statement or work is wrong: `webhook` or `api` if only that source of the service; `settings` for the mapping
  * profile, the policy and the address book; `unknown` if the evidence does not show it.
  */
-export type ResponsibleParty =
-  | 'webhook'
-  | 'api'
-  | 'service'
-  | 'payer'
-  | 'chain'
-  | 'settings'
-  | 'books'
-  | 'unknown'
+export const responsibleParties = [
+  'webhook',
+  'api',
+  'service',
+  'payer',
+  'chain',
+  'settings',
+  'books',
+  'unknown',
+] as const
+export type ResponsibleParty = (typeof responsibleParties)[number]
 
 /** Further evidence; a replay, once the payload can be read; or only a person. */
 export type ResolutionMethod = 'evidence' | 'replay' | 'person'

@@ -1,4 +1,5 @@
 import { mismatchKinds } from '../../core/mismatch.ts'
+import { severities } from '../../core/mismatches/kind-entry.ts'
 import {
   adviceOf,
   entryOf,
@@ -10,7 +11,6 @@ import {
 } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import type { Fact } from '../../presentation/text.ts'
-import { severities } from '../metrics/deposits.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, toneOfSeverity } from './page.ts'

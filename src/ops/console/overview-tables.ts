@@ -1,7 +1,9 @@
 import { depositStates } from '../../core/judging/reconcile.ts'
+import { severities } from '../../core/mismatches/kind-entry.ts'
 import { duration } from '../../presentation/text.ts'
-import { type Live, type MetricTotals } from '../gauges.ts'
-import { severities, shownAccounts } from '../metrics/deposits.ts'
+import type { StoreTotals } from '../../store/gauges.ts'
+import { type Live } from '../gauges.ts'
+import { shownAccounts } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'
 import { type Html, html, linkTo, type ShownColumn, tableOf } from './html.ts'
 import { badge, type Tone, toneOfSeverity } from './page.ts'
@@ -55,7 +57,7 @@ function gravity({ severity }: CauseRow): number {
   return severities.findIndex((one) => one === severity)
 }
 
-export function risksTable({ atRisk }: Live, totals: MetricTotals | null): Html | null {
+export function risksTable({ atRisk }: Live, totals: StoreTotals | null): Html | null {
   if (atRisk.length === 0) return null
   const columns: ShownColumn<Live['atRisk'][number]>[] = [
     { title: 'ASSET', value: ({ asset }) => assetText(asset, totals) },
@@ -71,7 +73,7 @@ ${tableOf(atRisk, { caption: 'What may be lost by open mismatches', columns, emp
 <p class="note">Per asset. Each transfer counts once, with its largest loss, under its highest severity.</p>`
 }
 
-function assetText(key: string, totals: MetricTotals | null): string {
+function assetText(key: string, totals: StoreTotals | null): string {
   const known = totals?.assets.find(({ asset }) => asset === key)
   return known === undefined ? key : `${known.symbol} on ${known.network}`
 }
@@ -81,7 +83,7 @@ function unitsText(units: number): string {
   return units.toLocaleString('en', { maximumFractionDigits: 6 })
 }
 
-export function moneyTable(totals: MetricTotals): Html {
+export function moneyTable(totals: StoreTotals): Html {
   const { balances, assets } = totals
   const accounts = shownAccounts.filter((name) => balances.some(({ account }) => account === name))
   const columns: ShownColumn<string>[] = [
@@ -100,7 +102,7 @@ export function moneyTable(totals: MetricTotals): Html {
 }
 
 /** Only the known networks link to a list of deposits. */
-export function statesTable({ deposits }: MetricTotals, known: readonly string[]): Html {
+export function statesTable({ deposits }: StoreTotals, known: readonly string[]): Html {
   const states = depositStates.filter((state) => deposits.some((one) => one.state === state))
   const networks = [...new Set(deposits.map(({ network }) => network))].toSorted()
   const columns: ShownColumn<string>[] = [
@@ -128,7 +130,7 @@ export function stagesTable({ stages }: Live): Html {
   return tableOf(rows, { caption: 'The oldest that waits for each stage', columns, empty: 'Nothing waits.' })
 }
 
-export function streamsTable({ streams }: Live, totals: MetricTotals | null): Html {
+export function streamsTable({ streams }: Live, totals: StoreTotals | null): Html {
   const gapsOf = (name: string) =>
     totals?.coverageGaps.find(({ network }) => name === `scan/${network}`)?.ranges ?? 0
   const columns: ShownColumn<Live['streams'][number]>[] = [

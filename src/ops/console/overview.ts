@@ -1,5 +1,6 @@
 import { duration } from '../../presentation/text.ts'
-import type { Live, MetricTotals } from '../gauges.ts'
+import type { StoreTotals } from '../../store/gauges.ts'
+import type { Live } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 import { depositList } from './deposits.ts'
 import { type Html, html } from './html.ts'
@@ -83,7 +84,7 @@ function cardOf({ name, value, note, tone, path }: Card): Html {
 `
 }
 
-function booksCard({ imbalances }: MetricTotals, live: Live | null): Card {
+function booksCard({ imbalances }: StoreTotals, live: Live | null): Card {
   const isBalanced = imbalances.every(({ units }) => units === 0)
   const off = live?.untied.filter(({ units }) => units !== 0).length ?? 0
   const note = [off === 0 ? null : `${off} controls do not tie`, sealText(live)]
@@ -120,7 +121,7 @@ function waitingCard({ stages }: Live): Card {
   return { name, value: duration(oldest.oldest), note, tone: 'quiet' }
 }
 
-function depositsCard({ deposits }: MetricTotals): Card {
+function depositsCard({ deposits }: StoreTotals): Card {
   const of = (isWanted: (state: string) => boolean) =>
     deposits.filter(({ state }) => isWanted(state)).reduce((sum, { count }) => sum + count, 0)
   const total = of((state) => state !== 'ignored')
@@ -173,7 +174,7 @@ function saidOfReading({ live, totals, queue }: OverviewGauges): VerdictLine[] {
   ]
 }
 
-function saidOfBooks({ imbalances }: MetricTotals): VerdictLine[] {
+function saidOfBooks({ imbalances }: StoreTotals): VerdictLine[] {
   const off = imbalances.filter(({ units }) => units !== 0)
   return off.map(({ asset, units }) => ({
     tone: 'severe',

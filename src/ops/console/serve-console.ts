@@ -47,11 +47,9 @@ const refuseOddPaths: RequestHandler = (request, response, next) => {
 const protect: RequestHandler = (_request, response, next) => {
   response.set({
     'Content-Security-Policy': policy,
-    'X-Content-Type-Options': 'nosniff',
     'Referrer-Policy': 'no-referrer',
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
-    'Cache-Control': 'no-store',
   })
   next()
 }

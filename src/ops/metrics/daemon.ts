@@ -23,15 +23,17 @@ export const ofService = {
   build: gauge('build_info', 'Always 1; the label names the version.', {
     labels: { version: { set: 'version', upTo: 1 } },
     unit: 'flag',
+    ofProcess: true,
   }),
   link: gauge('link_info', 'Always 1; the labels name a page and its address, by which alerts link to it.', {
     labels: { to: ['console', 'dashboards', 'runbook'], url: { set: 'url', upTo: 3 } },
     unit: 'flag',
+    ofProcess: true,
   }),
   gaugesReadable: gauge(
     'gauges_readable',
     'Whether the data of a part of the gauges could be read for this answer; if not, its gauges are left out.',
-    { labels: { part: readingParts }, unit: 'flag' },
+    { labels: { part: readingParts }, unit: 'flag', ofProcess: true },
   ),
   gaugesAge: gauge(
     'gauges_age_seconds',
@@ -39,10 +41,7 @@ export const ofService = {
     { labels: { part: readingParts } },
   ),
   queueJobs: gauge('queue_jobs', 'Jobs in the queue.', {
-    labels: {
-      queue: ['depositd'],
-      state: ['waiting', 'active', 'delayed', 'failed', 'completed'],
-    },
+    labels: { state: ['waiting', 'active', 'delayed', 'failed', 'completed'] },
   }),
   beatAge: gauge(
     'beat_age_seconds',
@@ -73,6 +72,7 @@ export const ofIntake = {
   }),
   webhooksUnsigned: gauge('webhooks_unsigned', '1 while webhooks are taken without a signature.', {
     unit: 'flag',
+    ofProcess: true,
   }),
   webhookSettings: counter(
     'webhook_settings_total',
@@ -101,10 +101,12 @@ export const ofIntake = {
   canaryWebhookAge: gauge(
     'canary_webhook_age_seconds',
     'Time since the last canary arrived, or since the canary was turned on. Absent if it is off.',
+    { ofProcess: true },
   ),
   canaryWebhookLimit: gauge(
     'canary_webhook_limit_seconds',
     'Age at which the canary counts as lost: three intervals and one timeout.',
+    { ofProcess: true },
   ),
 }
 
@@ -159,7 +161,7 @@ export const ofChains = {
   rpcNodeScore: gauge(
     'rpc_node_score',
     'How well a node does: 1 answers at once and never fails. Those that are not asked keep their last one.',
-    { labels: { network: networks, node: nodes }, unit: 'ratio' },
+    { labels: { network: networks, node: nodes }, unit: 'ratio', ofProcess: true },
   ),
   rpcSeconds: histogram('rpc_seconds', 'Duration of requests to nodes.', {
     labels: { network: networks, method: rpcMethods },

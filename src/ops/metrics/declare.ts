@@ -27,10 +27,17 @@ export type Creation = {
   known: KnownLabelValues
   /** Set to a value that is not a number. */
   refused: Set<string>
+  /** Of the gauges that are read anew for each scrape. */
+  clears: (() => void)[]
 }
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>
-type Shape<Label extends string> = { labels?: Readonly<Record<Label, Values>>; unit?: MetricUnit }
+type Shape<Label extends string> = {
+  labels?: Readonly<Record<Label, Values>>
+  unit?: MetricUnit
+  /** A gauge that the process sets at any time; others are read anew for each scrape. */
+  ofProcess?: true
+}
 
 /** For investigation; never a label. */
 export type Exemplar = Readonly<Record<string, string>>
@@ -70,13 +77,18 @@ export function counter<Label extends string = never>(
 export function gauge<Label extends string = never>(suffix: string, help: string, shape: Shape<Label> = {}) {
   const described = describe('gauge', { suffix, help }, shape)
   return Object.assign(
-    ({ registry, admit, known, refused }: Creation) => {
+    ({ registry, known, refused, clears }: Creation) => {
       const { name, labels: labelNames, values, unit } = described
       const metric = new Gauge({ name, help, labelNames, registers: [registry] })
       const folded = new Map<string, number>()
-      let admitAnew = createAdmission(known)
-      const admitHere: Admit = (allowed, value) =>
-        ('set' in allowed && allowed.isAnew ? admitAnew : admit)(allowed, value)
+      let admit = createAdmission(known)
+      const clear = (): void => {
+        folded.clear()
+        admit = createAdmission(known)
+        if (labelNames.length === 0) metric.remove()
+        else metric.reset()
+      }
+      if (shape.ofProcess !== true) clears.push(clear)
       return {
         /** Skips a value that is not a number, such as a null of the database. */
         set(labels: Labels<Label>, value: number) {
@@ -84,7 +96,7 @@ export function gauge<Label extends string = never>(suffix: string, help: string
             refused.add(name)
             return
           }
-          const said = shown(values, labels, admitHere)
+          const said = shown(values, labels, admit)
           const key = JSON.stringify(said)
           const isFolded = Object.values(said).includes(other)
           const all = isFolded ? fold(unit, folded.get(key), value) : value
@@ -92,12 +104,7 @@ export function gauge<Label extends string = never>(suffix: string, help: string
           metric.set(said, all)
         },
         /** Exports nothing until the gauge is set again. */
-        clear() {
-          folded.clear()
-          admitAnew = createAdmission(known)
-          if (labelNames.length === 0) metric.remove()
-          else metric.reset()
-        },
+        clear,
       }
     },
     { description: described },
@@ -166,13 +173,11 @@ function fold(unit: MetricUnit, before: number | undefined, value: number): numb
   return unit === 'count' || unit === 'units' ? before + value : value
 }
 
-/** A set not known in advance. A process distinguishes at most `upTo` values, over all metrics. */
-export type OpenSet = {
-  set: string
-  upTo: number
-  /** The limit applies to each scrape, for gauges only: earlier values do not count. */
-  isAnew?: true
-}
+/**
+ * A set not known in advance. A process distinguishes at most `upTo` values, over all counters and histograms; a gauge
+ * at most as many of its own, until it is cleared.
+ */
+export type OpenSet = { set: string; upTo: number }
 
 /** Other values become `other`. */
 export type Values = readonly string[] | OpenSet
@@ -184,7 +189,7 @@ type Admit = (values: Values, value: string) => string
 
 export const networks: OpenSet = { set: 'network', upTo: 32 }
 export const assets: OpenSet = { set: 'asset', upTo: 64 }
-export const routes: OpenSet = { set: 'route', upTo: 64, isAnew: true }
+export const routes: OpenSet = { set: 'route', upTo: 64 }
 export const nodes: OpenSet = { set: 'node', upTo: 32 }
 export const rpcMethods: OpenSet = { set: 'method', upTo: 32 }
 

@@ -1,73 +1,45 @@
-import type { Cell, EvidenceSource } from '../../core/judging/matrix.ts'
+import { evidenceSources, matrixCells } from '../../core/judging/matrix.ts'
 import { depositStates } from '../../core/judging/reconcile.ts'
-import type { LagStage } from '../../core/lag.ts'
-import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
-import type { ResponsibleParty } from '../../core/mismatches/kind-entry.ts'
+import { lagStages } from '../../core/lag.ts'
+import { mismatchKinds } from '../../core/mismatch.ts'
+import { responsibleParties, severities } from '../../core/mismatches/kind-entry.ts'
 import { assets, counter, gauge, histogram, lagBuckets, networks, type OpenSet, routes } from './declare.ts'
 
-function every<Member extends string>(members: Readonly<Record<Member, true>>): readonly Member[] {
-  return Object.keys(members) as Member[]
-}
-
-const stages = every<LagStage>({
-  delivery: true,
-  apply: true,
-  api_detection: true,
-  chain_detection: true,
-  finality: true,
-  settlement: true,
-  reconciliation: true,
-})
-const sources = every<EvidenceSource>({ webhook: true, api: true, chain: true })
-const cells = every<Cell>({
-  absent: true,
-  present: true,
-  agrees: true,
-  differs: true,
-  not_applicable: true,
-})
-/** The highest first. */
-export const severities = every<Severity>({ severe: true, warning: true, info: true })
 const kinds = Object.keys(mismatchKinds)
-
-const sides = every<ResponsibleParty>({
-  webhook: true,
-  api: true,
-  service: true,
-  payer: true,
-  chain: true,
-  settings: true,
-  books: true,
-  unknown: true,
-})
 const services: OpenSet = { set: 'service', upTo: 16 }
 /** Further causes are counted with the last number. */
 export const waitingNumbers = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
-const ofCauses = { kind: kinds, service: services, network: networks, side: sides, severity: severities }
+const ofCauses = {
+  kind: kinds,
+  service: services,
+  network: networks,
+  side: responsibleParties,
+  severity: severities,
+}
 
 /** Each class excludes the younger ones. */
 export const mismatchAges = ['under_1h', 'under_24h', 'under_3d', 'under_7d', 'under_30d', 'older'] as const
 
 export const ofDeposits = {
   stageLag: histogram('stage_lag_seconds', 'How long a completed stage took.', {
-    labels: { stage: stages, network: networks },
+    labels: { stage: lagStages, network: networks },
     buckets: lagBuckets,
   }),
   stageOldest: gauge(
     'stage_oldest_open_seconds',
     'How long the oldest deposit, or for apply the oldest observation, has waited for a stage to complete.',
-    { labels: { stage: stages, network: networks } },
+    { labels: { stage: lagStages, network: networks } },
   ),
   stageOldestUnnamed: gauge(
     'stage_oldest_unnamed_seconds',
     'The same of deposits about which no mismatch is open: one that is open has an alert of its own.',
-    { labels: { stage: stages, network: networks } },
+    { labels: { stage: lagStages, network: networks } },
   ),
   deposits: gauge('deposits', 'Deposits by state.', { labels: { state: depositStates, network: networks } }),
   matrixCells: gauge(
     'matrix_cells',
     'What each source says of each leg of a deposit: how many of the last 24 hours of deposits have the cell.',
-    { labels: { leg: ['deposit', 'settlement'], source: sources, cell: cells } },
+    { labels: { leg: ['deposit', 'settlement'], source: evidenceSources, cell: matrixCells } },
   ),
   mismatchesOpen: gauge(
     'mismatches_open',

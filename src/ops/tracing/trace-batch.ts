@@ -72,14 +72,9 @@ function byRow(
   trails: readonly AppliedDepositTrail[],
   rowsOf: (trail: AppliedDepositTrail) => readonly bigint[],
 ): Map<bigint, AppliedDepositTrail[]> {
-  const found = new Map<bigint, AppliedDepositTrail[]>()
-  for (const trail of trails)
-    for (const id of rowsOf(trail)) {
-      const known = found.get(id)
-      if (known === undefined) found.set(id, [trail])
-      else known.push(trail)
-    }
-  return found
+  const pairs = trails.flatMap((trail) => rowsOf(trail).map((id) => ({ id, trail })))
+  const groups = Map.groupBy(pairs, ({ id }) => id)
+  return new Map([...groups].map(([id, all]) => [id, all.map(({ trail }) => trail)]))
 }
 
 function linkTo(context: Context): Link[] {

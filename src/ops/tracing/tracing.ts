@@ -1,14 +1,6 @@
 import type { AppliedTrail } from '../log-trail.ts'
 import type { Observer } from '../observe.ts'
 
-export type TracedRpcRequest = {
-  network: string
-  node: string
-  method: string
-  outcome: string
-  seconds: number
-}
-
 type TracedWebhookArrival = { sourceKey: string; traceparent: string | undefined; startedAt: number }
 type WebhookArrivalTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
@@ -19,7 +11,7 @@ export type TraceRecorder = {
   /** The job's span contains all its outbound requests. */
   job: <Result>(job: { name: string; key: string }, work: () => Promise<Result>) => Promise<Result>
   applied: (batch: AppliedTrail) => void
-  rpc: (request: TracedRpcRequest) => void
+  rpc: Observer['rpc']
   apiRequest: (outcome: string) => void
   stop: () => Promise<void>
 }
