@@ -5,13 +5,14 @@ import { groupOf } from '../support/any-evidence.ts'
 import { bookedCases, type DecisionCase, decisionCases, rules } from '../support/decision-cases.ts'
 import { decisionText, reasonLines } from '../support/decision-text.ts'
 import { at } from '../support/evidence.ts'
+import { searchCases } from '../support/search-cases.ts'
 
 /**
  * If a change alters a decision on purpose, write the files again with
  * `npx vitest run test/core/decisions.test.ts --update`, and read what differs.
  */
 
-const cases = Object.entries({ ...decisionCases, ...bookedCases })
+const cases = Object.entries({ ...decisionCases, ...searchCases, ...bookedCases })
 
 function decideCase({ evidence, minute = 600, by = {}, ...group }: DecisionCase) {
   return decide({ ...groupOf(evidence), ...group }, { ...rules, ...by }, at(minute))
