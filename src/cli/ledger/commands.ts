@@ -130,7 +130,6 @@ export function describeLedgerExport(ledger: Command, context: Context): void {
     .option('--period <month>', 'only journals in the books of this month, like 2026-01')
     .option('--account <account>', 'only ledger transfers of this account and its subaccounts')
     .option('--owner <id>', 'only journals of deposits of this channel or wallet')
-    .option('--resume', 'continue an interrupted export')
     .option('--json', 'print the manifest')
     .action(async (options) => (await import('./export.ts')).exportCommand(context, options))
 }

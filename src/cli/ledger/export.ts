@@ -11,7 +11,6 @@ type ExportOptions = SpanOptions & {
   period?: string
   account?: string
   owner?: string
-  resume?: boolean
   json?: boolean
 }
 
@@ -34,7 +33,6 @@ export async function exportCommand(context: Context, options: ExportOptions): P
     format: options.format,
     selection,
     folder: options.out,
-    resume: options.resume === true,
     onProgress: progressOf(context),
   }
   const manifest = await withDatabase(context, (db) => exportLedger(db, wish), queryTimeoutMs)

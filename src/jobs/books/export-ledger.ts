@@ -1,12 +1,11 @@
 import { assert, Fault } from '../../core/errors.ts'
-import { ExportFolder } from '../../ledger/export/export-folder.ts'
+import { ExportFolder, type WrittenFile } from '../../ledger/export/export-folder.ts'
 import {
   type AssetTotal,
   type ExportedAsset,
   type ExportedJournal,
   type ExportedTransfer,
   Tally,
-  type TallyState,
 } from '../../ledger/export/exported-journal.ts'
 import { type ExportFormatName, formatOf } from '../../ledger/export/formats.ts'
 import { commodityOf } from '../../ledger/export/plain-text.ts'
@@ -35,8 +34,7 @@ export type ExportWish = {
   format: ExportFormatName
   selection: ExportSelection
   folder: string
-  resume: boolean
-  paging?: { size: number; pagesPerCheckpoint: number }
+  pageSize?: number
   onProgress: (progress: ExportProgress) => void
 }
 
@@ -48,30 +46,13 @@ export type Manifest = {
   format: ExportFormatName
   selection: ExportSelection
   note?: string
-  file: { name: string; bytes: number; sha256: string }
+  file: WrittenFile
   journals: string
   transfers: string
   totals: AssetTotal[]
 }
 
-type ExportCheckpoint = {
-  format: ExportFormatName
-  wished: ExportSelection
-  recordedAsOf: string | null
-  lastJournal: string
-  after: string
-  tally: TallyState
-}
-
-type Course = {
-  recordedAsOf: string | null
-  lastJournal: bigint
-  after: bigint
-  tally: Tally
-  assetOf: (key: string) => ExportedAsset
-}
-
-const usualPaging = { size: 2000, pagesPerCheckpoint: 25 }
+const usualPageSize = 2000
 
 /**
  * Ordered by number, page by page, so memory does not grow. Only journals recorded before it began are read, so a
@@ -81,39 +62,32 @@ const usualPaging = { size: 2000, pagesPerCheckpoint: 25 }
 export async function exportLedger(db: Database<Tables>, wish: ExportWish): Promise<Manifest> {
   const labels = await readAccountLabels(db)
   const format = formatOf(wish.format, (account) => labels.get(account) ?? { code: null, name: null })
-  const { size, pagesPerCheckpoint } = wish.paging ?? usualPaging
   const accounts = await requiredAccounts(db, wish.selection)
-  await using folder = await ExportFolder.open<ExportCheckpoint>(wish.folder, {
-    file: format.file,
-    resume: wish.resume,
-  })
-  const course = await courseOf(db, wish, folder.resumed)
-  if (folder.resumed === null) await folder.write(format.head)
-  const selection = { ...wish.selection, recordedAsOf: course.recordedAsOf }
-  for (let isLast = false, pages = 1; !isLast; pages++) {
-    const read = await readJournals(db, { ...selection, accounts }, { after: course.after, limit: size })
-    const journals = joined(read, course.assetOf)
+  await using folder = await ExportFolder.open(wish.folder, format.file)
+  const assetOf = assetReader(await readAssetNames(db))
+  const { recordedAsOf, lastJournal } = await readExtent(db, wish.selection.recordedAsOf)
+  const selection = { ...wish.selection, recordedAsOf }
+  const limit = wish.pageSize ?? usualPageSize
+  const tally = new Tally()
+  await folder.write(format.head)
+  let after = 0n
+  for (let isLast = false; !isLast; ) {
+    const journals = joined(await readJournals(db, { ...selection, accounts }, { after, limit }), assetOf)
     await folder.write(journals.map(format.journal).join(''))
-    isLast = journals.length < size
-    moveOn(course, journals, isLast)
-    wish.onProgress({
-      journals: course.tally.counts().journals,
-      at: course.after,
-      of: course.lastJournal,
-    })
-    if (pages % pagesPerCheckpoint === 0) await folder.checkpoint(stateOf(wish, course))
+    for (const journal of journals) tally.add(journal)
+    isLast = journals.length < limit
+    after = isLast ? lastJournal : (journals.at(-1)?.id ?? after)
+    wish.onProgress({ journals: tally.counts().journals, at: after, of: lastJournal })
   }
-  // Allows a resume from any interruption until the manifest.
-  await folder.checkpoint(stateOf(wish, course))
-  await folder.write(format.tail(course.tally.used()))
+  await folder.write(format.tail(tally.used()))
   return folder.finish((file) => ({
     version: 1 as const,
     format: wish.format,
     selection,
     ...(selection.owner === null ? {} : { note: ownedNow }),
     file,
-    ...course.tally.counts(),
-    totals: course.tally.totals(),
+    ...tally.counts(),
+    totals: tally.totals(),
   }))
 }
 
@@ -136,47 +110,6 @@ async function requiredAccounts(
     problem: `--account: no account ${JSON.stringify(account)}`,
     fix: 'use one from "bin/depositd ledger balances", or a prefix up to a colon',
   })
-}
-
-async function courseOf(
-  db: Database<Tables>,
-  wish: ExportWish,
-  begun: ExportCheckpoint | null,
-): Promise<Course> {
-  const names = await readAssetNames(db)
-  const assetOf = assetReader(names)
-  if (begun === null) {
-    const extent = await readExtent(db, wish.selection.recordedAsOf)
-    return { ...extent, after: 0n, tally: new Tally(), assetOf }
-  }
-  if (JSON.stringify([begun.format, begun.wished]) !== JSON.stringify([wish.format, wish.selection]))
-    throw new Fault('usage_bad', {
-      problem: `--resume: another export was begun in ${wish.folder}`,
-      fix: 'use the same options as that export, or another folder',
-    })
-  return {
-    recordedAsOf: begun.recordedAsOf,
-    lastJournal: BigInt(begun.lastJournal),
-    after: BigInt(begun.after),
-    tally: Tally.from(begun.tally, assetOf),
-    assetOf,
-  }
-}
-
-function stateOf({ format, selection }: ExportWish, course: Course): ExportCheckpoint {
-  return {
-    format,
-    wished: selection,
-    recordedAsOf: course.recordedAsOf,
-    lastJournal: course.lastJournal.toString(),
-    after: course.after.toString(),
-    tally: course.tally.state(),
-  }
-}
-
-function moveOn(course: Course, journals: readonly ExportedJournal[], isLast: boolean): void {
-  for (const journal of journals) course.tally.add(journal)
-  course.after = isLast ? course.lastJournal : (journals.at(-1)?.id ?? course.after)
 }
 
 /** @throws Fault `usage_bad` if two assets would share a name, which would merge their totals */

@@ -61,13 +61,6 @@ export function oneLine(text: string): string {
   return text.replaceAll(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ')
 }
 
-export type TallyState = {
-  journals: string
-  transfers: string
-  accounts: string[]
-  assets: { key: string; transfers: string; amountBase: string }[]
-}
-
 type AssetTally = { asset: ExportedAsset; transfers: bigint; amount: bigint }
 
 /** The debited amount, which equals the credited amount. */
@@ -118,29 +111,6 @@ export class Tally {
       amount: formatAmount(amount, asset.decimals),
       amount_base: amount.toString(),
     }))
-  }
-
-  state(): TallyState {
-    const assets = this.#inOrder().map(({ asset, transfers, amount }) => ({
-      key: asset.key,
-      transfers: transfers.toString(),
-      amountBase: amount.toString(),
-    }))
-    return { ...this.counts(), accounts: [...this.#accounts].toSorted(), assets }
-  }
-
-  static from(state: TallyState, assetOf: (key: string) => ExportedAsset): Tally {
-    const tally = new Tally()
-    tally.#journals = BigInt(state.journals)
-    tally.#transfers = BigInt(state.transfers)
-    for (const account of state.accounts) tally.#accounts.add(account)
-    for (const { key, transfers, amountBase } of state.assets)
-      tally.#assets.set(key, {
-        asset: assetOf(key),
-        transfers: BigInt(transfers),
-        amount: BigInt(amountBase),
-      })
-    return tally
   }
 
   #inOrder(): AssetTally[] {

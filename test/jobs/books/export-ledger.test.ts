@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ExportProgress, type ExportWish, exportLedger } from '../../../src/jobs/books/export-ledger.ts'
@@ -19,18 +19,8 @@ const all = { from: null, before: null, period: null, recordedAsOf: null, accoun
 const wish: Omit<ExportWish, 'folder'> = {
   format: 'hledger',
   selection: all,
-  resume: false,
-  paging: { size: 2, pagesPerCheckpoint: 2 },
+  pageSize: 2,
   onProgress: () => undefined,
-}
-
-/** As when the machine stops after so many pages. */
-function breakingOffAfter(pages: number): (progress: ExportProgress) => void {
-  let left = pages
-  return () => {
-    if (left === 0) throw new Error('broken off')
-    left -= 1
-  }
 }
 
 function contents(folder: string): Record<string, string> {
@@ -39,52 +29,32 @@ function contents(folder: string): Record<string, string> {
   )
 }
 
-test.each(formatNames)('%s: wherever it is broken off, it goes on to the same bytes', async (format) => {
-  const whole = await temporaryFolder()
-  await exportLedger(books.db, { ...wish, format, folder: whole })
-  const pages = Math.ceil((contents(whole)['manifest.json'] ?? '').length / 1000) + 6
-  for (let broken = 1; broken < pages; broken++) {
-    const folder = await temporaryFolder()
-    const first = { ...wish, format, folder, resume: false, onProgress: breakingOffAfter(broken) }
-    const outcome = await exportLedger(books.db, first).catch((error: Error) => error.message)
-    if (typeof outcome !== 'string') break
-    expect(outcome).toBe('broken off')
-    expect(readdirSync(folder)).not.toContain('manifest.json')
-    await exportLedger(books.db, { ...wish, format, folder, resume: true })
-    expect(contents(folder)).toEqual(contents(whole))
+test('an interrupted export starts over in the same folder, and has the same bytes', async () => {
+  const [folder, whole] = [await temporaryFolder(), await temporaryFolder()]
+  const interrupt = () => {
+    throw new Error('interrupted')
   }
-})
-
-async function brokenOff(): Promise<string> {
-  const folder = await temporaryFolder()
-  await expect(exportLedger(books.db, { ...wish, folder, onProgress: breakingOffAfter(3) })).rejects.toThrow(
-    'broken off',
+  await expect(exportLedger(books.db, { ...wish, folder, onProgress: interrupt })).rejects.toThrow(
+    'interrupted',
   )
-  return folder
-}
-
-test('what was written behind the last checkpoint is written again', async () => {
-  const [folder, whole] = [await brokenOff(), await temporaryFolder()]
-  appendFileSync(join(folder, 'books.journal.part'), 'half a jour')
-  await exportLedger(books.db, { ...wish, folder, resume: true })
+  expect(readdirSync(folder)).toEqual(['books.journal.part'])
+  await exportLedger(books.db, { ...wish, folder })
   await exportLedger(books.db, { ...wish, folder: whole })
   expect(contents(folder)).toEqual(contents(whole))
 })
 
-test('broken off between the name of the file and the manifest, it goes on to the same bytes', async () => {
-  const [folder, whole] = [await temporaryFolder(), await temporaryFolder()]
-  const paging = { size: 1000, pagesPerCheckpoint: 9 }
+test('an export that was interrupted before its manifest starts over', async () => {
+  const folder = await temporaryFolder()
   const inTheWay = join(folder, 'manifest.json.new')
   mkdirSync(inTheWay)
-  await expect(exportLedger(books.db, { ...wish, paging, folder })).rejects.toThrow(/EISDIR/)
+  await expect(exportLedger(books.db, { ...wish, folder })).rejects.toThrow(/EISDIR/)
   rmdirSync(inTheWay)
-  expect(readdirSync(folder)).toContain('books.journal')
-  await exportLedger(books.db, { ...wish, paging, folder, resume: true })
-  await exportLedger(books.db, { ...wish, paging, folder: whole })
-  expect(contents(folder)).toEqual(contents(whole))
+  expect(readdirSync(folder)).toEqual(['books.journal'])
+  await exportLedger(books.db, { ...wish, folder })
+  expect(readdirSync(folder).toSorted()).toEqual(['books.journal', 'manifest.json'])
 })
 
-test('of an owner, the manifest says that owners are those of the export', async () => {
+test('an export of an owner states in its manifest that owners are those at the time of the export', async () => {
   const [folder, whole] = [await temporaryFolder(), await temporaryFolder()]
   await exportLedger(books.db, { ...wish, folder, selection: { ...all, owner: 'shop' } })
   await exportLedger(books.db, { ...wish, folder: whole })
@@ -94,45 +64,22 @@ test('of an owner, the manifest says that owners are those of the export', async
   expect(contents(whole)['manifest.json']).not.toContain('note')
 })
 
-test('an export that was broken off goes on only where it is asked to', async () => {
-  const folder = await brokenOff()
-  await expect(exportLedger(books.db, { ...wish, folder })).rejects.toThrow(/an interrupted export/)
-})
-
-test('it goes on only with the options with which it was begun', async () => {
-  const folder = await brokenOff()
-  const other = { ...wish, folder, resume: true, selection: { ...all, period: '2026-01' } }
-  await expect(exportLedger(books.db, other)).rejects.toThrow(/--resume: another export was begun/)
-})
-
-test('it does not go on behind something else than what it wrote', async () => {
-  const folder = await brokenOff()
-  const path = join(folder, 'books.journal.part')
-  writeFileSync(path, readFileSync(path, 'utf8').replace('deposit', 'deposed'))
-  await expect(exportLedger(books.db, { ...wish, folder, resume: true })).rejects.toThrow(
-    /is missing or altered/,
-  )
-})
-
-test('to go on where nothing was begun is to begin', async () => {
-  const [folder, whole] = [await temporaryFolder(), await temporaryFolder()]
-  await exportLedger(books.db, { ...wish, folder, resume: true })
-  await exportLedger(books.db, { ...wish, folder: whole })
-  expect(contents(folder)).toEqual(contents(whole))
-})
-
-test('pages of any size come to the same bytes, and progress ends at the last journal', async () => {
-  const reported: ExportProgress[] = []
-  const folders = [await temporaryFolder(), await temporaryFolder()]
-  for (const [place, size] of [1, 1000].entries())
-    await exportLedger(books.db, {
-      ...wish,
-      folder: folders[place] ?? '',
-      paging: { size, pagesPerCheckpoint: 1 },
-      onProgress: (progress) => void reported.push(progress),
-    })
-  expect(contents(folders[0] ?? '')).toEqual(contents(folders[1] ?? ''))
-  const last = reported.at(-1)
-  expect(last?.at).toBe(last?.of)
-  expect(reported.length).toBeGreaterThan(5)
-})
+test.each(formatNames)(
+  '%s has the same bytes with pages of any size, and progress ends at the last journal',
+  async (format) => {
+    const reported: ExportProgress[] = []
+    const folders = [await temporaryFolder(), await temporaryFolder()]
+    for (const [place, size] of [1, 1000].entries())
+      await exportLedger(books.db, {
+        ...wish,
+        folder: folders[place] ?? '',
+        format,
+        pageSize: size,
+        onProgress: (progress) => void reported.push(progress),
+      })
+    expect(contents(folders[0] ?? '')).toEqual(contents(folders[1] ?? ''))
+    const last = reported.at(-1)
+    expect(last?.at).toBe(last?.of)
+    expect(reported.length).toBeGreaterThan(5)
+  },
+)

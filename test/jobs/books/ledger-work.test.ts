@@ -78,7 +78,6 @@ async function exportAll({ books }: ScriptedWork = world) {
     format: 'jsonl',
     selection: all,
     folder: await temporaryFolder(),
-    resume: false,
     onProgress: () => undefined,
   })
 }
