@@ -8,7 +8,6 @@ import { activateRules } from '../jobs/books/activate-rules.ts'
 import { createQueue, type Queue, queueLimits } from '../jobs/queue/queue.ts'
 import { sharedTicks, startSchedule, type Tick, ticksOf } from '../jobs/schedule.ts'
 import { logEvent } from '../log/log-event.ts'
-
 import { jobNames } from '../ops/metrics/daemon.ts'
 import { createMetrics } from '../ops/metrics.ts'
 import { createObserver, type Observer } from '../ops/observe.ts'
@@ -80,8 +79,8 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const ticks = [...ticksOf(settings, { ...observer, db, wake: queue.wake }), ...canary.ticks]
   const has = (role: Role) => options.roles.includes(role)
   if (has('worker')) await startWorker(settings, jobs, { ...options, db, queue, observer })
-  const schedule = await startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
-  starting.defer(() => schedule.stop())
+  const endSchedule = startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
+  starting.defer(endSchedule)
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, webhooks }))
   const gauges = starting.use(composeGauges(settings, { queue, observer }))
   const shown = starting.use(composeConsole(settings, { ...options, read: gauges.read, readiness }))

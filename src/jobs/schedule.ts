@@ -40,10 +40,11 @@ export function ticksOf(
     ])
   return [
     ...ofNetworks,
-    { name: 'poll', expression: schedule.poll, run: waking('poll') },
-    { name: 'sweep', expression: schedule.sweep, run: waking('sweep') },
-    { name: 'audit', expression: schedule.audit, run: waking('audit') },
-    { name: 'seal', expression: schedule.seal, run: waking('seal') },
+    ...(['poll', 'sweep', 'audit', 'seal'] as const).map((name) => ({
+      name,
+      expression: schedule[name],
+      run: waking(name),
+    })),
     {
       name: 'beat',
       expression: beatExpression,
@@ -62,70 +63,44 @@ export function isDone(work: Promise<void>, failed: (error: unknown) => void): P
   )
 }
 
-export type Schedule = { stop: () => Promise<void> }
-
 /**
  * A tick is skipped while the previous one of the same name still runs.
  * @param report receives errors of the schedule itself
+ * @returns ends the schedule
  */
-export async function startSchedule(
-  ticks: readonly Tick[],
-  report: (error: unknown) => void,
-): Promise<Schedule> {
-  const tasks = ticks.map((tick) => createWatched(tick, report))
-  for (const task of tasks) await task.start()
-  let restarted = Promise.resolve()
-  const look = () => {
-    for (const task of tasks)
-      if (task.isLate()) restarted = restarted.then(() => task.restart()).catch(report)
-  }
-  // Ticks that are late because the process is busy come first.
-  const timer = setInterval(() => setImmediate(look), lookEveryMs)
-  return {
-    async stop() {
-      clearInterval(timer)
-      await restarted
-      for (const task of tasks) await task.destroy()
-    },
+export function startSchedule(ticks: readonly Tick[], report: (error: unknown) => void): () => void {
+  const ends = ticks.map((tick) => startTick(tick, report))
+  return () => {
+    for (const end of ends) end()
   }
 }
 
-const lookEveryMs = 1000
-/** A busy process ticks late without further cause. */
-const lateMs = 1000
-/** After a busy period or a forward jump of the clock, a late tick runs. */
-const missedExecutionTolerance = 86_400_000
+/** After a forward jump of the clock, or a sleep of the machine, a tick is at most this late. */
+const timerMaxMs = 60_000
 
-/**
- * The library waits by the wall clock of the previous tick. If that was wrong, or is set back, nothing ticks until it
- * catches up. So each tick is also timed by the monotonic clock, and an absent one restarts the task.
- */
-function createWatched({ name, expression, run }: Tick, report: (error: unknown) => void) {
-  let dueAt = Infinity
+/** A tick is due by the clock, or by the monotonic clock: a clock that is set back delays nothing. */
+function startTick({ expression, run }: Tick, report: (error: unknown) => void): () => void {
+  const task = createTask(expression, ignore, { suppressMissedWarning: true })
+  let timer: NodeJS.Timeout | undefined
+  let isEnded = false
+  let at = 0
   const awaitNext = () => {
-    const [next] = task.getNextRuns(1)
-    dueAt = next === undefined ? Infinity : performance.now() + next.getTime() - Date.now()
+    const [next = Infinity, afterNext = Infinity] = task.getNextRuns(2).map((time) => time.getTime())
+    // A timer may fire a moment early.
+    at = next === at ? afterNext : next
+    const dueAt = performance.now() + at - Date.now()
+    const wait = () => {
+      const leftMs = Math.min(at - Date.now(), dueAt - performance.now())
+      if (isEnded) return
+      if (leftMs > 0) timer = setTimeout(wait, Math.min(leftMs, timerMaxMs))
+      else void run().catch(report).finally(awaitNext)
+    }
+    wait()
   }
-  const work = async () => {
-    dueAt = Infinity
-    await run().finally(awaitNext)
-  }
-  // The library's default writes to standard error, including a line for each skipped tick.
-  const logger = { debug: ignore, info: ignore, warn: ignore, error: report }
-  const quiet = { noOverlap: true, suppressMissedWarning: true, missedExecutionTolerance, logger }
-  const task = createTask(expression, work, { name, ...quiet })
-  const start = async () => {
-    await task.start()
-    awaitNext()
-  }
-  return {
-    start,
-    isLate: () => performance.now() > dueAt + lateMs,
-    async restart() {
-      await task.stop()
-      await start()
-    },
-    destroy: () => task.destroy(),
+  awaitNext()
+  return () => {
+    isEnded = true
+    clearTimeout(timer)
   }
 }
 

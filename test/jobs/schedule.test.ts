@@ -25,10 +25,10 @@ test('a tick that comes while the same one runs is left out, without a word', as
     { name: 'slow', expression: everySecond, run: () => (slow++, running.promise) },
     { name: 'quick', expression: everySecond, run: () => Promise.resolve(quick++ >= 0) },
   ]
-  const schedule = await startSchedule(ticks, (error) => said.push(error))
+  const end = startSchedule(ticks, (error) => said.push(error))
   await until('three ticks came', () => (quick >= 3 ? true : null), 10_000)
   running.resolve(true)
-  await schedule.stop()
+  end()
   expect(slow).toBe(1)
   expect(said).toEqual([])
 }, 20_000)
@@ -37,12 +37,12 @@ test('what a tick throws is told', async () => {
   const said = listenToConsole()
   const gone = new Error('no queue')
   const reported: unknown[] = []
-  const schedule = await startSchedule(
+  const end = startSchedule(
     [{ name: 'poll', expression: everySecond, run: () => Promise.reject(gone) }],
     (error) => reported.push(error),
   )
   await until('a tick failed', () => (reported.length > 0 ? true : null), 10_000)
-  await schedule.stop()
+  end()
   expect(reported[0]).toBe(gone)
   expect(said).toEqual([])
 }, 20_000)
@@ -66,8 +66,7 @@ function setClockBack(): () => void {
 async function startTicking() {
   const counted = { ticks: 0 }
   const tick = { name: 'scan', expression: everySecond, run: () => Promise.resolve(counted.ticks++ >= 0) }
-  const { stop } = await startSchedule([tick], () => undefined)
-  onTestFinished(stop)
+  onTestFinished(startSchedule([tick], () => undefined))
   await until('it ticks', () => (counted.ticks > 0 ? true : null), 10_000)
   return counted
 }
@@ -107,8 +106,7 @@ test('a tick that a busy process comes too late for is done late', async () => {
     run: () => Promise.resolve(++runs > 0),
   }
   let runs = 0
-  const { stop } = await startSchedule([once], () => undefined)
-  onTestFinished(stop)
+  onTestFinished(startSchedule([once], () => undefined))
   for (const end = performance.now() + blockedMs; performance.now() < end; );
   await untilTicks(counted, before + 2)
   expect(runs).toBe(1)
