@@ -2,8 +2,6 @@ import type { Kysely } from 'kysely'
 import type { OnDemandReader, RangeResult } from '../../chain/types.ts'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
-import { appendChainTransfers, appendMovements } from '../../store/chain/chain-transfers.ts'
-import { readWatchList } from '../../store/chain/chain-watch.ts'
 import {
   addCoverage,
   type CoverageRange,
@@ -14,9 +12,9 @@ import {
 import { searchAgain } from '../../store/chain/leg-searches.ts'
 import { inTransaction } from '../../store/database.ts'
 import { clearTroubles, type MismatchChange, openTrouble } from '../../store/mismatches/mismatches.ts'
-import { keepLease, type Lease, readCursor, takeLease } from '../../store/streams.ts'
+import { keepLease, type Lease, takeLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { decodePosition, foundChainTransfers, scanStream } from './scan-position.ts'
+import { positionOf, storeFinal } from './scan-position.ts'
 
 export type BackfillDeps = BlockRangeDeps & {
   holder: string
@@ -126,33 +124,23 @@ export async function coverRange(
 ): Promise<BlockRangeResult | null> {
   const { from, to, addresses, lease } = range
   const { db } = deps
-  const stream = scanStream(reader.network)
-  const epoch = epochOf(await readCursor(db, stream))
+  const { network } = reader
+  const before = await positionOf(db, network)
   const result = await reader.readRange({ from, to, watched: new Set(addresses) })
   requireWithin(range, result)
-  const book = await readWatchList(db, reader.network)
   return inTransaction(db, async (tx) => {
     // Locks in the same order as scans. The scan position stays fixed until this transaction ends.
-    if (epochOf(await readCursor(tx, stream)) !== epoch) return null
+    if ((await positionOf(tx, network))?.epoch !== before?.epoch) return null
     await keepLease(tx, lease, deps.leaseMs)
-    const transfers = result.transfers.map((transfer) => ({ ...transfer, stage: 'final' as const }))
-    const stored = await appendChainTransfers(
-      tx,
-      foundChainTransfers({ transfers, book, epoch, now: deps.now() }),
-    )
-    await appendMovements(tx, result.movements)
-    await addCoverage(tx, reader.network, { ...range, proved: result.proved })
-    const { network } = reader
+    const found = { ...result, epoch: before?.epoch ?? 0, now: deps.now() }
+    const stored = await storeFinal(tx, network, found)
+    await addCoverage(tx, network, { ...range, proved: result.proved })
     await searchAgain(
       tx,
       addresses.map((address) => ({ network, address })),
     )
     return { reached: result.reached, stored }
   })
-}
-
-function epochOf(cursor: unknown): number {
-  return decodePosition(cursor)?.epoch ?? 0
 }
 
 function requireWithin({ from, to }: CoverageRange, { reached, proved }: RangeResult): void {

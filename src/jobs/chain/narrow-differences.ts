@@ -1,4 +1,3 @@
-import type { Transaction } from 'kysely'
 import type { HeightRange, OnDemandReader } from '../../chain/types.ts'
 import type { Address } from '../../core/asset.ts'
 import {
@@ -21,11 +20,8 @@ import {
   type StoredDifference,
 } from '../../store/chain/balance-differences.ts'
 import { knownChanges } from '../../store/chain/balance-points.ts'
-import { appendChainTransfers, appendMovements } from '../../store/chain/chain-transfers.ts'
-import { readWatchList } from '../../store/chain/chain-watch.ts'
-import type { Tables } from '../../store/tables.ts'
 import { type ProofRun, readPast, unlessRemote } from './proof-run.ts'
-import { foundChainTransfers } from './scan-position.ts'
+import { storeFinal } from './scan-position.ts'
 
 /** Differences searched together, and batches per run. */
 const atOnce = 50
@@ -169,6 +165,7 @@ export async function rereadRanges(
   run: ProofRun,
   searched: readonly DifferenceSearchResult[],
 ): Promise<{ stored: number; searched: DifferenceSearchResult[] }> {
+  const { reader, position, now } = run
   let stored = 0
   let blocksLeft = blocksMax
   const reported: DifferenceSearchResult[] = []
@@ -181,7 +178,9 @@ export async function rereadRanges(
     const byBlock = run.settings.family === 'solana' && blocks <= blocksLeft
     if (byBlock) blocksLeft -= blocks
     const { problem, ...found } = await reread(run, first.found, { watched, byBlock })
-    stored += await run.save((tx) => store(tx, run, found))
+    stored += await run.save((tx) =>
+      storeFinal(tx, reader.network, { ...found, epoch: position.epoch, now: now() }),
+    )
     reported.push(...same.map((one) => ({ ...one, problem: one.problem ?? problem })))
   }
   return { stored, searched: reported }
@@ -212,18 +211,4 @@ async function reread(
     from = result.reached + 1n
   }
   return all
-}
-
-async function store(
-  tx: Transaction<Tables>,
-  { reader, position, now }: ProofRun,
-  { transfers, movements }: Pick<RereadResult, 'transfers' | 'movements'>,
-): Promise<number> {
-  await appendMovements(tx, movements)
-  const book = await readWatchList(tx, reader.network)
-  const final = transfers.map((transfer) => ({ ...transfer, stage: 'final' as const }))
-  return appendChainTransfers(
-    tx,
-    foundChainTransfers({ transfers: final, book, epoch: position.epoch, now: now() }),
-  )
 }

@@ -1,13 +1,13 @@
-import type { Kysely, Transaction } from 'kysely'
+import type { Transaction } from 'kysely'
 import type { BalanceReading, ChainReader, OnDemandReader } from '../../chain/types.ts'
 import type { NetworkName, NetworkSettings } from '../../core/asset.ts'
 import type { AssetHolding } from '../../core/balance-proof.ts'
 import { Fault, isFault, messageOf } from '../../core/errors.ts'
 import { inTransaction } from '../../store/database.ts'
-import { keepLease, readCursor, releaseLease, takeLease } from '../../store/streams.ts'
+import { keepLease, releaseLease, takeLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 import type { ScanDeps } from './scan.ts'
-import { decodePosition, type ScanPosition, scanStream } from './scan-position.ts'
+import { positionOf, type ScanPosition } from './scan-position.ts'
 
 export type ProveDeps = Pick<ScanDeps, 'db' | 'holder' | 'leaseMs' | 'now'>
 
@@ -38,7 +38,7 @@ export async function beginProof(deps: ProveDeps, network: ProvenNetwork): Promi
   const { reader } = network
   const lease = await takeLease(db, { stream: `balances/${reader.network}`, holder, ttlMs: leaseMs })
   if (lease === null) return 'busy'
-  const position = await readPosition(db, reader.network)
+  const position = await positionOf(db, reader.network)
   if (position === null) {
     await releaseLease(db, lease)
     return 'unread'
@@ -59,12 +59,8 @@ export async function beginProof(deps: ProveDeps, network: ProvenNetwork): Promi
 
 /** The history at the start of the run stays valid until the transaction ends. */
 async function requireEpoch(tx: Transaction<Tables>, network: NetworkName, epoch: number): Promise<void> {
-  const now = await readPosition(tx, network)
+  const now = await positionOf(tx, network)
   if (now?.epoch !== epoch) throw new Fault('conflict', { what: `the final history of ${network} changed` })
-}
-
-async function readPosition(db: Kysely<Tables>, network: NetworkName): Promise<ScanPosition | null> {
-  return decodePosition(await readCursor(db, scanStream(network)))
 }
 
 export type PastBalances =

@@ -1,7 +1,11 @@
-import type { BlockMark, ScanCursor, StagedTransfer } from '../../chain/types.ts'
+import type { Kysely, Transaction } from 'kysely'
+import type { BlockMark, RangeResult, ScanCursor, StagedTransfer } from '../../chain/types.ts'
 import type { NetworkName } from '../../core/asset.ts'
 import type { ObservedChainTransfer } from '../../core/evidence.ts'
-import type { WatchEntry } from '../../store/chain/chain-watch.ts'
+import { appendChainTransfers, appendMovements } from '../../store/chain/chain-transfers.ts'
+import { readWatchList, type WatchEntry } from '../../store/chain/chain-watch.ts'
+import { readCursor } from '../../store/streams.ts'
+import type { Tables } from '../../store/tables.ts'
 
 export function scanStream(network: NetworkName): string {
   return `scan/${network}`
@@ -22,7 +26,11 @@ export function encodePosition({ cursor, epoch }: ScanPosition): StoredPosition 
   }
 }
 
-/** Null before the first scan. */
+/** Null before the first scan. In a transaction, it cannot change until the end. */
+export async function positionOf(db: Kysely<Tables>, network: NetworkName): Promise<ScanPosition | null> {
+  return decodePosition(await readCursor(db, scanStream(network)))
+}
+
 export function decodePosition(stored: unknown): ScanPosition | null {
   if (stored === null) return null
   const { final, seenHeight, trail, epoch } = stored as StoredPosition
@@ -62,4 +70,18 @@ export function foundChainTransfers({
       ...transfer,
     })),
   )
+}
+
+type FinalReading = Pick<RangeResult, 'transfers' | 'movements'> & { epoch: number; now: Date }
+
+/** @returns the number of new transfers */
+export async function storeFinal(
+  tx: Transaction<Tables>,
+  network: NetworkName,
+  { transfers, movements, epoch, now }: FinalReading,
+): Promise<number> {
+  const book = await readWatchList(tx, network)
+  await appendMovements(tx, movements)
+  const final = transfers.map((transfer) => ({ ...transfer, stage: 'final' as const }))
+  return appendChainTransfers(tx, foundChainTransfers({ transfers: final, book, epoch, now }))
 }

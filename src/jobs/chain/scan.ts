@@ -1,6 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { ChainReader, OnDemandReader, ScanResult } from '../../chain/types.ts'
-import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
+import type { AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import type { ObservedChainTransfer } from '../../core/evidence.ts'
 import { reach } from '../../failpoint.ts'
@@ -45,7 +45,6 @@ export type ScanDeps = {
 export type ScanReport = {
   network: NetworkName
   stored: number
-  withdrawn: number
   rewound: boolean
   movedOn: boolean
   dissent: readonly string[]
@@ -119,12 +118,11 @@ async function finish(deps: ScanDeps, reader: NetworkReader, read: ScanReading):
   const [planned] = await Promise.allSettled([planEnrolment(reader, { book, startHeight, first })])
   const enrolment = planned.status === 'fulfilled' ? planned.value : nobody
   reach('scan.read')
-  const { stored, withdrawn } = await store(deps, { ...read, network: reader.network, enrolment })
+  const stored = await store(deps, { ...read, network: reader.network, enrolment })
   if (planned.status === 'rejected') throw planned.reason
   return {
     network: reader.network,
     stored,
-    withdrawn,
     rewound: result.rewoundTo !== null,
     movedOn: result.proved.length > 0,
     dissent: result.dissent,
@@ -137,9 +135,10 @@ async function finish(deps: ScanDeps, reader: NetworkReader, read: ScanReading):
 
 type ScanCommit = ScanReading & { network: NetworkName; enrolment: Enrolment }
 
-function store(deps: ScanDeps, storing: ScanCommit): Promise<Pick<ScanReport, 'stored' | 'withdrawn'>> {
+function store(deps: ScanDeps, storing: ScanCommit): Promise<number> {
   const { lease, position, book, result, network } = storing
-  const epoch = (position?.epoch ?? 0) + (result.rewoundTo === null ? 0 : 1)
+  const { rewoundTo } = result
+  const epoch = (position?.epoch ?? 0) + (rewoundTo === null ? 0 : 1)
   const now = deps.now()
   return inTransaction(deps.db, async (tx) => {
     // Must come first: a reader of block ranges waits here, and so never holds a lock that this transaction waits for.
@@ -150,14 +149,17 @@ function store(deps: ScanDeps, storing: ScanCommit): Promise<Pick<ScanReport, 's
         gone.map((one) => ({ ...one, stage: 'orphaned', epoch, receivedAt: now })),
       )
     // Must precede the new transfers: they belong to the new history, and a later change may withdraw them again.
-    const rewound = await withdraw(await rewoundBy(tx, network, result))
+    const rewound =
+      rewoundTo === null ? 0 : await withdraw(await rewoundChainTransfers(tx, network, rewoundTo))
     const found = foundChainTransfers({ transfers: result.transfers, book, epoch, now })
     const count = await appendChainTransfers(tx, found)
-    const vanished = await withdraw(await vanishedBy(tx, network, { result, position }))
+    const above = rewoundTo ?? position?.cursor.final.height ?? -1n
+    const upTo = result.cursor.final.height
+    const vanished = await withdraw(await vanishedChainTransfers(tx, { network, above, upTo }))
     await storeCoverage(tx, deps, storing)
     reach('scan.in_transaction')
     await savePosition(tx, lease, { result, epoch })
-    return { stored: rewound + count + vanished, withdrawn: rewound + vanished }
+    return rewound + count + vanished
   })
 }
 
@@ -182,23 +184,6 @@ async function storeCoverage(
   const watched = await enrolAddresses(tx, network, enrolment)
   await addCoverage(tx, network, { watched, assets, proved })
   await saveScanPosition(tx, network, { assets, height })
-}
-
-async function rewoundBy(
-  tx: Transaction<Tables>,
-  network: NetworkName,
-  { rewoundTo }: ScanResult,
-): Promise<ObservedChainTransfer[]> {
-  return rewoundTo === null ? [] : rewoundChainTransfers(tx, network, rewoundTo)
-}
-
-function vanishedBy(
-  tx: Transaction<Tables>,
-  network: NetworkName,
-  { result, position }: { result: ScanResult; position: ScanPosition | null },
-): Promise<ObservedChainTransfer[]> {
-  const above = result.rewoundTo ?? position?.cursor.final.height ?? -1n
-  return vanishedChainTransfers(tx, { network, above, upTo: result.cursor.final.height })
 }
 
 function savePosition(
@@ -235,15 +220,11 @@ async function planEnrolment(
   const fresh = book.filter((entry) => entry.number === null)
   const addresses = [...new Set(fresh.map(({ address }) => address))]
   const lowest = startHeight === null || startHeight < firstHeight ? firstHeight : startHeight
-  if (first !== null) return enrolAt(addresses, firstRead(first, startHeight === null ? null : lowest))
-  if (addresses.length === 0) return enrolAt(addresses, lowest)
+  if (first !== null) return { addresses, fromHeight: firstRead(first, startHeight === null ? null : lowest) }
+  if (addresses.length === 0) return { addresses, fromHeight: lowest }
   const oldest = fresh.reduce((least, { createdAt }) => Math.min(least, createdAt.getTime()), Infinity)
   const height = (await reader.heightAt(new Date(oldest - createdMarginMs))) ?? lowest
-  return enrolAt(addresses, height < lowest ? lowest : height)
-}
-
-function enrolAt(addresses: readonly Address[], fromHeight: bigint): Enrolment {
-  return { addresses, fromHeight }
+  return { addresses, fromHeight: height < lowest ? lowest : height }
 }
 
 function firstRead({ cursor }: ScanResult, lowest: bigint | null): bigint {

@@ -2,8 +2,7 @@ import type { Kysely } from 'kysely'
 import { mapBounded } from '../../chain/map-bounded.ts'
 import type { OnDemandReader, TransactionReading } from '../../chain/types.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
-import { messageOf } from '../../core/errors.ts'
-import type { LegSearch, TransactionFailure } from '../../core/evidence.ts'
+import type { LegSearch } from '../../core/evidence.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
 import {
   appendSearches,
@@ -15,23 +14,28 @@ import {
 import { appendFailures, renewTransactions } from '../../store/chain/named-transactions.ts'
 import { inTransaction } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
-import type { ChainVerificationResult, VerifyDeps } from './verify-transactions.ts'
+import {
+  asError,
+  type ChainVerificationResult,
+  countAllowed,
+  failureOf,
+  readAtOnce,
+  rowsMax,
+  type VerifyDeps,
+} from './verify-transactions.ts'
 
 export type SearchReader = { network: NetworkName } & Pick<
   OnDemandReader,
   'readTransaction' | 'nodesWithout' | 'heightAt' | 'timeAt'
 >
 
-/** Per run. */
-const rowsMax = 20
-const readAtOnce = 4
 const firstPauseMs = 60_000
 
 /** A service reports a payment some time after it happened. */
 const reportMarginMs = 3_600_000
 
 /** `isReadable`: it pays an address of the address book, so its transfers are stored as read. */
-type LegSearchResult = { search: LegSearch; failure: TransactionFailure | null; isReadable: boolean }
+type LegSearchResult = { search: LegSearch; failedAt: bigint | null; isReadable: boolean }
 
 /**
  * Searches for transfers that the service claims and no scan has found, whether or not the address book has their
@@ -43,8 +47,7 @@ export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promis
   const { network } = reader
   const now = deps.now()
   const waiting = await dropShown(db, { network, now }, rowsMax)
-  let allowed = 0
-  while (allowed < waiting && mayRead()) allowed++
+  const allowed = countAllowed(waiting, mayRead)
   if (allowed === 0) return { stored: 0, more: false }
   const due = await takeDueSearches(db, { network, now }, { rowsMax: allowed, firstPauseMs })
   if (due.length === 0) return { stored: 0, more: false }
@@ -58,7 +61,9 @@ export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promis
   const stored = await inTransaction(db, async (tx) => {
     const failed = await appendFailures(
       tx,
-      found.flatMap(({ failure }) => failure ?? []),
+      found.flatMap(({ search: { tx: named, ...leg }, failedAt }) =>
+        failedAt === null || named === null ? [] : [failureOf({ ...leg, tx: named }, failedAt, now)],
+      ),
     )
     await renewTransactions(
       tx,
@@ -78,10 +83,6 @@ export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promis
   const fault = answers.find((one) => one instanceof Error)
   if (fault !== undefined) throw fault
   return { stored, more: due.length === rowsMax }
-}
-
-function asError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(messageOf(error))
 }
 
 type NamedReading = TransactionReading | null
@@ -105,7 +106,7 @@ async function search(
   const blocks = { found: blockOf(height), claimed: blockOf(claimed), read }
   return {
     search: { kind: 'search', ...named, to, nodes, ...blocks, bookedAt, receivedAt: now },
-    failure: failureOf(leg, reading, now),
+    failedAt: reading?.kind === 'failed' ? reading.height : null,
     isReadable: height !== null && watched.has(to),
   }
 }
@@ -138,10 +139,4 @@ async function claimedHeight(
 ): Promise<bigint | null> {
   if (read !== null && read.from.blockAt <= from) return read.from.height
   return (await reader.heightAt(new Date(from.getTime() - reportMarginMs))) ?? (await reader.heightAt(from))
-}
-
-function failureOf(leg: DueLegSearch, reading: NamedReading, receivedAt: Date): TransactionFailure | null {
-  if (leg.tx === null || reading?.kind !== 'failed') return null
-  const { role, network, tx, address: to } = leg
-  return { kind: 'failure', role, network, tx, to, height: reading.height, receivedAt }
 }

@@ -17,9 +17,8 @@ import {
   takeDueTransactions,
 } from '../../store/chain/named-transactions.ts'
 import { inTransaction } from '../../store/database.ts'
-import { readCursor } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { decodePosition, foundChainTransfers, type ScanPosition, scanStream } from './scan-position.ts'
+import { foundChainTransfers, positionOf, type ScanPosition } from './scan-position.ts'
 
 export type VerifyDeps = {
   db: Kysely<Tables>
@@ -35,8 +34,8 @@ export type ChainVerificationResult = {
 }
 
 /** Per run. */
-const rowsMax = 20
-const readAtOnce = 4
+export const rowsMax = 20
+export const readAtOnce = 4
 
 /** A scan finds most transactions by then, with far fewer requests. */
 const putOffMs = 30_000
@@ -57,7 +56,7 @@ export async function verifyTransactions(
 ): Promise<ChainVerificationResult> {
   const { db } = deps
   // The first scan decides where reading begins.
-  const position = await readPosition(db, reader)
+  const position = await positionOf(db, reader.network)
   if (position === null) return nothing
   const now = deps.now()
   const due = await takeDue(deps, reader, now)
@@ -75,12 +74,17 @@ async function takeDue(
   now: Date,
 ): Promise<DueTransaction[]> {
   const waiting = await dropSeen(db, { network, now }, rowsMax + 1)
-  let allowed = 0
-  while (allowed < Math.min(waiting, rowsMax) && mayRead()) allowed++
+  const allowed = countAllowed(Math.min(waiting, rowsMax), mayRead)
   const due =
     allowed === 0 ? [] : await takeDueTransactions(db, { network, now }, { rowsMax: allowed, pause })
   if (waiting > allowed) await putOffTransactions(db, { network, now }, putOffMs)
   return due
+}
+
+export function countAllowed(countMax: number, mayRead: () => boolean): number {
+  let allowed = 0
+  while (allowed < countMax && mayRead()) allowed++
+  return allowed
 }
 
 type NamedTransactionReading = { named: DueTransaction; reading: TransactionReading | Error }
@@ -109,7 +113,7 @@ async function readAll(
 }
 
 /** One bad transaction must not affect the rest. */
-function asError(error: unknown): Error {
+export function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(messageOf(error))
 }
 
@@ -126,14 +130,16 @@ async function store(
   reader: TransactionReader,
   { answers, book, position, now }: VerificationBatch,
 ): Promise<number> {
-  const current = await readPosition(tx, reader)
+  const current = await positionOf(tx, reader.network)
   if (current === null || current.epoch !== position.epoch) return 0
   const { epoch } = current
   const outcomes = answers.map((answer) => outcomeOf(answer, current))
   // Each role for which a transaction is named has its own copies.
   const found = outcomes.flatMap((one) => one.transfers)
   const transfers = [...new Map(found.map((one) => [transferRef(one), one])).values()]
-  const failures = outcomes.flatMap((one) => failureOf(one, now))
+  const failures = outcomes.flatMap(({ named, failedAt }) =>
+    failedAt === null ? [] : [failureOf({ ...named, to: named.address }, failedAt, now)],
+  )
   const stored = await appendChainTransfers(tx, foundChainTransfers({ transfers, book, epoch, now }))
   const failed = await appendFailures(tx, failures)
   await dropTransactions(
@@ -178,15 +184,10 @@ function provedBy({ final }: ScanCursor, transfer: StagedTransfer): StagedTransf
   return transfer.height > final.height ? { ...transfer, stage: 'seen' } : transfer
 }
 
-function failureOf({ named, failedAt }: NamedTransactionOutcome, receivedAt: Date): TransactionFailure[] {
-  if (failedAt === null) return []
-  const { role, network, tx, address: to } = named
-  return [{ kind: 'failure', role, network, tx, to, height: failedAt, receivedAt }]
-}
-
-async function readPosition(
-  db: Kysely<Tables>,
-  { network }: TransactionReader,
-): Promise<ScanPosition | null> {
-  return decodePosition(await readCursor(db, scanStream(network)))
+export function failureOf(
+  { role, network, tx, to }: Pick<TransactionFailure, 'role' | 'network' | 'tx' | 'to'>,
+  height: bigint,
+  receivedAt: Date,
+): TransactionFailure {
+  return { kind: 'failure', role, network, tx, to, height, receivedAt }
 }
