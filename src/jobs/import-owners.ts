@@ -5,7 +5,7 @@ import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
 import { earliest } from '../core/time.ts'
 import type { LineFault, OwnerFileRow } from '../provider/owners-file.ts'
-import { type Database, inTransaction } from '../store/database.ts'
+import { type Database, unlessDryRun } from '../store/database.ts'
 import { keepOwners, ownersAt } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
 
@@ -30,34 +30,22 @@ export async function importOwners(
   if (faults.length > 0) return { kind: 'refused', faults }
   const owners = [...entries.values()]
   const addresses = owners.reduce((sum, { deposits }) => sum + deposits.length, 0)
-  const undone = new Undone()
-  try {
-    return await inTransaction(deps.db, async (tx): Promise<OwnerImportResult> => {
-      const { added, conflicts } = await keepOwners(tx, owners)
-      const problems = conflicts.map(({ owner, network, problem }) => ({
-        line: lineOf(rows, (row) => row.id === owner.id && (network === null || row.network === network)),
-        problem,
-      }))
-      const recipients = owners.flatMap(({ forward }) => (forward === null ? [] : [forward.recipient]))
-      const circles = (await ownersAt(tx, recipients)).map(({ address, owner }) => ({
-        line: lineOf(rows, (row) => isForwardedTo(row, address)),
-        problem: `${address} is a deposit address of ${ownerKey(owner)}: forwarded amounts would arrive there as new deposits`,
-      }))
-      undone.result = { kind: 'refused', faults: [...problems, ...circles] }
-      if (undone.result.faults.length > 0) throw undone
-      undone.result = { kind: 'imported', owners: owners.length, added, addresses }
-      if (isDryRun) throw undone
-      return undone.result
-    })
-  } catch (error) {
-    if (error !== undone) throw error
-    return undone.result
-  }
-}
-
-/** Rolls back the transaction. */
-class Undone extends Error {
-  result: OwnerImportResult = { kind: 'refused', faults: [] }
+  return unlessDryRun<Tables, OwnerImportResult>(deps.db, async (tx) => {
+    const { added, conflicts } = await keepOwners(tx, owners)
+    const problems = conflicts.map(({ owner, network, problem }) => ({
+      line: lineOf(rows, (row) => row.id === owner.id && (network === null || row.network === network)),
+      problem,
+    }))
+    const recipients = owners.flatMap(({ forward }) => (forward === null ? [] : [forward.recipient]))
+    const circles = (await ownersAt(tx, recipients)).map(({ address, owner }) => ({
+      line: lineOf(rows, (row) => isForwardedTo(row, address)),
+      problem: `${address} is a deposit address of ${ownerKey(owner)}: forwarded amounts would arrive there as new deposits`,
+    }))
+    const found = [...problems, ...circles]
+    if (found.length > 0) return { result: { kind: 'refused', faults: found }, isKept: false }
+    const result = { kind: 'imported' as const, owners: owners.length, added, addresses }
+    return { result, isKept: !isDryRun }
+  })
 }
 
 type Entries = { entries: Map<string, OwnerEntry>; faults: LineFault[] }

@@ -102,6 +102,26 @@ export async function inTransaction<Tables, Result>(
   }
 }
 
+/** Rolls the transaction back, and still returns its result, if the work says that nothing is kept. */
+export async function unlessDryRun<Tables, Result>(
+  db: Kysely<Tables>,
+  work: (tx: Transaction<Tables>) => Promise<{ result: Result; isKept: boolean }>,
+): Promise<Result> {
+  const undone = Object.assign(new Error('dry run'), { results: [] as Result[] })
+  try {
+    return await inTransaction(db, async (tx) => {
+      const { result, isKept } = await work(tx)
+      if (isKept) return result
+      undone.results.push(result)
+      throw undone
+    })
+  } catch (error) {
+    const [result] = undone.results
+    if (error !== undone || result === undefined) throw error
+    return result
+  }
+}
+
 export async function pingDatabase<Tables>(db: Kysely<Tables>): Promise<void> {
   await sql`select 1`.execute(db)
 }

@@ -1,9 +1,10 @@
 import { Fault } from '../../core/errors.ts'
 import { type PriceColumns, type PriceLine, readColumns, readPriceLine } from '../../ledger/price-line.ts'
 import { readCsv } from '../../provider/owners-file.ts'
-import { type Database, inTransaction } from '../../store/database.ts'
+import { type Database, unlessDryRun } from '../../store/database.ts'
 import { addPrices, assetNames, importAlone } from '../../store/ledger/prices.ts'
 import type { Tables } from '../../store/tables.ts'
+import { inBatches } from './seal-books.ts'
 
 export type PriceFile = {
   name: string
@@ -24,33 +25,23 @@ const faultsMax = 20
  * @throws Fault `settings_bad` that names the lines
  */
 export async function importPrices(db: Database<Tables>, file: PriceFile): Promise<PriceImportCounts> {
-  const undone = new Undone()
-  try {
-    await inTransaction(db, async (tx) => {
-      await importAlone(tx)
-      const faults = new Faults(file.name)
-      const names = await assetNames(tx)
-      for await (const batch of batchesOf(file, names, faults)) {
-        const { added, conflicts } = await addPrices(tx, batch)
-        for (const { place, known } of conflicts)
-          faults.add(batch[place]?.line, `${known} was already stored from the same source`)
-        undone.imported.prices += batch.length
-        undone.imported.added += added
-        file.onProgress(undone.imported)
-        if (faults.isFull) break
-      }
-      faults.refuse()
-      if (file.isDryRun) throw undone
-    })
-  } catch (error) {
-    if (error !== undone) throw error
-  }
-  return undone.imported
-}
-
-/** Rolls back the transaction. */
-class Undone extends Error {
-  imported: PriceImportCounts = { prices: 0, added: 0 }
+  return unlessDryRun(db, async (tx) => {
+    const imported: PriceImportCounts = { prices: 0, added: 0 }
+    await importAlone(tx)
+    const faults = new Faults(file.name)
+    const names = await assetNames(tx)
+    for await (const batch of inBatches(readPrices(file, names, faults), batchMax)) {
+      const { added, conflicts } = await addPrices(tx, batch)
+      for (const { place, known } of conflicts)
+        faults.add(batch[place]?.line, `${known} was already stored from the same source`)
+      imported.prices += batch.length
+      imported.added += added
+      file.onProgress(imported)
+      if (faults.isFull) break
+    }
+    faults.refuse()
+    return { result: imported, isKept: !file.isDryRun }
+  })
 }
 
 class Faults {
@@ -74,52 +65,33 @@ class Faults {
   }
 }
 
-async function* batchesOf(
-  file: PriceFile,
+/** The first non-empty line names the columns. Reading stops if they are wrong. */
+async function* readPrices(
+  { lines, now }: PriceFile,
   assets: ReadonlyMap<string, string>,
   faults: Faults,
-): AsyncGenerator<PriceLine[]> {
-  const read = createReader(file, assets, faults)
-  let batch: PriceLine[] = []
-  for await (const text of file.lines) {
-    const price = read(text)
-    if (price === 'end' || faults.isFull) break
-    if (typeof price === 'object' && price !== null) batch.push(price)
-    if (batch.length < batchMax) continue
-    yield batch
-    batch = []
-  }
-  if (read('') === 'headless') faults.add(1, 'the file is empty')
-  if (batch.length > 0) yield batch
-}
-
-type LineRead = PriceLine | null | 'headless' | 'end'
-
-/** The first non-empty line names the columns. */
-function createReader({ now }: PriceFile, assets: ReadonlyMap<string, string>, faults: Faults) {
+): AsyncGenerator<PriceLine> {
   let columns: PriceColumns | null = null
   let line = 0
-  return (text: string): LineRead => {
+  for await (const text of lines) {
     line++
     const cells = cellsOf(text)
     if (typeof cells === 'string') faults.add(line, cells)
-    else if (cells.length > 0 && columns === null) columns = headOf(cells, faults)
-    else if (cells.length > 0 && columns !== null) {
+    else if (columns !== null && cells.length > 0) {
       const price = priceOf(readPriceLine({ line, cells }, columns), assets, now)
-      if (typeof price !== 'string') return price
-      faults.add(line, price)
+      if (typeof price === 'string') faults.add(line, price)
+      else yield price
+    } else if (cells.length > 0) {
+      const head = readColumns(cells)
+      if (typeof head === 'string') {
+        faults.add(1, head)
+        return
+      }
+      columns = head
     }
-    if (columns === null) return 'headless'
-    return columns.length === 0 ? 'end' : null
+    if (faults.isFull) return
   }
-}
-
-/** Reading stops if the file has other columns. */
-function headOf(cells: readonly string[], faults: Faults): PriceColumns {
-  const columns = readColumns(cells)
-  if (typeof columns !== 'string') return columns
-  faults.add(1, columns)
-  return []
+  if (columns === null) faults.add(1, 'the file is empty')
 }
 
 function cellsOf(text: string): readonly string[] | string {

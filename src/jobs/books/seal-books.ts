@@ -8,7 +8,7 @@ import type { Tables } from '../../store/tables.ts'
 /** Bounds the search in a broken seal and the length of a proof. */
 const journalsMax = 4096
 
-type Leaves = { id: string; leaf: Buffer }[]
+type Leaf = { id: string; leaf: Buffer }
 
 /**
  * Reports each seal once it is stored. Of two concurrent runs, one stops.
@@ -24,7 +24,7 @@ export async function sealBooks(
   if (cut.lastJournal <= BigInt(after ?? 0)) return []
   const made: Seal[] = []
   const range = { after, last: cut.lastJournal.toString() }
-  for await (const leaves of inBatches(db, range)) {
+  for await (const leaves of inBatches(leavesOf(db, range), journalsMax)) {
     const seal = sealOver(leaves, made.at(-1) ?? newest, cut)
     if (!(await insertSeal(db, seal, storedLeaves(leaves)))) break
     made.push(seal)
@@ -33,23 +33,26 @@ export async function sealBooks(
   return made
 }
 
-async function* inBatches(
+async function* leavesOf(
   db: Database<Tables>,
   range: { after: string | null; last: string },
-): AsyncGenerator<Leaves> {
-  let batch: Leaves = []
-  for await (const { journals } of readSealedJournals(db, range)) {
-    for (const rows of journals) {
-      batch.push({ id: rows.journal.id ?? '', leaf: leafOf(rows) })
-      if (batch.length < journalsMax) continue
-      yield batch
-      batch = []
-    }
+): AsyncGenerator<Leaf> {
+  for await (const { journals } of readSealedJournals(db, range))
+    for (const rows of journals) yield { id: rows.journal.id ?? '', leaf: leafOf(rows) }
+}
+
+export async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
+  let batch: Item[] = []
+  for await (const item of items) {
+    batch.push(item)
+    if (batch.length < size) continue
+    yield batch
+    batch = []
   }
   if (batch.length > 0) yield batch
 }
 
-function sealOver(leaves: Leaves, before: Seal | null, { lastJournal, at }: ExactCut): Seal {
+function sealOver(leaves: readonly Leaf[], before: Seal | null, { lastJournal, at }: ExactCut): Seal {
   const { number, last, hash } = before ?? { number: '0', last: '0', hash: noHash }
   const isFull = leaves.length === journalsMax
   return withHash({
@@ -65,7 +68,7 @@ function sealOver(leaves: Leaves, before: Seal | null, { lastJournal, at }: Exac
 }
 
 /** Per leaf: the id in 8 bytes, big-endian, then the hash in 32. */
-function storedLeaves(leaves: Leaves): Buffer {
+function storedLeaves(leaves: readonly Leaf[]): Buffer {
   return Buffer.concat(
     leaves.flatMap(({ id, leaf }) => {
       const number = Buffer.alloc(8)
