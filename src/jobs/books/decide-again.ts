@@ -5,13 +5,11 @@ import { explainAll } from '../../core/explaining/explain.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
 import { loadGroups } from '../../store/books/evidence.ts'
 import { loadEvidence } from '../../store/books/load-evidence.ts'
-import { countGroups, nextGroups } from '../../store/books/rebuild.ts'
+import { allGroups, countGroups } from '../../store/books/rebuild.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 
 export type RulesTrial = { current: Rules; proposed: Rules; now: Date }
-
-const groupsMax = 500
 
 /**
  * Decides under both sets of rules, at one time. Reads one snapshot in a read-only transaction, so it can run beside
@@ -31,11 +29,7 @@ export function tryRules(
   const snapshot = db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only')
   return snapshot.execute(async (tx) => {
     const of = await countGroups(tx)
-    let after = 0n
-    for (;;) {
-      const ids = await nextGroups(tx, after, groupsMax)
-      const last = ids.at(-1)
-      if (last === undefined) return
+    for await (const ids of allGroups(tx)) {
       const pairs = (await loadGroups(tx, ids)).map((group) => ({
         before: decide(group, current, now),
         after: decide(group, proposed, now),
@@ -43,7 +37,6 @@ export function tryRules(
       const deposits = pairs.reduce((sum, { after: { deposits: found } }) => sum + found.length, 0)
       const changes = pairs.flatMap((pair) => compareDecisions(pair.before, pair.after))
       onBatch({ groups: ids.length, deposits, of, changes })
-      after = last
     }
   })
 }

@@ -23,6 +23,7 @@ import {
 } from '../../store/mismatches/cases.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, applyPending } from './apply.ts'
+import { decisionOn } from './propose-matches.ts'
 
 export type DecisionAttribution = Pick<TransferDecision, 'id' | 'by' | 'approvedBy' | 'reason'>
 
@@ -133,21 +134,8 @@ async function record(
   { secondPersonAbove, now, id, by, approvedBy, reason }: DecisionAttribution & DecideDeps,
 ): Promise<TransferDecision> {
   checkSecondPerson(stake, { by, approvedBy }, secondPersonAbove)
-  const { role, network, tx: transaction, index, to } = stake
-  const transferDecision: TransferDecision = {
-    kind: 'decision',
-    id,
-    role,
-    network,
-    tx: transaction,
-    index,
-    to,
-    verdict,
-    by,
-    approvedBy,
-    reason,
-    receivedAt: now(),
-  }
+  const decided = { id, verdict, by, approvedBy, reason, receivedAt: now() }
+  const transferDecision = decisionOn(stake, decided)
   await recordDecisions(tx, [transferDecision])
   return transferDecision
 }

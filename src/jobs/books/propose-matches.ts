@@ -67,20 +67,22 @@ export function proposeMatches({ db, rules, now }: ProposeDeps, after = 0n): Pro
   })
 }
 
+type DecidedTransfer = Pick<TransferDecision, 'role' | 'network' | 'tx' | 'index' | 'to'>
+
+export function decisionOn(
+  { role, network, tx, index, to }: DecidedTransfer,
+  decided: Omit<TransferDecision, keyof DecidedTransfer | 'kind'>,
+): TransferDecision {
+  return { kind: 'decision', role, network, tx, index, to, ...decided }
+}
+
 function decisionOf({ transfer, deposit, policy, reasons }: Proposal, now: Date): TransferDecision {
-  const { role, network, tx, index, to } = transfer
-  return {
-    kind: 'decision',
-    id: `policy/together/${role}/${deposit.serviceId}/${transferRef(transfer)}`,
-    role,
-    network,
-    tx,
-    index,
-    to,
+  return decisionOn(transfer, {
+    id: `policy/together/${transfer.role}/${deposit.serviceId}/${transferRef(transfer)}`,
     verdict: { kind: 'together', serviceId: deposit.serviceId },
     by: policyName,
     approvedBy: null,
     reason: `${policy}: ${reasons.map(({ rule, compares }) => `${rule} ${compares}`).join('; ')}`,
     receivedAt: now,
-  }
+  })
 }

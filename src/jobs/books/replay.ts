@@ -12,6 +12,8 @@ export type ReplayCounts = {
   journals: number
 }
 
+const counted = ['rows', 'applied', 'passedOver', 'unreadable', 'journals'] as const
+
 /**
  * Applies what the profile can read now. An unreadable payload gets the mismatch that fits now. Safe to run twice and
  * beside the daemon.
@@ -22,13 +24,13 @@ export async function replayKept(
   filter: UnappliedPayloadFilter,
   onBatch: (soFar: ReplayCounts) => void,
 ): Promise<ReplayCounts> {
-  let sum: ReplayCounts = { rows: 0, applied: 0, passedOver: 0, unreadable: 0, journals: 0 }
+  const sum: ReplayCounts = { rows: 0, applied: 0, passedOver: 0, unreadable: 0, journals: 0 }
   let after: bigint | null = 0n
   while (after !== null) {
     const batch = await replayBatch(deps, filter, after)
     after = batch.last
-    sum = add(sum, batch)
-    if (batch.rows > 0) onBatch(sum)
+    for (const name of counted) sum[name] += batch[name]
+    if (batch.rows > 0) onBatch({ ...sum })
   }
   return sum
 }
@@ -50,14 +52,4 @@ function replayBatch(deps: ApplyDeps, filter: UnappliedPayloadFilter, after: big
       last: ids.at(-1) ?? null,
     }
   })
-}
-
-function add(sum: ReplayCounts, batch: ReplayCounts): ReplayCounts {
-  return {
-    rows: sum.rows + batch.rows,
-    applied: sum.applied + batch.applied,
-    passedOver: sum.passedOver + batch.passedOver,
-    unreadable: sum.unreadable + batch.unreadable,
-    journals: sum.journals + batch.journals,
-  }
 }

@@ -1,5 +1,6 @@
 import type { Transaction } from 'kysely'
 import {
+  allGroups,
   analyzeDerivedTables,
   type BooksComparison,
   compareBooks,
@@ -8,7 +9,6 @@ import {
   hashHoldings,
   hideDerivedTables,
   nextApplied,
-  nextGroups,
 } from '../../store/books/rebuild.ts'
 import { openMismatches } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -37,8 +37,6 @@ type BooksVerificationOptions = {
   subjectsMax: number
   onProgress: (progress: BooksVerificationProgress) => void
 }
-
-const groupsMax = 500
 
 /**
  * Rebuilds everything from all applied evidence, next to the live books. Reads one snapshot, so it can run beside the
@@ -81,17 +79,13 @@ async function decideAgain(
 ): Promise<number> {
   const of = await countGroups(tx)
   let done = 0
-  let after = 0n
-  for (;;) {
-    const groups = await nextGroups(tx, after, groupsMax)
-    const last = groups.at(-1)
-    if (last === undefined) return done
+  for await (const groups of allGroups(tx)) {
     // Only the live books make chain requests.
     await decideGroups(tx, { groups, now }, { ...deps, readNetworks: null })
-    after = last
     done += groups.length
     onProgress({ stage: 'decided', done, of })
   }
+  return done
 }
 
 async function compare(tx: Transaction<Tables>, now: Date, { subjectsMax }: BooksVerificationOptions) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type RawBuilder, sql, type Transaction } from 'kysely'
+import { type QueryResult, type RawBuilder, sql, type Transaction } from 'kysely'
 import { type BatchLimits, type PendingRow, readWithin } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
@@ -179,14 +179,16 @@ export async function countGroups(tx: Transaction<Tables>): Promise<number> {
   return rows[0]?.count ?? 0
 }
 
-export async function nextGroups(
-  tx: Transaction<Tables>,
-  after: bigint,
-  groupsMax: number,
-): Promise<bigint[]> {
-  const { rows } = await sql<{ group_id: bigint }>`
-    select distinct group_id from evidence where group_id > ${after} order by group_id limit ${groupsMax}`.execute(
-    tx,
-  )
-  return rows.map(({ group_id }) => group_id)
+const groupsMax = 500
+
+/** Ids of all groups, in pages. */
+export async function* allGroups(tx: Transaction<Tables>): AsyncGenerator<bigint[]> {
+  for (let after: bigint | undefined = 0n; after !== undefined; ) {
+    const { rows }: QueryResult<{ id: bigint }> = await sql<{ id: bigint }>`
+      select distinct group_id as id from evidence where group_id > ${after} order by id limit ${groupsMax}`.execute(
+      tx,
+    )
+    if (rows.length > 0) yield rows.map(({ id }) => id)
+    after = rows.at(-1)?.id
+  }
 }
