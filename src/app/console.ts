@@ -8,6 +8,7 @@ import { rulesOf } from '../core/decide.ts'
 import { Fault, isFault, messageOf } from '../core/errors.ts'
 import { explainDeposit } from '../jobs/books/decide-again.ts'
 import { within } from '../jobs/within.ts'
+import { cacheRead } from '../ops/cached-read.ts'
 import { sectionNamed } from '../ops/console/markdown.ts'
 import type {
   ConsoleDeposit,
@@ -154,21 +155,11 @@ async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<
   return { readAt: new Date(), trial, periods, seals }
 }
 
-/** Concurrent callers share one read. Failures are not cached. */
-function cached<Value>(cacheMs: number, read: () => Promise<Value>): () => Promise<Value> {
-  let last: { at: number; value: Promise<Value> } | null = null
-  return () => {
-    const now = performance.now()
-    if (last === null || now - last.at >= cacheMs) {
-      const value = read()
-      const current = { at: now, value }
-      last = current
-      value.catch(() => {
-        if (last === current) last = null
-      })
-    }
-    return last.value
-  }
+/** Kept that long, however fast the read was. Failures are not cached. */
+function cached<Value>(keptMaxMs: number, read: () => Promise<Value>): () => Promise<Value> {
+  const limits = { shortMs: 0, timesKept: Infinity, waitMs: pageMaxMs, hangMs: pageMaxMs }
+  const readCached = cacheRead(read, { keptMaxMs, ...limits })
+  return async () => (await readCached()).value
 }
 
 /** Without installed documentation, mismatches are shown without the runbook. */

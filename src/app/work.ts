@@ -2,7 +2,6 @@ import { createReader } from '../chain/reader.ts'
 import type { Settings } from '../config/settings.ts'
 import { rulesOf } from '../core/decide.ts'
 import { createTokenBuckets } from '../http/token-buckets.ts'
-import { digestOf } from '../jobs/books/activate-rules.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { createWork, type DaemonWork } from '../jobs/work.ts'
 import type { Observer } from '../ops/observe.ts'
@@ -34,24 +33,20 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
       }),
     }))
   const profile = loadServiceProfile(settings)
-  const rules = rulesOf(settings)
   const verifications = createTokenBuckets(verificationLimit)
   const service = {
     url: settings.service.url,
     call: createServiceCall(settings.service, observer.pollRequest),
   }
-  const { youngMs, quietMs, ...poll } = settings.poll
   return createWork({
     db,
     holder,
     leaseMs,
     now: () => new Date(),
-    rules,
-    rulesDigest: digestOf(rules),
+    rules: rulesOf(settings),
     readClaim: createClaimReader(profile, settings),
     client: createDepositClient(service, profile),
-    ...poll,
-    cadence: { youngMs, quietMs },
+    ...settings.poll,
     owners: createOwnersClient(service, profile),
     networks: settings.networks,
     readNetworks: new Set(proven.map(({ reader }) => reader.network)),

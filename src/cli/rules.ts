@@ -2,7 +2,6 @@ import { loadServiceProfile } from '../app/service-profile.ts'
 import type { Rules } from '../core/decide.ts'
 import { rulesOf } from '../core/decide.ts'
 import { Fault, isFault } from '../core/errors.ts'
-import { digestOf } from '../jobs/books/activate-rules.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
 import { pinnedNetworks } from '../store/assets.ts'
@@ -39,18 +38,10 @@ export function withRules<Result>(
   const readNetworks = new Set(
     settings.networks.flatMap(({ name, rpcUrls }) => (rpcUrls.length > 0 ? [name] : [])),
   )
-  const rules = rulesOf(settings)
   const applying = async (db: Database<Tables>) => {
     const networks = await pinnedNetworks(db, settings.networks)
     const readClaim = createClaimReader(profile, { ...settings, networks })
-    return work({
-      db,
-      readClaim,
-      rules,
-      rulesDigest: digestOf(rules),
-      readNetworks,
-      now: () => new Date(),
-    })
+    return work({ db, readClaim, rules: rulesOf(settings), readNetworks, now: () => new Date() })
   }
   return withDatabase(context, applying, queryTimeoutMs)
 }

@@ -16,8 +16,8 @@ import { nothingRead, type PollReport, readAlone } from './poll/read-records.ts'
 export type WorkDeps = ApplyDeps &
   PollDeps &
   NetworkWorkDeps &
-  LedgerWorkDeps & {
-    cadence: Cadence
+  LedgerWorkDeps &
+  Cadence & {
     /** May fail: the sweep requests it again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
@@ -36,7 +36,7 @@ const readsMax = 20
 
 /** Each is safe to run twice and concurrently. */
 export type DaemonWork = LedgerWork &
-  Pick<ChainWork, 'scan' | 'backfill' | 'verify' | 'prove'> & {
+  Omit<ChainWork, 'readAll' | 'verifyAll'> & {
     apply: () => Promise<void>
     poll: () => Promise<void>
     read: (id: string) => Promise<void>
@@ -48,10 +48,11 @@ export type DaemonWork = LedgerWork &
 
 export function createWork(options: WorkDeps): DaemonWork {
   const deps: DaemonWorkDeps = { ...options, failing: new Set() }
-  const networks = createNetworkWork(deps)
-  const ledger = createLedgerWork(deps)
+  const { readAll, verifyAll, ...networks } = createNetworkWork(deps)
   const proposePage = createProposer(deps)
   return {
+    ...networks,
+    ...createLedgerWork(deps),
     async apply() {
       const { reported, named } = await applyAll(deps)
       for (const network of named) await deps.wake('verify', network)
@@ -59,12 +60,8 @@ export function createWork(options: WorkDeps): DaemonWork {
       for (const id of readsById ? reported : []) await deps.wake('read', id)
       if (reported.size > 0 && !readsById) await deps.wake('poll')
     },
-    scan: networks.scan,
-    backfill: networks.backfill,
-    verify: networks.verify,
-    prove: networks.prove,
     async poll() {
-      if (await isPollDue(deps.db, deps.cadence)) await pollNow({ ...deps, keepPace: () => keepPace(deps) })
+      if (await isPollDue(deps.db, deps)) await pollNow({ ...deps, keepPace: () => keepPace(deps) })
     },
     async read(id) {
       const reading = nothingRead()
@@ -81,14 +78,12 @@ export function createWork(options: WorkDeps): DaemonWork {
       for (const network of due) if (deps.readers.has(network)) await deps.wake('verify', network)
       if (await proposePage()) await deps.wake('apply')
     },
-    audit: ledger.audit,
-    seal: ledger.seal,
     beat: () => keepBeat(deps.db, workerStream),
     async all() {
-      await networks.readAll()
+      await readAll()
       await pollNow(deps)
       await applyAll(deps)
-      if (await networks.verifyAll()) await applyAll(deps)
+      if (await verifyAll()) await applyAll(deps)
       await decideDue(deps)
       if (await proposePage()) await applyAll(deps)
     },

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { type PollPosition, readPosition } from '../../src/jobs/poll/position.ts'
+import { beginning, type PollPosition } from '../../src/jobs/poll/position.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { at } from './evidence.ts'
 import type { ListedRecord } from './listing.ts'
@@ -25,5 +25,5 @@ export async function goneSubjects(db: Kysely<Tables>): Promise<string[]> {
 /** How far the poll has come. */
 export async function savedPosition(db: Kysely<Tables>): Promise<PollPosition> {
   const { cursor } = await db.selectFrom('stream').select('cursor').executeTakeFirstOrThrow()
-  return readPosition(cursor)
+  return (cursor as PollPosition | null) ?? beginning
 }

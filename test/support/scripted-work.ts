@@ -80,7 +80,8 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
     startHeights: new Map(),
     assets: new Map(),
     sweepEveryMs: 0,
-    cadence: { youngMs: 3_600_000, quietMs: 3_600_000 },
+    youngMs: 3_600_000,
+    quietMs: 3_600_000,
     client: {
       list: ownProfile.list,
       listDeposits: () => Promise.resolve({ records: [], next: null }),

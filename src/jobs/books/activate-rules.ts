@@ -27,10 +27,9 @@ export async function activateRules({ db, rules, now }: RulesActivationDeps): Pr
  * The deciding transaction keeps these rules active until it ends.
  * @throws Fault `settings_bad` if other rules are active: the settings of this process are outdated
  */
-export async function refuseReplaced(tx: Transaction<Tables>, digest: string | undefined): Promise<void> {
-  if (digest === undefined) return
+export async function refuseReplaced(tx: Transaction<Tables>, rules: Rules): Promise<void> {
   const now = await activeRules(tx)
-  if (now === null || now.digest === digest) return
+  if (now === null || now.digest === digestOf(rules)) return
   const fault =
     'another policy is active: a process with other settings started later; restart this process with the active settings'
   throw new Fault('settings_bad', { faults: [fault] })

@@ -41,8 +41,6 @@ export type ApplyDeps = {
   db: Kysely<Tables>
   readClaim: ClaimReader
   rules: Rules
-  /** If set, the process refuses to decide once other rules are active. */
-  rulesDigest?: string
   /** Null disables chain requests. */
   readNetworks: ReadonlySet<NetworkName> | null
   /** Inbox rows that failed in a transaction of their own. Deadlines do not wait for them. */
@@ -97,7 +95,7 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
     const now = deps.now()
     const completeUntil = await waitingSince(tx, [...(deps.failing ?? [])])
     const groups = await takeDueGroups(tx, earliest([now, completeUntil]) ?? now, groupsMax)
-    if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
+    if (groups.length > 0) await refuseReplaced(tx, deps.rules)
     return {
       ...(await decideGroups(tx, { groups, now, completeUntil }, deps)),
       rows: 0,
@@ -110,7 +108,7 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
 /** The caller handles unreadable rows. */
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
   const { groups, saved, ...payloads } = await saveRows(tx, rows, deps)
-  if (groups.length > 0) await refuseReplaced(tx, deps.rulesDigest)
+  if (groups.length > 0) await refuseReplaced(tx, deps.rules)
   // Before the evidence is read: a row that another worker is applying still counts as waiting.
   const completeUntil = await waitingSince(tx, [...rows.map(({ id }) => id), ...(deps.failing ?? [])])
   const decided = await decideGroups(tx, { groups, saved, completeUntil, now: deps.now() }, deps)

@@ -5,7 +5,7 @@ import { inTransaction } from '../../store/database.ts'
 import { countMisses, missedRecords, staleRecords } from '../../store/records.ts'
 import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type PollPosition, pollStream, positionIn, readPosition, type Window } from './position.ts'
+import { type PollPosition, pollStream, positionIn, type Window } from './position.ts'
 import {
   declareGone,
   nothingRead,
@@ -46,7 +46,7 @@ export async function pollDeposits(deps: PollDeps): Promise<PollReport | null> {
 async function pollUnder(taken: Lease, deps: PollDeps, reading: PollReport): Promise<void> {
   let lease = taken
   const polling: LeasedPollDeps = { ...deps, keepPlace: (tx) => keepLease(tx, lease, deps.leaseMs) }
-  const before = positionIn(deps.client.list, readPosition(lease.cursor))
+  const before = positionIn(deps.client.list, lease.cursor)
   const recent = await readRecent(polling, before, reading)
   reach('poll.read')
   lease = await save(deps, lease, { position: recent, reading })

@@ -26,7 +26,7 @@ export type Window = {
   mark: PageMark
 }
 
-const beginning: PollPosition = {
+export const beginning: PollPosition = {
   readAt: null,
   deepAt: 0,
   window: null,
@@ -36,13 +36,12 @@ const beginning: PollPosition = {
   listedBy: null,
 }
 
-/** Earlier versions stored fewer fields. */
-export function readPosition(cursor: unknown): PollPosition {
-  return { ...beginning, ...(cursor as Partial<PollPosition> | null) }
-}
-
-/** In a list with other settings, the marks may point anywhere. */
-export function positionIn(list: ListProfile, position: PollPosition): PollPosition {
+/**
+ * In a list with other settings, the marks may point anywhere.
+ * @param cursor null before the first reading
+ */
+export function positionIn(list: ListProfile, cursor: unknown): PollPosition {
+  const position = (cursor as PollPosition | null) ?? beginning
   const listedBy = createHash('sha256').update(JSON.stringify(list)).digest('hex')
   if (position.listedBy === null || position.listedBy === listedBy) return { ...position, listedBy }
   return { ...position, window: null, tail: null, sweep: null, sweptAt: null, listedBy }

@@ -26,7 +26,7 @@ const strict = rules(0n)
 const lenient = rules(10_000n)
 
 /** A process that was started with these rules. */
-const depsBy = (by: Rules) => ({ ...books.deps, rules: by, rulesDigest: digestOf(by) })
+const depsBy = (by: Rules) => ({ ...books.deps, rules: by })
 const put = (by: Rules) => activateRules(depsBy(by))
 const decideAll = async (by: Rules) => {
   while ((await applyPending(depsBy(by))).rows > 0) continue

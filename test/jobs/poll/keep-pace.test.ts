@@ -48,7 +48,7 @@ test('applying, which goes on beside, is waited for', async () => {
 })
 
 test('where nothing is applied it is read all the same, and where nothing is new nothing is waited for', async () => {
-  const work = world.work({ client: listing.client, cadence: { youngMs: 0, quietMs: 0 } })
+  const work = world.work({ client: listing.client, youngMs: 0, quietMs: 0 })
   await work.poll()
   expect(await countPending()).toBe(400)
   // After each page.

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type PollDeps, pollDeposits } from '../../../src/jobs/poll/poll.ts'
-import { type PollPosition, readPosition } from '../../../src/jobs/poll/position.ts'
+import { beginning, type PollPosition } from '../../../src/jobs/poll/position.ts'
 import { nothingRead, type PollReport, readAlone } from '../../../src/jobs/poll/read-records.ts'
 import { takeLease } from '../../../src/store/streams.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -26,7 +26,7 @@ async function listedBy(form: ListForm, position: Partial<PollPosition> = {}): P
   const { client } = listing
   const clock = { now: () => at(600), leaseMs: 600_000, overlapMs: 60_000, sweepEveryMs: 360 * 60_000 }
   deps = { db: books.db, client, holder: 'me', ...clock }
-  const cursor = JSON.stringify({ ...readPosition(null), sweptAt: at(600).getTime(), ...position })
+  const cursor = JSON.stringify({ ...beginning, sweptAt: at(600).getTime(), ...position })
   await sql`insert into stream (name, cursor) values ('poll', ${cursor}::jsonb)
     on conflict (name) do update set cursor = excluded.cursor`.execute(books.db)
 }
