@@ -125,6 +125,7 @@ const signed = {
   /** If the header is a list like `t=…,v1=…`. */
   field: field.optional(),
   prefix: prefix.default(''),
+  /** With `{body}` once, and `{id}` and `{timestamp}` if they are signed. */
   template: z.string().max(500).default('{body}'),
   id: z.strictObject({ header: headerName }).optional(),
   timestamp: z
@@ -161,6 +162,7 @@ const publicKey = z
       'ecdsa-sha384',
     ]),
     encoding: encoding.default('base64'),
+    /** ECDSA only: a DER sequence, or both numbers concatenated. */
     signatureForm: z.enum(['der', 'p1363']).default('der'),
     /** A PEM or JWKS file, relative to the settings file. */
     publicKeys: z.string().min(1),
@@ -170,6 +172,7 @@ const publicKey = z
 export const webhookSection = z.discriminatedUnion(
   'scheme',
   [
+    /** `headers` is the common prefix of the three header names, as in `webhook-id`. */
     z.strictObject({
       scheme: z.literal('standard-webhooks'),
       headers: headerName.default('webhook'),

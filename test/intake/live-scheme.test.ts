@@ -6,7 +6,7 @@ import {
   type LiveSchemeEvent,
   type SchemeConfig,
 } from '../../src/intake/live-scheme.ts'
-import { makeSecret, secretsOf, signStandardWebhook } from '../support/sign-webhook.ts'
+import { makeSecret, schemeSettings, secretsOf, signStandardWebhook } from '../support/sign-webhook.ts'
 import { until } from '../support/until.ts'
 
 const at = new Date('2026-11-20T10:00:00.000Z')
@@ -84,16 +84,7 @@ test.each<[string, () => SchemeConfig]>([
   [
     'a file without a key',
     () => ({
-      signing: {
-        scheme: 'public-key',
-        algorithm: 'ed25519',
-        header: 'x',
-        prefix: '',
-        encoding: 'base64',
-        signatureForm: 'der',
-        template: '{body}',
-        tolerance: 0,
-      },
+      signing: schemeSettings({ scheme: 'public-key', algorithm: 'ed25519', header: 'x' }),
       keys: { secrets: [], publicKeys: 'hello' },
     }),
   ],

@@ -100,7 +100,7 @@ function* withKeys({ settings, bytes }: SignatureCandidate): Generator<SchemeSet
   if (algorithm !== undefined)
     for (const key of keyForms) yield { scheme: 'hmac', ...settings, algorithm, key }
   for (const [form, fits] of publicKeyForms)
-    if (fits(bytes)) yield { scheme: 'public-key', ...settings, ...form }
+    if (fits(bytes)) yield { scheme: 'public-key', ...settings, ...form, publicKeys: '' }
 }
 
 type PublicKeyForm = Pick<PublicKeySettings, 'algorithm' | 'signatureForm'>

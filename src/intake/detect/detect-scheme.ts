@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { webhookSection } from '../../config/webhook-settings.ts'
 import { isFault } from '../../core/errors.ts'
 import { createScheme } from '../signature/create-scheme.ts'
-import type { Keys, SchemeSettings, SignatureScheme, WebhookDelivery } from '../signature/scheme.ts'
+import type {
+  Keys,
+  SchemeSettings,
+  SignatureScheme,
+  TimestampSettings,
+  WebhookDelivery,
+} from '../signature/scheme.ts'
 import { anyAge, candidates } from './candidates.ts'
 
 export type Detection =
@@ -170,30 +178,18 @@ function hash(text: string): string {
 
 /** Without defaults. */
 export function toSection(settings: SchemeSettings, publicKeysPath: string | null): Record<string, unknown> {
-  const defaults = defaultsOf[settings.scheme]
-  const entries = Object.entries(settings)
-    .map(([name, value]): [string, unknown] => [name, shown(name, value)])
-    .filter(([name, value]) => value !== undefined && value !== defaults[name])
-  const keys = settings.scheme === 'public-key' ? { publicKeys: publicKeysPath } : {}
-  return { ...Object.fromEntries(entries), ...keys }
+  const whole = Object.entries({
+    ...settings,
+    ...('tolerance' in settings && { tolerance: `${settings.tolerance / 60_000}m` }),
+    ...('timestamp' in settings && settings.timestamp && { timestamp: withoutSeconds(settings.timestamp) }),
+    ...(settings.scheme === 'public-key' && { publicKeys: publicKeysPath }),
+  })
+  const parsed = (entries: typeof whole) => webhookSection.safeParse(Object.fromEntries(entries)).data
+  const isNeeded = ([name]: (typeof whole)[number]) =>
+    !isDeepStrictEqual(parsed(whole.filter(([other]) => other !== name)), parsed(whole))
+  return Object.fromEntries(whole.filter(isNeeded))
 }
 
-const signed = { prefix: '', template: '{body}', tolerance: '5m' }
-
-/** As in docs/webhooks.md. */
-const defaultsOf: Record<SchemeSettings['scheme'], Readonly<Record<string, unknown>>> = {
-  'standard-webhooks': { headers: 'webhook', tolerance: '5m' },
-  svix: { headers: 'svix', tolerance: '5m' },
-  stripe: { header: 'stripe-signature', tolerance: '5m' },
-  github: { header: 'x-hub-signature-256' },
-  hmac: { ...signed, algorithm: 'sha256', encoding: 'hex', key: 'utf8' },
-  'public-key': { ...signed, encoding: 'base64', signatureForm: 'der' },
-  'shared-secret': { prefix: '' },
-  none: {},
-}
-
-function shown(name: string, value: unknown): unknown {
-  if (name === 'tolerance') return `${Number(value) / 60_000}m`
-  if (name !== 'timestamp' || typeof value !== 'object') return value
-  return Object.fromEntries(Object.entries(value ?? {}).filter(([key, one]) => key !== 'unit' || one !== 's'))
+function withoutSeconds({ unit, ...place }: TimestampSettings): object {
+  return unit === 's' ? place : { ...place, unit }
 }

@@ -10,7 +10,7 @@ import {
 } from 'node:crypto'
 import { z } from 'zod'
 import { Fault } from '../../core/errors.ts'
-import { createHmacScheme, github, hmacsOf, judgeHmacs, stripe } from './hmac.ts'
+import { asHmac, createHmacScheme, hmacsOf, judgeHmacs, spelled } from './hmac.ts'
 import { bytesOf, keysAt, parseSecrets } from './keys.ts'
 import type {
   Keys,
@@ -34,13 +34,21 @@ import {
  * @throws Fault `settings_bad` that names every unsuitable secret or key by its position, never by its text
  */
 export function createScheme(settings: SchemeSettings, { secrets, publicKeys }: Keys): SignatureScheme {
-  if (settings.scheme === 'none') return () => ({ kind: 'verified', id: null })
-  if (settings.scheme === 'shared-secret') return createSharedSecret(settings, secrets)
-  if (settings.scheme === 'public-key') return createPublicKeyScheme(settings, publicKeys ?? '')
-  if (settings.scheme === 'stripe') return createHmacScheme(stripe(settings), secrets)
-  if (settings.scheme === 'github') return createHmacScheme(github(settings), secrets)
-  if (settings.scheme === 'hmac') return createHmacScheme(settings, secrets)
-  return createStandardWebhooks(settings, secrets)
+  switch (settings.scheme) {
+    case 'none':
+      return () => ({ kind: 'verified', id: null })
+    case 'shared-secret':
+      return createSharedSecret(settings, secrets)
+    case 'public-key':
+      return createPublicKeyScheme(settings, publicKeys ?? '')
+    case 'standard-webhooks':
+    case 'svix':
+      return createStandardWebhooks(settings, secrets)
+    case 'stripe':
+    case 'github':
+    case 'hmac':
+      return createHmacScheme(asHmac(settings), secrets)
+  }
 }
 
 /** As for a bearer token: authenticates the sender, not the content. */
@@ -70,53 +78,35 @@ function digest(text: string): Buffer {
 }
 
 /**
- * Over `id.timestamp.body`: HMAC-SHA256 (`v1`) with `whsec_` secrets, ed25519 (`v1a`) with `whpk_` public keys. Svix
- * differs only in the header names. Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
+ * HMAC-SHA256 (`v1`) with `whsec_` secrets, ed25519 (`v1a`) with `whpk_` public keys. Svix differs only in the header
+ * names.
  * @throws Fault `settings_bad` that names each secret by its position, never by its text
  */
 export function createStandardWebhooks(
-  { headers, tolerance }: StandardWebhooksSettings,
+  settings: StandardWebhooksSettings,
   secrets: readonly Secret[],
 ): SignatureScheme {
   const keys = parseSecrets(secrets, { parse: parseKey, form: keyForm })
-  const settings = {
-    header: `${headers}-signature`,
-    template: '{id}.{timestamp}.{body}',
-    id: { header: `${headers}-id` },
-    timestamp: { header: `${headers}-timestamp`, unit: 's' as const },
-    tolerance,
-  }
-  return createSignedScheme(settings, (signed) => judge(signed, keysAt(keys, signed.receivedAt)))
+  const hmac = asHmac(settings)
+  const findHmacs = signatureFinder(hmac)
+  /** One valid signature of either kind is enough: a sender that changes keys sends several. */
+  return createSignedScheme(hmac, (signed) => {
+    const { secret = [], public: asymmetric = [] } = Object.groupBy(
+      keysAt(keys, signed.receivedAt),
+      ({ type }) => (type === 'secret' ? type : 'public'),
+    )
+    const byKey =
+      asymmetric.length === 0
+        ? 'signature_missing'
+        : judgeByKeys(signed, findEd25519(signed.signatures), { ...ed25519, keys: asymmetric })
+    if (byKey === null || (asymmetric.length > 0 && secret.length === 0)) return byKey
+    const byHmac = judgeHmacs(findHmacs(signed.signatures), hmacsOf(secret, { ...hmac, signed }))
+    return byHmac === 'signature_missing' ? byKey : byHmac
+  })
 }
 
-const findHmacs = signatureFinder({ prefix: 'v1,' })
 const findEd25519 = signatureFinder({ prefix: 'v1a,' })
-
-/** One valid signature of either kind is enough: a sender that changes keys sends several. */
-function judge(signed: SignedDelivery, keys: readonly KeyObject[]) {
-  const [symmetric, asymmetric] = [keys.filter(isSecret), keys.filter((key) => !isSecret(key))]
-  const byKey = asymmetric.length === 0 ? 'signature_missing' : judgeEd25519(signed, asymmetric)
-  if (byKey === null || (asymmetric.length > 0 && symmetric.length === 0)) return byKey
-  const hmacs = hmacsOf(symmetric, { signed, algorithm: 'sha256', encoding: 'base64' })
-  const byHmac = judgeHmacs(findHmacs(signed.signatures), hmacs)
-  return byHmac === 'signature_missing' ? byKey : byHmac
-}
-
-const isSecret = (key: KeyObject): boolean => key.type === 'secret'
-
-const ed25519Bytes = 64
-
-function judgeEd25519(signed: SignedDelivery, keys: readonly KeyObject[]) {
-  const signatures = findEd25519(signed.signatures)
-    .map((text) => bytesOf(text, 'base64'))
-    .filter((bytes) => bytes?.length === ed25519Bytes)
-    .filter((bytes) => bytes !== null)
-    .slice(0, signaturesFor(keys))
-  if (signatures.length === 0) return 'signature_missing'
-  const message = signedBytes(signed)
-  const isRight = keys.some((key) => signatures.some((signature) => verify(null, message, key, signature)))
-  return isRight ? null : 'signature_wrong'
-}
+const ed25519 = { algorithm: 'ed25519', encoding: 'base64', signatureForm: 'der' } as const
 
 const secretBytesMin = 24
 const publicKeyBytes = 32
@@ -137,30 +127,38 @@ function parseKey(text: string): KeyObject | null {
 type PublicKeyAlgorithm = PublicKeySettings['algorithm']
 
 function createPublicKeyScheme(settings: PublicKeySettings, text: string): SignatureScheme {
-  const { algorithm, encoding, signatureForm } = settings
-  const keys = fittingKeys(text, algorithm)
+  const keys = fittingKeys(text, settings.algorithm)
   const find = signatureFinder(settings)
-  return createSignedScheme(settings, (signed) => {
-    const signatures = find(signed.signatures).flatMap((one) => {
-      const bytes = bytesOf(spelled(one, encoding), encoding)
-      return bytes === null ? [] : [bytes]
-    })
-    if (signatures.length === 0) return 'signature_missing'
-    const message = signedBytes(signed)
-    const tried = signatures.slice(0, signaturesFor(keys))
-    const isRight = keys.some((key) =>
-      tried.some((signature) =>
-        verify(
-          digests[algorithm],
-          message,
-          { ...paddings[algorithm], key, dsaEncoding: signatureForms[signatureForm] },
-          signature,
-        ),
-      ),
-    )
-    return isRight ? null : 'signature_wrong'
-  })
+  return createSignedScheme(settings, (signed) =>
+    judgeByKeys(signed, find(signed.signatures), { ...settings, keys }),
+  )
 }
+
+type PublicKeys = Pick<PublicKeySettings, 'algorithm' | 'encoding' | 'signatureForm'> & {
+  keys: readonly KeyObject[]
+}
+
+function judgeByKeys(
+  { head, body, tail }: SignedDelivery,
+  texts: readonly string[],
+  { keys, algorithm, encoding, signatureForm }: PublicKeys,
+) {
+  const signatures = texts
+    .map((text) => bytesOf(spelled[encoding](text), encoding))
+    .filter((bytes) => bytes !== null)
+    .slice(0, Math.max(1, Math.floor(verificationsMax / keys.length)))
+  if (signatures.length === 0) return 'signature_missing'
+  // These algorithms take no content in pieces.
+  const message = Buffer.concat([Buffer.from(head), body, Buffer.from(tail)])
+  const options = { padding: paddings[algorithm], dsaEncoding: signatureForms[signatureForm] }
+  const isRight = keys.some((key) =>
+    signatures.some((signature) => verify(digests[algorithm], message, { ...options, key }, signature)),
+  )
+  return isRight ? null : 'signature_wrong'
+}
+
+/** Each verification hashes a body of up to a megabyte, even for unauthenticated senders. */
+const verificationsMax = 20
 
 const digests: Record<PublicKeyAlgorithm, string | null> = {
   ed25519: null,
@@ -171,34 +169,13 @@ const digests: Record<PublicKeyAlgorithm, string | null> = {
   'ecdsa-sha384': 'sha384',
 }
 
-const pkcs1 = { padding: constants.RSA_PKCS1_PADDING }
-const paddings: Record<PublicKeyAlgorithm, { padding?: number }> = {
-  ed25519: {},
-  'rsa-sha256': pkcs1,
-  'rsa-sha512': pkcs1,
-  'rsa-pss-sha256': { padding: constants.RSA_PKCS1_PSS_PADDING },
-  'ecdsa-sha256': {},
-  'ecdsa-sha384': {},
+const paddings: Partial<Record<PublicKeyAlgorithm, number>> = {
+  'rsa-sha256': constants.RSA_PKCS1_PADDING,
+  'rsa-sha512': constants.RSA_PKCS1_PADDING,
+  'rsa-pss-sha256': constants.RSA_PKCS1_PSS_PADDING,
 }
 
 const signatureForms = { der: 'der', p1363: 'ieee-p1363' } as const
-
-/** Each verification hashes a body of up to a megabyte, even for unauthenticated senders. */
-const verificationsMax = 20
-
-function signaturesFor(keys: readonly KeyObject[]): number {
-  return Math.max(1, Math.floor(verificationsMax / keys.length))
-}
-
-/** These algorithms take no content in pieces. */
-function signedBytes({ head, body, tail }: SignedDelivery): Buffer {
-  return Buffer.concat([Buffer.from(head), body, Buffer.from(tail)])
-}
-
-function spelled(text: string, encoding: PublicKeySettings['encoding']): string {
-  if (encoding === 'hex') return text.toLowerCase()
-  return encoding === 'base64url' ? text.replace(/=+$/, '') : text
-}
 
 const keysMax = 16
 const rsaBitsMin = 2048
@@ -237,8 +214,8 @@ const jwks = z.object({ keys: z.array(jwk) })
 /** Ignores everything else. */
 export function parsePublicKeys(text: string): KeyObject[] {
   const blocks = text.match(pem) ?? []
-  const keys = blocks.length > 0 ? blocks.map(fromPem) : jwksOf(text).map(fromJwk)
-  return keys.filter((key) => key !== null)
+  const inputs = blocks.length > 0 ? blocks : jwksOf(text).map((key) => ({ key, format: 'jwk' as const }))
+  return inputs.map(publicKey).filter((key) => key !== null)
 }
 
 function jwksOf(text: string): z.output<typeof jwk>[] {
@@ -253,18 +230,10 @@ function jwksOf(text: string): z.output<typeof jwk>[] {
   }
 }
 
-function fromPem(block: string): KeyObject | null {
-  return publicKey(() => createPublicKey(block))
-}
-
-function fromJwk(key: JsonWebKey): KeyObject | null {
-  return publicKey(() => createPublicKey({ key, format: 'jwk' }))
-}
-
 /** Null for an unsupported kind of key. */
-function publicKey(create: () => KeyObject): KeyObject | null {
+function publicKey(input: string | { key: JsonWebKey; format: 'jwk' }): KeyObject | null {
   try {
-    return create()
+    return createPublicKey(input)
   } catch {
     return null
   }

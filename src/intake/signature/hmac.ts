@@ -1,13 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { keyForms, keysAt, parseSecrets } from './keys.ts'
-import type {
-  GithubSettings,
-  HmacSettings,
-  Secret,
-  SignatureScheme,
-  SignedSettings,
-  StripeSettings,
-} from './scheme.ts'
+import type { HmacSettings, SchemeSettings, Secret, SignatureScheme, SignedSettings } from './scheme.ts'
 import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
 
 type HmacAlgorithm = HmacSettings['algorithm']
@@ -28,7 +21,7 @@ export function createHmacScheme(settings: HmacSettings, secrets: readonly Secre
 }
 
 /** Hexadecimal may use either case, and base64url may have padding. */
-const spelled: Record<Encoding, (text: string) => string> = {
+export const spelled: Record<Encoding, (text: string) => string> = {
   hex: (text) => text.toLowerCase(),
   base64: (text) => text,
   base64url: (text) => text.replace(/=+$/, ''),
@@ -58,35 +51,39 @@ export function judgeHmacs(
   return matches ? null : 'signature_wrong'
 }
 
-/** `t=…,v1=…` over `timestamp.body`. The secret includes `whsec_`. Source: docs.stripe.com/webhooks/signatures. */
-export function stripe({ header, tolerance }: StripeSettings): HmacSettings {
-  return {
-    scheme: 'hmac',
-    header,
-    field: 'v1',
-    prefix: '',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    key: 'utf8',
-    template: '{timestamp}.{body}',
-    timestamp: { header, field: 't', unit: 's' },
-    tolerance,
-  }
-}
+type SymmetricSettings = Exclude<SchemeSettings, { scheme: 'none' | 'public-key' | 'shared-secret' }>
+
+const usual = { scheme: 'hmac', prefix: '', algorithm: 'sha256', encoding: 'hex', key: 'utf8' } as const
 
 /**
- * `sha256=…`. Neither an id nor a time is signed, so only the body identifies a replay. Source:
+ * Standard Webhooks and Svix: `v1,…` over `id.timestamp.body`. Source: github.com/standard-webhooks/standard-webhooks,
+ * spec/standard-webhooks.md.
+ *
+ * Stripe: `t=…,v1=…` over `timestamp.body`. The secret includes `whsec_`. Source: docs.stripe.com/webhooks/signatures.
+ *
+ * GitHub: `sha256=…`. Neither an id nor a time is signed, so only the body identifies a replay. Source:
  * docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries.
  */
-export function github({ header }: GithubSettings): HmacSettings {
+export function asHmac(settings: SymmetricSettings): HmacSettings {
+  if (settings.scheme === 'hmac') return settings
+  if (settings.scheme === 'github')
+    return { ...usual, header: settings.header, prefix: 'sha256=', template: '{body}', tolerance: 0 }
+  const { tolerance } = settings
+  if (settings.scheme === 'stripe') {
+    const { header } = settings
+    const timestamp = { header, field: 't', unit: 's' } as const
+    return { ...usual, header, field: 'v1', template: '{timestamp}.{body}', timestamp, tolerance }
+  }
+  const { headers } = settings
   return {
-    scheme: 'hmac',
-    header,
-    prefix: 'sha256=',
-    algorithm: 'sha256',
-    encoding: 'hex',
-    key: 'utf8',
-    template: '{body}',
-    tolerance: 0,
+    ...usual,
+    header: `${headers}-signature`,
+    prefix: 'v1,',
+    encoding: 'base64',
+    key: 'whsec',
+    template: '{id}.{timestamp}.{body}',
+    id: { header: `${headers}-id` },
+    timestamp: { header: `${headers}-timestamp`, unit: 's' },
+    tolerance,
   }
 }

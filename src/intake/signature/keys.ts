@@ -2,13 +2,16 @@ import { createSecretKey, type KeyObject } from 'node:crypto'
 import { Fault } from '../../core/errors.ts'
 import type { HmacSettings, Secret } from './scheme.ts'
 
-export type DatedKey<Key = KeyObject> = { key: Key; notBefore: Date | null; notAfter: Date | null }
+type Validity = Pick<Secret, 'notBefore' | 'notAfter'>
+export type DatedKey<Key = KeyObject> = Validity & { key: Key }
+
+export function isValidAt(at: Date): (validity: Validity) => boolean {
+  return ({ notBefore, notAfter }) =>
+    (notBefore === null || notBefore <= at) && (notAfter === null || at < notAfter)
+}
 
 export function keysAt<Key>(keys: readonly DatedKey<Key>[], at: Date): Key[] {
-  return keys
-    .filter(({ notBefore }) => notBefore === null || notBefore <= at)
-    .filter(({ notAfter }) => notAfter === null || at < notAfter)
-    .map(({ key }) => key)
+  return keys.filter(isValidAt(at)).map(({ key }) => key)
 }
 
 type SecretFormat<Key> = { parse: (text: string) => Key | null; form: string }

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { WebhookAuthSettings } from '../../config/webhook-settings.ts'
 
 /** The body is byte for byte; header names are in lower case. */
 export type WebhookDelivery = { headers: IncomingHttpHeaders; body: Buffer; receivedAt: Date }
@@ -19,56 +20,15 @@ export type SignatureVerdict = { kind: 'verified'; id: string | null } | { kind:
 export type SignatureScheme = (delivery: WebhookDelivery) => SignatureVerdict
 
 /** Header names are in lower case; `tolerance` is in milliseconds. */
-export type SchemeSettings =
-  | StandardWebhooksSettings
-  | StripeSettings
-  | GithubSettings
-  | HmacSettings
-  | PublicKeySettings
-  | SharedSecretSettings
-  | { scheme: 'none' }
+export type SchemeSettings = WebhookAuthSettings['signing']
+type SettingsOf<Name extends SchemeSettings['scheme']> = Extract<SchemeSettings, { scheme: Name }>
 
-/** `headers` is the common prefix of the three header names, as in `webhook-id`. */
-export type StandardWebhooksSettings = {
-  scheme: 'standard-webhooks' | 'svix'
-  headers: string
-  tolerance: number
-}
+export type StandardWebhooksSettings = SettingsOf<'standard-webhooks' | 'svix'>
+export type SharedSecretSettings = SettingsOf<'shared-secret'>
+export type HmacSettings = SettingsOf<'hmac'>
+export type PublicKeySettings = SettingsOf<'public-key'>
+export type SignedSettings = Omit<HmacSettings, 'scheme' | 'algorithm' | 'key'>
+export type TimestampSettings = NonNullable<HmacSettings['timestamp']>
 
-export type StripeSettings = { scheme: 'stripe'; header: string; tolerance: number }
-
-export type GithubSettings = { scheme: 'github'; header: string }
-
-export type SharedSecretSettings = { scheme: 'shared-secret'; header: string; prefix: string }
-
-export type SignedSettings = {
-  header: string
-  field?: string | undefined
-  prefix: string
-  encoding: 'hex' | 'base64' | 'base64url'
-  /** With `{body}` once, and `{id}` and `{timestamp}` if they are signed. */
-  template: string
-  id?: { header: string } | undefined
-  timestamp?: TimestampSettings | undefined
-  tolerance: number
-}
-
-export type TimestampSettings = { header: string; field?: string | undefined; unit: 's' | 'ms' | 'iso' }
-
-export type HmacSettings = SignedSettings & {
-  scheme: 'hmac'
-  algorithm: 'sha1' | 'sha256' | 'sha384' | 'sha512'
-  key: 'utf8' | 'base64' | 'hex' | 'whsec'
-}
-
-export type PublicKeySettings = SignedSettings & {
-  scheme: 'public-key'
-  algorithm: 'ed25519' | 'rsa-sha256' | 'rsa-sha512' | 'rsa-pss-sha256' | 'ecdsa-sha256' | 'ecdsa-sha384'
-  /** ECDSA only: a DER sequence, or both numbers concatenated. */
-  signatureForm: 'der' | 'p1363'
-}
-
-/** Valid for deliveries received from `notBefore` until before `notAfter`; null means no bound. */
-export type Secret = { text: string; notBefore: Date | null; notAfter: Date | null }
-
-export type Keys = { secrets: readonly Secret[]; publicKeys: string | null }
+export type Keys = WebhookAuthSettings['keys']
+export type Secret = Keys['secrets'][number]

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { github, hmacsOf, stripe } from './hmac.ts'
-import { keyForms } from './keys.ts'
+import { asHmac, hmacsOf } from './hmac.ts'
+import { isValidAt, keyForms } from './keys.ts'
 import type { HmacSettings, SchemeSettings, Secret, TimestampSettings } from './scheme.ts'
 
 /** `id` is visible ASCII without punctuation, which a template could use as a separator. */
@@ -18,39 +18,14 @@ export function signDelivery(
 ): Record<string, string> | null {
   if (settings.scheme === 'none') return {}
   if (settings.scheme === 'public-key') return null
-  const counting = secrets.filter(({ notBefore, notAfter }) => countsAt(unsigned.at, notBefore, notAfter))
+  const counting = secrets.filter(isValidAt(unsigned.at))
   if (settings.scheme === 'shared-secret') {
     const [secret] = counting
     return secret === undefined ? null : { [settings.header]: settings.prefix + secret.text }
   }
-  const hmac = hmacOf(settings)
+  const hmac = asHmac(settings)
   const key = counting.map(({ text }) => keyForms[hmac.key].parse(text)).find((one) => one !== null)
   return key === undefined ? null : headersOf(hmac, key, unsigned)
-}
-
-function countsAt(at: Date, notBefore: Date | null, notAfter: Date | null): boolean {
-  return (notBefore === null || notBefore <= at) && (notAfter === null || at < notAfter)
-}
-
-type Symmetric = Exclude<SchemeSettings, { scheme: 'none' | 'public-key' | 'shared-secret' }>
-
-function hmacOf(settings: Symmetric): HmacSettings {
-  if (settings.scheme === 'hmac') return settings
-  if (settings.scheme === 'stripe') return stripe(settings)
-  if (settings.scheme === 'github') return github(settings)
-  const { headers, tolerance } = settings
-  return {
-    scheme: 'hmac',
-    header: `${headers}-signature`,
-    prefix: 'v1,',
-    template: '{id}.{timestamp}.{body}',
-    id: { header: `${headers}-id` },
-    timestamp: { header: `${headers}-timestamp`, unit: 's' },
-    algorithm: 'sha256',
-    encoding: 'base64',
-    key: 'whsec',
-    tolerance,
-  }
 }
 
 function headersOf(
@@ -64,15 +39,14 @@ function headersOf(
   const [head, tail] = template.split('{body}').map(fill)
   const signed = { head: head ?? '', body, tail: tail ?? '', signatures: '', receivedAt: at }
   const [signature = ''] = hmacsOf([key], { signed, algorithm, encoding })
-  const pairs: [string, string][] = [
-    ...(settings.id === undefined ? [] : [[settings.id.header, id] as [string, string]]),
-    ...(timestamp === undefined
-      ? []
-      : [[timestamp.header, inField(timestamp.field, time)] as [string, string]]),
-    [header, inField(field, prefix + signature)],
+  const pairs = [
+    [settings.id?.header, id] as const,
+    [timestamp?.header, inField(timestamp?.field, time)] as const,
+    [header, inField(field, prefix + signature)] as const,
   ]
   // Several values of one header form a list such as t=…,v1=….
   return pairs.reduce<Record<string, string>>((headers, [name, value]) => {
+    if (name === undefined) return headers
     const before = headers[name]
     return { ...headers, [name]: before === undefined ? value : `${before},${value}` }
   }, {})
