@@ -57,32 +57,18 @@ test('any bytes at all are judged as a parser judges them', () => {
   )
 })
 
-const numbers = ['0', '-0', '1e5', '1E+5', '-1.25e-300', '1e400', '9007199254740993', `1${'0'.repeat(80)}`]
-const notNumbers = ['01', '-', '+1', '.5', '1.', '1e', '1e+', '0x1', 'NaN', 'Infinity', '1 2', '--1']
-
-test.each([...numbers, ...notNumbers])('the number %s', (text) => {
-  expect(isJson(Buffer.from(text))).toBe(parses(Buffer.from(text)))
-})
-
-const strings = [
-  String.raw`"\""`,
-  String.raw`"\\"`,
-  String.raw`"\u12aF"`,
-  String.raw`"\ud800"`,
-  '"\u007f"',
-  '"é"',
-]
-const notStrings = [String.raw`"\x"`, String.raw`"\u12g4"`, String.raw`"\u123"`, String.raw`"\"`, '"', '"\t"']
-
-test.each([...strings, ...notStrings, '"\u0000"'])('the string %j', (text) => {
-  expect(isJson(Buffer.from(text))).toBe(parses(Buffer.from(text)))
-})
-
 const list = (count: number, item: string) => `[${Array<string>(count).fill(item).join(',')}]`
 
-test('a document may hold twenty thousand values and no more', () => {
-  expect(isJson(Buffer.from(list(19_999, '1')))).toBe(true)
-  expect(isJson(Buffer.from(list(20_000, '1')))).toBe(false)
-  expect(isJson(Buffer.from(list(9_999, '[{}]')))).toBe(true)
-  expect(isJson(Buffer.from(list(10_000, '{"a":{}}')))).toBe(false)
+test('a document holds at most twenty thousand brackets and commas', () => {
+  expect(isJson(Buffer.from(list(20_000, '1')))).toBe(true)
+  expect(isJson(Buffer.from(list(20_001, '1')))).toBe(false)
+  expect(isJson(Buffer.from(list(20_000, String.raw`"\"[,\\"`)))).toBe(true)
+  expect(isJson(Buffer.from(list(10_000, '{}')))).toBe(true)
+  expect(isJson(Buffer.from(list(10_001, '{}')))).toBe(false)
+})
+
+test('a document is at most 64 levels deep', () => {
+  const nested = (depth: number) => Buffer.from('[{"a":'.repeat(depth / 2) + '1' + '}]'.repeat(depth / 2))
+  expect(isJson(nested(64))).toBe(true)
+  expect(isJson(nested(66))).toBe(false)
 })
