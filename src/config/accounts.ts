@@ -7,13 +7,14 @@ import {
   patternsOverlap,
 } from '../core/chart.ts'
 import type { ContraRule } from '../core/posting.ts'
-import { type AssetCatalog, covers, type PolicyFault, patternOfMatch, type Refuse } from './policies.ts'
+import { type AssetCatalog, covers, patternOfMatch } from './policies.ts'
 import { routeMatch } from './policy-schema.ts'
+import { type Refuse, refuseAt } from './yaml-file.ts'
 
 const accountName = z.string().max(300)
 const label = z
-  .string({ error: 'is no text: write it in quotes, like "1100"' })
-  .regex(/^[^\s\p{C}]([^\p{C}]{0,98}[^\s\p{C}])?$/u, 'is no text of 1 to 100 characters')
+  .string('must be text in quotes, like "1100"')
+  .regex(/^[^\s\p{C}]([^\p{C}]{0,98}[^\s\p{C}])?$/u, 'must have 1 to 100 characters')
 
 export const accountsSection = z
   .strictObject({
@@ -26,7 +27,7 @@ export const accountsSection = z
       .array(
         z
           .strictObject({ account: accountName, code: label.optional(), name: label.optional() })
-          .refine(({ code, name }) => code !== undefined || name !== undefined, 'has neither code nor name'),
+          .refine(({ code, name }) => code !== undefined || name !== undefined, 'needs a code or a name'),
       )
       .default([]),
   })
@@ -40,22 +41,15 @@ export type Accounts = {
   labels: AccountLabel[]
 }
 
-/** If there are faults, the rest is unusable. */
-export function readAccounts(
-  section: AccountsSection,
-  world: AssetCatalog,
-): Accounts & { faults: PolicyFault[] } {
-  const faults: PolicyFault[] = []
-  const refuseAt =
-    (...path: PolicyFault['path']): Refuse =>
-    (inner, message) =>
-      void faults.push({ path: [...path, ...inner], message })
+/** If it refuses anything, the result is unusable. */
+export function readAccounts(section: AccountsSection, world: AssetCatalog, refuse: Refuse): Accounts {
   const builtIn = builtInAccounts(world.networks.map(({ name }) => name))
-  for (const [place, account] of section.own.entries()) checkOwn(account, builtIn, refuseAt('own', place))
+  for (const [place, account] of section.own.entries())
+    checkOwn(account, builtIn, refuseAt(refuse, 'own', place))
   const contras = section.contra.map((entry, place) =>
-    contraOf(entry, { world, builtIn }, refuseAt('contra', place)),
+    contraOf(entry, { world, builtIn }, refuseAt(refuse, 'contra', place)),
   )
-  refuseUnreached(contras, (place, message) => refuseAt('contra', place)(['match'], message))
+  refuseUnreached(contras, refuse)
   const known = [
     ...builtIn,
     ...section.own,
@@ -66,17 +60,12 @@ export function readAccounts(
     code,
     name,
   }))
-  refuseIdleLabels(labels, known, (place, message) => refuseAt('labels', place)(['account'], message))
-  return { contras, known, labels, faults }
-}
-
-export function accountsOf(section: AccountsSection, world: AssetCatalog): Accounts {
-  const { contras, known, labels } = readAccounts(section, world)
+  refuseIdleLabels(labels, known, refuse)
   return { contras, known, labels }
 }
 
 const shape =
-  'is no account: write it like assets:bank:main, below assets, liabilities, equity, income or expenses'
+  'must be an account like assets:bank:main, below assets, liabilities, equity, income or expenses'
 const taken = 'is an account that depositd books to by itself'
 
 function checkOwn(account: string, builtIn: readonly string[], refuse: Refuse): void {
@@ -111,31 +100,28 @@ function contraOf(
   if (!isAccount(plain) || /[*{}]/.test(plain) || !/^(liabilities|income|equity):/.test(plain))
     refuse(
       ['account'],
-      'is neither liability, income, own_funds nor an account below liabilities, income or equity, in which {kind} and {id} stand for the owner',
+      'must be liability, income, own_funds or an account below liabilities, income or equity, in which {kind} and {id} stand for the owner',
     )
   else if (builtIn.some((one) => patternsOverlap(one, account.replaceAll(placeholder, '*'))))
     refuse(['account'], taken)
   return { pattern, account }
 }
 
-type RefuseAt = (place: number, message: string) => void
-
-function refuseUnreached(contras: readonly ContraRule[], refuse: RefuseAt): void {
+function refuseUnreached(contras: readonly ContraRule[], refuse: Refuse): void {
   for (const [place, { pattern }] of contras.entries()) {
     const covering = contras.slice(0, place).findIndex((earlier) => covers(earlier.pattern, pattern))
-    if (covering !== -1) refuse(place, `is never reached: accounts.contra[${covering}] fits all of it`)
+    if (covering !== -1)
+      refuse(['contra', place, 'match'], `is never reached: accounts.contra[${covering}] fits all of it`)
   }
 }
 
 /** A label that matches no account is a typo. */
-function refuseIdleLabels(labels: readonly AccountLabel[], known: readonly string[], refuse: RefuseAt): void {
+function refuseIdleLabels(labels: readonly AccountLabel[], known: readonly string[], refuse: Refuse): void {
   for (const [place, { pattern }] of labels.entries()) {
     const covering = labels.slice(0, place).findIndex((earlier) => matchesPattern(pattern, earlier.pattern))
+    const path = ['labels', place, 'account']
     if (!known.some((one) => patternsOverlap(one, pattern)))
-      refuse(
-        place,
-        'fits no account that is known: those of docs/accounting.md, and those of accounts.own and accounts.contra',
-      )
-    else if (covering !== -1) refuse(place, `is never reached: accounts.labels[${covering}] fits all of it`)
+      refuse(path, 'must fit an account of docs/accounting.md, accounts.own or accounts.contra')
+    else if (covering !== -1) refuse(path, `is never reached: accounts.labels[${covering}] fits all of it`)
   }
 }

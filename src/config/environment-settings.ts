@@ -121,7 +121,7 @@ function readHeaders(reader: EnvironmentReader): Record<string, string> {
   const headers = pairs.map((pair) => [pair?.[1] ?? '', decode(pair?.[2]?.trim() ?? '')] as const)
   // The fault does not repeat the text: a header can contain a key.
   if (headers.some(([key, value]) => key === '' || value === null))
-    reader.faults.push(`${name} is no list of the form name=value,name=value`)
+    reader.faults.push(`${name} must be a list of the form name=value,name=value`)
   return Object.fromEntries(headers.map(([key, value]) => [key, value ?? '']))
 }
 
@@ -138,7 +138,7 @@ function readRatio(reader: EnvironmentReader): number {
   const text = reader.text(name, '1')
   const ratio = /^(?:[01]|[01]?\.\d+)$/.test(text) ? Number(text) : Number.NaN
   if (text !== '' && !(ratio >= 0 && ratio <= 1))
-    reader.faults.push(`${name} is no share from 0 to 1: ${JSON.stringify(text)}`)
+    reader.faults.push(`${name} must be a number from 0 to 1, not ${JSON.stringify(text)}`)
   return ratio
 }
 
@@ -176,8 +176,7 @@ export function readOps(reader: EnvironmentReader): OpsBindAddress {
 
 function tokenFaults(token: string): string[] {
   // Headers of browsers and scrapers cannot carry other characters.
-  if (!/^[\x21-\x7e]+$/.test(token))
-    return ['OPS_TOKEN holds something else than printable ASCII without blanks']
+  if (!/^[\x21-\x7e]+$/.test(token)) return ['OPS_TOKEN must be printable ASCII without blanks']
   const isShort = token.length < tokenLengthMin
-  return isShort ? [`OPS_TOKEN has less than ${tokenLengthMin} characters: it could be guessed`] : []
+  return isShort ? [`OPS_TOKEN must have at least ${tokenLengthMin} characters, or it could be guessed`] : []
 }

@@ -1,24 +1,19 @@
 import { readFileSync } from 'node:fs'
 import { Fault, messageOf } from '../core/errors.ts'
+
 /** One letter is replaced, missing or doubled, or two neighbours are swapped: HTTPS_PORT is no typo of HTTP_PORT. */
 export function isTypoOf(word: string, meant: string): boolean {
-  const place = firstDifference(word, meant)
-  const [rest, restMeant] = [word.slice(place), meant.slice(place)]
-  if (word.length === meant.length) return rest.slice(1) === restMeant.slice(1) || isSwapped(rest, restMeant)
-  if (word.length === meant.length - 1) return rest === restMeant.slice(1)
-  const isTwice = rest[0] === word[place - 1]
-  return word.length === meant.length + 1 && isTwice && rest.slice(1) === restMeant
-}
-
-function isSwapped(rest: string, restMeant: string): boolean {
-  return rest[0] === restMeant[1] && rest[1] === restMeant[0] && rest.slice(2) === restMeant.slice(2)
-}
-
-function firstDifference(one: string, other: string): number {
-  const length = Math.min(one.length, other.length)
   let place = 0
-  while (place < length && one[place] === other[place]) place++
-  return place
+  while (place < meant.length && word[place] === meant[place]) place++
+  const [before, after] = [meant.slice(0, place), meant.slice(place + 1)]
+  const isReplaced = word.length === meant.length && word.endsWith(after)
+  const [one = '', other = ''] = meant.slice(place)
+  const others = [
+    before + after,
+    before + before.slice(-1) + one + after,
+    before + other + one + after.slice(1),
+  ]
+  return word !== meant && (isReplaced || others.includes(word))
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -33,7 +28,7 @@ export function readFrom<Value>(environment: Environment, read: (reader: Environ
 
 /** With this setting, Node accepts any certificate for any server. */
 const unverifiedFault =
-  'NODE_TLS_REJECT_UNAUTHORIZED is 0, by which no certificate would be looked at: unset it, and name an authority of your own in NODE_EXTRA_CA_CERTS'
+  'NODE_TLS_REJECT_UNAUTHORIZED is 0, so that no certificate would be verified: unset it, and name your own authority in NODE_EXTRA_CA_CERTS'
 
 export class EnvironmentReader {
   readonly faults: string[]
@@ -80,7 +75,7 @@ export class EnvironmentReader {
     const text = this.text(name, fallback.toString())
     const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
     if (text !== '' && (port < 1 || port > 65_535))
-      this.faults.push(`${name} is no port: ${JSON.stringify(text)}`)
+      this.faults.push(`${name} must be a port from 1 to 65535, not ${JSON.stringify(text)}`)
     return port
   }
 
@@ -93,20 +88,37 @@ export class EnvironmentReader {
     const text = this.optional(name)
     const choice = choices.find((one) => one === text)
     if (text !== undefined && text !== '' && choice === undefined)
-      this.faults.push(`${name} is ${JSON.stringify(text)}; it takes ${choices.join(', ')}`)
+      this.faults.push(`${name} must be one of ${choices.join(', ')}, not ${JSON.stringify(text)}`)
     return choice ?? null
   }
 
-  /** A typo would silently leave a setting at its default. Call this after all settings were read. */
+  /** The text of the file that the setting names; empty without one, or if a fault was recorded. */
+  fileText(name: string, readText: (path: string) => string): string {
+    const path = this.optional(name) ?? ''
+    try {
+      return path === '' ? '' : readText(path)
+    } catch (error) {
+      this.faults.push(`${name} cannot be read: ${messageOf(error)}`)
+      return ''
+    }
+  }
+
+  /** A typo would silently leave a setting at its default. */
+  refuseUnknown(names: readonly string[], known: readonly string[]): void {
+    const unknown = names.filter((name) => !known.includes(name.replace(/_FILE$/, '')))
+    this.faults.push(...unknown.map((name) => `${name} is unknown; the settings are ${known.join(', ')}`))
+  }
+
+  /** As for unknown names. Call this after all settings were read. */
   refuseTypos(): void {
     const pairs = [...this.#asked].map((name) => [name, `${name}_FILE`])
     const known = pairs.flat()
     const missing = pairs.filter((pair) => pair.every((name) => this.#environment[name] === undefined)).flat()
-    const isNamed = (name: string) => this.faults.some((fault) => fault.startsWith(`${name} is no setting`))
+    const isNamed = (name: string) => this.faults.some((fault) => fault.startsWith(`${name} is unknown`))
     const others = Object.keys(this.#environment).filter((name) => !known.includes(name) && !isNamed(name))
     for (const name of others) {
       const meant = missing.find((one) => isTypoOf(name, one))
-      if (meant !== undefined) this.faults.push(`${name} is no setting; ${meant} is one`)
+      if (meant !== undefined) this.faults.push(`${name} is unknown; did you mean ${meant}?`)
     }
   }
 
@@ -115,7 +127,7 @@ export class EnvironmentReader {
     const scheme = URL.canParse(text) ? new URL(text).protocol.slice(0, -1) : ''
     // The fault does not repeat the text: a URL can contain a password.
     if (!schemes.includes(scheme))
-      this.faults.push(`${name} is no address of the form ${schemes.join(':// or ')}://`)
+      this.faults.push(`${name} must be an address that begins with ${schemes.join(':// or ')}://`)
     return text
   }
 
@@ -127,7 +139,7 @@ export class EnvironmentReader {
 
   #split(name: string, text: string): string[] {
     const items = text.split(',').map((item) => item.trim())
-    if (items.length > 1 && items.includes('')) this.faults.push(`${name} has an empty place in its list`)
+    if (items.length > 1 && items.includes('')) this.faults.push(`${name} has an empty entry`)
     return items
   }
 }

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { isReason } from '../ledger/draft-journal.ts'
 import { parseYaml } from './yaml-file.ts'
 
-const text = z.string({ error: 'is no text: write it in quotes' })
-const words = text.refine(isReason, { error: 'is no line of 1 to 1000 characters' })
+const text = z.string('must be text in quotes')
+const words = text.refine(isReason, 'must be one line of 1 to 1000 characters')
 const account = text.max(300)
-const quoted = 'is no amount: write it in quotes, like "12.50"'
+const quoted = 'must be an amount in quotes, like "12.50"'
 const amount = z
   .union([z.string(), z.int().transform(String)], quoted)
   .refine((value) => !value.startsWith('-'), { error: 'is negative: exchange debit and credit', abort: true })
@@ -14,7 +14,7 @@ const amount = z
 
 const line = z
   .strictObject({ debit: account.optional(), credit: account.optional(), asset: text, amount })
-  .refine(({ debit, credit }) => debit !== undefined || credit !== undefined, 'has neither debit nor credit')
+  .refine(({ debit, credit }) => debit !== undefined || credit !== undefined, 'needs a debit or a credit')
 
 const schema = z.strictObject({
   /** A day means its beginning in UTC. */
@@ -22,12 +22,9 @@ const schema = z.strictObject({
   reason: words,
   /** Each reference is booked once. */
   reference: text
-    .regex(
-      /^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/,
-      'is no reference: use letters, digits, ".", "_", "/" and "-"',
-    )
+    .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/, 'must be letters, digits, ".", "_", "/" and "-"')
     .optional(),
-  lines: z.array(line).min(1, 'is empty').max(1000),
+  lines: z.array(line).min(1).max(1000),
 })
 
 export type JournalFile = z.output<typeof schema>
@@ -55,7 +52,7 @@ function dayOrTime(value: string, context: z.RefinementCtx): Date {
   // `Date` reads a day that its month does not have as one of the next month, or not at all.
   const isDay = !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day)
   if (day === '' || !isDay || Number.isNaN(read.getTime()))
-    context.addIssue('is no date: write it like 2026-01-31, or 2026-01-31T15:00:00Z')
+    context.addIssue('must be a date like 2026-01-31, or a time like 2026-01-31T15:00:00Z')
   else if (read < firstBlock) context.addIssue('is before 2009, when the first block of any chain was made')
   return read
 }

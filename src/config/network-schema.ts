@@ -7,10 +7,13 @@ import {
   type Family,
   type NetworkName,
   type NetworkReading,
+  type NetworkSettings,
   nativeDecimals,
   parseAddress,
 } from '../core/asset.ts'
+import type { EnvironmentReader } from './environment.ts'
 import { knownNetworks, type NetworkEntry } from './known-networks.ts'
+import { type Refuse, refuseIn } from './yaml-file.ts'
 
 const readingFields = {
   quorum: z.int().min(1).max(10).default(1),
@@ -25,35 +28,33 @@ const readingFields = {
   /** Identifies a Solana cluster, as the chain id an EVM network. */
   genesisHash: z
     .string()
-    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'is no hash in base58')
+    .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, 'must be a hash in base58')
     .optional(),
 }
 
 type ReadingEntry = z.output<z.ZodObject<typeof readingFields>> & { family: Family }
-type ReadingIssueSink = { addIssue(issue: { code: 'custom'; path: string[]; message: string }): void }
 
-function checkReading(entry: ReadingEntry, context: ReadingIssueSink): void {
-  const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message })
+function checkReading(entry: ReadingEntry, refuse: Refuse): void {
   if (entry.family === 'evm' && entry.genesisHash !== undefined) {
-    refuse(['genesisHash'], 'is of Solana; an EVM network is known by its chainId')
+    refuse(['genesisHash'], 'is for Solana; an EVM network is identified by its chainId')
   }
   const { tag, depth, bookOnDepth } = entry.finality
   if ((tag === undefined) === (depth === undefined)) {
-    refuse(['finality'], 'names either a tag or a depth')
+    refuse(['finality'], 'needs either a tag or a depth')
   } else if (tag !== undefined && bookOnDepth !== undefined) {
-    refuse(['finality', 'bookOnDepth'], 'goes with a depth only')
+    refuse(['finality', 'bookOnDepth'], 'needs a depth, not a tag')
   } else if (depth !== undefined && bookOnDepth !== true) {
     refuse(
       ['finality', 'depth'],
-      'proves nothing by itself, for a chain can replace more blocks than any number; set bookOnDepth: true beside it if what lies that deep is to be booked all the same',
+      'needs bookOnDepth: true beside it: a chain can replace any number of blocks, so a booked payment may be reversed',
     )
   }
   if (entry.family === 'solana' && tag !== 'finalized') {
-    refuse(['finality'], 'on Solana is the finalized commitment, and nothing else')
+    refuse(['finality'], 'must be { tag: finalized } on Solana')
   }
 }
 
-export function readingOf({ quorum, finality, traces }: ReadingEntry): NetworkReading {
+function readingOf({ quorum, finality, traces }: ReadingEntry): NetworkReading {
   const { tag = 'finalized', depth } = finality
   return {
     quorum,
@@ -68,7 +69,7 @@ export const decimals = z.int().min(0).max(38)
 /** For the daemon and the deposit service, which uses neither `startHeight` nor the fields for reading. */
 const networkSchema = z
   .strictObject({
-    name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'is no network name: lower-case letters, digits and _'),
+    name: z.string().regex(/^[a-z][a-z0-9_]{0,30}$/, 'must be lower-case letters, digits and _'),
     family: z.enum(['evm', 'solana']),
     chainId: z.int().positive().nullable().default(null),
     ...readingFields,
@@ -77,40 +78,30 @@ const networkSchema = z
     /** Block or slot. Default: the height that is final at the first scan. */
     startHeight: z.int().min(0).optional(),
   })
-  .superRefine(checkNetwork)
-  .superRefine(checkReading)
+  .superRefine((entry, context) => {
+    checkNetwork(entry, refuseIn(context))
+    checkReading(entry, refuseIn(context))
+  })
 
 /** Default: the known networks. */
 export const networkList = z
   .array(networkSchema)
-  .min(1, 'is empty: no chain could be read')
+  .min(1)
   .superRefine((value, context) => {
     for (const [place, { name }] of value.entries()) {
       if (value.findIndex((one) => one.name === name) === place) continue
-      context.addIssue({ code: 'custom', path: [place, 'name'], message: `${name} is described twice` })
+      refuseIn(context)([place, 'name'], `${name} is described twice`)
     }
   })
   .prefault(() => structuredClone(knownNetworks) as z.input<typeof networkSchema>[])
 
-type NetworkIssueSink = {
-  addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void
-}
-
-function checkNetwork(value: NetworkEntry, context: NetworkIssueSink): void {
-  if (value.family === 'evm' && value.chainId === null) {
-    context.addIssue({
-      code: 'custom',
-      path: ['chainId'],
-      message: 'is missing: an EVM network is known by it',
-    })
-  }
-  const codes = value.assets.map(({ contract }) =>
-    contract === 'native' ? contract : addressOf(value.family, contract),
-  )
+function checkNetwork({ family, chainId, assets }: NetworkEntry, refuse: Refuse): void {
+  if (family === 'evm' && chainId === null) refuse(['chainId'], 'is missing: it identifies an EVM network')
+  const codes = assets.map(({ contract }) => (contract === 'native' ? contract : addressOf(family, contract)))
   for (const [place, code] of codes.entries()) {
-    if (code !== null && codes.indexOf(code) === place) continue
-    const message = code === null ? 'is neither "native" nor an address of this family' : 'is described twice'
-    context.addIssue({ code: 'custom', path: ['assets', place, 'contract'], message })
+    const path = ['assets', place, 'contract']
+    if (code === null) refuse(path, 'must be "native" or an address of this family')
+    else if (codes.indexOf(code) !== place) refuse(path, 'is described twice')
   }
 }
 
@@ -141,6 +132,33 @@ function described({ name, family, assets }: NetworkEntry): (AssetLabel & { digi
     const digits = stated ?? (isNative ? nativeDecimals[family] : undefined)
     return code === null ? [] : [{ key: assetKey(network, code), network, symbol: label, digits }]
   })
+}
+
+export const httpSchemes = ['http', 'https']
+
+/** In order. Without an RPC URL, a network is not read. */
+export function readNetworks(
+  entries: readonly z.output<typeof networkSchema>[],
+  reader: EnvironmentReader,
+): NetworkSettings[] {
+  const networks = entries.map((entry): NetworkSettings => {
+    const { name, family, chainId, genesisHash } = entry
+    return {
+      name: name as NetworkName,
+      family,
+      chainId,
+      genesisHash,
+      rpcUrls: reader.urls(rpcName(name), httpSchemes),
+      assets: assetsOf(entry),
+      unpinned: unpinnedOf(entry),
+      reading: readingOf(entry),
+    }
+  })
+  if (networks.every(({ rpcUrls }) => rpcUrls.length === 0)) {
+    const names = networks.map(({ name }) => rpcName(name)).join(', ')
+    reader.faults.push(`none of ${names} is set: no chain could be read`)
+  }
+  return networks
 }
 
 export function rpcName(network: string): string {

@@ -18,7 +18,7 @@ import {
 } from '../core/policy.ts'
 import { addressOf } from './network-schema.ts'
 import { type PolicyFields, type PolicySection, policySection, type RouteMatch } from './policy-schema.ts'
-import { parseYaml } from './yaml-file.ts'
+import { parseYaml, type Refuse, refuseAt, refuseIn } from './yaml-file.ts'
 
 export type AssetCatalog = {
   networks: readonly { name: string; family: Family }[]
@@ -26,29 +26,18 @@ export type AssetCatalog = {
   assets: readonly (AssetLabel & Partial<Asset>)[]
 }
 
-export type PolicyFault = { path: (string | number)[]; message: string }
-
 export type ConfiguredPolicies = { policy: Policy; routes: RoutePolicy[] }
 
-export function policiesOf(section: PolicySection, world: AssetCatalog): ConfiguredPolicies {
-  const { policy, routes } = readPolicies(section, world)
-  return { policy, routes }
-}
-
-/** If there are faults, the rest is unusable. */
+/** If it refuses anything, the result is unusable. */
 export function readPolicies(
   section: PolicySection,
   world: AssetCatalog,
-): ConfiguredPolicies & { faults: PolicyFault[] } {
-  const faults: PolicyFault[] = []
-  const refuseAt =
-    (...path: PolicyFault['path']): Refuse =>
-    (inner, message) =>
-      void faults.push({ path: [...path, ...inner], message })
-  const general = { ...plainPolicy, ...policyOf(section, { refuse: refuseAt() }) } as Policy
+  refuse: Refuse,
+): ConfiguredPolicies {
+  const general = { ...plainPolicy, ...policyOf(section, { refuse }) } as Policy
   const routes = section.routes.map((route, place): RoutePolicy => {
-    const refuse = refuseAt('routes', place)
-    const scope = { ...assetsOfMatch(route.match, world, refuse), refuse }
+    const refuseInRoute = refuseAt(refuse, 'routes', place)
+    const scope = { ...assetsOfMatch(route.match, world, refuseInRoute), refuse: refuseInRoute }
     const line = `policy.routes[${place}]`
     return {
       pattern: patternOf(route.match, scope, world),
@@ -58,12 +47,11 @@ export function readPolicies(
   for (const [place, { pattern }] of routes.entries()) {
     const covering = routes.slice(0, place).findIndex((earlier) => covers(earlier.pattern, pattern))
     if (covering !== -1)
-      refuseAt('routes', place)(['match'], `is never reached: policy.routes[${covering}] fits all of it`)
+      refuse(['routes', place, 'match'], `is never reached: policy.routes[${covering}] fits all of it`)
   }
-  return { policy: general, routes, faults }
+  return { policy: general, routes }
 }
 
-export type Refuse = (path: PolicyFault['path'], message: string) => void
 type CatalogAsset = AssetCatalog['assets'][number]
 type PolicyScope = { assetIn?: CatalogAsset | undefined; assetOut?: CatalogAsset | undefined; refuse: Refuse }
 
@@ -164,10 +152,7 @@ function patternOf(
     const asset = side === 'in' ? assetIn : assetOut
     if (name === undefined) continue
     if (!known[side].includes(name))
-      refuse(
-        ['match', 'network', side],
-        `is no network of these settings; known are ${known[side].join(', ')}`,
-      )
+      refuse(['match', 'network', side], `must be a network of the settings: ${known[side].join(', ')}`)
     else if (asset !== undefined && asset.network !== name)
       refuse(['match', 'asset', side], `is not on the network ${name} that the match names`)
   }
@@ -180,7 +165,7 @@ function patternOf(
     assetOut: assetOut?.key,
   }
   if (Object.values({ ...owner, ...network, ...named }).length === 0)
-    refuse(['match'], 'names nothing: what holds for all routes is the policy itself')
+    refuse(['match'], 'is empty: settings for all routes belong directly into policy')
   return pattern
 }
 
@@ -191,7 +176,7 @@ function assetsOfMatch({ asset }: RouteMatch, world: AssetCatalog, refuse: Refus
     const found = assetsNamed(name, world)
     const problem =
       found.length === 0
-        ? 'is no asset of these settings: write it as network/SYMBOL, network/contract or network/native'
+        ? 'must be an asset of the settings: network/SYMBOL, network/contract or network/native'
         : 'is the symbol of several assets: write the contract in its place'
     if (found.length !== 1) refuse(['match', 'asset', side], problem)
     return found[0]
@@ -229,12 +214,9 @@ export function parsePolicyFile(
   const world = { networks, assets: [...assets, creditAsset] }
   const schema = z
     .strictObject({ policy: requiredSection.pipe(policySection) })
-    .superRefine(({ policy }, context) => {
-      for (const { path, message } of readPolicies(policy, world).faults)
-        context.addIssue({ code: 'custom', path: ['policy', ...path], message })
-    })
+    .transform(({ policy }, context) => readPolicies(policy, world, refuseIn(context, 'policy')))
   const { file, faults } = parseYaml(schema, text)
-  return { policies: file && policiesOf(file.policy, world), faults }
+  return { policies: file, faults }
 }
 
 /** A file without the section would otherwise be the policy of an empty section, which is never intended. */

@@ -5,7 +5,7 @@ import { duration } from './yaml-file.ts'
 
 const networkName = z.string().min(1)
 const assetName = z.string().regex(/^[^/]+\/[^/]+$/, {
-  error: 'is no asset: write it as network/SYMBOL, or network/contract',
+  error: 'must be network/SYMBOL or network/contract',
   abort: true,
 })
 
@@ -20,13 +20,12 @@ export const routeMatch = z.strictObject({
 
 export type RouteMatch = z.output<typeof routeMatch>
 
+const amountForm = 'must be an amount in quotes, like "0.01"'
+
 /** In units of the asset. Quotes keep every digit of a fraction; parsers round a YAML number. */
 const amount = z
-  .union([z.string(), z.int().transform(String)], 'is no amount: write it in quotes, like "0.01"')
-  .refine((text) => /^\d{1,78}(\.\d{1,38})?$/.test(text), {
-    error: 'is no amount: write it in quotes, like "0.01"',
-    abort: true,
-  })
+  .union([z.string(), z.int().transform(String)], amountForm)
+  .refine((text) => /^\d{1,78}(\.\d{1,38})?$/.test(text), { error: amountForm, abort: true })
 const bps = z.int().min(0).max(10_000)
 
 const fee = z.discriminatedUnion('model', [
@@ -35,7 +34,7 @@ const fee = z.discriminatedUnion('model', [
   z.strictObject({ model: z.literal('bps'), bps }),
   z
     .strictObject({ model: z.literal('band'), lowBps: bps, highBps: bps, sample: z.int().min(1) })
-    .refine(({ lowBps, highBps }) => lowBps <= highBps, 'has its lowBps above its highBps'),
+    .refine(({ lowBps, highBps }) => lowBps <= highBps, 'needs a lowBps of at most its highBps'),
 ])
 
 const fields = z.strictObject({
@@ -52,7 +51,7 @@ const fields = z.strictObject({
     .array(z.enum(requiredCells))
     .refine(
       (cells) => plainPolicy.required.every((cell) => cells.includes(cell)),
-      `leaves out one of ${plainPolicy.required.join(', ')}: nothing is booked without them`,
+      `must include ${plainPolicy.required.join(', ')}: nothing is booked without them`,
     ),
   minimum: amount.nullable(),
   supported: z.boolean(),

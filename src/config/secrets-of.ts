@@ -7,30 +7,22 @@ type SettingsWithSecrets = Pick<
   'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'ops' | 'tracing' | 'canary'
 >
 
-export function secretsOf({
-  databaseUrl,
-  queueUrl,
-  service,
-  webhooks,
-  networks,
-  ops,
-  tracing,
-  canary,
-}: SettingsWithSecrets): string[] {
+export function secretsOf(settings: SettingsWithSecrets): string[] {
+  const { service, webhooks, networks, tracing } = settings
   const addresses = [
     ...networks.flatMap(({ rpcUrls }) => rpcUrls),
     service.url,
-    ...(tracing === null ? [] : [tracing.url]),
-    ...(canary === null ? [] : [canary.url]),
+    tracing?.url,
+    settings.canary?.url,
   ]
   return [
     service.apiKey,
-    ops.token ?? '',
+    settings.ops.token,
     ...webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
-    ...[databaseUrl, queueUrl].flatMap(passwordOf),
+    ...[settings.databaseUrl, settings.queueUrl].flatMap(passwordOf),
     ...addresses.flatMap(keysIn),
     ...Object.values(tracing?.headers ?? {}),
-  ].filter((secret) => secret !== '')
+  ].filter(isGiven)
 }
 
 export function redactorOf(settings: SettingsWithSecrets): SecretRedactor {
@@ -39,26 +31,15 @@ export function redactorOf(settings: SettingsWithSecrets): SecretRedactor {
   return hidden
 }
 
-export function secretsOfService({
-  databaseUrl,
-  seed,
-  networks,
-  pricesUrl,
-  webhook,
-  tls,
-}: ServiceConfig): string[] {
-  const addresses = [
-    ...networks.flatMap(({ rpcUrls }) => rpcUrls),
-    ...(pricesUrl === null ? [] : [pricesUrl]),
-  ]
-  const ownWebhook = webhook === null ? [] : [webhook.secret, ...keysIn(webhook.url)]
-  return [
-    seed,
-    ...passwordOf(databaseUrl),
-    ...addresses.flatMap(keysIn),
-    ...ownWebhook,
-    tls?.key ?? '',
-  ].filter((secret) => secret !== '')
+export function secretsOfService({ databaseUrl, seed, tls, webhook, ...config }: ServiceConfig): string[] {
+  const addresses = [...config.networks.flatMap(({ rpcUrls }) => rpcUrls), config.pricesUrl, webhook?.url]
+  return [seed, ...passwordOf(databaseUrl), ...addresses.flatMap(keysIn), webhook?.secret, tls?.key].filter(
+    isGiven,
+  )
+}
+
+function isGiven(secret: string | null | undefined): secret is string {
+  return secret !== null && secret !== undefined && secret !== ''
 }
 
 /** Includes the query. User, path and query are otherwise plain words. */
@@ -70,11 +51,11 @@ function passwordOf(text: string): string[] {
 }
 
 /** A key may be anywhere: the password, the values of the query, and long user and path segments. */
-function keysIn(text: string): string[] {
-  const url = URL.parse(text)
+function keysIn(text: string | null | undefined): string[] {
+  const url = URL.parse(text ?? '')
   if (url === null) return []
   const long = [url.username, ...url.pathname.split('/')].filter(({ length }) => length >= keyLengthMin)
-  return [...passwordOf(text), ...long, ...long.map(decoded), ...url.searchParams.values()]
+  return [...passwordOf(url.href), ...long, ...long.map(decoded), ...url.searchParams.values()]
 }
 
 /** Shorter ones are words, such as `v2` and `mainnet`. */

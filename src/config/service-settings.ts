@@ -1,9 +1,8 @@
 import { z } from 'zod'
-import type { NetworkName, NetworkSettings } from '../core/asset.ts'
-import { messageOf } from '../core/errors.ts'
+import type { NetworkSettings } from '../core/asset.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { type LogLevel, readLogLevel } from './environment-settings.ts'
-import { assetsOf, networkList, rpcName, unpinnedOf } from './network-schema.ts'
+import { httpSchemes, networkList, readNetworks, rpcName } from './network-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
 export type ServiceConfig = {
@@ -35,8 +34,6 @@ const ownNames = [
 /** Settings of the daemon, another program, in the same environment. */
 const daemonsNames = ['SERVICE_URL', 'SERVICE_API_KEY']
 
-const httpSchemes = ['http', 'https']
-
 export function serviceNamesIn(environment: Environment): string[] {
   return Object.keys(environment).filter((name) => {
     const plain = name.replace(/_FILE$/, '')
@@ -53,41 +50,27 @@ export function readServiceSettings(
   readText: (path: string) => string,
 ): { config: ServiceConfig; faults: string[] } {
   const reader = new EnvironmentReader(environment)
-  const file = readFile(reader, readText)
+  const parsed = parseServiceFile(reader.fileText('SERVICE_CONFIG', readText))
+  reader.faults.push(...parsed.faults.map((fault) => `SERVICE_CONFIG, ${fault}`))
+  const file = parsed.file ?? schema.parse({})
   const config = {
     databaseUrl: reader.url('SERVICE_DATABASE_URL', ['postgres', 'postgresql']),
     seed: reader.text('SERVICE_SEED'),
     host: reader.text('SERVICE_HOST', '127.0.0.1'),
     port: reader.port('SERVICE_PORT', 8081),
     tls: readTls(reader),
-    networks: networksOf(file ?? defaults(), reader),
+    networks: readNetworks(file.networks, reader).filter(({ rpcUrls }) => rpcUrls.length > 0),
     pricesUrl: readPricesUrl(reader),
     webhook: readWebhook(reader),
-    file: file ?? defaults(),
+    file,
     logLevel: readLogLevel(reader),
   }
-  refuseUnknown(environment, file, reader.faults)
+  const names = serviceNamesIn(environment)
+  // Networks are known only if the file can be read.
+  const checked = parsed.file === null ? names.filter((name) => !name.startsWith('RPC_')) : names
+  reader.refuseUnknown(checked, [...ownNames, ...file.networks.map(({ name }) => rpcName(name))])
   reader.refuseTypos()
   return { config, faults: [...new Set(reader.faults)] }
-}
-
-function readFile(reader: EnvironmentReader, readText: (path: string) => string): ServiceFile | null {
-  const path = reader.optional('SERVICE_CONFIG')
-  let text = ''
-  try {
-    if (path !== undefined && path !== '') text = readText(path)
-  } catch (error) {
-    reader.faults.push(`SERVICE_CONFIG cannot be read: ${messageOf(error)}`)
-  }
-  const { file, faults } = parseServiceFile(text)
-  reader.faults.push(...faults.map((fault) => `SERVICE_CONFIG, ${fault}`))
-  return file
-}
-
-function defaults(): ServiceFile {
-  const { file } = parseServiceFile('')
-  if (file === null) throw new Error('invariant broken: an empty file has no fault')
-  return file
 }
 
 function readPricesUrl(reader: EnvironmentReader): string | null {
@@ -116,43 +99,11 @@ function readPair(
   return null
 }
 
-function networksOf({ networks }: ServiceFile, reader: EnvironmentReader): NetworkSettings[] {
-  const named = networks.map((entry): NetworkSettings => {
-    const { name, family, chainId, genesisHash } = entry
-    return {
-      name: name as NetworkName,
-      family,
-      chainId,
-      genesisHash,
-      rpcUrls: reader.urls(rpcName(name), httpSchemes),
-      assets: assetsOf(entry),
-      unpinned: unpinnedOf(entry),
-    }
-  })
-  const served = named.filter(({ rpcUrls }) => rpcUrls.length > 0)
-  if (served.length === 0) {
-    const names = named.map(({ name }) => rpcName(name)).join(', ')
-    reader.faults.push(`none of ${names} is set: there would be no network`)
-  }
-  return served
-}
-
-/** Typos would silently leave settings at their defaults. Networks are known only if the file can be read. */
-function refuseUnknown(environment: Environment, file: ServiceFile | null, faults: string[]): void {
-  const known = [...ownNames, ...(file?.networks ?? []).map(({ name }) => rpcName(name))]
-  const strange = serviceNamesIn(environment).filter((name) => {
-    const plain = name.replace(/_FILE$/, '')
-    return !known.includes(plain) && !(file === null && plain.startsWith('RPC_'))
-  })
-  faults.push(...strange.map((name) => `${name} is no setting; known are ${known.join(', ')}`))
-}
-
 /** In quotes, because YAML rounds numbers. */
-const decimal = z.string('is no decimal in quotes, like "3000.5"').regex(/^\d{1,30}(\.\d{1,30})?$/, {
-  error: 'is no plain decimal, like "3000.5"',
-})
+const decimalForm = 'must be a decimal in quotes, like "3000.5"'
+const decimal = z.string(decimalForm).regex(/^\d{1,30}(\.\d{1,30})?$/, decimalForm)
 const basisPoints = z.int().min(0).max(9999)
-const some = duration.refine((time) => time > 0, 'is no time at all')
+const some = duration.refine((time) => time > 0, 'must be longer than 0')
 const count = z.int().positive()
 
 /** Settings that are neither secrets nor server URLs. Everything has a default. */

@@ -9,11 +9,11 @@ import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from '
 import { type AssetCatalog, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
 import { type SchemeName, webhookSection, withScheme } from './webhook-settings.ts'
-import { duration, parseYaml } from './yaml-file.ts'
+import { duration, parseYaml, refuseIn } from './yaml-file.ts'
 
 /** YAML rounds fractions and large numbers; whole numbers up to a limit are exact. */
 const units = z.union([
-  z.string().regex(/^\d{1,30}(\.\d{1,38})?$/, 'is no amount: write it like "1000" or "0.5"'),
+  z.string().regex(/^\d{1,30}(\.\d{1,38})?$/, 'must be an amount, like "1000" or "0.5"'),
   z.int().min(0).transform(String),
 ])
 
@@ -33,7 +33,7 @@ const alertsSection = z
   })
   .prefault({})
 
-const network = z.string().refine(isNetwork, 'is no address, nor a network like 10.0.0.0/8 or fd00::/8')
+const network = z.string().refine(isNetwork, 'must be an address, or a network like 10.0.0.0/8 or fd00::/8')
 
 const intakeSection = z
   .strictObject({
@@ -59,13 +59,15 @@ function isNetwork(text: string): boolean {
 
 const valuationSection = z
   .strictObject({
-    currency: z.string().regex(/^[A-Z]{3}$/, 'is not three capital letters, like EUR'),
-    maxAge: duration.refine((ms) => ms > 0, 'is no time at all').prefault('24h'),
+    currency: z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters, like EUR'),
+    maxAge: duration.refine((ms) => ms > 0, 'must be longer than 0').prefault('24h'),
   })
   .nullable()
   .default(null)
 
-const cron = z.string().refine(validate, 'is no cron expression, like "*/5 * * * * *" for every five seconds')
+const cron = z
+  .string()
+  .refine(validate, 'must be a cron expression, like "*/5 * * * * *" for every five seconds')
 
 /** Settings that are neither secrets nor server URLs. Everything has a default. */
 const schema = z
@@ -110,36 +112,32 @@ const schema = z
       .prefault({}),
   })
   .superRefine(({ networks: known, cases, alerts, service }, context) => {
-    for (const key of unknownLimits(cases.secondPersonAbove, known)) {
-      if (key === 'all') continue
-      const message = 'is neither "all" nor an asset of these settings, like base/USDC'
-      context.addIssue({ code: 'custom', path: ['cases', 'secondPersonAbove', key], message })
-    }
+    const refuse = refuseIn(context)
+    for (const key of unknownLimits(cases.secondPersonAbove, known))
+      if (key !== 'all')
+        refuse(
+          ['cases', 'secondPersonAbove', key],
+          'must be "all" or an asset of the settings, like base/USDC',
+        )
     const credited = { name: stableWalletNetwork, assets: [service.credit] }
-    for (const key of unknownLimits(alerts.lossAbove, [...known, credited])) {
-      const message = 'is no asset of these settings, like base/USDC'
-      context.addIssue({ code: 'custom', path: ['alerts', 'lossAbove', key], message })
-    }
+    for (const key of unknownLimits(alerts.lossAbove, [...known, credited]))
+      refuse(['alerts', 'lossAbove', key], 'must be an asset of the settings, like base/USDC')
   })
   .superRefine(({ networks: known, service: { senders } }, context) => {
     for (const [name, addresses] of Object.entries(senders)) {
       const family = known.find((one) => one.name === name)?.family
-      const refuse = (path: (string | number)[], message: string) =>
-        context.addIssue({ code: 'custom', path: ['service', 'senders', name, ...path], message })
+      const refuse = refuseIn(context, 'service', 'senders', name)
       if (family === undefined) {
-        refuse([], 'is no network of these settings')
+        refuse([], 'must be a network of the settings')
         continue
       }
-      for (const [place, address] of addresses.entries()) {
-        if (addressOf(family, address) === null) refuse([place], 'is no address of this network')
-      }
+      for (const [place, address] of addresses.entries())
+        if (addressOf(family, address) === null) refuse([place], 'must be an address of this network')
     }
   })
   .superRefine((file, context) => {
-    for (const { path, message } of readPolicies(file.policy, worldOf(file)).faults)
-      context.addIssue({ code: 'custom', path: ['policy', ...path], message })
-    for (const { path, message } of readAccounts(file.accounts, worldOf(file)).faults)
-      context.addIssue({ code: 'custom', path: ['accounts', ...path], message })
+    readPolicies(file.policy, worldOf(file), refuseIn(context, 'policy'))
+    readAccounts(file.accounts, worldOf(file), refuseIn(context, 'accounts'))
   })
 
 export type SettingsFile = z.output<typeof schema>

@@ -2,10 +2,10 @@ import { dirname, join, resolve } from 'node:path'
 import { type Asset, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import type { AlertRules } from '../core/cause.ts'
 import type { AccountLabel } from '../core/chart.ts'
-import { Fault, messageOf } from '../core/errors.ts'
+import { Fault } from '../core/errors.ts'
 import type { Policy, RoutePolicy } from '../core/policy.ts'
 import type { ContraRule } from '../core/posting.ts'
-import { accountsOf } from './accounts.ts'
+import { readAccounts } from './accounts.ts'
 import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import {
@@ -19,8 +19,8 @@ import {
   readTracing,
   type TracingSettings,
 } from './environment-settings.ts'
-import { assetsOf, readingOf, rpcName, unpinnedOf } from './network-schema.ts'
-import { policiesOf } from './policies.ts'
+import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
+import { readPolicies } from './policies.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
 import { readSchemeName, readWebhooks, type WebhookAuthSettings } from './webhook-settings.ts'
 
@@ -78,8 +78,6 @@ export type IntakeLimitSettings = {
 
 export type HttpBindAddress = { host: string; port: number }
 
-const httpSchemes = ['http', 'https']
-
 /**
  * @param readText reads the file that `DEPOSITD_CONFIG` names
  * @throws Fault `settings_bad` with every fault
@@ -91,15 +89,19 @@ export function parseSettings(environment: Environment, readText: (path: string)
     ...readStorageUrls(reader),
     service: serviceOf(reader, file),
     webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
-    networks: file === null ? [] : networksOf(file, reader),
+    networks: file === null ? [] : readNetworks(file.networks, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
     ops: readOps(reader),
     links: readLinks(reader),
     logLevel: readLogLevel(reader),
     tracing: readTracing(reader),
   }
+  reader.faults.push(...settings.networks.flatMap(quorumFaults))
   const canary = file && readCanary(reader, file)
-  refuseUnknown(environment, file, reader.faults)
+  if (file !== null) {
+    const names = Object.keys(environment).filter((name) => /^(DEPOSITD|RPC)_/.test(name))
+    reader.refuseUnknown(names, ['DEPOSITD_CONFIG', ...file.networks.map(({ name }) => rpcName(name))])
+  }
   reader.refuseTypos()
   // Some settings are read twice, and report the same fault each time.
   const faults = [...new Set(reader.faults)]
@@ -111,13 +113,7 @@ function readSettingsFile(
   reader: EnvironmentReader,
   readText: (path: string) => string,
 ): SettingsFile | null {
-  const path = reader.optional('DEPOSITD_CONFIG')
-  let text = ''
-  try {
-    if (path !== undefined && path !== '') text = readText(path)
-  } catch (error) {
-    reader.faults.push(`DEPOSITD_CONFIG cannot be read: ${messageOf(error)}`)
-  }
+  const text = reader.fileText('DEPOSITD_CONFIG', readText)
   const { file, faults } = parseSettingsFile(text, readSchemeName(reader) ?? undefined)
   reader.faults.push(...faults.map((fault) => `DEPOSITD_CONFIG, ${fault}`))
   return file
@@ -141,42 +137,21 @@ function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settin
   }
 }
 
-/** Without an RPC URL, a network is not read. */
-function networksOf(file: SettingsFile, reader: EnvironmentReader): NetworkSettings[] {
-  const networks = file.networks.map((entry): NetworkSettings => {
-    const { family, chainId, genesisHash } = entry
-    const rpcUrls = reader.urls(rpcName(entry.name), httpSchemes)
-    reader.faults.push(...quorumFaults(entry, rpcUrls))
-    return {
-      name: entry.name as NetworkName,
-      family,
-      chainId,
-      genesisHash,
-      rpcUrls,
-      assets: assetsOf(entry),
-      unpinned: unpinnedOf(entry),
-      reading: readingOf(entry),
-    }
-  })
-  if (networks.every(({ rpcUrls }) => rpcUrls.length === 0)) {
-    reader.faults.push(
-      `none of ${networks.map(({ name }) => rpcName(name)).join(', ')} is set: no chain could be read`,
-    )
-  }
-  return networks
-}
-
 /** One node that is listed twice would agree with itself. */
-function quorumFaults({ name, quorum }: SettingsFile['networks'][number], urls: readonly string[]): string[] {
-  const nodes = new Set(urls.map((url) => URL.parse(url)?.href)).size
+function quorumFaults({ name, rpcUrls, reading }: NetworkSettings): string[] {
+  const nodes = new Set(rpcUrls.map((url) => URL.parse(url)?.href)).size
+  const quorum = reading?.quorum ?? 1
   if (nodes === 0 || nodes >= quorum) return []
   return [
-    `${rpcName(name)} names ${nodes} of the ${quorum} different nodes that networks.${name}.quorum asks for`,
+    `${rpcName(name)} must name at least ${quorum} different nodes, the quorum of ${name}; it names ${nodes}`,
   ]
 }
 
+/** What the schema accepted is not refused again. */
+const acceptAll = () => undefined
+
 function fileSettings({ policy, accounts, ...file }: SettingsFile) {
-  const { contras, ...chart } = accountsOf(accounts, worldOf(file))
+  const { contras, ...chart } = readAccounts(accounts, worldOf(file), acceptAll)
   const { networks, service, intake, cases, alerts, valuation } = file
   const { pollOverlap, pollYoung, pollQuiet, pollAll, ...schedule } = file.schedule
   const senders = networks.flatMap(({ name, family }) =>
@@ -194,7 +169,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     startHeights: new Map(starts),
     creditAsset: creditAssetOf(service),
     senders: new Set(senders),
-    ...policiesOf(policy, worldOf(file)),
+    ...readPolicies(policy, worldOf(file), acceptAll),
     contras,
     accounts: chart,
     secondPersonAbove: new Map(Object.entries(cases.secondPersonAbove)),
@@ -207,16 +182,6 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     valuation: valuation && { currency: valuation.currency, maxAgeMs: valuation.maxAge },
     poll: { overlapMs: pollOverlap, youngMs: pollYoung, quietMs: pollQuiet, sweepEveryMs: pollAll },
   }
-}
-
-/** A typo would silently leave a setting at its default. */
-function refuseUnknown(environment: Environment, file: SettingsFile | null, faults: string[]): void {
-  const known = new Set(['DEPOSITD_CONFIG', ...(file?.networks.map(({ name }) => rpcName(name)) ?? [])])
-  const strange = Object.keys(environment)
-    .filter((name) => /^(DEPOSITD|RPC)_/.test(name))
-    .filter((name) => !known.has(name.replace(/_FILE$/, '')))
-  if (file !== null)
-    faults.push(...strange.map((name) => `${name} is no setting; known are ${[...known].join(', ')}`))
 }
 
 const followedNames = ['DEPOSITD_CONFIG_FILE', 'WEBHOOK_SCHEME_FILE', 'WEBHOOK_SECRETS_FILE']

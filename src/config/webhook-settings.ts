@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
 import type { EnvironmentReader } from './environment.ts'
-import { duration } from './yaml-file.ts'
+import { duration, refuseIn } from './yaml-file.ts'
 
 /** Valid for webhooks received from `notBefore` on and before `notAfter`; null is no bound. */
 export type SecretSetting = { text: string; notBefore: Date | null; notAfter: Date | null }
@@ -63,7 +63,7 @@ export function parseSecrets(text: string, faults: string[]): SecretSetting[] {
     .filter((line) => line.trim() !== '')
     .flatMap((line) => line.split(','))
     .map((entry) => entry.trim())
-  if (entries.includes('')) faults.push('WEBHOOK_SECRETS has an empty place in its list')
+  if (entries.includes('')) faults.push('WEBHOOK_SECRETS has an empty entry')
   return entries.map((entry, place) => {
     const { secret, problem } = parseSecret(entry)
     if (problem !== null) faults.push(`WEBHOOK_SECRETS: secret ${place + 1} ${problem}`)
@@ -86,7 +86,7 @@ function problemOf({ text, notBefore, notAfter }: SecretSetting, bounds: string)
   if ((bounds.match(/not-before/g) ?? []).length > 1 || (bounds.match(/not-after/g) ?? []).length > 1)
     return 'has a bound more than once'
   if ([notBefore, notAfter].some((time) => time !== null && Number.isNaN(time.getTime())))
-    return 'has a bound that is no time like 2026-12-01T00:00:00Z'
+    return 'needs a time like 2026-12-01T00:00:00Z as its bound'
   const isNever = notBefore !== null && notAfter !== null && notAfter <= notBefore
   return isNever ? 'ends before it begins' : null
 }
@@ -114,9 +114,9 @@ export type SchemeName = (typeof schemeNames)[number]
 /** Node reports header names in lower case. */
 const headerName = z
   .string()
-  .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'is no name of a header')
+  .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a header')
   .toLowerCase()
-const field = z.string().regex(/^[\w.-]{1,40}$/, 'is no name of a field in a header like "t=…,v1=…"')
+const field = z.string().regex(/^[\w.-]{1,40}$/, 'must be the name of a field in a header like "t=…,v1=…"')
 const prefix = z.string().max(100)
 const tolerance = duration.prefault('5m')
 
@@ -169,32 +169,25 @@ const publicKey = z
   })
   .superRefine(checkTemplate)
 
-export const webhookSection = z.discriminatedUnion(
-  'scheme',
-  [
-    /** `headers` is the common prefix of the three header names, as in `webhook-id`. */
-    z.strictObject({
-      scheme: z.literal('standard-webhooks'),
-      headers: headerName.default('webhook'),
-      tolerance,
-    }),
-    z.strictObject({ scheme: z.literal('svix'), headers: headerName.default('svix'), tolerance }),
-    z.strictObject({
-      scheme: z.literal('stripe'),
-      header: headerName.default('stripe-signature'),
-      tolerance,
-    }),
-    z.strictObject({ scheme: z.literal('github'), header: headerName.default('x-hub-signature-256') }),
-    hmac,
-    publicKey,
-    z.strictObject({ scheme: z.literal('shared-secret'), header: headerName, prefix: prefix.default('') }),
-    z.strictObject({ scheme: z.literal('none') }),
-  ],
-  {
-    error: ({ code }) =>
-      code === 'invalid_union' ? `is no scheme; it takes ${schemeNames.join(', ')}` : undefined,
-  },
-)
+export const webhookSection = z.discriminatedUnion('scheme', [
+  /** `headers` is the common prefix of the three header names, as in `webhook-id`. */
+  z.strictObject({
+    scheme: z.literal('standard-webhooks'),
+    headers: headerName.default('webhook'),
+    tolerance,
+  }),
+  z.strictObject({ scheme: z.literal('svix'), headers: headerName.default('svix'), tolerance }),
+  z.strictObject({
+    scheme: z.literal('stripe'),
+    header: headerName.default('stripe-signature'),
+    tolerance,
+  }),
+  z.strictObject({ scheme: z.literal('github'), header: headerName.default('x-hub-signature-256') }),
+  hmac,
+  publicKey,
+  z.strictObject({ scheme: z.literal('shared-secret'), header: headerName, prefix: prefix.default('') }),
+  z.strictObject({ scheme: z.literal('none') }),
+])
 
 type WebhookSection = z.output<typeof webhookSection>
 
@@ -210,24 +203,19 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-type WebhookIssueSink = {
-  addIssue(issue: { code: 'custom'; path: (string | number)[]; message: string }): void
-}
 type TemplateSettings = { template: string; id?: unknown; timestamp?: unknown }
 
 /** A value that is read but not signed could be forged; one that is signed but not read cannot be verified. */
-function checkTemplate(value: TemplateSettings, context: WebhookIssueSink): void {
-  const refuse = (path: string, message: string) =>
-    context.addIssue({ code: 'custom', path: [path], message })
+function checkTemplate(value: TemplateSettings, context: z.RefinementCtx): void {
+  const refuse = (name: string, message: string) => refuseIn(context)([name], message)
   const places = [...value.template.matchAll(/\{(\w*)\}/g)].map(([, name = '']) => name)
-  if (places.filter((name) => name === 'body').length !== 1) refuse('template', 'must hold {body} once')
+  if (places.filter((name) => name === 'body').length !== 1) refuse('template', 'must contain {body} once')
   for (const name of places.filter((one) => !['id', 'timestamp', 'body'].includes(one)))
-    refuse('template', `holds {${name}}; it takes {id}, {timestamp} and {body}`)
+    refuse('template', `must contain {id}, {timestamp} and {body} only, not {${name}}`)
   for (const name of ['id', 'timestamp'] as const) {
     const count = places.filter((one) => one === name).length
-    if (count > 1) refuse('template', `holds {${name}} more than once`)
-    if (count > 0 && value[name] === undefined) refuse(name, 'is missing, though the template holds it')
-    if (count === 0 && value[name] !== undefined)
-      refuse(name, `is not signed: the template does not hold {${name}}`)
+    if (count > 1) refuse('template', `must contain {${name}} at most once`)
+    if (count > 0 && value[name] === undefined) refuse(name, 'is missing, though the template contains it')
+    if (count === 0 && value[name] !== undefined) refuse(name, `is not signed: add {${name}} to the template`)
   }
 }

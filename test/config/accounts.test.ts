@@ -55,12 +55,10 @@ test('accounts and all that fit a pattern are given codes and names', () => {
   ])
 })
 
-const own =
-  'is no account: write it like assets:bank:main, below assets, liabilities, equity, income or expenses'
+const own = 'must be an account like assets:bank:main, below assets, liabilities, equity, income or expenses'
 const contra =
-  'is neither liability, income, own_funds nor an account below liabilities, income or equity, in which {kind} and {id} stand for the owner'
-const idle =
-  'fits no account that is known: those of docs/accounting.md, and those of accounts.own and accounts.contra'
+  'must be liability, income, own_funds or an account below liabilities, income or equity, in which {kind} and {id} stand for the owner'
+const idle = 'must fit an account of docs/accounting.md, accounts.own or accounts.contra'
 
 test.each<[string, string, string]>([
   ['no class', '{ own: ["bank:main"] }', `accounts.own.0: ${own}`],
@@ -86,7 +84,7 @@ test.each<[string, string, string]>([
   [
     'an unknown network',
     '{ contra: [{ match: { network: { in: bse } }, account: income }] }',
-    'accounts.contra.0.match.network.in: is no network of these settings; known are base',
+    'accounts.contra.0.match.network.in: must be a network of the settings: base',
   ],
   [
     'what is delivered',
@@ -116,12 +114,12 @@ test.each<[string, string, string]>([
   [
     'a code that YAML would take for a number',
     '{ labels: [{ account: "assets:*", code: 0100 }] }',
-    'accounts.labels.0.code: is no text: write it in quotes, like "1100"',
+    'accounts.labels.0.code: must be text in quotes, like "1100"',
   ],
   [
     'a label that says nothing',
     '{ labels: [{ account: "assets:*" }] }',
-    'accounts.labels.0: has neither code nor name',
+    'accounts.labels.0: needs a code or a name',
   ],
 ])('%s is refused', (_what, accounts, fault) => {
   expect(faultsOf(file(` ${accounts}`))).toEqual([fault])

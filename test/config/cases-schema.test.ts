@@ -13,9 +13,9 @@ test('limits are kept as text, whole numbers too, and are none by default', () =
 test.each([
   ['{ all: 0.5 }', 'cases.secondPersonAbove.all'],
   ['{ all: -1 }', 'cases.secondPersonAbove.all'],
-  ['{ all: "1e3" }', 'is no amount'],
-  ['{ USDC: 1 }', 'neither "all" nor an asset'],
-  ['{ base/USDX: 1 }', 'is neither "all" nor an asset of these settings'],
+  ['{ all: "1e3" }', 'must be an amount'],
+  ['{ USDC: 1 }', 'must be "all" or an asset'],
+  ['{ base/USDX: 1 }', 'must be "all" or an asset of the settings'],
 ])('%s is refused', (limits, fault) => {
   expect(faultsOf(`cases: { secondPersonAbove: ${limits} }`).join('\n')).toContain(fault)
 })

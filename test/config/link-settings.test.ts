@@ -25,8 +25,8 @@ test('links lead to the addresses that are set, and to none by default', () => {
 })
 
 test.each<[string, string]>([
-  ['ftp://deposits.example', 'PUBLIC_URL is no address of the form http:// or https://'],
-  ['/console', 'PUBLIC_URL is no address of the form http:// or https://'],
+  ['ftp://deposits.example', 'PUBLIC_URL must be an address that begins with http:// or https://'],
+  ['/console', 'PUBLIC_URL must be an address that begins with http:// or https://'],
   ...[
     'https://me:secret@deposits.example',
     'https://deposits.example/?a=b',

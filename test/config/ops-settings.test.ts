@@ -34,9 +34,9 @@ test('it comes from a file, too', async () => {
 
 test.each([
   ['', 'OPS_TOKEN is empty'],
-  ['short', 'OPS_TOKEN has less than 16 characters: it could be guessed'],
-  [`${token} ${token}`, 'OPS_TOKEN holds something else than printable ASCII without blanks'],
-  [`${token}ü`, 'OPS_TOKEN holds something else than printable ASCII without blanks'],
+  ['short', 'OPS_TOKEN must have at least 16 characters, or it could be guessed'],
+  [`${token} ${token}`, 'OPS_TOKEN must be printable ASCII without blanks'],
+  [`${token}ü`, 'OPS_TOKEN must be printable ASCII without blanks'],
 ])('a token that is %j is a fault, and is not repeated', (text, fault) => {
   expect(read({ OPS_TOKEN: text }).faults).toEqual([fault])
 })

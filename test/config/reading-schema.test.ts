@@ -13,45 +13,45 @@ test.each<[string, string, string[]]>([
     'a finality by depth that nobody answers for',
     network(', finality: { depth: 64 }'),
     [
-      'networks.0.finality.depth: proves nothing by itself, for a chain can replace more blocks than any number; set bookOnDepth: true beside it if what lies that deep is to be booked all the same',
+      'networks.0.finality.depth: needs bookOnDepth: true beside it: a chain can replace any number of blocks, so a booked payment may be reversed',
     ],
   ],
   [
     'a finality by tag and depth',
     network(', finality: { tag: safe, depth: 64 }'),
-    ['networks.0.finality: names either a tag or a depth'],
+    ['networks.0.finality: needs either a tag or a depth'],
   ],
   [
     'a finality of nothing',
     network(', finality: {}'),
-    ['networks.0.finality: names either a tag or a depth'],
+    ['networks.0.finality: needs either a tag or a depth'],
   ],
   [
     'a tag that is booked on depth',
     network(', finality: { tag: safe, bookOnDepth: true }'),
-    ['networks.0.finality.bookOnDepth: goes with a depth only'],
+    ['networks.0.finality.bookOnDepth: needs a depth, not a tag'],
   ],
   [
     'two faults of one network',
     `networks: [{ name: s, family: solana, finality: { tag: safe }, genesisHash: O0,
       assets: [{ symbol: SOL, contract: native, decimals: 9 }] }]`,
     [
-      'networks.0.genesisHash: is no hash in base58',
-      'networks.0.finality: on Solana is the finalized commitment, and nothing else',
+      'networks.0.genesisHash: must be a hash in base58',
+      'networks.0.finality: must be { tag: finalized } on Solana',
     ],
   ],
   [
     'a weaker finality of Solana',
     `networks: [{ name: s, family: solana, finality: { tag: safe },
       assets: [{ symbol: SOL, contract: native, decimals: 9 }] }]`,
-    ['networks.0.finality: on Solana is the finalized commitment, and nothing else'],
+    ['networks.0.finality: must be { tag: finalized } on Solana'],
   ],
   [
     'a genesis hash of an EVM network',
     network(', genesisHash: 5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d'),
-    ['networks.0.genesisHash: is of Solana; an EVM network is known by its chainId'],
+    ['networks.0.genesisHash: is for Solana; an EVM network is identified by its chainId'],
   ],
-  ['a quorum of nobody', network(', quorum: 0'), ['networks.0.quorum: Too small: expected number to be >=1']],
+  ['a quorum of nobody', network(', quorum: 0'), ['networks.0.quorum: must be at least 1']],
 ])('%s is a fault with its place', (_what, text, faults) => {
   expect(faultsOf(text)).toEqual(faults)
 })
@@ -74,10 +74,10 @@ test('how a network is read is a setting', () => {
 })
 
 test.each<[string, string[]]>([
-  ['https://one.example', ['RPC_BASE names 1 of the 2 different nodes that networks.base.quorum asks for']],
+  ['https://one.example', ['RPC_BASE must name at least 2 different nodes, the quorum of base; it names 1']],
   [
     'https://one.example, https://one.example/',
-    ['RPC_BASE names 1 of the 2 different nodes that networks.base.quorum asks for'],
+    ['RPC_BASE must name at least 2 different nodes, the quorum of base; it names 1'],
   ],
   ['https://one.example, https://two.example', []],
 ])('a quorum of two over %s', (urls, faults) => {

@@ -78,7 +78,11 @@ replaceAfter: 1h
 test.each<[string, Record<string, string>, string[]]>([
   ['no database', { SERVICE_DATABASE_URL: '' }, ['SERVICE_DATABASE_URL is empty']],
   ['an empty seed', { SERVICE_SEED: ' ' }, ['SERVICE_SEED is empty']],
-  ['a port that is none', { SERVICE_PORT: '70000' }, ['SERVICE_PORT is no port: "70000"']],
+  [
+    'a port that is none',
+    { SERVICE_PORT: '70000' },
+    ['SERVICE_PORT must be a port from 1 to 65535, not "70000"'],
+  ],
   [
     'half of TLS',
     { SERVICE_TLS_CERT: 'pem' },
@@ -92,14 +96,14 @@ test.each<[string, Record<string, string>, string[]]>([
   [
     'an address of prices that is none',
     { SERVICE_PRICES_URL: 'prices' },
-    ['SERVICE_PRICES_URL is no address of the form http:// or https://'],
+    ['SERVICE_PRICES_URL must be an address that begins with http:// or https://'],
   ],
   [
     'names that are misspelt',
     { SERVICE_PROT: '1', RPC_BASS: 'http://x' },
     [
-      expect.stringMatching(/^SERVICE_PROT is no setting; known are SERVICE_DATABASE_URL, /),
-      expect.stringMatching(/^RPC_BASS is no setting/),
+      expect.stringMatching(/^SERVICE_PROT is unknown; the settings are SERVICE_DATABASE_URL, /),
+      expect.stringMatching(/^RPC_BASS is unknown/),
     ],
   ],
 ])('%s is named', (_what, changes, expected) => {
@@ -109,7 +113,7 @@ test.each<[string, Record<string, string>, string[]]>([
 test('no network at all is named', () => {
   const { RPC_BASE: _, ...others } = required
   expect(faultsOf(others)).toEqual([
-    'none of RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA is set: there would be no network',
+    'none of RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA is set: no chain could be read',
   ])
 })
 
@@ -117,21 +121,21 @@ test.each<[string, string, string]>([
   [
     'a price that is a number',
     'quotes: { prices: { ETH/USDC: 3000.5 } }',
-    'quotes.prices.ETH/USDC: is no decimal in quotes',
+    'quotes.prices.ETH/USDC: must be a decimal in quotes',
   ],
   [
-    'a price that is no decimal',
+    'a price that must be a decimal',
     'quotes: { prices: { ETH/USDC: "3e3" } }',
-    'is no plain decimal, like "3000.5"',
+    'must be a decimal in quotes, like "3000.5"',
   ],
-  ['a fee of everything', 'quotes: { feeBasisPoints: 10000 }', 'quotes.feeBasisPoints: Too big'],
-  ['a time of nothing', 'pollEvery: 0s', 'pollEvery: is no time at all'],
-  ['a limit of nothing', 'limits: { connections: 0 }', 'limits.connections: Too small'],
-  ['an unknown key', 'sweeps: {}', 'the file: Unrecognized key: "sweeps"'],
+  ['a fee of everything', 'quotes: { feeBasisPoints: 10000 }', 'quotes.feeBasisPoints: must be at most 9999'],
+  ['a time of nothing', 'pollEvery: 0s', 'pollEvery: must be longer than 0'],
+  ['a limit of nothing', 'limits: { connections: 0 }', 'limits.connections: must be more than 0'],
+  ['an unknown key', 'sweeps: {}', 'the file: unknown key sweeps'],
   [
     'an unknown key of a network',
     'networks: [{ name: base, family: evm, chainId: 1, startBlock: 1, assets: [{ symbol: ETH, contract: native, decimals: 18 }] }]',
-    'networks.0: Unrecognized key: "startBlock"',
+    'networks.0: unknown key startBlock',
   ],
   ['no YAML', 'quotes: [', 'SERVICE_CONFIG, '],
 ])('%s in the file is named with its place', (_what, text, expected) => {

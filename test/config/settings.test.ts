@@ -85,18 +85,18 @@ test('every fault is named at once', () => {
   }
   expect(faultsOf(bad)).toMatchInlineSnapshot(`
     [
-      "WEBHOOK_SCHEME is "standard"; it takes standard-webhooks, svix, stripe, github, hmac, public-key, shared-secret, none",
+      "WEBHOOK_SCHEME must be one of standard-webhooks, svix, stripe, github, hmac, public-key, shared-secret, none, not "standard"",
       "DATABASE_URL is missing",
-      "QUEUE_URL is no address of the form redis:// or rediss:// or postgres:// or postgresql://",
-      "SERVICE_URL is no address of the form http:// or https://",
+      "QUEUE_URL must be an address that begins with redis:// or rediss:// or postgres:// or postgresql://",
+      "SERVICE_URL must be an address that begins with http:// or https://",
       "SERVICE_API_KEY is empty",
       "WEBHOOK_SECRETS is missing",
-      "RPC_BASE is no address of the form http:// or https://",
-      "HTTP_PORT is no port: "80a"",
-      "OPS_PORT is no port: "65536"",
-      "LOG_LEVEL is "loud"; it takes trace, debug, info, warn, error, fatal, silent",
-      "RPC_BSAE is no setting; known are DEPOSITD_CONFIG, RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA",
-      "DEPOSITD_CONFIGURATION is no setting; known are DEPOSITD_CONFIG, RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA",
+      "RPC_BASE must be an address that begins with http:// or https://",
+      "HTTP_PORT must be a port from 1 to 65535, not "80a"",
+      "OPS_PORT must be a port from 1 to 65535, not "65536"",
+      "LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "loud"",
+      "RPC_BSAE is unknown; the settings are DEPOSITD_CONFIG, RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA",
+      "DEPOSITD_CONFIGURATION is unknown; the settings are DEPOSITD_CONFIG, RPC_MAINNET, RPC_BASE, RPC_ARBITRUM, RPC_SOLANA",
     ]
   `)
 })
@@ -177,7 +177,7 @@ test('a settings file that cannot be read is a fault beside the others', () => {
       throw new Error('ENOENT: no such file')
     }),
   ).toThrow(
-    'settings_bad: faults DEPOSITD_CONFIG cannot be read: ENOENT: no such file; HTTP_PORT is no port: "x"',
+    'settings_bad: faults DEPOSITD_CONFIG cannot be read: ENOENT: no such file; HTTP_PORT must be a port from 1 to 65535, not "x"',
   )
 })
 
@@ -185,9 +185,9 @@ test('a name with a slip of the hand is named beside the setting that was meant'
   expect(
     faultsOf({ LOG_LEVLE: 'debug', QUEUE_ULR_FILE: '/run/queue', OPS_PROT: '1', HTTPS_PORT: '2' }),
   ).toEqual([
-    'LOG_LEVLE is no setting; LOG_LEVEL is one',
-    'QUEUE_ULR_FILE is no setting; QUEUE_URL_FILE is one',
-    'OPS_PROT is no setting; OPS_PORT is one',
+    'LOG_LEVLE is unknown; did you mean LOG_LEVEL?',
+    'QUEUE_ULR_FILE is unknown; did you mean QUEUE_URL_FILE?',
+    'OPS_PROT is unknown; did you mean OPS_PORT?',
   ])
 })
 
@@ -200,7 +200,7 @@ test('commands that need only the database ask for nothing else', () => {
   expect(parseDatabaseUrl({ DATABASE_URL: 'postgresql://db/x' })).toBe('postgresql://db/x')
   expect(() => parseDatabaseUrl({})).toThrow('DATABASE_URL is missing')
   expect(() => parseDatabaseUrl({ DATABASE_URL: 'mysql://user:hunter2@db' })).toThrow(
-    /^settings_bad: faults DATABASE_URL is no address of the form postgres:\/\/ or postgresql:\/\/$/,
+    /^settings_bad: faults DATABASE_URL must be an address that begins with postgres:\/\/ or postgresql:\/\/$/,
   )
 })
 

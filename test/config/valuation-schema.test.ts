@@ -9,9 +9,9 @@ test('nothing is valued by default; where a currency is named, prices may be a d
 
 test.each([
   ['{}', 'valuation.currency'],
-  ['{ currency: euro }', 'is not three capital letters'],
-  ['{ currency: EUR, maxAge: 1 day }', 'is no duration'],
-  ['{ currency: EUR, maxAge: 0s }', 'is no time at all'],
+  ['{ currency: euro }', 'must be three capital letters'],
+  ['{ currency: EUR, maxAge: 1 day }', 'must be a duration'],
+  ['{ currency: EUR, maxAge: 0s }', 'must be longer than 0'],
   ['{ currency: EUR, source: ECB }', 'source'],
 ])('%s is refused', (valuation, fault) => {
   expect(faultsOf(`valuation: ${valuation}`).join('\n')).toContain(fault)

@@ -36,7 +36,7 @@ function conformance(...words: string[]): Promise<Ran> {
 test.each([
   [[], '--url and --key-file are needed'],
   [['--url', 'http://127.0.0.1:1'], '--url and --key-file are needed'],
-  [['--url', 'example.com', ...withKey], '--url is no address of the form http:// or https://'],
+  [['--url', 'example.com', ...withKey], '--url must be an address that begins with http:// or https://'],
   [['--url', 'http://x', ...withKey, '--other', 'base:ETH'], 'is not of the form network:asset:amount'],
   [['--url', 'http://x', ...withKey, '--amount', '0'], '--amount is no decimal above 0: 0'],
   [['--url', 'http://x', ...withKey, '--ca', '/nowhere.pem'], '--ca cannot be read: /nowhere.pem'],

@@ -71,9 +71,9 @@ test('every key of the profile has a row, and every row a key', () => {
   const rows = tableRows(page)
     .map(({ name }) => name)
     .filter((name) => /^(webhook|record|networks|assets)\b/.test(name))
-  const unknown = rows.filter((name) => faultOf(name)?.includes('Unrecognized key'))
+  const unknown = rows.filter((name) => faultOf(name)?.includes('unknown key'))
   expect(unknown).toEqual([])
-  expect(faultOf('record.nothing')).toContain('Unrecognized key')
+  expect(faultOf('record.nothing')).toContain('unknown key')
   // The page shows the calls of owners, which are declared before, by an example.
   const [, source = ''] = readText('src/provider/profile/profile-schema.ts').split(
     'export const ownersSchema',
@@ -90,5 +90,5 @@ test('every key of the profile has a row, and every row a key', () => {
 function faultOf(name: string): string | undefined {
   const names = name.split('.')
   const text = names.map((key, depth) => `${'  '.repeat(depth)}${key}:`).join('\n')
-  return parseProfile(`${text} {}\n`).faults.find((fault) => fault.includes('Unrecognized key'))
+  return parseProfile(`${text} {}\n`).faults.find((fault) => fault.includes('unknown key'))
 }

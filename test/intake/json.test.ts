@@ -67,8 +67,9 @@ test('a document holds at most twenty thousand brackets and commas', () => {
   expect(isJson(Buffer.from(list(10_001, '{}')))).toBe(false)
 })
 
+const nested = (depth: number) => Buffer.from('[{"a":'.repeat(depth / 2) + '1' + '}]'.repeat(depth / 2))
+
 test('a document is at most 64 levels deep', () => {
-  const nested = (depth: number) => Buffer.from('[{"a":'.repeat(depth / 2) + '1' + '}]'.repeat(depth / 2))
   expect(isJson(nested(64))).toBe(true)
   expect(isJson(nested(66))).toBe(false)
 })

@@ -1,10 +1,11 @@
 import { z } from 'zod'
+import { refuseIn } from '../../config/yaml-file.ts'
 
 /**
  * Names joined by dots. A number is an index into a list, from the end if negative (`timeline.-1.status`). A
  * leading `$.` starts at the payload instead of the record.
  */
-export const pathSchema = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'is no path: names joined by dots')
+export const pathSchema = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'must be a path: names joined by dots')
 
 const presence = z.enum(['required', 'nullable', 'optional'])
 
@@ -27,16 +28,21 @@ function base(usual: FieldPresence) {
 }
 
 function field<Shape extends z.ZodRawShape>(shape: Shape) {
-  const long = z.strictObject(shape).superRefine((value, context) => {
+  const long = z.strictObject(shape, { error: expectation }).superRefine((value, context) => {
     const { paths, otherwise } = value as unknown as { paths: readonly string[]; otherwise?: string }
-    if (paths.length > 0 || otherwise !== undefined) return
-    context.addIssue({ code: 'custom', path: ['paths'], message: 'is empty, and there is no "otherwise"' })
+    if (paths.length === 0 && otherwise === undefined)
+      refuseIn(context)(['paths'], 'must not be empty without "otherwise"')
   })
   return z.preprocess((value) => {
     if (typeof value === 'string' || Array.isArray(value)) return { paths: value }
     if (typeof value !== 'object' || value === null) return value
     return { paths: [], ...('otherwise' in value && { presence: 'optional' }), ...value }
   }, long)
+}
+
+function expectation({ code, input }: z.core.$ZodRawIssue): string | undefined {
+  const isOther = code === 'invalid_type' && input !== undefined
+  return isOther ? 'must be a path, a list of paths, or keys with values' : undefined
 }
 
 export const textField = (usual: FieldPresence) => field(base(usual))

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { refuseIn } from '../../config/yaml-file.ts'
 import { amountField, assetField, pathSchema, textField, timeField, wordField } from './field-schema.ts'
 
-const callPath = z.string().regex(/^\/[^\s?#]*$/, 'is no path of a call: it begins with /')
+const callPath = z.string().regex(/^\/[^\s?#]*$/, 'must be the path of a call, which begins with /')
 const parameter = z.string().min(1)
 
 /**
@@ -50,7 +51,7 @@ export const listSchema = z
       .preprocess(
         (value) => (typeof value === 'string' ? { path: value } : value),
         z.strictObject({
-          path: callPath.refine((path) => path.includes('{id}'), 'names no {id}'),
+          path: callPath.refine((path) => path.includes('{id}'), 'must contain {id}'),
           record: pathSchema.optional(),
         }),
       )
@@ -60,10 +61,9 @@ export const listSchema = z
   })
   .superRefine(({ pages, order, since }, context) => {
     if (pages !== 'since') return
-    const refuse = (path: string, message: string) =>
-      context.addIssue({ code: 'custom', path: [path], message })
-    if (since === undefined) refuse('since', 'is needed if pages are by since')
-    if (order !== 'oldest-first') refuse('order', 'must be oldest-first if pages are by since')
+    const refuse = refuseIn(context)
+    if (since === undefined) refuse(['since'], 'is needed if pages are by since')
+    if (order !== 'oldest-first') refuse(['order'], 'must be oldest-first if pages are by since')
   })
 
 export type ListProfile = z.output<typeof listSchema>

@@ -140,7 +140,7 @@ test('a policy file is refused with the line of its fault', async () => {
     'depositd: new.yaml, line 4, policy.routes.0.tolerance.amount: is "0.0000001", and USDC on arbitrum has 6 decimals\n',
   )
   expect(await refused(`${tolerant}service: {}\n`)).toBe(
-    'depositd: new.yaml, line 5, the file: Unrecognized key: "service"\n',
+    'depositd: new.yaml, line 5, the file: unknown key service\n',
   )
   const gone = await world.depositd('reconcile --policy gone.yaml --dry-run')
   expect(gone.err).toMatch(/^depositd: --policy cannot be read: ENOENT/)

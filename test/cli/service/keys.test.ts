@@ -129,7 +129,7 @@ test.each([
   [
     'mysql://me:hunter2@db/x',
     2,
-    'SERVICE_DATABASE_URL is no address of the form postgres:// or postgresql://',
+    'SERVICE_DATABASE_URL must be an address that begins with postgres:// or postgresql://',
   ],
   ['', 2, 'SERVICE_DATABASE_URL is empty'],
   [
