@@ -72,7 +72,9 @@ test('a stack trace is shown only where it is asked for', async () => {
 test('a database address that is no address of one is named, and its password is not', async () => {
   const { status, err } = await runCommand('deposits list', { DATABASE_URL: 'mysql://me:hunter2@db/x' })
   expect(status).toBe(2)
-  expect(err).toBe('depositd: DATABASE_URL must be an address that begins with postgres:// or postgresql://\n')
+  expect(err).toBe(
+    'depositd: DATABASE_URL must be an address that begins with postgres:// or postgresql://\n',
+  )
 })
 
 test('a database that does not answer ends with status 4 and one line', async () => {

@@ -65,7 +65,8 @@ export function readOptions(words: readonly string[]): Options | null {
   const { url, json } = values
   const key = textOf(values, 'key-file')
   if (url === undefined || key === null) throw new WrongUse('--url and --key-file are needed')
-  if (!/^https?:\/\/./.test(url)) throw new WrongUse(`--url must be an address that begins with http:// or https://`)
+  if (!/^https?:\/\/./.test(url))
+    throw new WrongUse(`--url must be an address that begins with http:// or https://`)
   return {
     json,
     subject: {
