@@ -1,4 +1,4 @@
-import { readDecimals } from '../chain/decimals.ts'
+import { readDecimals } from '../chain/reader.ts'
 import { isQueueInDatabase, type StorageUrls } from '../config/environment-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'

@@ -11,8 +11,8 @@ type PoolOptions<Node> = {
   nodes: readonly Node[]
   /** Rest after one failure. */
   restMs: number
-  /** Throws Fault `settings_bad` for another chain. */
-  identify: (node: Node) => Promise<void>
+  /** Empty if the node is of the right chain. */
+  chainFaults: (node: Node) => Promise<readonly string[]>
   observe?: (node: { host: string; score: number }) => void
   /** Defaults to `performance.now()`. */
   nowMs?: () => number
@@ -33,8 +33,9 @@ export class Pool<Node extends PooledNode> {
   }
 
   /** @throws Fault `settings_bad` if it is another chain */
-  identify(node: Node): Promise<void> {
-    return this.#options.identify(node)
+  async identify(node: Node): Promise<void> {
+    const faults = await this.#options.chainFaults(node)
+    if (faults.length > 0) throw new Fault('settings_bad', { faults })
   }
 
   async on<Result>(node: Node, work: (node: Node) => Promise<Result>): Promise<Result> {
@@ -195,23 +196,4 @@ export function scoreOf({ failing, latencyMs }: NodeHealth): number {
 
 function smoothed(old: number, latest: number): number {
   return old + (latest - old) * weight
-}
-
-/**
- * A node that does not answer is skipped as long as another does: it is checked before its first read.
- * @throws Fault `settings_bad` with all problems found; `remote_failed` if no node answers
- */
-export async function requireIdentity<Node>(
-  nodes: readonly Node[],
-  faultsOf: (node: Node) => Promise<readonly string[]>,
-): Promise<void> {
-  const outcomes = await Promise.allSettled(nodes.map(faultsOf))
-  const faults = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? outcome.value : []))
-  if (faults.length > 0) throw new Fault('settings_bad', { faults })
-  const failures = outcomes.flatMap((outcome): unknown[] =>
-    outcome.status === 'rejected' ? [outcome.reason] : [],
-  )
-  const bug = failures.find((failure) => !isFault(failure, 'remote_failed'))
-  if (bug !== undefined) throw bug
-  if (failures.length === nodes.length) throw failures[0]
 }

@@ -143,7 +143,11 @@ export type UnreadObserver = (transaction: {
   tx: string | null
 }) => void
 
-export type FullChainReader = ChainReader & OnDemandReader
+export type FullChainReader = ChainReader &
+  OnDemandReader & {
+    /** From each node that answers, in the order of the keys; null if there is no token. */
+    readDecimals(keys: readonly AssetKey[]): Promise<readonly (readonly (number | null)[])[]>
+  }
 
 /** For metrics. */
 export type RpcObserver = (request: {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readDecimals } from '../../src/chain/decimals.ts'
 import { createEvmReader } from '../../src/chain/evm/reader.ts'
+import { readDecimals } from '../../src/chain/reader.ts'
 import { createSolanaReader } from '../../src/chain/solana/reader.ts'
 import type { NetworkSettings } from '../../src/chain/types.ts'
 import {

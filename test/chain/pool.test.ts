@@ -26,16 +26,15 @@ beforeEach(() => {
     nodes,
     restMs,
     nowMs: () => nowMs,
-    identify,
+    chainFaults,
     observe: ({ host, score }) => void scores.set(host, score),
   })
 })
 
-function identify({ name }: Node): Promise<void> {
+function chainFaults({ name }: Node): Promise<string[]> {
   identified.push(name)
   if (away.has(name)) return Promise.reject(failureOf(name))
-  const faults = [`${name} is of another chain`]
-  return strange.has(name) ? Promise.reject(new Fault('settings_bad', { faults })) : Promise.resolve()
+  return Promise.resolve(strange.has(name) ? [`${name} is of another chain`] : [])
 }
 
 function failureOf(name: string): Fault {

@@ -42,7 +42,7 @@ beforeEach(() => {
 function quorum(count = nodes.length): Quorum<Node> {
   return new Quorum({
     network: base,
-    pool: new Pool({ nodes: nodes.slice(0, count), restMs: 1000, identify: () => Promise.resolve() }),
+    pool: new Pool({ nodes: nodes.slice(0, count), restMs: 1000, chainFaults: () => Promise.resolve([]) }),
     quorum: 2,
     finalHeight: ({ final }) => Promise.resolve(final),
   })
@@ -183,14 +183,13 @@ describe.each([1, 2])('where %i must agree', (agreeing) => {
     async (way) => {
       let replaced = false
       for (const node of nodes) node.step = 50n
-      const elsewhere = new Fault('settings_bad', { faults: ['one is of another chain'] })
       const reported = new Quorum({
         network: base,
         pool: new Pool({
           nodes,
           restMs: 1000,
-          identify: ({ name }) =>
-            replaced && name === 'one' ? Promise.reject(elsewhere) : Promise.resolve(),
+          chainFaults: ({ name }) =>
+            Promise.resolve(replaced && name === 'one' ? ['one is of another chain'] : []),
         }),
         quorum: agreeing,
         finalHeight: ({ final }) => Promise.resolve(final),

@@ -1,46 +1,16 @@
 import type { Hex } from 'viem'
-import { type Asset, type AssetKey, assetCode, nativeDecimals } from '../../core/asset.ts'
-import { Fault } from '../../core/errors.ts'
+import { type AssetKey, assetCode, nativeDecimals } from '../../core/asset.ts'
 import { StatedError } from '../json-rpc.ts'
-import { mapBounded } from '../map-bounded.ts'
 import { rpcSetting } from '../options.ts'
 import type { NetworkSettings } from '../types.ts'
-import { finalityFaults } from './finality.ts'
 import { ask, type EvmNode, type EvmRequest } from './node.ts'
-import { traceFaults } from './traces.ts'
 
-export async function identityFaults(
-  node: EvmNode,
-  settings: NetworkSettings,
-  atOnce: number,
-): Promise<string[]> {
-  const chain = await chainFaults(node, settings)
-  if (chain.length > 0) return chain
-  const finality = await finalityFaults(node, settings)
-  const traces = await traceFaults(node, settings)
-  const decimals = await mapBounded(settings.assets, atOnce, (asset) => decimalsFaults(node, asset))
-  return [...finality, ...traces, ...decimals.flat()]
-}
-
-/** @throws Fault `settings_bad` if the node is of another chain */
-export async function requireChain(node: EvmNode, settings: NetworkSettings): Promise<void> {
-  const faults = await chainFaults(node, settings)
-  if (faults.length > 0) throw new Fault('settings_bad', { faults })
-}
-
-async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): Promise<string[]> {
+/** Empty if the node is of the right chain. */
+export async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): Promise<string[]> {
   const found = Number(await ask(node, 'chain id', (request) => request({ method: 'eth_chainId' })))
   return found === chainId
     ? []
     : [`${rpcSetting(name)}: expected chain id ${chainId}, found ${found} (${node.name})`]
-}
-
-async function decimalsFaults(node: EvmNode, { key, symbol, decimals }: Asset): Promise<string[]> {
-  const found = await readDecimals(node, key)
-  if (found === decimals) return []
-  return [
-    `asset ${symbol} (${key}): expected decimals ${decimals}, found ${found ?? 'no token contract'} (${node.name})`,
-  ]
 }
 
 /** Null if there is no token at its address. */

@@ -1,8 +1,11 @@
 import { numberToHex, type RpcTransactionReceipt } from 'viem'
-import type { Address, TxId } from '../../core/asset.ts'
+import type { Address, AssetKey, TxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
+import { type DatedHeight, heightAt } from '../height-at.ts'
+import { askEach, decimalsFaults, requireIdentity } from '../identity.ts'
+import { mapBounded } from '../map-bounded.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { Pool, refusal, requireIdentity } from '../pool.ts'
+import { Pool, refusal } from '../pool.ts'
 import { nodesWithout, Quorum } from '../quorum.ts'
 import type {
   ChainTransfer,
@@ -14,15 +17,15 @@ import type {
 } from '../types.ts'
 import { readBalances } from './balances.ts'
 import { paymentsOf } from './blocks.ts'
-import { readEnds, readFinalHead } from './finality.ts'
+import { finalityFaults, readEnds, readFinalHead } from './finality.ts'
 import { type EvmBlock, type NativePayment, readHeader } from './headers.ts'
-import { identityFaults, requireChain } from './identity.ts'
+import { chainFaults, readDecimals } from './identity.ts'
 import { readMovements } from './movements.ts'
 import { nativeTransfer, withoutPayments } from './native.ts'
 import { ask, type EvmNode, openNode } from './node.ts'
 import { findReceipt, requireInBlock } from './receipts.ts'
 import { scanOn } from './scan.ts'
-import { readInside, tracingNodes } from './traces.ts'
+import { readInside, traceFaults, tracingNodes } from './traces.ts'
 import { readTrack, tokenTransfer, trackBlocksMax } from './track.ts'
 import { isTransfer, parseTransfer } from './transfer-log.ts'
 import { type EvmScan, watchOf } from './watch.ts'
@@ -41,7 +44,7 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
     new Pool({
       nodes,
       restMs: bounds.restMs,
-      identify: (node) => requireChain(node, settings),
+      chainFaults: (node) => chainFaults(node, settings),
       observe: ({ host, score }) => options.observeNode?.({ network: name, node: host, score }),
     })
   const pool = poolOf(connections(settings, options).map(openNode))
@@ -61,6 +64,8 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
   const quorum = quorumOf(pool)
   const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: EvmScan) => Promise<Result>) =>
     pool.onFirst((node) => read(scanOf(node, watched)))
+  const decimalsOn = (keys: readonly AssetKey[]) => (node: EvmNode) =>
+    mapBounded(keys, bounds.requestsAtOnce, (key) => readDecimals(node, key))
   return {
     network: name,
     scan: (request) => quorum.scan(request, (node, asked) => scanOn(scanOf(node, asked.watched), asked)),
@@ -76,11 +81,20 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
     nodesWithout: (tx) => nodesWithout(pool, (node) => readTransaction(scanOf(node, noAddresses), tx)),
     timeAt: (height) => onNode(noAddresses, async ({ node }) => (await readHeader(node, height)).at),
-    heightAt: (at) => onNode(noAddresses, (scan) => heightAt(scan, at)),
+    heightAt: (at) => onNode(noAddresses, (scan) => lastBlockAt(scan, at)),
     readBalances: (request) => readBalances(pool, (node) => scanOf(node, noAddresses), request),
     readMovements: (request) => onNode(request.addresses, (scan) => readMovements(scan, request)),
+    readDecimals: (keys) => askEach(pool.nodes, decimalsOn(keys)),
     checkIdentity: () =>
-      requireIdentity(pool.nodes, (node) => identityFaults(node, settings, bounds.requestsAtOnce)),
+      requireIdentity(pool.nodes, async (node) => {
+        const chain = await chainFaults(node, settings)
+        if (chain.length > 0) return chain
+        return [
+          ...(await finalityFaults(node, settings)),
+          ...(await traceFaults(node, settings)),
+          ...(await decimalsFaults(settings.assets, node.name, (keys) => decimalsOn(keys)(node))),
+        ]
+      }),
   }
 }
 
@@ -113,65 +127,19 @@ function blocksMax(scan: EvmScan): bigint {
   return scan.watch.traced && most > tracesPerReading ? tracesPerReading : most
 }
 
-/** In Unix seconds; null if the node does not have the block. */
-type HeightTime = { height: bigint; at: bigint | null }
-
-/**
- * Null if the first available block is later. A missing block never raises the answer.
- * @throws Fault `remote_failed`
- */
-async function heightAt(scan: Pick<EvmScan, 'node' | 'watch'>, at: Date): Promise<bigint | null> {
-  // Block times are whole seconds.
-  const time = BigInt(Math.floor(at.getTime() / 1000))
+/** @throws Fault `remote_failed` */
+async function lastBlockAt(scan: EvmScan, wanted: Date): Promise<bigint | null> {
   const { node } = scan
   const final = await readFinalHead(scan)
   if (final === null) throw refusal(node, 'final block', 'the node has none yet')
-  const above = { height: final.height, at: secondsOf(final.at) }
-  if (above.at <= time) return above.height
-  const first = await timeOf(node, 0n)
-  if (first.at !== null && first.at > time) return null
-  const last = await search({ below: first, above, time }, (height) => timeOf(node, height))
-  if (last === 'missing') throw refusal(node, 'blocks by their time', 'the node lacks some of them')
-  return last.at === null ? null : last.height
+  return heightAt({ node, first: 0n, final, wanted }, (height) => timeOf(node, height))
 }
 
-type HeightSearch = { below: HeightTime; above: { height: bigint; at: bigint }; time: bigint }
-
-/** `missing` if a block is unavailable although an older one is: the result would be arbitrary. */
-async function search(
-  { below, above, time }: HeightSearch,
-  read: (height: bigint) => Promise<HeightTime>,
-): Promise<HeightTime | 'missing'> {
-  for (let step = 0; above.height - below.height > 1n; step++) {
-    const height = step % 2 === 0 ? likelyHeight(below, above, time) : middle(below, above)
-    const found = await read(height)
-    if (found.at === null && below.at !== null) return 'missing'
-    if (found.at !== null && found.at > time) above = { height, at: found.at }
-    else below = found
-  }
-  return below
-}
-
-async function timeOf(node: EvmNode, height: bigint): Promise<HeightTime> {
+async function timeOf(node: EvmNode, height: bigint): Promise<DatedHeight> {
   const block = await ask(node, `block ${height}`, (request) =>
     request({ method: 'eth_getBlockByNumber', params: [numberToHex(height), false] }),
   )
-  return { height, at: block === null ? null : BigInt(block.timestamp) }
-}
-
-/** Blocks come at an even pace: a few guesses suffice, where halving takes thirty. */
-function likelyHeight(below: HeightTime, above: { height: bigint; at: bigint }, time: bigint): bigint {
-  if (below.at === null) return middle(below, above)
-  const height = below.height + ((above.height - below.height) * (time - below.at)) / (above.at - below.at)
-  return height <= below.height ? below.height + 1n : height
-}
-
-function middle(below: HeightTime, above: { height: bigint }): bigint {
-  return (below.height + above.height) / 2n
-}
-
-function secondsOf(at: Date): bigint {
-  return BigInt(at.getTime()) / 1000n
+  return { height, at: block === null ? null : new Date(Number(BigInt(block.timestamp)) * 1000) }
 }
 
 /**

@@ -59,10 +59,6 @@ export async function readWhole(scan: SolanaScan, slot: bigint) {
   return head === null ? null : { head, transactions: block.transactions }
 }
 
-export function readFull({ node }: SolanaScan, slot: bigint) {
-  return ask(node, `block ${slot}`, (rpc) => unlessLate(requestFull(rpc, slot)))
-}
-
 export async function listBlocks(
   { node }: SolanaScan,
   from: bigint,
@@ -87,20 +83,6 @@ function requestWhole(rpc: SolanaNodeRpc, slot: bigint) {
   const transactionDetails = 'accounts'
   return rpc
     .getBlock(slot, { commitment, maxSupportedTransactionVersion, rewards: false, transactionDetails })
-    .send()
-}
-
-function requestFull(rpc: SolanaNodeRpc, slot: bigint) {
-  const commitment = 'finalized'
-  const transactionDetails = 'full'
-  return rpc
-    .getBlock(slot, {
-      commitment,
-      encoding: 'json',
-      maxSupportedTransactionVersion,
-      rewards: false,
-      transactionDetails,
-    })
     .send()
 }
 

@@ -4,7 +4,7 @@ import { mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'
 import type { BlockMark } from '../types.ts'
 import type { BalanceChange } from './balance-changes.ts'
-import { type BlockHead, listBlocks, readFull, readHead, readWhole } from './blocks.ts'
+import { type BlockHead, listBlocks, readHead, readWhole } from './blocks.ts'
 import {
   type Findings,
   findingsOf,
@@ -14,7 +14,7 @@ import {
   type SlotRangeReading,
   type UnreadTransaction,
 } from './findings.ts'
-import { changesInBlock, findTransaction, memoIn } from './transactions.ts'
+import { changesInBlock, findTransaction } from './transactions.ts'
 import type { SolanaScan } from './watch.ts'
 
 type BlockRead = { head: BlockHead; findings: Findings; unread: readonly UnreadTransaction[] }
@@ -24,8 +24,9 @@ type BlockRead = { head: BlockHead; findings: Findings; unread: readonly UnreadT
  * @throws Fault `remote_failed` if not even the first block follows from the blocks read before
  */
 export async function readByBlock(scan: SolanaScan, range: SlotRange): Promise<SlotRangeReading> {
-  const { from, to, blocksMax } = range
+  const { from, to } = range
   if (from > to) return { ...nothingFound, unread: [], reached: to }
+  const blocksMax = scan.bounds.slotsPerScan
   const listed = await listBlocks(scan, from, blocksMax + 1)
   const wanted = listed.filter((slot) => slot <= to).slice(0, blocksMax)
   const blocks = await mapBounded(wanted, scan.bounds.requestsAtOnce, (slot) => readOne(scan, slot))
@@ -104,9 +105,6 @@ function brokenLink({ from, below }: SlotRange, [first]: readonly (BlockRead | n
 
 type SignatureChanges = { signature: string; changes: readonly BalanceChange[] }
 
-/** From here on, the whole block is requested again with its instructions. */
-const paymentsPerBlock = 4
-
 /**
  * By signature; null if the node does not have them yet. Blocks are searched without instructions.
  * @throws Fault `remote_failed`
@@ -120,10 +118,6 @@ async function readMemos(
   const paying = touching
     .filter(({ changes }) => changes.some(({ owner, paid }) => paid > 0n && owners.has(owner)))
     .map(({ signature }) => signature)
-  return paying.length < paymentsPerBlock ? readEach(scan, slot, paying) : readTogether(scan, slot, paying)
-}
-
-async function readEach(scan: SolanaScan, slot: bigint, paying: readonly string[]) {
   const found = await mapBounded(paying, scan.bounds.requestsAtOnce, (signature) =>
     findTransaction(scan, { signature: toSignature(signature), commitment: 'finalized' }),
   )
@@ -134,15 +128,5 @@ async function readEach(scan: SolanaScan, slot: bigint, paying: readonly string[
     if (one.slot !== slot) throw refusal(scan.node, `transaction ${signature}`, `it is not in block ${slot}`)
     memos.set(signature, one.memo)
   }
-  return memos
-}
-
-async function readTogether(scan: SolanaScan, slot: bigint, paying: readonly string[]) {
-  const block = await readFull(scan, slot)
-  if (block === null) return null
-  const memos = new Map(block.transactions.map((one) => [one.transaction.signatures[0] ?? '', memoIn(one)]))
-  const isWhole = paying.every((signature) => memos.has(signature))
-  if (!isWhole)
-    throw refusal(scan.node, `block ${slot}`, 'it lacks transactions that it contained a moment ago')
   return memos
 }

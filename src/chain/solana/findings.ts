@@ -76,7 +76,6 @@ export type SlotRange = HeightRange & {
   below: BlockMark | null
   /** By owner: slots below `from` that are listed again. */
   overlap: bigint
-  blocksMax: number
 }
 
 export type SlotRangeReading = Findings & {

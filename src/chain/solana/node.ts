@@ -10,9 +10,9 @@ import {
 import type { Address } from '../../core/asset.ts'
 import { isFault, messageOf, shorten } from '../../core/errors.ts'
 import { JsonRpcClient, type RpcPayload } from '../json-rpc.ts'
-import { type NodeConnection, nodeName } from '../options.ts'
+import { type NodeConnection, nodeName, rpcSetting } from '../options.ts'
 import { type NodeHealth, refusal } from '../pool.ts'
-import type { UnreadObserver } from '../types.ts'
+import type { NetworkSettings, UnreadObserver } from '../types.ts'
 
 export type SolanaNodeRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 
@@ -34,6 +34,22 @@ export function openNode(connection: NodeConnection): SolanaNode {
     slotMs: connection.bounds.slotMs,
     reportUnread: (transaction) => connection.observeUnread({ network: connection.network, ...transaction }),
   }
+}
+
+/** From the settings, or from the first node that answered; null until then. */
+export type Cluster = { genesis: string | null }
+
+/** Empty if the node is of the right cluster. */
+export async function clusterFaults(
+  node: SolanaNode,
+  { name }: NetworkSettings,
+  cluster: Cluster,
+): Promise<string[]> {
+  const found = await ask(node, 'genesis hash', (rpc) => rpc.getGenesisHash().send())
+  cluster.genesis ??= found
+  return found === cluster.genesis
+    ? []
+    : [`${rpcSetting(name)}: expected genesis hash ${cluster.genesis}, found ${found} (${node.name})`]
 }
 
 /** Server messages have any length. */

@@ -1,7 +1,10 @@
 import { isSignature, type Signature } from '@solana/kit'
-import type { Address, TxId } from '../../core/asset.ts'
+import type { Address, AssetKey, TxId } from '../../core/asset.ts'
+import { type DatedHeight, heightAt } from '../height-at.ts'
+import { askEach, decimalsFaults, requireIdentity } from '../identity.ts'
+import { mapBounded } from '../map-bounded.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { Pool, refusal, requireIdentity } from '../pool.ts'
+import { Pool, refusal } from '../pool.ts'
 import { nodesWithout, Quorum } from '../quorum.ts'
 import type {
   BlockMark,
@@ -14,16 +17,24 @@ import type {
   ScanResult,
   TransactionReading,
 } from '../types.ts'
+import { readDecimals } from './accounts.ts'
 import { readBalanceHistory } from './balance-history.ts'
 import { readBalances } from './balances.ts'
 import { listBlocks, readBlock, readConfirmed, readFinalMark, readHead, type Unread } from './blocks.ts'
-import { findingsOf, nothingFound, provedRanges, reportUnread, type SlotRangeReading } from './findings.ts'
-import { identityFaults, requireCluster } from './identity.ts'
-import { openNode } from './node.ts'
-import { commonStrategy, ownersOf, readSlotRange, type SlotRangeRequest } from './read-slot-range.ts'
+import { readByBlock } from './by-block.ts'
+import { readByOwner } from './by-owner.ts'
+import {
+  findingsOf,
+  nothingFound,
+  provedRanges,
+  reportUnread,
+  type SlotRange,
+  type SlotRangeReading,
+} from './findings.ts'
+import { type Cluster, clusterFaults, openNode, type SolanaNode } from './node.ts'
 import { firstAvailable } from './signatures.ts'
 import { findTransaction, type TransactionEffects } from './transactions.ts'
-import { emptyMemory, type SolanaScan, watchOf } from './watch.ts'
+import { emptyMemory, type SolanaReadStrategy, type SolanaScan, type SolanaWatch, watchOf } from './watch.ts'
 
 const nobody: ReadonlySet<Address> = new Set()
 
@@ -43,9 +54,11 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     finalHeight: async (node) => (await readFinalMark({ node })).height,
   })
   const comparable = (scan: SolanaScan): SolanaScan =>
-    wanted === 1 ? scan : { ...scan, strategy: scan.strategy ?? commonStrategy(ownersOf(scan.watch)) }
+    wanted === 1 ? scan : { ...scan, strategy: scan.strategy ?? chooseStrategy(scan.watch, 0) }
   const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: SolanaScan) => Promise<Result>) =>
     pool.onFirst((node) => read(scanOf(node, watched)))
+  const decimalsOn = (keys: readonly AssetKey[]) => (node: SolanaNode) =>
+    mapBounded(keys, bounds.requestsAtOnce, (key) => readDecimals(node, key))
   return {
     network: settings.name,
     scan: (request) =>
@@ -59,15 +72,19 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
       quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
     nodesWithout: (tx) => nodesWithout(pool, (node) => readTransaction(scanOf(node, nobody), tx)),
     timeAt: (height) => onNode(nobody, async (scan) => (await blockFrom(scan, height)).at),
-    heightAt: (at) => onNode(nobody, (scan) => heightAt(scan, at)),
+    heightAt: (at) => onNode(nobody, (scan) => lastSlotAt(scan, at)),
     readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
     // Scans already show every movement, because transactions state all balances.
     readMovements: () => Promise.resolve([]),
     readBalanceHistory: (request) => onNode(nobody, (scan) => readBalanceHistory(scan, request)),
+    readDecimals: (keys) => askEach(nodes, decimalsOn(keys)),
     checkIdentity: () =>
-      requireIdentity(nodes, (node) =>
-        identityFaults({ node, cluster, atOnce: bounds.requestsAtOnce }, settings),
-      ),
+      requireIdentity(nodes, async (node) => {
+        const wrong = await clusterFaults(node, settings, cluster)
+        if (wrong.length > 0) return wrong
+        const source = `${node.name}, genesis ${cluster.genesis}`
+        return decimalsFaults(settings.assets, source, (keys) => decimalsOn(keys)(node))
+      }),
   }
 }
 
@@ -77,11 +94,11 @@ function openParts(settings: NetworkSettings, options: ReaderOptions) {
     ...openNode(connection),
     memory: emptyMemory(),
   }))
-  const cluster = { genesis: settings.genesisHash ?? null }
+  const cluster: Cluster = { genesis: settings.genesisHash ?? null }
   const pool = new Pool({
     nodes,
     restMs: bounds.restMs,
-    identify: (node) => requireCluster(node, settings, cluster),
+    chainFaults: (node) => clusterFaults(node, settings, cluster),
     observe: ({ host, score }) => options.observeNode?.({ network: settings.name, node: host, score }),
   })
   const scanOf = (node: (typeof nodes)[number], watched: ReadonlySet<Address>): SolanaScan => ({
@@ -113,46 +130,54 @@ async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<R
   }
 }
 
-type SlotDate = { slot: bigint; at: Date }
+async function readSlotRange(scan: SolanaScan, range: SlotRange): Promise<SlotRangeReading> {
+  const { memory, watch } = scan
+  const cheaper = chooseStrategy(watch, Number(range.to - range.from) + 1)
+  const strategy = scan.strategy ?? (memory.failed === cheaper ? otherStrategy[cheaper] : cheaper)
+  try {
+    const reading = await (strategy === 'by_owner' ? readByOwner : readByBlock)(scan, range)
+    memory.failed = null
+    return reading
+  } catch (error) {
+    memory.failed = strategy
+    throw error
+  }
+}
 
-/** A slot takes at least 400 ms; with this lower value, an estimate of slots is never too small. */
-const slotMsMin = 350
+const otherStrategy = { by_owner: 'by_block', by_block: 'by_owner' } as const
+
+/** Up to this many, blocks are not read, because they may be large. */
+const fewRequests = 16
+
+/** A whole block takes about as long as this many histories. */
+const requestsPerBlock = 3
+
+/**
+ * A few owners one by one, many by selecting them from every block. An owner takes a request for its history and, for
+ * each mint, for its accounts and the history of one. With 0 slots, the choice depends only on the owners: nodes whose
+ * answers are compared must read alike, and reading by owner repeats findings from before the range.
+ */
+export function chooseStrategy(
+  { owners, mints }: Pick<SolanaWatch, 'owners' | 'mints'>,
+  slots: number,
+): SolanaReadStrategy {
+  const requests = owners.size * (1 + 2 * mints.size)
+  return requests <= Math.max(fewRequests, slots * requestsPerBlock) ? 'by_owner' : 'by_block'
+}
 
 /** Null if the first available block is later. @throws Fault `remote_failed` */
-async function heightAt(scan: SolanaScan, wanted: Date): Promise<bigint | null> {
-  const final = await readFinalMark(scan)
-  const newest = { slot: final.height, at: (await readBlock(scan, final.height)).at }
-  if (newest.at <= wanted) return newest.slot
+async function lastSlotAt(scan: SolanaScan, wanted: Date): Promise<bigint | null> {
+  const { height } = await readFinalMark(scan)
+  const final = { height, at: (await readBlock(scan, height)).at }
   const first = (await firstAvailable(scan.node)) ?? 0n
-  const oldest = await blockFrom(scan, guessBelow(newest, wanted, first))
-  const below = oldest.at <= wanted ? oldest : await blockFrom(scan, first)
-  return below.at <= wanted ? halve(scan, { below, above: newest.slot, wanted }) : null
+  return heightAt({ node: scan.node, first, final, wanted }, (slot) => blockFrom(scan, slot))
 }
 
-function guessBelow({ slot, at }: SlotDate, wanted: Date, first: bigint): bigint {
-  const guess = slot - BigInt(Math.ceil((at.getTime() - wanted.getTime()) / slotMsMin)) - 1n
-  return guess > first ? guess : first
-}
-
-/** From slot `above` on, all blocks are later than `wanted`. */
-type SlotSearch = { below: SlotDate; above: bigint; wanted: Date }
-
-async function halve(scan: SolanaScan, { below, above, wanted }: SlotSearch): Promise<bigint> {
-  let [low, high] = [below.slot, above]
-  while (high - low > 1n) {
-    const middle = (low + high) / 2n
-    const { slot, at } = await blockFrom(scan, middle)
-    if (at > wanted) high = middle
-    else low = slot
-  }
-  return low
-}
-
-async function blockFrom(scan: SolanaScan, slot: bigint): Promise<SlotDate> {
+async function blockFrom(scan: SolanaScan, slot: bigint): Promise<DatedHeight<Date>> {
   const [found] = await listBlocks(scan, slot, 1)
   const head = found === undefined ? null : await readHead(scan, found)
   if (head === null) throw refusal(scan.node, `block from slot ${slot} on`, 'it cannot be read')
-  return head
+  return { height: head.slot, at: head.at }
 }
 
 /**
@@ -244,7 +269,7 @@ function firstUnread({ node }: SolanaScan, { cursor, startHeight }: ScanRequest,
 }
 
 /** Without an earlier reading, nothing can have come late. */
-async function readOn(scan: SolanaScan, range: Omit<SlotRangeRequest, 'overlap'>): Promise<SlotRangeReading> {
+async function readOn(scan: SolanaScan, range: Omit<SlotRange, 'overlap'>): Promise<SlotRangeReading> {
   if (range.below !== null) return readSlotRange(scan, { ...range, overlap: overlapSlots })
   if (range.from <= range.to) return readSlotRange(scan, { ...range, overlap: 0n })
   return { ...nothingFound, unread: [], reached: range.to }

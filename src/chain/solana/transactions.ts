@@ -188,7 +188,7 @@ type FullTransaction = {
 }
 
 /** Programs never come from lookup tables, so the transaction's own accounts suffice. */
-export function memoIn({ transaction, meta }: FullTransaction): string | null {
+function memoIn({ transaction, meta }: FullTransaction): string | null {
   const { accountKeys, instructions } = transaction.message
   const inner = (meta?.innerInstructions ?? []).flatMap((called) => called.instructions)
   return memoOf({ accounts: accountKeys, outer: instructions, inner })

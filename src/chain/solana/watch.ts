@@ -12,7 +12,7 @@ export type SolanaScan = {
   watch: SolanaWatch
   bounds: ReaderBounds
   memory: SolanaMemory
-  /** Null chooses by cost. */
+  /** Null chooses the cheaper one. */
   strategy: SolanaReadStrategy | null
 }
 
@@ -31,7 +31,8 @@ export type SolanaMemory = {
   firstSlot: bigint | null
   /** For scans, and for separate ranges. */
   readonly walks: { scan: OwnerWalk | null; range: OwnerWalk | null }
-  readonly costs: Costs
+  /** The last reading failed with it, so the next one uses the other. */
+  failed: SolanaReadStrategy | null
 }
 
 export type SlotBlock = { hash: string; at: Date }
@@ -51,11 +52,6 @@ export type OwnerWalk = {
   waiting: readonly ListedSignature[]
   to: bigint
   owners: ReadonlySet<Address>
-}
-
-/** Of one owner's history, or one block, with parallel requests. */
-export type Costs = Record<SolanaReadStrategy, { ms: number; measuredAt: number } | null> & {
-  choices: number
 }
 
 export function watchOf(settings: NetworkSettings, owners: ReadonlySet<Address>): SolanaWatch {
@@ -78,12 +74,8 @@ export function emptyMemory(): SolanaMemory {
     newest: new BoundedMap(),
     firstSlot: null,
     walks: { scan: null, range: null },
-    costs: noCosts(),
+    failed: null,
   }
-}
-
-export function noCosts(): Costs {
-  return { by_owner: null, by_block: null, choices: 0 }
 }
 
 const entriesMax = 10_000

@@ -1,5 +1,4 @@
-import { readDecimals } from '../../chain/decimals.ts'
-import { createReader } from '../../chain/reader.ts'
+import { createReader, readDecimals } from '../../chain/reader.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { isFault, lineOf } from '../../core/errors.ts'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readDecimals } from '../../chain/decimals.ts'
+import { readDecimals } from '../../chain/reader.ts'
 import { rpcName } from '../../config/network-schema.ts'
 import { secretsOfService } from '../../config/secrets-of.ts'
 import { readServiceSettings, type ServiceConfig } from '../../config/service-settings.ts'

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { defaultReading } from '../../../src/chain/options.ts'
-import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
-import type { Address } from '../../../src/core/asset.ts'
+import { chooseStrategy, createSolanaReader } from '../../../src/chain/solana/reader.ts'
+import { type Address, assetKey } from '../../../src/core/asset.ts'
 import { drain } from '../../support/evm-watch.ts'
 import { newAddress } from '../../support/solana-ledger.ts'
-import { openSolanaFixture, payer, type SolanaFixture } from '../../support/solana-watch.ts'
+import { openSolanaFixture, payer, type SolanaFixture, solana } from '../../support/solana-watch.ts'
 
 let fixture: SolanaFixture
 beforeEach(async () => {
@@ -38,6 +38,30 @@ test('many owners are read from blocks: requests grow with the slots and not wit
   expect(transfers.map(({ tx }) => tx)).toEqual(sent)
   // One block and one memo each, where one by one it would be a thousand.
   expect(fixture.node.calls.length).toBeLessThan(70)
+})
+
+test('after a failure, the next scan reads by owner', async () => {
+  const reader = createSolanaReader(fixture.settings(), { bounds: { quotaWaitMs: 0 } })
+  const request = { cursor: fixture.start, startHeight: null, watched: new Set(owners.slice(0, 20)) }
+  const sent = payEach(owners.slice(0, 2))
+  fixture.node.lie(({ method, params: [, options] }) =>
+    method === 'getBlock' && JSON.stringify(options).includes('accounts')
+      ? { error: { code: -32601, message: 'not offered' } }
+      : undefined,
+  )
+  await expect(reader.scan(request)).rejects.toThrow('not offered')
+  const { transfers } = await reader.scan(request)
+  expect(transfers.map(({ tx }) => tx)).toEqual(sent)
+})
+
+test.each([
+  [5, 0, 'by_owner'],
+  [6, 0, 'by_block'],
+  [10, 10, 'by_owner'],
+  [11, 10, 'by_block'],
+] as const)('%i owners with one mint over %i slots are read %s', (count, slots, strategy) => {
+  const mints = new Map([[fixture.usdc, assetKey(solana, fixture.usdc)]])
+  expect(chooseStrategy({ owners: new Set(owners.slice(0, count)), mints }, slots)).toBe(strategy)
 })
 
 test.each([2, 200])('two nodes that are compared agree on what came for %i owners', async (count) => {
