@@ -2,24 +2,16 @@ import type { NetworkName } from '../core/asset.ts'
 import { Fault, isFault } from '../core/errors.ts'
 import { allFailed, type NodeFault, type Pool, type PooledNode } from './pool.ts'
 
-/** Two nodes agree if their lines are equal. */
+/** Two nodes agree if their lines are equal. Nodes can also agree on a fault. */
 export type NodeFinding<Result> = {
-  /** The order does not depend on the node. */
+  /** The order does not depend on the node. Without lines the node abstains. */
   lines: readonly string[]
-  /** The result, or the thrown fault, on which nodes can agree as well. */
-  settle: () => Result
+  result: Result | Fault
 }
 
 export type Vote<Node, Result> = NodeFinding<Result> & { node: Node }
 
-export type QuorumAgreement<Node, Result> = {
-  vote: Vote<Node, Result>
-  /** Includes `vote`. */
-  agreeing: readonly Vote<Node, Result>[]
-  dissent: readonly string[]
-}
-
-type Ballot<Node extends PooledNode, Result> = {
+export type Ballot<Node extends PooledNode, Result> = {
   pool: Pool<Node>
   network: NetworkName
   quorum: number
@@ -29,80 +21,64 @@ type Ballot<Node extends PooledNode, Result> = {
   read: (node: Node) => Promise<NodeFinding<Result>>
 }
 
-/**
- * Asks nodes until a quorum agrees. Dissenting nodes move to the end of the order for a while.
- * @throws Fault `rpc_disagreement` if enough nodes answered but did not agree; otherwise `remote_failed` or
- * `settings_bad`
- */
-export async function agree<Node extends PooledNode, Result>(
+export type Outcome<Node, Result> = {
+  votes: readonly Vote<Node, Result>[]
+  faults: readonly NodeFault[]
+  /** Empty without a quorum. */
+  agreeing: readonly Vote<Node, Result>[]
+  dissent: readonly string[]
+}
+
+/** Asks nodes until a quorum agrees. Dissenting nodes move to the end of the order for a while. */
+export async function hold<Node extends PooledNode, Result>(
   ballot: Ballot<Node, Result>,
-): Promise<QuorumAgreement<Node, Result>> {
+): Promise<Outcome<Node, Result>> {
   const { pool, quorum, read } = ballot
   const votes = [...ballot.votes]
   const waiting = [...ballot.candidates]
   const faults: NodeFault[] = []
   for (;;) {
-    const sides = Map.groupBy(votes, ({ lines }) => lines.join('\n'))
-      .values()
-      .toArray()
-    const [largest = []] = sides.toSorted((one, other) => other.length - one.length)
-    const [vote] = largest
-    if (vote !== undefined && largest.length >= quorum) return outvote(pool, vote, votes)
-    const next = waiting.splice(0, quorum - largest.length)
-    if (next.length === 0) throw undecided(ballot, votes, faults)
-    const cast = await Promise.all(next.map((node) => castVote(pool, node, read)))
-    for (const one of cast) {
+    const decided = votes.filter(({ lines }) => lines.length > 0)
+    const sides = [...Map.groupBy(decided, ({ lines }) => lines.join('\n')).values()]
+    const [agreeing = []] = sides.toSorted((one, other) => other.length - one.length)
+    const [vote] = agreeing
+    if (vote !== undefined && agreeing.length >= quorum) {
+      const others = decided.filter((one) => !agreeing.includes(one))
+      for (const { node } of others) pool.distrust(node)
+      return { votes, faults, agreeing, dissent: others.map((other) => difference(vote, other)) }
+    }
+    const next = waiting.splice(0, quorum - agreeing.length)
+    if (next.length === 0) return { votes, faults, agreeing: [], dissent: [] }
+    const cast = next.map((node) => pool.attempt(node, async () => ({ node, ...(await read(node)) })))
+    for (const one of await Promise.all(cast)) {
       if (one instanceof Fault) faults.push(one)
       else votes.push(one)
     }
   }
 }
 
-export async function castVote<Node extends PooledNode, Result>(
-  pool: Pool<Node>,
-  node: Node,
-  read: (node: Node) => Promise<NodeFinding<Result>>,
-): Promise<Vote<Node, Result> | NodeFault> {
-  return pool.attempt(node, async (voter) => ({ node: voter, ...(await read(voter)) }))
-}
-
-function outvote<Node extends PooledNode, Result>(
-  pool: Pool<Node>,
-  vote: Vote<Node, Result>,
-  votes: readonly Vote<Node, Result>[],
-): QuorumAgreement<Node, Result> {
-  const isSame = ({ lines }: Vote<Node, Result>) => lines.join('\n') === vote.lines.join('\n')
-  const others = votes.filter((one) => !isSame(one))
-  for (const { node } of others) pool.distrust(node)
-  const dissent = others.map((other) => `${other.node.name} ${difference(vote, other)}`)
-  return { vote, agreeing: votes.filter(isSame), dissent }
-}
-
-function undecided<Node extends PooledNode, Result>(
-  { network, quorum }: Ballot<Node, Result>,
-  votes: readonly Vote<Node, Result>[],
-  faults: readonly NodeFault[],
+/** `rpc_disagreement` if enough nodes answered; otherwise `remote_failed` or `settings_bad` */
+export function undecided<Node extends PooledNode>(
+  { network, quorum }: { network: NetworkName; quorum: number },
+  { votes, faults }: Pick<Outcome<Node, unknown>, 'votes' | 'faults'>,
 ): Fault {
   const [first, ...others] = votes
   if (first === undefined || faults.some((fault) => isFault(fault, 'settings_bad'))) return allFailed(faults)
   if (votes.length < quorum) return tooFew({ network, quorum }, votes.length, faults)
-  const differences = others.map((other) => `${other.node.name} ${difference(first, other)}`)
-  return new Fault('rpc_disagreement', {
-    network,
-    problem: `unlike ${first.node.name}, ${differences.join('; ')}`,
-  })
+  const differences = others.map((other) => difference(first, other)).join('; ')
+  return new Fault('rpc_disagreement', { network, problem: `unlike ${first.node.name}, ${differences}` })
 }
 
 const linesShown = 3
 
-function difference(one: NodeFinding<unknown>, other: NodeFinding<unknown>): string {
+function difference(one: Vote<PooledNode, unknown>, other: Vote<PooledNode, unknown>): string {
   const lacks = one.lines.filter((line) => !other.lines.includes(line))
   const adds = other.lines.filter((line) => !one.lines.includes(line))
   const parts = [
     ...(lacks.length > 0 ? [`lacks ${listed(lacks)}`] : []),
     ...(adds.length > 0 ? [`has ${listed(adds)}`] : []),
   ]
-  return parts.join(' and ') || 'reports the same'
+  return `${other.node.name} ${parts.join(' and ') || 'reports the same'}`
 }
 
 function listed(lines: readonly string[]): string {
@@ -131,13 +107,12 @@ export async function agreedHeight<Node extends PooledNode>({
       .map((node) => pool.attempt(node, async () => ({ node, height: (await finalHeight(node)) ?? -1n }))),
   )
   const answered = answers.flatMap((answer) => (answer instanceof Fault ? [] : [answer]))
-  const faults = answers.flatMap((answer) => (answer instanceof Fault ? [answer] : []))
+  const faults = answers.filter((answer) => answer instanceof Fault)
   const heights = answered.map(({ height }) => height).toSorted((one, other) => Number(other - one))
   const finalMax = heights[quorum - 1]
   if (finalMax === undefined) {
     const failed = allFailed(faults)
-    if (isFault(failed, 'settings_bad')) throw failed
-    throw tooFew({ network, quorum }, answered.length, faults)
+    throw isFault(failed, 'settings_bad') ? failed : tooFew({ network, quorum }, answered.length, faults)
   }
   return { finalMax, able: answered.filter(({ height }) => height >= finalMax).map(({ node }) => node) }
 }

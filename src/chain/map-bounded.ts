@@ -1,3 +1,10 @@
+/** In order; only the last one may be shorter. */
+export function chunksOf<Item>(items: readonly Item[], size: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  )
+}
+
 /** Keeps the order. After the first failure no further call starts. */
 export async function mapBounded<Item, Result>(
   items: readonly Item[],

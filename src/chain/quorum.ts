@@ -1,6 +1,7 @@
 import { Fault, isFault } from '../core/errors.ts'
-import { agree, agreedHeight, castVote, type NodeFinding, type QuorumOptions, type Vote } from './agree.ts'
-import { allFailed, type NodeFault, type Pool, type PooledNode } from './pool.ts'
+import { agreedHeight, hold, type NodeFinding, type QuorumOptions, undecided, type Vote } from './agree.ts'
+import { highest, lowest, nothingRead } from './heights.ts'
+import { allFailed, type Pool, type PooledNode } from './pool.ts'
 import type {
   ChainTransfer,
   HeightRange,
@@ -88,19 +89,50 @@ async function scanAgreed<Node extends PooledNode>(
   read: NodeQuery<Node, ScanRequest, ScanResult>,
 ): Promise<ScanResult> {
   const { finalMax, able } = await agreedHeight(options)
-  const lead = await firstVote(options.pool, able, (node) =>
-    scanFinding(() => read(node, { ...request, finalMax })),
-  )
-  const upTo = lead.result?.cursor.final.height ?? finalMax
-  if (lead.result !== null && !movesOn(lead.result, request)) return lead.result
-  const { vote, agreeing, dissent } = await agree({
-    ...options,
-    votes: [lead],
-    candidates: able.filter((node) => !lead.tried.has(node)),
-    read: (node) => scanFinding(() => scanUpTo((one) => read(node, one), request, upTo)),
+  return agreed(options, able, {
+    lead: (node) => scanFinding(() => read(node, { ...request, finalMax })),
+    isComplete: (result) => !movesOn(result, request),
+    follow: (node, lead) => {
+      const upTo = lead instanceof Fault ? finalMax : lead.cursor.final.height
+      return scanFinding(() => scanUpTo((one) => read(node, one), request, upTo))
+    },
   })
-  const proved = provedByAll(agreeing.map(({ settle }) => settle()))
-  return { ...vote.settle(), proved, dissent }
+}
+
+type AgreedReading<Node, Result> = {
+  lead: (node: Node) => Promise<NodeFinding<Result>>
+  /** The leader's result needs no agreement. */
+  isComplete: (result: Result) => boolean
+  follow: (node: Node, lead: Result | Fault) => Promise<NodeFinding<Result>>
+}
+
+async function agreed<Node extends PooledNode, Result extends Pick<RangeResult, 'proved' | 'dissent'>>(
+  options: QuorumOptions<Node>,
+  able: readonly Node[],
+  { lead, isComplete, follow }: AgreedReading<Node, Result>,
+): Promise<Result> {
+  const tried = new Set<Node>()
+  const first = await options.pool.onFirst(async (node) => {
+    tried.add(node)
+    return { node, ...(await lead(node)) }
+  }, able)
+  if (!(first.result instanceof Fault) && isComplete(first.result)) return first.result
+  const outcome = await hold({
+    ...options,
+    votes: [first],
+    candidates: able.filter((node) => !tried.has(node)),
+    read: (node) => follow(node, first.result),
+  })
+  const [vote, ...others] = outcome.agreeing
+  if (vote === undefined) throw undecided(options, outcome)
+  const proved = provedByAll([vote, ...others].map(settled))
+  return { ...settled(vote), proved, dissent: outcome.dissent }
+}
+
+/** @throws the fault on which the nodes agree */
+function settled<Result>({ result }: Pick<Vote<unknown, Result>, 'result'>): Result {
+  if (result instanceof Fault) throw result
+  return result
 }
 
 function movesOn({ transfers, cursor, rewoundTo }: ScanResult, request: ScanRequest): boolean {
@@ -133,22 +165,8 @@ function joined<Reading extends Pick<RangeResult, 'transfers' | 'movements' | 'p
   }
 }
 
-async function firstVote<Node extends PooledNode, Found extends NodeFinding<unknown>>(
-  pool: Pool<Node>,
-  nodes: readonly Node[],
-  read: (node: Node) => Promise<Found>,
-): Promise<Found & { node: Node; tried: ReadonlySet<Node> }> {
-  const tried = new Set<Node>()
-  return pool.onFirst(async (node) => {
-    tried.add(node)
-    return { ...(await read(node)), node, tried }
-  }, nodes)
-}
-
-type ScanFinding = NodeFinding<ScanResult> & { result: ScanResult | null }
-
 /** Nodes can agree that history is lost: one alone must not halt a network. */
-async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding> {
+async function scanFinding(read: () => Promise<ScanResult>): Promise<NodeFinding<ScanResult>> {
   try {
     const result = await read()
     const { final } = result.cursor
@@ -157,13 +175,10 @@ async function scanFinding(read: () => Promise<ScanResult>): Promise<ScanFinding
       `block ${final.height} as ${final.hash}`,
       ...(result.rewoundTo === null ? [] : [`a different history above ${result.rewoundTo}`]),
     ]
-    return { lines, settle: () => result, result }
+    return { lines, result }
   } catch (error) {
     if (!isFault(error, 'history_lost')) throw error
-    const settle = (): never => {
-      throw error
-    }
-    return { lines: ['a different history below every stored block'], settle, result: null }
+    return { lines: ['a different history below every stored block'], result: error }
   }
 }
 
@@ -173,23 +188,16 @@ async function rangeAgreed<Node extends PooledNode>(
   read: NodeQuery<Node, RangeRequest, RangeResult>,
 ): Promise<RangeResult> {
   const { finalMax, able } = await agreedHeight(options)
-  const to = request.to < finalMax ? request.to : finalMax
-  if (to < request.from) {
-    return { transfers: [], movements: [], proved: [], dissent: [], reached: request.from - 1n }
-  }
-  const lead = await firstVote(options.pool, able, async (node) => {
-    const result = await read(node, { ...request, to })
-    return { ...rangeFinding(result), result }
+  const to = lowest(request.to, finalMax)
+  if (to < request.from) return nothingRead(request.from)
+  return agreed(options, able, {
+    lead: async (node) => rangeFinding(await read(node, { ...request, to })),
+    isComplete: () => false,
+    follow: async (node, lead) => {
+      const upTo = lead instanceof Fault ? to : lead.reached
+      return rangeFinding(await rangeUpTo((one) => read(node, one), request, upTo))
+    },
   })
-  const { reached } = lead.result
-  const { vote, agreeing, dissent } = await agree({
-    ...options,
-    votes: [lead],
-    candidates: able.filter((node) => !lead.tried.has(node)),
-    read: async (node) => rangeFinding(await rangeUpTo((one) => read(node, one), request, reached)),
-  })
-  const proved = provedByAll(agreeing.map(({ settle }) => settle()))
-  return { ...vote.settle(), proved, dissent }
 }
 
 async function rangeUpTo(
@@ -209,7 +217,7 @@ async function rangeUpTo(
 function rangeFinding(result: RangeResult): NodeFinding<RangeResult> {
   const { reached, reachedHash = 'no block hash' } = result
   const lines = [...transferLines(result.transfers), `everything up to ${reached} (${reachedHash})`]
-  return { lines, settle: () => result }
+  return { lines, result }
 }
 
 /** Completeness on one node is no proof for the others. */
@@ -219,13 +227,11 @@ function provedByAll(readings: readonly { proved: readonly HeightRange[] }[]): H
 }
 
 function common(ranges: readonly HeightRange[], others: readonly HeightRange[]): HeightRange[] {
-  return ranges.flatMap((one) =>
-    others.flatMap((other) => {
-      const from = one.from > other.from ? one.from : other.from
-      const to = one.to < other.to ? one.to : other.to
-      return from <= to ? [{ from, to }] : []
-    }),
-  )
+  return ranges
+    .flatMap((one) =>
+      others.map((other) => ({ from: highest(one.from, other.from), to: lowest(one.to, other.to) })),
+    )
+    .filter(({ from, to }) => from <= to)
 }
 
 /** Nodes on which a transaction is not final yet do not contradict the others, but do not count. */
@@ -233,37 +239,24 @@ async function agreedTransaction<Node extends PooledNode>(
   options: QuorumOptions<Node>,
   read: (node: Node) => Promise<TransactionReading>,
 ): Promise<TransactionReading> {
-  const { network, pool, quorum } = options
-  const votes: Vote<Node, TransactionReading>[] = []
-  const faults: NodeFault[] = []
-  for (const node of pool.inOrder()) {
-    const cast = await castVote(pool, node, async (one) => transactionFinding(await read(one)))
-    if (cast instanceof Fault) faults.push(cast)
-    else votes.push(cast)
-    const decided = votes.filter(({ lines }) => lines.length > 0)
-    const sides = Map.groupBy(decided, ({ lines }) => lines.join('\n'))
-      .values()
-      .toArray()
-    if (sides.some((side) => side.length >= quorum)) break
-  }
-  const [first] = votes
-  if (first === undefined) throw allFailed(faults)
-  const decided = votes.filter(({ lines }) => lines.length > 0)
-  if (decided.length < quorum) return notFinal(votes.map(({ settle }) => settle()))
-  const none: readonly Node[] = []
-  const { vote } = await agree({ pool, network, quorum, votes: decided, candidates: none, read: refuse })
-  return vote.settle()
-}
-
-function refuse(): never {
-  throw new Error('invariant broken: a node is asked that is no candidate')
+  const outcome = await hold({
+    ...options,
+    votes: [],
+    candidates: options.pool.inOrder(),
+    read: async (node) => {
+      const result = await read(node)
+      return { lines: finalLines(result), result }
+    },
+  })
+  const [vote] = outcome.agreeing
+  if (vote !== undefined) return settled(vote)
+  if (outcome.votes.length === 0) throw allFailed(outcome.faults)
+  const decided = outcome.votes.filter(({ lines }) => lines.length > 0)
+  if (decided.length < options.quorum) return notFinal(outcome.votes.map(settled))
+  throw undecided(options, { ...outcome, votes: decided })
 }
 
 /** No lines unless something is final. */
-function transactionFinding(reading: TransactionReading): NodeFinding<TransactionReading> {
-  return { lines: finalLines(reading), settle: () => reading }
-}
-
 function finalLines(reading: TransactionReading): readonly string[] {
   if (reading.kind === 'failed') return [`a failure in block ${reading.height}`]
   const isFinal = reading.kind === 'read' && reading.transfers.every(({ stage }) => stage === 'final')

@@ -26,9 +26,9 @@ export function limitIn(failure: RequestFailure): Limit | null {
 
 /** Null if the message names none. */
 export function limitOf(problem: string): Limit | null {
-  for (const { kind, words } of tooMuch) {
-    const found = words.exec(problem)
-    if (found !== null) return { kind, blocks: rangeIn(problem) ?? numberIn(found[1]) }
+  for (const kind of ['results', 'blocks'] as const) {
+    const found = tooMuch[kind].map((words) => words.exec(problem)).find((match) => match !== null)
+    if (found !== undefined) return { kind, blocks: rangeIn(problem) ?? numberIn(found[1]) }
   }
   return null
 }
@@ -83,45 +83,37 @@ const quotaWords = [
 const count = String.raw`(\d[\d,._]*k?)(?![\d,._]*k?\s*(?:requests?|calls?|req\b|rps\b|credits?|compute|per\b|/))`
 
 /** The test lists where each was published. A number is the allowed number of blocks. */
-const tooMuch: readonly { kind: Limit['kind']; words: RegExp }[] = [
+const tooMuch = {
   // Alchemy names both limits; the results were too many.
-  { kind: 'results', words: /log response size exceeded/i },
-  { kind: 'results', words: /query returned more than [\d,]+k? results/i },
-  { kind: 'results', words: /query exceeds max results/i },
-  { kind: 'results', words: /logs matched by query exceeds limit/i },
-  { kind: 'results', words: /(?:backend )?response (?:is )?too (?:large|big)/i },
-  { kind: 'results', words: /response size (?:should|is|exceed)/i },
-  { kind: 'results', words: /query timeout exceeded|query timed out|query duration/i },
-  { kind: 'results', words: /answer exceeds \d+ bytes/i },
-  { kind: 'blocks', words: new RegExp(String.raw`up to an? ${count} block range`, 'i') },
-  { kind: 'blocks', words: new RegExp(String.raw`limited to (?:an? |0 - )?${count} (?:blocks?|range)`, 'i') },
-  { kind: 'blocks', words: new RegExp(String.raw`at most ${count} blocks`, 'i') },
-  { kind: 'blocks', words: new RegExp(String.raw`requested blocks is ${count}`, 'i') },
-  {
-    kind: 'blocks',
-    words: new RegExp(String.raw`(?:bigger than range limit|exceeds limit of) ${count}`, 'i'),
-  },
-  { kind: 'blocks', words: new RegExp(String.raw`range allowed for your plan \(\d+ > ${count}\)`, 'i') },
-  {
-    kind: 'blocks',
-    words: new RegExp(String.raw`max(?:imum)?(?: allowed)?(?: block)? range(?: is|:| =)? ${count}`, 'i'),
-  },
-  {
-    kind: 'blocks',
-    words: new RegExp(String.raw`^(?=.*(?:block|range)).*max(?:imum)?(?: is)?(?: set to|:)? ${count}`, 'i'),
-  },
-  { kind: 'blocks', words: new RegExp(String.raw`blocks distance: ${count}`, 'i') },
-  { kind: 'blocks', words: new RegExp(String.raw`block range (?:greater than|exceeds) ${count}`, 'i') },
-  { kind: 'blocks', words: new RegExp(String.raw`ranges? over ${count} blocks`, 'i') },
-  { kind: 'blocks', words: new RegExp(String.raw`smaller than size ${count}`, 'i') },
-  {
-    kind: 'blocks',
-    words: /block range (?:is )?(?:too (?:wide|large|big|high)|limit exceeded|(?:bigger|larger) than)/i,
-  },
-  { kind: 'blocks', words: /range is too (?:large|wide|big)/i },
-  { kind: 'blocks', words: /exceeds? (?:the )?max(?:imum)? (?:allowed )?(?:block |rpc )?range/i },
-  { kind: 'blocks', words: /requested too many blocks/i },
-]
+  results: [
+    /log response size exceeded/i,
+    /query returned more than [\d,]+k? results/i,
+    /query exceeds max results/i,
+    /logs matched by query exceeds limit/i,
+    /(?:backend )?response (?:is )?too (?:large|big)/i,
+    /response size (?:should|is|exceed)/i,
+    /query timeout exceeded|query timed out|query duration/i,
+    /answer exceeds \d+ bytes/i,
+  ],
+  blocks: [
+    /up to an? COUNT block range/,
+    /limited to (?:an? |0 - )?COUNT (?:blocks?|range)/,
+    /at most COUNT blocks/,
+    /requested blocks is COUNT/,
+    /(?:bigger than range limit|exceeds limit of) COUNT/,
+    /range allowed for your plan \(\d+ > COUNT\)/,
+    /max(?:imum)?(?: allowed)?(?: block)? range(?: is|:| =)? COUNT/,
+    /^(?=.*(?:block|range)).*max(?:imum)?(?: is)?(?: set to|:)? COUNT/,
+    /blocks distance: COUNT/,
+    /block range (?:greater than|exceeds) COUNT/,
+    /ranges? over COUNT blocks/,
+    /smaller than size COUNT/,
+    /block range (?:is )?(?:too (?:wide|large|big|high)|limit exceeded|(?:bigger|larger) than)/i,
+    /range is too (?:large|wide|big)/i,
+    /exceeds? (?:the )?max(?:imum)? (?:allowed )?(?:block |rpc )?range/i,
+    /requested too many blocks/i,
+  ].map(({ source }) => new RegExp(source.replace('COUNT', count), 'i')),
+}
 
 /** `[0x1, 0x2]`, or `range 1-2`. */
 function rangeIn(problem: string): bigint | null {

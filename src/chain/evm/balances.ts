@@ -1,7 +1,7 @@
 import { decodeFunctionResult, encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { assetCode } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
-import { mapBounded } from '../map-bounded.ts'
+import { chunksOf, mapBounded } from '../map-bounded.ts'
 import { allFailed, type NodeFault, type Pool, refusal } from '../pool.ts'
 import { isPastStateGone } from '../refusals.ts'
 import type { BalanceReading, BalanceRequest, BlockMark } from '../types.ts'
@@ -78,9 +78,7 @@ async function balancesAt(
   height: bigint,
 ): Promise<readonly bigint[]> {
   const { balancesPerRequest, requestsAtOnce } = scan.bounds
-  const chunks = Array.from({ length: Math.ceil(pairs.length / balancesPerRequest) }, (_, index) =>
-    pairs.slice(index * balancesPerRequest, (index + 1) * balancesPerRequest),
-  )
+  const chunks = chunksOf(pairs, balancesPerRequest)
   const read = await mapBounded(chunks, requestsAtOnce, (chunk) => chunkAt(scan.node, chunk, height))
   return mapBounded(read.flat(), balancesPerRequest, async (one) =>
     typeof one === 'bigint' ? one : readOne(scan.node, one, height),

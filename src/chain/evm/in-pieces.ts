@@ -1,3 +1,4 @@
+import { ascending } from '../heights.ts'
 import type { Limit } from '../refusals.ts'
 import type { HeightRange } from '../types.ts'
 import {
@@ -53,10 +54,8 @@ export async function readInPieces<Result>(
     if (underWay.size === 0) break
     await Promise.race(underWay)
   }
-  const results = found
-    .toSorted((left, right) => (left.from < right.from ? -1 : 1))
-    .map(({ result }) => result)
-  return { results, reached: queue.reached() }
+  const inOrder = found.toSorted((left, right) => ascending(left.from, right.from))
+  return { results: inOrder.map(({ result }) => result), reached: queue.reached() }
 }
 
 type PieceReadContext<Result> = {

@@ -9,12 +9,9 @@ export type LogStrategy = 'recipients' | 'contracts'
 export type LogMemory = {
   /** `senders`: movements of watched addresses. */
   spans: Record<LogStrategy | 'senders', LogSpan>
-  /** Of an answer with few logs; null before the first measurement. */
-  latencyMs: number | null
-  msPerLog: number
   transfersPerBlock: number | null
-  /** In block ranges. */
-  sinceTried: number
+  /** In block ranges read by recipient. */
+  sinceMeasured: number
 }
 
 /** `blocksMax` is small if the strategy is only measured. */
@@ -25,47 +22,32 @@ type LogWorkload = { blocks: bigint; queries: number; logsMax: number }
 const measuredBlocks = 200n
 const measureEvery = 100
 
-const latencyByDefaultMs = 100
-/** Even a request to a nearby node takes quota and work on both sides. */
-const requestMsMin = 25
-const msPerLogByDefault = 0.02
-const newestWeight = 0.2
-/** An answer with this many logs weighs as much as the previous estimate. */
-const logsWeighed = 5000
-/** Below this, an answer measures the latency; above, the cost per log. */
-const fewLogs = 50
+/** What a request, and each log in its answer, usually takes. */
+const msPerRequest = 100
+const msPerLog = 0.02
 
 export function newLogMemory(): LogMemory {
   return {
     spans: { recipients: newLogSpan(), contracts: newLogSpan(), senders: newLogSpan() },
-    latencyMs: null,
-    msPerLog: msPerLogByDefault,
     transfersPerBlock: null,
-    sinceTried: 0,
+    sinceMeasured: 0,
   }
 }
 
 /**
- * Chooses by measured cost. If one query covers all recipients there is no choice, since it returns fewer logs. A
- * strategy without a recent measurement is tried if it would be cheaper without any logs.
+ * Chooses by the density of the contracts' logs, which is measured now and then. If one query covers all recipients
+ * there is no choice, since it returns fewer logs.
  */
 export function chooseLogStrategy(memory: LogMemory, range: LogWorkload): LogQueryChoice {
   if (range.queries <= 1) return { strategy: 'recipients', blocksMax: null }
   shareLimit(memory)
   const { contracts, recipients } = memory.spans
-  if (contracts.density === null) return { strategy: 'contracts', blocksMax: measuredBlocks }
-  const costs = {
-    contracts: costMs(memory, 'contracts', { ...range, perBlock: contracts.density }),
-    recipients: costMs(memory, 'recipients', { ...range, perBlock: recipients.density ?? 0 }),
-  }
-  const strategy = costs.contracts <= costs.recipients ? 'contracts' : 'recipients'
-  const other = strategy === 'contracts' ? 'recipients' : 'contracts'
-  if (memory.spans[strategy].density === null) return { strategy, blocksMax: measuredBlocks }
-  memory.sinceTried++
-  const mayBeCheaper = costMs(memory, other, { ...range, perBlock: 0 }) < costs[strategy]
-  if (memory.sinceTried < measureEvery || !mayBeCheaper) return { strategy, blocksMax: null }
-  memory.sinceTried = 0
-  return { strategy: other, blocksMax: measuredBlocks }
+  const isCheaper = costMs(contracts, { ...range, queries: 1 }) <= costMs(recipients, range)
+  if (contracts.density !== null && isCheaper) return { strategy: 'contracts', blocksMax: null }
+  if (contracts.density !== null && ++memory.sinceMeasured < measureEvery)
+    return { strategy: 'recipients', blocksMax: null }
+  memory.sinceMeasured = 0
+  return { strategy: 'contracts', blocksMax: measuredBlocks }
 }
 
 /** A node's block limit mostly does not depend on the filter. */
@@ -76,31 +58,9 @@ function shareLimit({ spans: { contracts, recipients } }: LogMemory): void {
   }
 }
 
-/** The more logs an answer holds, the more it weighs: the rest of its time is chance. */
-export function noteCost(memory: LogMemory, ms: number, logs: number): void {
-  if (logs < fewLogs) {
-    memory.latencyMs = smoothed(memory.latencyMs, ms, newestWeight)
-    return
-  }
-  const perLog = Math.max(0, ms - (memory.latencyMs ?? latencyByDefaultMs)) / logs
-  memory.msPerLog = smoothed(memory.msPerLog, perLog, logs / (logs + logsWeighed))
-}
-
-function costMs(
-  { latencyMs, msPerLog, spans }: LogMemory,
-  strategy: LogStrategy,
-  { blocks, queries, logsMax, perBlock }: LogWorkload & { perBlock: number },
-): number {
-  const span = Math.max(
-    1,
-    Math.min(Number(usualBlocks(spans[strategy])), perBlock === 0 ? Infinity : logsMax / perBlock),
-  )
-  const times = strategy === 'recipients' ? queries : 1
-  const requests = times * Math.ceil(Number(blocks) / span)
-  const logs = times * Number(blocks) * perBlock
-  return requests * Math.max(requestMsMin, latencyMs ?? latencyByDefaultMs) + logs * msPerLog
-}
-
-function smoothed(before: number | null, newest: number, share: number): number {
-  return before === null ? newest : before + (newest - before) * share
+function costMs(span: LogSpan, { blocks, queries, logsMax }: LogWorkload): number {
+  const density = span.density ?? 0
+  const width = Math.max(1, Math.min(Number(usualBlocks(span)), density === 0 ? Infinity : logsMax / density))
+  const logs = Number(blocks) * density
+  return queries * (Math.ceil(Number(blocks) / width) * msPerRequest + logs * msPerLog)
 }

@@ -1,11 +1,11 @@
 import { type Hex, numberToHex, type RpcLog } from 'viem'
 import type { Address } from '../../core/asset.ts'
-import { mapBounded } from '../map-bounded.ts'
+import { chunksOf, mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'
 import { type Limit, limitIn } from '../refusals.ts'
 import type { HeightRange } from '../types.ts'
 import type { PieceReading } from './in-pieces.ts'
-import { type LogStrategy, noteCost } from './log-cost.ts'
+import type { LogStrategy } from './log-cost.ts'
 import { failureOf } from './node.ts'
 import type { SpanStep } from './range-planner.ts'
 import {
@@ -36,11 +36,7 @@ export function queryCount({ watch, bounds }: EvmScan): number {
 
 export function queriesOf({ watch, bounds }: EvmScan, strategy: LogStrategy): LogQueries {
   if (strategy === 'contracts') return [null]
-  const topics = [...watch.recipients].map(topicOf)
-  const count = Math.ceil(topics.length / bounds.recipientsPerRequest)
-  return Array.from({ length: count }, (_, index) =>
-    topics.slice(index * bounds.recipientsPerRequest, (index + 1) * bounds.recipientsPerRequest),
-  )
+  return chunksOf([...watch.recipients].map(topicOf), bounds.recipientsPerRequest)
 }
 
 /**
@@ -121,9 +117,6 @@ export async function readQuery(
   const { node, bounds } = scan
   const what = `logs of ${piece.from}..${piece.to}`
   const splits = piece.from < piece.to
-  // Until the first log query, the latency of other requests is the estimate.
-  node.logs.latencyMs ??= node.health.latencyMs
-  const startedMs = performance.now()
   const logs = await requestLogs(scan, piece, filter).catch((error: unknown) => {
     const failure = failureOf(error)
     const limit = splits ? limitIn(failure) : null
@@ -132,7 +125,6 @@ export async function readQuery(
   })
   if (isLimit(logs)) return logs
   if (!Array.isArray(logs)) throw refusal(node, what, 'the answer is not a list')
-  noteCost(node.logs, performance.now() - startedMs, logs.length)
   if (logs.length < bounds.logsPerAnswerMax) return logs.map((log: AnyLog | null) => log ?? {})
   if (splits) return { kind: 'results', blocks: null }
   throw refusal(node, what, `the answer for one block may be truncated: it holds ${logs.length} logs`)

@@ -1,6 +1,6 @@
 import type { Hex, RpcTransactionReceipt } from 'viem'
 import type { Address, AssetKey } from '../../core/asset.ts'
-import { mapBounded } from '../map-bounded.ts'
+import { chunksOf, mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'
 import type { BalanceMovement, HeightRange } from '../types.ts'
 import { requireHead } from './finality.ts'
@@ -18,13 +18,10 @@ import type { EvmScan } from './watch.ts'
  */
 export async function readMovements(scan: EvmScan, range: HeightRange): Promise<readonly BalanceMovement[]> {
   const { watch, bounds } = scan
-  const addresses = [...watch.recipients]
-  if (watch.contracts.size === 0 || addresses.length === 0) return []
+  if (watch.contracts.size === 0) return []
   const logs: AnyLog[] = []
-  for (let index = 0; index < addresses.length; index += bounds.recipientsPerRequest) {
-    const topics = addresses.slice(index, index + bounds.recipientsPerRequest).map(topicOf)
+  for (const topics of chunksOf([...watch.recipients].map(topicOf), bounds.recipientsPerRequest))
     logs.push(...(await logsOf(scan, range, topics)))
-  }
   const entries = logs.flatMap((log) => entryOf(scan, range, log))
   await requireCanonical(scan, entries)
   await requireHead(scan, range.to)

@@ -1,3 +1,4 @@
+import { highest, lowest } from '../heights.ts'
 import type { Limit } from '../refusals.ts'
 
 /**
@@ -184,12 +185,4 @@ function below(
 function middle(accepted: bigint, refused: bigint | null): bigint | null {
   const open = customaryLimits.filter((blocks) => blocks > accepted && (refused === null || blocks < refused))
   return open[Math.floor(open.length / 2)] ?? null
-}
-
-function lowest(one: bigint, other: bigint): bigint {
-  return one < other ? one : other
-}
-
-function highest(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
 }

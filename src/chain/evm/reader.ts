@@ -1,12 +1,11 @@
 import { numberToHex, type RpcTransactionReceipt } from 'viem'
-import type { Address, AssetKey, TxId } from '../../core/asset.ts'
+import type { Address, TxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
+import { assembleReader } from '../assemble-reader.ts'
 import { type DatedHeight, heightAt } from '../height-at.ts'
-import { askEach, decimalsFaults, requireIdentity } from '../identity.ts'
-import { mapBounded } from '../map-bounded.ts'
-import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { Pool, refusal } from '../pool.ts'
-import { nodesWithout, Quorum } from '../quorum.ts'
+import { lowest, nothingRead } from '../heights.ts'
+import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
+import { refusal } from '../pool.ts'
 import type {
   ChainTransfer,
   FullChainReader,
@@ -30,71 +29,37 @@ import { readTrack, tokenTransfer, trackBlocksMax } from './track.ts'
 import { isTransfer, parseTransfer } from './transfer-log.ts'
 import { type EvmScan, watchOf } from './watch.ts'
 
-const noAddresses: ReadonlySet<Address> = new Set()
-
-/**
- * A scan stays on one node; if it fails, the next one does the whole scan. With a quorum, only agreed results count.
- * @throws Fault `settings_bad` without a URL or a chain id
- */
+/** @throws Fault `settings_bad` without a URL or a chain id */
 export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
   const { name, chainId } = settings
   if (chainId === null) throw new Fault('settings_bad', { faults: [`network ${name} has no chain id`] })
   const bounds = { ...defaultBounds, ...options.bounds }
-  const poolOf = (nodes: readonly EvmNode[]) =>
-    new Pool({
-      nodes,
-      restMs: bounds.restMs,
-      chainFaults: (node) => chainFaults(node, settings),
-      observe: ({ host, score }) => options.observeNode?.({ network: name, node: host, score }),
-    })
-  const pool = poolOf(connections(settings, options).map(openNode))
   const scanOf = (node: EvmNode, watched: ReadonlySet<Address>): EvmScan => ({
     node,
     watch: watchOf(settings, watched),
     bounds,
   })
-  const { quorum: size } = settings.reading ?? defaultReading
-  const quorumOf = (nodes: Pool<EvmNode>) =>
-    new Quorum({
-      network: name,
-      pool: nodes,
-      quorum: size,
-      finalHeight: async (node) => (await readFinalHead(scanOf(node, noAddresses)))?.height ?? null,
-    })
-  const quorum = quorumOf(pool)
-  const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: EvmScan) => Promise<Result>) =>
-    pool.onFirst((node) => read(scanOf(node, watched)))
-  const decimalsOn = (keys: readonly AssetKey[]) => (node: EvmNode) =>
-    mapBounded(keys, bounds.requestsAtOnce, (key) => readDecimals(node, key))
+  const { pool, onNode, reader } = assembleReader(settings, options, {
+    nodes: connections(settings, options).map(openNode),
+    scanOf,
+    chainFaults: (node) => chainFaults(node, settings),
+    settingsFaults: async (node) => [
+      ...(await finalityFaults(node, settings)),
+      ...(await traceFaults(node, settings)),
+    ],
+    readDecimals,
+    tracingNodes,
+    finalHeight: async (scan) => (await readFinalHead(scan))?.height ?? null,
+    scan: scanOn,
+    readRange,
+    readTransaction,
+    heightAt: lastBlockAt,
+    timeAt: async ({ node }, height) => (await readHeader(node, height)).at,
+  })
   return {
-    network: name,
-    scan: (request) => quorum.scan(request, (node, asked) => scanOn(scanOf(node, asked.watched), asked)),
-    readRange: async (request) => {
-      const tracing = request.traced === true ? await tracingNodes(pool) : []
-      const traced = tracing.length >= size
-      const quorumForRange = traced ? quorumOf(poolOf(tracing)) : quorum
-      return quorumForRange.readRange({ ...request, traced }, (node, asked) =>
-        readRange(scanOf(node, asked.watched), asked),
-      )
-    },
-    readTransaction: (tx, watched) =>
-      quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
-    nodesWithout: (tx) => nodesWithout(pool, (node) => readTransaction(scanOf(node, noAddresses), tx)),
-    timeAt: (height) => onNode(noAddresses, async ({ node }) => (await readHeader(node, height)).at),
-    heightAt: (at) => onNode(noAddresses, (scan) => lastBlockAt(scan, at)),
-    readBalances: (request) => readBalances(pool, (node) => scanOf(node, noAddresses), request),
-    readMovements: (request) => onNode(request.addresses, (scan) => readMovements(scan, request)),
-    readDecimals: (keys) => askEach(pool.nodes, decimalsOn(keys)),
-    checkIdentity: () =>
-      requireIdentity(pool.nodes, async (node) => {
-        const chain = await chainFaults(node, settings)
-        if (chain.length > 0) return chain
-        return [
-          ...(await finalityFaults(node, settings)),
-          ...(await traceFaults(node, settings)),
-          ...(await decimalsFaults(settings.assets, node.name, (keys) => decimalsOn(keys)(node))),
-        ]
-      }),
+    ...reader,
+    readBalances: (request) => readBalances(pool, (node) => scanOf(node, new Set()), request),
+    readMovements: (request) => onNode((scan) => readMovements(scan, request), request.addresses),
   }
 }
 
@@ -106,8 +71,8 @@ async function readRange(context: EvmScan, { from, to, traced }: RangeRequest): 
   const scan = traced === true ? { ...context, watch: { ...context.watch, traced } } : context
   const final = (await readFinalHead(scan))?.height ?? -1n
   const bound = from + blocksMax(scan) - 1n
-  const end = [to, final, bound].reduce((low, height) => (height < low ? height : low))
-  if (end < from) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
+  const end = lowest(to, final, bound)
+  if (end < from) return nothingRead(from)
   const track = await readTrack(scan, { stage: 'final', from, to: end, previous: null, isLast: true })
   const reached = track.last.height
   return {

@@ -1,4 +1,5 @@
 import { Fault } from '../../core/errors.ts'
+import { highest, lowest } from '../heights.ts'
 import { rpcSetting } from '../options.ts'
 import { refusal } from '../pool.ts'
 import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../types.ts'
@@ -63,7 +64,7 @@ async function firstCursor(
   startHeight: bigint | null,
 ): Promise<ScanCursor> {
   const below = startHeight === null ? final.height : startHeight - 1n
-  const height = below < 0n ? 0n : below < final.height ? below : final.height
+  const height = highest(0n, lowest(below, final.height))
   const hash = height === final.height ? final.hash : (await readHeader(node, height)).hash
   return { final: { height, hash }, seenHeight: height, trail: [] }
 }
@@ -168,12 +169,4 @@ function seenTrackOf(
 
 function previousOf({ from }: Pick<Track, 'from'>, last: BlockMark): BlockMark | null {
   return last.height + 1n === from ? last : null
-}
-
-function lowest(...heights: readonly [bigint, ...bigint[]]): bigint {
-  return heights.reduce((low, height) => (height < low ? height : low))
-}
-
-function highest(...heights: readonly [bigint, ...bigint[]]): bigint {
-  return heights.reduce((high, height) => (height > high ? height : high))
 }

@@ -1,4 +1,5 @@
 import { type Address, assetCode } from '../../core/asset.ts'
+import { ascending } from '../heights.ts'
 import { mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'
 import type { BalanceHistory, HeightRange, HistoryRequest } from '../types.ts'
@@ -170,10 +171,6 @@ function amountsOf(
   return { before, after: balances.failed ? before : tokensIn(balances.tokensAfter) }
 }
 
-function ascending(left: bigint, right: bigint): number {
-  return left < right ? -1 : Number(left > right)
-}
-
 /** The balance before the first and after the last transaction of the slot. */
 export type Touch = { slot: bigint; before: bigint; after: bigint }
 
@@ -188,7 +185,7 @@ export function balancesReported(
   const heights = new Set(slots.flatMap((slot) => [slot - 1n, slot]))
   return [...heights]
     .filter((height) => height >= from && height <= to)
-    .toSorted((left, right) => (left < right ? -1 : 1))
+    .toSorted(ascending)
     .flatMap((height) => {
       const amount = sum(traces.map((trace) => heldAt(trace, height)))
       return amount === null ? [] : [{ height, amount }]

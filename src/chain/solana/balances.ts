@@ -1,6 +1,7 @@
 import { getAddressDecoder, getBase64Encoder, getU64Decoder } from '@solana/kit'
 import { type Address, assetCode } from '../../core/asset.ts'
-import { mapBounded } from '../map-bounded.ts'
+import { highest } from '../heights.ts'
+import { chunksOf, mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'
 import type { BalanceReading, BalanceRequest } from '../types.ts'
 import { accountsOf, isTokenProgram } from './accounts.ts'
@@ -62,14 +63,12 @@ export async function readAtOneSlot(
   accounts: readonly string[],
   notBefore: bigint,
 ): Promise<{ slot: bigint; holdings: Holdings }> {
-  const parts = Array.from({ length: Math.ceil(accounts.length / accountsPerRequest) }, (_, place) =>
-    accounts.slice(place * accountsPerRequest, (place + 1) * accountsPerRequest),
-  )
+  const parts = chunksOf(accounts, accountsPerRequest)
   let slot = notBefore
   for (let tries = 0; tries < triesMax; tries++) {
     const read = await mapBounded(parts, scan.bounds.requestsAtOnce, (part) => readAccounts(scan, part, slot))
     const slots = new Set(read.map((part) => part.slot))
-    const newest = read.reduce((most, part) => (part.slot > most ? part.slot : most), slot)
+    const newest = highest(slot, ...slots)
     if (slots.size <= 1) return { slot: newest, holdings: new Map(read.flatMap(({ held }) => held)) }
     slot = newest
   }

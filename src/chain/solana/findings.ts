@@ -1,5 +1,6 @@
 import { assetCode, type TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
+import { ascending } from '../heights.ts'
 import type { BalanceMovement, BlockMark, FinalityStage, HeightRange, StagedTransfer } from '../types.ts'
 import type { BalanceChange } from './balance-changes.ts'
 import type { Unread } from './blocks.ts'
@@ -95,7 +96,7 @@ export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: Slo
 export function provedRanges(from: bigint, { unread, reached }: SlotRangeReading): HeightRange[] {
   const holes = [...new Set(unread.map(({ slot }) => slot))]
     .filter((slot) => slot >= from)
-    .toSorted((left, right) => (left < right ? -1 : 1))
+    .toSorted(ascending)
   const starts = [from, ...holes.map((slot) => slot + 1n)]
   const ends = [...holes.map((slot) => slot - 1n), reached]
   return starts

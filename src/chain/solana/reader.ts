@@ -1,17 +1,16 @@
 import { isSignature, type Signature } from '@solana/kit'
-import type { Address, AssetKey, TxId } from '../../core/asset.ts'
+import type { TxId } from '../../core/asset.ts'
+import { assembleReader } from '../assemble-reader.ts'
 import { type DatedHeight, heightAt } from '../height-at.ts'
-import { askEach, decimalsFaults, requireIdentity } from '../identity.ts'
-import { mapBounded } from '../map-bounded.ts'
+import { lowest, nothingRead } from '../heights.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
-import { Pool, refusal } from '../pool.ts'
-import { nodesWithout, Quorum } from '../quorum.ts'
+import { refusal } from '../pool.ts'
 import type {
   BlockMark,
   FinalityStage,
   FullChainReader,
-  HeightRange,
   NetworkSettings,
+  RangeRequest,
   RangeResult,
   ScanRequest,
   ScanResult,
@@ -31,94 +30,65 @@ import {
   type SlotRange,
   type SlotRangeReading,
 } from './findings.ts'
-import { type Cluster, clusterFaults, openNode, type SolanaNode } from './node.ts'
+import { type Cluster, clusterFaults, openNode } from './node.ts'
 import { firstAvailable } from './signatures.ts'
 import { findTransaction, type TransactionEffects } from './transactions.ts'
 import { emptyMemory, type SolanaReadStrategy, type SolanaScan, type SolanaWatch, watchOf } from './watch.ts'
 
-const nobody: ReadonlySet<Address> = new Set()
-
 /**
- * Final transactions only. A scan stays on one node; if it fails, the next one does the whole scan. With a quorum, only
- * agreed results count.
+ * Reads final transactions only.
  * @throws Fault `settings_bad` without a URL
  */
 export function createSolanaReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
-  const parts = openParts(settings, options)
-  const { nodes, pool, cluster, bounds, scanOf } = parts
-  const wanted = (settings.reading ?? defaultReading).quorum
-  const quorum = new Quorum({
-    network: settings.name,
-    pool,
-    quorum: wanted,
-    finalHeight: async (node) => (await readFinalMark({ node })).height,
-  })
-  const comparable = (scan: SolanaScan): SolanaScan =>
-    wanted === 1 ? scan : { ...scan, strategy: scan.strategy ?? chooseStrategy(scan.watch, 0) }
-  const onNode = <Result>(watched: ReadonlySet<Address>, read: (scan: SolanaScan) => Promise<Result>) =>
-    pool.onFirst((node) => read(scanOf(node, watched)))
-  const decimalsOn = (keys: readonly AssetKey[]) => (node: SolanaNode) =>
-    mapBounded(keys, bounds.requestsAtOnce, (key) => readDecimals(node, key))
-  return {
-    network: settings.name,
-    scan: (request) =>
-      quorum.scan(request, (node, asked) => scanOn(comparable(scanOf(node, asked.watched)), asked)),
-    readRange: (request) =>
-      quorum.readRange(request, (node, asked) => {
-        const scan = scanOf(node, asked.watched)
-        return readRange(asked.byBlock === true ? { ...scan, strategy: 'by_block' } : scan, asked)
-      }),
-    readTransaction: (tx, watched) =>
-      quorum.readTransaction((node) => readTransaction(scanOf(node, watched), tx)),
-    nodesWithout: (tx) => nodesWithout(pool, (node) => readTransaction(scanOf(node, nobody), tx)),
-    timeAt: (height) => onNode(nobody, async (scan) => (await blockFrom(scan, height)).at),
-    heightAt: (at) => onNode(nobody, (scan) => lastSlotAt(scan, at)),
-    readBalances: ({ pairs }) => onNode(nobody, (scan) => readBalances(scan, pairs)),
-    // Scans already show every movement, because transactions state all balances.
-    readMovements: () => Promise.resolve([]),
-    readBalanceHistory: (request) => onNode(nobody, (scan) => readBalanceHistory(scan, request)),
-    readDecimals: (keys) => askEach(nodes, decimalsOn(keys)),
-    checkIdentity: () =>
-      requireIdentity(nodes, async (node) => {
-        const wrong = await clusterFaults(node, settings, cluster)
-        if (wrong.length > 0) return wrong
-        const source = `${node.name}, genesis ${cluster.genesis}`
-        return decimalsFaults(settings.assets, source, (keys) => decimalsOn(keys)(node))
-      }),
-  }
-}
-
-function openParts(settings: NetworkSettings, options: ReaderOptions) {
   const bounds = { ...defaultBounds, ...options.bounds }
+  const cluster: Cluster = { genesis: settings.genesisHash ?? null }
+  const isCompared = (settings.reading ?? defaultReading).quorum > 1
   const nodes = connections(settings, options).map((connection) => ({
     ...openNode(connection),
     memory: emptyMemory(),
   }))
-  const cluster: Cluster = { genesis: settings.genesisHash ?? null }
-  const pool = new Pool({
+  const { onNode, reader } = assembleReader(settings, options, {
     nodes,
-    restMs: bounds.restMs,
+    scanOf: (node: (typeof nodes)[number], watched): SolanaScan => ({
+      node,
+      watch: watchOf(settings, watched),
+      bounds,
+      memory: node.memory,
+      strategy: options.solanaStrategy ?? null,
+    }),
     chainFaults: (node) => clusterFaults(node, settings, cluster),
-    observe: ({ host, score }) => options.observeNode?.({ network: settings.name, node: host, score }),
+    settingsFaults: () => Promise.resolve([]),
+    readDecimals,
+    tracingNodes: () => Promise.resolve([]),
+    finalHeight: async (scan) => (await readFinalMark(scan)).height,
+    scan: (scan, request) =>
+      scanOn(
+        isCompared ? { ...scan, strategy: scan.strategy ?? chooseStrategy(scan.watch, 0) } : scan,
+        request,
+      ),
+    readRange,
+    readTransaction,
+    heightAt: lastSlotAt,
+    timeAt: async (scan, height) => (await blockFrom(scan, height)).at,
   })
-  const scanOf = (node: (typeof nodes)[number], watched: ReadonlySet<Address>): SolanaScan => ({
-    node,
-    watch: watchOf(settings, watched),
-    bounds,
-    memory: node.memory,
-    strategy: options.solanaStrategy ?? null,
-  })
-  return { nodes, pool, cluster, bounds, scanOf }
+  return {
+    ...reader,
+    readBalances: ({ pairs }) => onNode((scan) => readBalances(scan, pairs)),
+    // Scans already show every movement, because transactions state all balances.
+    readMovements: () => Promise.resolve([]),
+    readBalanceHistory: (request) => onNode((scan) => readBalanceHistory(scan, request)),
+  }
 }
 
 /**
  * Reads as much as one scan does. `reached` is below `from` if no slot of the range is final yet.
  * @throws Fault `remote_failed` if the node's answers are not credible
  */
-async function readRange(scan: SolanaScan, { from, to }: HeightRange): Promise<RangeResult> {
+async function readRange(context: SolanaScan, { from, to, byBlock }: RangeRequest): Promise<RangeResult> {
+  const scan: SolanaScan = byBlock === true ? { ...context, strategy: 'by_block' } : context
   const final = await readFinalMark(scan)
-  const last = to < final.height ? to : final.height
-  if (from > last) return { transfers: [], movements: [], proved: [], dissent: [], reached: from - 1n }
+  const last = lowest(to, final.height)
+  if (from > last) return nothingRead(from)
   const read = await readSlotRange(scan, { from, to: last, below: null, overlap: 0n })
   reportUnread(scan, from, read)
   return {

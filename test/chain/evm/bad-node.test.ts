@@ -223,7 +223,7 @@ test('wrong decimals and addresses without a token are all named at once', async
   )
   const checked = createEvmReader({ ...right, assets }).checkIdentity()
   await expect(checked).rejects.toThrow(
-    /expected decimals 6, found 18.*expected decimals 6, found no token contract/,
+    /expected decimals 6, found 18.*expected decimals 6, found no token/,
   )
 })
 
