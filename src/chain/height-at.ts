@@ -23,16 +23,20 @@ export async function heightAt(
   if (final.at <= wanted) return final.height
   let below = await read(first)
   let above = final
-  if (below.at !== null && below.at > wanted) return null
+  if (isLater(below, wanted)) return null
   for (let step = 0; above.height - below.height > 1n; step++) {
     const height = step % 2 === 0 ? likelyHeight(below, above, wanted) : middle(below, above)
     const found = await read(height)
     if (found.at === null && below.at !== null)
       throw refusal(node, 'blocks by their time', 'the node lacks some of them')
-    if (found.at !== null && found.at > wanted) above = { height, at: found.at }
+    if (isLater(found, wanted)) above = { height, at: found.at }
     else below = found
   }
   return below.at === null ? null : below.height
+}
+
+function isLater(block: DatedHeight, wanted: Date): block is DatedHeight<Date> {
+  return block.at !== null && block.at > wanted
 }
 
 /** Blocks come at an even pace: a few guesses suffice, if halving takes thirty. */

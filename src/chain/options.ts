@@ -1,4 +1,10 @@
-import type { NetworkName, NetworkReading } from '../core/asset.ts'
+import {
+  type Address,
+  type AssetKey,
+  assetCode,
+  type NetworkName,
+  type NetworkReading,
+} from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import { type NodeHealth, newHealth } from './pool.ts'
 import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver, UnreadObserver } from './types.ts'
@@ -119,6 +125,17 @@ export function connections(settings: NetworkSettings, options: ReaderOptions): 
     bounds: { ...defaultBounds, ...options.bounds },
     health: newHealth(),
   }))
+}
+
+/** `native` is null if it is not among the assets. */
+export function watchedAssets({ assets }: NetworkSettings): {
+  tokens: ReadonlyMap<Address, AssetKey>
+  native: AssetKey | null
+} {
+  const codes = new Map(assets.map(({ key }) => [assetCode(key), key]))
+  const native = codes.get('native') ?? null
+  codes.delete('native')
+  return { tokens: codes as ReadonlyMap<Address, AssetKey>, native }
 }
 
 export function rpcSetting(network: NetworkName): string {

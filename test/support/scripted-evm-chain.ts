@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Hex, pad } from 'viem'
-import { bloomBits } from '../../src/chain/evm/omission.ts'
+import { bloomBits } from '../../src/chain/evm/receipts.ts'
 import { transferTopic } from '../../src/chain/evm/transfer-log.ts'
 import type { Address } from '../../src/core/asset.ts'
 

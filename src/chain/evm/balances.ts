@@ -7,8 +7,7 @@ import { isPastStateGone } from '../refusals.ts'
 import type { BalanceReading, BalanceRequest, BlockMark } from '../types.ts'
 import { readEnds } from './finality.ts'
 import { readHeader } from './headers.ts'
-import { askInBatch, type EvmNode } from './node.ts'
-import type { EvmScan } from './watch.ts'
+import { askInBatch, type EvmNode, type EvmScan } from './node.ts'
 
 type BalancePair = BalanceRequest['pairs'][number]
 

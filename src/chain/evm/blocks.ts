@@ -10,8 +10,7 @@ import {
   type NativeSpending,
   toBlock,
 } from './headers.ts'
-import { ask, type EvmNode } from './node.ts'
-import type { EvmScan, EvmWatch } from './watch.ts'
+import { ask, type EvmNode, type EvmScan, type EvmWatch } from './node.ts'
 
 export type Blocks = ReadonlyMap<bigint, EvmBlock>
 

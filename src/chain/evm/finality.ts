@@ -3,8 +3,7 @@ import { defaultReading } from '../options.ts'
 import { refusal } from '../pool.ts'
 import type { NetworkSettings } from '../types.ts'
 import { type EvmBlock, readHeader } from './headers.ts'
-import { type EvmNode } from './node.ts'
-import type { EvmScan } from './watch.ts'
+import type { EvmNode, EvmScan } from './node.ts'
 
 /** `final` is null while the node has none, as after its start. */
 export type ChainHeads = { head: EvmBlock; final: EvmBlock | null }

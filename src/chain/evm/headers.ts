@@ -1,9 +1,9 @@
 import { type Hex, numberToHex, type RpcBlock } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
+import { toAmount } from '../../core/money.ts'
 import { refusal } from '../pool.ts'
-import type { BlockMark } from '../types.ts'
-import { ask, askInBatch, type EvmNode, type EvmRequest } from './node.ts'
-import type { EvmScan } from './watch.ts'
+import type { BlockMark, ChainTransfer } from '../types.ts'
+import { ask, askInBatch, type EvmNode, type EvmRequest, type EvmScan } from './node.ts'
 
 /** It counts if its receipt succeeded. A `mint`, from a deposit to a rollup, stands even if the transaction fails. */
 export type NativePayment = {
@@ -116,6 +116,27 @@ export function toBlock(
     transactions: transactions.length,
     ...found,
   }
+}
+
+/** @throws Fault `remote_failed` if it belongs to another block */
+export function requireInBlock(
+  node: EvmNode,
+  what: string,
+  { blockHash, block }: { blockHash: string | null | undefined; block: Partial<BlockMark> | undefined },
+): void {
+  if (block !== undefined && blockHash === block.hash) return
+  throw refusal(node, what, `it belongs to another block than the one at ${block?.height}`)
+}
+
+type MovedAmount = Pick<ChainTransfer, 'tx' | 'index' | 'asset' | 'from' | 'to'> & { value: bigint }
+
+export function transferIn(
+  { watch }: EvmScan,
+  { height, hash, at }: EvmBlock,
+  { value, ...moved }: MovedAmount,
+): ChainTransfer {
+  const network = watch.network
+  return { network, ...moved, amount: toAmount(value), height, blockHash: hash, blockAt: at }
 }
 
 export type BlockLink = Pick<EvmBlock, 'hash' | 'parentHash'>

@@ -6,7 +6,7 @@ import { type Limit, limitIn } from '../refusals.ts'
 import type { HeightRange } from '../types.ts'
 import type { PieceReading } from './in-pieces.ts'
 import type { LogStrategy } from './log-cost.ts'
-import { failureOf } from './node.ts'
+import { type EvmScan, failureOf } from './node.ts'
 import type { SpanStep } from './range-planner.ts'
 import {
   emittersOf,
@@ -18,7 +18,6 @@ import {
   topicOf,
   transferTopic,
 } from './transfer-log.ts'
-import type { EvmScan } from './watch.ts'
 
 /** The recipients of each query; null for a query without recipients. */
 export type LogQueries = readonly (readonly Hex[] | null)[]

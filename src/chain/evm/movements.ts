@@ -4,13 +4,12 @@ import { chunksOf, mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'
 import type { BalanceMovement, HeightRange } from '../types.ts'
 import { requireHead } from './finality.ts'
-import { readHeader } from './headers.ts'
+import { readHeader, requireInBlock } from './headers.ts'
 import { readInPieces } from './in-pieces.ts'
 import { type AnyLog, readQuery } from './logs.ts'
-import { type EvmNode } from './node.ts'
+import type { EvmNode, EvmScan } from './node.ts'
 import { type CoinWrap, depositTopic, isOfCoin, readReceipt, withdrawalTopic } from './receipts.ts'
 import { addressOf, type LogPosition, movedBy, oddLog, topicOf, transferTopic } from './transfer-log.ts'
-import type { EvmScan } from './watch.ts'
 
 /**
  * Reads sent tokens, and coins that were wrapped or unwrapped, for which the contract writes no Transfer.
@@ -86,17 +85,15 @@ function movedOut(log: AnyLog): ReturnType<typeof movedBy> | null {
 
 /** Movements of replaced blocks never happened. */
 async function requireCanonical({ node, bounds }: EvmScan, entries: readonly MovementLog[]): Promise<void> {
-  const hashes = new Map(entries.map(({ height, blockHash }) => [height, blockHash]))
-  await mapBounded([...hashes.keys()], bounds.requestsAtOnce, async (height) => {
-    const { hash } = await readHeader(node, height)
-    const foreign = entries.find((entry) => entry.height === height && entry.blockHash !== hash)
-    if (foreign !== undefined)
-      throw refusal(
-        node,
-        `log ${foreign.logIndex} of ${foreign.tx}`,
-        `it belongs to another block than the one at ${height}`,
-      )
-  })
+  await mapBounded(
+    [...new Set(entries.map(({ height }) => height))],
+    bounds.requestsAtOnce,
+    async (height) => {
+      const block = await readHeader(node, height)
+      for (const { tx, logIndex, blockHash } of entries.filter((entry) => entry.height === height))
+        requireInBlock(node, `log ${logIndex} of ${tx}`, { blockHash, block })
+    },
+  )
 }
 
 async function movementsOf(scan: EvmScan, entry: MovementLog): Promise<BalanceMovement[]> {

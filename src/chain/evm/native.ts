@@ -1,14 +1,14 @@
 import type { RpcTransactionReceipt } from 'viem'
 import type { AssetKey, TxId } from '../../core/asset.ts'
-import { toAmount } from '../../core/money.ts'
+import { assert } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { BalanceMovement, ChainTransfer, FinalityStage } from '../types.ts'
 import type { Blocks } from './blocks.ts'
-import type { EvmBlock, NativePayment, NativeSpending } from './headers.ts'
+import { type EvmBlock, type NativePayment, type NativeSpending, transferIn } from './headers.ts'
+import type { EvmScan } from './node.ts'
 import { readReceipt } from './receipts.ts'
 import { readInside } from './traces.ts'
 import type { TransferLog } from './transfer-log.ts'
-import type { EvmScan } from './watch.ts'
 
 export type NativeReading = { transfers: ChainTransfer[]; movements: BalanceMovement[] }
 
@@ -35,7 +35,7 @@ export async function readNative(
   return {
     transfers: payments
       .filter(({ payment: { tx, index } }) => index === 'mint' || succeeded(tx))
-      .map((payment) => nativeTransfer(scan, native, payment))
+      .map(({ block, payment }) => coinTransfer(scan, block, payment))
       .concat(inside.transfers),
     movements: spent
       .flatMap((one) => movementsOf(scan, native, { ...one, receipt: receipts.get(one.spending.tx) }))
@@ -63,7 +63,6 @@ export function withoutPayments(
   return logs.filter((log) => echoes.get(log.tx) !== log)
 }
 
-type BlockPayment = { block: EvmBlock; payment: NativePayment }
 type BlockSpending = { block: EvmBlock; spending: NativeSpending }
 
 function spendingsIn(block: EvmBlock): BlockSpending[] {
@@ -115,21 +114,8 @@ function feeOf(receipt: RollupReceipt): bigint {
   return BigInt(gasUsed) * BigInt(effectiveGasPrice) + blobFee + BigInt(l1Fee ?? 0)
 }
 
-export function nativeTransfer(
-  { watch }: EvmScan,
-  asset: AssetKey,
-  { block, payment }: BlockPayment,
-): ChainTransfer {
-  return {
-    network: watch.network,
-    tx: payment.tx,
-    index: payment.index,
-    asset,
-    from: payment.from,
-    to: payment.to,
-    amount: toAmount(payment.value),
-    height: block.height,
-    blockHash: block.hash,
-    blockAt: block.at,
-  }
+export function coinTransfer(scan: EvmScan, block: EvmBlock, payment: NativePayment): ChainTransfer {
+  const asset = scan.watch.native
+  assert(asset !== null, 'payments are read only if the coin is an asset')
+  return transferIn(scan, block, { asset, ...payment })
 }

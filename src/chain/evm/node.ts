@@ -1,11 +1,18 @@
 import type { EIP1193RequestFn, EIP1474Methods } from 'viem'
-import { type Fault, isFault, messageOf, shorten } from '../../core/errors.ts'
+import type { Address, AssetKey, NetworkName, NetworkReading } from '../../core/asset.ts'
+import { Fault, isFault, messageOf, shorten } from '../../core/errors.ts'
 import { type Codec, ConnectionProblem, HttpProblem, JsonRpcClient, StatedError } from '../json-rpc.ts'
-import { type NodeConnection, nodeName } from '../options.ts'
+import {
+  defaultReading,
+  type NodeConnection,
+  nodeName,
+  type ReaderBounds,
+  watchedAssets,
+} from '../options.ts'
 import { PauseRequested } from '../pace.ts'
 import { type NodeHealth, refusal } from '../pool.ts'
 import type { RequestFailure } from '../refusals.ts'
-import type { OddLogObserver } from '../types.ts'
+import type { NetworkSettings, OddLogObserver } from '../types.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
 
 export type EvmRequest = EIP1193RequestFn<EIP1474Methods>
@@ -60,25 +67,17 @@ export async function ask<Result>(
   try {
     return await call(node.request)
   } catch (error) {
-    throw faultOf(node, what, error)
+    throw isFault(error, 'remote_failed') ? error : refusal(node, what, problemOf(error))
   }
 }
 
 /** @throws as `ask` */
-export async function askInBatch<Result>(
+export function askInBatch<Result>(
   node: EvmNode,
   what: string,
   call: (request: EvmRequest) => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await call(node.requestInBatch)
-  } catch (error) {
-    throw faultOf(node, what, error)
-  }
-}
-
-function faultOf(node: EvmNode, what: string, error: unknown): Fault<'remote_failed'> {
-  return isFault(error, 'remote_failed') ? error : refusal(node, what, problemOf(error))
+  return ask({ ...node, request: node.requestInBatch }, what, call)
 }
 
 /** Server messages have any length. */
@@ -98,3 +97,34 @@ export function failureOf(error: unknown): RequestFailure {
     isAway: error instanceof ConnectionProblem || error instanceof PauseRequested,
   }
 }
+
+export type EvmWatch = {
+  network: NetworkName
+  contracts: ReadonlyMap<Address, AssetKey>
+  /** Null if it is not among the assets. */
+  native: AssetKey | null
+  recipients: ReadonlySet<Address>
+  finality: Finality
+  /** For payments by contracts. */
+  traced: boolean
+}
+
+export type EvmScan = { node: EvmNode; watch: EvmWatch; bounds: ReaderBounds }
+
+/** @throws Fault `settings_bad` if the EIP-7708 address of the native coin is configured as a token */
+export function watchOf(settings: NetworkSettings, recipients: ReadonlySet<Address>): EvmWatch {
+  const { tokens, native } = watchedAssets(settings)
+  if (tokens.has(coinEmitter)) {
+    const problem = 'is the address that logs movements of the native coin (EIP-7708), not a token'
+    const fault = `networks: ${settings.name}: assets: ${coinEmitter} ${problem}`
+    throw new Fault('settings_bad', { faults: [fault] })
+  }
+  const { finality, traces } = settings.reading ?? defaultReading
+  const traced = traces === 'always'
+  return { network: settings.name, contracts: tokens, native, recipients, finality, traced }
+}
+
+/** EIP-7708: writes a Transfer log for each movement of the native coin, never of a token. */
+export const coinEmitter = '0xfffffffffffffffffffffffffffffffffffffffe' as Address
+
+export type Finality = NetworkReading['finality']

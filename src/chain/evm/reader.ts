@@ -1,13 +1,13 @@
-import { numberToHex, type RpcTransactionReceipt } from 'viem'
-import type { Address, TxId } from '../../core/asset.ts'
+import { type Hex, numberToHex, type RpcTransactionReceipt } from 'viem'
+import { type Address, type AssetKey, assetCode, nativeDecimals, type TxId } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { assembleReader } from '../assemble-reader.ts'
 import { type DatedHeight, heightAt } from '../height-at.ts'
 import { lowest, nothingRead } from '../heights.ts'
-import { connections, defaultBounds, type ReaderOptions } from '../options.ts'
+import { StatedError } from '../json-rpc.ts'
+import { connections, defaultBounds, type ReaderOptions, rpcSetting } from '../options.ts'
 import { refusal } from '../pool.ts'
 import type {
-  ChainTransfer,
   FullChainReader,
   NetworkSettings,
   RangeRequest,
@@ -17,17 +17,15 @@ import type {
 import { readBalances } from './balances.ts'
 import { paymentsOf } from './blocks.ts'
 import { finalityFaults, readEnds, readFinalHead } from './finality.ts'
-import { type EvmBlock, type NativePayment, readHeader } from './headers.ts'
-import { chainFaults, readDecimals } from './identity.ts'
+import { type EvmBlock, type NativePayment, readHeader, requireInBlock } from './headers.ts'
 import { readMovements } from './movements.ts'
-import { nativeTransfer, withoutPayments } from './native.ts'
-import { ask, type EvmNode, openNode } from './node.ts'
-import { findReceipt, requireInBlock } from './receipts.ts'
+import { coinTransfer, withoutPayments } from './native.ts'
+import { ask, type EvmNode, type EvmRequest, type EvmScan, openNode, watchOf } from './node.ts'
+import { findReceipt } from './receipts.ts'
 import { scanOn } from './scan.ts'
 import { readInside, traceFaults, tracingNodes } from './traces.ts'
 import { readTrack, tokenTransfer, trackBlocksMax } from './track.ts'
 import { isTransfer, parseTransfer } from './transfer-log.ts'
-import { type EvmScan, watchOf } from './watch.ts'
 
 /** @throws Fault `settings_bad` without a URL or a chain id */
 export function createEvmReader(settings: NetworkSettings, options: ReaderOptions = {}): FullChainReader {
@@ -118,38 +116,20 @@ async function readTransaction(scan: EvmScan, tx: TxId): Promise<TransactionRead
   const receipt = await findReceipt(scan.node, tx)
   if (receipt === null) return { kind: 'unknown' }
   const block = await readHeader(scan.node, BigInt(receipt.blockNumber))
-  requireInBlock(scan.node, receipt, block)
+  requireInBlock(scan.node, `receipt of ${tx}`, { blockHash: receipt.blockHash, block })
   const stage = final !== null && block.height <= final.height ? 'final' : 'seen'
   const offered = await readPayments(scan, receipt, block)
   const payments = receipt.status === '0x1' ? offered : offered.filter(({ index }) => index === 'mint')
   if (receipt.status !== '0x1' && payments.length === 0)
     return stage === 'final' ? { kind: 'failed', height: block.height } : { kind: 'unknown' }
   const inside = await readInside(scan, scan.watch.traced ? [block] : [])
+  const logs = receipt.logs.map((log) => parseTransfer(scan.watch, log))
   const transfers = [
-    ...tokenTransfers(scan, receipt, { block, payments }),
-    ...coinTransfers(scan, { block, payments }),
+    ...withoutPayments(scan, logs.filter(isTransfer), payments).map((log) => tokenTransfer(scan, block, log)),
+    ...payments.map((payment) => coinTransfer(scan, block, payment)),
     ...inside.transfers.filter((transfer) => transfer.tx === tx),
   ]
   return { kind: 'read', transfers: transfers.map((transfer) => ({ ...transfer, stage })) }
-}
-
-type BlockPayments = { block: EvmBlock; payments: readonly NativePayment[] }
-
-function tokenTransfers(
-  scan: EvmScan,
-  { logs }: RpcTransactionReceipt,
-  { block, payments }: BlockPayments,
-): ChainTransfer[] {
-  const blocks = new Map([[block.height, block]])
-  const found = logs.map((log) => parseTransfer(scan.watch, log))
-  return withoutPayments(scan, found.filter(isTransfer), payments).map((log) =>
-    tokenTransfer(scan, blocks, log),
-  )
-}
-
-function coinTransfers(scan: EvmScan, { block, payments }: BlockPayments): ChainTransfer[] {
-  const { native } = scan.watch
-  return native === null ? [] : payments.map((payment) => nativeTransfer(scan, native, { block, payment }))
 }
 
 async function readPayments(
@@ -164,11 +144,40 @@ async function readPayments(
   const transaction = await ask(scan.node, `transaction ${hash}`, (request) =>
     request({ method: 'eth_getTransactionByHash', params: [hash] }),
   )
-  if (transaction?.blockHash !== block.hash)
-    throw refusal(
-      scan.node,
-      `transaction ${hash}`,
-      `it belongs to another block than the one at ${block.height}`,
-    )
-  return paymentsOf(scan.watch, transaction)
+  requireInBlock(scan.node, `transaction ${hash}`, { blockHash: transaction?.blockHash, block })
+  return transaction === null ? [] : paymentsOf(scan.watch, transaction)
+}
+
+/** Empty if the node is of the right chain. */
+export async function chainFaults(node: EvmNode, { name, chainId }: NetworkSettings): Promise<string[]> {
+  const found = Number(await ask(node, 'chain id', (request) => request({ method: 'eth_chainId' })))
+  return found === chainId
+    ? []
+    : [`${rpcSetting(name)}: expected chain id ${chainId}, found ${found} (${node.name})`]
+}
+
+/** Null if there is no token at its address. */
+export async function readDecimals(node: EvmNode, key: AssetKey): Promise<number | null> {
+  const code = assetCode(key)
+  if (code === 'native') return nativeDecimals.evm
+  return ask(node, `decimals of ${key}`, (request) => callDecimals(request, code as Hex))
+}
+
+/** The selector of `decimals()`. */
+const decimalsCall = '0x313ce567'
+
+/** The largest `uint8`. */
+const decimalsMax = 255n
+
+async function callDecimals(request: EvmRequest, contract: Hex): Promise<number | null> {
+  try {
+    const call = { to: contract, data: decimalsCall } as const
+    const answer = await request({ method: 'eth_call', params: [call, 'latest'] })
+    if (!/^0x[0-9a-f]{64}$/i.test(answer) || BigInt(answer) > decimalsMax) return null
+    return Number(BigInt(answer))
+  } catch (error) {
+    const isRevert = error instanceof StatedError && (error.code === 3 || /revert/i.test(error.message))
+    if (isRevert) return null
+    throw error
+  }
 }

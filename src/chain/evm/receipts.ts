@@ -1,9 +1,167 @@
-import { type Hex, numberToHex, type RpcLog, type RpcTransactionReceipt } from 'viem'
+import { type Hex, hexToBytes, keccak256, numberToHex, type RpcLog, type RpcTransactionReceipt } from 'viem'
 import type { Address, TxId } from '../../core/asset.ts'
+import { mapBounded } from '../map-bounded.ts'
 import { refusal } from '../pool.ts'
-import type { EvmBlock } from './headers.ts'
-import { ask, type EvmNode } from './node.ts'
-import { addressOf, transferTopic } from './transfer-log.ts'
+import type { BlockMark } from '../types.ts'
+import type { Blocks } from './blocks.ts'
+import { type EvmBlock, requireInBlock } from './headers.ts'
+import { ask, type EvmNode, type EvmScan, type EvmWatch } from './node.ts'
+import {
+  addressOf,
+  emittersOf,
+  isTransfer,
+  type OddLog,
+  parseTransfer,
+  type TransferLog,
+  topicOf,
+  transferTopic,
+} from './transfer-log.ts'
+
+type LogAnswer = {
+  logs: readonly TransferLog[]
+  /** Contracts that wrote a Transfer, by block; null unless whole contracts were queried. */
+  writers: ReadonlyMap<bigint, ReadonlySet<string>> | null
+}
+
+/**
+ * If the bloom filter of a block may hold a missing transfer, its receipts decide: a node serves them from another
+ * index than its logs.
+ * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lack
+ */
+export async function refuseOmissions(
+  scan: EvmScan,
+  blocks: Blocks,
+  { logs, writers }: LogAnswer,
+): Promise<void> {
+  const known = Map.groupBy(logs, ({ height }) => height)
+  const mayHold = writers === null ? recipientProbe(scan.watch) : contractProbe(scan.watch, writers)
+  const suspects = [...blocks.values()].filter((block) => mayHold(block, known.get(block.height) ?? []))
+  await mapBounded(suspects, scan.bounds.requestsAtOnce, (block) =>
+    compareReceipts(scan, block, known.get(block.height) ?? []),
+  )
+}
+
+/**
+ * Skips and reports odd logs, if the receipts confirm them. Any balance that they moved shows in the balance proof.
+ * @throws Fault `remote_failed` if the receipts hold a transfer that the logs lack
+ */
+export async function skipOddLogs(
+  scan: EvmScan,
+  blocks: Blocks,
+  { logs, odd }: { logs: readonly TransferLog[]; odd: readonly OddLog[] },
+): Promise<void> {
+  await mapBounded(odd, scan.bounds.requestsAtOnce, async (log) => {
+    const block = blocks.get(log.height ?? -1n)
+    const known = logs.filter(({ tx, height }) => (log.tx === null ? height === log.height : tx === log.tx))
+    if (log.tx !== null) {
+      const receipt = await readReceipt(scan.node, log.tx)
+      requireKnown(scan, {
+        what: `receipt of ${log.tx}`,
+        logs: receipt.logs,
+        known,
+        problem: 'the log query returned in an invalid format',
+      })
+    } else if (block !== undefined) await compareReceipts(scan, block, known)
+    const { reason, contract, tx } = log
+    scan.node.reportOddLog({ reason, contract, tx })
+  })
+}
+
+type BloomProbe = (block: EvmBlock, known: readonly TransferLog[]) => boolean
+
+/** Above this, a filter flags every block, and receipts are not worth a request. */
+const chanceMax = 0.1
+
+/** True if the filter may hold a transfer to a recipient without a known one. */
+function recipientProbe(watch: EvmWatch): BloomProbe {
+  const event = bloomBits(transferTopic)
+  const emitters = emittersOf(watch).map((emitter) => bloomBits(`0x${emitter.slice(2)}`))
+  const recipients = [...(emitters.length > 0 ? watch.recipients : [])].map((recipient) => ({
+    recipient,
+    bits: bloomBits(topicOf(recipient)),
+  }))
+  return (block, known) => {
+    const bloom = parseBloom(block.bloom)
+    if (!bloomMayHold(bloom, event) || !emitters.some((bits) => bloomMayHold(bloom, bits))) return false
+    if (bloomShare(bloom) ** 3 * recipients.length > chanceMax) return false
+    const paid = new Set(known.map(({ to }) => to))
+    return recipients.some(({ recipient, bits }) => !paid.has(recipient) && bloomMayHold(bloom, bits))
+  }
+}
+
+/** True if the filter may hold a transfer by a contract that wrote none. */
+function contractProbe(watch: EvmWatch, writers: NonNullable<LogAnswer['writers']>): BloomProbe {
+  const event = bloomBits(transferTopic)
+  const emitters = emittersOf(watch).map((emitter) => ({ emitter, bits: bloomBits(`0x${emitter.slice(2)}`) }))
+  return (block) => {
+    const bloom = parseBloom(block.bloom)
+    if (!bloomMayHold(bloom, event) || bloomShare(bloom) ** 3 * emitters.length > chanceMax) return false
+    const wrote = writers.get(block.height)
+    return emitters.some(({ emitter, bits }) => wrote?.has(emitter) !== true && bloomMayHold(bloom, bits))
+  }
+}
+
+async function compareReceipts(scan: EvmScan, block: EvmBlock, known: readonly TransferLog[]): Promise<void> {
+  const what = `receipts of block ${block.height}`
+  const receipts = await ask(scan.node, what, (request) =>
+    request({ method: 'eth_getBlockReceipts', params: [numberToHex(block.height)] }),
+  )
+  if (receipts?.length !== block.transactions || receipts.some(({ blockHash }) => blockHash !== block.hash)) {
+    throw refusal(scan.node, what, 'they belong to another block')
+  }
+  const logs = receipts.flatMap((receipt) => receipt.logs)
+  requireKnown(scan, { what, logs, known, problem: 'the log query omitted' })
+}
+
+type ReceiptComparison = {
+  what: string
+  logs: readonly RpcLog[]
+  known: readonly TransferLog[]
+  problem: string
+}
+
+function requireKnown(scan: EvmScan, { what, logs, known, problem }: ReceiptComparison): void {
+  const indexes = new Set(known.map(({ logIndex }) => logIndex))
+  for (const log of logs) {
+    const found = parseTransfer(scan.watch, log)
+    if (isTransfer(found) && !indexes.has(found.logIndex))
+      throw refusal(
+        scan.node,
+        what,
+        `they hold a transfer (${found.tx}, log ${found.logIndex}) that ${problem}`,
+      )
+  }
+}
+
+/** Three bits of a block's 2,048-bit log filter (Ethereum Yellow Paper, 4.3.1). */
+type BloomBits = readonly [number, number, number]
+
+const bloomBytes = 256
+
+export function bloomBits(value: Hex): BloomBits {
+  const hash = hexToBytes(keccak256(value))
+  const bit = (place: number) => (((hash[place] ?? 0) << 8) | (hash[place + 1] ?? 0)) & 2047
+  return [bit(0), bit(2), bit(4)]
+}
+
+/** True proves nothing. */
+export function bloomMayHold(bloom: Uint8Array, bits: BloomBits): boolean {
+  return bits.every((bit) => ((bloom[bloomBytes - 1 - (bit >> 3)] ?? 0) & (1 << (bit & 7))) !== 0)
+}
+
+/** Empty if the chain does not maintain the filter. */
+export function parseBloom(bloom: Hex): Uint8Array {
+  return bloom.length === 2 + bloomBytes * 2 ? hexToBytes(bloom) : new Uint8Array(bloomBytes)
+}
+
+/** From 0 to 1. Its third power is the chance of a false positive. */
+function bloomShare(bloom: Uint8Array): number {
+  let set = 0
+  for (const byte of bloom) set += bitsSet[byte] ?? 0
+  return set / (bloomBytes * 8)
+}
+
+const bitsSet = Uint8Array.from({ length: 256 }, (_, byte) => byte.toString(2).replaceAll('0', '').length)
 
 /**
  * `Deposit(address,uint256)` and `Withdrawal(address,uint256)`: WETH9 and its copies write no Transfer when wrapping.
@@ -32,26 +190,12 @@ export async function findReceipt(node: EvmNode, tx: TxId): Promise<RpcTransacti
 export async function readReceipt(
   node: EvmNode,
   tx: TxId,
-  block?: Pick<EvmBlock, 'height' | 'hash'>,
+  block?: BlockMark,
 ): Promise<RpcTransactionReceipt> {
   const receipt = await findReceipt(node, tx)
   if (receipt === null) throw refusal(node, `receipt of ${tx}`, 'the node has none')
-  if (block !== undefined) requireInBlock(node, receipt, block)
+  if (block !== undefined) requireInBlock(node, `receipt of ${tx}`, { blockHash: receipt.blockHash, block })
   return receipt
-}
-
-/** @throws Fault `remote_failed` if the receipt belongs to another block */
-export function requireInBlock(
-  node: EvmNode,
-  { transactionHash, blockHash }: Pick<RpcTransactionReceipt, 'transactionHash' | 'blockHash'>,
-  { height, hash }: Pick<EvmBlock, 'height' | 'hash'>,
-): void {
-  if (blockHash === hash) return
-  throw refusal(
-    node,
-    `receipt of ${transactionHash}`,
-    `it belongs to another block than the one at ${height}`,
-  )
 }
 
 /**

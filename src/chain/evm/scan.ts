@@ -5,9 +5,8 @@ import { refusal } from '../pool.ts'
 import type { BlockMark, ScanCursor, ScanRequest, ScanResult } from '../types.ts'
 import { readEnds } from './finality.ts'
 import { type EvmBlock, readHeader } from './headers.ts'
-import { readTrack, type Track, trackBlocksMax } from './track.ts'
-import { extendTrail } from './trail.ts'
-import type { EvmScan } from './watch.ts'
+import type { EvmScan } from './node.ts'
+import { extendTrail, readTrack, type Track, trackBlocksMax } from './track.ts'
 
 /** Blocks below the last transfer that are read again: a replaced block may contain a new one. */
 const seenOverlap = 4n

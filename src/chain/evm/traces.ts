@@ -1,17 +1,14 @@
 import { numberToHex, type RpcTransactionReceipt } from 'viem'
 import { type AssetKey, type TxId, toTxId } from '../../core/asset.ts'
 import { Fault, isFault } from '../../core/errors.ts'
-import { toAmount } from '../../core/money.ts'
 import { mapBounded } from '../map-bounded.ts'
-import type { Pool } from '../pool.ts'
-import { refusal } from '../pool.ts'
+import { type Pool, refusal } from '../pool.ts'
 import { offerIn } from '../refusals.ts'
 import type { BalanceMovement, ChainTransfer, NetworkSettings } from '../types.ts'
-import type { EvmBlock } from './headers.ts'
-import { ask, type EvmNode } from './node.ts'
+import { type EvmBlock, transferIn } from './headers.ts'
+import { ask, coinEmitter, type EvmNode, type EvmScan } from './node.ts'
 import { depositTopic, isReported, readReceipt, withdrawalTopic } from './receipts.ts'
 import { type Dialect, dialects, type InnerTransfer } from './trace-dialects.ts'
-import { coinEmitter, type EvmScan } from './watch.ts'
 
 /** Null if the node offers none. Determined once per connection. */
 const knownDialects = new WeakMap<EvmNode, Dialect | null>()
@@ -104,19 +101,17 @@ async function readBlock(scan: EvmScan, block: EvmBlock, native: AssetKey): Prom
   for (const [tx, inner] of Map.groupBy(ours, (one) => one.tx)) {
     const receipt = await receiptIn(scan, block, tx)
     for (const one of inner) {
-      const common = { network: watch.network, tx, asset: native, index: `trace:${one.position}` }
-      const at = { height: block.height, blockHash: block.hash }
-      if (watch.recipients.has(one.to) && !isPaidOtherwise(scan, receipt, one))
-        inside.transfers.push({ ...common, ...at, ...endsOf(one), blockAt: block.at })
-      if (watch.recipients.has(one.from) && !isWrapped(scan, receipt, one))
-        inside.movements.push({ ...common, ...at, address: one.from, change: -one.value })
+      const { from, to, value } = one
+      const common = { tx, asset: native, index: `trace:${one.position}` }
+      if (watch.recipients.has(to) && !isPaidOtherwise(scan, receipt, one))
+        inside.transfers.push(transferIn(scan, block, { ...common, from, to, value }))
+      if (watch.recipients.has(from) && !isWrapped(scan, receipt, one)) {
+        const at = { network: watch.network, height: block.height, blockHash: block.hash }
+        inside.movements.push({ ...common, ...at, address: from, change: -value })
+      }
     }
   }
   return inside
-}
-
-function endsOf({ from, to, value }: InnerTransfer): Pick<ChainTransfer, 'from' | 'to' | 'amount'> {
-  return { from, to, amount: toAmount(value) }
 }
 
 /** A failed transaction moves nothing, so it has no traces. */

@@ -1,4 +1,3 @@
-import { toAmount } from '../../core/money.ts'
 import type { ReaderBounds } from '../options.ts'
 import { refusal } from '../pool.ts'
 import type {
@@ -9,18 +8,17 @@ import type {
   HeightRange,
   StagedTransfer,
 } from '../types.ts'
-import { type Blocks, openCache, readBlocks, readsWhole } from './blocks.ts'
+import { openCache, readBlocks, readsWhole } from './blocks.ts'
 import { requireHead } from './finality.ts'
-import { type BlockLink, checkLinks, type EvmBlock, HeaderQueue } from './headers.ts'
+import { type BlockLink, checkLinks, type EvmBlock, HeaderQueue, transferIn } from './headers.ts'
 import { type PieceReading, readInPieces } from './in-pieces.ts'
 import { chooseLogStrategy, type LogStrategy } from './log-cost.ts'
 import { type PieceLogs, queriesOf, queryCount, readLogs } from './logs.ts'
 import { readNative, withoutPayments } from './native.ts'
-import { refuseOmissions, skipOddLogs } from './omission.ts'
+import type { EvmScan } from './node.ts'
 import { newLogSpan } from './range-planner.ts'
-import { markHeights } from './trail.ts'
+import { refuseOmissions, skipOddLogs } from './receipts.ts'
 import type { TransferLog } from './transfer-log.ts'
-import type { EvmScan } from './watch.ts'
 
 export type Track = {
   stage: FinalityStage
@@ -193,7 +191,9 @@ async function readPiece(
     isFinal: stage === 'final',
   })
   const payments = [...blocks.values()].flatMap((block) => block.payments)
-  const tokens = withoutPayments(scan, logs, payments).map((log) => tokenTransfer(scan, blocks, log))
+  const tokens = withoutPayments(scan, logs, payments).map((log) =>
+    tokenTransfer(scan, blocks.get(log.height), log),
+  )
   if (stage === 'final') {
     await skipOddLogs(scan, blocks, { logs: transfers, odd })
     await refuseOmissions(scan, blocks, { logs, writers: strategy === 'contracts' ? writers : null })
@@ -207,25 +207,48 @@ function linkOf({ hash, parentHash }: EvmBlock): BlockLink {
   return { hash, parentHash }
 }
 
-export function tokenTransfer({ node, watch }: EvmScan, blocks: Blocks, log: TransferLog): ChainTransfer {
-  const block = blocks.get(log.height)
-  if (block === undefined || block.hash !== log.blockHash) {
-    throw refusal(
-      node,
-      `log ${log.logIndex} of ${log.tx}`,
-      `its block ${log.blockHash} is not the one at ${log.height}`,
-    )
+export function tokenTransfer(scan: EvmScan, block: EvmBlock | undefined, log: TransferLog): ChainTransfer {
+  const { tx, asset, from, to, value, height, blockHash, logIndex } = log
+  if (block?.hash !== blockHash)
+    throw refusal(scan.node, `log ${logIndex} of ${tx}`, `its block ${blockHash} is not the one at ${height}`)
+  return transferIn(scan, block, { tx, index: logIndex.toString(), asset, from, to, value })
+}
+
+const marksMax = 64
+
+/** A gap grows with the distance from the newest block: 64 marks then reach back over 100,000 blocks. */
+const gapDivisor = 2n
+
+/** Returning to the beginning of a shorter reading costs little. */
+const blocksUnmarked = 64n
+
+/**
+ * Each height is half as far again from the end as the one before, so that a change of history can be traced to about
+ * its start.
+ */
+export function markHeights({ from, to }: HeightRange): bigint[] {
+  if (to - from < blocksUnmarked) return []
+  const heights: bigint[] = []
+  for (let distance = 1n; to - distance >= from; distance += distance / gapDivisor || 1n)
+    heights.push(to - distance)
+  return heights
+}
+
+/**
+ * Newest first, closer together near `newest`, at most 64. A mark is dropped only if the next older one bridges the
+ * gap; otherwise none would grow old.
+ */
+export function extendTrail(newest: BlockMark, marks: readonly BlockMark[]): BlockMark[] {
+  const below = marks.filter(({ height }) => height < newest.height)
+  const kept: BlockMark[] = []
+  let last = newest
+  for (const [place, mark] of below.entries()) {
+    const older = below[place + 1]
+    const bridged =
+      older !== undefined && (last.height - older.height) * gapDivisor <= newest.height - last.height
+    if (bridged) continue
+    kept.push(mark)
+    last = mark
   }
-  return {
-    network: watch.network,
-    tx: log.tx,
-    index: log.logIndex.toString(),
-    asset: log.asset,
-    from: log.from,
-    to: log.to,
-    amount: toAmount(log.value),
-    height: log.height,
-    blockHash: block.hash,
-    blockAt: block.at,
-  }
+  return kept.slice(0, marksMax)
 }

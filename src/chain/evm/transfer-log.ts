@@ -1,6 +1,6 @@
 import { type Hex, pad, type RpcLog } from 'viem'
 import type { Address, AssetKey, TxId } from '../../core/asset.ts'
-import { coinEmitter, type EvmWatch } from './watch.ts'
+import { coinEmitter, type EvmWatch } from './node.ts'
 
 /** `Transfer(address,address,uint256)` */
 export const transferTopic: Hex = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'

@@ -2,8 +2,7 @@ import { getBase64Encoder, type Address as KitAddress } from '@solana/kit'
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import { type Address, type AssetKey, assetCode, nativeDecimals } from '../../core/asset.ts'
 import { refusal } from '../pool.ts'
-import { ask, type SolanaNode, toKit } from './node.ts'
-import type { SolanaScan } from './watch.ts'
+import { ask, type SolanaNode, type SolanaScan, toKit } from './node.ts'
 
 /**
  * A token transfer does not list the owner, so its accounts of watched mints count too; anyone can create thousands of

@@ -7,9 +7,9 @@ import { accountsOf } from './accounts.ts'
 import type { TransactionBalances } from './balance-changes.ts'
 import { readAtOneSlot, tokensOf } from './balances.ts'
 import { readFinalMark, readWhole } from './blocks.ts'
+import type { ListedSignature, SolanaScan } from './node.ts'
 import { listBack } from './signatures.ts'
 import { readReported, reportedInBlock } from './transactions.ts'
-import type { ListedSignature, SolanaScan } from './watch.ts'
 
 type Holder = { owner: Address; code: Address | 'native' }
 

@@ -6,8 +6,7 @@ import { refusal } from '../pool.ts'
 import type { BalanceReading, BalanceRequest } from '../types.ts'
 import { accountsOf, isTokenProgram } from './accounts.ts'
 import { awaitBlock, readFinalMark } from './blocks.ts'
-import { ask, toKit } from './node.ts'
-import type { SolanaScan } from './watch.ts'
+import { ask, type SolanaScan, toKit } from './node.ts'
 
 type SolanaAccountHolding = {
   lamports: bigint

@@ -11,8 +11,7 @@ import {
 } from '@solana/kit'
 import { refusal } from '../pool.ts'
 import type { BlockMark } from '../types.ts'
-import { ask, notYetTriesMax, type SolanaNodeRpc } from './node.ts'
-import type { SlotBlock, SolanaScan } from './watch.ts'
+import { ask, notYetTriesMax, type SlotBlock, type SolanaNodeRpc, type SolanaScan } from './node.ts'
 
 export type BlockHead = SlotBlock & { slot: bigint; parent: BlockMark }
 

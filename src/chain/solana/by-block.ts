@@ -14,8 +14,8 @@ import {
   type SlotRangeReading,
   type UnreadTransaction,
 } from './findings.ts'
+import type { SolanaScan } from './node.ts'
 import { changesInBlock, findTransaction } from './transactions.ts'
-import type { SolanaScan } from './watch.ts'
 
 type BlockRead = { head: BlockHead; findings: Findings; unread: readonly UnreadTransaction[] }
 

@@ -6,9 +6,9 @@ import type { HeightRange } from '../types.ts'
 import { accountsOf, readPrograms } from './accounts.ts'
 import { readBlock, readHead, type Unread } from './blocks.ts'
 import { findingsOf, joinFindings, type SlotRange, type SlotRangeReading } from './findings.ts'
+import type { Effects, ListedSignature, OwnerWalk, SolanaScan } from './node.ts'
 import { listSignatures, requireHistory } from './signatures.ts'
 import { readEffects } from './transactions.ts'
-import type { Effects, ListedSignature, OwnerWalk, SolanaScan } from './watch.ts'
 
 /**
  * Each transaction is read once. If there is more than one scan reads, the last slot that fits completely ends it.

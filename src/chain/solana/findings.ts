@@ -4,7 +4,7 @@ import { ascending } from '../heights.ts'
 import type { BalanceMovement, BlockMark, FinalityStage, HeightRange, StagedTransfer } from '../types.ts'
 import type { BalanceChange } from './balance-changes.ts'
 import type { Unread } from './blocks.ts'
-import type { SlotBlock, SolanaScan, SolanaWatch } from './watch.ts'
+import type { SlotBlock, SolanaScan, SolanaWatch } from './node.ts'
 
 export type Findings = { transfers: readonly StagedTransfer[]; movements: readonly BalanceMovement[] }
 

@@ -30,10 +30,18 @@ import {
   type SlotRange,
   type SlotRangeReading,
 } from './findings.ts'
-import { type Cluster, clusterFaults, openNode } from './node.ts'
+import {
+  type Cluster,
+  clusterFaults,
+  emptyMemory,
+  openNode,
+  type SolanaReadStrategy,
+  type SolanaScan,
+  type SolanaWatch,
+  watchOf,
+} from './node.ts'
 import { firstAvailable } from './signatures.ts'
 import { findTransaction, type TransactionEffects } from './transactions.ts'
-import { emptyMemory, type SolanaReadStrategy, type SolanaScan, type SolanaWatch, watchOf } from './watch.ts'
 
 /**
  * Reads final transactions only.

@@ -1,8 +1,7 @@
 import { isSolanaError, type Signature, SOLANA_ERROR__JSON_RPC__METHOD_NOT_FOUND } from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
 import { refusal } from '../pool.ts'
-import { ask, type SolanaNodeRpc, toKit } from './node.ts'
-import type { ListedSignature, SolanaScan } from './watch.ts'
+import { ask, type ListedSignature, type SolanaNodeRpc, type SolanaScan, toKit } from './node.ts'
 
 type SignatureRange = {
   account: string

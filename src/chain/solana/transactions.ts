@@ -13,8 +13,7 @@ import {
   type TransactionBalances,
 } from './balance-changes.ts'
 import { type readWhole, type Unread, unlessUnsupported } from './blocks.ts'
-import { ask, type SolanaNodeRpc } from './node.ts'
-import type { Effects, ListedSignature, SolanaScan } from './watch.ts'
+import { ask, type Effects, type ListedSignature, type SolanaNodeRpc, type SolanaScan } from './node.ts'
 
 /** @throws Fault `remote_failed` if the node lists the transaction but does not have it */
 export async function readEffects(

@@ -222,9 +222,7 @@ test('wrong decimals and addresses without a token are all named at once', async
     asset.key.endsWith('native') ? asset : { ...asset, decimals: 6 },
   )
   const checked = createEvmReader({ ...right, assets }).checkIdentity()
-  await expect(checked).rejects.toThrow(
-    /expected decimals 6, found 18.*expected decimals 6, found no token/,
-  )
+  await expect(checked).rejects.toThrow(/expected decimals 6, found 18.*expected decimals 6, found no token/)
 })
 
 test('the right chain passes the check, though one of its nodes is away', async () => {

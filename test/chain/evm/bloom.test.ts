@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { bloomBits, bloomMayHold, parseBloom } from '../../../src/chain/evm/omission.ts'
+import { bloomBits, bloomMayHold, parseBloom } from '../../../src/chain/evm/receipts.ts'
 import { topicOf, transferTopic } from '../../../src/chain/evm/transfer-log.ts'
 import { parseAddress } from '../../../src/core/asset.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'

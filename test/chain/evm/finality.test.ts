@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Finality } from '../../../src/chain/evm/node.ts'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import type { Finality } from '../../../src/chain/evm/watch.ts'
 import { defaultReading } from '../../../src/chain/options.ts'
 import type { ChainReader, ScanCursor } from '../../../src/chain/types.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'

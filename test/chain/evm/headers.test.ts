@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { HeaderQueue } from '../../../src/chain/evm/headers.ts'
-import { openNode } from '../../../src/chain/evm/node.ts'
-import { watchOf } from '../../../src/chain/evm/watch.ts'
+import { openNode, watchOf } from '../../../src/chain/evm/node.ts'
 import { connections, defaultBounds } from '../../../src/chain/options.ts'
 import { evmSettings } from '../../support/evm-watch.ts'
 import { scriptedChain } from '../../support/scripted-evm-chain.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { extendTrail, markHeights } from '../../../src/chain/evm/trail.ts'
+import { extendTrail, markHeights } from '../../../src/chain/evm/track.ts'
 import type { BlockMark } from '../../../src/chain/types.ts'
 
 const mark = (height: bigint): BlockMark => ({ height, hash: `h${height}` })
