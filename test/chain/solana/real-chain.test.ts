@@ -77,7 +77,7 @@ async function checkFinalMint(): Promise<true | null> {
     await reader.checkIdentity()
     return true
   } catch (error) {
-    if (messageOf(error).includes('found no mint')) return null
+    if (messageOf(error).includes('found no token')) return null
     throw error
   }
 }
