@@ -18,7 +18,7 @@ import type {
   SectionResult,
 } from '../ops/console/reader.ts'
 import { serveConsole } from '../ops/console/serve-console.ts'
-import type { ReadGauges } from '../ops/gauges.ts'
+import type { GaugesReader } from '../ops/gauges.ts'
 import { createReadiness, type Readiness } from '../ops/readiness.ts'
 import type { OpsSources } from '../ops/server.ts'
 import type { Explanation } from '../presentation/reasons.ts'
@@ -32,7 +32,7 @@ import type { Tables } from '../store/tables.ts'
 
 export type ConsoleDeps = {
   version: string
-  read: ReadGauges
+  read: GaugesReader
   readiness: Readiness
 }
 
@@ -114,7 +114,7 @@ function readsHiding(hide: (text: string) => string) {
 }
 
 type SectionReader = ReturnType<typeof readsHiding>['partOf']
-type OverviewDeps = { read: ReadGauges; askHealth: ReturnType<typeof createReadiness>; partOf: SectionReader }
+type OverviewDeps = { read: GaugesReader; askHealth: ReturnType<typeof createReadiness>; partOf: SectionReader }
 
 async function readOverview(
   db: Database<Tables>,

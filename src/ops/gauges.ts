@@ -54,14 +54,10 @@ export function agedBy(seconds: number, live: Live): Live {
 /** Separately: if the queue does not respond, the database still does. */
 type GaugeSources = { [Part in ReadingPart]: () => Promise<GaugeValues[Part]> }
 
-type ReadParts = { [Part in ReadingPart]: CachedValue<GaugeValues[Part]> | null }
-
-/** Null for a part that could not be read. */
-export type ReadGauges = () => Promise<ReadParts>
-
-/** Without the parts that other processes report. */
-export type ReportedGauges = Partial<ReadParts>
-export type ReportGauges = () => Promise<ReportedGauges>
+/** Null for a part that could not be read; without the parts that other processes report. */
+export type ReportedGauges = { [Part in ReadingPart]?: CachedValue<GaugeValues[Part]> | null }
+/** By default, all parts. */
+export type GaugesReader = (parts?: readonly ReadingPart[]) => Promise<ReportedGauges>
 
 /**
  * Limits the share of one processor that a costly part takes: one four-hundredth, and one six-hundredth for each part
@@ -76,8 +72,6 @@ const keptMaxMs: Record<ReadingPart, number> = {
   scorecard: 120_000,
   queue: 60_000,
 }
-
-export type GaugesReader = ReadGauges & ((parts: readonly ReadingPart[]) => Promise<ReportedGauges>)
 
 export function createGaugesReader(
   sources: GaugeSources,
@@ -104,5 +98,5 @@ export function createGaugesReader(
     }
   }
   return async (parts: readonly ReadingPart[] = readingParts) =>
-    Object.fromEntries(await Promise.all(parts.map(orNull))) as ReadParts
+    Object.fromEntries(await Promise.all(parts.map(orNull))) as ReportedGauges
 }

@@ -3,7 +3,7 @@ import type { Metric, Registry } from 'prom-client'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { severities } from '../core/mismatches/kind-entry.ts'
 import type { StoreTotals } from '../store/gauges.ts'
-import type { GaugeValues, Live, ReportedGauges, ReportGauges, Scores } from './gauges.ts'
+import type { GaugesReader, GaugeValues, Live, ReportedGauges, Scores } from './gauges.ts'
 import { type ReadingPart, readingParts } from './metrics/daemon.ts'
 import { mismatchAges, waitingNumbers } from './metrics/deposits.ts'
 import { type Metrics, metricsOf, openRegistry } from './metrics.ts'
@@ -12,7 +12,7 @@ import { type Metrics, metricsOf, openRegistry } from './metrics.ts'
  * Gauges that could not be read are left out, because an old value must not pass for a current one. Scrapers that
  * accept OpenMetrics get it, because it has exemplars.
  */
-export function serveMetrics({ metrics, read }: { metrics: Metrics; read: ReportGauges }): RequestHandler {
+export function serveMetrics({ metrics, read }: { metrics: Metrics; read: GaugesReader }): RequestHandler {
   const openMetrics = createOpenMetrics(metrics.registry)
   return async (request, response) => {
     const { accept = '' } = request.headers

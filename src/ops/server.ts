@@ -3,7 +3,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Req
 import { Fault, messageOf } from '../core/errors.ts'
 import { type HttpServer, startHttpServer } from '../http/server.ts'
 import { type ServerLimits, serverLimits } from '../http/server-limits.ts'
-import { type ReportGauges } from './gauges.ts'
+import { type GaugesReader } from './gauges.ts'
 import type { Metrics } from './metrics.ts'
 import { createReadiness, type Readiness, type ReadinessReport } from './readiness.ts'
 import { serveMetrics } from './serve-metrics.ts'
@@ -25,7 +25,7 @@ export type OpsLimits = ServerLimits & { connectionsMax: number; connectionsPerS
 export const opsLimits: OpsLimits = { ...serverLimits, connectionsMax: 256, connectionsPerSourceMax: 128 }
 
 export type OpsSources = {
-  read: ReportGauges
+  read: GaugesReader
   readiness: Readiness
   console?: RequestHandler
 }
@@ -65,7 +65,7 @@ export async function startOps(settings: OpsSettings): Promise<OpsServer> {
   }
 }
 
-type OpsResponders = { ask: () => Promise<ReadinessReport>; read: ReportGauges; pages: RequestHandler }
+type OpsResponders = { ask: () => Promise<ReadinessReport>; read: GaugesReader; pages: RequestHandler }
 
 function createApp({ host, token = null, metrics, failed }: OpsSettings, showing: OpsResponders): Express {
   const recognises = createRecognition(token)

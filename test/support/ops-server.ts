@@ -1,5 +1,5 @@
 import { afterEach } from 'vitest'
-import type { GaugeValues, ReadGauges } from '../../src/ops/gauges.ts'
+import type { GaugesReader, GaugeValues } from '../../src/ops/gauges.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import type { Readiness } from '../../src/ops/readiness.ts'
 import { type OpsServer, type OpsSettings, type OpsSources, startOps } from '../../src/ops/server.ts'
@@ -25,7 +25,7 @@ export const emptyReading: GaugeValues = {
 const now = <Value>(value: Value) => ({ value, ageSeconds: 0 })
 
 /** What a scrape shows of a reading that was made at that moment. */
-export function readAs(reading: GaugeValues): ReadGauges {
+export function readAs(reading: GaugeValues): GaugesReader {
   const { live, totals, scorecard, queue } = reading
   return () =>
     Promise.resolve({ live: now(live), totals: now(totals), scorecard: now(scorecard), queue: now(queue) })

@@ -1,11 +1,11 @@
-import type { GaugeValues, Live, ReadGauges } from '../../src/ops/gauges.ts'
+import type { GaugeValues, Live } from '../../src/ops/gauges.ts'
 import type { StoreTotals } from '../../src/store/gauges.ts'
 import { emptyReading } from './ops-server.ts'
 
 type Changes = Partial<Live & StoreTotals & Pick<GaugeValues, 'scorecard' | 'queue'>>
 
 /** What a scrape reads: nothing, with these changes. */
-export function readingOf(changes: Changes = {}): Awaited<ReturnType<ReadGauges>> {
+export function readingOf(changes: Changes = {}) {
   const { live, totals, scorecard, queue } = emptyReading
   return {
     live: kept({ ...live, ...pick(live, changes) }),

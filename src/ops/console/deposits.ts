@@ -23,9 +23,9 @@ import {
   filterForm,
   pager,
   sectionOf,
+  severityColumn,
   stateBadge,
   timeOf,
-  toneOfSeverity,
 } from './page.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleDeposit, ConsoleDepositFilter } from './reader.ts'
@@ -108,11 +108,7 @@ const mismatchColumns: readonly ShownColumn<DepositDetail['mismatches'][number]>
     show: ({ id }) => html`<a href="/mismatches/${id}">${id}</a>`,
     align: 'right',
   },
-  {
-    title: 'SEVERITY',
-    value: ({ severity }) => severity,
-    show: ({ severity }) => badge(toneOfSeverity(severity), severity),
-  },
+  severityColumn,
   { title: 'KIND', value: ({ kind }) => kind },
   { title: 'SINCE', value: ({ opened_at }) => opened_at.toISOString() },
   {
@@ -164,9 +160,7 @@ type DepositsPageData = {
 }
 
 export function depositsPage({ rows, wish, networks }: DepositsPageData): ConsolePage {
-  const { state, owner, network, before, limit } = wish
-  const query = { state, owner, network, before: before?.toString() }
-  const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
+  const { state, owner, network } = wish
   const body = html`<h1>Deposits</h1>
 ${filterForm('/deposits', [
   { name: 'state', label: 'State', value: state, words: depositStates, any: 'any but ignored' },
@@ -174,7 +168,7 @@ ${filterForm('/deposits', [
   { name: 'owner', label: 'Owner', value: owner },
 ])}
 ${depositList(rows, 'Deposits, the newest first')}
-${pager('/deposits', query, { field: 'before', last })}`
+${pager({ path: '/deposits', wish, field: 'before', rows })}`
   return { title: 'Deposits', entry: '/deposits', body }
 }
 

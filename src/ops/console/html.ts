@@ -95,11 +95,11 @@ export function clip(text: string, lengthMax = longestText): string {
 /** Null and empty fields are left out. */
 export function linkTo(
   path: string,
-  query: Readonly<Record<string, string | null | undefined>> = {},
+  query: Readonly<Record<string, string | bigint | null | undefined>> = {},
 ): string {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query)) {
-    if (value !== null && value !== undefined && value !== '') search.set(name, value)
+    if (value !== null && value !== undefined && value !== '') search.set(name, String(value))
   }
   return search.size === 0 ? path : `${path}?${search.toString()}`
 }

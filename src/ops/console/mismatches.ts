@@ -13,7 +13,7 @@ import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import type { Fact } from '../../presentation/text.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
-import { badge, type ConsolePage, filterForm, pager, sectionOf, toneOfSeverity } from './page.ts'
+import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
 import { numberOf, oneOf, readQuery } from './query.ts'
 import type { ConsoleMismatchFilter } from './reader.ts'
 
@@ -28,7 +28,7 @@ export function mismatchPage(shown: MismatchDetail, runbook: string): ConsolePag
   const cut = history.length - newest.length
   const body = html`<p class="crumbs"><a href="/mismatches">Mismatches</a></p>
 <h1>Mismatch ${id}: ${mismatch.kind}</h1>
-<p>${badge(toneOfSeverity(mismatch.severity), mismatch.severity)} ${badge('quiet', mismatch.status)}</p>
+<p>${severityBadge(mismatch.severity)} ${badge('quiet', mismatch.status)}</p>
 <div class="advice"><p>${advice.means}</p><p><strong>Next:</strong> ${advice.next}</p></div>
 ${factsOf(facts.map((fact) => linked(fact, { mismatch, deposit })))}
 ${sectionOf(
@@ -85,9 +85,7 @@ type MismatchesPageData = {
 
 /** By severity and then age. */
 export function mismatchesPage({ rows, wish, networks }: MismatchesPageData): ConsolePage {
-  const { kind, severity, network, status, after, limit } = wish
-  const query = { kind, severity, network, status, after: after?.toString() }
-  const last = rows.length === limit ? (rows.at(-1)?.id ?? null) : null
+  const { kind, severity, network, status } = wish
   const body = html`<h1>Mismatches</h1>
 ${filterForm('/mismatches', [
   { name: 'severity', label: 'Severity', value: severity, words: severities, any: 'any' },
@@ -97,7 +95,7 @@ ${filterForm('/mismatches', [
 ])}
 <p class="note">${explained[status]}</p>
 ${mismatchList(rows, 'Mismatches, the gravest and oldest first')}
-${pager('/mismatches', query, { field: 'after', last })}`
+${pager({ path: '/mismatches', wish, field: 'after', rows })}`
   return { title: 'Mismatches', entry: '/mismatches', body }
 }
 
@@ -121,7 +119,7 @@ function subjectLink(subject: string): HtmlContent {
 
 const listColumns = withShown(mismatchColumns, {
   ID: ({ id }: MismatchRow) => html`<a href="/mismatches/${id}">${id}</a>`,
-  SEVERITY: ({ severity }: MismatchRow) => badge(toneOfSeverity(severity), severity),
+  SEVERITY: ({ severity }: MismatchRow) => severityBadge(severity),
   KIND: ({ id, kind }: MismatchRow) => html`<a href="/mismatches/${id}">${kind}</a>`,
   ABOUT: ({ subject }: MismatchRow) => subjectLink(subject),
   'ACT IN': ({ act_in: left }: MismatchRow) => (left === 'overdue' ? badge('severe', left) : left),

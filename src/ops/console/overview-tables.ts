@@ -6,16 +6,12 @@ import { type Live } from '../gauges.ts'
 import { shownAccounts } from '../metrics/deposits.ts'
 import type { ReadinessReport } from '../readiness.ts'
 import { type Html, html, linkTo, type ShownColumn, tableOf } from './html.ts'
-import { badge, type Tone, toneOfSeverity } from './page.ts'
+import { badge, severityColumn, type Tone } from './page.ts'
 
 type CauseRow = Live['causes'][number] & { age: number }
 
 const causeColumns: readonly ShownColumn<CauseRow>[] = [
-  {
-    title: 'SEVERITY',
-    value: ({ severity }) => severity,
-    show: ({ severity }) => badge(toneOfSeverity(severity), severity),
-  },
+  severityColumn,
   {
     title: 'KIND',
     value: ({ kind }) => kind,
@@ -61,11 +57,7 @@ export function risksTable({ atRisk }: Live, totals: StoreTotals | null): Html |
   if (atRisk.length === 0) return null
   const columns: ShownColumn<Live['atRisk'][number]>[] = [
     { title: 'ASSET', value: ({ asset }) => assetText(asset, totals) },
-    {
-      title: 'SEVERITY',
-      value: ({ severity }) => severity,
-      show: ({ severity }) => badge(toneOfSeverity(severity), severity),
-    },
+    severityColumn,
     { title: 'LOSS', value: ({ units }) => unitsText(units), align: 'right' },
   ]
   return html`<h3>What may be lost</h3>
@@ -144,28 +136,16 @@ export function streamsTable({ streams }: Live, totals: StoreTotals | null): Htm
   return tableOf(rows, { caption: 'How far each source is read', columns, empty: 'Nothing was read yet.' })
 }
 
-type ComponentStatusRow = { part: string; tone: Tone; word: string; says: string }
-
 export function partsTable({ unready, warnings, fine }: ReadinessReport): Html {
-  const rows: ComponentStatusRow[] = [
-    ...unready.map(({ part, problem }) => ({
-      part,
-      tone: 'severe' as const,
-      word: 'not ready',
-      says: problem,
-    })),
-    ...warnings.map(({ part, problem }) => ({
-      part,
-      tone: 'warning' as const,
-      word: 'warning',
-      says: problem,
-    })),
-    ...fine.map((part) => ({ part, tone: 'fine' as const, word: 'fine', says: '' })),
+  const rows: { part: string; tone: Tone; word: string; problem: string }[] = [
+    ...unready.map((one) => ({ ...one, tone: 'severe' as const, word: 'not ready' })),
+    ...warnings.map((one) => ({ ...one, tone: 'warning' as const, word: 'warning' })),
+    ...fine.map((part) => ({ part, tone: 'fine' as const, word: 'fine', problem: '' })),
   ]
-  const columns: ShownColumn<ComponentStatusRow>[] = [
+  const columns: ShownColumn<(typeof rows)[number]>[] = [
     { title: 'PART', value: ({ part }) => part },
     { title: 'STATE', value: ({ word }) => word, show: ({ tone, word }) => badge(tone, word) },
-    { title: 'SAYS', value: ({ says }) => says },
+    { title: 'SAYS', value: ({ problem }) => problem },
   ]
   return tableOf(rows, { caption: 'Parts of the daemon', columns, empty: 'Nothing is known.' })
 }

@@ -1,6 +1,7 @@
+import type { Severity } from '../../core/mismatch.ts'
 import { duration } from '../../presentation/text.ts'
 import type { StoreTotals } from '../../store/gauges.ts'
-import type { Live } from '../gauges.ts'
+import type { GaugeValues, Live } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 import { depositList } from './deposits.ts'
 import { type Html, html } from './html.ts'
@@ -15,7 +16,7 @@ import {
   streamsTable,
 } from './overview-tables.ts'
 import { type ConsolePage, partHtml, sectionOf, type Tone, timeOf } from './page.ts'
-import type { Overview, OverviewGauges } from './reader.ts'
+import type { Overview } from './reader.ts'
 
 const refreshSeconds = 30
 
@@ -24,55 +25,50 @@ type OverviewPageOptions = { isLive: boolean; networks: readonly string[] }
 
 export function overviewPage(overview: Overview, { isLive, networks }: OverviewPageOptions): ConsolePage {
   const { readAt, gauges, health, gravest, latest } = overview
+  const figures = {
+    live: gauges.live?.value ?? null,
+    totals: gauges.totals?.value ?? null,
+    queue: gauges.queue?.value ?? null,
+  }
+  const { live, totals } = figures
   const again = isLive
     ? html`<a href="/">Stop refreshing</a>`
     : html`<a href="/?refresh=${refreshSeconds}">Refresh every ${refreshSeconds} s</a>`
   const body = html`<h1 class="unseen">How it stands</h1>
-${verdictOf(gauges, health)}
+${verdictOf(figures, health)}
 <p class="asof">As of ${timeOf(readAt)} · ${again}</p>
-${cardsOf(gauges)}
+${cardsOf(figures)}
 ${sectionOf(
   'What is wrong',
   partHtml(gravest, (rows) => mismatchList(rows, 'The gravest open mismatches')),
-  wrongOf(overview),
+  live && [causesTable(live, readAt), risksTable(live, totals)],
 )}
-${moneyOf(overview, networks)}
+${totals && sectionOf('Where the money is', moneyTable(totals))}
+${totals && sectionOf('Deposits by state', statesTable(totals, networks))}
 ${sectionOf(
   'Latest deposits',
   partHtml(latest, (rows) => depositList(rows, 'The latest deposits')),
 )}
-${workOf(overview)}`
+${live && sectionOf('What waits', stagesTable(live))}
+${live && sectionOf('What is read', streamsTable(live, totals))}
+${sectionOf('What works', partsTable(health))}`
   return { title: 'How it stands', entry: '/', body, ...(isLive && { refreshSeconds }) }
 }
 
-function wrongOf({ readAt, gauges: { live, totals } }: Overview): Html | null {
-  if (live === null) return null
-  return html`${causesTable(live.value, readAt)}${risksTable(live.value, totals?.value ?? null)}`
-}
-
-function moneyOf({ gauges: { totals } }: Overview, networks: readonly string[]): Html | null {
-  if (totals === null) return null
-  return html`${sectionOf('Where the money is', moneyTable(totals.value))}
-${sectionOf('Deposits by state', statesTable(totals.value, networks))}`
-}
-
-function workOf({ gauges: { live, totals }, health }: Overview): Html {
-  const waits = live === null ? null : sectionOf('What waits', stagesTable(live.value))
-  const streams =
-    live === null ? null : sectionOf('What is read', streamsTable(live.value, totals?.value ?? null))
-  return html`${waits}${streams}${sectionOf('What works', partsTable(health))}`
-}
+/** Null for what could not be read. */
+type Figures = { live: Live | null; totals: StoreTotals | null; queue: GaugeValues['queue'] | null }
 
 /** A section that could not be read has no card. */
-function cardsOf({ live, totals, queue }: OverviewGauges): Html {
+function cardsOf({ live, totals, queue }: Figures): Html {
   const cards = [
-    ...(totals === null ? [] : [booksCard(totals.value, live?.value ?? null)]),
-    ...(live === null ? [] : [mismatchesCard(live.value), waitingCard(live.value)]),
-    ...(totals === null ? [] : [depositsCard(totals.value)]),
-    ...(live === null ? [] : [inboxCard(live.value)]),
-    ...(queue === null ? [] : [queueCard(queue.value)]),
+    totals && booksCard(totals, live),
+    live && mismatchesCard(live),
+    live && waitingCard(live),
+    totals && depositsCard(totals),
+    live && inboxCard(live),
+    queue && queueCard(queue),
   ]
-  return html`<ul class="cards">${cards.map(cardOf)}</ul>
+  return html`<ul class="cards">${cards.map((card) => card && cardOf(card))}</ul>
 `
 }
 
@@ -85,25 +81,31 @@ function cardOf({ name, value, note, tone, path }: Card): Html {
 }
 
 function booksCard({ imbalances }: StoreTotals, live: Live | null): Card {
-  const isBalanced = imbalances.every(({ units }) => units === 0)
-  const off = live?.untied.filter(({ units }) => units !== 0).length ?? 0
-  const note = [off === 0 ? null : `${off} controls do not tie`, sealText(live)]
+  const isBalanced = !imbalances.some(isOff)
+  const off = live?.untied.filter(isOff).length ?? 0
+  const note = [
+    ...(off === 0 ? [] : [`${off} controls do not tie`]),
+    ...(live === null ? [] : [sealText(live)]),
+  ]
   return {
     name: 'Books',
     value: isBalanced ? 'balanced' : 'NOT balanced',
-    note: note.filter((text) => text !== null).join('; '),
+    note: note.join('; '),
     tone: isBalanced && off === 0 ? 'fine' : 'severe',
     path: '/ledger',
   }
 }
 
-function sealText(live: Live | null): string | null {
-  if (live === null) return null
-  return live.sealAge === 0 ? 'all journals are sealed' : `oldest unsealed journal ${duration(live.sealAge)}`
+function isOff({ units }: { units: number }): boolean {
+  return units !== 0
+}
+
+function sealText({ sealAge }: Live): string {
+  return sealAge === 0 ? 'all journals are sealed' : `oldest unsealed journal ${duration(sealAge)}`
 }
 
 function mismatchesCard(live: Live): Card {
-  const { severe, warning, info } = countBySeverity(live)
+  const [severe, warning, info] = [openOf(live, 'severe'), openOf(live, 'warning'), openOf(live, 'info')]
   const total = severe + warning + info
   const oldest = Math.max(0, ...live.mismatches.map((one) => one.oldest))
   const tone = severe > 0 ? 'severe' : warning > 0 ? 'warning' : 'fine'
@@ -122,10 +124,8 @@ function waitingCard({ stages }: Live): Card {
 }
 
 function depositsCard({ deposits }: StoreTotals): Card {
-  const of = (isWanted: (state: string) => boolean) =>
-    deposits.filter(({ state }) => isWanted(state)).reduce((sum, { count }) => sum + count, 0)
-  const total = of((state) => state !== 'ignored')
-  const done = of((state) => state === 'reconciled')
+  const total = countOf(deposits.filter(({ state }) => state !== 'ignored'))
+  const done = countOf(deposits.filter(({ state }) => state === 'reconciled'))
   return { name: 'Deposits', value: `${total}`, note: `${done} reconciled`, tone: 'quiet', path: '/deposits' }
 }
 
@@ -142,82 +142,50 @@ function queueCard(jobs: Readonly<Record<string, number>>): Card {
   return { name: 'Queue', value: `${jobs.waiting ?? 0} waiting`, note, tone: 'quiet' }
 }
 
-type VerdictLine = { tone: Tone; text: string }
-
 /** The most severe first; a single sentence if nothing is wrong. */
-function verdictOf(gauges: OverviewGauges, health: ReadinessReport): Html {
-  const wrong = [...saidOfReading(gauges), ...saidOfHealth(health)]
-  const severe = wrong.filter(({ tone }) => tone === 'severe')
-  const others = wrong.filter(({ tone }) => tone !== 'severe')
-  const all = [...severe, ...others]
-  const lines = all.length === 0 ? [allIsWell] : all
-  return html`<ul class="verdict" role="status">${lines.map(({ tone, text }) => html`<li class="${tone}">${text}</li>`)}</ul>
+function verdictOf(figures: Figures, { unready, warnings }: ReadinessReport): Html {
+  const { live } = figures
+  const severe = [
+    ...missingFigures(figures),
+    ...(figures.totals?.imbalances ?? [])
+      .filter(isOff)
+      .map(({ asset, units }) => `The books are NOT balanced: ${asset} sums to ${units}.`),
+    ...(live?.untied ?? [])
+      .filter(isOff)
+      .map(({ control, asset }) => `The control ${control.replaceAll('_', ' ')} of ${asset} does not tie.`),
+    ...openText(live === null ? 0 : openOf(live, 'severe'), 'severe'),
+    ...unready.map(({ part, problem }) => `Not ready: ${part}: ${problem}.`),
+  ]
+  const others = [
+    ...openText(live === null ? 0 : openOf(live, 'warning'), 'lower-severity'),
+    ...warnings.map(({ part, problem }) => `${part}: ${problem}.`),
+  ]
+  const lines = [
+    ...severe.map((text) => html`<li class="severe">${text}</li>`),
+    ...others.map((text) => html`<li class="warning">${text}</li>`),
+  ]
+  return html`<ul class="verdict" role="status">${lines.length === 0 ? allIsWell : lines}</ul>
 `
 }
 
-const allIsWell: VerdictLine = {
-  tone: 'fine',
-  text: 'The books are balanced, no mismatch of weight is open, and everything works.',
-}
+const allIsWell = html`<li class="fine">The books are balanced, no mismatch of weight is open, and everything works.</li>`
 
-function saidOfReading({ live, totals, queue }: OverviewGauges): VerdictLine[] {
+function missingFigures({ live, totals, queue }: Figures): string[] {
   const unread = [
     ...(live === null || totals === null ? ['the database'] : []),
     ...(queue === null ? ['the queue'] : []),
   ]
-  return [
-    ...unread.map(
-      (what): VerdictLine => ({ tone: 'severe', text: `Figures are missing: ${what} cannot be read.` }),
-    ),
-    ...(totals === null ? [] : saidOfBooks(totals.value)),
-    ...(live === null ? [] : saidOfOpen(live.value)),
-  ]
+  return unread.map((what) => `Figures are missing: ${what} cannot be read.`)
 }
 
-function saidOfBooks({ imbalances }: StoreTotals): VerdictLine[] {
-  const off = imbalances.filter(({ units }) => units !== 0)
-  return off.map(({ asset, units }) => ({
-    tone: 'severe',
-    text: `The books are NOT balanced: ${asset} sums to ${units}.`,
-  }))
+function openText(count: number, kind: string): string[] {
+  return count === 0 ? [] : [`${count} ${kind} ${count === 1 ? 'mismatch is' : 'mismatches are'} open.`]
 }
 
-function saidOfOpen(live: Live): VerdictLine[] {
-  const { severe, warning } = countBySeverity(live)
-  const off = live.untied.filter(({ units }) => units !== 0)
-  return [
-    ...off.map(
-      ({ control, asset }): VerdictLine => ({
-        tone: 'severe',
-        text: `The control ${control.replaceAll('_', ' ')} of ${asset} does not tie.`,
-      }),
-    ),
-    ...(severe === 0
-      ? []
-      : [{ tone: 'severe', text: `${severe} severe ${mismatches(severe)} open.` } as const]),
-    ...(warning === 0
-      ? []
-      : [{ tone: 'warning', text: `${warning} lower-severity ${mismatches(warning)} open.` } as const]),
-  ]
+function openOf({ mismatches }: Live, wanted: Severity): number {
+  return countOf(mismatches.filter(({ severity }) => severity === wanted))
 }
 
-function mismatches(count: number): string {
-  return count === 1 ? 'mismatch is' : 'mismatches are'
-}
-
-function saidOfHealth({ unready, warnings }: ReadinessReport): VerdictLine[] {
-  return [
-    ...unready.map(
-      ({ part, problem }): VerdictLine => ({ tone: 'severe', text: `Not ready: ${part}: ${problem}.` }),
-    ),
-    ...warnings.map(({ part, problem }): VerdictLine => ({ tone: 'warning', text: `${part}: ${problem}.` })),
-  ]
-}
-
-type Counts = Record<'severe' | 'warning' | 'info', number>
-
-function countBySeverity({ mismatches: open }: Pick<Live, 'mismatches'>): Counts {
-  const of = (wanted: string) =>
-    open.filter(({ severity }) => severity === wanted).reduce((sum, { count }) => sum + count, 0)
-  return { severe: of('severe'), warning: of('warning'), info: of('info') }
+function countOf(lines: readonly { count: number }[]): number {
+  return lines.reduce((sum, { count }) => sum + count, 0)
 }

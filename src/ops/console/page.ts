@@ -1,5 +1,6 @@
-import { type Html, type HtmlContent, html, linkTo } from './html.ts'
-import type { SectionResult } from './reader.ts'
+import { severities } from '../../core/mismatches/kind-entry.ts'
+import { type Html, type HtmlContent, html, linkTo, type ShownColumn } from './html.ts'
+import type { ConsoleDepositFilter, ConsoleMismatchFilter, SectionResult } from './reader.ts'
 
 export type ConsolePage = {
   title: string
@@ -76,8 +77,14 @@ export function badge(tone: Tone, text: string): Html {
 
 export type Tone = 'fine' | 'info' | 'warning' | 'severe' | 'quiet'
 
-export function toneOfSeverity(severity: string): Tone {
-  return severity === 'severe' || severity === 'warning' || severity === 'info' ? severity : 'quiet'
+export const severityColumn: ShownColumn<{ severity: string }> = {
+  title: 'SEVERITY',
+  value: ({ severity }) => severity,
+  show: ({ severity }) => severityBadge(severity),
+}
+
+export function severityBadge(severity: string): Html {
+  return badge(severities.find((one) => one === severity) ?? 'quiet', severity)
 }
 
 const tonesOfStates: Readonly<Record<string, Tone>> = {
@@ -106,24 +113,26 @@ export function partHtml<Value>(part: SectionResult<Value>, show: (value: Value)
   return 'problem' in part ? html`<p class="empty">Cannot be read now: ${part.problem}</p>` : show(part.value)
 }
 
-export function pager(
-  path: string,
-  query: Readonly<Record<string, string | null | undefined>>,
-  next: PagerField,
-): Html | null {
-  const { field, last } = next
-  const isFirst = (query[field] ?? '') === ''
-  if (isFirst && last === null) return null
-  const first = isFirst ? null : html`<a href="${linkTo(path, { ...query, [field]: null })}">First page</a>`
-  const more =
-    last === null
-      ? null
-      : html`<a rel="next" href="${linkTo(path, { ...query, [field]: last })}">Next page</a>`
-  return html`<nav class="pager" aria-label="Paging">${first}${more}</nav>`
+type PagerOptions = {
+  path: string
+  wish: ConsoleMismatchFilter | ConsoleDepositFilter
+  /** The filter that names the last row of the previous page. */
+  field: 'after' | 'before'
+  rows: readonly { id: string }[]
 }
 
-/** `last` starts the next page; null on the last page. */
-export type PagerField = { field: string; last: string | null }
+export function pager({ path, wish, field, rows }: PagerOptions): Html | null {
+  const { limit, ...query } = wish
+  const last = rows.length === limit ? rows.at(-1)?.id : undefined
+  const first =
+    field in query ? html`<a href="${linkTo(path, { ...query, [field]: null })}">First page</a>` : null
+  const next =
+    last === undefined
+      ? null
+      : html`<a rel="next" href="${linkTo(path, { ...query, [field]: last })}">Next page</a>`
+  if (first === null && next === null) return null
+  return html`<nav class="pager" aria-label="Paging">${first}${next}</nav>`
+}
 
 type FilterField = {
   name: string

@@ -45,7 +45,8 @@ export function shortText(name: string, text: string): string {
   return text
 }
 
-export function missing(problem: string): Fault<'request_refused'> {
+export function missing(what: string, reference: string): Fault<'request_refused'> {
+  const problem = `there is no ${what} ${quoted(reference)}`
   return new Fault('request_refused', { status: 404, reason: 'not_found', problem })
 }
 

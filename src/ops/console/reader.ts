@@ -2,15 +2,12 @@ import type { DepositDetail, DepositListRow } from '../../presentation/deposit.t
 import type { PeriodRow, SealRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
-import type { ReadGauges } from '../gauges.ts'
+import type { ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
-
-/** Null for a part that could not be read. */
-export type OverviewGauges = Awaited<ReturnType<ReadGauges>>
 
 export type Overview = {
   readAt: Date
-  gauges: OverviewGauges
+  gauges: ReportedGauges
   health: ReadinessReport
   gravest: SectionResult<readonly MismatchRow[]>
   latest: SectionResult<readonly DepositListRow[]>

@@ -9,7 +9,7 @@ import { ledgerPage } from './ledger.ts'
 import { mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
 import { type ConsolePage, documentOf, icon, iconPath } from './page.ts'
-import { missing, numberOf, oneOf, readQuery, shortText } from './query.ts'
+import { missing, oneOf, readQuery, shortText } from './query.ts'
 import type { ConsoleReader } from './reader.ts'
 
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
@@ -135,8 +135,7 @@ async function showMismatches({ reader, search }: ConsoleRequest): Promise<Conso
 
 async function showMismatch({ reader, search, id }: ConsoleRequest): Promise<ConsolePage> {
   readQuery(search, {})
-  const shown = isNumber(id) ? await reader.mismatch(numberOf('id', id)) : null
-  if (shown === null) throw missing(`there is no mismatch ${JSON.stringify(id.slice(0, 60))}`)
+  const shown = await readNumbered('mismatch', id, reader.mismatch)
   return mismatchPage(shown, reader.runbook(shown.mismatch.kind))
 }
 
@@ -150,7 +149,7 @@ async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsoleP
   const { reference = '' } = readQuery(search, { reference: shortText })
   const ids = reference === '' ? [] : await reader.findDeposits(reference)
   const [first] = ids
-  if (first === undefined) throw missing(`there is no deposit ${JSON.stringify(reference)}`)
+  if (first === undefined) throw missing('deposit', reference)
   return ids.length === 1 ? { redirect: `/deposits/${first}` } : foundPage(reference, ids)
 }
 
@@ -161,8 +160,7 @@ async function showDeposit({
   id,
 }: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
   readQuery(search, {})
-  const shown = isNumber(id) ? await reader.deposit(numberOf('id', id)) : null
-  if (shown === null) throw missing(`there is no deposit ${JSON.stringify(id.slice(0, 60))}`)
+  const shown = await readNumbered('deposit', id, reader.deposit)
   return shown.id.toString() === id ? depositPage(shown) : { redirect: `/deposits/${shown.id}` }
 }
 
@@ -171,8 +169,15 @@ async function showLedger({ reader, search }: ConsoleRequest): Promise<ConsolePa
   return ledgerPage(await reader.ledger())
 }
 
-function isNumber(id: string): boolean {
-  return /^[1-9]\d{0,17}$/.test(id)
+/** @throws Fault `request_refused` if there is none of this number */
+async function readNumbered<Shown>(
+  what: string,
+  id: string,
+  read: (id: bigint) => Promise<Shown | null>,
+): Promise<Shown> {
+  const shown = /^[1-9]\d{0,17}$/.test(id) ? await read(BigInt(id)) : null
+  if (shown === null) throw missing(what, id)
+  return shown
 }
 
 function problemPage(status: number, line: string): ConsolePage {
