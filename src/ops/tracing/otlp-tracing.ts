@@ -13,8 +13,8 @@ import {
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import {
-  BatchSpanProcessor,
   ParentBasedSampler,
+  type ReadableSpan,
   type SpanExporter,
   type SpanProcessor,
   TraceIdRatioBasedSampler,
@@ -167,90 +167,55 @@ const batchMax = 512
 const waitingMax = 8192
 const sendEveryMs = 2000
 const sendTimeoutMs = 5000
-/** Longer than the send timeout, so that the exporter reports its own error first. */
-const exportTimeoutMs = sendTimeoutMs + 1000
-
-type Export = {
-  tracer: Tracer
-  stop: () => Promise<void>
-}
 
 /** Nothing is global: only code that gets the tracer is traced. */
 function openExport(
   { url, headers, serviceName, ratio }: TraceExportSettings,
   { version, onLost }: Pick<TracingDeps, 'version' | 'onLost'>,
-): Export {
-  const lost = countLost(onLost)
-  const exporter = lost.telling(
-    new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendTimeoutMs }),
-  )
-  const batches = new BatchSpanProcessor({
-    exporter,
-    maxExportBatchSize: batchMax,
-    maxQueueSize: waitingMax,
-    scheduledDelayMillis: sendEveryMs,
-    exportTimeoutMillis: exportTimeoutMs,
-  })
+): { tracer: Tracer; stop: () => Promise<void> } {
+  const exporter = new OTLPTraceExporter({ url, headers: { ...headers }, timeoutMillis: sendTimeoutMs })
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ 'service.name': serviceName, 'service.version': version }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
-    spanProcessors: [lost.bounded(batches)],
+    spanProcessors: [createSender(exporter, onLost)],
   })
-  return {
-    tracer: provider.getTracer('depositd', version),
-    async stop() {
-      // Unsent spans are reported even if the shutdown fails.
-      await provider.shutdown().catch(() => undefined)
-      lost.reportRest()
-    },
-  }
+  return { tracer: provider.getTracer('depositd', version), stop: () => provider.shutdown() }
 }
 
-/** Reports all lost spans: the library does not. */
-function countLost(onLost: (error: unknown) => void) {
-  const count = { waiting: 0, underWay: 0, dropped: 0 }
-  const report = (spans: number, cause: Error): void => {
-    if (spans > 0) onLost(faultOf(spans, cause))
+/** Reports every lost span, which the library's own processor does not. */
+function createSender(exporter: SpanExporter, onLost: TracingDeps['onLost']): SpanProcessor {
+  let waiting: ReadableSpan[] = []
+  let dropped = 0
+  let sending: Promise<void> | null = null
+  const sendBatch = async (spans: ReadableSpan[]): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<Parameters<Parameters<SpanExporter['export']>[1]>[0]>()
+    exporter.export(spans, resolve)
+    const { error } = await promise
+    if (error !== undefined) onLost(faultOf(spans.length, error))
   }
-  const reportDropped = (): void => {
-    report(count.dropped, new Error(`more than ${waitingMax} waited`))
-    count.dropped = 0
+  const sendAll = async (): Promise<void> => {
+    if (dropped > 0) onLost(faultOf(dropped, new Error(`more than ${waitingMax} waited`)))
+    const spans = waiting
+    dropped = 0
+    waiting = []
+    const starts = Array.from({ length: Math.ceil(spans.length / batchMax) }, (_, place) => place * batchMax)
+    await Promise.all(starts.map((start) => sendBatch(spans.slice(start, start + batchMax))))
+    sending = null
   }
+  const timer = setInterval(() => (sending ??= sendAll()), sendEveryMs)
+  timer.unref()
   return {
-    /** Drops excess spans before the library does. */
-    bounded(batches: SpanProcessor): SpanProcessor {
-      return {
-        onStart: (span, context) => batches.onStart(span, context),
-        onEnd(span) {
-          if (count.waiting >= waitingMax) {
-            count.dropped++
-            return
-          }
-          count.waiting++
-          batches.onEnd(span)
-        },
-        forceFlush: () => batches.forceFlush(),
-        shutdown: () => batches.shutdown(),
-      }
+    onStart: () => undefined,
+    onEnd(span) {
+      if (waiting.length < waitingMax) waiting.push(span)
+      else dropped++
     },
-    telling(exporter: SpanExporter): SpanExporter {
-      return {
-        export(spans, done) {
-          count.waiting -= spans.length
-          count.underWay += spans.length
-          exporter.export(spans, (result) => {
-            count.underWay -= spans.length
-            if (result.error !== undefined) report(spans.length, result.error)
-            reportDropped()
-            done(result)
-          })
-        },
-        shutdown: () => exporter.shutdown(),
-      }
-    },
-    reportRest(): void {
-      reportDropped()
-      report(count.waiting + count.underWay, new Error('the collector did not take them before the end'))
+    forceFlush: sendAll,
+    async shutdown() {
+      clearInterval(timer)
+      await sending
+      await sendAll()
+      await exporter.shutdown()
     },
   }
 }
