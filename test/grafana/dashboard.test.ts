@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import * as units from '@grafana/grafana-foundation-sdk/units'
 import { describe, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { dashboards, dashboardText } from '../../grafana/source/dashboards.ts'
@@ -126,6 +127,17 @@ describe.each(committed)('the dashboard $name', ({ dashboard }) => {
     expect(steps[0]?.value).toBeNull()
     const values = steps.slice(1).map(({ value }) => value ?? Number.NaN)
     expect(values).toEqual(values.toSorted((one, other) => one - other))
+  })
+
+  it("has units that are among Grafana's", () => {
+    const published = new Set<unknown>(Object.values(units))
+    const used = panels.flatMap(({ fieldConfig: { defaults, overrides } }) => [
+      defaults.unit,
+      ...overrides.flatMap(({ properties }) =>
+        properties.filter(({ id }) => id === 'unit').map(({ value }) => value),
+      ),
+    ])
+    expect(used.filter((unit) => !published.has(unit))).toEqual([])
   })
 
   it('has no two panels of one title', () => {

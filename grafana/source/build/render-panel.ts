@@ -1,3 +1,4 @@
+import type { TableFieldOptions } from '@grafana/grafana-foundation-sdk/common'
 import {
   type DashboardLink,
   DashboardLinkType,
@@ -81,19 +82,21 @@ function mappingOf(words: NonNullable<Panel['words']>): ValueMapping {
 
 function columnsOf({ queries, columns = {}, colored = [] }: Panel) {
   return Object.entries(columns).map(([name, unit]) => {
-    const color = colored.includes(name) ? [{ id: 'custom.cellOptions', value: { type: 'color-text' } }] : []
+    const color: Property[] = colored.includes(name) ? [coloredText] : []
     return column(name, [...shownAs(name, unit, queries), ...color], queries)
   })
 }
 
-type Property = { id: string; value: unknown }
+const coloredText: Property = { id: 'custom.cellOptions', value: { type: 'color-text' } }
+
+type Property = { id: keyof FieldConfig | `custom.${keyof TableFieldOptions}`; value: unknown }
 
 function column(name: string, properties: Property[], queries: Panel['queries']) {
   return { matcher: { id: 'byName', options: fieldOf(name, queries) }, properties }
 }
 
 function shownAs(name: string, unit: Unit, [first]: Panel['queries']): Property[] {
-  const unitOf = { id: 'unit', value: unit }
+  const unitOf: Property = { id: 'unit', value: unit }
   return 'expr' in first ? [{ id: 'displayName', value: name }, unitOf] : [unitOf]
 }
 
