@@ -114,7 +114,11 @@ function readsHiding(hide: (text: string) => string) {
 }
 
 type SectionReader = ReturnType<typeof readsHiding>['partOf']
-type OverviewDeps = { read: GaugesReader; askHealth: ReturnType<typeof createReadiness>; partOf: SectionReader }
+type OverviewDeps = {
+  read: GaugesReader
+  askHealth: ReturnType<typeof createReadiness>
+  partOf: SectionReader
+}
 
 async function readOverview(
   db: Database<Tables>,

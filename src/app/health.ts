@@ -12,7 +12,7 @@ import {
 import type { LiveScheme } from '../intake/live-scheme.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { expectedStreams } from '../jobs/schedule.ts'
-import { answerMaxMs, type Problem, type Readiness } from '../ops/readiness.ts'
+import { answerMaxMs, type Readiness } from '../ops/readiness.ts'
 import { openDatabase } from '../store/database.ts'
 import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
 import { readHealth } from '../store/server-facts.ts'
@@ -47,9 +47,9 @@ export async function composeReadiness(
           return [judgeQueue(danger)]
         },
       },
+      { part: 'webhooks', ask: () => Promise.resolve(judgeWebhooks(webhooks)) },
     ]),
     isNeeded: (part) => needed.has(part),
-    warnings: () => warningsOf(webhooks),
     [Symbol.asyncDispose]: vitals.stop,
   }
 }
@@ -82,9 +82,10 @@ function neededBy(roles: readonly Role[], streams: readonly string[]): ReadonlyS
   return new Set(['database', 'schema', ...judged.flatMap((role) => beside[role])])
 }
 
-function warningsOf({ signing }: LiveScheme): Problem[] {
+function judgeWebhooks({ signing }: LiveScheme): ComponentHealth[] {
   if (signing().scheme !== 'none') return []
-  return [{ part: 'webhooks', problem: 'accepted without a signature: webhooks.scheme is none' }]
+  const says = 'accepted without a signature: webhooks.scheme is none'
+  return [{ part: 'webhooks', state: 'warning', says }]
 }
 
 /** Outside the working pool, so that the check succeeds when the pool is busy. */

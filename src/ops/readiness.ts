@@ -9,7 +9,6 @@ export type Readiness = {
   checks: readonly ReadinessCheck[]
   /** By this process; other components only cause warnings. */
   isNeeded: (part: string) => boolean
-  warnings: () => readonly Problem[]
 }
 
 export type Problem = { part: string; problem: string }
@@ -20,7 +19,7 @@ export type ReadinessReport = { ready: boolean; unready: Problem[]; warnings: Pr
 export const answerMaxMs = 2000
 
 /** Checks all at once, each with a time limit. */
-export function createReadiness({ checks, isNeeded, warnings }: Readiness): () => Promise<ReadinessReport> {
+export function createReadiness({ checks, isNeeded }: Readiness): () => Promise<ReadinessReport> {
   const asks = checks.map(({ part, ask }) => ({ part, ask: shared(ask) }))
   return async () => {
     const states = (await Promise.all(asks.map(stateOf))).flat()
@@ -32,7 +31,7 @@ export function createReadiness({ checks, isNeeded, warnings }: Readiness): () =
     return {
       ready: unready.length === 0,
       unready,
-      warnings: [...warned.map(problemOf), ...warnings()],
+      warnings: warned.map(problemOf),
       fine: states.filter(({ state }) => state === 'fine').map(({ part }) => part),
     }
   }

@@ -95,7 +95,7 @@ test('no page reads a table of deposits, mismatches or evidence through', async 
   const settings = parseSettings(judgingEnvironment(books.url), () => '')
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   stack.defer(() => ops.stop())
-  const readiness = { checks: [], isNeeded: () => true, warnings: () => [] }
+  const readiness = { checks: [], isNeeded: () => true }
   const shown = composeConsole(settings, { version: 'test', read: readAs(emptyReading), readiness })
   ops.open(shown)
   const paths = [
@@ -137,7 +137,7 @@ test('the overview shows the figures of all that is stored', async () => {
     queue: () => Promise.resolve({}),
   }
   const read = createGaugesReader(sources, (part, error) => void unreadable.push([part, error]))
-  const readiness = { checks: [], isNeeded: () => true, warnings: () => [] }
+  const readiness = { checks: [], isNeeded: () => true }
   ops.open(stack.use(composeConsole(settings, { version: 'test', read, readiness })))
   const { status, text } = await pageAt(ops.url)
   expect([status, unreadable]).toEqual([200, []])

@@ -44,7 +44,7 @@ async function serve(databaseUrl: string, within: AsyncDisposableStack): Promise
     queue: () => Promise.resolve({ waiting: 4, active: 1 }),
   }
   const read = createGaugesReader(sources, () => undefined)
-  const readiness = { checks: [], isNeeded: () => true, warnings: () => [] }
+  const readiness = { checks: [], isNeeded: () => true }
   const settings = parseSettings(judgingEnvironment(databaseUrl), () => '')
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   within.defer(() => ops.stop())

@@ -61,7 +61,7 @@ test('the console', async () => {
   const place = new URL(database.url)
   // What the server says of a database that is not there, it says with its name.
   place.pathname = '/sk_live_9f8e7d6c'
-  const readiness = { checks: [], isNeeded: () => true, warnings: () => [] }
+  const readiness = { checks: [], isNeeded: () => true }
   const deps = { version: 'test', read: readAs(emptyReading), readiness }
   await using shown = composeConsole(settingsWith({ DATABASE_URL: place.href }), deps)
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })

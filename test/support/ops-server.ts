@@ -52,9 +52,9 @@ type Changes = Partial<OpsSettings & Omit<OpsSources, 'readiness'> & Readiness>
 
 /** An ops server of nothing, with these changes; it is stopped after the test. */
 export async function startOpsServer(changes: Changes = {}): Promise<string> {
-  const { read = readAs(emptyReading), console, checks = [], warnings = () => [], ...rest } = changes
+  const { read = readAs(emptyReading), console, checks = [], ...rest } = changes
   const { isNeeded = () => true, ...settings } = rest
   const server = await startUnopened(settings)
-  server.open({ read, readiness: { checks, warnings, isNeeded }, ...(console && { console }) })
+  server.open({ read, readiness: { checks, isNeeded }, ...(console && { console }) })
   return server.url
 }
