@@ -105,7 +105,10 @@ const sendsForEver: RawScript = (response) => {
   more()
 }
 
-const packed = gzipSync(Buffer.alloc(bodyBytes, 0x20), { level: 9 })
+/** A gzip file may have several members. */
+const packed = Buffer.concat(
+  Array<Buffer>(bodyBytes / pieceBytes).fill(gzipSync(Buffer.alloc(pieceBytes, 0x20))),
+)
 const bomb: RawScript = (response) =>
   response.writeHead(200, { 'content-encoding': 'gzip', 'content-type': 'application/json' }).end(packed)
 

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const askEveryMs = 20
+const firstPauseMs = 20
+/** Each pause is longer by half, up to this: what takes seconds is not asked for fifty times in each. */
+const pauseMaxMs = 150
 
 /** Asks until the answer is not null, and returns it. Throws where that takes longer than allowed. */
 export async function until<Answer>(
@@ -9,10 +11,10 @@ export async function until<Answer>(
   withinMs = 60_000,
 ): Promise<Answer> {
   const deadline = Date.now() + withinMs
-  for (;;) {
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 1.5, pauseMaxMs)) {
     const answer = await ask()
     if (answer !== null) return answer
     if (Date.now() > deadline) throw new Error(`${what} did not happen within ${withinMs} ms`)
-    await sleep(askEveryMs)
+    await sleep(pauseMs)
   }
 }
