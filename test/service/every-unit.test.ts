@@ -11,7 +11,7 @@ import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts
 import { createWithdrawal } from '../../src/service/transfers/withdrawals.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { evmCosts, solanaCosts } from '../oracle/chain-costs.ts'
-import { fundEach, heldBy, holdings } from '../scenario/holdings.ts'
+import { eachAtOnce, fundEach, heldBy, holdings } from '../scenario/holdings.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
 import { emptyDatabase } from '../support/postgres.ts'
 import { until } from '../support/until.ts'
@@ -25,7 +25,11 @@ const recipients: Record<Family, string> = {
   evm: '0x00000000000000000000000000000000000000aa',
   solana: 'GjJyeC1r2RgkuoCWMyPYkCWSGSGLcz266EaAkLA27AhL',
 }
-const withinMs = 180_000
+
+/** The whole measure is `CHANNELS=10000 DEPOSITS=1000 npm test -- test/service/every-unit`. */
+const channelCount = Number(process.env.CHANNELS ?? 20)
+const depositCount = Number(process.env.DEPOSITS ?? 8)
+const withinMs = 180_000 + depositCount * 500
 
 const stack = new AsyncDisposableStack()
 let chains: Chains
@@ -74,12 +78,23 @@ async function pay(to: Addresses, network: SandboxNetwork, payment: { symbol: st
   await network.pay({ asset: asset.key, to: parseAddress(network.family, address), amount })
 }
 
+async function listAll(): Promise<DepositRecord[]> {
+  const records: DepositRecord[] = []
+  let place: string | null = ''
+  while (place !== null) {
+    const { body } = await call(`${service.url}/v1/proxies/deposits?limit=500${place}`, readKey)
+    records.push(...(body['data'] as DepositRecord[]))
+    const cursor = body['next_cursor'] as string | null
+    place = cursor === null ? null : `&cursor=${cursor}`
+  }
+  return records
+}
+
 async function untilStatuses(
   wanted: Partial<Record<DepositRecord['status'], number>>,
 ): Promise<DepositRecord[]> {
   const ask = async (): Promise<DepositRecord[] | null> => {
-    const { body } = await call(`${service.url}/v1/proxies/deposits?limit=500`, readKey)
-    const records = body['data'] as DepositRecord[]
+    const records = await listAll()
     const counts = Object.entries(wanted).map(
       ([status, count]) => records.filter((record) => record.status === status).length === count,
     )
@@ -96,6 +111,27 @@ async function payChannels(): Promise<void> {
     await pay(to, network, { symbol: network.family === 'evm' ? 'ETH' : 'SOL', amount: '0.02' })
     await pay(to, network, { symbol: 'USDC', amount: '3' })
   }
+}
+
+function networkAt(place: number): SandboxNetwork {
+  return chains.networks[place % chains.networks.length] ?? throwNothing()
+}
+
+/** To many channels, some at once. */
+async function payMany(): Promise<void> {
+  const channels = await eachAtOnce(channelCount, (place) => channel(`many-${place}`, networkAt(place)))
+  const startedAt = performance.now()
+  await eachAtOnce(depositCount, (place) => {
+    const to = channels[(place * 7919) % channelCount] ?? throwNothing()
+    return pay(to, networkAt(place), { symbol: 'USDC', amount: '2' })
+  })
+  await untilStatuses({ settled: depositCount })
+  const seconds = (performance.now() - startedAt) / 1000
+  process.stdout.write(`${depositCount} deposits paid and settled in ${seconds.toFixed(1)} s\n`)
+}
+
+function throwNothing(): never {
+  throw new Error('there are networks and channels')
 }
 
 /** In a token that its policy refuses, and one payment to a channel that holds all. */
@@ -183,12 +219,13 @@ async function costsOf(
 }
 
 test('what came in is what went out, what the chains took and what the service holds, on each network to the unit', {
-  timeout: 600_000,
+  timeout: 4 * withinMs,
 }, async () => {
+  await payMany()
   await payChannels()
   await payPolicies()
   await payWallet()
-  const records = await untilStatuses({ settled: 8, refunded: 4, held: 1, credited: 4 })
+  const records = await untilStatuses({ settled: 8 + depositCount, refunded: 4, held: 1, credited: 4 })
   await untilRest()
   const { ins, outs } = await statedFlows(records)
   for (const network of chains.networks) {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
 import { liquidityBranch } from '../../../src/service/keyring/keyring.ts'
 import type { NetworkClient, NetworkReadPosition } from '../../../src/service/network/port.ts'
+import { openSolana } from '../../../src/service/network/solana.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { changes, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { nonTransferable, setTransferFee, transferFee, transferHook } from '../../support/token-2022.ts'
@@ -85,14 +86,6 @@ test('a sweep of a token that withholds a fee leaves none, and what arrives was 
   expect(await network.balance(branch, withFee.asset)).toBe(0n)
 })
 
-test('a token without a fee is swept whole, from what the liquidity wallet pays', async () => {
-  await wallet.give(plain, address, 123_456n)
-  const order = await newOrder({ branch, asset: plain.asset, amount: 123_456n, feeFrom: 'amount' })
-  await land(network, await network.draft(order))
-  expect(await wallet.held(plain, order.to)).toBe(123_456n)
-  expect(await network.balance(branch, plain.asset)).toBe(0n)
-})
-
 test('the fee of the epoch is expected, and a transfer that expects another one fails', async () => {
   const { outsider } = wallet
   const mint = await wallet.mint([transferFee(100, 5000n, outsider.address)])
@@ -105,6 +98,16 @@ test('the fee of the epoch is expected, and a transfer that expects another one 
   proxy.behave(changes('getEpochInfo', (info) => ({ ...(info as object), epoch: 2 })))
   await expect(openNetwork(proxy.url, [mint]).draft(order)).rejects.toThrow('the transfer would fail')
   await proxy.stop()
+})
+
+test('a node of another cluster than the one that is meant is refused', async () => {
+  const genesisHash = await wallet.rpc.getGenesisHash().send()
+  const settings = { ...openNetwork(wallet.url, [plain]).settings, genesisHash }
+  await openSolana(settings, keyring).check()
+  const other = liquidity as string
+  await expect(openSolana({ ...settings, genesisHash: other }, keyring).check()).rejects.toThrow(
+    `the RPC of solana serves the cluster ${genesisHash}, not ${other}`,
+  )
 })
 
 test('mints whose tokens no plain transfer moves are refused at the start', async () => {
