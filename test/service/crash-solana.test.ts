@@ -10,7 +10,7 @@ import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts
 import { openDatabase } from '../../src/store/database.ts'
 import { temporaryFolderOfFile } from '../support/folder.ts'
 import { emptyDatabase } from '../support/postgres.ts'
-import { honest, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
+import { type Answer, honest, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
 import { until } from '../support/until.ts'
 import { type ChildService, startChildService } from './child-service.ts'
 import { call, readKey, seed, serviceSettings, writeKey } from './fixtures.ts'
@@ -149,6 +149,15 @@ test('a forward that expired unsent is followed by another, and paid once', {
   expect(first).toMatchObject({ attempt: 1, outcome: 'expired' })
   expect(settled.destination.transaction).not.toBe(first?.transaction)
   expect((await solana.balance(recipient, assetOf('USDC').key)) - before).toBe(1_994_000n)
+})
+
+test('equal forwards on one blockhash are different transactions, and each is paid', async () => {
+  let first: Promise<Answer> | undefined
+  proxy.behave(({ method }, forward) => (method === 'getLatestBlockhash' ? (first ??= forward()) : forward()))
+  const payments = await Promise.all([1, 2, 3].map(() => paid('USDC', 4_000_000n)))
+  const settled = await Promise.all(payments.map(({ owner }) => untilStatus(owner, 'settled')))
+  expect(new Set(settled.map(({ destination }) => destination.transaction)).size).toBe(3)
+  for (const { owner } of payments) expect(await attemptsOf(owner)).toMatchObject([{ outcome: 'landed' }])
 })
 
 test('killed while sweeps are on their way, lamports and tokens are swept to the last unit', async () => {

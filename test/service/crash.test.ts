@@ -103,12 +103,12 @@ test.each(moments)('killed %s, a forward is paid once', async (_moment, script) 
   expect(await paymentsOf((amount * 997n) / 1000n)).toEqual([settled.destination.transaction])
 })
 
-test.each(moments)('killed %s, a refund is paid once', async (_moment, script) => {
+test('killed after it was sent and before the answer, a refund is paid once', async () => {
   const owner = await channel({ policy: { hold: true } })
   const amount = 2_000_000n + BigInt(made)
   await world.token.send(owner.address, amount)
   const { id } = await untilOne(owner, 'held')
-  world.proxy.behave(script)
+  world.proxy.behave(takesWithoutAnswer)
   await refundDeposit(world, { id, to: null })
   const signed = await minedUntil(world, 'a signed refund', async () => {
     const [record] = await listDeposits(running.url, `owner=${owner.id}`)
@@ -120,13 +120,13 @@ test.each(moments)('killed %s, a refund is paid once', async (_moment, script) =
   expect(await paymentsOf(amount)).toEqual([signed])
 })
 
-test.each(moments)('killed %s, a withdrawal is paid once', async (_moment, script) => {
+test('killed after it was stored and before it was sent, a withdrawal is paid once', async () => {
   const wallet = `wallet-${++made}`
   const { body } = await call(`${running.url}/v1/stable-wallets`, writeKey, { id: wallet })
   const created = body as { stable_wallet: { deposit_addresses: [{ address: Hex }] } }
   await world.token.send(created.stable_wallet.deposit_addresses[0].address, 10n ** 19n)
   await untilAll(world, running.url, { owner: wallet, status: 'credited' })
-  world.proxy.behave(script)
+  world.proxy.behave(isSending)
   const amount = 3_000_000n + BigInt(made)
   const request = { wallet, id: 'one', network: 'base' as NetworkName, recipient: lower(recipient), amount }
   await createWithdrawal({ db: world.db, networks: settings().networks }, request)

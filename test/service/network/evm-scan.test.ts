@@ -129,6 +129,14 @@ test('what the liquidity wallet pays is no deposit', async () => {
   expect((await scan()).payments.map(({ transaction }) => transaction)).toEqual([other])
 })
 
+test('a transaction that the chain ran and refused is no payment', async () => {
+  await anvil.client.setCode({ address, bytecode: '0x60006000fd' })
+  const hash = await anvil.client.sendTransaction({ to: address, value: 5n, gas: 50_000n })
+  await anvil.mine(3)
+  expect((await anvil.client.getTransactionReceipt({ hash })).status).toBe('reverted')
+  expect((await scan()).payments).toEqual([])
+})
+
 test('a payment that a reorganisation took away is not told as final, and one in its place is', async () => {
   const transaction = await send(5n)
   await anvil.mine()

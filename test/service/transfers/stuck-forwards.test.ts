@@ -189,6 +189,21 @@ test('a withdrawal that is reverted again and again has failed, and its part of 
   expect(await walletBalance(world.db, 'savings')).toBe(before)
 })
 
+test('a chain that lost final blocks gets its forwards again, and the next one is paid too', async () => {
+  const { client } = world.anvil
+  await world.token.send(await newChannel(world, world.url, { id: 'lost' }), 22_000_000n)
+  const lost = await untilStatus('lost', 'settled')
+  const before = await world.balance(recipient)
+  const hash = lost.destination.transaction as Hex
+  const { blockNumber } = await client.getTransactionReceipt({ hash })
+  await world.anvil.reorg(Number((await client.getBlockNumber()) - blockNumber) + 1)
+  expect((await world.balance(recipient)).tokens, 'the payment is gone').toBeLessThan(before.tokens)
+  await world.token.send(await newChannel(world, world.url, { id: 'later' }), 23_000_000n)
+  await untilStatus('later', 'settled')
+  expect((await world.balance(recipient)).tokens).toBe(before.tokens + 22_931_000n)
+  expect(await client.getTransactionReceipt({ hash })).toMatchObject({ status: 'success' })
+})
+
 async function setPaused(isPaused: boolean): Promise<void> {
   const abi = [parseAbiItem('function pause()'), parseAbiItem('function unpause()')]
   const functionName = isPaused ? 'pause' : 'unpause'
