@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address, NetworkName } from '../../../src/core/asset.ts'
 import { convertDeposits } from '../../../src/service/deposits/convert-deposits.ts'
 import { refundDeposit, releaseDeposit } from '../../../src/service/deposits/deposit-actions.ts'
-import { deletePolicy, getPolicy, type OwnerPolicy, putPolicy } from '../../../src/service/deposits/policy.ts'
+import { type OwnerPolicy, putPolicy } from '../../../src/service/deposits/policy.ts'
 import { type DepositRecord, recordWriter } from '../../../src/service/deposits/record.ts'
 import type { ScannedPayment } from '../../../src/service/network/port.ts'
 import { type Book, openBook } from '../book.ts'
@@ -232,23 +232,6 @@ test('released, refunded and converted by twenty at once, a deposit takes one wa
   expect(refunds).toBeLessThanOrEqual(1)
   expect(status).toBe(refunds === 1 ? 'refunding' : 'converting')
   expect(refund === null).toBe(refunds === 0)
-})
-
-test('a policy is put, read, replaced and removed; without its owner there is none', async () => {
-  await deposited(null)
-  const owner = { kind: 'channel', id: `channel-${made}` } as const
-  expect(await getPolicy(book.db, owner)).toEqual({ kind: 'none' })
-  expect(await putPolicy(book.db, owner, { hold: true })).toMatchObject({
-    kind: 'found',
-    policy: { hold: true },
-  })
-  const policy: OwnerPolicy = { senders: { allow: [sender] }, otherwise: 'refund' }
-  await putPolicy(book.db, owner, policy)
-  expect(await getPolicy(book.db, owner)).toMatchObject({ kind: 'found', policy })
-  expect(await deletePolicy(book.db, owner)).toEqual({ kind: 'none' })
-  expect(await getPolicy(book.db, { kind: 'stable_wallet', id: owner.id })).toEqual({ kind: 'owner_unknown' })
-  expect(await putPolicy(book.db, { kind: 'channel', id: 'none' }, {})).toEqual({ kind: 'owner_unknown' })
-  expect(await deletePolicy(book.db, { kind: 'channel', id: 'none' })).toEqual({ kind: 'owner_unknown' })
 })
 
 test.each([

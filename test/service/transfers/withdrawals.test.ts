@@ -5,7 +5,6 @@ import {
   createWithdrawal,
   getWithdrawal,
   inNetworkUnits,
-  listWithdrawals,
   type NewWithdrawal,
   walletBalance,
   withdrawalWriter,
@@ -114,18 +113,6 @@ test.each([
   expect(inNetworkUnits(amount, decimals)).toBe(units)
 })
 
-test('of twenty withdrawals at once as many are accepted as the balance pays', async () => {
-  await credit(2)
-  const balance = await walletBalance(book.db, 'savings')
-  const amount = balance / 7n
-  const outcomes = await Promise.all(
-    Array.from({ length: 20 }, (_, place) => createWithdrawal(paying, request(`race-${place}`, amount))),
-  )
-  expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(7)
-  expect(outcomes.filter(({ kind }) => kind === 'balance_short')).toHaveLength(13)
-  expect(await walletBalance(book.db, 'savings')).toBe(balance - 7n * amount)
-})
-
 test('of twenty equal requests at once one makes the withdrawal', async () => {
   await credit(3)
   const outcomes = await Promise.all(
@@ -133,20 +120,6 @@ test('of twenty equal requests at once one makes the withdrawal', async () => {
   )
   expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(1)
   expect(outcomes.filter(({ kind }) => kind === 'existing')).toHaveLength(19)
-})
-
-test('withdrawals are listed from the newest, page by page', async () => {
-  const read: string[] = []
-  let before: bigint | null = null
-  for (;;) {
-    const page = await listWithdrawals(book.db, 'savings', { before, limit: 4 })
-    read.push(...page.map(({ id }) => id))
-    before = page.at(-1)?.sequence ?? null
-    if (page.length < 4) break
-  }
-  expect(read[0]).toBe('same')
-  expect(read.at(-1)).toBe('first')
-  expect(new Set(read).size).toBe(9)
 })
 
 test('a withdrawal that failed gives its part back', async () => {

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DepositRecord } from '../../../src/service/deposits/record.ts'
 import { findEndpoint } from '../../../src/service/webhooks/endpoints.ts'
+import type { Poster } from '../../../src/service/webhooks/post-webhook.ts'
 import { until } from '../../support/until.ts'
 import type { TakenWebhook } from '../webhook-receiver.ts'
 import { type Office, openOffice } from './office.ts'
@@ -74,6 +75,28 @@ test('every attempt is in the delivery log, with what was answered or why nothin
     { number: 1, status_code: 500, problem: null, answer: 'out of order (secret)' },
     { number: 2, status_code: null, problem: 'connection_refused', answer: null },
   ])
+  await office.remove(receiver)
+})
+
+test('an attempt whose process is gone is made again after its lease, with the same bytes', async () => {
+  const receiver = await office.receiver()
+  await office.happen()
+  const bodies: string[] = []
+  const post: Poster['post'] = ({ body }) => {
+    bodies.push(body)
+    return new Promise<never>(() => undefined)
+  }
+  await office.courier({ poster: { post, close: () => undefined } }).turn(new AbortController().signal)
+  await until('the first attempt', () => (bodies.length > 0 ? true : null))
+  expect(await office.attemptsOf(receiver)).toMatchObject([
+    { number: 1, duration_ms: null, status_code: null, problem: null },
+  ])
+  await office.deliver()
+  expect(receiver.taken(), 'it may still be under way').toEqual([])
+  office.advance(46)
+  await office.deliver()
+  expect(receiver.taken().map(({ body }) => body)).toEqual(bodies)
+  expect(await office.deliveriesOf(receiver)).toMatchObject([{ status: 'delivered', attempts: 2 }])
   await office.remove(receiver)
 })
 
