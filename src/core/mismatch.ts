@@ -1,13 +1,22 @@
 import type { AssetKey } from './asset.ts'
-import { evidenceKinds } from './mismatches/evidence-kinds.ts'
+import { coverageKinds, identityKinds, presenceKinds, valueKinds } from './mismatches/evidence-kinds.ts'
 import type { Severity } from './mismatches/kind-entry.ts'
-import { lifecycleAndSystemKinds } from './mismatches/lifecycle-and-system-kinds.ts'
+import { chainKinds, policyKinds, stateKinds, systemKinds } from './mismatches/lifecycle-and-system-kinds.ts'
 import type { Amount } from './money.ts'
 
 export type { Severity }
 
 /** Documentation, metrics and the command line read this one table. */
-export const mismatchKinds = { ...evidenceKinds, ...lifecycleAndSystemKinds }
+export const mismatchKinds = {
+  ...presenceKinds,
+  ...coverageKinds,
+  ...valueKinds,
+  ...identityKinds,
+  ...stateKinds,
+  ...chainKinds,
+  ...policyKinds,
+  ...systemKinds,
+}
 
 export type MismatchKind = keyof typeof mismatchKinds
 

@@ -24,7 +24,7 @@ test('no kind is said to be ended by a person alone that ends in another way, to
     Object.keys(ends).some((how) => !how.startsWith('by a person')),
   )
   const kinds = new Set(others.map(({ kind }) => kind))
-  expect([...kinds].filter((kind) => mismatchKinds[kind].ends.by === 'person')).toEqual([])
+  expect([...kinds].filter((kind) => mismatchKinds[kind].endsBy === 'person')).toEqual([])
 })
 
 test.each(coreRows)('$kind, where $where: carries a loss only if its kind has one', ({ kind, opens }) => {

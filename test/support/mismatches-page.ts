@@ -82,8 +82,8 @@ type Kind = [string, KindEntry]
 
 const kinds: readonly Kind[] = Object.entries(mismatchKinds)
 
-function summaryOf([kind, { severity, responsible, loss, ends, actWithinHours }]: Kind): string[] {
-  const ending = ends.byWaiting ? `${ends.by}, may only be late` : ends.by
+function summaryOf([kind, { severity, responsible, loss, endsBy, mayBeLate, actWithinHours }]: Kind): string[] {
+  const ending = mayBeLate ? `${endsBy}, may only be late` : endsBy
   return [`[\`${kind}\`](#${kind})`, severity, responsible, loss, ending, `${actWithinHours} h`]
 }
 
@@ -93,8 +93,8 @@ function familySection(family: string, means: string): string {
 }
 
 function kindSection([kind, entry]: Kind): string {
-  const { severity, responsible, loss, lossMeans, ends, actWithinHours, means, next } = entry
-  const waiting = ends.byWaiting ? '; the missing evidence may only be late' : ''
+  const { severity, responsible, loss, lossMeans, endsBy, mayBeLate, actWithinHours, means, next } = entry
+  const waiting = mayBeLate ? '; the missing evidence may only be late' : ''
   return `
 ### ${kind}
 
@@ -103,7 +103,7 @@ ${means}
 - Severity: ${severity}
 - Caused by: ${responsibleParties[responsible]}
 - Loss: ${loss}. ${lossMeans}
-- Ends: ${endings[ends.by]}${waiting}
+- Ends: ${endings[endsBy]}${waiting}
 - Act within: ${actWithinHours} h
 - What to do: ${next}
 - More: [runbook](runbook.md#${kind})

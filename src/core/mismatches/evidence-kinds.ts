@@ -1,25 +1,18 @@
-import type { KindEntry } from './kind-entry.ts'
+import { kindsOf } from './kind-entry.ts'
 
-/** Families presence, coverage, value and identity. */
-export const evidenceKinds = {
+export const presenceKinds = kindsOf('presence', {
   webhook_missing: {
     severity: 'warning',
-    family: 'presence',
     responsible: 'webhook',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
-    loss: 'none',
+    mayBeLate: true,
     lossMeans: 'Only the report is missing. The chain and the API show the money.',
     means: 'The API or the chain shows a step of the deposit, and no webhook for it arrived in time.',
     next: 'Check the webhook endpoint registered at the service and the intake metrics, then ask the service to resend the webhook.',
   },
   api_missing: {
     severity: 'warning',
-    family: 'presence',
     responsible: 'api',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
-    loss: 'none',
+    mayBeLate: true,
     lossMeans:
       'Only the record is missing. If the money is missing too, `settlement_missing` carries the loss.',
     means: 'A webhook or the chain shows a deposit that the API does not list.',
@@ -27,47 +20,26 @@ export const evidenceKinds = {
   },
   chain_missing: {
     severity: 'severe',
-    family: 'presence',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: true },
+    mayBeLate: true,
     actWithinHours: 4,
-    loss: 'measured',
     lossMeans:
       'The amount that the service claims, in the asset that it names. Nothing on the chain backs a credit to the payer.',
     means:
       'The service claims a payment that is not on its chain. The detail gives the proof: the blocks that were read, or the nodes that do not know the transaction.',
     next: 'Look the transaction up on the network. Treat the claim as unproved until the transaction is found.',
   },
-  not_covered: {
-    severity: 'info',
-    family: 'coverage',
-    responsible: 'settings',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 168,
-    loss: 'none',
-    lossMeans: 'No loss is known until the blocks are read.',
-    means:
-      'The service claims a payment or a delivery on a network, at a height or at an address that depositd has not read. Nothing is known to be missing.',
-    next: 'If the address is not in the address book, import its channel or wallet. Then read the blocks with `bin/depositd backfill`. The detail gives the commands.',
-  },
   unreported: {
     severity: 'severe',
-    family: 'presence',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: true },
+    mayBeLate: true,
     actWithinHours: 4,
-    loss: 'measured',
     lossMeans: 'The amount that was paid: the service holds it without reporting it.',
     means: 'A final payment reached a deposit address, and the service has not reported it in time.',
     next: 'Send the transaction to the service. The amount stays in suspense until the service claims it.',
   },
   settlement_missing: {
     severity: 'severe',
-    family: 'presence',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: true },
+    mayBeLate: true,
     actWithinHours: 4,
-    loss: 'measured',
     lossMeans:
       'The amount owed: the delivery that the service states, less what has arrived; or the payment, if the service states no delivery.',
     means:
@@ -76,23 +48,29 @@ export const evidenceKinds = {
   },
   settlement_unreported: {
     severity: 'warning',
-    family: 'presence',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
-    loss: 'none',
+    mayBeLate: true,
     lossMeans: 'The money has arrived. Only its deposit is unknown.',
     means:
       "A transfer from one of the service's senders reached a recipient and belongs to no reported deposit.",
     next: 'Ask the service which deposit the transfer settles.',
   },
+})
+
+export const coverageKinds = kindsOf('coverage', {
+  not_covered: {
+    severity: 'info',
+    responsible: 'settings',
+    mayBeLate: true,
+    lossMeans: 'No loss is known until the blocks are read.',
+    means:
+      'The service claims a payment or a delivery on a network, at a height or at an address that depositd has not read. Nothing is known to be missing.',
+    next: 'If the address is not in the address book, import its channel or wallet. Then read the blocks with `bin/depositd backfill`. The detail gives the commands.',
+  },
+})
+
+export const valueKinds = kindsOf('value', {
   amount_mismatch: {
     severity: 'severe',
-    family: 'value',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 8,
-    loss: 'measured',
     lossMeans:
       'The difference between the largest and the smallest stated amount, which is claimed or withheld without proof.',
     means: 'The sources state different amounts for the same leg.',
@@ -100,11 +78,6 @@ export const evidenceKinds = {
   },
   asset_mismatch: {
     severity: 'severe',
-    family: 'value',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 8,
-    loss: 'measured',
     lossMeans:
       'The amount that the service states, in the asset that it states and the chain does not show. The asset that did arrive is not offset.',
     means: 'The sources name different assets for the same leg.',
@@ -112,33 +85,20 @@ export const evidenceKinds = {
   },
   settlement_short: {
     severity: 'severe',
-    family: 'value',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 8,
-    loss: 'measured',
     lossMeans: 'The stated amount less the delivered amount, in the delivered asset.',
     means: 'The recipient received less than the service states.',
     next: 'Claim the difference from the service.',
   },
   settlement_over: {
     severity: 'warning',
-    family: 'value',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 48,
-    loss: 'none',
     lossMeans: 'More arrived than was stated.',
     means: 'The recipient received more than the service states.',
     next: 'Inform the service. It may ask for the excess back.',
   },
   decimals_mismatch: {
     severity: 'severe',
-    family: 'value',
     responsible: 'settings',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 8,
-    loss: 'measured',
     lossMeans:
       'For a delivery: the stated amount less the delivered amount, until the units are corrected. For a payment: none, because the amount on the chain is booked.',
     means:
@@ -147,9 +107,6 @@ export const evidenceKinds = {
   },
   fee_out_of_band: {
     severity: 'warning',
-    family: 'value',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 48,
     loss: 'measured',
     lossMeans:
@@ -157,13 +114,12 @@ export const evidenceKinds = {
     means: 'The fee that the service kept is outside the range that the policy of the route allows.',
     next: 'Compare the fee with the agreement. Then correct the policy, or claim the difference from the service.',
   },
+})
+
+export const identityKinds = kindsOf('identity', {
   recipient_mismatch: {
     severity: 'severe',
-    family: 'identity',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 1,
-    loss: 'measured',
     lossMeans:
       'The amount that went to another address; or, until a chain shows it, the amount that the service still owes.',
     means: 'The service delivers to another recipient than the one approved for this channel or wallet.',
@@ -171,9 +127,6 @@ export const evidenceKinds = {
   },
   address_changed: {
     severity: 'severe',
-    family: 'identity',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 1,
     loss: 'unmeasured',
     lossMeans:
@@ -183,11 +136,7 @@ export const evidenceKinds = {
   },
   unknown_address: {
     severity: 'warning',
-    family: 'identity',
     responsible: 'settings',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 24,
-    loss: 'none',
     lossMeans:
       'The address is not known to be ours. If it is ours, another mismatch counts what does not arrive.',
     means: 'The service reports a deposit to an address that is not in the address book.',
@@ -195,9 +144,7 @@ export const evidenceKinds = {
   },
   conflicting_duplicate: {
     severity: 'severe',
-    family: 'identity',
-    responsible: 'service',
-    ends: { by: 'person', byWaiting: false },
+    endsBy: 'person',
     actWithinHours: 4,
     loss: 'unmeasured',
     lossMeans: 'If someone else knows the webhook secret, any claim may be forged.',
@@ -206,10 +153,6 @@ export const evidenceKinds = {
   },
   network_mismatch: {
     severity: 'severe',
-    family: 'identity',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 8,
     loss: 'none',
     lossMeans:
       'The chain shows the payment. A delivery on a network that was not approved is counted by `recipient_mismatch`.',
@@ -218,36 +161,26 @@ export const evidenceKinds = {
   },
   unknown_owner: {
     severity: 'warning',
-    family: 'identity',
     responsible: 'settings',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 24,
-    loss: 'none',
     lossMeans: 'Only the name of the owner is unknown.',
     means: 'The service names a channel or StableWallet that is not in the address book.',
     next: 'Import it with `bin/depositd channels import` or `bin/depositd wallets import`, or ask the service who owns it.',
   },
   tx_reused: {
     severity: 'severe',
-    family: 'identity',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 4,
-    loss: 'measured',
     lossMeans: 'The amount that the service claims for this deposit: the transfer has paid another deposit.',
     means: 'The service claims one transfer for more than one deposit.',
     next: 'Ask the service which deposit the transfer paid. The other deposits stay unproved.',
   },
   ambiguous_match: {
     severity: 'warning',
-    family: 'identity',
     responsible: 'unknown',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
+    mayBeLate: true,
     loss: 'measured',
     lossMeans:
       'The amount by which the deliveries of all these deposits are short together, counted once, at the first deposit. None while only the match is in doubt.',
     means: 'Several deposits or several transfers match equally well, so none was matched.',
     next: 'Decide with `bin/depositd deposits match`. The detail lists the candidates.',
   },
-} as const satisfies Record<string, KindEntry>
+})

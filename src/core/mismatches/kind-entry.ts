@@ -28,12 +28,35 @@ export type KindEntry = {
   severity: Severity
   family: 'presence' | 'value' | 'identity' | 'state' | 'chain' | 'coverage' | 'policy' | 'system'
   responsible: ResponsibleParty
-  /** `byWaiting`: the evidence may only be late. Otherwise a person has to fix something. */
-  ends: { by: ResolutionMethod; byWaiting: boolean }
+  endsBy: ResolutionMethod
+  /** The evidence may only be late. Otherwise a person has to fix something. */
+  mayBeLate: boolean
   actWithinHours: number
   loss: LossRule
   /** How it is measured, or why there is none. */
   lossMeans: string
   means: string
   next: string
+}
+
+const usual = { responsible: 'service', endsBy: 'evidence', mayBeLate: false } as const
+
+const usualOf: Record<Severity, Pick<KindEntry, 'actWithinHours' | 'loss'>> = {
+  severe: { actWithinHours: 8, loss: 'measured' },
+  warning: { actWithinHours: 24, loss: 'none' },
+  info: { actWithinHours: 168, loss: 'none' },
+}
+
+type StatedEntry = Pick<KindEntry, 'severity' | 'lossMeans' | 'means' | 'next'> & Partial<KindEntry>
+
+/** An entry states what differs from what is usual for its severity. */
+export function kindsOf<Kind extends string>(
+  family: KindEntry['family'],
+  stated: Record<Kind, StatedEntry>,
+): Record<Kind, KindEntry> {
+  const entries = Object.entries<StatedEntry>(stated).map(([kind, entry]) => [
+    kind,
+    { ...usual, ...usualOf[entry.severity], ...entry, family },
+  ])
+  return Object.fromEntries(entries) as Record<Kind, KindEntry>
 }

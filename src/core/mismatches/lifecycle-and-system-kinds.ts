@@ -1,13 +1,9 @@
-import type { KindEntry } from './kind-entry.ts'
+import { kindsOf } from './kind-entry.ts'
 
-/** Families state, chain, policy and system. */
-export const lifecycleAndSystemKinds = {
+export const stateKinds = kindsOf('state', {
   stuck: {
     severity: 'warning',
-    family: 'state',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
+    mayBeLate: true,
     loss: 'measured',
     lossMeans:
       'For a deposit that the service holds: the amount owed, as for `settlement_missing`. Otherwise none: the payment is not final yet, or is delivered.',
@@ -16,66 +12,47 @@ export const lifecycleAndSystemKinds = {
   },
   status_regressed: {
     severity: 'warning',
-    family: 'state',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
-    loss: 'none',
+    mayBeLate: true,
     lossMeans: 'A status moves no money.',
     means: 'The newest status from the service is earlier than a status that it reported before.',
     next: 'Ask the service which status is correct. Nothing that was booked is reversed because of it.',
   },
   status_conflict: {
     severity: 'warning',
-    family: 'state',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
-    loss: 'none',
+    mayBeLate: true,
     lossMeans: 'A status moves no money. A missing delivery or refund is counted by another mismatch.',
     means: 'The webhook and the API report statuses that contradict each other.',
     next: 'Ask the service which status is correct.',
   },
   terminal_reopened: {
     severity: 'warning',
-    family: 'state',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 24,
-    loss: 'none',
     lossMeans: 'A status moves no money. What does not arrive is counted by another mismatch.',
     means: 'The service changed a deposit that it had reported as finished.',
     next: 'Ask the service what changed, and compare the delivery with the chain.',
   },
   clock_skew: {
     severity: 'info',
-    family: 'state',
     responsible: 'unknown',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 168,
-    loss: 'none',
     lossMeans: 'A timestamp moves no money.',
     means: "The service states a time that is ahead of this machine's clock, or before the payment was made.",
     next: 'Check the clock of this machine, then inform the service.',
   },
+})
+
+export const chainKinds = kindsOf('chain', {
   orphaned_after_booking: {
     severity: 'severe',
-    family: 'chain',
     responsible: 'chain',
-    ends: { by: 'evidence', byWaiting: true },
+    mayBeLate: true,
     actWithinHours: 4,
-    loss: 'measured',
     lossMeans: 'The payment that is gone.',
     means: 'A payment that was final and booked is no longer on its chain. Its booking was reversed.',
     next: 'Check the nodes of the network, and wait until the payment is included again.',
   },
   unexplained_balance: {
     severity: 'severe',
-    family: 'chain',
     responsible: 'chain',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 8,
-    loss: 'measured',
+    mayBeLate: true,
     lossMeans:
       'The change of the balance beyond all known transfers, in either direction: a decrease is missing money, an increase is an unreported payment.',
     means:
@@ -84,9 +61,8 @@ export const lifecycleAndSystemKinds = {
   },
   history_lost: {
     severity: 'severe',
-    family: 'chain',
     responsible: 'chain',
-    ends: { by: 'person', byWaiting: false },
+    endsBy: 'person',
     actWithinHours: 1,
     loss: 'unmeasured',
     lossMeans: 'Every payment on that network that is no longer read.',
@@ -96,9 +72,8 @@ export const lifecycleAndSystemKinds = {
   },
   rpc_disagreement: {
     severity: 'severe',
-    family: 'chain',
     responsible: 'chain',
-    ends: { by: 'evidence', byWaiting: true },
+    mayBeLate: true,
     actWithinHours: 4,
     loss: 'none',
     lossMeans: 'Transfers on which the nodes disagree are not booked.',
@@ -108,11 +83,8 @@ export const lifecycleAndSystemKinds = {
   },
   coverage_gap: {
     severity: 'warning',
-    family: 'chain',
     responsible: 'chain',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
-    loss: 'none',
+    mayBeLate: true,
     lossMeans: 'A payment in the gap is found when the gap is read, or by the balance of its address.',
     means:
       'Some blocks of a network were not read for every watched address, and could not be read within an hour.',
@@ -120,57 +92,44 @@ export const lifecycleAndSystemKinds = {
   },
   tx_failed: {
     severity: 'severe',
-    family: 'chain',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 8,
-    loss: 'measured',
     lossMeans:
       'The amount that the service claims, if the payment failed. The amount owed, as for `settlement_missing`, if the delivery failed.',
     means:
       'The service names a transaction for a payment or a delivery that failed on its chain and moved nothing.',
     next: 'Treat the payment as not made, or the delivery as not sent, and ask the service for the correct transaction.',
   },
+})
+
+export const policyKinds = kindsOf('policy', {
   below_minimum: {
     severity: 'info',
-    family: 'policy',
     responsible: 'payer',
-    ends: { by: 'evidence', byWaiting: false },
-    actWithinHours: 168,
-    loss: 'none',
     lossMeans: 'Nothing is owed for a payment below the minimum.',
     means: 'A payment is below the smallest amount that the policy of the route accepts.',
     next: 'Nothing, unless the payer asks for a refund.',
   },
   unsupported_token: {
     severity: 'warning',
-    family: 'policy',
     responsible: 'payer',
-    ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 48,
-    loss: 'none',
     lossMeans: 'Nothing is owed for an asset that is not accepted. The payment is in suspense.',
     means: 'A payment is in an asset that the policy of the route does not accept.',
     next: 'Decide whether to refund it. The amount stays in suspense.',
   },
   refund_due: {
     severity: 'severe',
-    family: 'policy',
-    responsible: 'service',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 8,
-    loss: 'measured',
+    mayBeLate: true,
     lossMeans: 'The amount that was paid: the service has neither delivered nor refunded it.',
     means: 'The service reports that a final payment has failed, and has not reported a refund in time.',
     next: 'Ask the service for the refund. The amount stays in transit.',
   },
+})
+
+export const systemKinds = kindsOf('system', {
   record_disappeared: {
     severity: 'warning',
-    family: 'system',
     responsible: 'api',
-    ends: { by: 'evidence', byWaiting: true },
-    actWithinHours: 24,
-    loss: 'none',
+    mayBeLate: true,
     lossMeans: 'The evidence from the record still counts.',
     means:
       'The API no longer lists a record that it listed before. The evidence from the record still counts.',
@@ -178,11 +137,8 @@ export const lifecycleAndSystemKinds = {
   },
   unknown_event: {
     severity: 'warning',
-    family: 'system',
     responsible: 'settings',
-    ends: { by: 'replay', byWaiting: false },
-    actWithinHours: 24,
-    loss: 'none',
+    endsBy: 'replay',
     lossMeans: 'The payload is stored but not applied. What it would show is missing in other mismatches.',
     means:
       'A webhook has an event type that the mapping profile does not list. It is stored but not applied.',
@@ -190,11 +146,9 @@ export const lifecycleAndSystemKinds = {
   },
   unknown_status: {
     severity: 'warning',
-    family: 'system',
     responsible: 'settings',
-    ends: { by: 'replay', byWaiting: false },
+    endsBy: 'replay',
     actWithinHours: 8,
-    loss: 'none',
     lossMeans: 'The payload is stored but not applied. What it would show is missing in other mismatches.',
     means:
       'A webhook or record has a status that the mapping profile does not list. It is stored but not applied.',
@@ -202,11 +156,8 @@ export const lifecycleAndSystemKinds = {
   },
   schema_drift: {
     severity: 'warning',
-    family: 'system',
-    responsible: 'service',
-    ends: { by: 'replay', byWaiting: false },
+    endsBy: 'replay',
     actWithinHours: 8,
-    loss: 'none',
     lossMeans: 'The payload is stored but not applied. What it would show is missing in other mismatches.',
     means:
       'A webhook or record does not have the structure that the mapping profile expects. It is stored but not applied.',
@@ -214,11 +165,8 @@ export const lifecycleAndSystemKinds = {
   },
   ledger_imbalance: {
     severity: 'severe',
-    family: 'system',
     responsible: 'books',
-    ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 1,
-    loss: 'measured',
     lossMeans: 'The sum, the amount left in transit and the untied amount, added up without their signs.',
     means:
       'The books of an asset do not add up to zero, a closed deposit still has an amount in transit, the amounts in transit do not match the balances of the deposit addresses, or the total of a day differs from its transfers.',
@@ -226,9 +174,7 @@ export const lifecycleAndSystemKinds = {
   },
   seal_broken: {
     severity: 'severe',
-    family: 'system',
     responsible: 'books',
-    ends: { by: 'evidence', byWaiting: false },
     actWithinHours: 1,
     loss: 'unmeasured',
     lossMeans: 'Any row may have been altered.',
@@ -236,4 +182,4 @@ export const lifecycleAndSystemKinds = {
       'The journals differ from what was sealed: rows were changed, deleted or inserted despite all guards.',
     next: 'Keep a copy of the database. Run `bin/depositd ledger verify`, and check the journals that it lists.',
   },
-} as const satisfies Record<string, KindEntry>
+})
