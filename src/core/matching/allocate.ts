@@ -14,141 +14,119 @@ export type Shares<Taker, Source> = ReadonlyMap<Taker, ReadonlyMap<Source, bigin
  * @returns null if no division gives every taker all that it wants
  */
 export function allocate<Taker, Source>(
-  sharing: AllocationProblem<Taker, Source>,
+  problem: AllocationProblem<Taker, Source>,
 ): Shares<Taker, Source> | null {
-  const state = begin(sharing)
-  for (const isWhole of [true, false]) {
-    for (const taker of sharing.takers) giveInOrder(state, taker, isWhole)
-  }
-  const isFed = sharing.takers.every((taker) => feed(state, taker))
-  return isFed ? state.given : null
+  const allocation = new Allocation(problem)
+  for (const isWhole of [true, false])
+    for (const taker of problem.takers) allocation.giveInOrder(taker, isWhole)
+  return problem.takers.every((taker) => allocation.feed(taker)) ? allocation.shares() : null
 }
 
-type AllocationState<Taker, Source> = AllocationProblem<Taker, Source> & {
-  given: Map<Taker, Map<Source, bigint>>
-  takersOf: Map<Source, Set<Taker>>
-  need: Map<Taker, bigint>
-  left: Map<Source, bigint>
-}
-
-function begin<Taker, Source>(sharing: AllocationProblem<Taker, Source>): AllocationState<Taker, Source> {
-  const { takers, sources, wants, holds } = sharing
-  return {
-    ...sharing,
-    given: new Map(takers.map((taker) => [taker, new Map()])),
-    takersOf: new Map(sources.map((source) => [source, new Set()])),
-    need: new Map(takers.map((taker) => [taker, wants(taker)])),
-    left: new Map(sources.map((source) => [source, holds(source)])),
-  }
-}
-
-function giveInOrder<Taker, Source>(
-  state: AllocationState<Taker, Source>,
-  taker: Taker,
-  isWhole: boolean,
-): void {
-  for (const source of state.sourcesOf(taker)) {
-    const [need, left] = [amountOf(state.need, taker), amountOf(state.left, source)]
-    const isUntouched = amountOf(state.need, taker) === state.wants(taker) && left === state.holds(source)
-    const isGiven = isWhole ? isUntouched && need === left && !isTaken(state, source) : need > 0n && left > 0n
-    if (!isGiven) continue
-    give(state, { taker, source, amount: need < left ? need : left })
-    if (isWhole) return
-  }
-}
-
-/** Takes from sources that other takers have shares of and can do without. */
-function feed<Taker, Source>(state: AllocationState<Taker, Source>, taker: Taker): boolean {
-  while (amountOf(state.need, taker) > 0n) {
-    const path = findPath(state, taker)
-    if (path === null) return false
-    const amounts = path.map(({ source, from }) =>
-      from === null ? amountOf(state.left, source) : shareOf(state, from, source),
-    )
-    const amount = [amountOf(state.need, taker), ...amounts].reduce((a, b) => (a < b ? a : b))
-    for (const { taker: to, source, from } of path) {
-      if (from !== null) take(state, { taker: from, source, amount })
-      give(state, { taker: to, source, amount })
-    }
-  }
-  return true
-}
-
-/** `from` is null for what is left of the source. */
+/** A taker gets an amount of a source from another taker, or, if `from` is null, from what is left of the source. */
 type AllocationStep<Taker, Source> = { taker: Taker; source: Source; from: Taker | null }
 
-/** `step` takes the taker's share; null where the search began. */
-type AllocationPathNode<Taker, Source> = {
-  taker: Taker
-  by: { step: AllocationStep<Taker, Source>; before: AllocationPathNode<Taker, Source> } | null
-}
+class Allocation<Taker, Source> {
+  readonly #problem: AllocationProblem<Taker, Source>
+  readonly #given: ReadonlyMap<Source, Map<Taker, bigint>>
+  readonly #need: Map<Taker, bigint>
+  readonly #left: Map<Source, bigint>
 
-/** The shortest chain of takers that each give up a share for the next source, ending at one with something left. */
-function findPath<Taker, Source>(
-  state: AllocationState<Taker, Source>,
-  first: Taker,
-): AllocationStep<Taker, Source>[] | null {
-  const seen = new Set<Source>()
-  const reached = new Set([first])
-  const arrivals: AllocationPathNode<Taker, Source>[] = [{ taker: first, by: null }]
-  for (const arrival of arrivals) {
-    const { taker } = arrival
-    for (const source of state.sourcesOf(taker).filter((one) => !seen.has(one))) {
-      if (amountOf(state.left, source) > 0n) return [...pathTo(arrival), { taker, source, from: null }]
-      seen.add(source)
-      const holders = [...(state.takersOf.get(source) ?? [])].filter(
-        (from) => !reached.has(from) && shareOf(state, from, source) > 0n,
-      )
-      for (const from of holders) {
-        reached.add(from)
-        arrivals.push({ taker: from, by: { step: { taker, source, from }, before: arrival } })
-      }
+  constructor(problem: AllocationProblem<Taker, Source>) {
+    const { takers, sources, wants, holds } = problem
+    this.#problem = problem
+    this.#given = new Map(sources.map((source) => [source, new Map()]))
+    this.#need = new Map(takers.map((taker) => [taker, wants(taker)]))
+    this.#left = new Map(sources.map((source) => [source, holds(source)]))
+  }
+
+  giveInOrder(taker: Taker, isWhole: boolean): void {
+    const { sourcesOf, wants, holds } = this.#problem
+    for (const source of sourcesOf(taker)) {
+      const [need, left] = [amountOf(this.#need, taker), amountOf(this.#left, source)]
+      const isUntouched =
+        need === wants(taker) && left === holds(source) && this.#given.get(source)?.size === 0
+      const isGiven = isWhole ? isUntouched && need === left : need > 0n && left > 0n
+      if (!isGiven) continue
+      this.#move({ taker, source, from: null }, lesser(need, left))
+      if (isWhole) return
     }
   }
-  return null
+
+  /** Takes from sources that other takers have shares of and can do without. */
+  feed(taker: Taker): boolean {
+    while (amountOf(this.#need, taker) > 0n) {
+      const path = this.#pathTo(taker)
+      if (path === null) return false
+      const available = path.map(({ source, from }) =>
+        from === null ? amountOf(this.#left, source) : this.#shareOf(from, source),
+      )
+      const amount = available.reduce(lesser, amountOf(this.#need, taker))
+      for (const step of path) this.#move(step, amount)
+    }
+    return true
+  }
+
+  /** The sources of each taker in its own order. */
+  shares(): Shares<Taker, Source> {
+    const { takers, sourcesOf } = this.#problem
+    const partsOf = (taker: Taker) => sourcesOf(taker).filter((source) => this.#given.get(source)?.has(taker))
+    return new Map(
+      takers.map((taker) => [
+        taker,
+        new Map(partsOf(taker).map((source) => [source, this.#shareOf(taker, source)])),
+      ]),
+    )
+  }
+
+  /** The shortest chain of takers that each give up a share for the next source, ending at one with something left. */
+  #pathTo(first: Taker): AllocationStep<Taker, Source>[] | null {
+    const seen = new Set<Source>()
+    const steps = new Map<Taker, AllocationStep<Taker, Source> | null>([[first, null]])
+    for (const taker of steps.keys()) {
+      for (const source of this.#problem.sourcesOf(taker).filter((one) => !seen.has(one))) {
+        if (amountOf(this.#left, source) > 0n) return pathOf({ taker, source, from: null }, steps)
+        seen.add(source)
+        const holders = [...(this.#given.get(source) ?? [])].filter(
+          ([from, share]) => share > 0n && !steps.has(from),
+        )
+        for (const [from] of holders) steps.set(from, { taker, source, from })
+      }
+    }
+    return null
+  }
+
+  #move({ taker, source, from }: AllocationStep<Taker, Source>, amount: bigint): void {
+    if (from === null) this.#left.set(source, amountOf(this.#left, source) - amount)
+    else this.#give(from, source, -amount)
+    this.#give(taker, source, amount)
+  }
+
+  #give(taker: Taker, source: Source, amount: bigint): void {
+    const shares = this.#given.get(source)
+    const share = this.#shareOf(taker, source) + amount
+    if (amount < 0n && share === 0n) shares?.delete(taker)
+    else shares?.set(taker, share)
+    this.#need.set(taker, amountOf(this.#need, taker) - amount)
+  }
+
+  #shareOf(taker: Taker, source: Source): bigint {
+    return this.#given.get(source)?.get(taker) ?? 0n
+  }
 }
 
-function pathTo<Taker, Source>(arrival: AllocationPathNode<Taker, Source>): AllocationStep<Taker, Source>[] {
-  const steps: AllocationStep<Taker, Source>[] = []
-  for (let { by } = arrival; by !== null; { by } = by.before) steps.push(by.step)
-  return steps.toReversed()
-}
-
-type AllocationShare<Taker, Source> = { taker: Taker; source: Source; amount: bigint }
-
-function give<Taker, Source>(
-  state: AllocationState<Taker, Source>,
-  { taker, source, amount }: AllocationShare<Taker, Source>,
-): void {
-  state.given.get(taker)?.set(source, shareOf(state, taker, source) + amount)
-  state.takersOf.get(source)?.add(taker)
-  state.need.set(taker, amountOf(state.need, taker) - amount)
-  state.left.set(source, amountOf(state.left, source) - amount)
-}
-
-function take<Taker, Source>(
-  state: AllocationState<Taker, Source>,
-  { taker, source, amount }: AllocationShare<Taker, Source>,
-): void {
-  const rest = shareOf(state, taker, source) - amount
-  if (rest > 0n) state.given.get(taker)?.set(source, rest)
-  else state.given.get(taker)?.delete(source)
-  state.need.set(taker, amountOf(state.need, taker) + amount)
-  state.left.set(source, amountOf(state.left, source) + amount)
-}
-
-function isTaken<Taker, Source>({ takersOf }: AllocationState<Taker, Source>, source: Source): boolean {
-  return (takersOf.get(source)?.size ?? 0) > 0
-}
-
-function shareOf<Taker, Source>(
-  { given }: AllocationState<Taker, Source>,
-  taker: Taker,
-  source: Source,
-): bigint {
-  return given.get(taker)?.get(source) ?? 0n
+function pathOf<Taker, Source>(
+  last: AllocationStep<Taker, Source>,
+  steps: ReadonlyMap<Taker, AllocationStep<Taker, Source> | null>,
+): AllocationStep<Taker, Source>[] {
+  const path = [last]
+  for (let step = steps.get(last.taker); step; step = steps.get(step.taker)) path.push(step)
+  return path
 }
 
 function amountOf<Key>(amounts: ReadonlyMap<Key, bigint>, key: Key): bigint {
   return amounts.get(key) ?? 0n
+}
+
+function lesser(one: bigint, other: bigint): bigint {
+  return one < other ? one : other
 }
