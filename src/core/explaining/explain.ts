@@ -1,12 +1,10 @@
 import type { DecidedDeposit, GroupVerdict, Rules } from '../decide.ts'
-import type { DepositLeg } from '../judging/legs.ts'
-import type { Cell, EvidenceSource } from '../judging/matrix.ts'
 import { pendingEvidence } from '../judging/overdue.ts'
-import { type DepositVerdict, hasEnded } from '../judging/reconcile.ts'
+import { hasEnded, openCells } from '../judging/reconcile.ts'
 import { policyOf } from '../judging/route.ts'
 import { linkRules } from '../matching/link.ts'
 import { type Mismatch, type MismatchKind, mismatchKinds } from '../mismatch.ts'
-import type { FeeModel, Policy, RequiredCell } from '../policy.ts'
+import type { FeeModel, Policy } from '../policy.ts'
 import { explainCell, legCells } from './explain-cells.ts'
 import type { VerdictContext, VerdictReason } from './verdict-reason.ts'
 import { type InboxRowIndex, indexInboxRows, type StoredObservation } from './verdict-reason.ts'
@@ -36,7 +34,7 @@ export function explain(judged: VerdictContext, sources: InboxRowIndex): Verdict
 
 function stateReason({ evidence, verdict, policy }: VerdictContext, sources: InboxRowIndex): VerdictReason {
   const { state, finalAt, settledAt } = verdict
-  const open = openCells(verdict, policy)
+  const open = openCells(verdict.matrix, policy)
   const rules: Record<typeof state, string> = {
     observed: 'the payment is not final on its chain',
     confirmed: 'the payment is final on its chain, and its delivery has not begun',
@@ -62,14 +60,6 @@ function stateReason({ evidence, verdict, policy }: VerdictContext, sources: Inb
     policy: isByCells ? policyLine(policy, 'required') : null,
     until: null,
   }
-}
-
-function openCells({ matrix }: DepositVerdict, { required }: Policy): RequiredCell[] {
-  const done: ReadonlySet<Cell> = new Set(['agrees', 'not_applicable'])
-  return required.filter((name) => {
-    const [leg, source] = name.split('.') as [DepositLeg, EvidenceSource]
-    return !done.has(matrix[leg][source])
-  })
 }
 
 const whatOf = { deposit: 'payment', recipient: 'delivery' } as const

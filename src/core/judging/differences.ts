@@ -29,12 +29,14 @@ import { failureOf } from './named-transactions.ts'
 import { findStateDifferences } from './state-differences.ts'
 
 export function findDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
-  const found = [
+  return [
     amountDiffers(evidence),
     assetDiffers(evidence),
     deliveredDiffers(evidence, policy),
     feeDiffers(evidence, policy),
-    ...findIdentityDifferences(evidence),
+    networkDiffers(evidence, 'deposit') ?? networkDiffers(evidence, 'settlement'),
+    transactionReused(evidence),
+    matchAmbiguous(evidence),
     recipientDiffers(evidence),
     addressChanged(evidence),
     addressUnknown(evidence),
@@ -43,21 +45,12 @@ export function findDifferences(evidence: DepositEvidence, policy: Policy): Mism
     transactionFailed(evidence),
     ...findStateDifferences(evidence, policy),
   ].filter((mismatch) => mismatch !== null)
-  // One mismatch per kind: both legs may have the wrong decimals.
-  return found.filter(({ kind }, place) => found.findIndex((one) => one.kind === kind) === place)
 }
 
 function amountDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | null {
   return (
-    amountContradiction({
-      chain: liveLeg(deposit),
-      webhook: webhook?.deposit,
-      api: api?.deposit,
-    }) ??
-    amountContradiction({
-      settlementWebhook: settledOf(webhook),
-      settlementApi: settledOf(api),
-    })
+    amountContradiction({ chain: liveLeg(deposit), webhook: webhook?.deposit, api: api?.deposit }) ??
+    amountContradiction({ settlementWebhook: settledOf(webhook), settlementApi: settledOf(api) })
   )
 }
 
@@ -70,15 +63,10 @@ function assetDiffers(evidence: DepositEvidence): Mismatch | null {
 
 function paidAssetDiffers({ webhook, api, deposit }: DepositEvidence): Mismatch | null {
   const shown = liveLeg(deposit)?.asset
-  return contradiction(
-    'asset_mismatch',
-    {
-      webhook: webhook?.deposit.asset,
-      api: api?.deposit.asset,
-      chain: shown,
-    },
-    { loss: wrongAssetLoss([api?.deposit, webhook?.deposit], shown) },
-  )
+  const stated = { webhook: webhook?.deposit.asset, api: api?.deposit.asset, chain: shown }
+  return contradiction('asset_mismatch', stated, {
+    loss: wrongAssetLoss([api?.deposit, webhook?.deposit], shown),
+  })
 }
 
 function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): Mismatch | null {
@@ -176,12 +164,10 @@ function amountContradiction(stated: Record<string, SourceAmount | null | undefi
 function contradictionWithin(asset: AssetKey, stated: readonly [string, SourceAmount][]): Mismatch | null {
   const amounts = stated.map(([, { amount }]) => amount)
   const statements = Object.fromEntries(stated.map(([source, { amount }]) => [source, amount.toString()]))
-  const isUnits = isShifted(amounts)
-  const loss = isUnits ? null : spreadLoss(asset, amounts)
-  return contradiction(isUnits ? 'decimals_mismatch' : 'amount_mismatch', statements, {
-    about: { asset },
-    loss,
-  })
+  const about = { asset }
+  return isShifted(amounts)
+    ? contradiction('decimals_mismatch', statements, { about })
+    : contradiction('amount_mismatch', statements, { about, loss: spreadLoss(asset, amounts) })
 }
 
 /** One amount times powers of ten. */
@@ -192,14 +178,6 @@ function isShifted(amounts: readonly bigint[]): boolean {
 function settledOf(claim: Claim | null): SourceAmount | null {
   const { asset, amount = null } = (claim?.status === 'settled' && claim.settlement) || {}
   return asset === undefined || amount === null ? null : { asset, amount }
-}
-
-function findIdentityDifferences(evidence: DepositEvidence): Mismatch[] {
-  return [
-    networkDiffers(evidence, 'deposit') ?? networkDiffers(evidence, 'settlement'),
-    transactionReused(evidence),
-    matchAmbiguous(evidence),
-  ].filter((mismatch) => mismatch !== null)
 }
 
 function networkDiffers(evidence: DepositEvidence, leg: DepositLeg): Mismatch | null {

@@ -27,7 +27,7 @@ export function total(legs: readonly ChainLeg[]): bigint {
   return legs.reduce((sum, leg) => sum + leg.amount, 0n)
 }
 
-type Destination = { network: NetworkName; address: Address }
+export type Destination = { network: NetworkName; address: Address }
 
 export function approvedDestination({ approval }: DepositEvidence): Destination | null {
   if (approval === null) return null

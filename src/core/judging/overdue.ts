@@ -30,14 +30,7 @@ type Wait = {
   leg?: DepositLeg
 }
 
-export type PendingEvidence = {
-  kind: MismatchKind
-  what: string
-  since: Date
-  due: Date
-  loss: Loss | null
-  leg?: DepositLeg
-}
+type PendingEvidence = Wait & { since: Date; due: Date }
 
 /** Not needed if a search was made at `notBefore` or later. */
 export type LegSearchRequest = SoughtLeg & { notBefore: Date }
@@ -52,22 +45,17 @@ type OverdueFindings = {
 }
 
 export function findOverdue(known: DeadlineContext, policy: Policy, now: Date): OverdueFindings {
-  const found = pendingEvidence(known, policy).map((one) =>
-    one.leg === undefined
-      ? plain(one, now)
-      : onChain({ ...one, leg: one.leg }, known.evidence, { policy, now }),
+  const found = pendingEvidence(known, policy).map(({ leg, ...one }) =>
+    leg === undefined ? plain(one, now) : onChain({ ...one, leg }, known.evidence, { policy, now }),
   )
-  const mismatches = found.flatMap((one) => one.mismatches)
   return {
-    mismatches: mismatches.filter(
-      (one, place) => mismatches.findIndex(({ kind }) => kind === one.kind) === place,
-    ),
+    mismatches: found.flatMap(({ mismatches }) => mismatches),
     searches: found.flatMap(({ searches }) => searches),
     recheckAt: earliest(found.map(({ recheckAt }) => recheckAt)),
   }
 }
 
-function plain({ kind, what, since, due, loss }: PendingEvidence, now: Date): OverdueFindings {
+function plain({ kind, what, since, due, loss = null }: PendingEvidence, now: Date): OverdueFindings {
   if (due > now) return { mismatches: [], searches: [], recheckAt: due }
   const mismatch: Mismatch = { kind, detail: { what, since: since.toISOString() }, loss }
   return { mismatches: [mismatch], searches: [], recheckAt: null }
@@ -75,19 +63,17 @@ function plain({ kind, what, since, due, loss }: PendingEvidence, now: Date): Ov
 
 /** Missing only if its absence is proved. Otherwise its address was not read. */
 function onChain(
-  awaiting: PendingEvidence & { leg: DepositLeg },
+  { kind, what, since, due, leg, loss = null }: PendingEvidence & { leg: DepositLeg },
   evidence: DepositEvidence,
   { policy, now }: { policy: Policy; now: Date },
 ): OverdueFindings {
-  const { kind, what, since, due, leg, loss } = awaiting
   const sought = soughtLegs(evidence, leg, policy)
   const isDue = due <= now
   const absence = judgeAbsence(evidence, sought, { due, policy })
   // No scan shows a payment to an address that is not in the address book.
   const isUnwatched = leg === 'deposit' && evidence.approval === null
-  const searches = sought
-    .filter(() => absence.kind !== 'proved' && (isDue || isUnwatched))
-    .map((one) => ({ ...one, notBefore: isDue ? due : since }))
+  const isSearched = absence.kind !== 'proved' && (isDue || isUnwatched)
+  const searches = isSearched ? sought.map((one) => ({ ...one, notBefore: isDue ? due : since })) : []
   const start = { what, since: since.toISOString() }
   const open = (mismatch: Mismatch): OverdueFindings => {
     return { mismatches: [mismatch], searches, recheckAt: isDue ? null : due }
@@ -104,9 +90,9 @@ function onChain(
 }
 
 export function pendingEvidence(known: DeadlineContext, policy: Policy): PendingEvidence[] {
-  return waitsOf(known, policy).flatMap(({ kind, what, missing, since, withinMs, leg, loss = null }) =>
+  return waitsOf(known, policy).flatMap(({ missing, since, ...wait }) =>
     missing && since !== null
-      ? [{ kind, what, since, due: new Date(since.getTime() + withinMs), loss, ...(leg && { leg }) }]
+      ? [{ ...wait, missing, since, due: new Date(since.getTime() + wait.withinMs) }]
       : [],
   )
 }
@@ -116,16 +102,14 @@ function waitsOf(asked: DeadlineContext, policy: Policy): Wait[] {
   // A refused payment need not be reported or delivered.
   const refused = settledAt === null && refusalOf(evidence, policy) !== null
   const known = { ...asked, ended: asked.ended || refused }
-  const reported = evidence.webhookAt !== null || evidence.apiAt !== null
-  if (refused && !reported) return []
-  return reported
-    ? [
-        ...webhookWaits(known, policy),
-        ...paymentWaits(known, policy),
-        ...deliveryWaits(known, policy),
-        refundWait(known, policy),
-      ]
-    : unreportedWaits(known, policy)
+  if (evidence.webhookAt === null && evidence.apiAt === null)
+    return refused ? [] : [unreportedWait(known, policy)]
+  return [
+    ...webhookWaits(known, policy),
+    ...paymentWaits(known, policy),
+    ...deliveryWaits(known, policy),
+    refundWait(known, policy),
+  ]
 }
 
 /** Every step that the API or the chain knows needs its own webhook. */
@@ -143,10 +127,10 @@ function webhookWaits({ evidence, finalAt, settledAt }: DeadlineContext, policy:
   }))
 }
 
-function unreportedWaits({ evidence, finalAt }: DeadlineContext, policy: Policy): Wait[] {
+function unreportedWait({ evidence, finalAt }: DeadlineContext, policy: Policy): Wait {
   const what = 'the service has not reported the payment'
   const loss = paidLoss(evidence)
-  return [{ kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs, loss }]
+  return { kind: 'unreported', what, missing: true, since: finalAt, withinMs: policy.reportWithinMs, loss }
 }
 
 function paymentWaits({ evidence, matrix, finalAt, ended }: DeadlineContext, policy: Policy): Wait[] {
@@ -175,9 +159,7 @@ function deliveryWaits(
   { evidence, matrix, finalAt, settledAt, ended }: DeadlineContext,
   policy: Policy,
 ): Wait[] {
-  const where = isCredited(evidence)
-    ? 'the API does not report the credit'
-    : 'no final delivery has reached the recipient'
+  const isCredit = isCredited(evidence)
   return [
     {
       kind: 'api_missing',
@@ -188,13 +170,13 @@ function deliveryWaits(
     },
     {
       kind: 'settlement_missing',
-      what: where,
+      what: isCredit ? 'the API does not report the credit' : 'no final delivery has reached the recipient',
       // One that went elsewhere or failed is a mismatch of its own: one cause is reported once.
       missing: !ended && settledAt === null && !isReportedDifferently(evidence),
       since: finalAt,
       withinMs: policy.settlementWithinMs,
       loss: owedLoss(evidence),
-      ...(!isCredited(evidence) && { leg: 'settlement' }),
+      ...(!isCredit && { leg: 'settlement' }),
     },
   ]
 }

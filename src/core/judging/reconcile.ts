@@ -1,10 +1,9 @@
-import type { ClaimStatus } from '../evidence.ts'
 import { isWrittenOff } from '../matching/decisions.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Amount } from '../money.ts'
-import type { Policy } from '../policy.ts'
+import type { Policy, RequiredCell } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
 import { findDifferences } from './differences.ts'
 import { feeOf } from './fee.ts'
@@ -60,13 +59,16 @@ export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date):
   const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   const shortfall = toleratedShortfall(evidence, policy)
   const settledAt = finalAt && evidence.approval && settlementProvedAt(evidence, shortfall)
-  const state = stateOf({ evidence, matrix, policy }, { finalAt, settledAt })
-  const ended = hasEnded(evidence, { state, settledAt })
+  const proved = { evidence, matrix, finalAt, settledAt }
+  const state = stateOf(proved, policy)
   const refusal = settledAt === null && state !== 'refunded' ? refusalOf(evidence, policy) : null
-  const refused = refusal === null ? [] : [refusal]
-  const known = { evidence, matrix, finalAt, settledAt, ended }
+  const known = { ...proved, ended: hasEnded(evidence, { state, settledAt }) }
   const overdue = findOverdue(known, policy, now)
-  const found = [...findDifferences(evidence, policy), ...refused, ...overdue.mismatches]
+  const found = firstOfEachKind([
+    ...findDifferences(evidence, policy),
+    ...(refusal === null ? [] : [refusal]),
+    ...overdue.mismatches,
+  ])
   const stuck = findStuck({ ...known, state, mismatches: found }, policy, now)
   return {
     state,
@@ -81,6 +83,11 @@ export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date):
   }
 }
 
+/** Both legs may have the wrong decimals, or be missing. */
+function firstOfEachKind(mismatches: readonly Mismatch[]): Mismatch[] {
+  return mismatches.filter((one, place) => mismatches.findIndex(({ kind }) => kind === one.kind) === place)
+}
+
 /** For a payment that is not a deposit: nothing is due, wrong or booked. */
 export function ignore(evidence: DepositEvidence, policy: Policy): DepositVerdict {
   const { deposit } = evidence
@@ -89,13 +96,9 @@ export function ignore(evidence: DepositEvidence, policy: Policy): DepositVerdic
   return { state: 'ignored', matrix: matrixOf(evidence, policy), finalAt, ...nothing }
 }
 
-type ProofTimes = { finalAt: Date | null; settledAt: Date | null }
-
-type DepositStateContext = { evidence: DepositEvidence; matrix: Matrix; policy: Policy }
-
 function stateOf(
-  { evidence, matrix, policy }: DepositStateContext,
-  { finalAt, settledAt }: ProofTimes,
+  { evidence, matrix, finalAt, settledAt }: Omit<DeadlineContext, 'ended'>,
+  policy: Policy,
 ): DepositState {
   if (evidence.deposit?.state === 'orphaned') return 'orphaned'
   if (finalAt === null) return 'observed'
@@ -106,12 +109,7 @@ function stateOf(
 
 /** States that only the service can decide. A webhook is not enough. */
 function sideState({ api }: DepositEvidence): 'held' | 'refunded' | 'failed' | null {
-  const side: Partial<Record<ClaimStatus, 'held' | 'refunded' | 'failed'>> = {
-    held: 'held',
-    refunded: 'refunded',
-    failed: 'failed',
-  }
-  return (api && side[api.status]) ?? null
+  return (['held', 'refunded', 'failed'] as const).find((status) => status === api?.status) ?? null
 }
 
 function isUnderWay(evidence: DepositEvidence): boolean {
@@ -146,13 +144,17 @@ function isCreditProved(evidence: DepositEvidence): boolean {
 }
 
 /** Cells that are not required may be missing, but must not contradict. */
-function isAgreed(matrix: Matrix, { required }: Policy): boolean {
-  const agrees = required.every((name) => {
-    const [leg, source] = name.split('.') as [keyof Matrix, EvidenceSource]
-    return ['agrees', 'not_applicable'].includes(matrix[leg][source])
-  })
+function isAgreed(matrix: Matrix, policy: Policy): boolean {
   const cells = [matrix.deposit, matrix.settlement].flatMap((leg) => Object.values(leg))
-  return agrees && !cells.includes('differs')
+  return openCells(matrix, policy).length === 0 && !cells.includes('differs')
+}
+
+/** The required cells that do not agree yet. */
+export function openCells(matrix: Matrix, { required }: Policy): RequiredCell[] {
+  return required.filter((name) => {
+    const [leg, source] = name.split('.') as [keyof Matrix, EvidenceSource]
+    return !['agrees', 'not_applicable'].includes(matrix[leg][source])
+  })
 }
 
 /** A failed deposit has not ended: the service holds the payment until it is written off. */
@@ -167,19 +169,21 @@ export function hasEnded(
 type StuckContext = DeadlineContext & Pick<DepositVerdict, 'state' | 'mismatches'>
 
 /** A deposit that stays in one state, has no mismatch, and awaits nothing that would be reported as missing. */
-function findStuck(judged: StuckContext, policy: Policy, now: Date) {
-  const { state, mismatches } = judged
+function findStuck(
+  judged: StuckContext,
+  policy: Policy,
+  now: Date,
+): Pick<DepositVerdict, 'mismatches' | 'recheckAt'> {
+  const { state, mismatches, evidence, finalAt } = judged
   const since = inStateSince(judged)
-  const isReported = [...mismatches, ...pendingEvidence(judged, policy)].some(({ kind }) =>
-    reportsWhy(kind, state),
-  )
-  if (since === null || isReported) return { mismatches: [], recheckAt: null }
+  const reported = [...mismatches, ...pendingEvidence(judged, policy)]
+  if (since === null || reported.some(({ kind }) => reportsWhy(kind, state)))
+    return { mismatches: [], recheckAt: null }
   const due = new Date(since.getTime() + policy.stuckAfterMs)
   if (due > now) return { mismatches: [], recheckAt: due }
   const detail = { state, since: since.toISOString() }
-  const loss = state === 'held' && judged.finalAt !== null ? owedLoss(judged.evidence) : null
-  const stuck: Mismatch = { kind: 'stuck', detail, loss }
-  return { mismatches: [stuck], recheckAt: null }
+  const loss = state === 'held' && finalAt !== null ? owedLoss(evidence) : null
+  return { mismatches: [{ kind: 'stuck', detail, loss }], recheckAt: null }
 }
 
 /** A missing webhook explains why a deposit stays settled, and no earlier state. */
