@@ -1,13 +1,13 @@
 import { type AssetKey, assetCode, type NetworkName, type TxId } from './asset.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
-import { deliveredLegs, liveLeg, total } from './judging/legs.ts'
+import { deliveredLegs, liveLeg } from './judging/legs.ts'
 import { type NamedTransaction, unseenTransactions } from './judging/named-transactions.ts'
 import { type DepositVerdict, ignore, reconcile } from './judging/reconcile.ts'
 import { policyOf } from './judging/route.ts'
 import { countSteps } from './judging/steps.ts'
 import { completedStages, type Lag, type Milestones } from './lag.ts'
 import { type Approval, type DepositEvidence, divide } from './matching/divide.ts'
-import { type ChainLeg, claimOf } from './matching/fold.ts'
+import { type ChainLeg, claimOf, total } from './matching/fold.ts'
 import type { Mismatch } from './mismatch.ts'
 import type { Policy, RoutePolicy } from './policy.ts'
 import { type ContraRule, contraOf, type Journal, posting } from './posting.ts'
@@ -44,7 +44,7 @@ export type Rules = {
 export type DecidedDeposit = {
   /** Null if the store does not know the deposit yet. */
   id: bigint | null
-  /** Known deposits that turned out to be this one. */
+  /** Known deposits that turned out to be this one, which keeps the lowest number. */
   absorbed: readonly bigint[]
   evidence: DepositEvidence
   verdict: DepositVerdict
@@ -76,14 +76,17 @@ export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupV
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
   const { policy, senders } = rules
   const { evidences, unmatchedDeliveries } = divide(group.observations, group.approvals)
-  const free = {
-    known: indexItems(group.deposits, ({ serviceId, transfer }) => serviceId ?? transactionOf(transfer)),
-    booked: indexItems(group.journals, ({ transfer }) => transactionOf(transfer)),
-  }
+  const takeDeposits = takerOf(group.deposits, (one) => one.serviceId ?? transactionOf(one.transfer))
+  const takeJournals = takerOf(group.journals, ({ transfer }) => transactionOf(transfer))
   const transfers = new Set(evidences.map(({ deposit }) => deposit?.ref))
   const deposits = evidences.map((evidence) => {
-    const known = takeDeposits(free.known, evidence, transfers)
-    const booked = takeJournals(free.booked, evidence, transfers)
+    const { serviceId, deposit } = evidence
+    const transaction = transactionOf(deposit?.ref ?? null)
+    const isPaidBy = (transfer: TransferRef | null) => isOf(deposit, transfer, transfers)
+    const known = takeDeposits([serviceId, transaction], (one) =>
+      one.serviceId === null ? isPaidBy(one.transfer) : one.serviceId === serviceId,
+    )
+    const booked = takeJournals([transaction], ({ transfer }) => isPaidBy(transfer))
     return decideDeposit({ evidence, known, booked, now }, rules, asOf)
   })
   const deliveries = unmatchedDeliveries.filter((leg) => isDelivery(leg, senders))
@@ -111,7 +114,7 @@ function decideDeposit(
   rules: Rules,
   asOf: Date,
 ): DecidedDeposit {
-  const [first, ...others] = known
+  const [first, ...others] = known.toSorted((left, right) => (left.id < right.id ? -1 : 1))
   const id = first?.id ?? null
   const isIgnored = isTopUp(evidence, rules)
   const policy = policyOf(evidence, rules)
@@ -175,50 +178,24 @@ function deliveryFacts(evidence: DepositEvidence): LegFacts | null {
   return { ...leg, address: leg.to, amount: total(legs), fee: stated?.fee ?? null }
 }
 
-/**
- * Takes the known deposits with this one's service id, and those without a service id that have its transfer, oldest
- * first. More than one have become one deposit. A deposit whose transfer came back under another index follows its
- * payment.
- */
-function takeDeposits(
-  free: ItemIndex<DepositIdentity>,
-  { serviceId, deposit }: DepositEvidence,
-  transfers: ReadonlySet<TransferRef | undefined>,
-): DepositIdentity[] {
-  const keys = new Set([serviceId, transactionOf(deposit?.ref ?? null)])
-  const around = [...keys].flatMap((key) => [...(free.get(key) ?? [])])
-  const known = around.filter((one) => {
-    if (one.serviceId !== null) return one.serviceId === serviceId
-    return isOf(deposit, one.transfer, transfers)
-  })
-  for (const one of known) free.get(one.serviceId ?? transactionOf(one.transfer))?.delete(one)
-  return known.toSorted((left, right) => (left.id < right.id ? -1 : 1))
-}
+type Take<Item> = (keys: readonly (string | null)[], isTaken: (item: Item) => boolean) => Item[]
 
-/** Includes journals under the index the payment had before it came back under another. */
-function takeJournals(
-  free: ItemIndex<Journal>,
-  { deposit }: DepositEvidence,
-  transfers: ReadonlySet<TransferRef | undefined>,
-): Journal[] {
-  const around = free.get(transactionOf(deposit?.ref ?? null)) ?? new Set()
-  const booked = [...around].filter(({ transfer }) => isOf(deposit, transfer, transfers))
-  for (const journal of booked) around.delete(journal)
-  return booked
-}
-
-/** By lookup key, so that a large group is not searched for each deposit. */
-type ItemIndex<Item> = ReadonlyMap<string | null, Set<Item>>
-
-function indexItems<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): ItemIndex<Item> {
-  return new Map([...Map.groupBy(items, keyOf)].map(([key, all]) => [key, new Set(all)]))
+/** Each item is taken once. It is found by its key, so that a large group is not searched for each deposit. */
+function takerOf<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Take<Item> {
+  const free = Map.groupBy(items, keyOf)
+  return (keys, isTaken) =>
+    keys.flatMap((key) => {
+      const around = Map.groupBy(free.get(key) ?? [], isTaken)
+      free.set(key, around.get(false) ?? [])
+      return around.get(true) ?? []
+    })
 }
 
 function transactionOf(transfer: TransferRef | null): string | null {
   return transfer === null ? null : transfer.split('/', 2).join('/')
 }
 
-/** True for this payment, and for a transfer of the same transaction that no longer is a payment. */
+/** True for this payment, also under the index that it had before it came back under another. */
 function isOf(
   deposit: ChainLeg | null,
   transfer: TransferRef | null,

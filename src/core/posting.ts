@@ -2,10 +2,11 @@ import type { AssetKey } from './asset.ts'
 import type { Brand } from './brand.ts'
 import { assert } from './errors.ts'
 import { type ClaimStatus, type Owner, stableWalletNetwork, type TransferRef } from './evidence.ts'
-import { apiSettlement, deliveredLegs, isCredited, liveLeg, total } from './judging/legs.ts'
+import { apiSettlement, deliveredLegs, isCredited, liveLeg } from './judging/legs.ts'
 import type { DepositVerdict } from './judging/reconcile.ts'
 import { matchesRoute, routeOf } from './judging/route.ts'
 import type { DepositEvidence } from './matching/divide.ts'
+import { total } from './matching/fold.ts'
 import type { MismatchKind } from './mismatch.ts'
 import type { Amount } from './money.ts'
 import type { RoutePattern } from './policy.ts'
@@ -126,14 +127,14 @@ function settlementTarget(evidence: DepositEvidence, verdict: DepositVerdict): T
     asset: leg.asset,
     amount: leg.amount,
   }
-  const delivered = isCredited(evidence) ? creditTransfers(evidence) : forwardTransfers(evidence)
   const transfers = [
     out,
-    ...delivered,
+    ...(isCredited(evidence) ? creditTransfers(evidence) : forwardTransfers(evidence)),
     ...feeTransfers(evidence, verdict),
     ...toleranceTransfers(evidence, verdict),
   ]
-  const eventAt = latest(deliveredLegs(evidence).map(({ blockAt }) => blockAt)) ?? creditedAt(evidence)
+  const eventAt =
+    latest(deliveredLegs(evidence).map(({ blockAt }) => blockAt)) ?? firstStatedAt(evidence, 'settled')
   return {
     kind: 'settlement',
     transfer: leg.ref,
@@ -142,12 +143,10 @@ function settlementTarget(evidence: DepositEvidence, verdict: DepositVerdict): T
   }
 }
 
-/** A record that is revised later does not change it. */
-function creditedAt(evidence: DepositEvidence): Date | null {
-  return firstStatedAt(evidence, 'settled')
-}
-
-/** The service's clock cannot date it before the payment, or after the receipt of the claim. */
+/**
+ * A record that is revised later does not change it. The service's clock cannot date it before the payment, or after
+ * the receipt of the claim.
+ */
 function firstStatedAt({ claims, deposit }: DepositEvidence, said: ClaimStatus): Date | null {
   const saying = claims.api.filter(({ status }) => status === said)
   const first = earliest(saying.flatMap(({ occurredAt, receivedAt }) => [occurredAt, receivedAt]))
@@ -157,13 +156,8 @@ function firstStatedAt({ claims, deposit }: DepositEvidence, said: ClaimStatus):
 /** If a part was delivered, only a person can determine what went back. */
 function refundTarget(paid: Target, evidence: DepositEvidence, { state }: DepositVerdict): Target | null {
   if (state !== 'refunded' || deliveredLegs(evidence).length > 0) return null
-  const back = paid.transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
-  return {
-    ...paid,
-    kind: 'refund',
-    eventAt: firstStatedAt(evidence, 'refunded') ?? paid.eventAt,
-    transfers: back,
-  }
+  const eventAt = firstStatedAt(evidence, 'refunded') ?? paid.eventAt
+  return { ...paid, kind: 'refund', eventAt, transfers: mirrored(paid.transfers) }
 }
 
 /** A delivery that is proved anyway overrides a write-off. */
@@ -215,20 +209,21 @@ function toleranceTransfers(evidence: DepositEvidence, { shortfall }: DepositVer
   const settlement = apiSettlement(evidence)
   if (settlement === null) return []
   const { tolerance, conversion } = accounts
-  const [debit, credit] = shortfall > 0n ? [tolerance, conversion] : [conversion, tolerance]
-  return [
-    { debit, credit, asset: settlement.asset, amount: (shortfall < 0n ? -shortfall : shortfall) as Amount },
-  ]
+  const { asset } = settlement
+  return shortfall > 0n
+    ? [{ debit: tolerance, credit: conversion, asset, amount: shortfall as Amount }]
+    : [{ debit: conversion, credit: tolerance, asset, amount: -shortfall as Amount }]
 }
 
 /** A reversal belongs to the original's deposit, so that each deposit's amount in transit adds up. */
 function reversal(journal: Journal): Journal {
-  const transfers = journal.transfers.map(({ debit, credit, ...rest }) => ({
-    debit: credit,
-    credit: debit,
-    ...rest,
-  }))
-  return { ...journal, key: `reversal/${journal.key}`, kind: 'reversal', reverses: journal.key, transfers }
+  const { key } = journal
+  const transfers = mirrored(journal.transfers)
+  return { ...journal, key: `reversal/${key}`, kind: 'reversal', reverses: key, transfers }
+}
+
+function mirrored(transfers: readonly LedgerTransfer[]): LedgerTransfer[] {
+  return transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
 }
 
 function isBooked(target: Target, journal: Journal): boolean {

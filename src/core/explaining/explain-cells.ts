@@ -2,7 +2,7 @@ import type { Claim } from '../evidence.ts'
 import { type DepositLeg, isCredited } from '../judging/legs.ts'
 import { type Cell, type EvidenceSource } from '../judging/matrix.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
-import type { ChainLeg } from '../matching/fold.ts'
+import { type ChainLeg, total } from '../matching/fold.ts'
 import type { RequiredCell } from '../policy.ts'
 import type { InboxRowIndex, VerdictContext, VerdictReason } from './verdict-reason.ts'
 
@@ -85,7 +85,7 @@ function otherSide({ leg, evidence }: CellContext): string {
 function disagreement({ leg, source, evidence }: CellContext): string[] {
   const legs = legsOf(leg, evidence).filter(({ state }) => state !== 'orphaned')
   const claims = source === 'chain' ? [evidence.webhook, evidence.api] : [evidence[source]]
-  const amount = legs.reduce((sum, one) => sum + one.amount, 0n)
+  const amount = total(legs)
   const names = claims.flatMap((claim) => {
     const reported = claim?.[leg]
     if (!reported || legs.length === 0) return []

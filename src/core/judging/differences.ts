@@ -2,7 +2,7 @@ import { ownerKey } from '../address-book.ts'
 import type { AssetKey } from '../asset.ts'
 import type { Claim } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
-import { claimOf } from '../matching/fold.ts'
+import { claimOf, total } from '../matching/fold.ts'
 import { type Loss, lossOf, type Mismatch, type MismatchKind } from '../mismatch.ts'
 import { isTolerated, type Policy } from '../policy.ts'
 import { feeDiffers } from './fee.ts'
@@ -13,7 +13,6 @@ import {
   finishedDelivery,
   liveLeg,
   networkConflictOf,
-  total,
   unapprovedDestination,
 } from './legs.ts'
 import {

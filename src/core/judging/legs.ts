@@ -1,7 +1,7 @@
 import type { Address, NetworkName, TxId } from '../asset.ts'
 import { type ClaimStatus, type SettlementClaim, stableWalletNetwork } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
-import { type ChainLeg, claimOf } from '../matching/fold.ts'
+import { type ChainLeg, claimOf, total } from '../matching/fold.ts'
 import { isTolerated, type Policy } from '../policy.ts'
 
 export type DepositLeg = 'deposit' | 'settlement'
@@ -21,10 +21,6 @@ export function deliveredLegs(evidence: DepositEvidence): ChainLeg[] {
   return evidence.settlements.filter(
     (leg) => leg.state === 'final' && !isElsewhere({ ...leg, address: leg.to }, evidence),
   )
-}
-
-export function total(legs: readonly ChainLeg[]): bigint {
-  return legs.reduce((sum, leg) => sum + leg.amount, 0n)
 }
 
 export type Destination = { network: NetworkName; address: Address }

@@ -1,9 +1,9 @@
 import type { AssetKey } from '../asset.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
-import { claimOf } from '../matching/fold.ts'
+import { claimOf, total } from '../matching/fold.ts'
 import { type Loss, lossOf } from '../mismatch.ts'
 import type { FeeModel } from '../policy.ts'
-import { apiSettlement, deliveredLegs, isElsewhere, liveLeg, total } from './legs.ts'
+import { apiSettlement, deliveredLegs, isElsewhere, liveLeg } from './legs.ts'
 
 /** The stated delivery, or else the payment, minus what arrived. */
 export function owedLoss(evidence: DepositEvidence): Loss | null {

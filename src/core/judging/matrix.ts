@@ -1,8 +1,8 @@
 import type { Claim } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
-import type { ChainLeg } from '../matching/fold.ts'
+import { type ChainLeg, total } from '../matching/fold.ts'
 import { isTolerated, type Policy } from '../policy.ts'
-import { type DepositLeg, deliveredLegs, isCredited, isElsewhere, liveLeg, total } from './legs.ts'
+import { type DepositLeg, deliveredLegs, isCredited, isElsewhere, liveLeg } from './legs.ts'
 
 export const evidenceSources = ['webhook', 'api', 'chain'] as const
 export type EvidenceSource = (typeof evidenceSources)[number]

@@ -30,7 +30,7 @@ type Wait = {
   leg?: DepositLeg
 }
 
-type PendingEvidence = Wait & { since: Date; due: Date }
+type PendingEvidence = Wait & { since: Date; due: Date; loss: Loss | null }
 
 /** Not needed if a search was made at `notBefore` or later. */
 export type LegSearchRequest = SoughtLeg & { notBefore: Date }
@@ -55,7 +55,7 @@ export function findOverdue(known: DeadlineContext, policy: Policy, now: Date): 
   }
 }
 
-function plain({ kind, what, since, due, loss = null }: PendingEvidence, now: Date): OverdueFindings {
+function plain({ kind, what, since, due, loss }: PendingEvidence, now: Date): OverdueFindings {
   if (due > now) return { mismatches: [], searches: [], recheckAt: due }
   const mismatch: Mismatch = { kind, detail: { what, since: since.toISOString() }, loss }
   return { mismatches: [mismatch], searches: [], recheckAt: null }
@@ -63,7 +63,7 @@ function plain({ kind, what, since, due, loss = null }: PendingEvidence, now: Da
 
 /** Missing only if its absence is proved. Otherwise its address was not read. */
 function onChain(
-  { kind, what, since, due, leg, loss = null }: PendingEvidence & { leg: DepositLeg },
+  { kind, what, since, due, leg, loss }: PendingEvidence & { leg: DepositLeg },
   evidence: DepositEvidence,
   { policy, now }: { policy: Policy; now: Date },
 ): OverdueFindings {
@@ -90,9 +90,9 @@ function onChain(
 }
 
 export function pendingEvidence(known: DeadlineContext, policy: Policy): PendingEvidence[] {
-  return waitsOf(known, policy).flatMap(({ missing, since, ...wait }) =>
-    missing && since !== null
-      ? [{ ...wait, missing, since, due: new Date(since.getTime() + wait.withinMs) }]
+  return waitsOf(known, policy).flatMap(({ since, loss = null, ...wait }) =>
+    wait.missing && since !== null
+      ? [{ ...wait, since, due: new Date(since.getTime() + wait.withinMs), loss }]
       : [],
   )
 }

@@ -1,9 +1,9 @@
 import type { Claim, ClaimStatus } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
-import { statusRank } from '../matching/fold.ts'
+import { statusRank, total } from '../matching/fold.ts'
 import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
-import { deliveredLegs, total } from './legs.ts'
+import { deliveredLegs } from './legs.ts'
 
 export function findStateDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
   return [

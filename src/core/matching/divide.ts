@@ -1,12 +1,5 @@
 import type { Address, NetworkName } from '../asset.ts'
-import type {
-  LegSearch,
-  Observation,
-  Owner,
-  ServiceId,
-  TransactionFailure,
-  TransferDecision,
-} from '../evidence.ts'
+import type { LegSearch, Observation, Owner, ServiceId, TransactionFailure } from '../evidence.ts'
 import { earliest } from '../time.ts'
 import { foldDecisions, type WriteOff, writeOffOf } from './decisions.ts'
 import {
@@ -77,23 +70,32 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const paid = legs.filter(({ role }) => role === 'deposit')
   const delivered = legs.filter(({ role }) => role === 'recipient')
   const payments = matchPayments(byFirstReport, paid, decisions)
-  const deliveries = matchDeliveries(
-    { claimHistories: byFirstReport, reused: payments.reused },
-    delivered,
-    decisions,
-  )
-  const refunds = matchRefunds(
-    { claimHistories: byFirstReport, payments: payments.byHistory },
-    deliveries.unmatchedDeliveries,
-    decisions,
-  )
-  const matched = { payments, deliveries, refunds }
-  const supporting = { transferDecisions, approvals, failures, searches }
-  const reported = claimHistories.map((claimHistory) => reportedEvidence(claimHistory, matched, supporting))
+  const paying = { claimHistories: byFirstReport, ...payments }
+  const deliveries = matchDeliveries(paying, delivered, decisions)
+  const refunds = matchRefunds(paying, deliveries.unmatchedDeliveries, decisions)
+  const reported = claimHistories.map((claimHistory): DepositEvidence => {
+    const deposit = payments.byHistory.get(claimHistory)?.leg ?? null
+    return {
+      ...claimHistory,
+      ...matchedLegs(claimHistory, { payments, deliveries, refunds }),
+      failures: failures.filter((failure) => isNamed(failure, claimHistory)),
+      searches: searches.filter(({ serviceId }) => serviceId === claimHistory.serviceId),
+      approval: deposit ? approvalOf(deposit, approvals) : claimedApproval(claimHistory, approvals),
+      addressConflict: addressConflictOf(claimHistory, approvals),
+      unknownOwner: unknownOwnerOf(claimHistory, approvals),
+      writeOff: writeOffOf(transferDecisions, deposit),
+    }
+  })
   const taken = new Set(reported.map(({ deposit }) => deposit))
   const unreported = paid
     .filter((leg) => !taken.has(leg) && !isBack(leg, reported))
-    .map((leg) => unreportedEvidence(leg, supporting))
+    .map((leg) => ({
+      ...nothingReported,
+      deposit: leg,
+      links: [linkOf(leg, 'unclaimed')],
+      approval: approvalOf(leg, approvals),
+      writeOff: writeOffOf(transferDecisions, leg),
+    }))
   const back = new Set([...refunds.values()].flat())
   return {
     evidences: [...reported, ...unreported],
@@ -107,52 +109,18 @@ type MatchResults = {
   refunds: ReturnType<typeof matchRefunds>
 }
 
-type SupportingEvidence = {
-  transferDecisions: readonly TransferDecision[]
-  approvals: readonly Approval[]
-  failures: readonly TransactionFailure[]
-  searches: readonly LegSearch[]
-}
-
-function reportedEvidence(
-  claimHistory: ClaimHistory,
-  { payments, deliveries, refunds: returned }: MatchResults,
-  { transferDecisions, approvals, failures, searches }: SupportingEvidence,
-): DepositEvidence {
+function matchedLegs(claimHistory: ClaimHistory, { payments, deliveries, refunds: returned }: MatchResults) {
   const payment = payments.byHistory.get(claimHistory)
   const parts = deliveries.byHistory.get(claimHistory) ?? []
-  const deposit = payment?.leg ?? null
-  const settlements = parts.map(({ leg }) => leg)
   const refunds = returned.get(claimHistory) ?? []
   const links = [...parts.map(({ link }) => link), ...refunds.map((leg) => linkOf(leg, 'refund'))]
   return {
-    ...claimHistory,
-    deposit,
-    settlements,
+    deposit: payment?.leg ?? null,
+    settlements: parts.map(({ leg }) => leg),
     refunds,
     links: payment ? [payment.link, ...links] : links,
-    failures: failures.filter((failure) => isNamed(failure, claimHistory)),
-    searches: searches.filter(({ serviceId }) => serviceId === claimHistory.serviceId),
-    approval:
-      deposit === null ? claimedApproval(claimHistory, approvals) : approvalAt(addressOf(deposit), approvals),
-    addressConflict: addressConflictOf(claimHistory, approvals),
-    unknownOwner: unknownOwnerOf(claimHistory, approvals),
     reuse: payments.reused.get(claimHistory) ?? null,
     ambiguity: deliveries.ambiguous.get(claimHistory) ?? null,
-    writeOff: writeOffOf(transferDecisions, deposit),
-  }
-}
-
-function unreportedEvidence(
-  leg: ChainLeg,
-  { transferDecisions, approvals }: SupportingEvidence,
-): DepositEvidence {
-  return {
-    ...nothingReported,
-    deposit: leg,
-    links: [linkOf(leg, 'unclaimed')],
-    approval: approvalAt(addressOf(leg), approvals),
-    writeOff: writeOffOf(transferDecisions, leg),
   }
 }
 
@@ -206,14 +174,15 @@ function isBack(leg: ChainLeg, reported: readonly DepositEvidence[]): boolean {
   return reported.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
 }
 
-type LegAddress = { network: NetworkName; address: Address }
-
-function addressOf({ network, to }: ChainLeg): LegAddress {
-  return { network, address: to }
+function approvalAt(
+  { network, address }: Pick<Approval, 'network' | 'address'>,
+  approvals: readonly Approval[],
+): Approval | null {
+  return approvals.find((one) => one.network === network && one.address === address) ?? null
 }
 
-function approvalAt({ network, address }: LegAddress, approvals: readonly Approval[]): Approval | null {
-  return approvals.find((one) => one.network === network && one.address === address) ?? null
+function approvalOf({ network, to }: ChainLeg, approvals: readonly Approval[]): Approval | null {
+  return approvalAt({ network, address: to }, approvals)
 }
 
 function addressConflictOf(
@@ -247,11 +216,8 @@ function isOf({ owner }: Approval, { kind, id }: Owner): boolean {
 
 /** The service may place one address on two networks: the one on which the address is ours applies. */
 function claimedApproval(claimHistory: ClaimHistory, approvals: readonly Approval[]): Approval | null {
-  const claims = [claimOf(claimHistory), claimHistory.api, claimHistory.webhook].filter(
-    (claim) => claim !== null,
-  )
-  const places = claims
-    .map(({ deposit }) => deposit)
+  const places = [claimOf(claimHistory), claimHistory.api, claimHistory.webhook]
+    .flatMap((claim) => claim?.deposit ?? [])
     .filter(({ address }, _, [first]) => address === first?.address)
   return places.map((place) => approvalAt(place, approvals)).find((one) => one !== null) ?? null
 }

@@ -70,6 +70,10 @@ export function foldChainTransfers(chainTransfers: readonly ObservedChainTransfe
   })
 }
 
+export function total(parts: readonly { amount: bigint }[]): bigint {
+  return parts.reduce((sum, { amount }) => sum + amount, 0n)
+}
+
 /** Orders the transfers of one transaction as the chain does. */
 export function compareLegs(left: ChainLeg, right: ChainLeg): number {
   const isOneTransaction = left.network === right.network && left.tx === right.tx
@@ -114,9 +118,7 @@ export function foldClaims(claims: readonly Claim[]): ClaimHistory[] {
 
 /** An older event never reverts a state, whenever it arrives. */
 function furthest(claims: readonly Claim[]): Claim | null {
-  const [first, ...others] = claims
-  if (first === undefined) return null
-  return others.reduce((best, claim) => (compareClaims(claim, best) > 0 ? claim : best), first)
+  return claims.toSorted((left, right) => compareClaims(right, left))[0] ?? null
 }
 
 function compareClaims(left: Claim, right: Claim): number {
@@ -129,7 +131,6 @@ function compareClaims(left: Claim, right: Claim): number {
 }
 
 function orderedClaims(claims: readonly Claim[]): Claim[] {
-  if (claims.length < 2) return [...claims]
   const sorted = claims.toSorted(compareClaimOrder)
   return sorted.filter((claim, place) => {
     const before = sorted[place - 1]
@@ -156,29 +157,19 @@ function firstOf(all: readonly { receivedAt: Date }[]): Date | null {
   return earliest(all.map((one) => one.receivedAt))
 }
 
-const noStatus: ReadonlyMap<ClaimStatus, Date> = new Map()
-
 function firstOfEach(claims: readonly Claim[]): ReadonlyMap<ClaimStatus, Date> {
-  if (claims.length === 0) return noStatus
   const groups = groupBy(claims, ({ status }) => status)
-  return new Map(groups.map(([status, all]) => [status, firstOf(all) ?? all[0].receivedAt]))
+  const times = groups.map(([status, all]) => [status, all.map(({ receivedAt }) => receivedAt)] as const)
+  return new Map(
+    times.map(([status, all]) => [status, all.reduce((one, other) => (other < one ? other : one))]),
+  )
 }
 
 function groupBy<Item, Key extends string>(
   items: readonly Item[],
   keyOf: (item: Item) => Key,
-): [Key, [Item, ...Item[]]][] {
-  const [first, second] = items
-  if (first === undefined) return []
-  if (second === undefined) return [[keyOf(first), [first]]]
-  const groups = new Map<Key, [Item, ...Item[]]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group === undefined) groups.set(key, [item])
-    else group.push(item)
-  }
-  return [...groups].toSorted(([left], [right]) => compareText(left, right))
+): [Key, Item[]][] {
+  return [...Map.groupBy(items, keyOf)].toSorted(([left], [right]) => compareText(left, right))
 }
 
 /** The order of fields depends on where the observation was stored, and must not affect comparisons. */

@@ -2,7 +2,7 @@ import type { TxId } from '../asset.ts'
 import type { ServiceId, SettlementClaim } from '../evidence.ts'
 import type { Amount } from '../money.ts'
 import type { DecidedLink, DecisionLookup } from './decisions.ts'
-import type { ChainLeg, ClaimHistory } from './fold.ts'
+import { type ChainLeg, type ClaimHistory, compareLegs, total } from './fold.ts'
 import { type LinkRule, linkOf, type TransferLink } from './link.ts'
 import type { Payments } from './match-payments.ts'
 import {
@@ -48,7 +48,7 @@ const passes = [false, true].flatMap((isGone) => tiers.map((tier) => ({ ...tier,
  * @param reused histories that claim another's payment
  */
 export function matchDeliveries(
-  { claimHistories, reused }: { claimHistories: readonly ClaimHistory[]; reused: Payments['reused'] },
+  { claimHistories, reused }: { claimHistories: readonly ClaimHistory[] } & Pick<Payments, 'reused'>,
   legs: readonly ChainLeg[],
   decisions: DecisionLookup,
 ): Deliveries {
@@ -97,7 +97,7 @@ function deliveriesOf(
   contest: Contest,
 ) {
   const stated = statedAmount(claimHistory)
-  const isAll = parts.reduce((sum, { amount }) => sum + amount, 0n) === stated
+  const isAll = total(parts) === stated
   return parts.map(({ leg, amount }) => {
     const basis = contest.get(claimHistory)?.get(leg) ?? { rule: 'transaction', decision: null }
     const isWhole = parts.length === 1 && amount === leg.amount
@@ -114,7 +114,6 @@ type DeliveryCandidates = {
   named: ReadonlyMap<ClaimHistory, readonly TransactionClaims[]>
   /** Without those that a decision assigned: they belong to that deposit alone. */
   byTx: ReadonlyMap<TxId, readonly ChainLeg[]>
-  placeOf: ReadonlyMap<ChainLeg, number>
 }
 
 type TransactionClaims = readonly [TxId, readonly SettlementClaim[]]
@@ -132,7 +131,6 @@ function candidatesOf(
     ruled: Map.groupBy(together, ({ serviceId }) => serviceId),
     named: new Map(claimHistories.map((claimHistory) => [claimHistory, namedBy(claimHistory)])),
     byTx: Map.groupBy(open, ({ tx }) => tx),
-    placeOf: new Map(legs.map((leg, place) => [leg, place])),
   }
 }
 
@@ -144,31 +142,17 @@ function fitsOf(
   { rule, isFit, isHere }: Pass,
   field: DeliveryCandidates,
 ): Map<ChainLeg, Basis> {
-  const ruled = field.ruled.get(claimHistory.serviceId) ?? []
-  const named = field.named.get(claimHistory) ?? []
-  const fits = new Map<ChainLeg, Basis>()
-  for (const { leg, decision } of ruled)
-    if (isHere(leg)) fits.set(leg, { rule: 'decision', decision: decision.id })
-  const basis = { rule, decision: null }
-  for (const [leg, claims] of legsNamed(named, claimHistory, field)) {
-    if (isHere(leg) && claims.some((one) => isFit(leg, one))) fits.set(leg, basis)
-  }
-  return ruled.length + named.length > 1 ? inOrder(fits, field) : fits
-}
-
-function* legsNamed(
-  named: readonly TransactionClaims[],
-  { serviceId }: ClaimHistory,
-  { byTx, decisions }: DeliveryCandidates,
-) {
-  for (const [tx, claims] of named) {
-    for (const leg of byTx.get(tx) ?? []) if (!decisions.isApart(serviceId, leg)) yield [leg, claims] as const
-  }
-}
-
-function inOrder(fits: Map<ChainLeg, Basis>, { placeOf }: DeliveryCandidates): Map<ChainLeg, Basis> {
-  const place = (leg: ChainLeg) => placeOf.get(leg) ?? 0
-  return new Map([...fits].toSorted(([one], [other]) => place(one) - place(other)))
+  const { serviceId } = claimHistory
+  const ruled = (field.ruled.get(serviceId) ?? []).map(
+    ({ leg, decision }) => [leg, { rule: 'decision', decision: decision.id }] as const,
+  )
+  const named = (field.named.get(claimHistory) ?? []).flatMap(([tx, claims]) =>
+    (field.byTx.get(tx) ?? [])
+      .filter((leg) => claims.some((one) => isFit(leg, one)) && !field.decisions.isApart(serviceId, leg))
+      .map((leg) => [leg, { rule, decision: null }] as const),
+  )
+  const fits: (readonly [ChainLeg, Basis])[] = [...ruled, ...named].filter(([leg]) => isHere(leg))
+  return new Map(fits.toSorted(([one], [other]) => compareLegs(one, other)))
 }
 
 function namedBy({ claims }: ClaimHistory): TransactionClaims[] {

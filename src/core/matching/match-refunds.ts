@@ -9,7 +9,7 @@ import type { Payments } from './match-payments.ts'
  * names a transfer has it.
  */
 export function matchRefunds(
-  { claimHistories, payments }: { claimHistories: readonly ClaimHistory[]; payments: Payments['byHistory'] },
+  { claimHistories, byHistory }: { claimHistories: readonly ClaimHistory[] } & Pick<Payments, 'byHistory'>,
   legs: readonly ChainLeg[],
   decisions: DecisionLookup,
 ): ReadonlyMap<ClaimHistory, readonly ChainLeg[]> {
@@ -22,7 +22,7 @@ export function matchRefunds(
       (leg) =>
         !taken.has(leg.ref) && isRefund(leg, claimHistory) && !decisions.isApart(claimHistory.serviceId, leg),
     )
-    const back = new Set(upTo(paidIn(claimHistory, payments), named))
+    const back = new Set(upTo(paidIn(claimHistory, byHistory), named))
     for (const { ref } of back) taken.add(ref)
     const inOrder = legs.filter((leg) => back.has(leg))
     if (back.size > 0) of.set(claimHistory, inOrder)

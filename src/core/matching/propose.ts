@@ -13,17 +13,10 @@ import { isTolerated, type Policy, type RoutePolicy } from '../policy.ts'
 import { compareText } from './fold.ts'
 
 /** Final, and named by no deposit in time. */
-export type UnnamedTransfer = {
-  role: ObservedChainTransfer['role']
-  network: NetworkName
-  tx: TxId
-  index: string
-  asset: AssetKey
-  amount: Amount
-  from: Address | null
-  to: Address
-  at: Date
-}
+export type UnnamedTransfer = Pick<
+  ObservedChainTransfer,
+  'role' | 'network' | 'tx' | 'index' | 'asset' | 'amount' | 'from' | 'to'
+> & { at: Date }
 
 /** The known facts of the leg that was not found. */
 export type OpenDeposit = {
@@ -46,7 +39,9 @@ export type OpenDeposit = {
 export type CandidatePair = { transfer: UnnamedTransfer; deposit: OpenDeposit }
 
 /** The weights of the fulfilled rules add up to the score. */
-export type RuleResult = { rule: string; weight: number; fulfilled: boolean; compares: string }
+export type RuleResult = { rule: string; weight: number } & Comparison
+
+type Comparison = { fulfilled: boolean; compares: string }
 
 export type Proposal = CandidatePair & {
   score: number
@@ -132,10 +127,7 @@ type ScoringRule = {
   /** In hundredths of the score; a list adds up to 100. */
   weight: number
   isNeeded: boolean
-  hold: (
-    pair: CandidatePair,
-    by: { policy: Policy; senders: ReadonlySet<string> },
-  ) => Pick<RuleResult, 'fulfilled' | 'compares'>
+  hold: (pair: CandidatePair, by: { policy: Policy; senders: ReadonlySet<string> }) => Comparison
 }
 
 const asset: Omit<ScoringRule, 'weight'> = {
@@ -225,17 +217,12 @@ export const deliveryRules: readonly ScoringRule[] = [
 ]
 
 /** If no amount is stated, the fee that follows from the payment must be within the policy's band. */
-function holdAmount(
-  { transfer, deposit }: CandidatePair,
-  policy: Policy,
-): Pick<RuleResult, 'fulfilled' | 'compares'> {
+function holdAmount({ transfer, deposit }: CandidatePair, policy: Policy): Comparison {
   const { amount: stated, paid } = deposit
   const { fee } = policy
   if (stated !== null) {
-    return {
-      fulfilled: isTolerated(transfer.amount, stated, policy),
-      compares: `${transfer.amount}, ${stated} stated`,
-    }
+    const fulfilled = isTolerated(transfer.amount, stated, policy)
+    return { fulfilled, compares: `${transfer.amount}, ${stated} stated` }
   }
   if (fee.kind === 'stated' || fee.kind === 'fixed')
     return { fulfilled: false, compares: `${transfer.amount}, none stated` }
@@ -247,14 +234,11 @@ function holdAmount(
   }
 }
 
-function same(one: string, other: string): Pick<RuleResult, 'fulfilled' | 'compares'> {
+function same(one: string, other: string): Comparison {
   return { fulfilled: one === other, compares: one === other ? one : `${one}, ${other}` }
 }
 
-function within(
-  time: Date,
-  { from, to }: { from: Date; to: Date },
-): Pick<RuleResult, 'fulfilled' | 'compares'> {
+function within(time: Date, { from, to }: { from: Date; to: Date }): Comparison {
   const compares = `${time.toISOString()}, ${from.toISOString()} to ${to.toISOString()}`
   return { fulfilled: time >= from && time <= to, compares }
 }

@@ -2,7 +2,7 @@ import type { AssetKey } from '../asset.ts'
 import type { ServiceId, TransferRef } from '../evidence.ts'
 import { allocate } from './allocate.ts'
 import { components } from './components.ts'
-import { type ChainLeg, type ClaimHistory, claimOf } from './fold.ts'
+import { type ChainLeg, type ClaimHistory, claimOf, total } from './fold.ts'
 import type { TransferLink } from './link.ts'
 
 /** Why a history may have a share of a delivery. */
@@ -45,11 +45,7 @@ export function settleContest(contest: Contest, doubtful: ReadonlySet<ClaimHisto
   if (served.length === 0) return [{ kind: 'unresolved', contest, ambiguity: ambiguityOf(contest) }]
   const claimHistories = new Set(served.flatMap(claimHistoriesOf))
   const legs = new Set(served.flatMap(legsOf))
-  const rest = restrict(
-    contest,
-    (claimHistory) => !claimHistories.has(claimHistory),
-    (leg) => !legs.has(leg),
-  )
+  const rest = restrict(contest, (claimHistory, leg) => !claimHistories.has(claimHistory) && !legs.has(leg))
   return [...served, ...contestsOf(rest).flatMap((part) => settleContest(part, doubtful))]
 }
 
@@ -101,11 +97,7 @@ function shareAll(contest: Contest): ContestAward[] | null {
 
 /** Each transfer serves one history. A transaction may hold more such transfers than there are histories. */
 function serveExact(contest: Contest): ContestAward[] {
-  const exact = restrict(
-    contest,
-    () => true,
-    (leg, claimHistory) => leg.amount === statedAmount(claimHistory),
-  )
+  const exact = restrict(contest, (claimHistory, leg) => leg.amount === statedAmount(claimHistory))
   return contestsOf(exact).flatMap((part) => {
     const legs = legsIn(part)
     const isAmple =
@@ -154,24 +146,18 @@ function legsIn(contest: Contest): ChainLeg[] {
   return [...legs]
 }
 
+/** Without histories that no link is left for. */
 function restrict(
   contest: Contest,
-  isClaimHistory: (claimHistory: ClaimHistory) => boolean,
-  isLeg: (leg: ChainLeg, claimHistory: ClaimHistory) => boolean = () => true,
+  isLinked: (claimHistory: ClaimHistory, leg: ChainLeg) => boolean,
 ): Contest {
-  const claimHistories = [...contest].filter(([claimHistory]) => isClaimHistory(claimHistory))
-  return new Map(
-    claimHistories.map(([claimHistory, links]) => [
-      claimHistory,
-      new Map([...links].filter(([leg]) => isLeg(leg, claimHistory))),
-    ]),
-  )
+  const rest = [...contest].map(([claimHistory, links]) => {
+    const left = [...links].filter(([leg]) => isLinked(claimHistory, leg))
+    return [claimHistory, new Map(left)] as const
+  })
+  return new Map(rest.filter(([, links]) => links.size > 0))
 }
 
 function transactionOf({ network, tx }: ChainLeg): string {
   return `${network}/${tx}`
-}
-
-function total(legs: readonly ChainLeg[]): bigint {
-  return legs.reduce((sum, { amount }) => sum + amount, 0n)
 }
