@@ -1,4 +1,4 @@
-import type { DecidedDeposit, GroupVerdict } from '../decide.ts'
+import type { GroupVerdict } from '../decide.ts'
 import type { ServiceId, TransferRef } from '../evidence.ts'
 import type { DepositState } from '../judging/reconcile.ts'
 import type { MismatchKind } from '../mismatch.ts'
@@ -21,47 +21,40 @@ export type VerdictChange = {
   after: VerdictSummary
 }
 
-type Subject = Omit<VerdictChange, 'before' | 'after'> & { outcome: VerdictSummary }
-
 const nothing: VerdictSummary = { state: null, mismatches: [], journals: [] }
 
-export function compareDecisions(before: GroupVerdict, after: GroupVerdict): VerdictChange[] {
-  const subjects = new Map(subjectsOf(before))
-  const others = new Map(subjectsOf(after))
-  return [...new Map([...subjects, ...others])].flatMap(([key, { id, serviceId, transfer }]) => {
+export function compareDecisions(earlier: GroupVerdict, later: GroupVerdict): VerdictChange[] {
+  const [before, after] = [new Map(summariesOf(earlier)), new Map(summariesOf(later))]
+  return [...new Map([...before, ...after])].flatMap(([key, { summary: _, ...subject }]) => {
     const change = {
-      id,
-      serviceId,
-      transfer,
-      before: subjects.get(key)?.outcome ?? nothing,
-      after: others.get(key)?.outcome ?? nothing,
+      ...subject,
+      before: before.get(key)?.summary ?? nothing,
+      after: after.get(key)?.summary ?? nothing,
     }
     return textOf(change.before) === textOf(change.after) ? [] : [change]
   })
 }
 
-function subjectsOf({ deposits, unmatchedDeliveries }: GroupVerdict): [string, Subject][] {
+type SubjectSummary = Omit<VerdictChange, 'before' | 'after'> & { summary: VerdictSummary }
+
+function summariesOf({ deposits, unmatchedDeliveries }: GroupVerdict): [string, SubjectSummary][] {
   return [
-    ...deposits.map(subjectOf),
-    ...unmatchedDeliveries.map(({ leg: { ref }, mismatch: { kind } }): [string, Subject] => {
-      const outcome = { ...nothing, mismatches: [kind] }
-      return [`delivery ${ref}`, { id: null, serviceId: null, transfer: ref, outcome }]
+    ...deposits.map(({ id, evidence, verdict, journals }): [string, SubjectSummary] => {
+      const { serviceId, deposit } = evidence
+      const mismatches = verdict.mismatches.map(({ kind }) => kind).toSorted()
+      const summary = { state: verdict.state, mismatches, journals }
+      const key = serviceId === null ? `payment ${deposit?.ref}` : `service ${serviceId}`
+      return [key, { id, serviceId, transfer: deposit?.ref ?? null, summary }]
+    }),
+    ...unmatchedDeliveries.map(({ leg: { ref }, mismatch: { kind } }): [string, SubjectSummary] => {
+      const summary = { ...nothing, mismatches: [kind] }
+      return [`delivery ${ref}`, { id: null, serviceId: null, transfer: ref, summary }]
     }),
   ]
 }
 
-function subjectOf({ id, evidence, verdict, journals }: DecidedDeposit): [string, Subject] {
-  const { serviceId, deposit } = evidence
-  const mismatches = verdict.mismatches.map(({ kind }) => kind).toSorted()
-  const outcome = { state: verdict.state, mismatches, journals }
-  return [
-    serviceId === null ? `payment ${deposit?.ref}` : `service ${serviceId}`,
-    { id, serviceId, transfer: deposit?.ref ?? null, outcome },
-  ]
-}
-
-function textOf(outcome: VerdictSummary): string {
-  return JSON.stringify(outcome, (_key, value: unknown) =>
+function textOf(summary: VerdictSummary): string {
+  return JSON.stringify(summary, (_key, value: unknown) =>
     typeof value === 'bigint' ? value.toString() : value,
   )
 }

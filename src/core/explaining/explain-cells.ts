@@ -1,23 +1,18 @@
 import type { Claim } from '../evidence.ts'
 import { type DepositLeg, isCredited } from '../judging/legs.ts'
-import { type Cell, type EvidenceSource } from '../judging/matrix.ts'
+import { type Cell, cellPath, type EvidenceSource } from '../judging/matrix.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { type ChainLeg, total } from '../matching/fold.ts'
 import type { RequiredCell } from '../policy.ts'
 import type { InboxRowIndex, VerdictContext, VerdictReason } from './verdict-reason.ts'
 
-export const legCells: readonly { leg: DepositLeg; source: EvidenceSource }[] = (
-  ['deposit', 'settlement'] as const
-).flatMap((leg) => (['webhook', 'api', 'chain'] as const).map((source) => ({ leg, source })))
-
 export function explainCell(
-  { leg, source }: (typeof legCells)[number],
-  judged: VerdictContext,
+  name: RequiredCell,
+  { evidence, verdict, policy }: VerdictContext,
   sources: InboxRowIndex,
 ): VerdictReason {
-  const { evidence, verdict, policy } = judged
+  const [leg, source] = cellPath(name)
   const cell = verdict.matrix[leg][source]
-  const name: RequiredCell = `${leg}.${source}`
   const legs = legsOf(leg, evidence)
   const claim = source === 'chain' ? null : evidence[source]
   return {

@@ -4,10 +4,15 @@ import { hasEnded, openCells } from '../judging/reconcile.ts'
 import { policyOf } from '../judging/route.ts'
 import { linkRules } from '../matching/link.ts'
 import { type Mismatch, type MismatchKind, mismatchKinds } from '../mismatch.ts'
-import type { FeeModel, Policy } from '../policy.ts'
-import { explainCell, legCells } from './explain-cells.ts'
-import type { VerdictContext, VerdictReason } from './verdict-reason.ts'
-import { type InboxRowIndex, indexInboxRows, type StoredObservation } from './verdict-reason.ts'
+import { type FeeModel, type Policy, requiredCells } from '../policy.ts'
+import { explainCell } from './explain-cells.ts'
+import {
+  type InboxRowIndex,
+  indexInboxRows,
+  type StoredObservation,
+  type VerdictContext,
+  type VerdictReason,
+} from './verdict-reason.ts'
 
 export function explainAll(
   deposits: GroupVerdict['deposits'],
@@ -17,19 +22,16 @@ export function explainAll(
   const sources = indexInboxRows(stored)
   return deposits.map((deposit) => {
     const judged = { ...deposit, policy: policyOf(deposit.evidence, rules) }
-    return { ...deposit, reasons: explain(judged, sources) }
+    const reasons = [
+      stateReason(judged, sources),
+      ...requiredCells.map((name) => explainCell(name, judged, sources)),
+      ...transferReasons(judged, sources),
+      ...writeOffReasons(judged),
+      ...judged.verdict.mismatches.map((mismatch) => mismatchReason(mismatch, judged, sources)),
+      ...awaitedReasons(judged),
+    ]
+    return { ...deposit, reasons }
   })
-}
-
-export function explain(judged: VerdictContext, sources: InboxRowIndex): VerdictReason[] {
-  return [
-    stateReason(judged, sources),
-    ...legCells.map((name) => explainCell(name, judged, sources)),
-    ...transferReasons(judged, sources),
-    ...writeOffReasons(judged),
-    ...judged.verdict.mismatches.map((mismatch) => mismatchReason(mismatch, judged, sources)),
-    ...awaitedReasons(judged),
-  ]
 }
 
 function stateReason({ evidence, verdict, policy }: VerdictContext, sources: InboxRowIndex): VerdictReason {
@@ -92,15 +94,15 @@ function mismatchReason(
   { evidence, policy }: VerdictContext,
   sources: InboxRowIndex,
 ): VerdictReason {
-  const field = policyFieldOf(kind)
+  const field = fieldOf[kind]
   const since = detail.since === undefined ? null : new Date(detail.since)
-  const withinMs = field === null ? null : policy[field]
+  const withinMs = field && policy[field]
   return {
     what: `mismatch ${kind}`,
     says: detailText(detail),
     evidence: sources.ofEvidence(evidence),
     rule: mismatchKinds[kind].means,
-    policy: field === null ? null : policyLine(policy, field, detail.asset),
+    policy: field === undefined ? null : policyLine(policy, field, detail.asset),
     until: since === null || typeof withinMs !== 'number' ? null : new Date(since.getTime() + withinMs),
   }
 }
@@ -128,13 +130,13 @@ function awaitedReasons({ evidence, verdict, policy }: VerdictContext): VerdictR
       says: what,
       evidence: [],
       rule: `it becomes a mismatch if it has not arrived by the deadline, counted from ${since.toISOString()}`,
-      policy: policyLine(policy, policyFieldOf(kind) ?? 'line'),
+      policy: policyLine(policy, fieldOf[kind] ?? 'line'),
       until: due,
     }))
 }
 
 /** The other kinds are contradictions that no policy allows. */
-const fields: Partial<Record<MismatchKind, keyof Policy>> = {
+const fieldOf: Partial<Record<MismatchKind, keyof Policy>> = {
   webhook_missing: 'webhookWithinMs',
   api_missing: 'apiWithinMs',
   chain_missing: 'chainWithinMs',
@@ -150,10 +152,6 @@ const fields: Partial<Record<MismatchKind, keyof Policy>> = {
   clock_skew: 'clockSkewMs',
   refund_due: 'refundWithinMs',
   ambiguous_match: 'acceptsUnnamed',
-}
-
-function policyFieldOf(kind: MismatchKind): keyof Policy | null {
-  return fields[kind] ?? null
 }
 
 /** As `policy.routes[2].settlementWithin: 60m`. An amount carries its asset, if known. */

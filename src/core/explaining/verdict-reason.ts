@@ -21,16 +21,10 @@ export type VerdictContext = { evidence: DepositEvidence; verdict: DepositVerdic
 
 export type StoredObservation = { inboxId: bigint; observation: Observation }
 
-export type InboxRowIndex = {
-  ofClaim(claim: Claim | null): bigint[]
-  ofLeg(leg: ChainLeg | null): bigint[]
-  ofDecision(id: string | null): bigint[]
-  /** Oldest first. */
-  ofEvidence(evidence: DepositEvidence): bigint[]
-}
+export type InboxRowIndex = ReturnType<typeof indexInboxRows>
 
 /** By identity: the fold keeps the claim objects it was given. */
-export function indexInboxRows(stored: readonly StoredObservation[]): InboxRowIndex {
+export function indexInboxRows(stored: readonly StoredObservation[]) {
   const rowOf = new Map<Observation, bigint>(stored.map(({ inboxId, observation }) => [observation, inboxId]))
   const idsOf = (observations: readonly (Observation | null)[]) =>
     observations.map((one) => (one === null ? undefined : rowOf.get(one))).filter((id) => id !== undefined)
@@ -41,13 +35,14 @@ export function indexInboxRows(stored: readonly StoredObservation[]): InboxRowIn
   const ofLeg = (leg: ChainLeg | null) =>
     leg === null ? [] : idsOf(chainTransfers.get(`${leg.role} ${leg.ref}`) ?? [])
   return {
-    ofClaim: (claim) => idsOf([claim]),
+    ofClaim: (claim: Claim | null) => idsOf([claim]),
     ofLeg,
-    ofDecision: (id) =>
+    ofDecision: (id: string | null) =>
       stored.flatMap(({ inboxId, observation }) =>
         observation.kind === 'decision' && observation.id === id ? [inboxId] : [],
       ),
-    ofEvidence({ webhook, api, deposit, settlements, refunds, failures }) {
+    /** Oldest first. */
+    ofEvidence({ webhook, api, deposit, settlements, refunds, failures }: DepositEvidence) {
       const ids = [
         ...idsOf([webhook, api, ...failures]),
         ...[deposit, ...settlements, ...refunds].flatMap(ofLeg),

@@ -1,7 +1,7 @@
 import type { Claim } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { type ChainLeg, total } from '../matching/fold.ts'
-import { isTolerated, type Policy } from '../policy.ts'
+import { isTolerated, type Policy, type RequiredCell } from '../policy.ts'
 import { type DepositLeg, deliveredLegs, isCredited, isElsewhere, liveLeg } from './legs.ts'
 
 export const evidenceSources = ['webhook', 'api', 'chain'] as const
@@ -15,6 +15,10 @@ export const matrixCells = ['absent', 'present', 'agrees', 'differs', 'not_appli
 export type Cell = (typeof matrixCells)[number]
 
 export type Matrix = Record<DepositLeg, Record<EvidenceSource, Cell>>
+
+export function cellPath(name: RequiredCell): [DepositLeg, EvidenceSource] {
+  return name.split('.') as [DepositLeg, EvidenceSource]
+}
 
 export function matrixOf(evidence: DepositEvidence, policy: Policy): Matrix {
   const deposit = liveLeg(evidence.deposit)

@@ -9,7 +9,7 @@ import { findDifferences } from './differences.ts'
 import { feeOf } from './fee.ts'
 import { apiSettlement, deliveredLegs, isCredited, isElsewhere, toleratedShortfall } from './legs.ts'
 import { owedLoss } from './losses.ts'
-import { type EvidenceSource, type Matrix, matrixOf } from './matrix.ts'
+import { cellPath, type Matrix, matrixOf } from './matrix.ts'
 import {
   type DeadlineContext,
   findOverdue,
@@ -152,7 +152,7 @@ function isAgreed(matrix: Matrix, policy: Policy): boolean {
 /** The required cells that do not agree yet. */
 export function openCells(matrix: Matrix, { required }: Policy): RequiredCell[] {
   return required.filter((name) => {
-    const [leg, source] = name.split('.') as [keyof Matrix, EvidenceSource]
+    const [leg, source] = cellPath(name)
     return !['agrees', 'not_applicable'].includes(matrix[leg][source])
   })
 }
