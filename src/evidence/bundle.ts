@@ -43,8 +43,7 @@ const parts = z.strictObject({
     policy: anything,
     routes: z.array(anything),
     senders: z.array(text),
-    /** Older bundles lack it. */
-    contras: z.array(anything).optional(),
+    contras: z.array(anything),
   }),
   webhooks: anything,
   profile: z.strictObject({ text, sha256: hash }),

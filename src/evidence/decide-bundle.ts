@@ -53,8 +53,8 @@ function groupOf(parts: BundleParts, stored: readonly StoredObservation[]): Obse
   }
 }
 
-function rulesOf({ policy: { policy, routes, senders, contras = [] } }: BundleParts): Rules {
-  return { ...(revived({ policy, routes, contras }) as Omit<Rules, 'senders'>), senders: new Set(senders) }
+function rulesOf({ policy: { senders, ...policies } }: BundleParts): Rules {
+  return { ...(revived(policies) as Omit<Rules, 'senders'>), senders: new Set(senders) }
 }
 
 /** Amounts and heights, which are decimal text in a document. */

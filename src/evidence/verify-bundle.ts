@@ -47,10 +47,9 @@ function hashProblems(bundle: Bundle): Problems {
   const names = new Set([...Object.keys(hashes.parts), ...Object.keys(bundle.sha256.parts)])
   const ofParts = [...names].filter((name) => hashes.parts[name] !== bundle.sha256.parts[name])
   const isWhole = hashes.whole === bundle.sha256.whole
-  return [
-    ...ofParts.map((name) => `part ${name} has another hash`),
-    ...(isWhole ? [] : ['the whole has another hash']),
-  ]
+  return [...ofParts.map((name) => `part ${name}`), ...(isWhole ? [] : ['the whole'])].map(
+    (what) => `${what} has another hash`,
+  )
 }
 
 function bodyProblems({ evidence, profile }: BundleParts): Problems {
@@ -61,7 +60,7 @@ function bodyProblems({ evidence, profile }: BundleParts): Problems {
   ]
 }
 
-export function bytesOf(body: string): Buffer {
+function bytesOf(body: string): Buffer {
   return Buffer.from(body, 'base64')
 }
 
@@ -136,31 +135,26 @@ function differences(
 
 /** Only evidence clears a mismatch: a resolved one still counts as open. */
 function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
-  const reported = mismatches.filter(({ clearedAt }) => clearedAt === null).map(keyOfReported)
+  const reported = mismatches.filter(({ clearedAt }) => clearedAt === null).map(textOfMismatch)
   const held = [
     ...verdict.deposits.flatMap(({ id, mismatches: found }) =>
-      (found as BundleMismatch[]).map((one) =>
-        canonicalText([`deposit/${String(id)}`, one.kind, one.detail]),
-      ),
+      (found as Record<string, unknown>[]).map((one) => ({ ...one, subject: `deposit/${String(id)}` })),
     ),
-    ...verdict.unmatchedDeliveries.map((one) =>
-      canonicalText([`transfer/${String(one.transfer)}`, one.kind, one.detail]),
-    ),
-  ]
+    ...verdict.unmatchedDeliveries.map((one) => ({ ...one, subject: `transfer/${String(one.transfer)}` })),
+  ].map(textOfMismatch)
   return [
     ...held.filter((one) => !reported.includes(one)).map((one) => `missing: ${one}`),
     ...reported.filter((one) => !held.includes(one)).map((one) => `not in the verdict: ${one}`),
   ]
 }
 
-type BundleMismatch = { kind: unknown; detail: unknown }
-
-function keyOfReported({ subject, kind, detail }: Record<string, unknown>): string {
+function textOfMismatch({ subject, kind, detail }: Record<string, unknown>): string {
   return canonicalText([subject, kind, detail])
 }
 
-type BundleLedgerTransfer = { debit: unknown; credit: unknown }
-type BundleJournal = BundleParts['journals'][number] & { transfers?: readonly BundleLedgerTransfer[] }
+type BundleJournal = BundleParts['journals'][number] & {
+  transfers?: readonly { debit: unknown; credit: unknown }[]
+}
 
 /** Also compares every reversal with the journal that it reverses. */
 function checkJournals({ verdict, journals }: BundleParts): Problems {
@@ -172,18 +166,13 @@ function checkJournals({ verdict, journals }: BundleParts): Problems {
     ...due.map(({ key }) => `missing from the books, or not reversed: ${key}`),
     ...twice.map((key) => `booked twice: ${String(key)}`),
     ...reversals
-      .filter(
-        (one) =>
-          !takesBack(
-            one,
-            journals.find(({ key }) => key === one.reverses),
-          ),
-      )
+      .filter((one) => !mirrorsOriginal(one, journals))
       .map(({ key }) => `${String(key)} does not mirror the journal that it reverses`),
   ]
 }
 
-function takesBack(reversal: BundleJournal, original: BundleJournal | undefined): boolean {
+function mirrorsOriginal(reversal: BundleJournal, journals: readonly BundleJournal[]): boolean {
+  const original = journals.find(({ key }) => key === reversal.reverses)
   const swapped = original?.transfers?.map((one) => ({ ...one, debit: one.credit, credit: one.debit }))
   return swapped !== undefined && canonicalText(swapped) === canonicalText(reversal.transfers)
 }

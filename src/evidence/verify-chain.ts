@@ -1,10 +1,9 @@
 import { mapBounded } from '../chain/map-bounded.ts'
 import { defaultReading } from '../chain/options.ts'
 import { createReader } from '../chain/reader.ts'
-import type { ChainTransfer, OnDemandReader, StagedTransfer, TransactionReading } from '../chain/types.ts'
-import type { Address, TxId } from '../core/asset.ts'
+import type { OnDemandReader, StagedTransfer, TransactionReading } from '../chain/types.ts'
 import { lineOf } from '../core/errors.ts'
-import type { ObservedChainTransfer, TransactionFailure } from '../core/evidence.ts'
+import type { TransactionFailure } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
 import { type ChainLeg, foldChainTransfers, foldFailures } from '../core/matching/fold.ts'
 import { type BundleParts, canonicalText } from './bundle.ts'
@@ -30,28 +29,14 @@ export async function verifyChains(
   )
 }
 
-type BundleTransaction = {
-  network: string
-  tx: TxId
-  to: Address
-  leg: ChainLeg | null
-  failure: TransactionFailure | null
-}
+type BundleTransaction = ChainLeg | TransactionFailure
 
 function shownOf(stored: readonly StoredObservation[]): BundleTransaction[] {
   const observations = stored.map(({ observation }) => observation)
-  const chainTransfers = observations.filter(
-    (one): one is ObservedChainTransfer => one.kind === 'chain_transfer',
-  )
-  const failures = observations.filter((one): one is TransactionFailure => one.kind === 'failure')
   return [
-    ...foldChainTransfers(chainTransfers).map((leg) => ({ ...placeOf(leg), leg, failure: null })),
-    ...foldFailures(failures).map((failure) => ({ ...placeOf(failure), leg: null, failure })),
+    ...foldChainTransfers(observations.filter((one) => one.kind === 'chain_transfer')),
+    ...foldFailures(observations.filter((one) => one.kind === 'failure')),
   ]
-}
-
-function placeOf({ network, tx, to }: ChainLeg | TransactionFailure) {
-  return { network, tx, to }
 }
 
 type ChainCheckInput = { parts: BundleParts; claims: readonly BundleTransaction[]; urls: readonly string[] }
@@ -82,15 +67,14 @@ async function problemsOf(
   shown: BundleTransaction,
   reader: Pick<OnDemandReader, 'readTransaction'>,
 ): Promise<string[]> {
-  const { tx, to, leg, failure } = shown
-  const reading = await reader.readTransaction(tx, new Set([to]))
-  const problems = leg === null ? failureProblems(failure, reading) : legProblems(leg, reading)
-  return problems.map((problem) => `${tx}: ${problem}`)
+  const reading = await reader.readTransaction(shown.tx, new Set([shown.to]))
+  const problems = 'state' in shown ? legProblems(shown, reading) : failureProblems(shown, reading)
+  return problems.map((problem) => `${shown.tx}: ${problem}`)
 }
 
-function failureProblems(failure: TransactionFailure | null, reading: TransactionReading): string[] {
+function failureProblems({ height }: TransactionFailure, reading: TransactionReading): string[] {
   if (reading.kind !== 'failed') return ['it did not fail on this chain']
-  return reading.height === failure?.height ? [] : [`it failed at height ${reading.height}`]
+  return reading.height === height ? [] : [`it failed at height ${reading.height}`]
 }
 
 function legProblems(leg: ChainLeg, reading: TransactionReading): string[] {
@@ -101,17 +85,11 @@ function legProblems(leg: ChainLeg, reading: TransactionReading): string[] {
   if (leg.state === 'orphaned')
     return found?.blockHash === leg.blockHash ? ['the bundle calls it removed, but it is in that block'] : []
   if (found === undefined) return [`no transfer ${leg.index} to ${leg.to}: ${reading.kind}`]
-  return [...fieldProblems(leg, found), ...stageProblems(leg, found)]
+  const isFinal = leg.state !== 'final' || found.stage === 'final'
+  return [...fieldProblems(leg, found), ...(isFinal ? [] : ['the bundle calls it final, but it is not'])]
 }
 
-const compared = [
-  'asset',
-  'amount',
-  'from',
-  'to',
-  'height',
-  'blockHash',
-] as const satisfies (keyof ChainTransfer)[]
+const compared = ['asset', 'amount', 'from', 'to', 'height', 'blockHash'] as const
 
 function fieldProblems(leg: ChainLeg, found: StagedTransfer): string[] {
   const differing = compared.filter((name) => leg[name] !== found[name])
@@ -120,8 +98,4 @@ function fieldProblems(leg: ChainLeg, found: StagedTransfer): string[] {
     ...differing.map((name) => `${name} is ${String(found[name])}, not ${String(leg[name])}`),
     ...(isWhen ? [] : [`its block time is ${found.blockAt.toISOString()}, not ${leg.blockAt.toISOString()}`]),
   ]
-}
-
-function stageProblems(leg: ChainLeg, found: StagedTransfer): string[] {
-  return leg.state === 'final' && found.stage !== 'final' ? ['the bundle calls it final, but it is not'] : []
 }

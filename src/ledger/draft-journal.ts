@@ -35,11 +35,10 @@ export function draftTransfers(
   const whole = read.flatMap(({ debit, credit, ...rest }) =>
     debit && credit ? [{ debit, credit, ...rest }] : [],
   )
-  const halves = Map.groupBy(
-    read.filter(({ debit, credit }) => debit === null || credit === null),
-    ({ asset }) => asset,
+  const halves = read.filter(({ debit, credit }) => debit === null || credit === null)
+  const paired = [...Map.groupBy(halves, ({ asset }) => asset)].flatMap(([asset, of]) =>
+    pair(asset, of, { books, faults }),
   )
-  const paired = [...halves].flatMap(([asset, of]) => pair(asset, of, { books, faults }))
   const transfers = [...whole, ...paired]
   const same = transfers.find(({ debit, credit }) => debit === credit)
   if (same !== undefined) faults.push(`${same.debit} is debited and credited with the same amount`)
@@ -64,9 +63,8 @@ function readLine(
       `account ${account} does not exist: use an account of the books, or add it to the setting accounts.own`,
     )
   }
-  const [debited, credited] = [debit, credit].map((account) => (account as AccountId | undefined) ?? null)
-  const { asset, amount } = readAmount(line, books, refuse)
-  return { debit: debited ?? null, credit: credited ?? null, asset, amount }
+  const sides = { debit: (debit ?? null) as AccountId | null, credit: (credit ?? null) as AccountId | null }
+  return { ...sides, ...readAmount(line, books, refuse) }
 }
 
 function readAmount(
@@ -96,13 +94,11 @@ function assetsNamed(name: string, assets: BooksDirectory['assets']): string[] {
   return [...assets].flatMap(([key, { network, symbol }]) => (`${network}/${symbol}` === name ? [key] : []))
 }
 
-type DraftContext = { books: BooksDirectory; faults: string[] }
-
 /** Pairs each debit with the next credits until both are used up. */
 function pair(
   asset: AssetKey,
   lines: readonly ParsedJournalLine[],
-  { books, faults }: DraftContext,
+  { books, faults }: { books: BooksDirectory; faults: string[] },
 ): LedgerTransfer[] {
   const debits = lines.flatMap(({ debit, amount }) => sideOf(debit, amount))
   const credits = lines.flatMap(({ credit, amount }) => sideOf(credit, amount))

@@ -10,18 +10,14 @@ import {
   type Seal,
 } from './seal.ts'
 
-/** Over consecutive leaf hashes, as in RFC 9162. */
-export type MerkleTree = {
-  add: (leaf: Buffer) => void
-  /** There must be at least one leaf. */
-  root: () => Buffer
-}
-
-/** Stores one hash for each power of two in the number of leaves, so that memory hardly grows. */
-export function createTree(): MerkleTree {
+/**
+ * Over consecutive leaf hashes, as in RFC 9162. Stores one hash for each power of two in the number of leaves, so that
+ * memory hardly grows.
+ */
+export function createTree() {
   const whole: { height: number; hash: Buffer }[] = []
   return {
-    add(leaf) {
+    add(leaf: Buffer): void {
       let [height, hash] = [0, leaf]
       while (whole.at(-1)?.height === height) {
         hash = nodeOf(whole.pop()?.hash, hash)
@@ -29,10 +25,8 @@ export function createTree(): MerkleTree {
       }
       whole.push({ height, hash })
     },
-    root() {
-      const root = whole.map(({ hash }) => hash).reduceRight((right, left) => nodeOf(left, right))
-      return root
-    },
+    /** There must be at least one leaf. */
+    root: (): Buffer => whole.map(({ hash }) => hash).reduceRight((right, left) => nodeOf(left, right)),
   }
 }
 
@@ -119,15 +113,15 @@ export function compareLeaves(sealed: LeafById, found: LeafById): string[] {
   const gone = [...sealed].filter(([id]) => !found.has(id))
   const added = [...found].filter(([id]) => !sealed.has(id))
   const reported = [
-    { ids: altered.map(([id]) => id), one: 'is altered', several: 'are altered' },
-    { ids: gone.map(([id]) => id), one: 'is missing', several: 'are missing' },
-    { ids: added.map(([id]) => id), one: 'was added later', several: 'were added later' },
+    { of: altered, one: 'is altered', several: 'are altered' },
+    { of: gone, one: 'is missing', several: 'are missing' },
+    { of: added, one: 'was added later', several: 'were added later' },
   ]
-  return reported
-    .filter(({ ids }) => ids.length > 0)
-    .map(({ ids, one, several }) =>
-      ids.length === 1 ? `journal ${ids[0]} ${one}` : `journals ${listOf(ids)} ${several}`,
-    )
+  return reported.flatMap(({ of, one, several }) => {
+    const ids = of.map(([id]) => id)
+    if (ids.length === 0) return []
+    return [ids.length === 1 ? `journal ${ids[0]} ${one}` : `journals ${listOf(ids)} ${several}`]
+  })
 }
 
 const runsMax = 20

@@ -1,20 +1,25 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 
-/** Decimal, hexadecimal or ISO text: exactly what is hashed. */
-export type Seal = {
+const numberText = z.string().regex(/^(?:0|[1-9]\d{0,18})$/)
+const hashText = z.string().regex(/^[0-9a-f]{64}$/)
+
+const sealShape = z.strictObject({
   /** From 1, without a gap. */
-  number: string
-  after: string
-  last: string
-  journals: string
+  number: numberText,
+  after: numberText,
+  last: numberText,
+  journals: numberText,
   /** Of the Merkle tree over the journals, in order of their ids. */
-  root: string
-  previous: string
+  root: hashText,
+  previous: hashText,
   /** In UTC with six decimal places of the second. */
-  sealedAt: string
-  hash: string
-}
+  sealedAt: z.string(),
+  hash: hashText,
+})
+
+/** Decimal, hexadecimal or ISO text: exactly what is hashed. */
+export type Seal = z.output<typeof sealShape>
 
 /** The `previous` of the first seal. */
 export const noHash = '0'.repeat(64)
@@ -122,23 +127,9 @@ export function anchorLine(seal: Seal): string {
   return JSON.stringify(Object.fromEntries(fields))
 }
 
-const numberText = z.string().regex(/^(?:0|[1-9]\d{0,18})$/)
-const hashText = z.string().regex(/^[0-9a-f]{64}$/)
-
-const anchorShape = z.strictObject({
-  number: numberText,
-  after: numberText,
-  last: numberText,
-  journals: numberText,
-  root: hashText,
-  previous: hashText,
-  sealedAt: z.string(),
-  hash: hashText,
-})
-
 /** @returns the seal, or what is wrong with the line */
 export function readAnchor(line: string): Seal | { fault: string } {
-  const read = anchorShape.safeParse(jsonOf(line))
+  const read = sealShape.safeParse(jsonOf(line))
   if (!read.success) return { fault: 'it is not a seal as "ledger seals export" writes it' }
   return hashSeal(read.data) === read.data.hash ? read.data : { fault: 'its hash does not match its fields' }
 }

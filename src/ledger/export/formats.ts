@@ -70,108 +70,88 @@ function transferOf({ leg, debit, credit, asset, amount }: ExportedTransfer) {
   }
 }
 
-const columns = [
-  'journal_id',
-  'leg',
-  'posting_key',
-  'kind',
-  'deposit_id',
-  'reverses',
-  'event_at',
-  'recorded_at',
-  'period',
-  'belongs_to',
-  'account',
-  'asset_symbol',
-  'asset',
-  'amount',
-  'amount_base',
-  'reason',
-]
+/** One side of a transfer. */
+type EntrySide = { leg: number; account: string; asset: ExportedTransfer['asset']; amount: bigint }
+
+const entryColumns: Record<string, (journal: ExportedJournal, side: EntrySide) => string> = {
+  journal_id: ({ id }) => `${id}`,
+  leg: (_journal, { leg }) => `${leg}`,
+  posting_key: ({ postingKey }) => postingKey,
+  kind: ({ kind }) => kind,
+  deposit_id: ({ depositId }) => `${depositId ?? ''}`,
+  reverses: ({ reverses }) => `${reverses ?? ''}`,
+  event_at: ({ eventAt }) => eventAt,
+  recorded_at: ({ recordedAt }) => recordedAt,
+  period: ({ period }) => period,
+  belongs_to: monthOf,
+  account: (_journal, { account }) => account,
+  asset_symbol: (_journal, { asset }) => asset.symbol,
+  asset: (_journal, { asset }) => asset.key,
+  amount: (_journal, { asset, amount }) => formatAmount(amount, asset.decimals),
+  amount_base: (_journal, { amount }) => `${amount}`,
+  reason: ({ reason }) => reason ?? '',
+}
 
 /** One line for each side of a transfer, as in `accounting.entries`: debits positive, credits negative. */
 const entriesCsv: ExportFormat = {
   file: 'entries.csv',
-  head: csvLine(columns),
-  journal: (journal) => journal.transfers.map((transfer) => linesOf(journal, transfer)).join(''),
+  head: csvLine(Object.keys(entryColumns)),
+  journal: (journal) =>
+    journal.transfers
+      .flatMap(({ leg, debit, credit, asset, amount }): EntrySide[] => [
+        { leg, account: debit, asset, amount },
+        { leg, account: credit, asset, amount: -amount },
+      ])
+      .map((side) => csvLine(Object.values(entryColumns).map((column) => column(journal, side))))
+      .join(''),
   tail: () => '',
-}
-
-function linesOf(journal: ExportedJournal, { leg, debit, credit, asset, amount }: ExportedTransfer): string {
-  const before = [
-    `${journal.id}`,
-    `${leg}`,
-    journal.postingKey,
-    journal.kind,
-    `${journal.depositId ?? ''}`,
-    `${journal.reverses ?? ''}`,
-    journal.eventAt,
-    journal.recordedAt,
-    journal.period,
-    monthOf(journal),
-  ]
-  const side = (account: string, signed: bigint) =>
-    csvLine([
-      ...before,
-      account,
-      asset.symbol,
-      asset.key,
-      formatAmount(signed, asset.decimals),
-      signed.toString(),
-      journal.reason ?? '',
-    ])
-  return side(debit, amount) + side(credit, -amount)
 }
 
 type Chart = (account: string) => { code: string | null; name: string | null }
 
-/** Xero's template for manual journals, then QuickBooks Online's import. */
-const importColumns = [
-  '*Narration',
-  '*Date',
-  'Description',
-  '*AccountCode',
-  '*TaxRate',
-  '*Amount',
-  'JournalNo',
-  'JournalDate',
-  'AccountName',
-  'Debits',
-  'Credits',
-  'Currency',
-]
-
 /**
  * For Xero and QuickBooks. They allow one currency per journal, so a journal with several assets becomes one for each,
- * which balances by itself.
+ * which balances by itself. The columns are Xero's template for manual journals, then QuickBooks Online's import.
  */
 function journalCsv(chart: Chart): ExportFormat {
   return {
     file: 'journal-import.csv',
-    head: csvLine(importColumns),
+    head: csvLine([
+      '*Narration',
+      '*Date',
+      'Description',
+      '*AccountCode',
+      '*TaxRate',
+      '*Amount',
+      'JournalNo',
+      'JournalDate',
+      'AccountName',
+      'Debits',
+      'Credits',
+      'Currency',
+    ]),
     journal: (journal) => {
       const byAsset = [...Map.groupBy(journal.transfers, ({ asset }) => asset.key).values()]
-      return byAsset.map((transfers, place) => importLines(journal, { chart, transfers, place })).join('')
+      return byAsset
+        .map((transfers, place) =>
+          importLines({ ...journal, transfers }, `${journal.id}-${place + 1}`, chart),
+        )
+        .join('')
     },
     tail: () => '',
   }
 }
 
-type SingleAssetJournal = { chart: Chart; transfers: readonly ExportedTransfer[]; place: number }
-
-function importLines(journal: ExportedJournal, { chart, transfers, place }: SingleAssetJournal): string {
-  const number = `${journal.id}-${place + 1}`
+function importLines(journal: ExportedJournal, number: string, chart: Chart): string {
   const [year, month, day] = bookedOn(journal).split('-')
-  const narration = `${number} ${journal.kind}`
   const lateness = monthOf(journal) === journal.period ? '' : `, belongs to ${monthOf(journal)}`
-  const description = `${journal.reason ?? journal.postingKey}${lateness}`
-  const side = (account: string, { asset, amount }: ExportedTransfer, isDebit: boolean) => {
+  const line = (account: string, { asset, amount }: ExportedTransfer, isDebit: boolean) => {
     const { code, name } = chart(account)
     const plain = formatAmount(amount, asset.decimals)
     return csvLine([
-      narration,
+      `${number} ${journal.kind}`,
       `${day}/${month}/${year}`,
-      description,
+      `${journal.reason ?? journal.postingKey}${lateness}`,
       code ?? '',
       'Tax Exempt',
       isDebit ? plain : `-${plain}`,
@@ -183,8 +163,8 @@ function importLines(journal: ExportedJournal, { chart, transfers, place }: Sing
       asset.commodity,
     ])
   }
-  return transfers
-    .map((transfer) => side(transfer.debit, transfer, true) + side(transfer.credit, transfer, false))
+  return journal.transfers
+    .map((transfer) => line(transfer.debit, transfer, true) + line(transfer.credit, transfer, false))
     .join('')
 }
 

@@ -21,6 +21,7 @@ export const beancount: ExportFormat = {
   journal: (journal) =>
     [
       `${dayOf(journal)} * ${quoted(journal.kind)}`,
+      `  journal: "${journal.id}"`,
       ...metadataOf(journal).map(([name, value]) => `  ${name}: ${quoted(value)}`),
       ...journal.transfers.flatMap(beancountPostings),
       '\n',
@@ -30,7 +31,6 @@ export const beancount: ExportFormat = {
 
 function metadataOf(journal: ExportedJournal): [string, string][] {
   const all: [string, string | bigint | null][] = [
-    ['journal', journal.id],
     ['posting_key', journal.postingKey],
     ['event_at', journal.eventAt],
     ['recorded_at', journal.recordedAt],
@@ -151,15 +151,7 @@ export const hledger: ExportFormat = {
 }
 
 function tagsOf(journal: ExportedJournal): string[] {
-  return [
-    `posting-key:${hledgerText(journal.postingKey)}`,
-    `event-at:${journal.eventAt}`,
-    `recorded-at:${journal.recordedAt}`,
-    `period:${journal.period}`,
-    ...(journal.depositId === null ? [] : [`deposit:${journal.depositId}`]),
-    ...(journal.reverses === null ? [] : [`reverses:${journal.reverses}`]),
-    ...(journal.reason === null ? [] : [`reason:${hledgerText(journal.reason)}`]),
-  ]
+  return metadataOf(journal).map(([name, value]) => `${name.replace('_', '-')}:${hledgerText(value)}`)
 }
 
 function hledgerPostings({ debit, credit, asset, amount }: ExportedTransfer): string[] {
