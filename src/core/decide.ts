@@ -178,10 +178,10 @@ function deliveryFacts(evidence: DepositEvidence): LegFacts | null {
   return { ...leg, address: leg.to, amount: total(legs), fee: stated?.fee ?? null }
 }
 
-type Take<Item> = (keys: readonly (string | null)[], isTaken: (item: Item) => boolean) => Item[]
+type ItemTaker<Item> = (keys: readonly (string | null)[], isTaken: (item: Item) => boolean) => Item[]
 
 /** Each item is taken once. It is found by its key, so that a large group is not searched for each deposit. */
-function takerOf<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): Take<Item> {
+function takerOf<Item>(items: readonly Item[], keyOf: (item: Item) => string | null): ItemTaker<Item> {
   const free = Map.groupBy(items, keyOf)
   return (keys, isTaken) =>
     keys.flatMap((key) => {

@@ -82,7 +82,10 @@ type Kind = [string, KindEntry]
 
 const kinds: readonly Kind[] = Object.entries(mismatchKinds)
 
-function summaryOf([kind, { severity, responsible, loss, endsBy, mayBeLate, actWithinHours }]: Kind): string[] {
+function summaryOf([
+  kind,
+  { severity, responsible, loss, endsBy, mayBeLate, actWithinHours },
+]: Kind): string[] {
   const ending = mayBeLate ? `${endsBy}, may only be late` : endsBy
   return [`[\`${kind}\`](#${kind})`, severity, responsible, loss, ending, `${actWithinHours} h`]
 }

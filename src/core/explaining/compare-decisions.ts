@@ -25,9 +25,11 @@ const nothing: VerdictSummary = { state: null, mismatches: [], journals: [] }
 
 export function compareDecisions(earlier: GroupVerdict, later: GroupVerdict): VerdictChange[] {
   const [before, after] = [new Map(summariesOf(earlier)), new Map(summariesOf(later))]
-  return [...new Map([...before, ...after])].flatMap(([key, { summary: _, ...subject }]) => {
+  return [...new Map([...before, ...after])].flatMap(([key, { id, serviceId, transfer }]) => {
     const change = {
-      ...subject,
+      id,
+      serviceId,
+      transfer,
       before: before.get(key)?.summary ?? nothing,
       after: after.get(key)?.summary ?? nothing,
     }
