@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
+import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import { assetKey, type NetworkReading, type NetworkSettings, parseAddress } from '../../../src/core/asset.ts'
@@ -7,7 +7,7 @@ import { type BalanceProofResult, proveBalances } from '../../../src/jobs/chain/
 import { scanNetwork } from '../../../src/jobs/chain/scan.ts'
 import { pinAssets } from '../../../src/store/assets.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
-import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
+import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at } from '../../support/evidence.ts'
 import { base, evmSettings } from '../../support/evm-watch.ts'
@@ -78,41 +78,6 @@ async function unexplained(): Promise<unknown[]> {
     where kind = 'unexplained_balance' and cleared_at is null order by asset`.execute(books.db)
   return rows
 }
-
-test('payments that leave a trace anywhere are explained', async () => {
-  await proveNow('never')
-  await token.send(depositor as Hex, 5n)
-  await send({ to: depositor as Hex, value: 6n })
-  expect(await proveNow('never')).toMatchObject({ read: 9, stored: 0, problems: [] })
-  expect(await unexplained()).toEqual([])
-  const { rows } = await sql`
-    select asset, balance - opening as change from balance_point where balance > opening order by asset`.execute(
-    books.db,
-  )
-  expect(rows).toEqual([
-    { asset: assetKey(base, parseAddress('evm', token.address)), change: '5' },
-    { asset: coin, change: '6' },
-  ])
-})
-
-test('what the address itself sent, with the fees it bore, is explained', async () => {
-  const address = depositor as Hex
-  await anvil.client.impersonateAccount({ address })
-  await send({ to: address, value: 10n ** 18n })
-  await token.send(address, 100n)
-  await proveNow('never')
-  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [rich.address, 40n] })
-  await anvil.client.sendTransaction({ account: address, to: token.address, data, gas: 200_000n })
-  await anvil.client.sendTransaction({ account: address, to: rich.address, value: 3n, gas: 21_000n })
-  // It fails, and costs its fee all the same.
-  await anvil.client.sendTransaction({ account: address, to: token.address, value: 1n, gas: 100_000n })
-  expect(await proveNow('never')).toMatchObject({ problems: [], changes: [] })
-  const { rows } = await sql`select asset from chain_movement where change < 0 order by asset`.execute(
-    books.db,
-  )
-  expect(rows.length).toBeGreaterThanOrEqual(3)
-  expect(await unexplained()).toEqual([])
-})
 
 test('a payment that was proved and is no longer on the chain is no difference', async () => {
   await proveNow('never')
