@@ -145,36 +145,4 @@ describe.each([
     expect(await reported()).toEqual(['reconciled agrees agrees'])
     expect(await verify()).toBe(0)
   })
-
-  test('a payment from before its address was known is booked as soon as it is named', async () => {
-    await scan()
-    const paid = await chain.pay(deposit, 100n)
-    await chain.finalize(paid)
-    await scan()
-    await keepOwner()
-    await report('observed', paid)
-    expect(await verify()).toBe(1)
-    expect(await reported()).toEqual(['confirmed agrees absent'])
-  })
-
-  test('a transaction that failed is told of, and nothing is booked', async () => {
-    await keepOwner()
-    await scan()
-    const failed = await chain.fail(deposit)
-    await chain.finalize(failed)
-    await scan()
-    await report('observed', failed)
-    expect(await verify()).toBe(1)
-    expect(await reported()).toEqual(['observed absent absent tx_failed'])
-    expect(await books.db.selectFrom('ledger_journal').selectAll().execute()).toEqual([])
-  })
-
-  test('a transaction that nobody sent stays unproved', async () => {
-    await keepOwner()
-    await scan()
-    const sent = await chain.pay(deposit, 100n)
-    await report('observed', `${sent.slice(0, -4)}${sent.endsWith('1111') ? '2222' : '1111'}` as TxId)
-    expect(await verify()).toBe(0)
-    expect(await reported()).toEqual(['observed absent absent'])
-  })
 })
