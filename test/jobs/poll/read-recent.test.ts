@@ -126,12 +126,3 @@ test('of pages that never end each run reads some, and the full reading and what
   expect(listing.asked).toEqual(['/v1/proxies/deposits/dep_2'])
   expect(await succeeded()).toEqual(before)
 })
-
-test('a position of a version that knew no windows is gone on from', async () => {
-  await listedBy(since)
-  const { window: _, ...known } = await poll()
-  const cursor = JSON.stringify({ ...known, sweep: { startedAt: 0, mark: null, pages: 9 } })
-  await books.db.updateTable('stream').set({ cursor }).execute()
-  listing.records = listedRecords(3)
-  expect(await poll()).toMatchObject({ readAt: at(clock).getTime(), window: null, sweep: null, sweptAt: 0 })
-})
