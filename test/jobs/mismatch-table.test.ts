@@ -4,10 +4,7 @@ import { type MismatchKind, mismatchKinds, type UnreadableKind } from '../../src
 import { replayKept } from '../../src/jobs/books/replay.ts'
 import type { Profile } from '../../src/provider/profile/profile-schema.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
-import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
-import { workOnCases } from '../../src/store/mismatches/cases.ts'
-import { clearMismatches, openMismatches } from '../../src/store/mismatches/mismatches.ts'
 import { readText } from '../docs/pages.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { at, webhook } from '../support/evidence.ts'
@@ -81,30 +78,6 @@ describe.each(Object.entries(unreadable))('%s', (kind, { opens, endedBy }) => {
     const deps = { ...books.deps, readClaim: createClaimReader(endedBy, vocabulary) }
     await replayKept(deps, { kinds: 'all', since: null }, () => undefined)
     expect(await openKinds('inbox/%')).toEqual([])
-  })
-})
-
-describe.each(Object.keys(mismatchKinds) as MismatchKind[])('%s', (kind) => {
-  const subject = `test/${kind}`
-  const hold = (detail: Record<string, string>) =>
-    inTransaction(books.db, (tx) => openMismatches(tx, [{ subject, kind, detail }]))
-
-  test('ends by a person with a reason, opens again by other evidence, and ends where it holds no more', async () => {
-    await hold({ said: 'one thing' })
-    expect(await openKinds(subject)).toEqual([kind])
-    const { rows } = await sql<{ id: bigint }>`select id from mismatch where subject = ${subject}`.execute(
-      books.db,
-    )
-    const ids = rows.map(({ id }) => id)
-    await inTransaction(books.db, (tx) =>
-      workOnCases(tx, ids, { actor: 'ana', action: 'resolved', text: 'paid by hand' }),
-    )
-    await hold({ said: 'one thing' })
-    expect(await openKinds(subject)).toEqual([])
-    await hold({ said: 'another' })
-    expect(await openKinds(subject)).toEqual([kind])
-    await inTransaction(books.db, (tx) => clearMismatches(tx, kind, [subject]))
-    expect(await openKinds(subject)).toEqual([])
   })
 })
 
