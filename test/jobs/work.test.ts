@@ -1,6 +1,5 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ServiceId } from '../../src/core/evidence.ts'
 import { applyPending } from '../../src/jobs/books/apply.ts'
 import type { WorkDeps } from '../../src/jobs/work.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
@@ -8,7 +7,6 @@ import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
 import { workOnCases } from '../../src/store/mismatches/cases.ts'
 import { type Books, late } from '../support/books.ts'
-import { countStatements } from '../support/count-statements.ts'
 import { at, base, claim, delivery, payment, txId, walletAddress, webhook } from '../support/evidence.ts'
 import { evmNetwork } from '../support/made-up-networks.ts'
 import { ownProfile } from '../support/profile.ts'
@@ -84,33 +82,6 @@ test('everything there is to do is done without a queue', async () => {
   await work().all()
   expect(await states()).toEqual(['reconciled'])
   expect(reported.filter((one) => one.startsWith('wake'))).toEqual([])
-})
-
-/** Applies a batch of so many deposits, every second of them delivered. */
-async function statementsFor(deposits: number): Promise<number> {
-  for (let place = 0; place < deposits; place++) {
-    const [pay, forward] = [txId(`p${deposits}${place}`), txId(`f${deposits}${place}`)]
-    const said = {
-      serviceId: `dep_${deposits}_${place}` as ServiceId,
-      deposit: { tx: pay },
-      settlement: { tx: forward },
-    }
-    await books.receive(
-      claim(said),
-      payment({ tx: pay }),
-      ...(place % 2 === 0 ? [delivery({ tx: forward })] : []),
-    )
-  }
-  const { db, count } = countStatements(books.db)
-  const applied = await applyPending({ ...books.deps, db })
-  expect(applied).toMatchObject({ groups: deposits })
-  return count()
-}
-
-test('a batch of two hundred deposits takes no more statements than one of two', async () => {
-  const few = await statementsFor(2)
-  expect(few).toBeGreaterThan(10)
-  expect(await statementsFor(200)).toBe(few)
 })
 
 test('hostile words of the service end as named mismatches, and what stands beside them is applied', async () => {
