@@ -6,7 +6,7 @@ import { applyPending } from '../../../src/jobs/books/apply.ts'
 import { proposeMatches } from '../../../src/jobs/books/propose-matches.ts'
 import { listProposals } from '../../../src/store/books/proposals.ts'
 import { countStatements } from '../../support/count-statements.ts'
-import { at, claim, delivery, payment, policy, txId } from '../../support/evidence.ts'
+import { at, claim, delivery, payment, txId } from '../../support/evidence.ts'
 import {
   again,
   delivered,
@@ -59,21 +59,6 @@ describe('a payment that nothing names', () => {
     expect(await rows()).toEqual(first)
   })
 
-  test('and a claim that names a transaction which is not there are proposed, with a lower score', async () => {
-    await books.hold(unkeyed({ deposit: { tx: txId('replaced') } }), payment())
-    await books.run()
-    expect(await listProposals(books.db, { limit: 10 })).toMatchObject([{ score: 90 }])
-  })
-
-  test.each<[string, Parameters<typeof claim>[0]]>([
-    ['another amount', { deposit: { ...noKey, amount: 1n as Amount } }],
-    ['a time that is weeks away', { occurredAt: at(8 * 24 * 60) }],
-  ])('is not proposed for a claim of %s', async (_name, changes) => {
-    await books.hold(unkeyed(changes), payment())
-    await books.run()
-    expect(await books.states()).toEqual({})
-  })
-
   test('is not proposed while the service may still name it', async () => {
     const deps = { ...books.deps, now: () => at(10) }
     await books.receive(unkeyed(), payment())
@@ -88,25 +73,6 @@ describe('a delivery that nothing names', () => {
     await books.hold(undelivered(), payment(), delivery())
     expect(await books.open()).toContain('settlement_unreported')
     await books.run()
-    expect(await books.states()).toEqual({ [delivered]: 'proposed' })
-  })
-
-  test('is proposed by the fee of the policy where the service states no amount', async () => {
-    await books.hold(
-      undelivered({ settlement: { tx: null, amount: null, fee: null } }),
-      payment(),
-      delivery(),
-    )
-    await books.run()
-    expect(await books.states()).toEqual({})
-    const fee = {
-      kind: 'band' as const,
-      lowBps: 9,
-      highBps: 11,
-      sample: 50,
-      units: { paid: 1n, delivered: 1n },
-    }
-    await books.run({ ...books.deps.rules, policy: { ...policy, fee } })
     expect(await books.states()).toEqual({ [delivered]: 'proposed' })
   })
 
