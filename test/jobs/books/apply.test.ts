@@ -79,15 +79,6 @@ test('three sources and two legs become one reconciled deposit with two journals
   expect(await balances()).toEqual(booked)
 })
 
-test('one source at a time, in any order, comes to the same books', async () => {
-  for (const one of [delivery(), payment({ stage: 'seen' }), webhook(), claim(), payment()]) {
-    await receive(one)
-    await applyPending(deps)
-  }
-  expect(await deposits()).toMatchObject([{ state: 'reconciled' }])
-  expect(await balances()).toEqual(booked)
-})
-
 test('applying the same evidence again books nothing', async () => {
   await receive(webhook(), claim(), payment(), delivery())
   await applyPending(deps)
@@ -95,18 +86,6 @@ test('applying the same evidence again books nothing', async () => {
     db,
   )
   expect(await applyPending(deps)).toMatchObject({ journals: 0, mismatches: [] })
-  expect(await balances()).toEqual(booked)
-})
-
-test('what was told under an id and what was seen on chain become one deposit when a record links them', async () => {
-  await receive(webhook({ deposit: { tx: null, index: null }, settlement: { tx: null } }))
-  await applyPending(deps)
-  await receive(payment())
-  await applyPending(deps)
-  expect(await deposits()).toHaveLength(2)
-  await receive(claim(), delivery())
-  await applyPending(deps)
-  expect(await deposits()).toMatchObject([{ state: 'reconciled', service_id: 'dep_1' }])
   expect(await balances()).toEqual(booked)
 })
 
