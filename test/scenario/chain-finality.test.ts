@@ -110,11 +110,6 @@ async function scannedAgain(): Promise<void> {
 const timesAsked = (): number =>
   [...first.calls, ...second.calls].filter(({ params }) => params[0] === 'finalized').length
 
-const rewinds = async (): Promise<string | undefined> => {
-  const metrics = await (await fetch(`${world.daemon.opsUrl}/metrics`)).text()
-  return /^depositd_chain_reorgs_total\{.*$/m.exec(metrics)?.[0]
-}
-
 async function hold(): Promise<void> {
   await makeFinal()
   const watched = { network: 'base', rpcUrl: anvil.url, address: depositor, token: token.address }
@@ -194,30 +189,6 @@ test('what the service names is read at once where scans cannot come to it, and 
   await hold()
 })
 
-test.each<[string, () => Promise<Answer>]>([
-  ['a lower block', async () => finalAt((await finalHead()) - 8n)],
-  ['no block at all', () => Promise.resolve({ result: null })],
-])('finality that moves back to %s takes nothing back, and books nothing more', async (_where, answer) => {
-  await anvil.mine(10)
-  const before = await pay()
-  await makeFinal()
-  await untilIs(before, 'confirmed deposit')
-  const [cursor, changes] = [await world.cursor('base'), await rewinds()]
-  bothSay(await answer())
-  const tx = await pay()
-  await anvil.mine(5)
-  await untilIs(tx, 'observed')
-  await scannedAgain()
-  expect(await stateOf(tx)).toEqual(['observed'])
-  expect(await stateOf(before)).toEqual(['confirmed deposit'])
-  expect(await world.cursor('base')).toEqual(cursor)
-  expect(await rewinds()).toBe(changes)
-  bothSay(undefined)
-  await untilIs(tx, 'confirmed deposit')
-  await hold()
-  expect(await stateOf(before)).toEqual(['confirmed deposit'])
-})
-
 test('finality that moves back, and the history that was final changes: what is gone is reversed', async () => {
   await makeFinal()
   const fork = await anvil.client.getBlockNumber()
@@ -229,14 +200,5 @@ test('finality that moves back, and the history that was final changes: what is 
   await anvil.mine(2)
   await untilIs(tx, 'orphaned deposit reversal')
   bothSay(undefined)
-  await hold()
-})
-
-test('where the preferred node loses the tag, the next one is read', async () => {
-  await makeFinal()
-  first.behave(says(noTag))
-  const tx = await pay()
-  await makeFinal()
-  await untilIs(tx, 'confirmed deposit')
   await hold()
 })
