@@ -15,19 +15,20 @@ import { startWorld, type World } from '../support/world.ts'
 const withinMs = 120_000
 
 const stack = new AsyncDisposableStack()
+let folder: string
 let world: World
 let http: Program
 let worker: Program
 
 /** Two programs as the compose file starts them: one takes webhooks, the other does everything else. */
 beforeAll(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'depositd-apart-'))
+  folder = await mkdtemp(join(tmpdir(), 'depositd-apart-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const redis = redisInstalled() ? await startRedis() : null
   stack.defer(() => redis?.stop())
   world = await startWorld({ networks: ['base', 'arbitrum'], ...(redis && { queueUrl: redis.url }) }, stack)
   await world.daemon.stop()
-  const two = await Promise.all(['http', 'worker,scheduler'].map((roles) => start(folder, roles)))
+  const two = await Promise.all(['http', 'worker,scheduler'].map(start))
   ;[http = http, worker = worker] = two
 })
 afterAll(async () => {
@@ -37,7 +38,7 @@ afterAll(async () => {
 
 type Program = { program: EmbeddedProgram; ops: string; environment: Record<string, string> }
 
-async function start(folder: string, roles: string): Promise<Program> {
+async function start(roles: string): Promise<Program> {
   const environment = { ...world.environment, OPS_HOST: loopback, OPS_PORT: String(await freePort()) }
   const program = spawnProgram(folder, ['start', '--roles', roles], environment)
   return { program, environment, ops: `http://${loopback}:${environment.OPS_PORT}` }
@@ -78,6 +79,18 @@ test('beside them doctor finds nothing that is not well', async () => {
   expect(findings.find(({ check }) => check === 'final base')?.says).toMatch(/^height \d+; read up to \d+$/)
 })
 
+test('each logs JSON lines that hold no secret', () => {
+  const { SERVICE_API_KEY = '', WEBHOOK_SECRETS = '', DATABASE_URL = '' } = world.environment
+  const secrets = [SERVICE_API_KEY, WEBHOOK_SECRETS, new URL(DATABASE_URL).password]
+  expect(secrets).not.toContain('')
+  for (const { program } of [http, worker]) {
+    const lines = program.output().trim().split('\n')
+    expect(lines.length).toBeGreaterThan(1)
+    for (const line of lines) expect(() => JSON.parse(line) as unknown).not.toThrow()
+    for (const secret of secrets) expect(program.output()).not.toContain(secret)
+  }
+})
+
 test('without the worker webhooks are still taken, and both say what is missing', async () => {
   expect(await worker.program.end('SIGTERM')).toBe(0)
   // As if it had been gone for long; where all went fast, it has given no sign of life yet.
@@ -89,4 +102,13 @@ test('without the worker webhooks are still taken, and both say what is missing'
   expect(answer?.warnings.map(({ part }) => part)).toEqual(['scheduler', 'worker'])
   expect(answer).toMatchObject({ status: 200, ready: true, unready: [] })
   expect(await http.program.end('SIGTERM')).toBe(0)
+})
+
+test('every error of the settings is named at once, with exit status 2', async () => {
+  const { RPC_BASE: _, ...others } = world.environment
+  const bad = { ...others, RPC_BASS: 'http://127.0.0.1:1', HTTP_PORT: '80a', WEBHOOK_SECRETS: '' }
+  const refused = spawnProgram(folder, ['start'], bad)
+  expect(await refused.ended).toBe(2)
+  for (const name of ['RPC_BASS', 'HTTP_PORT', 'WEBHOOK_SECRETS']) expect(refused.output()).toContain(name)
+  expect(refused.output()).not.toContain('    at ')
 })
