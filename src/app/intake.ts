@@ -24,6 +24,9 @@ const settingsEveryMs = 2000
 /** A wake-up costs as much as several webhooks, and covers every webhook that arrived meanwhile. */
 const wakeEveryMs = 20
 
+/** Of deliveries that fail verification. */
+const quarantineBounds = { rowsMax: 10_000, bytesMax: 64_000_000 }
+
 type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
 
 /** @throws Fault `settings_bad` if a secret or a key does not fit the scheme */
@@ -50,7 +53,6 @@ export async function composeIntake(
   settings: Settings,
   { db, queue, observer, log, webhooks, tracing }: AppIntakeDeps,
 ): Promise<Intake> {
-  const { trustedProxies, connectionsPerSource, quarantine: bounds } = settings.intake
   const writer = createInboxWriter({
     async store(rows) {
       const stored = await storeWebhooks(db, rows)
@@ -61,7 +63,7 @@ export async function composeIntake(
     ...writerLimits,
   })
   const quarantine = createQuarantine({
-    store: (rows) => keepQuarantined(db, rows, bounds),
+    store: (rows) => keepQuarantined(db, rows, quarantineBounds),
     limits: quarantineLimits,
     onDropped: observer.quarantineDropped,
     onError: (error) => logEvent(log, 'quarantine_not_stored', { err: error }),
@@ -72,8 +74,8 @@ export async function composeIntake(
   )
   const intake = await startIntake({
     ...settings.http,
-    trustedProxies,
-    limits: { ...intakeLimits, connectionsPerSourceMax: connectionsPerSource },
+    ...settings.intake,
+    limits: intakeLimits,
     verify: webhooks.verify,
     signing: webhooks.signing,
     secrets: webhooks.secrets,

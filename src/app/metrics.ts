@@ -56,9 +56,12 @@ export function composeGauges(
   return { read, [Symbol.asyncDispose]: () => db.destroy() }
 }
 
+/** Between the opening of two mismatches of one cause. */
+const causeWithinMs = 3_600_000
+
 export function withCauses({ cases, ...gauges }: StoreGauges, alerts: AlertRules): Live {
   const now = new Date()
-  const causes = causesOf(cases, alerts.causeWithinMs).map(({ cases: held, ...cause }) => ({
+  const causes = causesOf(cases, causeWithinMs).map(({ cases: held, ...cause }) => ({
     ...cause,
     count: held.reduce((sum, { count }) => sum + count, 0),
     callsForPeople: needsAlert({ ...cause, cases: held }, alerts, now),

@@ -103,7 +103,6 @@ function readPair(
 const decimalForm = 'must be a decimal in quotes, like "3000.5"'
 const decimal = z.string(decimalForm).regex(/^\d{1,30}(\.\d{1,30})?$/, decimalForm)
 const basisPoints = z.int().min(0).max(9999)
-const some = duration.refine((time) => time > 0, 'must be longer than 0')
 const count = z.int().positive()
 
 /** Settings that are neither secrets nor server URLs. Everything has a default. */
@@ -115,8 +114,6 @@ const schema = z.strictObject({
       prices: z.record(z.string(), decimal).default({}),
       feeBasisPoints: basisPoints.default(0),
       spreadBasisPoints: basisPoints.default(0),
-      readEvery: some.prefault('10s'),
-      staleAfter: some.prefault('1m'),
     })
     .prefault({}),
   sweep: z
@@ -130,15 +127,10 @@ const schema = z.strictObject({
     .strictObject({
       requestsPerSecond: count.default(1000),
       requestsAtOnce: count.default(5000),
-      headersWithin: some.prefault('10s'),
-      requestWithin: some.prefault('30s'),
-      idle: some.prefault('60s'),
-      connections: count.default(1000),
     })
     .prefault({}),
   webhooks: z.strictObject({ allowPrivate: z.boolean().default(false) }).prefault({}),
-  pollEvery: some.prefault('2s'),
-  replaceAfter: some.prefault('2m'),
+  pollEvery: duration.refine((time) => time > 0, 'must be longer than 0').prefault('2s'),
 })
 
 type ServiceFile = z.output<typeof schema>

@@ -29,26 +29,13 @@ const alertsSection = z
     /** In units of the asset. An asset not listed has no such limit. */
     lossAbove: z.record(z.string(), units).default({}),
     after: duration.prefault('5m'),
-    causeWithin: duration.prefault('1h'),
   })
   .prefault({})
 
 const network = z.string().refine(isNetwork, 'must be an address, or a network like 10.0.0.0/8 or fd00::/8')
 
-const intakeSection = z
-  .strictObject({
-    /** Their `X-Forwarded-For` is trusted. */
-    trustedProxies: z.array(network).default([]),
-    /** Trusted proxies have no such limit. */
-    connectionsPerSource: z.int().min(1).max(4096).default(1024),
-    quarantine: z
-      .strictObject({
-        rows: z.int().min(0).max(1_000_000).default(10_000),
-        megabytes: z.int().min(0).max(10_000).default(64),
-      })
-      .prefault({}),
-  })
-  .prefault({})
+/** `X-Forwarded-For` of these is trusted. */
+const intakeSection = z.strictObject({ trustedProxies: z.array(network).default([]) }).prefault({})
 
 function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
@@ -80,9 +67,7 @@ const schema = z
         /** The asset in which a StableWallet is credited. */
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
         profile: z.string().min(1).default('depositd'),
-        request: z
-          .strictObject({ timeout: duration.prefault('15s'), attempts: z.int().min(1).max(10).default(3) })
-          .prefault({}),
+        timeout: duration.prefault('15s'),
       })
       .prefault({}),
     webhooks: webhookSection,

@@ -29,7 +29,8 @@ export type Settings = {
   queueUrl: string
   service: ServiceApiSettings
   webhooks: WebhookAuthSettings
-  intake: IntakeLimitSettings
+  /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
+  intake: { trustedProxies: readonly string[] }
   networks: readonly NetworkSettings[]
   /** Default: the height that is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
@@ -66,14 +67,6 @@ export type ServiceApiSettings = {
   apiKey: string
   profilePath: string
   timeoutMs: number
-  attemptsMax: number
-}
-
-export type IntakeLimitSettings = {
-  /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
-  trustedProxies: readonly string[]
-  connectionsPerSource: number
-  quarantine: { rowsMax: number; bytesMax: number }
 }
 
 export type HttpBindAddress = { host: string; port: number }
@@ -132,8 +125,7 @@ function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settin
     url: reader.url('SERVICE_URL', httpSchemes),
     apiKey: reader.text('SERVICE_API_KEY'),
     profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
-    timeoutMs: file?.service.request.timeout ?? 0,
-    attemptsMax: file?.service.request.attempts ?? 0,
+    timeoutMs: file?.service.timeout ?? 0,
   }
 }
 
@@ -160,12 +152,8 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   const starts = networks.flatMap(({ name, startHeight }) =>
     startHeight === undefined ? [] : [[name as NetworkName, BigInt(startHeight)] as const],
   )
-  const { quarantine } = intake
   return {
-    intake: {
-      ...intake,
-      quarantine: { rowsMax: quarantine.rows, bytesMax: quarantine.megabytes * 1_000_000 },
-    },
+    intake,
     startHeights: new Map(starts),
     creditAsset: creditAssetOf(service),
     senders: new Set(senders),
@@ -176,7 +164,6 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     alerts: {
       lossAbove: new Map(Object.entries(alerts.lossAbove)),
       afterMs: alerts.after,
-      causeWithinMs: alerts.causeWithin,
     },
     schedule,
     valuation: valuation && { currency: valuation.currency, maxAgeMs: valuation.maxAge },
@@ -196,9 +183,8 @@ export function createSettingsReader(
   readText: (path: string) => string,
 ): () => Settings {
   const named = followedNames.map((name) => environment[name]).filter((path) => path !== undefined)
-  const texts = new Map<string, string>()
+  let texts = new Map<string, string>()
   let settings: Settings | null = null
-
   const textOf = (path: string): string => {
     try {
       return readText(path)
@@ -206,17 +192,15 @@ export function createSettingsReader(
       return ''
     }
   }
-  const remember = (path: string): string => {
-    const text = readText(path)
-    texts.set(path, text)
-    return text
-  }
   return () => {
     if (settings !== null && [...texts].every(([path, text]) => textOf(path) === text)) return settings
     settings = null
-    texts.clear()
-    for (const path of named) texts.set(path, textOf(path))
-    settings = parseSettings(environment, remember)
+    texts = new Map(named.map((path) => [path, textOf(path)]))
+    settings = parseSettings(environment, (path) => {
+      const text = readText(path)
+      texts.set(path, text)
+      return text
+    })
     return settings
   }
 }

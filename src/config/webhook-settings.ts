@@ -71,20 +71,18 @@ export function parseSecrets(text: string, faults: string[]): SecretSetting[] {
   })
 }
 
-const entryForm = /^([^]*?)((?:\s+not-(?:before|after)=\S*)*)$/
+const entryForm = /^([^]*?)(?:\s+not-before=(\S*))?(?:\s+not-after=(\S*))?$/
 
 function parseSecret(entry: string): { secret: SecretSetting; problem: string | null } {
-  const [, text = '', bounds = ''] = entryForm.exec(entry) ?? []
-  const secret = { text, notBefore: boundOf(bounds, 'not-before'), notAfter: boundOf(bounds, 'not-after') }
-  return { secret, problem: problemOf(secret, bounds) }
+  const [, text = '', from, until] = entryForm.exec(entry) ?? []
+  const secret = { text, notBefore: boundOf(from), notAfter: boundOf(until) }
+  return { secret, problem: problemOf(secret) }
 }
 
-function problemOf({ text, notBefore, notAfter }: SecretSetting, bounds: string): string | null {
+function problemOf({ text, notBefore, notAfter }: SecretSetting): string | null {
   // A misspelt bound would otherwise become part of the secret.
   if (/\snot-?\w*\s*=/i.test(text))
-    return 'takes not-before=TIME and not-after=TIME, each once, after the secret'
-  if ((bounds.match(/not-before/g) ?? []).length > 1 || (bounds.match(/not-after/g) ?? []).length > 1)
-    return 'has a bound more than once'
+    return 'must be the secret, then not-before=TIME, then not-after=TIME, the times being optional'
   if ([notBefore, notAfter].some((time) => time !== null && Number.isNaN(time.getTime())))
     return 'needs a time like 2026-12-01T00:00:00Z as its bound'
   const isNever = notBefore !== null && notAfter !== null && notAfter <= notBefore
@@ -93,10 +91,8 @@ function problemOf({ text, notBefore, notAfter }: SecretSetting, bounds: string)
 
 const timeForm = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)$/
 
-function boundOf(bounds: string, name: 'not-before' | 'not-after'): Date | null {
-  const [, text] = new RegExp(`\\s${name}=(\\S*)`).exec(bounds) ?? []
-  if (text === undefined) return null
-  return new Date(timeForm.test(text) ? text : Number.NaN)
+function boundOf(text: string | undefined): Date | null {
+  return text === undefined ? null : new Date(timeForm.test(text) ? text : Number.NaN)
 }
 
 export const schemeNames = [

@@ -67,7 +67,6 @@ export type AlertRules = {
   lossAbove: Limits
   /** How long a case is open before it raises an alert. */
   afterMs: number
-  causeWithinMs: number
 }
 
 /** Kinds that need action this soon raise an alert at once and at any loss. */

@@ -124,11 +124,7 @@ function createBreaker(now: () => Date): Breaker {
   }
 }
 
-type HttpSettings = {
-  url: string
-  apiKey: string
-  timeoutMs: number
-}
+type HttpSettings = Required<Omit<ProviderSettings, 'attemptsMax'>>
 
 /** `path` may include a query. */
 export type HttpRequest = { method: 'GET' | 'POST'; path: string; body?: object }
@@ -150,27 +146,31 @@ async function sendRequest(
 ): Promise<HttpResult> {
   const shown = (text: string) => withoutSecrets(text, settings)
   try {
-    const response = await send(settings, request)
-    const text = await readBounded(response)
+    const text = request.body && JSON.stringify(request.body)
+    const response = await send(settings, { ...request, text })
+    const answer = await readBounded(response)
     if (response.ok)
-      return { kind: 'answered', body: readJson(text, shown), link: response.headers.get('link') }
+      return { kind: 'answered', body: readJson(answer, shown), link: response.headers.get('link') }
     // Masks before truncating, so that no part of a secret remains.
-    return complaintOf(response, `${response.status} ${shown(text).slice(0, 300)}`, now())
+    return complaintOf(response, `${response.status} ${shown(answer).slice(0, 300)}`, now())
   } catch (error) {
     // Leaves out the cause: errors of fetch repeat headers and URLs.
     return { kind: 'failed', problem: shown(problemOf(error)), retryAfterMs: null }
   }
 }
 
-function send({ url, apiKey, timeoutMs }: HttpSettings, { method, path, body }: HttpRequest) {
+type SendSettings = Omit<HttpSettings, 'apiKey'> & { apiKey: string | null }
+type TextRequest = Pick<HttpRequest, 'method' | 'path'> & { text: string | undefined }
+
+function send({ url, apiKey, timeoutMs }: SendSettings, { method, path, text }: TextRequest) {
   return fetch(new URL(url.replace(/\/*$/, () => path)), {
     method,
     headers: {
-      'x-api-key': apiKey,
+      ...(apiKey !== null && { 'x-api-key': apiKey }),
       accept: 'application/json',
-      ...(body && { 'content-type': 'application/json' }),
+      ...(text !== undefined && { 'content-type': 'application/json' }),
     },
-    ...(body && { body: JSON.stringify(body) }),
+    ...(text !== undefined && { body: text }),
     // A redirect could send the key to another host.
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
@@ -231,33 +231,21 @@ export type KeyScope = 'read' | 'write' | 'refused' | 'unknown' | 'unasked'
  * Requests a creation with a body that is not JSON, so nothing is executed: a key without the right is
  * refused for that reason. `unknown` if the service checks the body first.
  */
-export async function probeScope(
-  service: { url: string; apiKey: string; timeoutMs: number },
-  creationPath: string,
-): Promise<KeyScope> {
-  const withKey = await statusOf(service, creationPath, { 'x-api-key': service.apiKey })
+export async function probeScope(service: HttpSettings, creationPath: string): Promise<KeyScope> {
+  const statusWith = (apiKey: string | null) => statusOf({ ...service, apiKey }, creationPath)
+  const withKey = await statusWith(service.apiKey)
   if (withKey === null) return 'unasked'
   if (withKey === 401) return 'refused'
   if (withKey === 403) return 'read'
-  const withoutKey = await statusOf(service, creationPath, {})
+  const withoutKey = await statusWith(null)
   const isKeyFirst = withoutKey === 401 || withoutKey === 403
   return isKeyFirst && (withKey === 400 || withKey === 422) ? 'write' : 'unknown'
 }
 
 /** Null if there was no answer. */
-async function statusOf(
-  { url, timeoutMs }: { url: string; timeoutMs: number },
-  path: string,
-  headers: Record<string, string>,
-): Promise<number | null> {
+async function statusOf(settings: SendSettings, path: string): Promise<number | null> {
   try {
-    const response = await fetch(new URL(url.replace(/\/*$/, () => path)), {
-      method: 'POST',
-      headers: { ...headers, 'content-type': 'application/json' },
-      body: '{',
-      redirect: 'error',
-      signal: AbortSignal.timeout(timeoutMs),
-    })
+    const response = await send(settings, { method: 'POST', path, text: '{' })
     await response.body?.cancel()
     return response.status
   } catch {

@@ -46,12 +46,11 @@ test('everything can be given, secrets by a file', async () => {
     environment[`${name}_FILE`] = path
   }
   const text = `
-quotes: { prices: { ETH/USDC: "3000.5" }, feeBasisPoints: 10, spreadBasisPoints: 5, readEvery: 5s, staleAfter: 2m }
+quotes: { prices: { ETH/USDC: "3000.5" }, feeBasisPoints: 10, spreadBasisPoints: 5 }
 sweep: { enabled: false, minimums: { base/USDC: "10" } }
-limits: { requestsPerSecond: 5, requestsAtOnce: 9, headersWithin: 1s, requestWithin: 2s, idle: 3s, connections: 4 }
+limits: { requestsPerSecond: 5, requestsAtOnce: 9 }
 webhooks: { allowPrivate: true }
 pollEvery: 500ms
-replaceAfter: 1h
 `
   const { config, faults } = readServiceSettings(environment, () => text)
   expect(faults).toEqual([])
@@ -65,12 +64,11 @@ replaceAfter: 1h
     networks: [{ rpcUrls: ['https://one.example', 'https://other.example'] }],
     logLevel: 'warn',
     file: {
-      quotes: { prices: { 'ETH/USDC': '3000.5' }, feeBasisPoints: 10, readEvery: 5000, staleAfter: 120_000 },
+      quotes: { prices: { 'ETH/USDC': '3000.5' }, feeBasisPoints: 10 },
       sweep: { enabled: false, minimums: { 'base/USDC': '10' } },
-      limits: { requestsPerSecond: 5, requestsAtOnce: 9, headersWithin: 1000, idle: 3000, connections: 4 },
+      limits: { requestsPerSecond: 5, requestsAtOnce: 9 },
       webhooks: { allowPrivate: true },
       pollEvery: 500,
-      replaceAfter: 3_600_000,
     },
   })
 })
@@ -130,7 +128,7 @@ test.each<[string, string, string]>([
   ],
   ['a fee of everything', 'quotes: { feeBasisPoints: 10000 }', 'quotes.feeBasisPoints: must be at most 9999'],
   ['a time of nothing', 'pollEvery: 0s', 'pollEvery: must be longer than 0'],
-  ['a limit of nothing', 'limits: { connections: 0 }', 'limits.connections: must be more than 0'],
+  ['a limit of nothing', 'limits: { requestsPerSecond: 0 }', 'limits.requestsPerSecond: must be more than 0'],
   ['an unknown key', 'sweeps: {}', 'the file: unknown key sweeps'],
   [
     'an unknown key of a network',
@@ -153,10 +151,7 @@ test('a file that cannot be read is named', () => {
 
 test('all faults are named at once, and no secret', () => {
   const seed = 'a seed that nobody may see'
-  const faults = faultsOf(
-    { SERVICE_SEED: seed, SERVICE_PORT: 'x', SERVICE_CONFIG: 'f' },
-    'limits: { idle: 5 }',
-  )
+  const faults = faultsOf({ SERVICE_SEED: seed, SERVICE_PORT: 'x', SERVICE_CONFIG: 'f' }, 'pollEvery: 5')
   expect(faults).toHaveLength(4)
   expect(faults.join()).not.toContain(seed)
 })

@@ -103,7 +103,6 @@ const rules: AlertRules = {
     ['base/USDT', '10'],
   ]),
   afterMs: 5 * minute,
-  causeWithinMs: 60 * minute,
 }
 
 const usdc = (units: bigint): Stake => ({

@@ -63,7 +63,7 @@ test('the defaults of the file are those of the page', () => {
     const value = parse(stated) as unknown
     file[section_] = key === undefined ? value : { ...(file[section_] as object | undefined), [key]: value }
   }
-  expect(Object.keys(file)).toEqual(['quotes', 'sweep', 'limits', 'webhooks', 'pollEvery', 'replaceAfter'])
+  expect(Object.keys(file)).toEqual(['quotes', 'sweep', 'limits', 'webhooks', 'pollEvery'])
   expect(parseServiceFile(stringify(file))).toEqual(parseServiceFile(''))
 })
 

@@ -57,10 +57,13 @@ function refuseHalfSet(names: readonly string[]): void {
   })
 }
 
+const priceTimes = { everyMs: 10_000, staleAfterMs: 60_000 }
+/** An EVM transaction that is in no block is then signed again, at a higher fee. */
+const replaceAfterMs = 120_000
+
 function settingsOf(config: ServiceConfig): DepositServiceSettings {
   const { file, tls, webhook, pricesUrl, databaseUrl, seed, host, port, networks } = config
   const { quotes, limits } = file
-  const { readEvery: everyMs, staleAfter: staleAfterMs, ...terms } = quotes
   return {
     databaseUrl,
     seed,
@@ -69,18 +72,12 @@ function settingsOf(config: ServiceConfig): DepositServiceSettings {
     networks,
     ...(tls === null ? {} : { tls }),
     rateLimit: { perSecond: limits.requestsPerSecond, burst: limits.requestsAtOnce },
-    limits: {
-      headersMs: limits.headersWithin,
-      requestMs: limits.requestWithin,
-      idleMs: limits.idle,
-      connectionsMax: limits.connections,
-    },
     apiKeys: [],
     webhooks: webhook === null ? [] : [webhook],
     allowPrivateWebhooks: file.webhooks.allowPrivate,
-    quotes: { ...terms, source: pricesUrl === null ? null : { url: pricesUrl, everyMs, staleAfterMs } },
+    quotes: { ...quotes, source: pricesUrl === null ? null : { url: pricesUrl, ...priceTimes } },
     sweep: file.sweep.enabled ? { minimums: file.sweep.minimums } : null,
-    replaceAfterMs: file.replaceAfter,
+    replaceAfterMs,
     faults: null,
     pollEveryMs: file.pollEvery,
   }
