@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Writable } from 'node:stream'
-import { parseDatabaseUrl } from '../config/environment-settings.ts'
+import { readFrom } from '../config/environment.ts'
+import { readDatabaseUrl } from '../config/environment-settings.ts'
 import { parseSettings, type Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { readSettings } from '../sandbox/settings-files.ts'
@@ -54,7 +55,7 @@ export async function withDatabase<Result>(
   work: (db: Database<Tables>) => Promise<Result>,
   queryTimeoutMs?: number,
 ): Promise<Result> {
-  const url = parseDatabaseUrl(attachedEnvironment(context))
+  const url = readFrom(attachedEnvironment(context), readDatabaseUrl)
   const db = openDatabase<Tables>({
     url,
     poolMax: 4,

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { bringUpToDate } from '../app/database.ts'
-import { parseLogLevel, parseStorageUrls } from '../config/environment-settings.ts'
+import { readFrom } from '../config/environment.ts'
+import { readLogLevel, readStorageUrls } from '../config/environment-settings.ts'
 import { redactorOf, secretsOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { Fault, messageOf } from '../core/errors.ts'
@@ -68,7 +69,7 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
   const { createScreen } = await import('./screen.ts')
   const screen = createScreen(context.stdout)
   const logFile = join(embeddedFolder, 'depositd.log')
-  const level = parseLogLevel(context.environment)
+  const level = readFrom(context.environment, readLogLevel)
   screen.say(`depositd ${version}, with everything it needs on this machine; data in ${embeddedFolder}/`)
   const unread = unreadFile(context.environment)
   if (unread !== null) screen.say(unread)
@@ -109,7 +110,7 @@ export function openDaemonLog(settings: Settings, readSettings: () => Settings, 
 }
 
 export async function runMigrations(context: Context, { json }: { json?: boolean }): Promise<void> {
-  const place = parseStorageUrls(attachedEnvironment(context))
+  const place = readFrom(attachedEnvironment(context), readStorageUrls)
   const applied = await bringUpToDate(place).catch(explainUnreachable)
   if (json === true) {
     printJson(context, { applied })

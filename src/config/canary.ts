@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { EnvironmentReader } from './environment.ts'
+import { isLoopback } from './environment-settings.ts'
 import { duration } from './yaml-file.ts'
 
 export const canarySection = z
@@ -31,8 +32,7 @@ export function readCanary(
 
 export function wouldShowSecret(scheme: string, address: string): boolean {
   const { protocol, hostname } = new URL(address)
-  const staysHere = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-  return scheme === 'shared-secret' && protocol !== 'https:' && !staysHere
+  return scheme === 'shared-secret' && protocol !== 'https:' && !isLoopback(hostname)
 }
 
 function hasNoPassword(text: string): boolean {

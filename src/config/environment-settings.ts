@@ -1,4 +1,4 @@
-import { type Environment, type EnvironmentReader, readFrom } from './environment.ts'
+import type { EnvironmentReader } from './environment.ts'
 
 export type StorageUrls = { databaseUrl: string; queueUrl: string }
 
@@ -22,17 +22,7 @@ function serverAndDatabase({ hostname, port, pathname }: URL): string {
   return `${hostname}:${port || '5432'}${pathname}`
 }
 
-/** @throws Fault `settings_bad` */
-export function parseStorageUrls(environment: Environment): StorageUrls {
-  return readFrom(environment, readStorageUrls)
-}
-
-/** @throws Fault `settings_bad` */
-export function parseDatabaseUrl(environment: Environment): string {
-  return readFrom(environment, readDatabaseUrl)
-}
-
-function readDatabaseUrl(reader: EnvironmentReader): string {
+export function readDatabaseUrl(reader: EnvironmentReader): string {
   return reader.url('DATABASE_URL', databaseSchemes)
 }
 
@@ -147,11 +137,6 @@ export type LogLevel = (typeof logLevels)[number]
 
 export function readLogLevel(reader: EnvironmentReader): LogLevel {
   return reader.choice('LOG_LEVEL', logLevels, 'info')
-}
-
-/** @throws Fault `settings_bad` */
-export function parseLogLevel(environment: Environment): LogLevel {
-  return readFrom(environment, readLogLevel)
 }
 
 export type OpsBindAddress = {

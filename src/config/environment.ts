@@ -103,9 +103,14 @@ export class EnvironmentReader {
     }
   }
 
-  /** A typo would silently leave a setting at its default. */
-  refuseUnknown(names: readonly string[], known: readonly string[]): void {
-    const unknown = names.filter((name) => !known.includes(name.replace(/_FILE$/, '')))
+  /**
+   * A typo would silently leave a setting at its default. Call this after all settings were read.
+   * @param form of the names that only this program uses, except for the foreign ones
+   */
+  refuseUnknown(form: RegExp, foreign: readonly string[] = []): void {
+    const known = [...this.#asked].filter((name) => form.test(name))
+    const isKnown = (name: string) => [...known, ...foreign].includes(name.replace(/_FILE$/, ''))
+    const unknown = Object.keys(this.#environment).filter((name) => form.test(name) && !isKnown(name))
     this.faults.push(...unknown.map((name) => `${name} is unknown; the settings are ${known.join(', ')}`))
   }
 

@@ -10,10 +10,6 @@ export type NetworkEntry = {
   assets: readonly { symbol: string; contract: string; decimals?: number | undefined }[]
 }
 
-export type NetworkPreset = NetworkEntry & {
-  assets: readonly { symbol: string; contract: string; decimals: number }[]
-}
-
 const ether = { symbol: 'ETH', contract: 'native', decimals: 18 }
 const wrappedEther = (contract: string) => ({ symbol: 'WETH', contract, decimals: 18 })
 
@@ -21,7 +17,7 @@ const wrappedEther = (contract: string) => ({ symbol: 'WETH', contract, decimals
  * Contracts as their issuers publish them (Circle, Tether, Base, Arbitrum and Wormhole bridges); native and bridged
  * USDC are different assets. Decimals are checked against the chain before anything is read.
  */
-export const knownNetworks: readonly NetworkPreset[] = [
+export const knownNetworks: readonly NetworkEntry[] = [
   {
     name: 'mainnet',
     family: 'evm',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { NetworkSettings } from '../core/asset.ts'
 import { type Environment, EnvironmentReader } from './environment.ts'
 import { type LogLevel, readLogLevel } from './environment-settings.ts'
-import { httpSchemes, networkList, readNetworks, rpcName } from './network-schema.ts'
+import { httpSchemes, networkList, readNetworks } from './network-schema.ts'
 import { duration, parseYaml } from './yaml-file.ts'
 
 export type ServiceConfig = {
@@ -19,18 +19,6 @@ export type ServiceConfig = {
   logLevel: LogLevel
 }
 
-const ownNames = [
-  'SERVICE_DATABASE_URL',
-  'SERVICE_SEED',
-  'SERVICE_CONFIG',
-  'SERVICE_HOST',
-  'SERVICE_PORT',
-  'SERVICE_TLS_CERT',
-  'SERVICE_TLS_KEY',
-  'SERVICE_PRICES_URL',
-  'SERVICE_WEBHOOK_URL',
-  'SERVICE_WEBHOOK_SECRET',
-]
 /** Settings of the daemon, another program, in the same environment. */
 const daemonsNames = ['SERVICE_URL', 'SERVICE_API_KEY']
 
@@ -65,10 +53,8 @@ export function readServiceSettings(
     file,
     logLevel: readLogLevel(reader),
   }
-  const names = serviceNamesIn(environment)
   // Networks are known only if the file can be read.
-  const checked = parsed.file === null ? names.filter((name) => !name.startsWith('RPC_')) : names
-  reader.refuseUnknown(checked, [...ownNames, ...file.networks.map(({ name }) => rpcName(name))])
+  reader.refuseUnknown(parsed.file === null ? /^SERVICE_/ : /^(SERVICE|RPC)_/, daemonsNames)
   reader.refuseTypos()
   return { config, faults: [...new Set(reader.faults)] }
 }

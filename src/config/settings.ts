@@ -91,10 +91,8 @@ export function parseSettings(environment: Environment, readText: (path: string)
   }
   reader.faults.push(...settings.networks.flatMap(quorumFaults))
   const canary = file && readCanary(reader, file)
-  if (file !== null) {
-    const names = Object.keys(environment).filter((name) => /^(DEPOSITD|RPC)_/.test(name))
-    reader.refuseUnknown(names, ['DEPOSITD_CONFIG', ...file.networks.map(({ name }) => rpcName(name))])
-  }
+  // Networks are known only if the file can be read.
+  reader.refuseUnknown(file === null ? /^DEPOSITD_/ : /^(DEPOSITD|RPC)_/)
   reader.refuseTypos()
   // Some settings are read twice, and report the same fault each time.
   const faults = [...new Set(reader.faults)]

@@ -20,26 +20,18 @@ export type InboxOutcome = 'stored' | 'duplicate' | 'conflicting'
 /** Returns the outcomes in order. Keys are unique. */
 export type StoreRows = (rows: readonly CoalescedWebhook[]) => Promise<readonly InboxOutcome[]>
 
-export type WriterLimits = {
-  flushRowsMax: number
-  /** A single row may exceed it. */
-  flushBytesMax: number
-  /** Rows beyond the commit in flight; more are refused. */
-  waitingMax: number
-  waitingBytesMax: number
-  /** After this time, the rows of a commit are rejected, and new ones too until it ends. */
-  flushTimeoutMs: number
-}
-
-export const writerLimits: WriterLimits = {
+export const writerLimits = {
   flushRowsMax: 500,
+  /** A single row may exceed it. */
   flushBytesMax: 8 * 1024 * 1024,
+  /** Rows beyond the commit in flight; more are refused. */
   waitingMax: 10_000,
   waitingBytesMax: 64 * 1024 * 1024,
+  /** After this time, the rows of a commit are rejected, and new ones too until it ends. */
   flushTimeoutMs: 5000,
 }
 
-type InboxWriterSettings = WriterLimits & { store: StoreRows }
+type InboxWriterSettings = typeof writerLimits & { store: StoreRows }
 
 export type InboxWriter = {
   /**

@@ -1,4 +1,4 @@
-import { createTokenBuckets, type RateLimit } from '../http/token-buckets.ts'
+import { createTokenBuckets } from '../http/token-buckets.ts'
 import type { Refusal } from './signature/scheme.ts'
 
 /** Not authenticated, not JSON, or not declared as JSON. `source` identifies the client. */
@@ -10,30 +10,21 @@ export type QuarantinedDelivery = {
   body: Buffer
 }
 
-export type QuarantineLimits = {
+export const quarantineLimits = {
   /** Deliveries above a limit get the same answer and are not stored. */
-  perSource: RateLimit
-  total: RateLimit
-  waitingMax: number
-  waitingBytesMax: number
-  /** Other requests are answered between the calls of the store. */
-  storedBytesMax: number
-  /** Bounds the database load of a flood. */
-  everyMs: number
-}
-
-export const quarantineLimits: QuarantineLimits = {
   perSource: { perSecond: 20, burst: 500 },
   total: { perSecond: 100, burst: 2000 },
   waitingMax: 2000,
   waitingBytesMax: 32 * 1024 * 1024,
+  /** Other requests are answered between the calls of the store. */
   storedBytesMax: 4 * 1024 * 1024,
+  /** Bounds the database load of a flood. */
   everyMs: 500,
 }
 
 type QuarantineDeps = {
   store: (rows: readonly QuarantinedDelivery[]) => Promise<void>
-  limits: QuarantineLimits
+  limits: typeof quarantineLimits
   /** `rate`: its client or all together sent too many. `full`: too much waits for the database. */
   onDropped: (reason: 'rate' | 'full') => void
   /** The rows keep waiting. */

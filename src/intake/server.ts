@@ -2,20 +2,13 @@ import express, { type Express } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
 import { createMatcher, createSourceReader } from '../http/client-address.ts'
 import { startHttpServer } from '../http/server.ts'
-import { type ServerLimits, serverLimits } from '../http/server-limits.ts'
+import { serverLimits } from '../http/server-limits.ts'
 import { createBodyReader } from './read-body.ts'
 import { type IntakeDeps, receiveTransfer, sendJson } from './receive-transfer.ts'
 
-export type IntakeLimits = ServerLimits & {
-  bodyBytesMax: number
-  unfinishedBytesMax: number
-  unfinishedBytesPerSourceMax: number
-  connectionsMax: number
-  connectionsPerSourceMax: number
-  stopTimeoutMs: number
-}
+export type IntakeLimits = typeof intakeLimits
 
-export const intakeLimits: IntakeLimits = {
+export const intakeLimits = {
   ...serverLimits,
   bodyBytesMax: 1024 * 1024,
   unfinishedBytesMax: 64 * 1024 * 1024,

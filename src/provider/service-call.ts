@@ -88,30 +88,22 @@ function waitBefore(attempt: number, retryAfterMs: number | null, random: number
   return Math.max(backoff, retryAfterMs ?? 0)
 }
 
-type Breaker = {
-  /** Null if calls are allowed. */
-  heldUntil: () => Date | null
-  /** The first call after repeated failures is a trial with one request. */
-  isTrial: () => boolean
-  succeeded: () => void
-  failed: () => void
-  hold: (milliseconds: number) => void
-}
-
 /** Consecutive failures that open the breaker. */
 const failuresMax = 5
 const restMs = 30_000
 /** A `Retry-After` of a day must not stop reading for a day. */
 const restMaxMs = 300_000
 
-function createBreaker(now: () => Date): Breaker {
+function createBreaker(now: () => Date) {
   let failures = 0
   let until = 0
   const hold = (milliseconds: number) => {
     until = Math.max(until, now().getTime() + Math.min(milliseconds, restMaxMs))
   }
   return {
+    /** Null if calls are allowed. */
     heldUntil: () => (until > now().getTime() ? new Date(until) : null),
+    /** The first call after repeated failures is a trial with one request. */
     isTrial: () => failures >= failuresMax,
     succeeded() {
       failures = 0

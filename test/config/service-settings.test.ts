@@ -100,7 +100,7 @@ test.each<[string, Record<string, string>, string[]]>([
     'names that are misspelt',
     { SERVICE_PROT: '1', RPC_BASS: 'http://x' },
     [
-      expect.stringMatching(/^SERVICE_PROT is unknown; the settings are SERVICE_DATABASE_URL, /),
+      expect.stringMatching(/^SERVICE_PROT is unknown; the settings are SERVICE_CONFIG, /),
       expect.stringMatching(/^RPC_BASS is unknown/),
     ],
   ],

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { parseDatabaseUrl } from '../../src/config/environment-settings.ts'
+import { type Environment, readFrom } from '../../src/config/environment.ts'
+import { readDatabaseUrl } from '../../src/config/environment-settings.ts'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import { isFault } from '../../src/core/errors.ts'
 import { temporaryFolder } from '../support/folder.ts'
@@ -195,6 +196,8 @@ test('what is no setting of ours is left alone, also what looks like one that is
   expect(faultsOf({ DATABASE_URI: 'postgres://other/x', LOG_LEVEL: 'info', LOG_LEVLE: 'x' })).toEqual([])
   expect(faultsOf({ HOME: '/root', HTTP_PROXY: 'http://proxy', RPCBIND: 'x', SERVICE_HOST: 'x' })).toEqual([])
 })
+
+const parseDatabaseUrl = (environment: Environment) => readFrom(environment, readDatabaseUrl)
 
 test('commands that need only the database ask for nothing else', () => {
   expect(parseDatabaseUrl({ DATABASE_URL: 'postgresql://db/x' })).toBe('postgresql://db/x')

@@ -22,11 +22,12 @@ export async function startServiceCommand(context: Context, options: StartServic
 }
 
 async function startInSandbox(context: Context, asked: ServiceStartRequest, json: boolean): Promise<void> {
-  const { parseLogLevel } = await import('../../config/environment-settings.ts')
+  const { readFrom } = await import('../../config/environment.ts')
+  const { readLogLevel } = await import('../../config/environment-settings.ts')
   const { createLog } = await import('../../log/create-log.ts')
   const { startServiceAlone } = await import('../../sandbox/sandbox-service.ts')
   const logFile = join(embeddedFolder, 'service.log')
-  const log = createLog({ level: parseLogLevel(context.environment), file: logFile })
+  const log = createLog({ level: readFrom(context.environment, readLogLevel), file: logFile })
   const screen = createServiceScreen(context, json)
   screen.begin({ version, folder: embeddedFolder })
   const signalled = untilSignal()

@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import { asHmac, hmacsOf } from './hmac.ts'
 import { isValidAt, keyForms } from './keys.ts'
 import type { HmacSettings, SchemeSettings, Secret, TimestampSettings } from './scheme.ts'
+import { fillTemplate } from './signed-scheme.ts'
 
 /** `id` is visible ASCII without punctuation, which a template could use as a separator. */
 export type UnsignedDelivery = { id: string; body: Buffer; at: Date }
@@ -35,9 +36,7 @@ function headersOf(
 ): Record<string, string> {
   const { header, field, prefix, template, timestamp, algorithm, encoding } = settings
   const time = timestamp === undefined ? '' : spelled[timestamp.unit](at)
-  const fill = (part = '') => part.replaceAll('{id}', () => id).replaceAll('{timestamp}', () => time)
-  const [head, tail] = template.split('{body}').map(fill)
-  const signed = { head: head ?? '', body, tail: tail ?? '', signatures: '', receivedAt: at }
+  const signed = { ...fillTemplate(template, { id, timestamp: time }), body, signatures: '', receivedAt: at }
   const [signature = ''] = hmacsOf([key], { signed, algorithm, encoding })
   const pairs = [
     [settings.id?.header, id] as const,

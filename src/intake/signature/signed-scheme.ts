@@ -24,7 +24,6 @@ type SignatureLayout = Pick<SignedSettings, 'header' | 'template' | 'id' | 'time
 export function createSignedScheme(settings: SignatureLayout, judge: Judge): SignatureScheme {
   const { header, id, timestamp, tolerance } = settings
   const idForm = idFormOf(settings.template)
-  const [fillHead = fillNothing, fillTail = fillNothing] = settings.template.split('{body}').map(createFiller)
   return (delivery) => {
     const { body, receivedAt } = delivery
     const idText = id === undefined ? null : headerText(delivery, id.header)
@@ -32,24 +31,21 @@ export function createSignedScheme(settings: SignatureLayout, judge: Judge): Sig
     const time = timestamp === undefined ? '' : timestampText(delivery, timestamp)
     const late = timestamp && refuseTimestamp(time, timestamp.unit, { receivedAt, tolerance })
     if (late) return refused(late)
-    const values = { id: idText ?? '', timestamp: time }
-    const signatures = headerText(delivery, header)
-    const wrong = judge({ head: fillHead(values), body, tail: fillTail(values), signatures, receivedAt })
+    const around = fillTemplate(settings.template, { id: idText ?? '', timestamp: time })
+    const wrong = judge({ ...around, body, signatures: headerText(delivery, header), receivedAt })
     return wrong === null ? { kind: 'verified', id: idText } : refused(wrong)
   }
 }
 
-type Filler = (values: { id: string; timestamp: string }) => string
-
-const fillNothing: Filler = () => ''
-
-function createFiller(template: string): Filler {
-  const parts = template.split(/(\{(?:id|timestamp)\})/)
-  return ({ id, timestamp }) => {
-    let text = ''
-    for (const part of parts) text += part === '{id}' ? id : part === '{timestamp}' ? timestamp : part
-    return text
-  }
+/** In one pass, so that no value is filled into another. */
+export function fillTemplate(
+  template: string,
+  values: { id: string; timestamp: string },
+): Pick<SignedDelivery, 'head' | 'tail'> {
+  const [head = '', tail = ''] = template
+    .split('{body}')
+    .map((part) => part.replace(/\{(id|timestamp)\}/g, (_, name: 'id' | 'timestamp') => values[name]))
+  return { head, tail }
 }
 
 /** Empty if the header is missing, or was repeated and Node does not join its values. */
