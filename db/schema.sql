@@ -95,14 +95,14 @@ table public.chain_network (
   network text not null
 );
 table public.chain_transfer (
-  address text,
-  amount numeric(78,0),
-  asset text,
+  address text not null,
+  amount numeric(78,0) not null,
+  asset text not null,
   block_hash text not null,
   height bigint not null,
   inbox_id bigint not null,
   network text not null,
-  role text,
+  role text not null,
   stage text not null,
   transfer text not null
 );
@@ -624,7 +624,6 @@ CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network
 CREATE INDEX chain_transfer_height ON public.chain_transfer USING btree (network, height);
 CREATE INDEX chain_transfer_received ON public.chain_transfer USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (transfer);
-CREATE INDEX chain_transfer_unfilled ON public.chain_transfer USING btree (inbox_id) WHERE (role IS NULL);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, service, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
@@ -2466,7 +2465,7 @@ CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_j
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
 CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW WHEN ((old.role IS NOT NULL)) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

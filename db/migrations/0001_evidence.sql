@@ -139,21 +139,19 @@ create table chain_transfer (
   stage text not null check (stage in ('seen', 'final', 'orphaned')),
   height bigint not null check (height >= 0),
   block_hash text not null,
-  -- Null until the row is filled in from its observation, which happens before amounts are summed.
-  role text check (role in ('deposit', 'recipient')),
-  address text,
-  asset text,
-  amount numeric(78, 0),
+  role text not null check (role in ('deposit', 'recipient')),
+  address text not null,
+  asset text not null,
+  amount numeric(78, 0) not null,
   constraint chain_transfer_amount_is_number check (amount < 'NaN')
 );
 
 create index chain_transfer_height on chain_transfer (network, height);
 create index chain_transfer_transfer on chain_transfer (transfer);
-create index chain_transfer_unfilled on chain_transfer (inbox_id) where role is null;
 create index chain_transfer_received on chain_transfer (network, address, asset, height) where stage = 'final' and role = 'deposit';
 
 create trigger chain_transfer_stands before update on chain_transfer
-  for each row when (old.role is not null) execute function refuse_change();
+  for each row execute function refuse_change();
 
 -- One row per source that is read continuously: the scan of a network, the poll. The lease names the current reader. A
 -- reader that lost it has a lower fence and can no longer move the cursor.

@@ -29,7 +29,6 @@ grant select, insert, update on webhook_repeat, api_record, evidence_group, link
   chain_watch, chain_network to depositd_daemon;
 grant select, insert, update, delete on inbox_pending, address_book, canary_webhook, chain_coverage, chain_gap_since,
   named_transaction, leg_search, balance_point, balance_difference to depositd_daemon;
-grant update (role, address, asset, amount) on chain_transfer to depositd_daemon;
 grant select, insert on asset to depositd_daemon;
 grant update (symbol, decimals) on asset to depositd_daemon;
 grant select on price, valuation_rule, active_valuation, chain_gap to depositd_daemon;

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Asset, AssetKey, NetworkSettings } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
+import { asTable } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -71,10 +72,7 @@ export async function readAssetNames(db: Kysely<Tables>): Promise<AssetNames> {
 }
 
 function wanted(assets: readonly Asset[]) {
-  return sql`unnest(
-    ${assets.map(({ key }) => key)}::text[], ${assets.map(({ network }) => network)}::text[],
-    ${assets.map(({ symbol }) => symbol)}::text[], ${assets.map(({ decimals }) => decimals)}::smallint[]
-  ) as wanted (key, network, symbol, decimals)`
+  return asTable('wanted', assets, 'key text, network text, symbol text, decimals smallint')
 }
 
 function isKept(key: ReturnType<typeof sql>) {

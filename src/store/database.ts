@@ -162,17 +162,26 @@ export function readAlone<Tables, Result>(
     })
 }
 
-type ColumnType = 'bigint' | 'bytea' | 'int' | 'numeric' | 'smallint' | 'text' | 'timestamptz'
+/** The names in a text such as `id bigint, at timestamptz`. */
+type NamesIn<Columns extends string> = Columns extends `${infer First}, ${infer Rest}`
+  ? NamesIn<First> | NamesIn<Rest>
+  : Columns extends `${infer Name} ${string}`
+    ? Name
+    : 'a constant text'
 
-/** `unnest(…) as name (…)` with the rows' values of these columns, in as many parameters as there are columns. */
-export function asTable<Column extends string>(
+/**
+ * `unnest(…) as name (…)` with one array of values per column.
+ * @param columns such as `id bigint, at timestamptz`
+ */
+export function asTable<Columns extends string>(
   name: string,
-  rows: readonly Readonly<Record<NoInfer<Column>, unknown>>[],
-  columns: Readonly<Record<Column, ColumnType>>,
+  rows: readonly Readonly<Record<NamesIn<Columns>, unknown>>[],
+  columns: Columns,
 ): RawBuilder<unknown> {
-  const names = Object.keys(columns) as Column[]
-  const arrays = names.map((column) => sql`${rows.map((row) => row[column])}::${sql.raw(columns[column])}[]`)
-  return sql`unnest(${sql.join(arrays)}) as ${sql.id(name)} (${sql.join(names.map((column) => sql.id(column)))})`
+  const typed = columns.split(', ').map((column) => column.split(' ') as [NamesIn<Columns>, string])
+  const arrays = typed.map(([column, type]) => sql`${rows.map((row) => row[column])}::${sql.raw(type)}[]`)
+  const names = typed.map(([column]) => sql.id(column))
+  return sql`unnest(${sql.join(arrays)}) as ${sql.id(name)} (${sql.join(names)})`
 }
 
 /** Omits filters that are not set, so that the others can use an index. */

@@ -60,13 +60,9 @@ function packed(rows: readonly NewInboxRow[]): PackedRows {
 }
 
 export async function pendingIds(db: Kysely<Tables>, rowsMax: number): Promise<bigint[]> {
-  const rows = await db
-    .selectFrom('inbox_pending')
-    .select('inbox_id')
-    .orderBy('inbox_id')
-    .limit(rowsMax)
-    .execute()
-  return rows.map(({ inbox_id }) => inbox_id)
+  const { rows } = await sql<{ id: bigint }>`
+    select inbox_id as id from inbox_pending order by inbox_id limit ${rowsMax}`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 export async function isMorePending(db: Kysely<Tables>, than: number): Promise<boolean> {

@@ -9,7 +9,7 @@ import {
 import { Fault } from '../core/errors.ts'
 import { defaultService, type Owner } from '../core/evidence.ts'
 import { searchAgain } from './chain/leg-searches.ts'
-import { inTransaction } from './database.ts'
+import { asTable, inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
 type OwnerEntryRow = Pick<Owner, 'id'> & Pick<OwnerEntry, 'deposits' | 'forward'>
@@ -95,15 +95,17 @@ export function saveOwner(db: Kysely<Tables>, entry: OwnerEntry): Promise<void> 
 }
 
 async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<number> {
+  const owners = entries.map(({ owner, forward, createdAt = null }) => ({
+    ...owner,
+    network: forward?.network,
+    asset: forward?.asset,
+    recipient: forward?.recipient,
+    createdAt,
+  }))
   const { numAffectedRows } = await sql`
     insert into owner (kind, id, service, forward_network, forward_asset, forward_recipient, created_at)
-    select kind, id, ${defaultService}, network, asset, recipient, least(created_at, now()) from unnest(${entries.map(({ owner }) => owner.kind)}::text[], ${entries.map(({ owner }) => owner.id)}::text[],
-      ${entries.map(({ forward }) => forward?.network ?? null)}::text[],
-      ${entries.map(({ forward }) => forward?.asset ?? null)}::text[],
-      ${entries.map(({ forward }) => forward?.recipient ?? null)}::text[],
-      ${entries.map(({ createdAt }) => createdAt ?? null)}::timestamptz[])
-      as entry (kind, id, network, asset, recipient, created_at)
-    order by kind, id
+    select kind, id, ${defaultService}, network, asset, recipient, least("createdAt", now())
+    from ${asTable('entry', owners, ownerColumns)} order by kind, id
     on conflict (kind, id, service) do nothing`.execute(tx)
   const places = entries.flatMap(({ owner, deposits, forward }) => [
     ...deposits.map((deposit) => ({ ...deposit, role: 'deposit', kind: owner.kind, id: owner.id })),
@@ -113,13 +115,15 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
   ])
   await sql`
     insert into address_book (network, address, role, owner_kind, owner_id, service)
-    select place.*, ${defaultService} from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[],
-      ${places.map(({ role }) => role)}::text[], ${places.map(({ kind }) => kind)}::text[],
-      ${places.map(({ id }) => id)}::text[]) as place (network, address, role)
-    order by network, address, role
+    select network, address, role, kind, id, ${defaultService}
+    from ${asTable('place', places, placeColumns)} order by network, address, role
     on conflict (network, address, role) do nothing`.execute(tx)
   return Number(numAffectedRows ?? 0n)
 }
+
+const ownerColumns = 'kind text, id text, network text, asset text, recipient text, createdAt timestamptz'
+
+const placeColumns = 'network text, address text, role text, kind text, id text'
 
 async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEntry[]): Promise<void> {
   const deposits = entries.flatMap((entry) => entry.deposits)
@@ -128,12 +132,11 @@ async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEn
     update evidence_group set recheck_at = now() where id in (
       select group_id from mismatch where kind in ('unknown_address', 'unknown_owner', 'address_changed') and cleared_at is null
         and ((detail ->> 'network', detail ->> 'address') in (
-          select * from unnest(${deposits.map(({ network }) => network)}::text[],
-            ${deposits.map(({ address }) => address)}::text[])
+          select * from ${asTable('deposit', deposits, 'network text, address text')}
         ) or exists (
           select from evidence where evidence.group_id = mismatch.group_id
             and (observation #>> '{owner,kind}', observation #>> '{owner,id}') in (
-              select * from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
+              select * from ${asTable('approved', owners, 'kind text, id text')}
             )
         ))
     )`.execute(tx)
@@ -168,14 +171,14 @@ export async function listOwners(
 export type AddressBookSets = {
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>
-  owners: ReadonlyMap<string, 'channel' | 'stable_wallet'>
+  owners: ReadonlyMap<string, Owner['kind']>
 }
 
 export async function knownPlaces(db: Kysely<Tables>): Promise<AddressBookSets> {
-  const places = await db.selectFrom('address_book').select(['role', 'address']).distinct().execute()
-  const owners = await db.selectFrom('owner').select(['kind', 'id']).execute()
-  const at = (role: 'deposit' | 'recipient') =>
-    new Set(places.filter((place) => place.role === role).map(({ address }) => address))
+  const { rows: book } = await sql<{ role: string; addresses: string[] }>`
+    select role, array_agg(address) as addresses from address_book group by role`.execute(db)
+  const { rows: owners } = await sql<Pick<Owner, 'kind' | 'id'>>`select kind, id from owner`.execute(db)
+  const at = (role: string) => new Set(book.find((one) => one.role === role)?.addresses)
   return {
     depositAddresses: at('deposit'),
     recipients: at('recipient'),

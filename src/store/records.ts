@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { defaultService } from '../core/evidence.ts'
+import { asTable } from './database.ts'
 import { appendInbox } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
@@ -54,10 +55,8 @@ async function noteRecords(
   if (records.length === 0) return []
   const { rows } = await sql<RecordRevision>`
     insert into api_record (service_id, service, hash, revision, listed_at, read_at)
-    select id, ${defaultService}, hash, 1, listed_at, ${sentAt} from unnest(
-      ${records.map(({ id }) => id)}::text[], ${records.map(({ hash }) => hash)}::text[],
-      ${records.map(({ time }) => time)}::timestamptz[]
-    ) as incoming (id, hash, listed_at) order by id
+    select id, ${defaultService}, hash, 1, time, ${sentAt}
+    from ${asTable('incoming', records, 'id text, hash text, time timestamptz')} order by id
     on conflict (service_id, service) do update
       set hash = excluded.hash, revision = api_record.revision + (api_record.hash <> excluded.hash)::int,
         listed_at = excluded.listed_at, read_at = excluded.read_at, misses = 0, gone_at = null
@@ -104,16 +103,11 @@ export async function missedRecords(
   db: Kysely<Tables>,
   { missesMin, limit }: { missesMin: number; limit: number },
 ): Promise<string[]> {
-  const rows = await db
-    .selectFrom('api_record')
-    .select('service_id')
-    .where('service', '=', defaultService)
-    .where('misses', '>=', missesMin)
-    .where('gone_at', 'is', null)
-    .orderBy(sql`random()`)
-    .limit(limit)
-    .execute()
-  return rows.map(({ service_id }) => service_id)
+  const { rows } = await sql<{ id: string }>`
+    select service_id as id from api_record
+    where service = ${defaultService} and misses >= ${missesMin} and gone_at is null
+    order by random() limit ${limit}`.execute(db)
+  return rows.map(({ id }) => id)
 }
 
 export async function staleRecords(

@@ -150,11 +150,7 @@ export async function underLease<Result>(
 }
 
 export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise<void> {
-  await db
-    .updateTable('stream')
-    .set({ holder: null, expires_at: new Date(0) })
-    .where('holder', '=', holder)
-    .execute()
+  await sql`update stream set holder = null, expires_at = '-infinity' where holder = ${holder}`.execute(db)
 }
 
 /** `isApplied`: all groups decided by earlier rules are marked for a recheck. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { assert } from '../core/errors.ts'
 import { defaultService } from '../core/evidence.ts'
-import { inTransaction } from './database.ts'
+import { asTable, inTransaction } from './database.ts'
 import { appendInbox, type NewInboxRow, rowKey } from './inbox.ts'
 import { type MismatchChange, openMismatches } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
@@ -72,10 +72,8 @@ async function idsOf(tx: Transaction<Tables>, arrivals: readonly NewWebhook[]): 
   if (arrivals.length === 0) return new Map()
   const { rows } = await sql<{ id: bigint; source_key: string }>`
     select inbox.id, inbox.source_key
-    from unnest(
-      ${arrivals.map(({ sourceKey }) => sourceKey)}::text[], ${arrivals.map(({ body }) => body)}::bytea[]
-    ) as came (source_key, body)
-      join inbox on inbox.source = 'webhook' and inbox.source_key = came.source_key
+    from ${asTable('came', arrivals, 'sourceKey text, body bytea')}
+      join inbox on inbox.source = 'webhook' and inbox.source_key = came."sourceKey"
         and inbox.service = ${defaultService} and inbox.body = came.body`.execute(tx)
   return new Map(rows.map(({ id, source_key }) => [source_key, id]))
 }
@@ -91,8 +89,8 @@ async function keepOthers(
   if (arrivals.length === 0) return []
   await sql`
     select pg_advisory_xact_lock(lock) from (
-      select distinct hashtextextended(key, 0) as lock
-      from unnest(${arrivals.map(({ sourceKey }) => sourceKey)}::text[]) as key order by lock
+      select distinct hashtextextended("sourceKey", 0) as lock
+      from ${asTable('came', arrivals, 'sourceKey text')} order by lock
     ) as locks`.execute(tx)
   const others = arrivals.map((arrival) => ({
     ...arrival,
@@ -116,18 +114,16 @@ async function openConflicts(
   tx: Transaction<Tables>,
   kept: readonly WebhookStoreResult[],
 ): Promise<MismatchChange[]> {
-  const conflicting = kept.filter(({ outcome }) => outcome === 'conflicting')
+  const conflicting = kept.flatMap(({ arrival, inboxId, outcome }) =>
+    outcome === 'conflicting' ? [{ key: arrival.sourceKey, sha256: hashOf(arrival), inboxId }] : [],
+  )
   if (conflicting.length === 0) return []
   const { rows } = await sql<{ event: string; hashes: string[] }>`
     with other as (
       insert into webhook_conflict (first_id, sha256, inbox_id)
-      select inbox.id, came.sha256, came.inbox_id
-      from unnest(
-        ${conflicting.map(({ arrival }) => arrival.sourceKey)}::text[],
-        ${conflicting.map(({ arrival }) => hashOf(arrival))}::text[],
-        ${conflicting.map(({ inboxId }) => inboxId)}::bigint[]
-      ) as came (source_key, sha256, inbox_id)
-        join inbox on inbox.source = 'webhook' and inbox.source_key = came.source_key
+      select inbox.id, came.sha256, came."inboxId"
+      from ${asTable('came', conflicting, 'key text, sha256 text, inboxId bigint')}
+        join inbox on inbox.source = 'webhook' and inbox.source_key = came.key
           and inbox.service = ${defaultService}
       returning first_id, sha256
     )
@@ -158,11 +154,9 @@ async function countRepeats(tx: Transaction<Tables>, kept: readonly WebhookStore
   })
   await sql`
     insert into webhook_repeat (inbox_id, count, first_at, last_at, newest_at)
-    select inbox_id, count(*), min(at), max(at), (array_agg(at order by at desc))[1:${sql.lit(timesMax)}]
-    from unnest(
-      ${repeats.map(({ inboxId }) => inboxId)}::bigint[], ${repeats.map(({ at }) => at)}::timestamptz[]
-    ) as came (inbox_id, at)
-    group by inbox_id order by inbox_id
+    select "inboxId", count(*), min(at), max(at), (array_agg(at order by at desc))[1:${sql.lit(timesMax)}]
+    from ${asTable('came', repeats, 'inboxId bigint, at timestamptz')}
+    group by "inboxId" order by "inboxId"
     on conflict (inbox_id) do update set count = webhook_repeat.count + excluded.count,
       first_at = least(webhook_repeat.first_at, excluded.first_at),
       last_at = greatest(webhook_repeat.last_at, excluded.last_at),

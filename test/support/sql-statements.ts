@@ -137,17 +137,10 @@ function createExpander(sources: ReadonlyMap<string, Source>) {
 
   /** What `asTable` of `src/store/database.ts` makes of a name and of columns. */
   function tableOf({ arguments: [name, , columns] }: AnyNode, at: (inner: Node) => Place): string {
-    const held = columns.type === 'Identifier' ? resolveOne(columns.name, at(columns)) : at(columns)
-    const object: AnyNode = held?.node
-    const table = textOf(at(name))
-    if (held === null || object.type !== 'ObjectExpression' || table === null) return unknownMark
-    const named = object.properties.map(({ key, value }: AnyNode) => [
-      key.name,
-      textOf({ ...held, node: value }),
-    ])
-    const arrays = named.map(([, type]: string[]) => `${valueMark}::${type}[]`)
-    const names = named.map(([column]: string[]) => quoteName(column ?? ''))
-    return `unnest(${arrays.join(', ')}) as ${quoteName(table)} (${names.join(', ')})`
+    const typed = (textOf(at(columns)) ?? unknownMark).split(', ').map((column) => column.split(' '))
+    const arrays = typed.map(([, type]) => `${valueMark}::${type}[]`)
+    const names = typed.map(([column = '']) => quoteName(column))
+    return `unnest(${arrays.join(', ')}) as "${textOf(at(name))}" (${names.join(', ')})`
   }
 
   function builtin(name: string, call: AnyNode, at: (inner: Node) => Place): string[] {
@@ -191,6 +184,7 @@ function createExpander(sources: ReadonlyMap<string, Source>) {
 
   function textOf(place: Place): string | null {
     const one: AnyNode = place.node
+    if (one.type === 'TSAsExpression') return textOf({ ...place, node: one.expression })
     if (one.type === 'Literal') return typeof one.value === 'string' ? one.value : String(one.value)
     if (one.type === 'TemplateLiteral') {
       const parts = one.expressions.map((inner: Node) => textOf({ ...place, node: inner }))

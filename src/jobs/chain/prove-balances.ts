@@ -4,7 +4,6 @@ import { addDifferences, recheckDifferences, syncUnexplained } from '../../store
 import {
   dropReadings,
   dueHoldings,
-  fillChainTransfers,
   isExplained,
   type OpeningBalance,
   type ReadyBalanceSpan,
@@ -59,7 +58,6 @@ export async function proveBalances(
 }
 
 async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResult> {
-  await fillChainTransfers(run.db)
   const { read, problems } = await readDue(run, readBefore)
   const unjudged = await judgeBalances(run)
   // Differences are reported even if the search fails.

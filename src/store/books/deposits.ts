@@ -2,6 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import type { DecidedDeposit, LegFacts } from '../../core/decide.ts'
 import { defaultService } from '../../core/evidence.ts'
 import type { DepositEvidence } from '../../core/matching/divide.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export type NumberedDeposit = DecidedDeposit & { id: bigint; groupId: bigint }
@@ -29,7 +30,7 @@ export async function saveDeposits(
   if (absorbed.length > 0) {
     await sql`
       update deposit set merged_into = pair.id, service_id = null, transfer = null, updated_at = now()
-      from unnest(${absorbed.map(({ old }) => old)}::bigint[], ${absorbed.map(({ id }) => id)}::bigint[]) as pair (old, id)
+      from ${asTable('pair', absorbed, 'old bigint, id bigint')}
       where deposit.id = pair.old`.execute(tx)
   }
   const rows = deposits.map(rowOf)

@@ -12,6 +12,7 @@ import {
 import type { Milestones } from '../../core/lag.ts'
 import type { Approval } from '../../core/matching/divide.ts'
 import type { Journal, LedgerTransfer } from '../../core/posting.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export type LinkedObservation = { inboxId: bigint; groupId: bigint; observation: Observation }
@@ -173,10 +174,10 @@ async function approvalsOf(
     select b.network, b.address, o.kind, o.id, o.forward_network, o.forward_recipient
     from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id and o.service = b.service
     where b.role = 'deposit' and (b.network, b.address) in (
-      select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
+      select * from ${asTable('stated', places, 'network text, address text')}
       union
       select network, address from address_book where service = ${defaultService} and (owner_kind, owner_id) in (
-        select * from unnest(${owners.map(({ kind }) => kind)}::text[], ${owners.map(({ id }) => id)}::text[])
+        select * from ${asTable('stated', owners, 'kind text, id text')}
       )
     )
     order by b.network, b.address`.execute(tx)

@@ -2,6 +2,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { assert, Fault } from '../../core/errors.ts'
 import { defaultService } from '../../core/evidence.ts'
 import { components } from '../../core/matching/components.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 /**
@@ -69,15 +70,9 @@ export async function takeDueGroups(
   now: Date,
   groupsMax: number,
 ): Promise<bigint[]> {
-  const rows = await tx
-    .selectFrom('evidence_group')
-    .select('id')
-    .where('recheck_at', '<=', now)
-    .orderBy('recheck_at')
-    .limit(groupsMax)
-    .forUpdate()
-    .skipLocked()
-    .execute()
+  const { rows } = await sql<{ id: bigint }>`
+    select id from evidence_group where recheck_at <= ${now}
+    order by recheck_at limit ${groupsMax} for update skip locked`.execute(tx)
   return rows.map(({ id }) => id)
 }
 
@@ -109,9 +104,8 @@ export async function saveRechecks(
 ): Promise<void> {
   await sql`
     update evidence_group set recheck_at = due.at
-    from unnest(${rechecks.map(({ groupId }) => groupId)}::bigint[], ${rechecks.map(({ at }) => at)}::timestamptz[])
-      as due (id, at)
-    where evidence_group.id = due.id and evidence_group.recheck_at is distinct from due.at`.execute(tx)
+    from ${asTable('due', rechecks, 'groupId bigint, at timestamptz')}
+    where id = due."groupId" and recheck_at is distinct from due.at`.execute(tx)
 }
 
 async function groupsOfKeys(tx: Transaction<Tables>, keys: readonly string[]): Promise<Map<string, bigint>> {
@@ -140,7 +134,7 @@ async function insertKeys(
   const { numAffectedRows } = await sql`
     insert into link_key (key, service, group_id)
     select key, ${defaultService}, id
-    from unnest(${sorted.map(({ key }) => key)}::text[], ${sorted.map(({ id }) => id)}::bigint[]) as link (key, id)
+    from ${asTable('link', sorted, 'key text, id bigint')}
     on conflict (key, service) do nothing`.execute(tx)
   if (numAffectedRows !== BigInt(links.length)) throw new Fault('conflict', { what: 'linking keys' })
 }
@@ -154,15 +148,13 @@ async function mergeGroups(
   merges: readonly { from: bigint; into: bigint }[],
 ): Promise<void> {
   if (merges.length === 0) return
-  const pairs = sql`unnest(${merges.map(({ from }) => from)}::bigint[], ${merges.map(({ into }) => into)}::bigint[])
-    as pair (old, new) where group_id = pair.old`
-  await sql`update link_key set group_id = pair.new from ${pairs}`.execute(tx)
-  await sql`update evidence set group_id = pair.new from ${pairs}`.execute(tx)
-  await sql`update deposit set group_id = pair.new from ${pairs}`.execute(tx)
-  await sql`update mismatch set group_id = pair.new from ${pairs}`.execute(tx)
-  await sql`update evidence_group set recheck_at = null where id = any(${merges.map(({ from }) => from)}::bigint[])`.execute(
-    tx,
-  )
+  const pairs = asTable('pair', merges, 'from bigint, into bigint')
+  const moved = sql`set group_id = pair.into from ${pairs} where group_id = pair.from`
+  await sql`update link_key ${moved}`.execute(tx)
+  await sql`update evidence ${moved}`.execute(tx)
+  await sql`update deposit ${moved}`.execute(tx)
+  await sql`update mismatch ${moved}`.execute(tx)
+  await sql`update evidence_group set recheck_at = null from ${pairs} where id = pair.from`.execute(tx)
 }
 
 function byId(left: bigint, right: bigint): number {

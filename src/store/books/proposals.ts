@@ -8,6 +8,7 @@ import {
   transferRef,
 } from '../../core/evidence.ts'
 import type { Proposal, ProposalAmbiguity, RuleResult, UnnamedTransfer } from '../../core/matching/propose.ts'
+import { asTable } from '../database.ts'
 import { appendInbox, rowKey } from '../inbox.ts'
 import {
   endMismatches,
@@ -64,9 +65,7 @@ export async function syncProposals(
     update proposal p set state = 'withdrawn', ended_at = now()
     where state = 'proposed' and (service_id, service, role, transfer) not in (select service_id, service, role, transfer from given)
       and ((role, service_id, service) in (select role, service_id, service from given) or (role, transfer) in (
-        select * from unnest(${page.map(({ role }) => role)}::text[], ${page.map(({ transfer }) => transfer)}::text[])))`.execute(
-    tx,
-  )
+        select * from ${asTable('page', page, 'role text, transfer text')}))`.execute(tx)
   await sql`
     insert into proposal as p (service_id, service, role, transfer, score, reasons, policy)
     select service_id, service, role, transfer, score, reasons, policy

@@ -133,7 +133,7 @@ const derivedTables = [
   'ledger_account',
   'ledger_journal',
   'ledger_transfer',
-] as const satisfies readonly (keyof Tables)[]
+] as const
 
 /**
  * For the rest of this transaction, these names refer to its own empty tables. Postgres rejects writes to any other.

@@ -2,9 +2,10 @@ import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { type AssetKey, assetCode, type NetworkName } from '../../core/asset.ts'
 import type { AssetHolding, BalanceSpan } from '../../core/balance-proof.ts'
 import { lossOf } from '../../core/mismatch.ts'
+import { asTable } from '../database.ts'
 import { type HeldMismatch, type MismatchChange, syncMismatches } from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
-import { holdingsTable, toBalance } from './balance-points.ts'
+import { holdingColumns, toBalance } from './balance-points.ts'
 
 /** The balance changed by another amount than the stored transfers and movements explain. */
 export type BalanceDifference = BalanceSpan & { holding: AssetHolding }
@@ -17,17 +18,22 @@ export async function addDifferences(
   tx: Transaction<Tables>,
   found: readonly BalanceDifference[],
 ): Promise<void> {
-  const columns = sql`
-    ${found.map(({ start }) => start.height)}::bigint[], ${found.map(({ start }) => start.amount.toString())}::numeric[],
-    ${found.map(({ end }) => end.height)}::bigint[], ${found.map(({ end }) => end.amount.toString())}::numeric[]`
-  const holdings = found.map(({ holding }) => holding)
+  const rows = found.map(({ holding, start, end }) => ({
+    ...holding,
+    after_height: start.height,
+    after_balance: start.amount,
+    height: end.height,
+    balance: end.amount,
+  }))
   await sql`
     insert into balance_difference (network, address, asset, after_height, after_balance, height, balance, change)
-    select found.*, change from ${holdingsTable(holdings, columns)}
-      as found (network, address, asset, after_height, after_balance, height, balance),
+    select found.*, change from ${asTable('found', rows, differenceColumns)},
       lateral (select ${changeOf(sql`found`)} as change) as of_it
     where change <> 0 on conflict do nothing`.execute(tx)
 }
+
+const differenceColumns =
+  `${holdingColumns}, after_height bigint, after_balance numeric, height bigint, balance numeric` as const
 
 export type StoredDifference = BalanceDifference & { id: bigint }
 

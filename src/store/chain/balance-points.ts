@@ -1,27 +1,8 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { type AssetHolding, type Balance, type BalanceSpan, unexplained } from '../../core/balance-proof.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
-
-/** Rows that one statement fills, so that none takes long. */
-const fillMax = 10_000
-
-/** Fills columns that rows of an older version lack, from the stored text. Safe to run concurrently. */
-export async function fillChainTransfers(db: Kysely<Tables>): Promise<void> {
-  for (;;) {
-    const { rows } = await sql<{ found: number }>`
-      with unfilled as (
-        select s.inbox_id, convert_from(i.body, 'UTF8')::jsonb as body
-        from chain_transfer s join inbox i on i.id = s.inbox_id where s.role is null limit ${fillMax}
-      ), filled as (
-        update chain_transfer s set role = body ->> 'role', address = body ->> 'to', asset = body ->> 'asset',
-          amount = (body ->> 'amount')::numeric
-        from unfilled where s.inbox_id = unfilled.inbox_id and s.role is null
-      )
-      select count(*)::int as found from unfilled`.execute(db)
-    if ((rows[0]?.found ?? 0) < fillMax) return
-  }
-}
 
 export type DueHoldingsFilter = {
   network: NetworkName
@@ -55,21 +36,15 @@ export async function saveReadings(
   { height, at }: { height: bigint; at: Date },
   readings: readonly { holding: AssetHolding; amount: bigint }[],
 ): Promise<void> {
-  const amounts = readings.map(({ amount }) => amount.toString())
+  const rows = readings.map(({ holding, amount }) => ({ ...holding, amount }))
   await sql`
-    with reading as (
-      select * from ${holdingsTable(
-        readings.map(({ holding }) => holding),
-        sql`${amounts}::numeric[]`,
-      )}
-        as reading (network, address, asset, amount)
-    )
     insert into balance_point as p (network, address, asset, opening_height, opening, opening_is, height, balance,
       reading_height, reading, checked_at)
     select network, address, asset, from_height - 1, opening, case when is_opening then 'read' else 'assumed' end,
       from_height - 1, opening, case when ${height} >= from_height then ${height}::bigint end,
       case when ${height} >= from_height then amount end, ${at}
-    from reading join chain_watch using (network, address),
+    from ${asTable('reading', rows, `${holdingColumns}, amount numeric`)}
+      join chain_watch using (network, address),
       lateral (select from_height - 1 = ${height} as is_opening) as first,
       lateral (select case when is_opening then amount else 0 end as opening) as before
     on conflict (network, address, asset) do update set
@@ -91,11 +66,11 @@ export type ReadyBalanceSpan = BalanceSpan & {
 type ReadyRow = AssetHolding & {
   height: bigint
   balance: string
-  reading_height: bigint
+  readingHeight: bigint
   reading: string
   known: string
-  is_first: boolean
-  is_old: boolean
+  isFirst: boolean
+  isOld: boolean
 }
 
 /** Oldest first. */
@@ -106,7 +81,7 @@ export async function readyReadings(
 ): Promise<ReadyBalanceSpan[]> {
   const { rows } = await sql<ReadyRow>`
     with ready as (
-      select p.*, w.enrolled_at = (select min(enrolled_at) from chain_watch where network = ${network}) as is_old
+      select p.*, w.enrolled_at = (select min(enrolled_at) from chain_watch where network = ${network}) as "isOld"
       from balance_point p join chain_watch w using (network, address)
       where p.network = ${network} and p.reading is not null
         and int8range(p.height + 1, p.reading_height + 1) <@ (
@@ -115,50 +90,44 @@ export async function readyReadings(
         )
       order by p.checked_at limit ${limit}
     )
-    select network, address, asset, height, balance, reading_height, reading, is_old,
-      height = opening_height and opening_is = 'assumed' as is_first,
+    select network, address, asset, height, balance, reading_height as "readingHeight", reading, "isOld",
+      height = opening_height and opening_is = 'assumed' as "isFirst",
       known_change(network, address, asset, height, reading_height) as known
     from ready`.execute(db)
-  return rows.map((row) => ({
-    holding: { network: row.network, address: row.address, asset: row.asset },
-    start: toBalance(row.height, row.balance),
-    end: toBalance(row.reading_height, row.reading),
-    known: BigInt(row.known),
-    isFirst: row.is_first,
-    isOld: row.is_old,
-  }))
+  return rows.map(
+    ({ network: on, address, asset, height, balance, readingHeight, reading, known, ...rest }) => ({
+      holding: { network: on, address, asset },
+      start: toBalance(height, balance),
+      end: toBalance(readingHeight, reading),
+      known: BigInt(known),
+      ...rest,
+    }),
+  )
 }
 
+/** The balances read are proved. */
 export async function settleReadings(
   tx: Transaction<Tables>,
   ready: readonly ReadyBalanceSpan[],
 ): Promise<void> {
-  const heights = ready.map(({ end }) => end.height)
   await sql`
     update balance_point p set height = reading_height, balance = reading, reading_height = null, reading = null
-    from ${holdingsTable(
-      ready.map(({ holding }) => holding),
-      sql`${heights}::bigint[]`,
-    )}
-      as done (network, address, asset, height)
-    where (p.network, p.address, p.asset, p.reading_height) = (done.network, done.address, done.asset, done.height)`.execute(
-    tx,
-  )
+    ${thoseRead(ready)}`.execute(tx)
 }
 
 export async function dropReadings(
   tx: Transaction<Tables>,
   dropped: readonly ReadyBalanceSpan[],
 ): Promise<void> {
-  await sql`
-    update balance_point p set reading_height = null, reading = null
-    from ${holdingsTable(
-      dropped.map(({ holding }) => holding),
-      sql`${dropped.map(({ end }) => end.height)}::bigint[]`,
-    )} as gone (network, address, asset, height)
-    where (p.network, p.address, p.asset, p.reading_height) = (gone.network, gone.address, gone.asset, gone.height)`.execute(
+  await sql`update balance_point p set reading_height = null, reading = null ${thoseRead(dropped)}`.execute(
     tx,
   )
+}
+
+function thoseRead(ready: readonly ReadyBalanceSpan[]): RawBuilder<unknown> {
+  const rows = ready.map(({ holding, end: { height } }) => ({ ...holding, height }))
+  return sql`from ${asTable('given', rows, `${holdingColumns}, height bigint`)}
+    where (p.network, p.address, p.asset, p.reading_height) = (given.network, given.address, given.asset, given.height)`
 }
 
 /** Before its first known change: `read`, or `left` over from its first balance. */
@@ -168,14 +137,10 @@ export async function setOpenings(
   tx: Transaction<Tables>,
   openings: readonly OpeningBalance[],
 ): Promise<void> {
-  const amounts = openings.map(({ amount }) => amount.toString())
-  const sorts = openings.map((opening) => opening.is)
+  const rows = openings.map(({ holding, amount, is }) => ({ ...holding, amount, is }))
   await sql`
-    update balance_point p set opening = o.amount, balance = o.amount, opening_is = o.sort
-    from ${holdingsTable(
-      openings.map(({ holding }) => holding),
-      sql`${amounts}::numeric[], ${sorts}::text[]`,
-    )} as o (network, address, asset, amount, sort)
+    update balance_point p set opening = o.amount, balance = o.amount, opening_is = o.is
+    from ${asTable('o', rows, `${holdingColumns}, amount numeric, is text`)}
     where (p.network, p.address, p.asset) = (o.network, o.address, o.asset) and p.height = p.opening_height`.execute(
     tx,
   )
@@ -205,14 +170,10 @@ export async function knownChanges(
   db: Kysely<Tables>,
   ranges: readonly HoldingBlockRange[],
 ): Promise<bigint[]> {
-  const heights = sql`
-    ${ranges.map(({ above }) => above)}::bigint[], ${ranges.map(({ upTo }) => upTo)}::bigint[]`
+  const placed = ranges.map(({ holding, ...range }, place) => ({ ...holding, ...range, place }))
   const { rows } = await sql<{ known: string }>`
-    select known_change(network, address, asset, above, up_to) as known
-    from ${holdingsTable(
-      ranges.map(({ holding }) => holding),
-      heights,
-    )} with ordinality as block_range (network, address, asset, above, up_to, place) order by place`.execute(
+    select known_change(network, address, asset, above, "upTo") as known
+    from ${asTable('block_range', placed, `${holdingColumns}, above bigint, upTo bigint, place int`)} order by place`.execute(
     db,
   )
   return rows.map(({ known }) => BigInt(known))
@@ -243,13 +204,5 @@ export function toBalance(height: bigint, amount: string): Balance {
   return { height, amount: BigInt(amount) }
 }
 
-/** Holdings, each with more columns, as a table in a statement. */
-export function holdingsTable(
-  holdings: readonly AssetHolding[],
-  more: RawBuilder<unknown>,
-): RawBuilder<unknown> {
-  return sql`unnest(
-    ${holdings.map(({ network }) => network)}::text[], ${holdings.map(({ address }) => address)}::text[],
-    ${holdings.map(({ asset }) => asset)}::text[], ${more}
-  )`
-}
+/** For holdings as a table in a statement. */
+export const holdingColumns = 'network text, address text, asset text'

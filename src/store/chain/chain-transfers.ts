@@ -7,6 +7,7 @@ import {
   type ObservedChainTransfer,
   transferRef,
 } from '../../core/evidence.ts'
+import { asTable } from '../database.ts'
 import { appendInbox, rowKey } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
@@ -26,20 +27,17 @@ export async function appendChainTransfers(
   const added = await appendInbox(tx, rows)
   const fresh = chainTransfers.flatMap((chainTransfer) => {
     const inboxId = added.get(rowKey({ source: 'chain', sourceKey: keyOf(chainTransfer) }))
-    return inboxId === undefined ? [] : [{ inboxId, ...chainTransfer }]
+    return inboxId === undefined ? [] : [{ inboxId, transfer: transferRef(chainTransfer), ...chainTransfer }]
   })
   await sql`
     insert into chain_transfer
       (inbox_id, network, transfer, stage, height, block_hash, role, address, asset, amount)
-    select * from unnest(
-      ${fresh.map(({ inboxId }) => inboxId)}::bigint[], ${fresh.map(({ network }) => network)}::text[],
-      ${fresh.map(transferRef)}::text[], ${fresh.map(({ stage }) => stage)}::text[],
-      ${fresh.map(({ height }) => height)}::bigint[], ${fresh.map(({ blockHash }) => blockHash)}::text[],
-      ${fresh.map(({ role }) => role)}::text[], ${fresh.map(({ to }) => to)}::text[],
-      ${fresh.map(({ asset }) => asset)}::text[], ${fresh.map(({ amount }) => amount)}::numeric[]
-    )`.execute(tx)
+    select * from ${asTable('fresh', fresh, transferColumns)}`.execute(tx)
   return fresh.length
 }
+
+const transferColumns =
+  'inboxId bigint, network text, transfer text, stage text, height bigint, blockHash text, role text, to text, asset text, amount numeric'
 
 export type NetworkHeightRange = { network: string; above: bigint; upTo: bigint }
 
@@ -131,13 +129,12 @@ export async function appendMovements(
   if (movements.length === 0) return
   await sql`
     insert into chain_movement (network, tx, index, asset, address, change, height, block_hash)
-    select * from unnest(
-      ${movements.map(({ network }) => network)}::text[], ${movements.map(({ tx: id }) => id)}::text[],
-      ${movements.map(({ index }) => index)}::text[], ${movements.map(({ asset }) => asset)}::text[],
-      ${movements.map(({ address }) => address)}::text[], ${movements.map(({ change }) => change)}::numeric[],
-      ${movements.map(({ height }) => height)}::bigint[], ${movements.map(({ blockHash }) => blockHash)}::text[]
-    ) on conflict do nothing`.execute(tx)
+    select * from ${asTable('movement', movements, movementColumns)}
+    on conflict do nothing`.execute(tx)
 }
+
+const movementColumns =
+  'network text, tx text, index text, asset text, address text, change numeric, height bigint, blockHash text'
 
 /** For history that changed above a height. */
 export async function withdrawMovements(

@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 /** Both ends included. */
@@ -44,9 +45,8 @@ export async function addCoverage(
   if (watched === 0 || proved.length === 0) return
   await sql`
     insert into chain_coverage (network, watched, assets, heights)
-    select ${network}, ${watched}::integer, ${assets}::text[], range_agg(int8range(block_range.low, block_range.high, '[]'))
-    from unnest(${proved.map(({ from }) => from)}::bigint[], ${proved.map(({ to }) => to)}::bigint[])
-      as block_range (low, high)
+    select ${network}, ${watched}::integer, ${assets}::text[], range_agg(int8range("from", "to", '[]'))
+    from ${asTable('proved', proved, 'from bigint, to bigint')}
     on conflict (network, watched, assets) do update set heights = chain_coverage.heights + excluded.heights`.execute(
     tx,
   )

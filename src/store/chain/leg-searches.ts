@@ -3,6 +3,7 @@ import type { Address, NetworkName, TxId } from '../../core/asset.ts'
 import type { DecidedDeposit } from '../../core/decide.ts'
 import { defaultService, encodeObservation, type LegSearch, type ServiceId } from '../../core/evidence.ts'
 import type { LegSearchRequest } from '../../core/judging/overdue.ts'
+import { asTable } from '../database.ts'
 import { appendInbox } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 import { askForTransactions } from './named-transactions.ts'
@@ -59,25 +60,23 @@ async function noteSearches(
 ): Promise<DueLegSearch[]> {
   const { rows } = await sql<DueLegSearch>`
     insert into leg_search as known (service_id, service, role, network, address, tx, from_at, next_at)
-    select distinct on (service_id, role, network, address, tx) service_id, ${defaultService}, role, network, address, tx,
-      from_at, ${now}::timestamptz
-    from unnest(
-      ${wanted.map(({ serviceId }) => serviceId)}::text[], ${wanted.map(({ role }) => role)}::text[],
-      ${wanted.map(({ network }) => network)}::text[], ${wanted.map(({ address }) => address)}::text[],
-      ${wanted.map(({ tx: named }) => named)}::text[], ${wanted.map(({ from }) => from)}::timestamptz[],
-      ${wanted.map(({ notBefore }) => notBefore)}::timestamptz[]
-    ) as one (service_id, role, network, address, tx, from_at, not_before)
+    select distinct on ("serviceId", role, network, address, tx) "serviceId", ${defaultService}, role, network, address, tx,
+      "from", ${now}::timestamptz
+    from ${asTable('one', wanted, searchColumns)}
     where not exists (
       select from leg_search done
-      where (done.service_id, done.role, done.network, done.address) = (one.service_id, one.role, one.network, one.address)
+      where (done.service_id, done.role, done.network, done.address) = (one."serviceId", one.role, one.network, one.address)
         and done.service = ${defaultService} and done.tx is not distinct from one.tx
-        and (done.searched_at >= one.not_before or done.next_at <= ${now})
+        and (done.searched_at >= one."notBefore" or done.next_at <= ${now})
     )
-    order by service_id, role, network, address, tx
+    order by "serviceId", role, network, address, tx
     on conflict (service_id, role, network, address, tx, service) do update set next_at = excluded.next_at
     returning ${dueColumns}`.execute(tx)
   return rows
 }
+
+const searchColumns =
+  'serviceId text, role text, network text, address text, tx text, from timestamptz, notBefore timestamptz'
 
 export type DueLegSearch = Pick<LegSearch, 'serviceId' | 'role' | 'network'> & {
   address: Address
@@ -135,7 +134,7 @@ export async function searchAgain(
 ): Promise<void> {
   await sql`
     update leg_search set next_at = now(), tries = 0 where (network, address) in (
-      select * from unnest(${places.map(({ network }) => network)}::text[], ${places.map(({ address }) => address)}::text[])
+      select * from ${asTable('place', places, 'network text, address text')}
     )`.execute(tx)
 }
 

@@ -1,7 +1,8 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { NetworkName, TxId } from '../../core/asset.ts'
+import type { NetworkName } from '../../core/asset.ts'
 import { defaultService, encodeObservation, type TransactionFailure } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
+import { asTable } from '../database.ts'
 import { appendInbox } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
@@ -95,13 +96,9 @@ export async function putOffTransactions(
   { network, now }: DueTransactionFilter,
   byMs: number,
 ): Promise<void> {
-  await db
-    .updateTable('named_transaction')
-    .set({ next_at: new Date(now.getTime() + byMs) })
-    .where('network', '=', network)
-    .where('next_at', '<=', now)
-    .where('tries', '=', 0)
-    .execute()
+  await sql`
+    update named_transaction set next_at = ${new Date(now.getTime() + byMs)}
+    where network = ${network} and next_at <= ${now} and tries = 0`.execute(db)
 }
 
 export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<NetworkName[]> {
@@ -155,8 +152,5 @@ function keyOf({ network, tx, role, to }: TransactionFailure): string {
 }
 
 function listed(named: readonly NamedTransaction[]) {
-  return sql`unnest(
-    ${named.map(({ network }) => network)}::text[], ${named.map(({ tx }): TxId => tx)}::text[],
-    ${named.map(({ role }) => role)}::text[], ${named.map(({ address }) => address)}::text[]
-  )`
+  return asTable('named', named, 'network text, tx text, role text, address text')
 }

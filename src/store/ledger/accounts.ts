@@ -172,12 +172,7 @@ export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabe
 }
 
 export async function openedAccounts(db: Kysely<Tables>, accounts: readonly string[]): Promise<Set<string>> {
-  if (accounts.length === 0) return new Set()
-  const rows = await db
-    .selectFrom('ledger_account')
-    .select('id')
-    .distinct()
-    .where('id', 'in', [...accounts])
-    .execute()
+  const { rows } = await sql<{ id: string }>`
+    select distinct id from ledger_account where id = any(${accounts}::text[])`.execute(db)
   return new Set(rows.map(({ id }) => id))
 }

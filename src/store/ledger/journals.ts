@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import type { Journal, LedgerTransfer } from '../../core/posting.ts'
+import type { DepositJournalKind, Journal, LedgerTransfer } from '../../core/posting.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export type NumberedDepositJournal = Journal & { depositId: bigint }
@@ -28,18 +29,14 @@ async function openAccounts(
   tx: Transaction<Tables>,
   journals: readonly Pick<Journal, 'transfers'>[],
 ): Promise<void> {
-  const sides = journals.flatMap(({ transfers }) =>
-    transfers.flatMap(({ debit, credit, asset }) => [
-      { id: debit, asset },
-      { id: credit, asset },
-    ]),
-  )
+  const transfers = journals.flatMap((journal) => journal.transfers)
   // Ordered, so that two bookings that open the same accounts wait for each other instead of deadlocking.
   await sql`
     insert into ledger_account (id, asset)
-    select distinct id, asset
-    from unnest(${sides.map(({ id }) => id)}::text[], ${sides.map(({ asset }) => asset)}::text[]) as side (id, asset)
-    order by id, asset
+    select distinct side.id, asset
+    from ${asTable('booked', transfers, 'debit text, credit text, asset text')},
+      lateral (values (debit), (credit)) as side (id)
+    order by side.id, asset
     on conflict (id, asset) do nothing`.execute(tx)
 }
 
@@ -48,22 +45,19 @@ async function insertJournals(
   tx: Transaction<Tables>,
   journals: readonly (NumberedDepositJournal | ManualJournal)[],
 ): Promise<void> {
+  const numbered = journals.map((journal, place) => ({ ...journal, place }))
   const lines = journals.flatMap(({ key, transfers }) =>
-    transfers.map((transfer, place) => ({ ...transfer, key, leg: place + 1 })),
+    transfers.map((transfer, index) => ({ ...transfer, key, leg: index + 1 })),
   )
   await sql`
     with journal as (
       insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
-      select new.key, new.kind, new.deposit_id, new.transfer, original.id, new.event_at,
+      select new.key, new.kind, "depositId", new.transfer, original.id, "eventAt",
         ledger_period_for(
-          greatest(new.event_at, original.period::timestamp at time zone 'UTC'),
-          new.deposit_id is null and new.kind in ('manual', 'reversal')
+          greatest("eventAt", original.period::timestamp at time zone 'UTC'),
+          "depositId" is null and new.kind in ('manual', 'reversal')
         )
-      from unnest(
-        ${journals.map(({ key }) => key)}::text[], ${journals.map(({ kind }) => kind)}::text[],
-        ${journals.map(({ depositId }) => depositId)}::bigint[], ${journals.map(({ transfer }) => transfer)}::text[],
-        ${journals.map(({ reverses }) => reverses)}::text[], ${journals.map(({ eventAt }) => eventAt)}::timestamptz[]
-      ) with ordinality as new (key, kind, deposit_id, transfer, reverses, event_at, place)
+      from ${asTable('new', numbered, journalColumns)}
         left join ledger_journal original on original.posting_key = new.reverses
       order by new.place
       returning id, posting_key, event_at, recorded_at, period
@@ -72,21 +66,21 @@ async function insertJournals(
       (journal_id, leg, debit, credit, asset, amount, event_at, recorded_at, period)
     select journal.id, line.leg, line.debit, line.credit, line.asset, line.amount,
       journal.event_at, journal.recorded_at, journal.period
-    from unnest(
-      ${lines.map(({ key }) => key)}::text[], ${lines.map(({ leg }) => leg)}::smallint[],
-      ${lines.map(({ debit }) => debit)}::text[], ${lines.map(({ credit }) => credit)}::text[],
-      ${lines.map(({ asset }) => asset)}::text[], ${lines.map(({ amount }) => amount.toString())}::numeric[]
-    ) with ordinality as line (key, leg, debit, credit, asset, amount, place)
-      join journal on journal.posting_key = line.key
-    order by line.place`.execute(tx)
+    from ${asTable('line', lines, lineColumns)} join journal on journal.posting_key = line.key
+    order by journal.id, line.leg`.execute(tx)
 }
+
+const journalColumns =
+  'place int, key text, kind text, depositId bigint, transfer text, reverses text, eventAt timestamptz'
+
+const lineColumns = 'key text, leg smallint, debit text, credit text, asset text, amount numeric'
 
 export type ByHand = { reason: string; by: string; approvedBy: string }
 
 export type BookedJournal = {
   id: bigint
   key: string
-  kind: Tables['ledger_journal']['kind']
+  kind: LedgerJournalKind
   depositId: bigint | null
   reverses: bigint | null
   reversedBy: bigint | null
@@ -139,12 +133,9 @@ export async function readJournal(db: Kysely<Tables>, id: bigint): Promise<Booke
 }
 
 export async function idOfKey(db: Kysely<Tables>, key: string): Promise<bigint | null> {
-  const row = await db
-    .selectFrom('ledger_journal')
-    .select('id')
-    .where('posting_key', '=', key)
-    .executeTakeFirst()
-  return row?.id ?? null
+  const { rows } = await sql<{ id: bigint }>`
+    select id from ledger_journal where posting_key = ${key}`.execute(db)
+  return rows[0]?.id ?? null
 }
 
 /** The month in whose books a manual journal is booked, and the month it belongs to. */
@@ -168,6 +159,8 @@ export async function reversalPeriod(
   return (await adjustmentPeriod(db, eventAt > monthOfJournal ? eventAt : monthOfJournal)).period
 }
 
+export type LedgerJournalKind = DepositJournalKind | 'manual' | 'withdrawal'
+
 type JournalFilter = {
   /** In the books of a month like `2026-01`. */
   period: string | null
@@ -176,8 +169,6 @@ type JournalFilter = {
   /** With a lower id. */
   before: bigint | null
 }
-
-export type LedgerJournalKind = Tables['ledger_journal']['kind']
 
 /** Columns of `accounting.journal` and, if a person booked it, `accounting.manual_journals`. */
 export type JournalLine = {

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import type { FrozenBalanceLine, Period } from '../../ledger/period.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 /** A `forced` close leaves severe mismatches open. */
@@ -87,11 +88,8 @@ export async function freezeBalance(
 ): Promise<void> {
   await sql`
     insert into ledger_period_balance (event_id, account, asset, debit, credit)
-    select ${eventId}::bigint, * from unnest(
-      ${lines.map(({ account }) => account)}::text[], ${lines.map(({ asset }) => asset)}::text[],
-      ${lines.map(({ debit }) => debit.toString())}::numeric[],
-      ${lines.map(({ credit }) => credit.toString())}::numeric[]
-    )`.execute(tx)
+    select ${eventId}::bigint, *
+    from ${asTable('line', lines, 'account text, asset text, debit numeric, credit numeric')}`.execute(tx)
 }
 
 /** Sums journals with ids above `after` and up to `upTo`, in the books of a month and all earlier ones. */

@@ -1,4 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export type AssetPrice = { asset: string; currency: string; at: Date; price: string; source: string }
@@ -38,21 +39,20 @@ export async function addPrices(
   tx: Transaction<Tables>,
   prices: readonly AssetPrice[],
 ): Promise<{ added: number; conflicts: { place: number; known: string }[] }> {
-  const given = sql`unnest(
-    ${prices.map(({ asset }) => asset)}::text[], ${prices.map(({ currency }) => currency)}::text[],
-    ${prices.map(({ at }) => at)}::timestamptz[], ${prices.map(({ price }) => price)}::numeric[],
-    ${prices.map(({ source }) => source)}::text[]
-  ) with ordinality as given (asset, currency, at, price, source, place)`
+  const placed = prices.map((price, place) => ({ ...price, place }))
+  const given = asTable('given', placed, priceColumns)
   const { numAffectedRows = 0n } = await sql`
     insert into price (asset, currency, at, price, source)
     select asset, currency, at, price, source from ${given} order by place
     on conflict (asset, currency, at, source) do nothing`.execute(tx)
   const { rows } = await sql<{ place: number; known: string }>`
-    select (given.place - 1)::int as place, price.price::text as known
+    select given.place, price.price::text as known
     from ${given} join price using (asset, currency, at, source) where price.price <> given.price
     order by given.place`.execute(tx)
   return { added: Number(numAffectedRows), conflicts: rows }
 }
+
+const priceColumns = 'place int, asset text, currency text, at timestamptz, price numeric, source text'
 
 export type PriceRow = {
   asset_symbol: string

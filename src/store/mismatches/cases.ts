@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { Fault } from '../../core/errors.ts'
+import { assert, Fault } from '../../core/errors.ts'
 import { defaultService, type TransferDecision } from '../../core/evidence.ts'
 import type { Stake } from '../../core/second-person.ts'
 import { depositNumber } from '../books/show-deposits.ts'
@@ -231,12 +231,10 @@ export async function casesAbout(
 }
 
 export async function inboxIdOf(db: Kysely<Tables>, decisionId: string): Promise<bigint> {
-  const row = await db
-    .selectFrom('inbox')
-    .select('id')
-    .where('source', '=', 'person')
-    .where('source_key', '=', decisionId)
-    .where('service', '=', defaultService)
-    .executeTakeFirstOrThrow()
+  const { rows } = await sql<{ id: bigint }>`
+    select id from inbox
+    where source = 'person' and source_key = ${decisionId} and service = ${defaultService}`.execute(db)
+  const [row] = rows
+  assert(row !== undefined, 'a recorded decision is in the inbox')
   return row.id
 }

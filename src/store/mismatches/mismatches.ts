@@ -42,7 +42,7 @@ export async function syncMismatches(
   about: RawBuilder<unknown>,
   held: readonly HeldMismatch[],
 ): Promise<MismatchChange[]> {
-  const standing = sql`select subject, kind from ${asTable('held', held, { subject: 'text', kind: 'text' })}`
+  const standing = sql`select subject, kind from ${asTable('held', held, 'subject text, kind text')}`
   const cleared = await endMismatches(tx, sql`${about} and (subject, kind) not in (${standing})`)
   return [...cleared, ...(await openMismatches(tx, held))]
 }

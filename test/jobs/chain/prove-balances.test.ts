@@ -1,13 +1,11 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { fillChainTransfers, rewindBalances } from '../../../src/store/chain/balance-points.ts'
+import { rewindBalances } from '../../../src/store/chain/balance-points.ts'
 import { withdrawCoverage } from '../../../src/store/chain/coverage.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { base, channelAddress, usdcOnBase, usdtOnBase } from '../../support/evidence.ts'
 import { type Happening, type MadeUpChain, provenSubject, startChain } from '../../support/made-up-chain.ts'
-import { run } from '../../support/postgres.ts'
-import { untilWaiting } from '../../support/waiting.ts'
 
 let books: Books
 let chain: MadeUpChain
@@ -214,32 +212,4 @@ describe('a run of which another got ahead meanwhile', () => {
     await expect(chain.prove()).rejects.toThrow('lease_lost')
     expect(await points()).toEqual([])
   })
-})
-
-/** As an older program stored them. */
-const emptyChainTransfers = () =>
-  run(
-    books.url,
-    `set session_replication_role = replica;
-    update chain_transfer set role = null, address = null, asset = null, amount = null`,
-  )
-
-test('chain_transfers that an older program stored are filled in, by two at the same time too', async () => {
-  await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
-  await emptyChainTransfers()
-  const filling = await inTransaction(books.db, async (tx) => {
-    await fillChainTransfers(tx)
-    const second = fillChainTransfers(books.db)
-    await untilWaiting(books.db)
-    return { second }
-  })
-  await expect(filling.second).resolves.toBeUndefined()
-})
-
-test('chain_transfers that an older program stored are summed as well', async () => {
-  await chain.happen({ height: 105n, change: 70n, shown: 'scan' })
-  await emptyChainTransfers()
-  await chain.scanTo(110n)
-  await chain.prove()
-  expect(await chain.unexplained()).toEqual([])
 })

