@@ -1,5 +1,5 @@
 import { openDatabase } from '../../src/store/database.ts'
-import { oldestPending } from '../../src/store/inbox.ts'
+import { readPending } from '../../src/store/inbox.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import type { PostgresGround } from '../postgres-ground.ts'
 import { type Arm, armNames, keepForCopy, type Place, workCopy, workOurs, workRows } from './apply-arms.ts'
@@ -78,7 +78,7 @@ type Backlog = { inCopy: <Result>(work: (place: Place) => Promise<Result>) => Pr
 async function makeBacklog(ground: PostgresGround, deposits: number, progress: Progress): Promise<Backlog> {
   const template = `backlog_${deposits}`
   const { db } = await ground.database(template)
-  if ((await oldestPending(db)) === 0) await storeBacklog(db, deposits)
+  if ((await readPending(db)).oldest === 0) await storeBacklog(db, deposits)
   await db.destroy()
   progress(`B3 ${deposits} deposits are stored\n`)
   return {

@@ -1,7 +1,7 @@
 import { reach } from '../failpoint.ts'
 import { workerStream } from '../health.ts'
 import { dueNetworks } from '../store/chain/named-transactions.ts'
-import { oldestPending, pendingIds } from '../store/inbox.ts'
+import { pendingIds, readPending } from '../store/inbox.ts'
 import { takeDecisions } from '../store/mismatches/cases.ts'
 import { keepBeat } from '../store/server-facts.ts'
 import { readClock } from '../store/streams.ts'
@@ -73,7 +73,7 @@ export function createWork(options: WorkDeps): DaemonWork {
       reach('sweep.began')
       await decideDue(deps)
       deps.observe.mismatches(await takeDecisions(deps.db))
-      if ((await oldestPending(deps.db)) > overdueSeconds) await applyAll(deps)
+      if ((await readPending(deps.db)).oldest > overdueSeconds) await applyAll(deps)
       const due = await dueNetworks(deps.db, deps.now())
       for (const network of due) if (deps.readers.has(network)) await deps.wake('verify', network)
       if (await proposePage()) await deps.wake('apply')

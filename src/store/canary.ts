@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
+import { ageOf } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** If it was off, its age is measured from now on. */
@@ -56,7 +57,6 @@ function hashOf(token: string): Buffer {
 /** Seconds since the last success, or since a later turning on; null before the first start. */
 export async function canaryAge(db: Kysely<Tables>): Promise<number | null> {
   const { rows } = await sql<{ age: number }>`
-    select greatest(extract(epoch from now() - greatest(succeeded_at, since)), 0)::float8 as age
-    from canary where is_on`.execute(db)
+    select ${ageOf(sql`greatest(succeeded_at, since)`)} as age from canary where is_on`.execute(db)
   return rows[0]?.age ?? null
 }

@@ -184,10 +184,32 @@ export function asTable<Columns extends string>(
   return sql`unnest(${sql.join(arrays)}) as ${sql.id(name)} (${sql.join(names)})`
 }
 
+/** In seconds by the database's clock, which may have been set back; 0 for null. */
+export function ageOf(time: RawBuilder<unknown>): RawBuilder<number> {
+  return sql`coalesce(greatest(extract(epoch from now() - ${time}), 0), 0)::float8`
+}
+
 /** Omits filters that are not set, so that the others can use an index. */
 export function whereSet<Value>(
-  value: Value | undefined,
+  value: Value | null | undefined,
   condition: (value: Value) => RawBuilder<unknown>,
 ): RawBuilder<unknown>[] {
-  return value === undefined ? [] : [condition(value)]
+  return value === undefined || value === null ? [] : [condition(value)]
+}
+
+/** Rows that one statement fetches. */
+const rowsOfPiece = 2000
+
+/** The rows of a query, in constant memory. One at a time per transaction. */
+export async function* inPieces<Tables, Row>(
+  tx: Transaction<Tables>,
+  query: RawBuilder<Row>,
+): AsyncGenerator<Row[]> {
+  await sql`declare piece no scroll cursor for ${query}`.execute(tx)
+  for (;;) {
+    const { rows } = await sql<Row>`fetch ${sql.lit(rowsOfPiece)} from piece`.execute(tx)
+    if (rows.length === 0) break
+    yield rows
+  }
+  await sql`close piece`.execute(tx)
 }

@@ -1,9 +1,10 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { OpenCase } from '../core/cause.ts'
 import { untiedUnits } from './books/books-audit.ts'
 import { unexplainedUnits } from './chain/balance-differences.ts'
 import { countGaps } from './chain/coverage.ts'
-import { readAlone } from './database.ts'
+import { ageOf, readAlone } from './database.ts'
+import { readPending } from './inbox.ts'
 import { secondsUnsealed } from './ledger/seals.ts'
 import type { Tables } from './tables.ts'
 
@@ -38,16 +39,15 @@ type StageGauge = { stage: string; network: string; oldest: number; unnamed: num
 /** Few rows, however much is stored. */
 export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
   return readAlone(db, async (tx) => {
-    const inbox = await readInbox(tx)
+    const inbox = await readPending(tx)
     const { oldest } = inbox
     const applying = inbox.pending === 0 ? [] : [{ stage: 'apply', network: '', oldest, unnamed: oldest }]
     const quarantine = await sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(tx)
     const atRisk = await sql<StoreGauges['atRisk'][number]>`
       select asset, severity, amount::float8 as units from accounting.value_at_risk`.execute(tx)
     const streams = await sql<StoreGauges['streams'][number]>`
-      select name, ${age(sql`succeeded_at`)} as age, progress from stream where succeeded_at is not null`.execute(
-      tx,
-    )
+      select name, ${ageOf(sql`succeeded_at`)} as age, progress from stream
+      where succeeded_at is not null`.execute(tx)
     return {
       inbox,
       quarantine: quarantine.rows[0]?.count ?? 0,
@@ -63,16 +63,10 @@ export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
   })
 }
 
-async function readInbox(db: Kysely<Tables>): Promise<StoreGauges['inbox']> {
-  const { rows } = await sql<StoreGauges['inbox']>`
-    select count(*)::int as pending, ${age(sql`min(stored_at)`)} as oldest from inbox_pending`.execute(db)
-  return rows[0] ?? { pending: 0, oldest: 0 }
-}
-
 async function readMismatches(db: Kysely<Tables>): Promise<StoreGauges['mismatches']> {
   const { rows } = await sql<StoreGauges['mismatches'][number]>`
     select kind, severity, coalesce(network, '') as network, count(*)::int as count,
-      ${age(sql`min(opened_at)`)} as oldest,
+      ${ageOf(sql`min(opened_at)`)} as oldest,
       case when opened_at > now() - interval '1 hour' then 'under_1h'
         when opened_at > now() - interval '24 hours' then 'under_24h'
         when opened_at > now() - interval '3 days' then 'under_3d'
@@ -129,8 +123,8 @@ async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
         ))
       group by network, is_named
     )
-    select stage, network, max(${age(sql`since`)}) as oldest,
-      max(${age(sql`since`)}) filter (where not is_named) as unnamed
+    select stage, network, max(${ageOf(sql`since`)}) as oldest,
+      max(${ageOf(sql`since`)}) filter (where not is_named) as unnamed
     from waiting, lateral (values
       ('delivery', delivery), ('api_detection', api_detection), ('chain_detection', chain_detection),
       ('finality', finality), ('settlement', settlement), ('reconciliation', reconciliation)
@@ -138,10 +132,6 @@ async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
     where since is not null
     group by stage, network`.execute(db)
   return rows
-}
-
-function age(since: RawBuilder<unknown>) {
-  return sql`coalesce(greatest(extract(epoch from now() - ${since}), 0), 0)::float8`
 }
 
 /** The time these take grows with everything stored. */

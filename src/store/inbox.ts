@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { defaultService } from '../core/evidence.ts'
+import { defaultService, encodeObservation, type Observation } from '../core/evidence.ts'
 import { type UnreadableKind } from '../core/mismatch.ts'
-import { prepared } from './database.ts'
+import { ageOf, prepared } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** A message exactly as it arrived. The key is unique within its source. */
@@ -16,8 +16,8 @@ export type NewInboxRow = {
 export type PendingRow = Omit<NewInboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
 
 /**
- * The rows must have distinct keys.
- * @returns the ids of the new rows, by source and key
+ * The rows must be of one source and have distinct keys.
+ * @returns the ids of the new rows, by key
  */
 export async function appendInbox(
   db: Kysely<Tables>,
@@ -25,11 +25,7 @@ export async function appendInbox(
 ): Promise<Map<string, bigint>> {
   const { heads, bodies } = packed(rows)
   // Ordered, so that two writers of the same keys wait for each other instead of deadlocking.
-  const { rows: added } = await sql<{
-    id: bigint
-    source: string
-    source_key: string
-  }>`${prepared('append_inbox')}
+  const { rows: added } = await sql<{ id: bigint; key: string }>`${prepared('append_inbox')}
     with incoming as (
       select source, source_key, substring(${bodies}::bytea from first for length) as body, headers, received_at
       from jsonb_to_recordset(${heads}::jsonb) as row (
@@ -43,8 +39,29 @@ export async function appendInbox(
     ), pending as (
       insert into inbox_pending (inbox_id, received_at) select id, received_at from added
     )
-    select id, source, source_key from added`.execute(db)
-  return new Map(added.map(({ id, source, source_key }) => [rowKey({ source, sourceKey: source_key }), id]))
+    select id, source_key as key from added`.execute(db)
+  return new Map(added.map(({ id, key }) => [key, id]))
+}
+
+/** @returns the observations that were not stored before */
+export async function appendObservations<One extends Observation>(
+  tx: Transaction<Tables>,
+  source: 'chain' | 'person',
+  observations: readonly (readonly [key: string, observation: One])[],
+): Promise<{ inboxId: bigint; observation: One }[]> {
+  if (observations.length === 0) return []
+  const rows = observations.map(([sourceKey, observation]) => ({
+    source,
+    sourceKey,
+    body: Buffer.from(encodeObservation(observation)),
+    headers: {},
+    receivedAt: observation.receivedAt,
+  }))
+  const added = await appendInbox(tx, rows)
+  return observations.flatMap(([key, observation]) => {
+    const inboxId = added.get(key)
+    return inboxId === undefined ? [] : [{ inboxId, observation }]
+  })
 }
 
 function packed(rows: readonly NewInboxRow[]): PackedRows {
@@ -107,12 +124,11 @@ export async function finishPending(tx: Transaction<Tables>, ids: readonly bigin
   await sql`delete from inbox_pending where inbox_id = any(${ids}::bigint[])`.execute(tx)
 }
 
-/** In seconds by the database's clock; 0 if none is pending. */
-export async function oldestPending(db: Kysely<Tables>): Promise<number> {
-  const { rows } = await sql<{ seconds: number }>`
-    select coalesce(greatest(extract(epoch from now() - min(stored_at)), 0), 0)::float8 as seconds
-    from inbox_pending`.execute(db)
-  return rows[0]?.seconds ?? 0
+/** `oldest` is its age in seconds by the database's clock; 0 if none is pending. */
+export async function readPending(db: Kysely<Tables>): Promise<{ pending: number; oldest: number }> {
+  const { rows } = await sql<{ pending: number; oldest: number }>`
+    select count(*)::int as pending, ${ageOf(sql`min(stored_at)`)} as oldest from inbox_pending`.execute(db)
+  return rows[0] ?? { pending: 0, oldest: 0 }
 }
 
 /** Rows are stored nearly in order of arrival: the earliest is among this many of the oldest. */
@@ -129,10 +145,6 @@ export async function waitingSince(
       order by inbox_id limit ${lookedThrough}
     ) as waiting`.execute(tx)
   return rows[0]?.since ?? null
-}
-
-export function rowKey({ source, sourceKey }: { source: string; sourceKey: string }): string {
-  return `${source} ${sourceKey}`
 }
 
 /** As `traceparent` of W3C Trace Context. Rows without a trace are omitted. */

@@ -12,14 +12,12 @@ import { searchAgain } from './chain/leg-searches.ts'
 import { asTable, inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
 
-type OwnerEntryRow = Pick<Owner, 'id'> & Pick<OwnerEntry, 'deposits' | 'forward'>
-
 export async function readOwners(
   db: Kysely<Tables>,
   kind: Owner['kind'],
   ids: readonly string[],
 ): Promise<OwnerEntry[]> {
-  const { rows } = await sql<OwnerEntryRow>`
+  const { rows } = await sql<Pick<Owner, 'id'> & Pick<OwnerEntry, 'deposits' | 'forward'>>`
     select o.id,
       case when o.forward_network is not null then jsonb_build_object('network', o.forward_network,
         'asset', o.forward_asset, 'recipient', o.forward_recipient) end as forward,
@@ -47,8 +45,6 @@ export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[])
   return rows
 }
 
-export type OwnerSaveResult = { added: number; conflicts: readonly Conflict[] }
-
 /**
  * Saving an entry again changes nothing; an owner may gain a network. If there are conflicts, the caller must roll
  * back: some entries are saved by then.
@@ -56,7 +52,7 @@ export type OwnerSaveResult = { added: number; conflicts: readonly Conflict[] }
 export async function keepOwners(
   tx: Transaction<Tables>,
   entries: readonly OwnerEntry[],
-): Promise<OwnerSaveResult> {
+): Promise<{ added: number; conflicts: readonly Conflict[] }> {
   // One writer at a time: if two give one owner different addresses, the later one sees the first.
   await sql`select pg_advisory_xact_lock(hashtext('address book'))`.execute(tx)
   const added = await insertNew(tx, entries)
@@ -151,12 +147,14 @@ export type OwnerLine = {
   forward_recipient: string | null
 }
 
-type OwnersRequest = { kind: Owner['kind']; limit: number; after?: Pick<OwnerLine, 'id' | 'network'> | null }
-
 /** Ordered by owner and network, after the line `after`. */
 export async function listOwners(
   db: Kysely<Tables>,
-  { kind, limit, after = null }: OwnersRequest,
+  {
+    kind,
+    limit,
+    after = null,
+  }: { kind: Owner['kind']; limit: number; after?: Pick<OwnerLine, 'id' | 'network'> | null },
 ): Promise<OwnerLine[]> {
   const { rows } = await sql<OwnerLine>`
     select o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient

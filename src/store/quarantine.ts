@@ -12,8 +12,6 @@ export type QuarantineRow = {
   body: Buffer
 }
 
-export type QuarantineBounds = { rowsMax: number; bytesMax: number }
-
 /** Besides the body and headers. */
 const overheadBytes = 200
 
@@ -24,7 +22,7 @@ const overheadBytes = 200
 export function keepQuarantined(
   db: Kysely<Tables>,
   rows: readonly QuarantineRow[],
-  { rowsMax, bytesMax }: QuarantineBounds,
+  { rowsMax, bytesMax }: { rowsMax: number; bytesMax: number },
 ): Promise<void> {
   const { heads, bodies } = packRows(
     rows,
@@ -86,11 +84,9 @@ const largestId = 2n ** 63n - 1n
 export type QuarantinedRow = QuarantineRow & { id: bigint }
 
 /** `ids` is null for all. */
-export type QuarantinePage = { ids: readonly bigint[] | null; after: bigint; limit: number }
-
 export async function readQuarantine(
   db: Kysely<Tables>,
-  { ids, after, limit }: QuarantinePage,
+  { ids, after, limit }: { ids: readonly bigint[] | null; after: bigint; limit: number },
 ): Promise<QuarantinedRow[]> {
   const { rows } = await sql<QuarantinedRow>`
     select id, received_at as "receivedAt", source, reason, headers, body from quarantine

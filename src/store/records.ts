@@ -10,21 +10,16 @@ export type ServiceRecord = { id: string | null; time: Date | null; text: string
 
 export type ReadingTimes = { sentAt: Date; receivedAt: Date }
 
-export type SavedRecords = {
-  stored: number
-  /** Records that had been marked as gone. */
-  back: string[]
-}
-
 /**
  * Stores changed records as revisions in the inbox. Ignores a response to an earlier request than that of the last
  * reading.
+ * @returns how many were stored, and the ids of those that had been marked as gone
  */
 export async function saveRecords(
   tx: Transaction<Tables>,
   records: readonly ServiceRecord[],
   times: ReadingTimes,
-): Promise<SavedRecords> {
+): Promise<{ stored: number; back: string[] }> {
   const hashed = records.map((record) => ({ ...record, hash: hashOf(record.text) }))
   const followed = [...new Map(hashed.map((one) => [one.id, one])).values()].filter(({ id }) => id !== null)
   const changes = new Map((await noteRecords(tx, followed, times)).map((one) => [one.id, one]))
@@ -93,9 +88,8 @@ export async function countMisses(
   await sql`
     update api_record set misses = misses + 1
     where service = ${defaultService} and read_at < ${startedAt} and gone_at is null
-      and (${listedSince}::timestamptz is null or listed_at is null or listed_at >= ${listedSince})`.execute(
-    tx,
-  )
+      and (${listedSince}::timestamptz is null or listed_at is null
+        or listed_at >= ${listedSince})`.execute(tx)
 }
 
 /** In random order, so that unreadable records do not block others. */

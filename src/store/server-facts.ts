@@ -89,9 +89,8 @@ export async function monthsWithoutPartition(db: Kysely<Tables>): Promise<string
     select to_char(month, 'YYYYMM') as month
     from generate_series(date_trunc('month', now() at time zone 'UTC'),
       date_trunc('month', now() at time zone 'UTC') + interval '1 month', '1 month') as month
-    where to_regclass('public.ledger_transfer_' || to_char(month, 'YYYYMM')) is null order by month`.execute(
-    db,
-  )
+    where to_regclass('public.ledger_transfer_' || to_char(month, 'YYYYMM')) is null
+    order by month`.execute(db)
   return rows.map(({ month }) => month)
 }
 

@@ -1,5 +1,5 @@
-import { type Kysely, sql, type Transaction } from 'kysely'
-import { Fault } from '../core/errors.ts'
+import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { assert, Fault } from '../core/errors.ts'
 import type { Tables } from './tables.ts'
 
 /**
@@ -12,10 +12,25 @@ const tickPrefix = 'tick/'
 
 export type Lease = { stream: string; holder: string; fence: bigint; cursor: unknown }
 
+type LeaseRequest = { stream: string; holder: string; ttlMs: number }
+
 /** @returns null if another holder has it */
-export async function takeLease(
+export function takeLease(db: Kysely<Tables>, request: LeaseRequest): Promise<Lease | null> {
+  return leaseIf(db, request, sql`stream.expires_at < now() or ${setBack}`)
+}
+
+/** Takes a stream from its holder, whose reading in progress is not stored. For an operator. */
+export async function seizeLease(db: Kysely<Tables>, request: LeaseRequest): Promise<Lease> {
+  const lease = await leaseIf(db, request, sql`true`)
+  assert(lease !== null, 'a stream can be taken from any holder')
+  return lease
+}
+
+/** Whoever holds the lease already may extend it. */
+async function leaseIf(
   db: Kysely<Tables>,
-  { stream, holder, ttlMs }: { stream: string; holder: string; ttlMs: number },
+  { stream, holder, ttlMs }: LeaseRequest,
+  isFree: RawBuilder<unknown>,
 ): Promise<Lease | null> {
   const { rows } = await sql<{ fence: bigint; cursor: unknown }>`
     insert into stream (name, holder, fence, expires_at)
@@ -23,25 +38,10 @@ export async function takeLease(
     on conflict (name) do update
       set holder = excluded.holder, expires_at = excluded.expires_at,
         fence = stream.fence + (stream.holder is distinct from excluded.holder)::int
-      where stream.holder is not distinct from excluded.holder or stream.expires_at < now() or ${setBack}
+      where stream.holder is not distinct from excluded.holder or ${isFree}
     returning fence, cursor`.execute(db)
   const [row] = rows
   return row === undefined ? null : { stream, holder, ...row }
-}
-
-/** Takes a stream from its holder, whose reading in progress is not stored. For an operator. */
-export async function seizeLease(
-  db: Kysely<Tables>,
-  { stream, holder, ttlMs }: { stream: string; holder: string; ttlMs: number },
-): Promise<Lease> {
-  const { rows } = await sql<{ fence: bigint; cursor: unknown }>`
-    insert into stream (name, holder, fence, expires_at)
-    values (${stream}, ${holder}, 1, now() + ${ttlMs} * interval '1 millisecond')
-    on conflict (name) do update
-      set holder = excluded.holder, expires_at = excluded.expires_at, fence = stream.fence + 1
-    returning fence, cursor`.execute(db)
-  const [row = { fence: 0n, cursor: null }] = rows
-  return { stream, holder, ...row }
 }
 
 type CursorUpdate = { cursor: unknown; progress: Record<string, number>; isBehind?: boolean }

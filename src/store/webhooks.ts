@@ -3,7 +3,7 @@ import { type Kysely, sql, type Transaction } from 'kysely'
 import { assert } from '../core/errors.ts'
 import { defaultService } from '../core/evidence.ts'
 import { asTable, inTransaction } from './database.ts'
-import { appendInbox, type NewInboxRow, rowKey } from './inbox.ts'
+import { appendInbox, type NewInboxRow } from './inbox.ts'
 import { type MismatchChange, openMismatches } from './mismatches/mismatches.ts'
 import type { Tables } from './tables.ts'
 
@@ -35,14 +35,14 @@ export async function storeWebhooks(
 ): Promise<StoredWebhooks> {
   const added = await appendInbox(db, arrivals)
   const fresh = arrivals.flatMap((arrival): WebhookStoreResult[] => {
-    const inboxId = added.get(rowKey(arrival))
+    const inboxId = added.get(arrival.sourceKey)
     return inboxId === undefined ? [] : [{ arrival, inboxId, outcome: 'stored' }]
   })
-  const known = arrivals.filter((arrival) => !added.has(rowKey(arrival)))
+  const known = arrivals.filter((arrival) => !added.has(arrival.sourceKey))
   if (known.length === 0 && arrivals.every(({ copiesAt }) => copiesAt.length === 0)) {
     return {
       outcomes: arrivals.map(() => 'stored'),
-      inboxIds: arrivals.map((arrival) => added.get(rowKey(arrival)) ?? null),
+      inboxIds: arrivals.map((arrival) => added.get(arrival.sourceKey) ?? null),
       mismatches: [],
     }
   }
@@ -102,7 +102,7 @@ async function keepOthers(
     const arrival = arrivals[place]
     const inboxId = ids.get(other.sourceKey)
     assert(arrival !== undefined && inboxId !== undefined, 'a key with a hash holds the body of that hash')
-    return { arrival, inboxId, outcome: added.has(rowKey(other)) ? 'conflicting' : 'duplicate' }
+    return { arrival, inboxId, outcome: added.has(other.sourceKey) ? 'conflicting' : 'duplicate' }
   })
 }
 

@@ -1,7 +1,7 @@
 import { rootOf } from '../../ledger/merkle-tree.ts'
 import { leafOf, noHash, type Seal, withHash } from '../../ledger/seal.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
-import { cutLedger, type ExactCut, patiently } from '../../store/ledger/maintenance.ts'
+import { type Cut, cutLedger, patiently } from '../../store/ledger/maintenance.ts'
 import { insertSeal, newestSeals, readSealedJournals } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 
@@ -52,7 +52,7 @@ export async function* inBatches<Item>(items: AsyncIterable<Item>, size: number)
   if (batch.length > 0) yield batch
 }
 
-function sealOver(leaves: readonly Leaf[], before: Seal | null, { lastJournal, at }: ExactCut): Seal {
+function sealOver(leaves: readonly Leaf[], before: Seal | null, { lastJournal, at }: Cut): Seal {
   const { number, last, hash } = before ?? { number: '0', last: '0', hash: noHash }
   const isFull = leaves.length === journalsMax
   return withHash({

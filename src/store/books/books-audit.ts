@@ -47,9 +47,8 @@ export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
     select asset, coalesce(sum, 0)::text as sum, coalesce("left", 0)::text as left,
       coalesce(deposits, 0) as deposits, deposit, coalesce(untied, 0)::text as untied,
       coalesce(addresses, 0) as addresses, address
-    from unbalanced full join left_over using (asset) full join untied using (asset) order by asset`.execute(
-    db,
-  )
+    from unbalanced full join left_over using (asset) full join untied using (asset)
+    order by asset`.execute(db)
   return rows.map(({ sum, left, untied, ...row }) => ({
     ...row,
     sum: BigInt(sum),

@@ -13,9 +13,8 @@ export async function numberDeposits(
 ): Promise<NumberedDeposit[]> {
   const count = deposits.filter(({ id }) => id === null).length
   const { rows } = await sql<{ id: bigint }>`
-    select nextval(pg_get_serial_sequence('deposit', 'id')) as id from generate_series(1, ${count})`.execute(
-    tx,
-  )
+    select nextval(pg_get_serial_sequence('deposit', 'id')) as id
+    from generate_series(1, ${count})`.execute(tx)
   const fresh = rows.map(({ id }) => id).values()
   return deposits.map((deposit) => ({ ...deposit, id: deposit.id ?? fresh.next().value ?? 0n }))
 }

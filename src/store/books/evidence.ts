@@ -11,8 +11,9 @@ import {
 } from '../../core/evidence.ts'
 import type { Milestones } from '../../core/lag.ts'
 import type { Approval } from '../../core/matching/divide.ts'
-import type { Journal, LedgerTransfer } from '../../core/posting.ts'
+import type { Journal } from '../../core/posting.ts'
 import { asTable } from '../database.ts'
+import { readTransfers, type TransferTexts, transfersOf } from '../ledger/journals.ts'
 import type { Tables } from '../tables.ts'
 
 export type LinkedObservation = { inboxId: bigint; groupId: bigint; observation: Observation }
@@ -135,23 +136,14 @@ async function depositsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
   }))
 }
 
-type BookedRow = Omit<Journal, 'transfers'> & {
-  group_id: bigint
-  transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[]
-}
-
 async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
-  const { rows } = await sql<BookedRow>`
+  const { rows } = await sql<Omit<Journal, 'transfers'> & TransferTexts & { group_id: bigint }>`
     select d.group_id, j.posting_key as key, j.kind, j.transfer, j.deposit_id as "depositId",
       j.event_at as "eventAt", (select posting_key from ledger_journal r where r.id = j.reverses) as reverses,
-      (select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset,
-        'amount', t.amount::text) order by t.leg) from ledger_transfer t where t.journal_id = j.id) as transfers
+      ${transfersOf} as transfers
     from deposit d join ledger_journal j on j.deposit_id = d.id
     where d.group_id = any(${ids}::bigint[]) order by j.id`.execute(tx)
-  return rows.map(({ transfers, ...journal }) => ({
-    ...journal,
-    transfers: transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as LedgerTransfer['amount'] })),
-  }))
+  return rows.map((row) => ({ ...row, transfers: readTransfers(row) }))
 }
 
 async function approvalsOf(

@@ -110,18 +110,16 @@ export async function saveRechecks(
 
 async function groupsOfKeys(tx: Transaction<Tables>, keys: readonly string[]): Promise<Map<string, bigint>> {
   const { rows } = await sql<{ key: string; group_id: bigint }>`
-    select key, group_id from link_key where key = any(${keys}::text[]) and service = ${defaultService}`.execute(
-    tx,
-  )
+    select key, group_id from link_key
+    where key = any(${keys}::text[]) and service = ${defaultService}`.execute(tx)
   return new Map(rows.map(({ key, group_id }) => [key, group_id]))
 }
 
 async function makeGroups(tx: Transaction<Tables>, count: number): Promise<bigint[]> {
   if (count === 0) return []
   const { rows } = await sql<{ id: bigint }>`
-    insert into evidence_group (recheck_at) select null from generate_series(1, ${count}) returning id`.execute(
-    tx,
-  )
+    insert into evidence_group (recheck_at) select null
+    from generate_series(1, ${count}) returning id`.execute(tx)
   return rows.map(({ id }) => id)
 }
 

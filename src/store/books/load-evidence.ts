@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { decodeObservation, type Observation } from '../../core/evidence.ts'
+import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { type LoadedGroup, loadGroups } from './evidence.ts'
 
@@ -118,9 +119,8 @@ async function addressTimes(
   { approvals }: LoadedGroup,
 ): Promise<GroupEvidence['addedAt']> {
   const { rows } = await sql<{ place: string; at: Date }>`
-    select network || '/' || address as place, added_at as at from address_book
-    where role = 'deposit' and network || '/' || address = any(${approvals.map(({ network, address }) => `${network}/${address}`)}::text[])`.execute(
-    tx,
-  )
+    select network || '/' || address as place, added_at as at
+    from address_book join ${asTable('approved', approvals, 'network text, address text')} using (network, address)
+    where role = 'deposit'`.execute(tx)
   return new Map(rows.map(({ place, at }) => [place, at]))
 }

@@ -1,7 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import {
   defaultService,
-  encodeObservation,
   isByPolicy,
   type TransferDecision,
   type TransferRef,
@@ -9,7 +8,7 @@ import {
 } from '../../core/evidence.ts'
 import type { Proposal, ProposalAmbiguity, RuleResult, UnnamedTransfer } from '../../core/matching/propose.ts'
 import { asTable } from '../database.ts'
-import { appendInbox, rowKey } from '../inbox.ts'
+import { appendObservations } from '../inbox.ts'
 import {
   endMismatches,
   type HeldMismatch,
@@ -73,10 +72,8 @@ export async function syncProposals(
     on conflict (service_id, role, transfer, service) do update
       set score = excluded.score, reasons = excluded.reasons, policy = excluded.policy, state = 'proposed',
         proposed_at = case p.state when 'proposed' then p.proposed_at else now() end, ended_at = null
-      where p.state = 'withdrawn' or (p.state = 'proposed'
-        and (p.score, p.reasons, p.policy) is distinct from (excluded.score, excluded.reasons, excluded.policy))`.execute(
-    tx,
-  )
+      where p.state = 'withdrawn' or (p.state = 'proposed' and (p.score, p.reasons, p.policy)
+        is distinct from (excluded.score, excluded.reasons, excluded.policy))`.execute(tx)
 }
 
 /** Across all groups. */
@@ -102,10 +99,7 @@ export function syncAmbiguities(
 }
 
 /** A policy does not override an end by a person. */
-export async function endProposals(
-  tx: Transaction<Tables>,
-  decisions: readonly TransferDecision[],
-): Promise<void> {
+async function endProposals(tx: Transaction<Tables>, decisions: readonly TransferDecision[]): Promise<void> {
   const ended = decisions.flatMap((decision) =>
     'serviceId' in decision.verdict
       ? [
@@ -177,16 +171,8 @@ export async function recordDecisions(
   tx: Transaction<Tables>,
   decisions: readonly TransferDecision[],
 ): Promise<readonly TransferDecision[]> {
-  if (decisions.length === 0) return []
-  const rows = decisions.map((decision) => ({
-    source: 'person' as const,
-    sourceKey: decision.id,
-    body: Buffer.from(encodeObservation(decision)),
-    headers: {},
-    receivedAt: decision.receivedAt,
-  }))
-  const added = await appendInbox(tx, rows)
-  const kept = decisions.filter(({ id }) => added.has(rowKey({ source: 'person', sourceKey: id })))
+  const keyed = decisions.map((one) => [one.id, one] as const)
+  const kept = (await appendObservations(tx, 'person', keyed)).map(({ observation }) => observation)
   await endProposals(tx, kept)
   return kept
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type QueryResult, type RawBuilder, sql, type Transaction } from 'kysely'
+import { inPieces } from '../database.ts'
 import { type BatchLimits, type PendingRow, readWithin } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
@@ -110,18 +111,6 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
 /** Valid outside of this database. */
 const subject = sql`coalesce('deposit ' || deposit.service_id, 'payment ' || deposit.transfer)`
 
-const rowsOfPiece = 2000
-
-async function* inPieces<Row>(tx: Transaction<Tables>, query: RawBuilder<Row>): AsyncGenerator<Row[]> {
-  await sql`declare piece no scroll cursor for ${query}`.execute(tx)
-  for (;;) {
-    const { rows } = await sql<Row>`fetch ${sql.lit(rowsOfPiece)} from piece`.execute(tx)
-    if (rows.length === 0) break
-    yield rows
-  }
-  await sql`close piece`.execute(tx)
-}
-
 /** All tables that applying evidence writes to. */
 const derivedTables = [
   'evidence_group',
@@ -185,9 +174,8 @@ const groupsMax = 500
 export async function* allGroups(tx: Transaction<Tables>): AsyncGenerator<bigint[]> {
   for (let after: bigint | undefined = 0n; after !== undefined; ) {
     const { rows }: QueryResult<{ id: bigint }> = await sql<{ id: bigint }>`
-      select distinct group_id as id from evidence where group_id > ${after} order by id limit ${groupsMax}`.execute(
-      tx,
-    )
+      select distinct group_id as id from evidence where group_id > ${after}
+      order by id limit ${groupsMax}`.execute(tx)
     if (rows.length > 0) yield rows.map(({ id }) => id)
     after = rows.at(-1)?.id
   }

@@ -141,9 +141,8 @@ export async function setOpenings(
   await sql`
     update balance_point p set opening = o.amount, balance = o.amount, opening_is = o.is
     from ${asTable('o', rows, `${holdingColumns}, amount numeric, is text`)}
-    where (p.network, p.address, p.asset) = (o.network, o.address, o.asset) and p.height = p.opening_height`.execute(
-    tx,
-  )
+    where (p.network, p.address, p.asset) = (o.network, o.address, o.asset)
+      and p.height = p.opening_height`.execute(tx)
 }
 
 /** For changed final history above the height. Balances proved above it are proved again from the opening. */
@@ -163,19 +162,16 @@ export async function rewindBalances(
     where (d.network, d.address, d.asset) = (r.network, r.address, r.asset)`.execute(tx)
 }
 
-export type HoldingBlockRange = { holding: AssetHolding; above: bigint; upTo: bigint }
-
 /** In the order of the ranges. */
 export async function knownChanges(
   db: Kysely<Tables>,
-  ranges: readonly HoldingBlockRange[],
+  ranges: readonly { holding: AssetHolding; above: bigint; upTo: bigint }[],
 ): Promise<bigint[]> {
   const placed = ranges.map(({ holding, ...range }, place) => ({ ...holding, ...range, place }))
   const { rows } = await sql<{ known: string }>`
     select known_change(network, address, asset, above, "upTo") as known
-    from ${asTable('block_range', placed, `${holdingColumns}, above bigint, upTo bigint, place int`)} order by place`.execute(
-    db,
-  )
+    from ${asTable('block_range', placed, `${holdingColumns}, above bigint, upTo bigint, place int`)}
+    order by place`.execute(db)
   return rows.map(({ known }) => BigInt(known))
 }
 

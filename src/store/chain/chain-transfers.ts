@@ -1,14 +1,9 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
 import type { BalanceMovement } from '../../core/balance-proof.ts'
-import {
-  decodeObservation,
-  encodeObservation,
-  type ObservedChainTransfer,
-  transferRef,
-} from '../../core/evidence.ts'
+import { decodeObservation, type ObservedChainTransfer, transferRef } from '../../core/evidence.ts'
 import { asTable } from '../database.ts'
-import { appendInbox, rowKey } from '../inbox.ts'
+import { appendObservations } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
 /** Skips those stored before at the same stage in the same block. */
@@ -16,19 +11,13 @@ export async function appendChainTransfers(
   tx: Transaction<Tables>,
   chainTransfers: readonly ObservedChainTransfer[],
 ): Promise<number> {
-  if (chainTransfers.length === 0) return 0
-  const rows = chainTransfers.map((chainTransfer) => ({
-    source: 'chain' as const,
-    sourceKey: keyOf(chainTransfer),
-    body: Buffer.from(encodeObservation(chainTransfer)),
-    headers: {},
-    receivedAt: chainTransfer.receivedAt,
+  const keyed = chainTransfers.map((one) => [keyOf(one), one] as const)
+  const added = await appendObservations(tx, 'chain', keyed)
+  const fresh = added.map(({ inboxId, observation }) => ({
+    ...observation,
+    inboxId,
+    transfer: transferRef(observation),
   }))
-  const added = await appendInbox(tx, rows)
-  const fresh = chainTransfers.flatMap((chainTransfer) => {
-    const inboxId = added.get(rowKey({ source: 'chain', sourceKey: keyOf(chainTransfer) }))
-    return inboxId === undefined ? [] : [{ inboxId, transfer: transferRef(chainTransfer), ...chainTransfer }]
-  })
   await sql`
     insert into chain_transfer
       (inbox_id, network, transfer, stage, height, block_hash, role, address, asset, amount)
@@ -39,15 +28,13 @@ export async function appendChainTransfers(
 const transferColumns =
   'inboxId bigint, network text, transfer text, stage text, height bigint, blockHash text, role text, to text, asset text, amount numeric'
 
-export type NetworkHeightRange = { network: string; above: bigint; upTo: bigint }
-
 /**
  * Seen early in blocks that are final by now, and not among the final transfers. One that was withdrawn and seen again
  * can vanish again.
  */
 export function vanishedChainTransfers(
   tx: Transaction<Tables>,
-  { network, above, upTo }: NetworkHeightRange,
+  { network, above, upTo }: { network: string; above: bigint; upTo: bigint },
 ): Promise<ObservedChainTransfer[]> {
   return readChainTransfers(
     tx,
@@ -88,11 +75,15 @@ export async function newestInboxId(db: Kysely<Tables>): Promise<bigint> {
   return rows[0]?.id ?? 0n
 }
 
-type Newer = { network: string; after: bigint; from: bigint; to: bigint; limit: number }
-
 export function chainTransfersAfter(
   db: Kysely<Tables>,
-  { network, after, from, to, limit }: Newer,
+  {
+    network,
+    after,
+    from,
+    to,
+    limit,
+  }: { network: string; after: bigint; from: bigint; to: bigint; limit: number },
 ): Promise<ObservedChainTransfer[]> {
   return readChainTransfers(
     db,

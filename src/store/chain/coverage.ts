@@ -47,9 +47,8 @@ export async function addCoverage(
     insert into chain_coverage (network, watched, assets, heights)
     select ${network}, ${watched}::integer, ${assets}::text[], range_agg(int8range("from", "to", '[]'))
     from ${asTable('proved', proved, 'from bigint, to bigint')}
-    on conflict (network, watched, assets) do update set heights = chain_coverage.heights + excluded.heights`.execute(
-    tx,
-  )
+    on conflict (network, watched, assets) do update
+      set heights = chain_coverage.heights + excluded.heights`.execute(tx)
   await carryOver(tx, network, { watched, assets })
   await dropContained(tx, network)
 }

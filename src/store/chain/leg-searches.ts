@@ -1,10 +1,10 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, NetworkName, TxId } from '../../core/asset.ts'
 import type { DecidedDeposit } from '../../core/decide.ts'
-import { defaultService, encodeObservation, type LegSearch, type ServiceId } from '../../core/evidence.ts'
+import { defaultService, type LegSearch, type ServiceId } from '../../core/evidence.ts'
 import type { LegSearchRequest } from '../../core/judging/overdue.ts'
 import { asTable } from '../database.ts'
-import { appendInbox } from '../inbox.ts'
+import { appendObservations } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 import { askForTransactions } from './named-transactions.ts'
 
@@ -169,15 +169,8 @@ export async function appendSearches(
   tx: Transaction<Tables>,
   searches: readonly LegSearch[],
 ): Promise<number> {
-  if (searches.length === 0) return 0
-  const rows = searches.map((search) => ({
-    source: 'chain' as const,
-    sourceKey: keyOf(search),
-    body: Buffer.from(encodeObservation(search)),
-    headers: {},
-    receivedAt: search.receivedAt,
-  }))
-  return (await appendInbox(tx, rows)).size
+  const keyed = searches.map((one) => [keyOf(one), one] as const)
+  return (await appendObservations(tx, 'chain', keyed)).length
 }
 
 function keyOf({ network, role, to, tx, serviceId, receivedAt }: LegSearch): string {

@@ -1,9 +1,9 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
-import { defaultService, encodeObservation, type TransactionFailure } from '../../core/evidence.ts'
+import { defaultService, type TransactionFailure } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
 import { asTable } from '../database.ts'
-import { appendInbox } from '../inbox.ts'
+import { appendObservations } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
 
 /**
@@ -67,9 +67,8 @@ export async function dropSeen(
     ), dropped as (
       delete from named_transaction where (network, tx, role, address) in (select network, tx, role, address from seen)
     )
-    select least((select count(*) from due) - (select count(*) from seen), ${countMax})::int as count`.execute(
-    db,
-  )
+    select least((select count(*) from due) - (select count(*) from seen),
+      ${countMax})::int as count`.execute(db)
   return rows[0]?.count ?? 0
 }
 
@@ -113,9 +112,8 @@ export async function dropTransactions(
   tx: Transaction<Tables>,
   found: readonly NamedTransaction[],
 ): Promise<void> {
-  await sql`delete from named_transaction where (network, tx, role, address) in (select * from ${listed(found)})`.execute(
-    tx,
-  )
+  await sql`delete from named_transaction
+    where (network, tx, role, address) in (select * from ${listed(found)})`.execute(tx)
 }
 
 /** Another reading would show nothing new. */
@@ -133,18 +131,8 @@ export async function appendFailures(
   tx: Transaction<Tables>,
   failures: readonly TransactionFailure[],
 ): Promise<number> {
-  if (failures.length === 0) return 0
-  const added = await appendInbox(
-    tx,
-    failures.map((failure) => ({
-      source: 'chain' as const,
-      sourceKey: keyOf(failure),
-      body: Buffer.from(encodeObservation(failure)),
-      headers: {},
-      receivedAt: failure.receivedAt,
-    })),
-  )
-  return added.size
+  const keyed = failures.map((one) => [keyOf(one), one] as const)
+  return (await appendObservations(tx, 'chain', keyed)).length
 }
 
 function keyOf({ network, tx, role, to }: TransactionFailure): string {

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { Fault } from '../../core/errors.ts'
+import { whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { cutLedger, patiently } from './maintenance.ts'
 
@@ -64,21 +65,19 @@ export async function readJournals(
 
 function conditionsOf({ from, before, period, accounts, owner }: JournalSelection): RawBuilder<unknown>[] {
   return [
-    ...(from === null ? [] : [sql`j.event_at >= ${from}::timestamptz`]),
-    ...(before === null ? [] : [sql`j.event_at < ${before}::timestamptz`]),
-    ...(period === null ? [] : [sql`j.period = to_date(${period}, 'YYYY-MM')`]),
-    ...(accounts === null
-      ? []
-      : [
-          sql`exists (select from ledger_transfer t
-            where t.journal_id = j.id and t.recorded_at = j.recorded_at and ${touches(accounts)})`,
-        ]),
-    ...(owner === null
-      ? []
-      : [
-          sql`exists (select from deposit d
-            where d.id = j.deposit_id and ${owner} in (d.owner_id, d.owner_kind || ':' || d.owner_id))`,
-        ]),
+    ...whereSet(from, (time) => sql`j.event_at >= ${time}::timestamptz`),
+    ...whereSet(before, (time) => sql`j.event_at < ${time}::timestamptz`),
+    ...whereSet(period, (month) => sql`j.period = to_date(${month}, 'YYYY-MM')`),
+    ...whereSet(
+      accounts,
+      (some) => sql`exists (select from ledger_transfer t
+        where t.journal_id = j.id and t.recorded_at = j.recorded_at and ${touches(some)})`,
+    ),
+    ...whereSet(
+      owner,
+      (name) => sql`exists (select from deposit d
+        where d.id = j.deposit_id and ${name} in (d.owner_id, d.owner_kind || ':' || d.owner_id))`,
+    ),
   ]
 }
 
@@ -97,21 +96,20 @@ function isoText(at: RawBuilder<unknown>): RawBuilder<string> {
   return sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
 }
 
-/** When the newest selected journal was recorded; null if there is none. */
-export type LedgerExtent = { lastJournal: bigint; recordedAsOf: string | null }
-
 /**
  * The end of the books, or of what was recorded by then. No later write has that time or an earlier one, so an export
- * up to it is always the same.
+ * up to it is always the same. Its time is null if nothing was recorded.
  * @throws Fault `remote_failed` if writers do not finish; `usage_bad` if nothing is sealed and the login is read-only
  */
-export async function readExtent(db: Kysely<Tables>, recordedAsOf: string | null): Promise<LedgerExtent> {
+export async function readExtent(
+  db: Kysely<Tables>,
+  recordedAsOf: string | null,
+): Promise<{ lastJournal: bigint; recordedAsOf: string | null }> {
   const lastJournal = await lastWhole(db)
   const newest = await sql<{ recorded_at: string | null }>`
     select ${isoText(sql`max(recorded_at)`)} as recorded_at from ledger_journal
-    where id <= ${lastJournal} and recorded_at <= coalesce(${recordedAsOf}::timestamptz, 'infinity')`.execute(
-    db,
-  )
+    where id <= ${lastJournal}
+      and recorded_at <= coalesce(${recordedAsOf}::timestamptz, 'infinity')`.execute(db)
   return { lastJournal, recordedAsOf: newest.rows[0]?.recorded_at ?? null }
 }
 

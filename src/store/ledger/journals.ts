@@ -1,6 +1,6 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import type { DepositJournalKind, Journal, LedgerTransfer } from '../../core/posting.ts'
-import { asTable } from '../database.ts'
+import { asTable, whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export type NumberedDepositJournal = Journal & { depositId: bigint }
@@ -107,29 +107,31 @@ export async function bookByHand(
   return rows[0]?.id ?? 0n
 }
 
-type BookedJournalRow = Omit<BookedJournal, 'transfers'> & {
-  transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[]
+/** Ledger transfers as they are in the JSON of `transfersOf`. */
+export type TransferTexts = { transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[] }
+
+/** Of the journal `j` of a statement. */
+export const transfersOf = sql`(
+  select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset, 'amount', t.amount::text)
+    order by t.leg) from ledger_transfer t where t.journal_id = j.id)`
+
+export function readTransfers({ transfers }: TransferTexts): LedgerTransfer[] {
+  return transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as LedgerTransfer['amount'] }))
 }
 
 export async function readJournal(db: Kysely<Tables>, id: bigint): Promise<BookedJournal | null> {
-  const { rows } = await sql<BookedJournalRow>`
+  const { rows } = await sql<Omit<BookedJournal, 'transfers'> & TransferTexts>`
     select j.id, j.posting_key as key, j.kind, j.deposit_id as "depositId", j.reverses, r.id as "reversedBy",
       j.event_at as "eventAt", j.recorded_at as "recordedAt", j.period,
       case when m.journal_id is not null then
         jsonb_build_object('reason', m.reason, 'by', m.made_by, 'approvedBy', m.approved_by) end as "byHand",
-      (select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset,
-        'amount', t.amount::text) order by t.leg) from ledger_transfer t where t.journal_id = j.id) as transfers
+      ${transfersOf} as transfers
     from ledger_journal j
       left join ledger_journal r on r.reverses = j.id
       left join manual_journal m on m.journal_id = j.id
     where j.id = ${id}`.execute(db)
   const [row] = rows
-  if (row === undefined) return null
-  const transfers = row.transfers.map((one) => ({
-    ...one,
-    amount: BigInt(one.amount) as LedgerTransfer['amount'],
-  }))
-  return { ...row, transfers }
+  return row === undefined ? null : { ...row, transfers: readTransfers(row) }
 }
 
 export async function idOfKey(db: Kysely<Tables>, key: string): Promise<bigint | null> {
@@ -144,9 +146,8 @@ export async function adjustmentPeriod(
   at: Date,
 ): Promise<{ period: string; belongsTo: string }> {
   const { rows } = await sql<{ period: string; belongsTo: string }>`
-    select ledger_period_for(${at}::timestamptz, true) as period, ledger_month(${at}::timestamptz) as "belongsTo"`.execute(
-    db,
-  )
+    select ledger_period_for(${at}::timestamptz, true) as period,
+      ledger_month(${at}::timestamptz) as "belongsTo"`.execute(db)
   return rows[0] ?? { period: '', belongsTo: '' }
 }
 
@@ -190,9 +191,16 @@ export type JournalLine = {
 /** Newest first. */
 export async function listJournals(
   db: Kysely<Tables>,
-  filter: JournalFilter,
+  { period, kind, by, before }: JournalFilter,
   limit: number,
 ): Promise<JournalLine[]> {
+  const conditions = [
+    sql`true`,
+    ...whereSet(period, (month) => sql`j.period = to_date(${month}, 'YYYY-MM')`),
+    ...whereSet(kind, (one) => sql`j.kind = ${one}`),
+    ...whereSet(before, (id) => sql`j.id < ${id}`),
+    ...whereSet(by, (name) => sql`lower(m.made_by) = lower(${name})`),
+  ]
   const { rows } = await sql<JournalLine>`
     select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, r.id as reversed_by, j.event_at,
       j.recorded_at, to_char(j.period, 'YYYY-MM') as period, to_char(ledger_month(j.event_at), 'YYYY-MM') as belongs_to,
@@ -200,16 +208,7 @@ export async function listJournals(
     from ledger_journal j
       left join ledger_journal r on r.reverses = j.id
       left join manual_journal m on m.journal_id = j.id
-    where ${sql.join([sql`true`, ...conditionsOf(filter)], sql` and `)}
+    where ${sql.join(conditions, sql` and `)}
     order by j.id desc limit ${limit}`.execute(db)
   return rows
-}
-
-function conditionsOf({ period, kind, by, before }: JournalFilter): RawBuilder<unknown>[] {
-  return [
-    ...(period === null ? [] : [sql`j.period = to_date(${period}, 'YYYY-MM')`]),
-    ...(kind === null ? [] : [sql`j.kind = ${kind}`]),
-    ...(before === null ? [] : [sql`j.id < ${before}`]),
-    ...(by === null ? [] : [sql`lower(m.made_by) = lower(${by})`]),
-  ]
 }

@@ -20,18 +20,15 @@ export async function makePartitions(db: Kysely<Tables>): Promise<number> {
 
 const lockNotAvailable = '55P03'
 
-/** Journals up to it never change; later ones are recorded after it. */
-export type Cut = { lastJournal: bigint; cutAt: Date }
-
-/** The time also as text, to the microsecond. */
-export type ExactCut = Cut & { at: string }
+/** Journals up to it never change; later ones are recorded after it. `at` is its time to the microsecond. */
+export type Cut = { lastJournal: bigint; at: string }
 
 /** Waits up to two seconds for running bookings; blocks new ones until the transaction ends. */
-export async function cutLedger(db: Kysely<Tables>): Promise<ExactCut> {
-  const { rows } = await sql<ExactCut>`
-    select last_journal as "lastJournal", cut_at as "cutAt", ${timeText(sql.ref('cut_at'))} as at
+export async function cutLedger(db: Kysely<Tables>): Promise<Cut> {
+  const { rows } = await sql<Cut>`
+    select last_journal as "lastJournal", ${timeText(sql.ref('cut_at'))} as at
     from ledger_cut()`.execute(db)
-  return rows[0] ?? { lastJournal: 0n, cutAt: new Date(0), at: '' }
+  return rows[0] ?? { lastJournal: 0n, at: '' }
 }
 
 const attemptsMax = 5
@@ -77,9 +74,8 @@ export async function makeSnapshot(db: Kysely<Tables>): Promise<string | null> {
 
 export async function snapshotDays(db: Kysely<Tables>, after: string, limit: number): Promise<string[]> {
   const { rows } = await sql<{ recorded: string }>`
-    select recorded from ledger_snapshot_day where recorded > ${after} order by recorded limit ${limit}`.execute(
-    db,
-  )
+    select recorded from ledger_snapshot_day where recorded > ${after}
+    order by recorded limit ${limit}`.execute(db)
   return rows.map(({ recorded }) => recorded)
 }
 
@@ -134,8 +130,7 @@ export async function snapshotGaps(db: Kysely<Tables>, limit: number): Promise<S
           else (kept.recorded + interval '1 month')::date - 1 end
       )
     )
-    select what, first::text as first, last::text as last from gap order by first, what limit ${limit}`.execute(
-    db,
-  )
+    select what, first::text as first, last::text as last from gap
+    order by first, what limit ${limit}`.execute(db)
   return rows
 }

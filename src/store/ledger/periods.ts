@@ -1,7 +1,7 @@
-import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
+import { type Kysely, sql, type Transaction } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import type { FrozenBalanceLine, Period } from '../../ledger/period.ts'
-import { asTable } from '../database.ts'
+import { asTable, inPieces } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 /** A `forced` close leaves severe mismatches open. */
@@ -168,9 +168,8 @@ export async function listPeriodHistory(
   const { rows } = await sql<PeriodHistoryLine>`
     select id, to_char(period, 'YYYY-MM') as period, action, at, actor, approved_by, reason, forced, severe_open,
       last_journal, sha256
-    from accounting.period_history where ${before}::bigint is null or id < ${before}::bigint order by id desc limit ${limit}`.execute(
-    db,
-  )
+    from accounting.period_history where ${before}::bigint is null or id < ${before}::bigint
+    order by id desc limit ${limit}`.execute(db)
   return rows
 }
 
@@ -238,23 +237,6 @@ function lineOf({
 
 function sidesOf(debit: string | null, credit: string | null): DebitCreditSums | null {
   return debit === null || credit === null ? null : { debit: BigInt(debit), credit: BigInt(credit) }
-}
-
-const rowsOfPiece = 2000
-
-async function* inPieces(
-  tx: Transaction<Tables>,
-  query: RawBuilder<FrozenBalanceRow>,
-): AsyncGenerator<FrozenBalanceRow[]> {
-  await sql`declare frozen_balance no scroll cursor for ${query}`.execute(tx)
-  for (;;) {
-    const { rows } = await sql<FrozenBalanceRow>`fetch ${sql.lit(rowsOfPiece)} from frozen_balance`.execute(
-      tx,
-    )
-    if (rows.length === 0) break
-    yield rows
-  }
-  await sql`close frozen_balance`.execute(tx)
 }
 
 /** Closed months with journals from after the close. */

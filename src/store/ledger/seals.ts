@@ -1,12 +1,12 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
 import type { Seal } from '../../ledger/seal.ts'
+import { ageOf } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export async function sealsAfter(db: Kysely<Tables>, number: string, limit: number): Promise<Seal[]> {
   const { rows } = await sql<Seal>`
-    select ${columns} from ledger_seal where number > ${number} order by ledger_seal.number limit ${limit}`.execute(
-    db,
-  )
+    select ${columns} from ledger_seal where number > ${number}
+    order by ledger_seal.number limit ${limit}`.execute(db)
   return rows
 }
 
@@ -23,16 +23,13 @@ export async function newestSeals(
 
 export async function sealOfJournal(db: Kysely<Tables>, journal: bigint): Promise<Seal | null> {
   const { rows } = await sql<Seal>`
-    select ${columns} from ledger_seal where last_journal >= ${journal} order by last_journal limit 1`.execute(
-    db,
-  )
+    select ${columns} from ledger_seal where last_journal >= ${journal}
+    order by last_journal limit 1`.execute(db)
   return rows[0] ?? null
 }
 
-const times = { sealedAt: timeText(sql.ref('sealed_at')) }
-
 const columns = sql`number::text as number, after_journal::text as after, last_journal::text as last,
-  journals::text as journals, root, previous, ${times.sealedAt} as "sealedAt", hash`
+  journals::text as journals, root, previous, ${timeText(sql.ref('sealed_at'))} as "sealedAt", hash`
 
 /** The id and leaf of each journal; null if there is no such seal. */
 export async function leavesOfSeal(db: Kysely<Tables>, number: string): Promise<Buffer | null> {
@@ -62,7 +59,7 @@ export async function countUnsealed(db: Kysely<Tables>): Promise<number> {
 /** In seconds; 0 if there is none. */
 export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql<{ age: number }>`
-    select greatest(extract(epoch from now() - recorded_at), 0)::float8 as age from ledger_journal
+    select ${ageOf(sql`recorded_at`)} as age from ledger_journal
     where id > (select coalesce(max(last_journal), 0) from ledger_seal) order by id limit 1`.execute(db)
   return rows[0]?.age ?? 0
 }

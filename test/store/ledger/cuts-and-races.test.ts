@@ -43,7 +43,7 @@ test('a cut waits for what is being booked, and all that comes after it is recor
   await journal('after the cut').execute(books.db)
   const { rows } = await sql<{ is_before: boolean; is_after: boolean }>`
     select (select id <= ${cut.lastJournal} from ledger_journal where posting_key = 'in flight') as is_before,
-      id > ${cut.lastJournal} and recorded_at > ${cut.cutAt} as is_after
+      id > ${cut.lastJournal} and recorded_at > ${cut.at}::timestamptz as is_after
     from ledger_journal where posting_key = 'after the cut'`.execute(books.db)
   expect(rows).toEqual([{ is_before: true, is_after: true }])
 })
