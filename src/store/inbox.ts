@@ -16,7 +16,7 @@ export type NewInboxRow = {
 export type PendingRow = Omit<NewInboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
 
 /**
- * The rows must be of one source and have distinct keys.
+ * The rows must have distinct keys.
  * @returns the ids of the new rows, by key
  */
 export async function appendInbox(
