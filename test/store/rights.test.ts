@@ -59,6 +59,9 @@ async function rightsOf(role: string): Promise<string> {
     union select format('schema %s: %s', nspname, lower(privilege))
       from pg_namespace, unnest(array['USAGE', 'CREATE']) as privilege
       where nspname in ('public', 'accounting', 'bullmq') and has_schema_privilege(${role}, oid, privilege)
+    union select format('owner of function %s', oid::regprocedure) from pg_proc where proowner = ${role}::regrole
+    union select format('parameter %s', parname) from pg_parameter_acl
+      where has_parameter_privilege(${role}, parname, 'SET, ALTER SYSTEM')
     union select format('database: %s', lower(privilege)) from unnest(array['CREATE', 'TEMP']) as privilege
       where has_database_privilege(${role}, current_database(), privilege)
     union select format('member of %s', r.rolname) from pg_roles r

@@ -56,9 +56,3 @@ test('labels that the settings do not have any more are gone', async () => {
   await keep()
   expect(Object.values(await accounts()).filter(({ code }) => code !== null)).toEqual([])
 })
-
-test('the daemon itself does not change labels', async () => {
-  await expect(sql`insert into account_label values (1, '*', '1', null)`.execute(books.db)).rejects.toThrow(
-    'denied',
-  )
-})
