@@ -77,7 +77,7 @@ describe.skipIf(!prometheusInstalled() || !amtoolInstalled())('alerts about fort
 
   /** Waits until the rules were evaluated several times with what is so now: an alert that is due has then gone out. */
   const untilEvaluated = async (): Promise<void> => {
-    const since = Date.now() / 1000 + 10
+    const since = Date.now() / 1000 + 6
     const last = 'max(timestamp(depositd_causes_waiting))'
     const isLater = async () => ((await prometheus.query(last))[0]?.samples[0]?.[1] ?? 0) > since || null
     await until('several evaluations', isLater, 120_000)

@@ -36,7 +36,6 @@ function copyPackages(from: string, to: string): void {
 
 describe.skipIf(process.getuid?.() !== 0)('a checkout in a folder of mode 700', () => {
   test.each([
-    ['root', 0, []],
     ['root without capabilities over files', 0, ['--bounding-set=-dac_override,-dac_read_search,-setpcap']],
     // Every system has it, and initdb wants a user with a name.
     ['an ordinary user', nobody, [`--reuid=${nobody}`, '--clear-groups']],

@@ -124,12 +124,6 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
     }
     expect(await refusalOf(queue)).toBe(refusedBy('QUEUE_URL'))
   }, 60_000)
-
-  test('does not start where Node would look at no certificate', async () => {
-    expect(await refusalOf({ NODE_TLS_REJECT_UNAUTHORIZED: '0' })).toMatch(
-      /^depositd: NODE_TLS_REJECT_UNAUTHORIZED is 0, .* unset it, .*\n$/,
-    )
-  }, 60_000)
 })
 
 function refusedBy(setting: string): string {

@@ -11,7 +11,7 @@ import { makeFolder } from '../support/make-folder.ts'
 import { until } from '../support/until.ts'
 
 /** How often the program is killed; more by `KILLS=5 npm test -- test/scenario/killed`. */
-const kills = Number(process.env.KILLS ?? 2)
+const kills = Number(process.env.KILLS ?? 1)
 const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
 
 const folder = makeFolder('depositd-killed-')
