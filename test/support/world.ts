@@ -22,7 +22,7 @@ import { liquidityAddresses } from '../../src/service/keyring/keyring.ts'
 import type { DepositService } from '../../src/service/service.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import type { Tables } from '../../src/store/tables.ts'
-import { emptyDatabase, type TestDatabase } from './postgres.ts'
+import { emptyDatabase, type TestDatabase, testDatabase } from './postgres.ts'
 
 const log = pino({ level: 'silent' })
 
@@ -68,10 +68,10 @@ export async function startWorld(
   { faults, networks: names, channels = [], moreChannels = 0, ...asked }: WorldSettings,
   stack: AsyncDisposableStack,
 ): Promise<World> {
-  const { queueUrl, policy, sections, makeDatabase = emptyDatabase, daemonLog = log } = asked
+  const { queueUrl, policy, sections, makeDatabase, daemonLog = log } = asked
   const folder = await mkdtemp(join(tmpdir(), 'depositd-world-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
-  const [ours, theirs] = [await makeDatabase(), await makeDatabase()]
+  const [ours, theirs] = await makeDatabases(makeDatabase)
   stack.defer(() => Promise.all([ours.drop(), theirs.drop()]).then(() => undefined))
   const pace = { blockMs: 200, slotMs: 100, ...(names && { names }) }
   const chains = await startChains({ folder: join(folder, 'chains'), ...pace, log })
@@ -117,6 +117,11 @@ export async function startWorld(
   const { networks } = chains
   const places = { serviceDatabaseUrl: theirs.url, environment: whole }
   return { db, service, daemon, settings, ...places, networks, owners, pay: payer(chains, owners) }
+}
+
+/** One for the daemon, which finds its schema there as at most starts, and one for the service. */
+async function makeDatabases(make: WorldSettings['makeDatabase']): Promise<[TestDatabase, TestDatabase]> {
+  return [await (make ?? testDatabase)(), await (make ?? emptyDatabase)()]
 }
 
 function addSections(path: string, sections: { schedule?: object }): void {
