@@ -15,22 +15,17 @@ const sections = runbookSections()
 const roles = new Set(['depositd_accountant', 'depositd_daemon'])
 
 describe('the runbook', () => {
-  it.each(Object.keys(mismatchKinds))('has a section about %s', (kind) => {
-    expect([...sections.keys()]).toContain(kind)
-  })
-
   it('has sections about alerts and kinds of mismatch and about nothing else', () => {
     const subjects = [...alerts.map(({ alert }) => alert.toLowerCase()), ...Object.keys(mismatchKinds)]
     expect([...sections.keys()].toSorted()).toEqual(subjects.toSorted())
   })
 
-  it.each([...sections])(
-    'says of %s what it means, what to check, how to fix it, and when it ends',
-    (_, section) => {
+  it('says of each what it means, what to check, how to fix it, and when it ends', () => {
+    for (const [subject, section] of sections) {
       const leads = [...section.matchAll(/^- \*\*([\w ]+):\*\* \S/gm)].map(([, lead]) => lead)
-      expect(leads).toEqual(['Means', 'Check', 'Fix', 'Ends when'])
-    },
-  )
+      expect(leads, subject).toEqual(['Means', 'Check', 'Fix', 'Ends when'])
+    }
+  })
 
   const commands = new Set(
     [...runbook.matchAll(/bin\/depositd ([^`\n…]+)/g)].map(([, words = '']) => words.trim()),
