@@ -1,7 +1,7 @@
 import type { Severity } from '../../core/mismatch.ts'
 import { duration } from '../../presentation/text.ts'
 import type { StoreTotals } from '../../store/gauges.ts'
-import type { GaugeValues, Live } from '../gauges.ts'
+import type { GaugeValues, Live, ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
 import { depositList } from './deposits.ts'
 import { type Html, html } from './html.ts'
@@ -25,11 +25,7 @@ type OverviewPageOptions = { isLive: boolean; networks: readonly string[] }
 
 export function overviewPage(overview: Overview, { isLive, networks }: OverviewPageOptions): ConsolePage {
   const { readAt, gauges, health, gravest, latest } = overview
-  const figures = {
-    live: gauges.live?.value ?? null,
-    totals: gauges.totals?.value ?? null,
-    queue: gauges.queue?.value ?? null,
-  }
+  const figures = figuresOf(gauges)
   const { live, totals } = figures
   const again = isLive
     ? html`<a href="/">Stop refreshing</a>`
@@ -43,20 +39,22 @@ ${sectionOf(
   partHtml(gravest, (rows) => mismatchList(rows, 'The gravest open mismatches')),
   live && [causesTable(live, readAt), risksTable(live, totals)],
 )}
-${totals && sectionOf('Where the money is', moneyTable(totals))}
-${totals && sectionOf('Deposits by state', statesTable(totals, networks))}
+${totals && [sectionOf('Where the money is', moneyTable(totals)), sectionOf('Deposits by state', statesTable(totals, networks))]}
 ${sectionOf(
   'Latest deposits',
   partHtml(latest, (rows) => depositList(rows, 'The latest deposits')),
 )}
-${live && sectionOf('What waits', stagesTable(live))}
-${live && sectionOf('What is read', streamsTable(live, totals))}
+${live && [sectionOf('What waits', stagesTable(live)), sectionOf('What is read', streamsTable(live, totals))]}
 ${sectionOf('What works', partsTable(health))}`
   return { title: 'How it stands', entry: '/', body, ...(isLive && { refreshSeconds }) }
 }
 
 /** Null for what could not be read. */
 type Figures = { live: Live | null; totals: StoreTotals | null; queue: GaugeValues['queue'] | null }
+
+function figuresOf({ live, totals, queue }: ReportedGauges): Figures {
+  return { live: live?.value ?? null, totals: totals?.value ?? null, queue: queue?.value ?? null }
+}
 
 /** A section that could not be read has no card. */
 function cardsOf({ live, totals, queue }: Figures): Html {

@@ -202,7 +202,9 @@ function createSender(exporter: SpanExporter, onLost: TracingDeps['onLost']): Sp
     await Promise.all(starts.map((start) => sendBatch(spans.slice(start, start + batchMax))))
     sending = null
   }
-  const timer = setInterval(() => (sending ??= sendAll()), sendEveryMs)
+  const timer = setInterval(() => {
+    sending ??= sendAll()
+  }, sendEveryMs)
   timer.unref()
   return {
     onStart: () => undefined,
