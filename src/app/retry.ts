@@ -43,21 +43,13 @@ export async function* retryQuarantine(
       page.map(async (row) => {
         const { id, receivedAt, source } = row
         const admission = admitDelivery(admitting, restoreSecrets(row, secrets))
-        if (admission.kind !== 'admitted')
-          return {
-            id,
-            receivedAt,
-            source,
-            outcome: admission.kind === 'refused' ? admission.reason : 'not_json',
-          }
-        return { id, receivedAt, source, outcome: await writer.write(admission.row) }
+        const kept = admission.kind === 'refused' ? admission.reason : 'not_json'
+        const outcome = admission.kind === 'admitted' ? await writer.write(admission.row) : kept
+        return { id, receivedAt, source, outcome }
       }),
     )
-    const taken = retried.filter(({ outcome }) => isTaken(outcome))
-    await dropQuarantined(
-      db,
-      taken.map(({ id }) => id),
-    )
+    const taken = retried.flatMap(({ id, outcome }) => (isTaken(outcome) ? [id] : []))
+    await dropQuarantined(db, taken)
     yield retried
     after = last.id
   }

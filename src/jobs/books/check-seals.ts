@@ -83,12 +83,9 @@ export async function* checkSeals(db: Database<Tables>, behind: Seal | null): As
 
 async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<CheckedSeal, 'seal'>> {
   const { journals, root, found, doubled, withoutJournal } = await readSealedRange(db, seal)
-  const others = [
-    ...(doubled.length === 0 ? [] : [`several journals have the number ${listOf(doubled)}`]),
-    ...(withoutJournal.length === 0
-      ? []
-      : [`transfers refer to missing journals: ${listOf(withoutJournal)}`]),
-  ]
+  const others: string[] = []
+  if (doubled.length > 0) others.push(`several journals have the number ${listOf(doubled)}`)
+  if (withoutJournal.length > 0) others.push(`transfers refer to missing journals: ${listOf(withoutJournal)}`)
   if (journals > 0 && root === seal.root && journals.toString() === seal.journals)
     return { journals, faults: others }
   const named = await nameJournals(db, seal, found)
@@ -97,15 +94,7 @@ async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<Che
   return { journals, faults: [...named, ...unreported, ...others] }
 }
 
-type SealRangeContents = {
-  journals: number
-  root: string
-  found: LeafById
-  doubled: bigint[]
-  withoutJournal: bigint[]
-}
-
-async function readSealedRange(db: Database<Tables>, seal: Seal): Promise<SealRangeContents> {
+async function readSealedRange(db: Database<Tables>, seal: Seal) {
   const tree = createTree()
   const found = new Map<bigint, string>()
   const doubled = new Set<bigint>()

@@ -135,17 +135,16 @@ export function createSealAudit(
   return async () => {
     const { checked, next } = await checkSome(db, behind, journalsMax)
     behind = next
-    return inTransaction(db, (tx) => syncChecked(tx, 'seal_broken', checked.map(toChecked)))
+    const results = checked.map(({ seal: { number }, faults }) => ({
+      subject: `seal/${number}`,
+      detail: { seal: number },
+      faults,
+    }))
+    return inTransaction(db, (tx) => syncChecked(tx, 'seal_broken', results))
   }
 }
 
-function toChecked({ seal: { number }, faults }: CheckedSeal): BooksCheckResult {
-  return { subject: `seal/${number}`, detail: { seal: number }, faults }
-}
-
-type Some = { checked: CheckedSeal[]; next: Seal | null }
-
-async function checkSome(db: Database<Tables>, behind: Seal | null, journalsMax: number): Promise<Some> {
+async function checkSome(db: Database<Tables>, behind: Seal | null, journalsMax: number) {
   const checked: CheckedSeal[] = []
   let journals = 0
   for await (const one of checkSeals(db, behind)) {

@@ -26,7 +26,7 @@ export type PollReport = {
 export const nothingRead = (): PollReport => ({ pages: 0, stored: 0, drifts: 0, mismatches: [] })
 
 /** Null if the service no longer accepts the mark. */
-export async function readPage(
+async function readPage(
   deps: ReadDeps,
   start: { mark: PageMark; since: Date | null },
   reading: PollReport,
