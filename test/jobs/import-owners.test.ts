@@ -88,16 +88,6 @@ test.each<[string, OwnerFileRow[], [number, RegExp][]]>([
     [[30, /^unknown network moon; known networks: base, arbitrum$/]],
   ],
   [
-    'a cut address',
-    [row('x', 30, { address: '0xdead' })],
-    [[30, /^0xdead is not an address on base: 0x and 40 hexadecimal digits/]],
-  ],
-  [
-    'a wrong checksum',
-    [row('x', 30, { address: '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1Beaed' })],
-    [[30, /has a wrong checksum$/]],
-  ],
-  [
     'a recipient that cannot be paid, and an address that is none: both',
     [row('x', 30, { address: 'abc', forward: { ...forward, recipient: address('0') } })],
     [
