@@ -141,26 +141,8 @@ test.each<[string, () => Promise<unknown>, string]>([
   ],
   [
     'an unknown account',
-    () =>
-      add({
-        lines: [{ debit: 'assets:typo', credit: 'equity:conversion', asset: 'base/USDC', amount: '1' }],
-      }),
+    () => add({ lines: [{ ...line, debit: 'assets:typo' }] }),
     'line 1 of the journal: account assets:typo does not exist: use an account of the books, or add it to the setting accounts.own',
-  ],
-  [
-    'an account of nobody',
-    () =>
-      add({
-        lines: [
-          {
-            debit: 'liabilities:deposits:channel:nobody',
-            credit: 'equity:conversion',
-            asset: 'base/USDC',
-            amount: '1',
-          },
-        ],
-      }),
-    'line 1 of the journal: account liabilities:deposits:channel:nobody does not exist: use an account of the books, or add it to the setting accounts.own',
   ],
   [
     'an unbalanced journal',
@@ -179,7 +161,6 @@ test.each<[string, () => Promise<unknown>, string]>([
   ],
   ['a reason that is too long', () => add({ reason: 'x'.repeat(1001) }), noLine],
   ['a reversal for a reason that is too long', () => reverse(1n, 'x'.repeat(1001)), noLine],
-  ['a reversal for a reason of two lines', () => reverse(1n, 'one\ntwo'), noLine],
   ['a date in the future', () => add({ date: at(4 * 24 * 60) }), '2026-01-05T00:00:00.000Z is in the future'],
   ['a journal that is not there', () => reverse(99_999n), 'there is no journal 99999'],
   [
