@@ -77,11 +77,6 @@ const alterations: [string, string, object][] = [
     { subject: 'deposit dep_1', what: 'deposit', live: /99900001/, rebuilt: /99900000/ },
   ],
   [
-    'the time of a proof',
-    `update deposit set final_at = final_at + interval '1 second' where service_id = 'dep_1'`,
-    { subject: 'deposit dep_1', what: 'deposit' },
-  ],
-  [
     'a deposit that was made up',
     `insert into deposit (group_id, service_id, state, matrix) select min(group_id), 'dep_9', 'observed', '{}' from deposit`,
     { subject: 'deposit dep_9', what: 'deposit', rebuilt: null },
