@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Daemon, startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
-import { roles as allRoles, type Role } from '../../src/health.ts'
+import type { Role } from '../../src/health.ts'
 import type { ReadinessReport } from '../../src/ops/readiness.ts'
 import { freePort, loopback } from '../../src/sandbox/free-port.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
@@ -89,15 +89,6 @@ test('it is alive, and says that it starts, while another process migrates; then
   await daemon.stop()
 })
 
-test('two that start at once on an empty database both start, and are both ready', async () => {
-  const empty = await emptyDatabase()
-  const changes = { DATABASE_URL: empty.url, QUEUE_URL: empty.url }
-  const two = await Promise.all([start(['http'], changes), start(['worker', 'scheduler'], changes)])
-  for (const { daemon } of two) expect(await readiness(daemon.opsUrl)).toMatchObject({ status: 200 })
-  for (const one of two) await one[Symbol.asyncDispose]()
-  await empty.drop()
-})
-
 test('worker and scheduler give signs of life by the way that all work takes', async () => {
   await using running = await start(['worker', 'scheduler'])
   const unready = async () => parts((await readiness(running.daemon.opsUrl)).unready)
@@ -115,7 +106,6 @@ describe('what is not well keeps from being ready', () => {
 
   test.each<[Role[], string[]]>([
     [['http'], []],
-    [['scheduler'], ['scheduler']],
     [['worker'], ['inbox', 'worker', 'poll', 'scan/base']],
     [
       ['worker', 'scheduler'],
@@ -123,7 +113,6 @@ describe('what is not well keeps from being ready', () => {
     ],
     // Whoever takes webhooks and does more besides could store them all the same.
     [['http', 'worker'], []],
-    [[...allRoles], []],
   ])('%s only where its own work needs it, and is told anyway', async (roles, unready) => {
     const added = await sql<{ id: bigint }>`
       with added as (
