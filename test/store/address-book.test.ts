@@ -3,9 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OwnerEntry } from '../../src/core/address-book.ts'
 import type { Address } from '../../src/core/asset.ts'
 import { readWatchList } from '../../src/store/chain/chain-watch.ts'
-import { listOwners, saveOwner } from '../../src/store/owners.ts'
+import { inTransaction } from '../../src/store/database.ts'
+import { keepOwners, listOwners, readOwners, saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { arbitrum, base, claim, payment } from '../support/evidence.ts'
+import { untilWaiting } from '../support/waiting.ts'
 
 let books: Books
 
@@ -113,6 +115,20 @@ test('of twenty owners who claim one address at once, one gets it', async () => 
   expect(rows).toHaveLength(1)
 })
 
+test('of two who give one wallet different addresses at the same time, the later is refused', async () => {
+  const [first, second] = [wallet('savings of two', '11'), wallet('savings of two', '22')]
+  await saveOwner(books.db, { ...first, deposits: [] })
+  const saving = await inTransaction(books.db, async (tx) => {
+    await keepOwners(tx, [first])
+    const later = saveOwner(books.db, second).catch((error: unknown) => error)
+    await untilWaiting(books.db)
+    return { later }
+  })
+  expect(await saving.later).toMatchObject(refusal)
+  const [kept] = await readOwners(books.db, 'stable_wallet', ['savings of two'])
+  expect(kept?.deposits.map((deposit) => deposit.address)).toEqual([address('11'), address('11')])
+})
+
 test('a channel and a wallet may have one id; a wallet has no recipient', async () => {
   await saveOwner(books.db, channel('same', 'd1'))
   await saveOwner(books.db, wallet('same', 'd2'))
@@ -136,11 +152,7 @@ test('a deposit to an address that becomes known is decided again', async () => 
   const late = address('d7')
   await own.receive(claim({ owner: { kind: 'stable_wallet', id: 'late' }, deposit: { address: late } }))
   await own.settle()
-  const kinds = async () =>
-    (await own.db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()).map(
-      ({ kind }) => kind,
-    )
-  expect(await kinds()).toContain('unknown_address')
+  expect(await openKinds(own)).toContain('unknown_address')
   await saveOwner(own.db, {
     owner: { kind: 'stable_wallet', id: 'late' },
     deposits: [{ network: base, address: late }],
@@ -149,8 +161,13 @@ test('a deposit to an address that becomes known is decided again', async () => 
   // Its moment is the database's clock; the daemon's clock of this test is older.
   await sql`update evidence_group set recheck_at = '2026-01-01' where recheck_at is not null`.execute(own.db)
   await own.settle()
-  expect(await kinds()).not.toContain('unknown_address')
+  expect(await openKinds(own)).not.toContain('unknown_address')
 })
+
+async function openKinds({ db }: Books): Promise<string[]> {
+  const open = await db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()
+  return open.map(({ kind }) => kind)
+}
 
 test('what was reported for an owner before it was known is decided as if it had been known', async () => {
   await using own = await openBooks()
@@ -160,25 +177,21 @@ test('what was reported for an owner before it was known is decided as if it had
   await saveOwner(own.db, { owner: kettle, ...entry })
   await sql`update evidence_group set recheck_at = '2026-01-01' where recheck_at is not null`.execute(own.db)
   await own.settle()
-  const rows = await own.db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()
-  expect(rows.map(({ kind }) => kind)).toContain('address_changed')
+  expect(await openKinds(own)).toContain('address_changed')
 })
 
 test('a payment to us for somebody unknown is decided again once the book has them, on whatever network', async () => {
   await using own = await openBooks()
   const late = { kind: 'stable_wallet', id: 'late' } as const
-  const kinds = async () => {
-    await own.settle()
-    const open = await own.db.selectFrom('mismatch').select('kind').where('cleared_at', 'is', null).execute()
-    return open.map(({ kind }) => kind)
-  }
   await own.receive(claim({ owner: late }), payment())
-  expect(await kinds()).toContain('unknown_owner')
+  await own.settle()
+  expect(await openKinds(own)).toContain('unknown_owner')
   const deposits = [{ network: arbitrum, address: address('da') }]
   await saveOwner(own.db, { owner: late, deposits, forward: null })
   // Only what the book asks for is decided again, at a moment that this test's clock has.
   await sql`update evidence_group set recheck_at = case when recheck_at > '2026-02-01' then timestamptz '2026-01-01' end`.execute(
     own.db,
   )
-  expect(await kinds()).not.toContain('unknown_owner')
+  await own.settle()
+  expect(await openKinds(own)).not.toContain('unknown_owner')
 })

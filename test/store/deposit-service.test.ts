@@ -47,30 +47,3 @@ test('every unique key on an id that a service chooses is of one service', async
       and indexdef !~ '\\mservice\\M'`.execute(db)
   expect(rows).toEqual([])
 })
-
-const inserts: Readonly<Record<string, (service: string) => string>> = {
-  'webhook event': (service) =>
-    `insert into inbox (source, source_key, service, body, received_at)
-     values ('webhook', 'evt_1', '${service}', '', now())`,
-  record: (service) =>
-    `insert into api_record (service_id, service, hash, revision, read_at)
-     values ('dep_1', '${service}', '', 1, now())`,
-  wallet: (service) =>
-    `insert into owner (kind, id, service) values ('stable_wallet', 'savings', '${service}')`,
-  'link key': (service) =>
-    `insert into link_key (key, service, group_id) values ('service/dep_1', '${service}', 1)`,
-  deposit: (service) =>
-    `insert into deposit (group_id, service_id, service, state, matrix)
-     values (1, 'dep_1', '${service}', 'observed', '{}')`,
-}
-
-test.each(Object.entries(inserts))(
-  'two services may each have a %s of one id, and each of them only once',
-  async (_what, insert) => {
-    await sql`insert into evidence_group (id, recheck_at) overriding system value values (1, null)
-      on conflict do nothing`.execute(db)
-    await sql.raw(insert('one')).execute(db)
-    await sql.raw(insert('other')).execute(db)
-    await expect(sql.raw(insert('one')).execute(db)).rejects.toThrow('duplicate key')
-  },
-)

@@ -35,18 +35,6 @@ test('twenty who store one key at once: one stores it, and it is pending once', 
   expect(rows).toHaveLength(1)
 })
 
-test('twenty who store the same keys in any order do not lock each other out', async () => {
-  const keys = Array.from({ length: 50 }, (_, place) => `many ${place}`)
-  const race = Array.from({ length: 20 }, (_, turn) =>
-    appendInbox(
-      books.db,
-      keys.map((_key, place) => row(keys[(place * 7 + turn * 13) % keys.length] ?? '')),
-    ),
-  )
-  const added = (await Promise.all(race)).flatMap((ids) => [...ids.keys()])
-  expect(added).toHaveLength(50)
-})
-
 test('one key of two sources is two observations', async () => {
   const sizes: number[] = []
   for (const source of ['webhook', 'api', 'webhook', 'api'] as const)

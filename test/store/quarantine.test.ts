@@ -3,6 +3,7 @@ import {
   dropQuarantined,
   keepQuarantined,
   listQuarantine,
+  newestQuarantined,
   type QuarantineRow,
   readQuarantine,
 } from '../../src/store/quarantine.ts'
@@ -99,4 +100,16 @@ test('pages are read by number, and only what is asked for is dropped', async ()
   expect(await dropQuarantined(books.db, [2n, 4n, 99n])).toBe(2)
   expect(await kept()).toEqual(['a 1', 'a 3', 'a 5'])
   expect(await dropQuarantined(books.db, null)).toBe(3)
+})
+
+test('samples are of each client in turn, so that a flood hides none, oldest first', async () => {
+  await keep([...numbered('quiet', 1, 2), ...numbered('flood', 1, 50)], { rowsMax: 100 })
+  const samples = await newestQuarantined(books.db, 5)
+  expect(samples.map(({ source, body }) => `${source} ${body.toString()}`)).toEqual([
+    'quiet 1',
+    'quiet 2',
+    'flood 48',
+    'flood 49',
+    'flood 50',
+  ])
 })

@@ -82,13 +82,6 @@ test('of the times of many repeats the newest are kept, and the count goes on', 
   ])
 })
 
-test('twenty repeats at once are counted as twenty', async () => {
-  await store(came('a'))
-  const outcomes = await Promise.all(Array.from({ length: 20 }, () => store(came('a'))))
-  expect(outcomes.flat()).toEqual(Array(20).fill('duplicate'))
-  expect(await repeats()).toMatchObject([{ count: 20n }])
-})
-
 test('an id that comes with another body is kept twice, waits to be applied twice, and is a mismatch', async () => {
   await store(came('a', '1'))
   expect(await store(came('a', '2'))).toEqual(['conflicting'])
@@ -141,13 +134,6 @@ test('twenty bodies of one id at once: each is one row, and the one mismatch nam
   expect(new Set((await inboxRows()).map(([, body]) => body))).toEqual(new Set(bodies))
   const lowest = bodies.map(hash).toSorted().slice(0, 8)
   expect(await conflicts()).toMatchObject([{ detail: { bodies: lowest.join(', ') } }])
-})
-
-test('twenty copies of a second body at once are one row and nineteen repeats', async () => {
-  await store(came('a', '1'))
-  const outcomes = (await Promise.all(Array.from({ length: 20 }, () => store(came('a', '2'))))).flat()
-  expect(outcomes.toSorted()).toEqual(['conflicting', ...Array(19).fill('duplicate')])
-  expect(await repeats()).toMatchObject([{ key: `a ${hash('2')}`, count: 19n }])
 })
 
 test('a mismatch opens once and is told once, until a person ended it and yet another body comes', async () => {

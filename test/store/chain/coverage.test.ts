@@ -1,7 +1,7 @@
 import { sql, type Transaction } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address, AssetKey, NetworkName } from '../../../src/core/asset.ts'
-import { enrolAddresses, readWatchList, watchFrom } from '../../../src/store/chain/chain-watch.ts'
+import { enrolAddresses, readWatchList } from '../../../src/store/chain/chain-watch.ts'
 import {
   addCoverage,
   countGaps,
@@ -9,7 +9,6 @@ import {
   noteGaps,
   readScanPosition,
   saveScanPosition,
-  withdrawCoverage,
 } from '../../../src/store/chain/coverage.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
@@ -89,40 +88,6 @@ test('an address that comes later misses what was read before it, from its own h
   expect(await gaps(network)).toEqual([])
 })
 
-test('an address of the future misses nothing yet', async () => {
-  const network = newNetwork()
-  await enrol(network, 1, 100n)
-  await stand(network, 49n)
-  expect(await gaps(network)).toEqual([])
-})
-
-test('a hole is missed by all, and a change of history by nobody, for the cursor went back with it', async () => {
-  const network = newNetwork()
-  await enrol(network, 2, 1n)
-  await cover(network, { watched: 2, from: 1n, to: 9n })
-  await cover(network, { watched: 2, from: 11n, to: 20n })
-  await stand(network, 20n)
-  expect(await gaps(network)).toEqual(['1 2 {[10,11)}'])
-  await write((tx) => withdrawCoverage(tx, network, { from: 8n, to: null }))
-  await stand(network, 7n)
-  expect(await rows(network)).toEqual(['2 2 {[1,8)}'])
-  expect(await gaps(network)).toEqual([])
-})
-
-test('an asset that is added is missed everywhere, and one that is taken away nowhere', async () => {
-  const network = newNetwork()
-  await enrol(network, 1, 1n)
-  await cover(network, { watched: 1, from: 1n, to: 9n, assets: [usdcOnBase] })
-  await stand(network, 9n, [usdcOnBase])
-  expect(await gaps(network)).toEqual([])
-  await stand(network, 9n)
-  expect(await gaps(network)).toEqual(['1 1 {[1,10)}'])
-  await cover(network, { watched: 1, from: 1n, to: 9n })
-  expect(await rows(network)).toEqual(['1 2 {[1,10)}'])
-  await stand(network, 9n, [usdcOnBase])
-  expect(await gaps(network)).toEqual([])
-})
-
 test('a gap ends where other addresses begin to miss heights too', async () => {
   const network = newNetwork()
   await enrol(network, 1, 1n)
@@ -135,20 +100,6 @@ test('a gap ends where other addresses begin to miss heights too', async () => {
   expect(second).toMatchObject({ from: 5n, to: 9n })
   expect(second?.addresses).toHaveLength(2)
   expect(await nextGap(books.db, network, 10n)).toBeNull()
-})
-
-test('what is read below the first height of addresses is theirs from then on, where it joins', async () => {
-  const network = newNetwork()
-  await enrol(network, 1, 10n)
-  await enrol(network, 1, 30n)
-  await cover(network, { watched: 2, from: 10n, to: 40n })
-  await stand(network, 40n)
-  await cover(network, { watched: 2, from: 3n, to: 9n })
-  await write((tx) => watchFrom(tx, network, { from: 3n, to: 9n, watched: 2 }))
-  const { rows: found } = await sql<{ from_height: bigint }>`
-    select from_height from chain_watch where network = ${network} order by number`.execute(books.db)
-  expect(found.map(({ from_height }) => from_height)).toEqual([3n, 30n])
-  expect(await gaps(network)).toEqual([])
 })
 
 test('a gap has the age of its first notice, and none once it is closed', async () => {
