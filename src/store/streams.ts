@@ -26,7 +26,7 @@ export async function seizeLease(db: Kysely<Tables>, request: LeaseRequest): Pro
   return lease
 }
 
-/** Whoever holds the lease already may extend it. */
+/** Its holder may extend it. */
 async function leaseIf(
   db: Kysely<Tables>,
   { stream, holder, ttlMs }: LeaseRequest,

@@ -8,7 +8,7 @@ import type { Tables } from '../../store/tables.ts'
 /** Bounds the search in a broken seal and the length of a proof. */
 const journalsMax = 4096
 
-type Leaf = { id: string; leaf: Buffer }
+type JournalLeaf = { id: string; leaf: Buffer }
 
 /**
  * Reports each seal once it is stored. Of two concurrent runs, one stops.
@@ -36,7 +36,7 @@ export async function sealBooks(
 async function* leavesOf(
   db: Database<Tables>,
   range: { after: string | null; last: string },
-): AsyncGenerator<Leaf> {
+): AsyncGenerator<JournalLeaf> {
   for await (const { journals } of readSealedJournals(db, range))
     for (const rows of journals) yield { id: rows.journal.id ?? '', leaf: leafOf(rows) }
 }
@@ -52,7 +52,7 @@ export async function* inBatches<Item>(items: AsyncIterable<Item>, size: number)
   if (batch.length > 0) yield batch
 }
 
-function sealOver(leaves: readonly Leaf[], before: Seal | null, { lastJournal, at }: Cut): Seal {
+function sealOver(leaves: readonly JournalLeaf[], before: Seal | null, { lastJournal, at }: Cut): Seal {
   const { number, last, hash } = before ?? { number: '0', last: '0', hash: noHash }
   const isFull = leaves.length === journalsMax
   return withHash({
@@ -68,7 +68,7 @@ function sealOver(leaves: readonly Leaf[], before: Seal | null, { lastJournal, a
 }
 
 /** Per leaf: the id in 8 bytes, big-endian, then the hash in 32. */
-function storedLeaves(leaves: readonly Leaf[]): Buffer {
+function storedLeaves(leaves: readonly JournalLeaf[]): Buffer {
   return Buffer.concat(
     leaves.flatMap(({ id, leaf }) => {
       const number = Buffer.alloc(8)
