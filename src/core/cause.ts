@@ -4,12 +4,10 @@ import { isWithinLimit, type Limits, type Stake } from './second-person.ts'
 
 export type CauseCandidate = { kind: string; network: string; openedAt: Date }
 
+type CauseKey = { kind: string; service: string; network: string; side: ResponsibleParty }
+
 /** Mismatches that probably have one reason. */
-export type Cause<Case> = {
-  kind: string
-  service: string
-  network: string
-  side: ResponsibleParty
+export type Cause<Case> = CauseKey & {
   severity: Severity
   since: Date
   /** Oldest first. */
@@ -53,10 +51,7 @@ function causeOf<Case extends CauseCandidate>(cases: [Case, ...Case[]]): Cause<C
   return { ...causeKeyOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
 }
 
-export function causeKeyOf({
-  kind,
-  network,
-}: Pick<CauseCandidate, 'kind' | 'network'>): Pick<Cause<never>, 'kind' | 'service' | 'network' | 'side'> {
+export function causeKeyOf({ kind, network }: Pick<CauseCandidate, 'kind' | 'network'>): CauseKey {
   return { kind, service, network, side: entryOf(kind).responsible }
 }
 

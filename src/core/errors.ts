@@ -58,28 +58,25 @@ export function codeOf(error: unknown): FaultCode | null {
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ')
   if (!(error instanceof Error)) return String(error)
-  const fix = tlsFixes.get('code' in error ? error.code : error.message)
+  const name = 'code' in error ? String(error.code) : error.message
+  const [, fix] = tlsFixes.find(([refusal]) => refusal.test(name)) ?? []
   return fix === undefined ? error.message : `${error.message}: ${fix}`
 }
 
-const unknownAuthority =
-  'set NODE_EXTRA_CA_CERTS to the certificate file of the authority that signed it; for Postgres, set sslrootcert in its URL'
-
 /** By Node's error code for a refused certificate. The Postgres client gives no code, so its message is the key. */
-const tlsFixes: ReadonlyMap<unknown, string> = new Map([
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', unknownAuthority],
-  ['SELF_SIGNED_CERT_IN_CHAIN', unknownAuthority],
-  ['UNABLE_TO_GET_ISSUER_CERT', unknownAuthority],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', unknownAuthority],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', unknownAuthority],
-  ['CERT_HAS_EXPIRED', 'renew the certificate of that server'],
-  ['CERT_NOT_YET_VALID', 'check the clocks of that server and of this machine'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'in the setting, use the host name that the certificate names'],
+const tlsFixes: readonly (readonly [refusal: RegExp, fix: string])[] = [
   [
-    'The server does not support SSL connections',
+    /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/,
+    'set NODE_EXTRA_CA_CERTS to the certificate file of the authority that signed it; for Postgres, set sslrootcert in its URL',
+  ],
+  [/^CERT_HAS_EXPIRED$/, 'renew the certificate of that server'],
+  [/^CERT_NOT_YET_VALID$/, 'check the clocks of that server and of this machine'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'in the setting, use the host name that the certificate names'],
+  [
+    /^The server does not support SSL connections$/,
     'sslmode in its URL requires TLS: enable ssl on the server, or omit sslmode on a private network',
   ],
-])
+]
 
 /** Like `messageOf`; for an expected fault, the problem and its fix. */
 export function lineOf(error: unknown): string {

@@ -167,15 +167,7 @@ export type DecisionOutcome =
 
 export type Observation = Claim | ObservedChainTransfer | TransactionFailure | LegSearch | TransferDecision
 
-export function transferRef({
-  network,
-  tx,
-  index,
-}: {
-  network: string
-  tx: string
-  index: string
-}): TransferRef {
+export function transferRef({ network, tx, index }: Record<'network' | 'tx' | 'index', string>): TransferRef {
   return `${network}/${tx}/${index}` as TransferRef
 }
 

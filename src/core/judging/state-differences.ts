@@ -27,11 +27,7 @@ function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy:
   const before = claims.filter((word) => isOnTheWay(word) && timeOf(word) > heldAt && isLater(newest, word))
   const furthest = before.find((word) => before.every((other) => rankOf(other) <= rankOf(word)))
   if (furthest === undefined || rankOf(furthest) <= rankOf(newest)) return null
-  return {
-    kind: 'status_regressed',
-    detail: { source, reported: claimText(furthest), now: claimText(newest) },
-    loss: null,
-  }
+  return changed('status_regressed', furthest, newest)
 }
 
 /** The service changed a finished status, and the chain does not confirm it. */
@@ -41,9 +37,13 @@ function terminalReopened(evidence: DepositEvidence, source: ClaimSource, policy
   const newest = claims.at(-1)
   if (finished === undefined || newest === undefined || !isLater(newest, finished)) return null
   if (mayFollow(finished, newest) || isConfirmedByChain(newest, evidence)) return null
+  return changed('terminal_reopened', finished, newest)
+}
+
+function changed(kind: 'status_regressed' | 'terminal_reopened', before: Claim, now: Claim): Mismatch {
   return {
-    kind: 'terminal_reopened',
-    detail: { source, reported: claimText(finished), now: claimText(newest) },
+    kind,
+    detail: { source: now.source, reported: claimText(before), now: claimText(now) },
     loss: null,
   }
 }

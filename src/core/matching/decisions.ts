@@ -5,7 +5,7 @@ import {
   type TransferDecision,
   transferRef,
 } from '../evidence.ts'
-import { type ChainLeg, compareText } from './fold.ts'
+import { type ChainLeg, compareText, isSamePayment } from './fold.ts'
 
 /** Decisions that still apply. */
 export type DecisionLookup = {
@@ -50,10 +50,7 @@ export function outrankedFirst(left: TransferDecision, right: TransferDecision):
 
 /** A transfer that came back under another index is still the one decided about, if it is the only one. */
 function legOf(decision: TransferDecision, legs: readonly ChainLeg[]): ChainLeg | null {
-  const { role, network, tx, to } = decision
-  const around = legs.filter(
-    (leg) => leg.role === role && leg.network === network && leg.tx === tx && leg.to === to,
-  )
+  const around = legs.filter((leg) => isSamePayment(decision, leg))
   const named = around.find(({ ref }) => ref === transferRef(decision))
   return named ?? (around.length === 1 ? (around[0] ?? null) : null)
 }
@@ -65,7 +62,9 @@ export type WriteOff = { account: Extract<DecisionOutcome, { kind: 'write_off' }
 export function writeOffOf(ruled: readonly TransferDecision[], deposit: ChainLeg | null): WriteOff | null {
   if (deposit === null) return null
   const { verdict, receivedAt } =
-    ruled.filter((one) => isAboutWriteOff(one) && isAbout(one, deposit)).toSorted(newestFirst)[0] ?? {}
+    ruled
+      .filter((one) => isAboutWriteOff(one) && isSamePayment(one, deposit) && one.index === deposit.index)
+      .toSorted(newestFirst)[0] ?? {}
   return verdict?.kind === 'write_off' && receivedAt ? { account: verdict.account, at: receivedAt } : null
 }
 
@@ -76,16 +75,6 @@ export function isWrittenOff({ writeOff }: { writeOff: WriteOff | null }, settle
 
 function isAboutWriteOff({ verdict: { kind } }: TransferDecision): boolean {
   return kind === 'write_off' || kind === 'write_off_withdrawn'
-}
-
-function isAbout(decision: TransferDecision, { role, network, tx, index, to }: ChainLeg): boolean {
-  return (
-    decision.role === role &&
-    decision.network === network &&
-    decision.tx === tx &&
-    decision.index === index &&
-    decision.to === to
-  )
 }
 
 /** At equal times, the greater id applies. */

@@ -11,6 +11,7 @@ import {
   foldClaims,
   foldFailures,
   foldSearches,
+  isSamePayment,
 } from './fold.ts'
 import { linkOf, type TransferLink } from './link.ts'
 import { type Deliveries, type DeliveryLeg, matchDeliveries } from './match-deliveries.ts'
@@ -157,14 +158,12 @@ function isNamed({ role, network, tx }: TransactionFailure, { api, webhook }: Cl
 }
 
 /**
- * A transaction that is included again mostly runs under other indexes. Its transfers in the block that is gone do not
- * add to its current payments; one that was final stays reported as gone until final again.
+ * Transfers in a block that is gone do not add to the current payments of the transaction; one that was final stays
+ * reported as gone until final again.
  */
 function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
   if (leg.state !== 'orphaned') return false
-  const now = legs.filter(({ role, network, tx, to }) => {
-    return role === leg.role && network === leg.network && tx === leg.tx && to === leg.to
-  })
+  const now = legs.filter((one) => isSamePayment(one, leg))
   return now.some(({ state }) => state === 'final' || (state === 'seen' && leg.finalAt === null))
 }
 

@@ -70,6 +70,14 @@ export function foldChainTransfers(chainTransfers: readonly ObservedChainTransfe
   })
 }
 
+/** Under any index: a transaction that is included again mostly runs under other indexes. */
+export function isSamePayment(one: LegAddress, other: LegAddress): boolean {
+  const names = ['role', 'network', 'tx', 'to'] as const
+  return names.every((name) => one[name] === other[name])
+}
+
+type LegAddress = Pick<ChainLeg, 'role' | 'network' | 'tx' | 'to'>
+
 export function total(parts: readonly { amount: bigint }[]): bigint {
   return parts.reduce((sum, { amount }) => sum + amount, 0n)
 }

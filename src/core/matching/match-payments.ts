@@ -54,13 +54,13 @@ export function matchPayments(
       byHistory.set(claimHistory, { leg: found.leg, link: linkOf(found.leg, found.fit) })
     }
   }
-  return {
-    byHistory,
-    reused: findReuse(
-      fitting.filter(({ claimHistory }) => !byHistory.has(claimHistory)),
-      takerOf,
-    ),
-  }
+  const unserved = fitting.filter(({ claimHistory }) => !byHistory.has(claimHistory))
+  const reused = unserved.flatMap(({ claimHistory, fits }): [ClaimHistory, Reuse][] => {
+    const leg = fits.find((one) => takerOf.has(one.leg))?.leg
+    const serviceId = leg && takerOf.get(leg)
+    return leg && serviceId ? [[claimHistory, { transfer: leg.ref, serviceId }]] : []
+  })
+  return { byHistory, reused: new Map(reused) }
 }
 
 /** A transfer stays reserved for a deposit that is not reported yet. */
@@ -88,22 +88,8 @@ function matchDecided(
 
 type Fits = readonly { leg: ChainLeg; fit: Fit }[]
 
-function findReuse(
-  unserved: readonly { claimHistory: ClaimHistory; fits: Fits }[],
-  takerOf: ReadonlyMap<ChainLeg, ServiceId>,
-): Map<ClaimHistory, Reuse> {
-  const reused = new Map<ClaimHistory, Reuse>()
-  for (const { claimHistory, fits } of unserved) {
-    const leg = fits.find((one) => takerOf.has(one.leg))?.leg
-    const serviceId = leg && takerOf.get(leg)
-    if (leg && serviceId) reused.set(claimHistory, { transfer: leg.ref, serviceId })
-  }
-  return reused
-}
-
 function transactionsOf({ api, webhook }: ClaimHistory): TxId[] {
-  const [one, other] = [api?.deposit.tx ?? null, webhook?.deposit.tx ?? null]
-  return [one, other === one ? null : other].filter((tx) => tx !== null)
+  return [...new Set([api, webhook].flatMap((claim) => claim?.deposit.tx ?? []))]
 }
 
 function namedFirst(claimHistories: readonly ClaimHistory[]): readonly ClaimHistory[] {
