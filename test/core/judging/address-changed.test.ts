@@ -20,18 +20,8 @@ const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
 test.each<[string, ObservationGroup['observations'], string]>([
   [
-    'an owner of ours is said to have another address',
-    [claim({ deposit: { address: elsewhere } }), webhook({ deposit: { address: elsewhere } })],
-    'observed address_changed chain_missing',
-  ],
-  [
     'an owner of ours is said to have an address of another owner of ours',
     [webhook({ owner: walletApproval.owner }), claim({ owner: walletApproval.owner }), payment(), delivery()],
-    'settled address_changed',
-  ],
-  [
-    'a webhook alone says that an owner of ours has another address',
-    [webhook({ deposit: { address: elsewhere } }), claim(), payment(), delivery()],
     'settled address_changed',
   ],
   [
@@ -69,15 +59,6 @@ test('an owner of ours that has no address on a network is said to have that of 
       },
     },
   ])
-})
-
-test('the mismatch names the owner, its address and the other one', () => {
-  const { deposits } = decided([claim({ deposit: { address: elsewhere } })])
-  expect(deposits[0]?.verdict.mismatches[0]).toEqual({
-    kind: 'address_changed',
-    detail: { owner: 'channel/shop', network: 'base', approved: channelAddress, address: elsewhere },
-    loss: null,
-  })
 })
 
 test('a final payment to such an address is held in suspense', () => {

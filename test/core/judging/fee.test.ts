@@ -54,21 +54,21 @@ test.each<[string, bigint, string]>([
   expect(outcome(all, { fee })).toBe(expected)
 })
 
-test('a fee out of the band says what was kept, what is allowed and where that is written', () => {
-  const [mismatch] = decided(delivered(99_900_000n), { fee: band(11, 12), line: 'policy.routes[3]' }).verdict
+test('a fee above the band says what was kept and what is allowed, and loses what is kept beyond it', () => {
+  const [mismatch] = decided(delivered(99_900_000n), { fee: band(8, 9), line: 'policy.routes[3]' }).verdict
     .mismatches
   expect(mismatch).toEqual({
     kind: 'fee_out_of_band',
     detail: {
       kept: '10.00 bps',
-      allowed: '11 to 12 bps',
+      allowed: '8 to 9 bps',
       policy: 'policy.routes[3]',
       paid: '100000000',
       paidAsset: usdcOnBase,
       delivered: '99900000',
       asset: usdcOnArbitrum,
     },
-    loss: null,
+    loss: { asset: usdcOnArbitrum, amount: 10_000n, whole: 99_900_000n },
   })
 })
 

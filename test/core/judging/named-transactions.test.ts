@@ -49,7 +49,6 @@ test.each<[string, ObservationGroup['observations'], string[]]>([
     [claim({ settlement: { address: other } }), payment()],
     [],
   ],
-  ['a payment that nobody claims', [payment()], []],
 ])('of %s, what no chain has shown is to be read', (_what, observations, expected) => {
   expect(unseen(observations)).toEqual(expected)
 })
@@ -59,7 +58,6 @@ test('a payment to an address of nobody is not to be read: no reading would show
 })
 
 test.each<[string, ObservationGroup['observations'], string]>([
-  ['the claimed payment failed on its chain', [webhook(), claim(), failure()], 'observed tx_failed'],
   [
     'a payment that failed was made in another transaction, which the API names',
     [
@@ -76,7 +74,6 @@ test.each<[string, ObservationGroup['observations'], string]>([
     [webhook({ status: 'failed' }), claim({ status: 'failed' }), failure()],
     'observed',
   ],
-  ['the claimed delivery failed', [webhook(), claim(), payment(), failedDelivery()], 'settling tx_failed'],
   [
     'a delivery that failed was made in another transaction',
     [

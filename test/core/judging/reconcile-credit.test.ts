@@ -12,7 +12,6 @@ const credited = {
 const walletPayment = payment({ to: walletAddress })
 
 test.each<[string, ObservationGroup['observations'], string]>([
-  ['a wallet is credited', [webhook(credited), claim(credited), walletPayment], 'reconciled'],
   [
     'a wallet is not credited',
     [
@@ -21,11 +20,6 @@ test.each<[string, ObservationGroup['observations'], string]>([
       walletPayment,
     ],
     'confirmed settlement_missing',
-  ],
-  [
-    'only a webhook says that a wallet is credited',
-    [webhook(credited), walletPayment],
-    'settling api_missing settlement_missing',
   ],
   [
     'the API lists a wallet deposit and not its credit, of which a webhook tells',
