@@ -211,12 +211,6 @@ test('a deposit is refunded when that is asked for, while it is final and not on
   expect(await refundDeposit(book, { id: 'dep_none', to: null })).toEqual({ kind: 'not_found' })
 })
 
-test('a deposit of nobody known is refunded only to an address that the caller gives', async () => {
-  const id = await deposited(null, { sender: null })
-  expect(await refundDeposit(book, { id, to: null })).toEqual({ kind: 'sender_unknown' })
-  expect(await refundDeposit(book, { id, to: recipient })).toMatchObject({ kind: 'refunding' })
-})
-
 test('released, refunded and converted by twenty at once, a deposit takes one way', async () => {
   const id = await deposited({ hold: true })
   await convert()

@@ -7,7 +7,6 @@ const usdc = { symbol: 'USDC', decimals: 6 }
 const sol = { symbol: 'SOL', decimals: 9 }
 
 const ether = 10n ** 18n
-const usdt = { symbol: 'USDT', decimals: 6 }
 
 test.each([
   { what: 'a whole coin', rate: '3000', of: ether, from: eth, to: usdc, amount: 3_000_000_000n },
@@ -36,18 +35,6 @@ test.each([
     amount,
     fee: 0n,
   })
-})
-
-test('takes the fee off, itself floored', () => {
-  const quoted = quote(
-    { prices: { 'USDC/USDT': '1' }, feeBasisPoints: 30, spreadBasisPoints: 0 },
-    1_000_333n,
-    {
-      from: usdc,
-      to: usdt,
-    },
-  )
-  expect(quoted).toEqual({ rate: '1', amount: 997_333n, fee: 3_000n })
 })
 
 test('an asset is worth itself without an entry', () => {

@@ -58,20 +58,6 @@ test('a withdrawal lowers the balance at once, and is told in the units of the b
   })
 })
 
-test('the same request again is the same withdrawal; another under its id is a conflict', async () => {
-  expect((await createWithdrawal(paying, request('first', 250_000_001n))).kind).toBe('existing')
-  const others: Partial<NewWithdrawal>[] = [
-    { amount: 1n },
-    { network: 'mainnet' as NetworkName },
-    { recipient: '0x00000000000000000000000000000000000000bb' as Address },
-  ]
-  for (const changes of others) {
-    expect(await createWithdrawal(paying, request('first', 250_000_001n, changes))).toEqual({
-      kind: 'conflict',
-    })
-  }
-})
-
 test('what cannot be paid is refused by name', async () => {
   expect(await createWithdrawal(paying, request('much', 749_999_999n + 1n))).toEqual({
     kind: 'balance_short',
