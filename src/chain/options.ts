@@ -6,7 +6,7 @@ import {
   type NetworkReading,
 } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
-import { type NodeHealth, newHealth } from './pool.ts'
+import { type NodeHealth, newHealth, type PooledNode } from './pool.ts'
 import type { NetworkSettings, NodeObserver, OddLogObserver, RpcObserver, UnreadObserver } from './types.ts'
 
 export type ReaderOptions = {
@@ -21,69 +21,47 @@ export type ReaderOptions = {
   solanaStrategy?: 'by_owner' | 'by_block'
 }
 
-export type ReaderBounds = {
+export const defaultBounds = {
   /** For one complete answer. */
-  timeoutMs: number
-  bodyBytesMax: number
-  /** Per node; fewer while the node asks to slow down. */
-  requestsAtOnce: number
-  /** EVM, for nodes that accept batches. */
-  requestsPerBatch: number
-  /** How long a request waits for a node that asks to slow down. */
-  quotaWaitMs: number
-  pauseMaxMs: number
-  triesMax: number
-  /** A failed node is asked last for this long; ten times as long if it always fails. */
-  restMs: number
-  /** EVM: per track and scan, if whole blocks are read. */
-  blocksPerScan: bigint
-  /** EVM: per track and scan, if only logs are read. */
-  logBlocksPerScan: bigint
-  /** EVM: a track stops after this many transfers, or this much time. */
-  transfersPerScan: number
-  scanMs: number
-  /** EVM, per log filter; providers refuse long ones. */
-  recipientsPerRequest: number
-  /** EVM; providers limit the gas of such a call. */
-  balancesPerRequest: number
-  tracesPerReading: bigint
-  /** EVM: a longer answer may be truncated and is requested again in halves. */
-  logsPerAnswerMax: number
-  /** Solana: about one slot, before a node that is behind is asked again. */
-  slotMs: number
-  /** Solana; the protocol allows 1,000. */
-  signaturesPerPage: number
-  /** Solana: walked back before a scan gives up. */
-  pagesPerAddress: number
-  /** Solana: per scan, rounded up to whole slots. */
-  transactionsPerScan: number
-  /** Solana: whole blocks per scan. */
-  slotsPerScan: number
-}
-
-export const defaultBounds: ReaderBounds = {
   timeoutMs: 15_000,
   bodyBytesMax: 32 * 1024 * 1024,
+  /** Per node; fewer while the node asks to slow down. */
   requestsAtOnce: 8,
+  /** EVM, for nodes that accept batches. */
   requestsPerBatch: 20,
+  /** How long a request waits for a node that asks to slow down. */
   quotaWaitMs: 12_000,
   pauseMaxMs: 300_000,
   triesMax: 6,
+  /** A failed node is asked last for this long; ten times as long if it always fails. */
   restMs: 30_000,
+  /** EVM: per track and scan, if whole blocks are read. */
   blocksPerScan: 500n,
+  /** EVM: per track and scan, if only logs are read. */
   logBlocksPerScan: 100_000n,
+  /** EVM: a track stops after this many transfers, or this much time. */
   transfersPerScan: 20_000,
   scanMs: 6_000,
+  /** EVM, per log filter; providers refuse long ones. */
   recipientsPerRequest: 500,
+  /** EVM; providers limit the gas of such a call. */
   balancesPerRequest: 250,
   tracesPerReading: 50n,
+  /** EVM: a longer answer may be truncated and is requested again in halves. */
   logsPerAnswerMax: 10_000,
+  /** Solana: about one slot, before a node that is behind is asked again. */
   slotMs: 400,
+  /** Solana; the protocol allows 1,000. */
   signaturesPerPage: 1000,
+  /** Solana: walked back before a scan gives up. */
   pagesPerAddress: 200,
+  /** Solana: per scan, rounded up to whole slots. */
   transactionsPerScan: 1000,
+  /** Solana: whole blocks per scan. */
   slotsPerScan: 500,
 }
+
+export type ReaderBounds = typeof defaultBounds
 
 export const defaultReading: NetworkReading = {
   quorum: 1,
@@ -143,8 +121,8 @@ export function rpcSetting(network: NetworkName): string {
 }
 
 /** The rest of the URL may contain a key. */
-export function nodeName({ network, url }: NodeConnection): string {
-  return `${network} node ${url.host}`
+export function pooledNode({ network, url, health }: NodeConnection): PooledNode {
+  return { name: `${network} node ${url.host}`, host: url.host, health }
 }
 
 function parseRpcUrl(setting: string, text: string, index: number): URL {

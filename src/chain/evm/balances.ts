@@ -110,9 +110,10 @@ const tokenAbi = parseAbi(['function balanceOf(address owner) view returns (uint
 
 function callOf({ address, asset }: BalancePair): ViewCall {
   const code = assetCode(asset)
-  if (code === 'native') return coinBalanceCall(address as Hex)
-  const data = encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args: [address as Hex] })
-  return { to: code as Hex, data }
+  const args = [address as Hex] as const
+  return code === 'native'
+    ? { to: multicall, data: encodeFunctionData({ abi: multicallAbi, functionName: 'getEthBalance', args }) }
+    : { to: code as Hex, data: encodeFunctionData({ abi: tokenAbi, functionName: 'balanceOf', args }) }
 }
 
 const word = /^0x[0-9a-f]{64}$/i
@@ -136,13 +137,6 @@ const multicallAbi = parseAbi([
   'function aggregate3(Call3[] calls) payable returns (Result[] returnData)',
   'function getEthBalance(address addr) view returns (uint256 balance)',
 ])
-
-function coinBalanceCall(address: Hex): ViewCall {
-  return {
-    to: multicall,
-    data: encodeFunctionData({ abi: multicallAbi, functionName: 'getEthBalance', args: [address] }),
-  }
-}
 
 /**
  * @returns null for each reverted call; null if the contract did not exist at that height

@@ -30,7 +30,7 @@ export function openCache({ node, watch }: EvmScan): BlockCache {
 }
 
 type BlockReadOptions = {
-  range: HeightRange | null
+  range: HeightRange
   named: readonly bigint[]
   headers: HeaderQueue
   /** Final blocks are taken from it. */
@@ -43,7 +43,7 @@ export async function readBlocks(
   scan: EvmScan,
   { range, named, headers, cache, isFinal }: BlockReadOptions,
 ): Promise<Blocks> {
-  const whole = new Set(range !== null && readsWhole(scan.watch) ? everyHeight(range) : [])
+  const whole = new Set(readsWhole(scan.watch) ? everyHeight(range) : [])
   const others = [...new Set(named)].filter((height) => !whole.has(height))
   const blocks = await Promise.all([
     Promise.all(others.map((height) => headers.read(height))),

@@ -36,58 +36,45 @@ type PieceReadOptions<Result> = {
 export async function readInPieces<Result>(
   work: PieceReadOptions<Result>,
 ): Promise<{ results: Result[]; reached: bigint }> {
-  const { span, atOnce, logsMax } = work
+  const { span, atOnce, logsMax, read } = work
   const found: { from: bigint; result: Result }[] = []
   const queue = queueOf(work)
   const underWay = new Set<Promise<void>>()
-  const state = { hasFailed: false, isFirst: work.isFirstAlone === true }
-  const start = (planned: PlannedPiece): void => {
-    const run = readPiece(work, { planned, found, queue, state }).finally(() => underWay.delete(run))
-    underWay.add(run)
+  let hasFailed = false
+  let isFirst = work.isFirstAlone === true
+  const readPiece = async ({ piece, step }: PlannedPiece): Promise<void> => {
+    try {
+      const reading = await read(piece, step)
+      // Pieces in flight after a failure are discarded.
+      if (hasFailed) return
+      if ('result' in reading) {
+        noteAccepted(span, step, reading.logs)
+        found.push({ from: piece.from, result: reading.result })
+      } else {
+        noteRefused(span, step, { limit: reading, logsMax })
+        queue.giveBack(piece, reading)
+      }
+    } catch (error) {
+      hasFailed = true
+      giveUp(span)
+      throw error
+    } finally {
+      isFirst = false
+      if (step.isTrial) span.onTrial = false
+    }
   }
   for (;;) {
-    while (underWay.size < (state.isFirst || !isSettled(span, logsMax) ? 1 : atOnce)) {
+    while (underWay.size < (isFirst || !isSettled(span, logsMax) ? 1 : atOnce)) {
       const planned = queue.take()
       if (planned === null) break
-      start(planned)
+      const run = readPiece(planned).finally(() => underWay.delete(run))
+      underWay.add(run)
     }
     if (underWay.size === 0) break
     await Promise.race(underWay)
   }
   const inOrder = found.toSorted((left, right) => ascending(left.from, right.from))
   return { results: inOrder.map(({ result }) => result), reached: queue.reached() }
-}
-
-type PieceReadContext<Result> = {
-  planned: PlannedPiece
-  found: { from: bigint; result: Result }[]
-  queue: ReturnType<typeof queueOf>
-  state: { hasFailed: boolean; isFirst: boolean }
-}
-
-async function readPiece<Result>(
-  { span, logsMax, read }: PieceReadOptions<Result>,
-  { planned: { piece, step }, found, queue, state }: PieceReadContext<Result>,
-): Promise<void> {
-  try {
-    const reading = await read(piece, step)
-    // Pieces in flight after a failure are discarded.
-    if (state.hasFailed) return
-    if ('result' in reading) {
-      noteAccepted(span, step, reading.logs)
-      found.push({ from: piece.from, result: reading.result })
-    } else {
-      noteRefused(span, step, { limit: reading, logsMax })
-      queue.giveBack(piece, reading)
-    }
-  } catch (error) {
-    state.hasFailed = true
-    giveUp(span)
-    throw error
-  } finally {
-    state.isFirst = false
-    if (step.isTrial) span.onTrial = false
-  }
 }
 
 type PlannedPiece = { piece: HeightRange; step: SpanStep }

@@ -116,24 +116,18 @@ export async function readQuery(
   const { node, bounds } = scan
   const what = `logs of ${piece.from}..${piece.to}`
   const splits = piece.from < piece.to
-  const logs = await requestLogs(scan, piece, filter).catch((error: unknown) => {
+  const query = { ...filter, fromBlock: numberToHex(piece.from), toBlock: numberToHex(piece.to) }
+  let logs: unknown
+  try {
+    logs = await node.request({ method: 'eth_getLogs', params: [query as never] })
+  } catch (error) {
     const failure = failureOf(error)
     const limit = splits ? limitIn(failure) : null
     if (limit === null) throw refusal(node, what, failure.problem)
     return limit
-  })
-  if (isLimit(logs)) return logs
+  }
   if (!Array.isArray(logs)) throw refusal(node, what, 'the answer is not a list')
   if (logs.length < bounds.logsPerAnswerMax) return logs.map((log: AnyLog | null) => log ?? {})
   if (splits) return { kind: 'results', blocks: null }
   throw refusal(node, what, `the answer for one block may be truncated: it holds ${logs.length} logs`)
-}
-
-function isLimit(answer: unknown): answer is Limit {
-  return typeof answer === 'object' && answer !== null && 'kind' in answer
-}
-
-function requestLogs({ node }: EvmScan, { from, to }: HeightRange, filter: LogFilter): Promise<unknown> {
-  const query = { ...filter, fromBlock: numberToHex(from), toBlock: numberToHex(to) }
-  return node.request({ method: 'eth_getLogs', params: [query as never] })
 }

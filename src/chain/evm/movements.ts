@@ -58,7 +58,7 @@ function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): Mov
   const moved = movedOut(log)
   if (moved === null) return []
   if ('reason' in moved) {
-    node.reportOddLog({ reason: moved.reason, contract, tx: moved.tx })
+    node.observeOddLog({ network: watch.network, reason: moved.reason, contract, tx: moved.tx })
     return []
   }
   requireWithin(node, range, { ...moved, removed: log.removed })

@@ -25,7 +25,9 @@ export async function readNative(
   if (native === null) return { transfers: [], movements: [] }
   const all = [...blocks.values()]
   const payments = all.flatMap((block) => block.payments.map((payment) => ({ block, payment })))
-  const spent = stage === 'final' ? all.flatMap(spendingsIn) : []
+  const spent = (stage === 'final' ? all : []).flatMap((block) =>
+    block.spendings.map((spending) => ({ block, spending })),
+  )
   const receipts = await readReceipts(scan, [
     ...payments.flatMap(({ block, payment: { tx, index } }) => (index === 'mint' ? [] : [{ block, tx }])),
     ...spent.map(({ block, spending: { tx } }) => ({ block, tx })),
@@ -64,10 +66,6 @@ export function withoutPayments(
 }
 
 type BlockSpending = { block: EvmBlock; spending: NativeSpending }
-
-function spendingsIn(block: EvmBlock): BlockSpending[] {
-  return block.spendings.map((spending) => ({ block, spending }))
-}
 
 async function readReceipts(
   { node, bounds }: EvmScan,

@@ -5,39 +5,34 @@ import { type Codec, ConnectionProblem, HttpProblem, JsonRpcClient, StatedError 
 import {
   defaultReading,
   type NodeConnection,
-  nodeName,
+  pooledNode,
   type ReaderBounds,
   watchedAssets,
 } from '../options.ts'
 import { PauseRequested } from '../pace.ts'
-import { type NodeHealth, refusal } from '../pool.ts'
+import { type PooledNode, refusal } from '../pool.ts'
 import type { RequestFailure } from '../refusals.ts'
 import type { NetworkSettings, OddLogObserver } from '../types.ts'
 import { type LogMemory, newLogMemory } from './log-cost.ts'
 
 export type EvmRequest = EIP1193RequestFn<EIP1474Methods>
 
-export type EvmNode = {
-  readonly name: string
-  readonly host: string
-  readonly health: NodeHealth
+export type EvmNode = PooledNode & {
   readonly request: EvmRequest
   /** One batch per turn of the event loop, if the server accepts batches. */
   readonly requestInBatch: EvmRequest
   readonly logs: LogMemory
-  readonly reportOddLog: (log: Omit<Parameters<OddLogObserver>[0], 'network'>) => void
+  readonly observeOddLog: OddLogObserver
 }
 
 export function openNode(connection: NodeConnection): EvmNode {
   const client = new JsonRpcClient(connection, plainJson)
   return {
-    name: nodeName(connection),
-    host: connection.url.host,
-    health: connection.health,
+    ...pooledNode(connection),
     request: requestBy((payload) => client.ask(payload)),
     requestInBatch: requestBy((payload) => client.askInBatch(payload)),
     logs: newLogMemory(),
-    reportOddLog: (log) => connection.observeOddLog({ network: connection.network, ...log }),
+    observeOddLog: connection.observeOddLog,
   }
 }
 

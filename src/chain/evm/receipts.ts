@@ -34,7 +34,7 @@ export async function refuseOmissions(
   { logs, writers }: LogAnswer,
 ): Promise<void> {
   const known = Map.groupBy(logs, ({ height }) => height)
-  const mayHold = writers === null ? recipientProbe(scan.watch) : contractProbe(scan.watch, writers)
+  const mayHold = bloomProbe(scan.watch, writers)
   const suspects = [...blocks.values()].filter((block) => mayHold(block, known.get(block.height) ?? []))
   await mapBounded(suspects, scan.bounds.requestsAtOnce, (block) =>
     compareReceipts(scan, block, known.get(block.height) ?? []),
@@ -63,7 +63,7 @@ export async function skipOddLogs(
       })
     } else if (block !== undefined) await compareReceipts(scan, block, known)
     const { reason, contract, tx } = log
-    scan.node.reportOddLog({ reason, contract, tx })
+    scan.node.observeOddLog({ network: scan.watch.network, reason, contract, tx })
   })
 }
 
@@ -72,32 +72,27 @@ type BloomProbe = (block: EvmBlock, known: readonly TransferLog[]) => boolean
 /** Above this, a filter flags every block, and receipts are not worth a request. */
 const chanceMax = 0.1
 
-/** True if the filter may hold a transfer to a recipient without a known one. */
-function recipientProbe(watch: EvmWatch): BloomProbe {
+/**
+ * True if the filter may hold a transfer to a recipient without a known one or, if whole contracts were queried, by a
+ * contract that wrote none.
+ */
+function bloomProbe(watch: EvmWatch, writers: LogAnswer['writers']): BloomProbe {
   const event = bloomBits(transferTopic)
-  const emitters = emittersOf(watch).map((emitter) => bloomBits(`0x${emitter.slice(2)}`))
-  const recipients = [...(emitters.length > 0 ? watch.recipients : [])].map((recipient) => ({
-    recipient,
-    bits: bloomBits(topicOf(recipient)),
+  const emitters = emittersOf(watch).map((address) => ({
+    address,
+    bits: bloomBits(address as string as Hex),
   }))
+  const recipients = [...(writers === null && emitters.length > 0 ? watch.recipients : [])]
+  const parties =
+    writers === null
+      ? recipients.map((address) => ({ address, bits: bloomBits(topicOf(address)) }))
+      : emitters
   return (block, known) => {
     const bloom = parseBloom(block.bloom)
-    if (!bloomMayHold(bloom, event) || !emitters.some((bits) => bloomMayHold(bloom, bits))) return false
-    if (bloomShare(bloom) ** 3 * recipients.length > chanceMax) return false
-    const paid = new Set(known.map(({ to }) => to))
-    return recipients.some(({ recipient, bits }) => !paid.has(recipient) && bloomMayHold(bloom, bits))
-  }
-}
-
-/** True if the filter may hold a transfer by a contract that wrote none. */
-function contractProbe(watch: EvmWatch, writers: NonNullable<LogAnswer['writers']>): BloomProbe {
-  const event = bloomBits(transferTopic)
-  const emitters = emittersOf(watch).map((emitter) => ({ emitter, bits: bloomBits(`0x${emitter.slice(2)}`) }))
-  return (block) => {
-    const bloom = parseBloom(block.bloom)
-    if (!bloomMayHold(bloom, event) || bloomShare(bloom) ** 3 * emitters.length > chanceMax) return false
-    const wrote = writers.get(block.height)
-    return emitters.some(({ emitter, bits }) => wrote?.has(emitter) !== true && bloomMayHold(bloom, bits))
+    if (!bloomMayHold(bloom, event) || !emitters.some(({ bits }) => bloomMayHold(bloom, bits))) return false
+    if (bloomShare(bloom) ** 3 * parties.length > chanceMax) return false
+    const shown = writers === null ? new Set<string>(known.map(({ to }) => to)) : writers.get(block.height)
+    return parties.some(({ address, bits }) => shown?.has(address) !== true && bloomMayHold(bloom, bits))
   }
 }
 

@@ -25,8 +25,7 @@ export async function scanOn(scan: EvmScan, request: ScanRequest): Promise<ScanR
   // Prevents an unhandled rejection: the error counts only once the node is known to have reached that height.
   isUnchanged.catch(() => null)
   const { head, final } = await readEnds(scan)
-  const capped = await capEnds(scan, { head, final: final ?? waitingAt(scan, request) }, request)
-  const ends = { ...capped, alone: request.finalMax === undefined }
+  const ends = await capEnds(scan, { head, final: final ?? waitingAt(scan, request) }, request)
   const cursor = request.cursor ?? (await firstCursor(scan, ends, request.startHeight))
   if (head.height < cursor.final.height) {
     const problem = `its head ${head.height} is below block ${cursor.final.height}, which was read as final`
@@ -50,10 +49,11 @@ async function capEnds(
   { node }: EvmScan,
   ends: Omit<ScanHeads, 'alone'>,
   { finalMax, finalOnly }: ScanRequest,
-): Promise<Omit<ScanHeads, 'alone'>> {
+): Promise<ScanHeads> {
   const final =
     finalMax === undefined || ends.final.height <= finalMax ? ends.final : await readHeader(node, finalMax)
-  return { head: finalOnly ? { ...ends.head, height: final.height } : ends.head, final }
+  const head = finalOnly ? { ...ends.head, height: final.height } : ends.head
+  return { head, final, alone: finalMax === undefined }
 }
 
 /** The genesis block holds no transfer, so reading can start above a block. */

@@ -23,8 +23,11 @@ export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<S
   for (;;) {
     const oldestFirst = [...entries.values()].toSorted((left, right) => Number(left.slot - right.slot))
     const { due, through } = cutToBound(oldestFirst, range.from, bounds.transactionsPerScan)
-    const effects = await mapBounded(due, bounds.requestsAtOnce, (entry) => readEffects(scan, entry))
-    const accounts = newAccounts(scan, effects)
+    const read = await mapBounded(due, bounds.requestsAtOnce, async (entry) => ({
+      ...entry,
+      effects: await readEffects(scan, entry),
+    }))
+    const accounts = newAccounts(scan, read)
     for (const entry of await listAll(scan, accounts, { from: since, to: listed.to })) {
       entries.set(entry.signature, entry)
     }
@@ -38,7 +41,7 @@ export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<S
       to: listed.to,
       owners: watch.owners,
     }
-    return { ...(await findingsIn(scan, due, effects)), reached }
+    return { ...(await findingsIn(scan, read)), reached }
   }
 }
 
@@ -115,9 +118,11 @@ async function listAll(
  * An account that was filled, emptied and closed between two scans is never listed as existing. Its history is read
  * back to the start of the walk, because its transfers may belong to an earlier scan.
  */
-function newAccounts({ watch, memory }: SolanaScan, effects: readonly (Effects | Unread)[]): string[] {
+function newAccounts({ watch, memory }: SolanaScan, read: readonly ReadSignature[]): string[] {
   const found: string[] = []
-  for (const { account, owner } of effects.flatMap((one) => (typeof one === 'string' ? [] : one.holders))) {
+  for (const { account, owner } of read.flatMap(({ effects }) =>
+    typeof effects === 'string' ? [] : effects.holders,
+  )) {
     const known = memory.accounts.get(owner)
     if (!watch.owners.has(owner) || known === undefined || known.has(account)) continue
     memory.accounts.set(owner, new Set([...known, account]))
@@ -139,33 +144,30 @@ function cutToBound(
     : { due, through: last.slot }
 }
 
+type ReadSignature = ListedSignature & { effects: Effects | Unread }
+
 /** Requests each block once. */
 async function findingsIn(
   scan: SolanaScan,
-  entries: readonly ListedSignature[],
-  effectsOf: readonly (Effects | Unread)[],
+  read: readonly ReadSignature[],
 ): Promise<Omit<SlotRangeReading, 'reached'>> {
   const { owners } = scan.watch
-  const read = entries.flatMap((entry, index) => {
-    const effects = effectsOf[index]
-    return effects === undefined ? [] : [{ entry, effects }]
-  })
-  const touching = read.flatMap(({ entry, effects }) =>
+  const touching = read.flatMap(({ effects, ...listed }) =>
     typeof effects !== 'string' && effects.changes.some(({ owner }) => owners.has(owner))
-      ? [{ entry, effects }]
+      ? [{ ...listed, ...effects }]
       : [],
   )
-  const slots = [...new Set(touching.map(({ entry }) => entry.slot))]
+  const slots = [...new Set(touching.map(({ slot }) => slot))]
   const blocks = await mapBounded(slots, scan.bounds.requestsAtOnce, (slot) => readBlock(scan, slot))
   const blockOf = new Map(slots.map((slot, index) => [slot, blocks[index]]))
-  const parts = touching.map(({ entry: { signature, slot }, effects }) => {
+  const parts = touching.map(({ signature, slot, changes, memo }) => {
     const block = blockOf.get(slot)
     assert(block !== undefined, 'the block of each transaction was read')
-    return findingsOf(scan.watch, { tx: toTxId(signature), slot, block, ...effects })
+    return findingsOf(scan.watch, { tx: toTxId(signature), slot, block, changes, memo })
   })
   return {
     ...joinFindings(parts),
-    unread: read.flatMap(({ entry: { signature, slot }, effects }) =>
+    unread: read.flatMap(({ signature, slot, effects }) =>
       typeof effects === 'string' ? [{ slot, tx: signature, reason: effects }] : [],
     ),
   }

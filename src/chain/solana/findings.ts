@@ -89,8 +89,8 @@ export type SlotRangeReading = Findings & {
 export type UnreadTransaction = { slot: bigint; tx: string | null; reason: Unread }
 
 /** Skips those below the range, which were reported before. */
-export function reportUnread({ node }: SolanaScan, from: bigint, { unread }: SlotRangeReading): void {
-  for (const one of unread) if (one.slot >= from) node.reportUnread(one)
+export function reportUnread({ node, watch }: SolanaScan, from: bigint, { unread }: SlotRangeReading): void {
+  for (const one of unread) if (one.slot >= from) node.observeUnread({ network: watch.network, ...one })
 }
 
 export function provedRanges(from: bigint, { unread, reached }: SlotRangeReading): HeightRange[] {

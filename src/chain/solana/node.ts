@@ -11,30 +11,25 @@ import {
 import type { Address, NetworkName } from '../../core/asset.ts'
 import { isFault, messageOf, shorten } from '../../core/errors.ts'
 import { JsonRpcClient, type RpcPayload } from '../json-rpc.ts'
-import { type NodeConnection, nodeName, type ReaderBounds, rpcSetting, watchedAssets } from '../options.ts'
-import { type NodeHealth, refusal } from '../pool.ts'
+import { type NodeConnection, pooledNode, type ReaderBounds, rpcSetting, watchedAssets } from '../options.ts'
+import { type PooledNode, refusal } from '../pool.ts'
 import type { NetworkSettings, UnreadObserver } from '../types.ts'
 import type { BalanceChange, WatchedAssets } from './balance-changes.ts'
 
 export type SolanaNodeRpc = ReturnType<typeof createSolanaRpcFromTransport<RpcTransport>>
 
-export type SolanaNode = {
-  readonly name: string
-  readonly host: string
-  readonly health: NodeHealth
+export type SolanaNode = PooledNode & {
   readonly rpc: SolanaNodeRpc
   readonly slotMs: number
-  readonly reportUnread: (transaction: Omit<Parameters<UnreadObserver>[0], 'network'>) => void
+  readonly observeUnread: UnreadObserver
 }
 
 export function openNode(connection: NodeConnection): SolanaNode {
   return {
-    name: nodeName(connection),
-    host: connection.url.host,
+    ...pooledNode(connection),
     rpc: createSolanaRpcFromTransport(transportOf(connection)),
-    health: connection.health,
     slotMs: connection.bounds.slotMs,
-    reportUnread: (transaction) => connection.observeUnread({ network: connection.network, ...transaction }),
+    observeUnread: connection.observeUnread,
   }
 }
 

@@ -1,8 +1,7 @@
 import { isSignature, type Signature } from '@solana/kit'
 import type { TxId } from '../../core/asset.ts'
 import { assembleReader } from '../assemble-reader.ts'
-import { type DatedHeight, heightAt } from '../height-at.ts'
-import { lowest, nothingRead } from '../heights.ts'
+import { type DatedHeight, heightAt, lowest, nothingRead } from '../heights.ts'
 import { connections, defaultBounds, defaultReading, type ReaderOptions } from '../options.ts'
 import { refusal } from '../pool.ts'
 import type {
@@ -16,9 +15,8 @@ import type {
   ScanResult,
   TransactionReading,
 } from '../types.ts'
-import { readDecimals } from './accounts.ts'
+import { readBalances, readDecimals } from './accounts.ts'
 import { readBalanceHistory } from './balance-history.ts'
-import { readBalances } from './balances.ts'
 import { listBlocks, readBlock, readConfirmed, readFinalMark, readHead, type Unread } from './blocks.ts'
 import { readByBlock } from './by-block.ts'
 import { readByOwner } from './by-owner.ts'

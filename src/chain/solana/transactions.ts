@@ -1,9 +1,4 @@
-import {
-  type Base58EncodedBytes,
-  getBase58Encoder,
-  MAX_SUPPORTED_TRANSACTION_VERSION,
-  type Signature,
-} from '@solana/kit'
+import { getBase58Encoder, MAX_SUPPORTED_TRANSACTION_VERSION, type Signature } from '@solana/kit'
 import type { Address } from '../../core/asset.ts'
 import { refusal } from '../pool.ts'
 import {
@@ -133,6 +128,8 @@ function requestTransaction(rpc: SolanaNodeRpc, { signature, commitment }: Signa
     .send()
 }
 
+type FoundTransaction = NonNullable<Awaited<ReturnType<typeof requestTransaction>>>
+
 type BlockTransactionMeta = NonNullable<BlockWithAccounts['transactions'][number]['meta']>
 type TransactionDetails = { what: string; accounts: readonly string[]; meta: BlockTransactionMeta }
 
@@ -177,35 +174,16 @@ const memoPrograms: ReadonlySet<string> = new Set([
 
 const charactersMax = 256
 
-type Instruction = Readonly<{ programIdIndex: number; data: Base58EncodedBytes }>
-
-type FullTransaction = {
-  transaction: {
-    message: { accountKeys: readonly string[]; instructions: readonly Instruction[] }
-  }
-  meta: { innerInstructions?: readonly { instructions: readonly Instruction[] }[] | null } | null
-}
-
-/** Programs never come from lookup tables, so the transaction's own accounts suffice. */
-function memoIn({ transaction, meta }: FullTransaction): string | null {
+/**
+ * Joined by spaces. Untrusted text: cut to 256 characters, without invisible characters. Programs never come from lookup
+ * tables, so the transaction's own accounts suffice.
+ */
+function memoIn({ transaction, meta }: FoundTransaction): string | null {
   const { accountKeys, instructions } = transaction.message
   const inner = (meta?.innerInstructions ?? []).flatMap((called) => called.instructions)
-  return memoOf({ accounts: accountKeys, outer: instructions, inner })
-}
-
-type Instructions = {
-  accounts: readonly string[]
-  outer: readonly Instruction[]
-  /** Called by programs. */
-  inner: readonly Instruction[]
-}
-
-/** Joined by spaces. Untrusted text: cut to 256 characters, without invisible characters. */
-export function memoOf({ accounts, outer, inner }: Instructions): string | null {
-  const texts = [...outer, ...inner]
-    .filter(({ programIdIndex }) => memoPrograms.has(accounts[programIdIndex] ?? ''))
+  const text = [...instructions, ...inner]
+    .filter(({ programIdIndex }) => memoPrograms.has(accountKeys[programIdIndex] ?? ''))
     .map(({ data }) => new TextDecoder().decode(Uint8Array.from(getBase58Encoder().encode(data))))
-  const text = texts
     .map((one) => one.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ''))
     .filter((one) => one !== '')
     .join(' ')

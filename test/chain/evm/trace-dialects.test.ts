@@ -1,6 +1,6 @@
 import { numberToHex } from 'viem'
 import { expect, test } from 'vitest'
-import { dialects } from '../../../src/chain/evm/trace-dialects.ts'
+import { dialects } from '../../../src/chain/evm/traces.ts'
 import { toTxId } from '../../../src/core/asset.ts'
 
 const hash = `0x${'b0'.repeat(32)}` as const
