@@ -1,15 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
-import type { ChainReader, NetworkSettings, ScanResult } from '../../../src/chain/types.ts'
+import type { ChainReader, NetworkSettings } from '../../../src/chain/types.ts'
 import { changes, type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { honest, type Lie } from '../../support/solana-node.ts'
-import {
-  openSolanaFixture,
-  pays,
-  type SolanaFixture,
-  solanaStrategies,
-  watched,
-} from '../../support/solana-watch.ts'
+import { openSolanaFixture, type SolanaFixture } from '../../support/solana-watch.ts'
 
 let fixture: SolanaFixture
 /** Before the same ledger, so that one of them may say something else. */
@@ -18,21 +12,15 @@ let nodes: RpcProxy[]
 beforeEach(async () => {
   fixture = await openSolanaFixture()
   const { url } = fixture.node
-  nodes = [await startRpcProxy(url), await startRpcProxy(url), await startRpcProxy(url)]
+  nodes = [await startRpcProxy(url), await startRpcProxy(url)]
 })
 afterEach(async () => {
   for (const node of nodes) await node.stop()
   await fixture.node.stop()
 })
 
-function reader(
-  changed: Partial<NetworkSettings> = {},
-  solanaStrategy: (typeof solanaStrategies)[number] = 'by_owner',
-): ChainReader {
-  return createSolanaReader(
-    { ...fixture.settings(), ...changed },
-    { bounds: { quotaWaitMs: 0 }, solanaStrategy },
-  )
+function reader(changed: Partial<NetworkSettings> = {}): ChainReader {
+  return createSolanaReader({ ...fixture.settings(), ...changed }, { bounds: { quotaWaitMs: 0 } })
 }
 
 const genesis =
@@ -71,44 +59,6 @@ test('without a setting the cluster that was read first is the one that is meant
 
 test('two nodes of different clusters are told of at the start', async () => {
   nodes[1]?.behave(changes('getGenesisHash', () => 'devnet'))
-  const both = reader({ rpcUrls: nodes.slice(0, 2).map(({ url }) => url) })
+  const both = reader({ rpcUrls: nodes.map(({ url }) => url) })
   await expect(both.checkIdentity()).rejects.toThrow(/expected genesis hash (genesis|devnet), found/)
-})
-
-type Listed = { signature: string }[]
-const hidesBlocks = changes('getBlock', (block) => ({ ...(block as object), transactions: [] }))
-const hidesAll = changes('getSignaturesForAddress', () => [] satisfies Listed)
-
-test.each(solanaStrategies)('with a quorum two nodes must find the same (%s)', async (strategy) => {
-  const agreed = (count: number) =>
-    reader(
-      {
-        rpcUrls: nodes.slice(0, count).map(({ url }) => url),
-        reading: { quorum: 2, finality: { kind: 'tag', tag: 'finalized' }, traces: 'never' },
-      },
-      strategy,
-    )
-  const scan = (count: number): Promise<ScanResult> =>
-    agreed(count).scan({ cursor: fixture.start, startHeight: null, watched })
-  fixture.node.transact(pays(fixture.associated, 5n, fixture.usdc))
-  const { transfers, cursor, dissent } = await scan(2)
-  expect([transfers.map(({ amount }) => amount), dissent]).toEqual([[5n], []])
-  expect(cursor.final.height).toBe(fixture.node.slot)
-
-  nodes[1]?.behave(strategy === 'by_owner' ? hidesAll : hidesBlocks)
-  await expect(scan(2)).rejects.toMatchObject({ code: 'rpc_disagreement' })
-  const settled = await scan(3)
-  expect(settled.transfers.map(({ amount }) => amount)).toEqual([5n])
-  expect(settled.dissent).toHaveLength(1)
-
-  // A node that is behind only keeps the others waiting.
-  const behind = fixture.start.final.height
-  nodes[1]?.behave(async ({ method }, forward) => {
-    if (method !== 'getLatestBlockhash') return forward()
-    const value = { blockhash: `hash${behind}`, lastValidBlockHeight: 1 }
-    return { result: { context: { slot: Number(behind) }, value } }
-  })
-  const waiting = await scan(2)
-  expect(waiting.cursor.final.height).toBe(behind)
-  expect(waiting.transfers).toEqual([])
 })

@@ -13,18 +13,9 @@ function timeOf(slot: number): Date {
   return new Date((1_700_000_000 + slot - 1001) * 1000)
 }
 
-test.each([0, 1, 1001, 2500, 4998, 4999])('a time during slot %i finds that slot', async (slot) => {
-  expect(await fixture.reader().heightAt(new Date(timeOf(slot).getTime() + 999))).toBe(BigInt(slot))
-  expect(await fixture.reader().heightAt(timeOf(slot))).toBe(BigInt(slot))
-})
-
 test('a time during slots without a block finds the block before them', async () => {
   for (let slot = 2000n; slot < 2600n; slot++) fixture.node.skipped.add(slot)
   expect(await fixture.reader().heightAt(timeOf(2300))).toBe(1999n)
-})
-
-test('a time after what is final finds the final slot', async () => {
-  expect(await fixture.reader().heightAt(timeOf(9000))).toBe(5000n)
 })
 
 test('a time before the first block that the node has finds none', async () => {

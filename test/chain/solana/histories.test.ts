@@ -164,3 +164,13 @@ test('what an account got, that shows only scans later, is found all the same', 
   })
   expect(transfers.map(({ tx }) => tx)).toContain(paid)
 })
+
+test('overlapping scans answer the same transfers under the same identity', async () => {
+  const tx = pay()
+  const { cursor } = await drain(fixture.reader(), watched, { cursor: fixture.start })
+  fixture.node.slot += 10n
+  expect(await fixture.found(cursor)).toEqual([[tx, `${fixture.usdc}:${owner}`, 1n]])
+  fixture.node.slot += 1000n
+  const far = await drain(fixture.reader(), watched, { cursor })
+  expect(await fixture.found(far.cursor)).toEqual([])
+})

@@ -50,13 +50,6 @@ describe.each(solanaStrategies)('%s', (strategy) => {
     expect(cursor.final).toEqual({ height: 1001n, hash: 'hash1001' })
   })
 
-  test('tokens to any other account of the owner count as well', async () => {
-    const account = newAddress()
-    fixture.node.addAccount(account, fixture.usdc, owner)
-    const tx = fixture.node.transact(pays(account, 5n, fixture.usdc))
-    expect(await fixture.found()).toEqual([[tx, `${fixture.usdc}:${owner}`, 5n]])
-  })
-
   test('what came to the associated account is found though it was closed before the scan', async () => {
     const tx = fixture.node.transact(pays(fixture.associated, 5n, fixture.usdc))
     expect(await fixture.found()).toEqual([[tx, `${fixture.usdc}:${owner}`, 5n]])

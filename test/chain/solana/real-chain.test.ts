@@ -8,7 +8,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import type { NetworkSettings, StagedTransfer } from '../../../src/chain/types.ts'
-import { type Address, assetKey, type NetworkName, toTxId } from '../../../src/core/asset.ts'
+import { type Address, assetKey, type NetworkName } from '../../../src/core/asset.ts'
 import { messageOf } from '../../../src/core/errors.ts'
 import { type SandboxSolanaNode, startSolana } from '../../../src/sandbox/solana/node.ts'
 import { drain } from '../../support/evm-watch.ts'
@@ -104,58 +104,6 @@ describe.each(['by_owner', 'by_block'] as const)('%s', (solanaStrategy) => {
     expect(transfers[0]?.blockHash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/)
   })
 
-  test('lamports are found, a failed transaction is not', async () => {
-    const owner = await generateKeyPairSigner()
-    let paid = ''
-    const transfers = await receivedBy(owner, async () => {
-      paid = await wallet.payLamports(owner.address, 1_000_000_000n)
-      return wallet.sendFailing(owner.address)
-    })
-    expect(brief(transfers)).toEqual([
-      { tx: paid, index: 'native', from: wallet.signer.address, amount: 1_000_000_000n },
-    ])
-  })
-
-  test('two transfers in one transaction are two where assets differ and one sum where they do not', async () => {
-    const owner = await generateKeyPairSigner()
-    let both = ''
-    const transfers = await receivedBy(owner, async () => {
-      const account = await wallet.createAssociatedAccount(owner.address)
-      const tokens = { source: wallet.tokens, destination: account, authority: wallet.signer }
-      both = await wallet.send([
-        getTransferInstruction({ ...tokens, amount: 3n }),
-        getTransferSolInstruction({
-          source: wallet.signer,
-          destination: owner.address,
-          amount: 2_000_000_000n,
-        }),
-        getTransferInstruction({ ...tokens, amount: 4n }),
-      ])
-      return both
-    })
-    const from = wallet.signer.address
-    expect(brief(transfers)).toEqual([
-      { tx: both, index: wallet.mint, from, amount: 7n },
-      { tx: both, index: 'native', from, amount: 2_000_000_000n },
-    ])
-  })
-
-  test('more transfers than a page holds are all found', async () => {
-    const owner = await generateKeyPairSigner()
-    const sent: string[] = []
-    const transfers = await receivedBy(owner, async () => {
-      const account = await wallet.createAssociatedAccount(owner.address)
-      for (let count = 1n; count <= 8n; count++) sent.push(await wallet.payTokens(account, count))
-      return sent.at(-1) ?? ''
-    })
-    expect(transfers.map(({ tx }) => tx)).toEqual(sent)
-    const height = transfers[0]?.height ?? 0n
-    const watched = new Set([owner.address as string as Address])
-    const range = await reader.readRange({ from: height, to: height, watched })
-    expect(range.transfers.map(({ tx }) => tx)).toContain(sent[0])
-    expect(range.reached).toBe(height)
-  })
-
   test('what accounts hold is what was paid to them and what else moved, to the last lamport', async () => {
     const owner = await generateKeyPairSigner()
     const account = await wallet.createAssociatedAccount(owner.address)
@@ -174,22 +122,6 @@ describe.each(['by_owner', 'by_block'] as const)('%s', (solanaStrategy) => {
     const sums = await sumsThrough(at.height, new Set(addresses))
     expect(balances).toEqual(pairs.map(({ address, asset }) => sums.get(`${address} ${asset}`) ?? 0n))
     expect(balances.every((balance) => balance > 0n)).toBe(true)
-  })
-
-  test('a transaction is read before it is final, and once it is', async () => {
-    const owner = await generateKeyPairSigner()
-    const watched = new Set([owner.address as string as Address])
-    const tx = toTxId(await wallet.payLamports(owner.address, 2_000_000_000n))
-    const early = await reader.readTransaction(tx, watched)
-    await until('finality', () => wallet.isFinal(tx))
-    const late = await reader.readTransaction(tx, watched)
-    expect([early, late]).toMatchObject([
-      { kind: 'read', transfers: [{ tx, amount: 2_000_000_000n }] },
-      { kind: 'read', transfers: [{ tx, amount: 2_000_000_000n, stage: 'final' }] },
-    ])
-    const failed = toTxId(await wallet.sendFailing(owner.address))
-    await until('finality', () => wallet.isFinal(failed))
-    expect(await reader.readTransaction(failed, watched)).toMatchObject({ kind: 'failed' })
   })
 })
 

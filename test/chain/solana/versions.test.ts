@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSolanaReader } from '../../../src/chain/solana/reader.ts'
-import { assetKey } from '../../../src/core/asset.ts'
 import type { Effect } from '../../support/solana-ledger.ts'
 import {
   openSolanaFixture,
-  owner,
   pays,
   type SolanaFixture,
   solana,
@@ -77,20 +75,4 @@ describe.each(solanaStrategies)('%s', (strategy) => {
     const range = await openReader().readRange({ from: 1001n, to: 1003n, watched })
     expect(range).toMatchObject({ proved: around, reached: 1003n })
   })
-
-  test('the history of a balance has a hole at a transaction that does not say whose it is', async () => {
-    fixture.node.transact([{ account: fixture.associated, token: tokens(0n, 5n) }])
-    fixture.node.transact(withoutOwner(fixture, 5n, 6n))
-    fixture.node.transact([{ account: fixture.associated, token: tokens(6n, 9n) }])
-    const asset = assetKey(solana, fixture.usdc)
-    const history = await fixture
-      .reader()
-      .readBalanceHistory?.({ address: owner, asset, from: 1000n, to: 1004n })
-    expect(history?.balances).toEqual([
-      { height: 1000n, amount: 0n },
-      { height: 1003n, amount: 9n },
-    ])
-  })
-
-  const tokens = (before: bigint, after: bigint) => ({ mint: fixture.usdc, owner, before, after })
 })
