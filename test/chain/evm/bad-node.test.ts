@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import type { ReaderOptions } from '../../../src/chain/options.ts'
 import type { NetworkSettings, ScanCursor, ScanResult } from '../../../src/chain/types.ts'
-import { freePort } from '../../../src/sandbox/free-port.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, evmSettings } from '../../support/evm-watch.ts'
 import {
@@ -10,7 +9,6 @@ import {
   hidesLogs,
   lagsBehind,
   type RpcProxy,
-  refusesByCode,
   refusesByStatus,
   type Script,
   startRpcProxy,
@@ -75,27 +73,6 @@ test.each<[string, Script, RegExp]>([
     /receipts of block \d+.*the log query omitted/,
   ],
   [
-    'hides one of the logs',
-    changes('eth_getLogs', (logs) => (logs as object[]).slice(1)),
-    /the log query omitted/,
-  ],
-  [
-    'answers a log of another block',
-    changes(
-      'eth_getLogs',
-      eachLog((log) => ({ ...log, blockHash: otherHash })),
-    ),
-    /is not the one/,
-  ],
-  [
-    'answers a removed log',
-    changes(
-      'eth_getLogs',
-      eachLog((log) => ({ ...log, removed: true })),
-    ),
-    /removed/,
-  ],
-  [
     'answers a log in an invalid format',
     changes(
       'eth_getLogs',
@@ -114,9 +91,6 @@ test.each<[string, Script, RegExp]>([
     changes('eth_getTransactionReceipt', (receipt) => ({ ...(receipt as object), blockHash: otherHash })),
     /another block/,
   ],
-  ['asks to slow down by its status', refusesByStatus, /Too Many Requests/],
-  ['asks to slow down by the code that elsewhere means too much', refusesByCode, /rate limited/],
-  ['answers nothing at all', () => ({}), /remote_failed/],
   ['answers that the block is unknown', changes('eth_getBlockByNumber', () => null), /block not found/],
 ])('a node that %s does not move the cursor', async (_what, script, problem) => {
   await expect(scan(start, script)).rejects.toThrow(problem)
@@ -149,21 +123,6 @@ test('a node whose head is below the cursor is behind, and its shorter history i
   await expect(scan(cursor, stale)).rejects.toThrow(/its head \d+ is below block \d+/)
 })
 
-test('finality that goes back is waited for', async () => {
-  const { cursor } = await scan(start)
-  const lower = `0x${(cursor.final.height - 2n).toString(16)}`
-  const goesBack = await blockAt(lower)
-  const result = await scan(cursor, ({ method, params }, forward) =>
-    method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? { result: goesBack } : forward(),
-  )
-  expect(result.cursor.final).toEqual(cursor.final)
-  expect(result.rewoundTo).toBeNull()
-})
-
-function blockAt(height: string): Promise<unknown> {
-  return anvil.client.request({ method: 'eth_getBlockByNumber', params: [height, false] } as never)
-}
-
 test('the next node takes over a scan, and the failed one rests', async () => {
   const reader = createEvmReader(settings(proxy.url, anvil.url), impatient)
   proxy.behave(refusesByStatus)
@@ -174,39 +133,12 @@ test('the next node takes over a scan, and the failed one rests', async () => {
   expect(proxy.calls).toEqual([])
 })
 
-test('where every node fails, each is named, and no URL is told', async () => {
-  const secret = new URL('/v3/secret-key', proxy.url)
-  const reader = createEvmReader(
-    settings(secret.href, `http://127.0.0.1:${await freePort()}/secret-key`),
-    impatient,
-  )
-  proxy.behave(refusesByStatus)
-  const failing = reader.scan({ cursor: start, startHeight: null, watched })
-  await expect(failing).rejects.toThrow(/all 2 nodes.*Too Many Requests.*ECONNREFUSED/)
-  await expect(failing).rejects.not.toThrow('secret-key')
-})
-
 test('of a long refusal the beginning is told', async () => {
   const error = { code: -32000, message: `no: ${'a-'.repeat(500_000)}` }
   const failing = scan(start, ({ method }, forward) => (method === 'eth_getLogs' ? { error } : forward()))
   const said = await failing.then(String, (thrown: Error) => thrown.message)
   expect(said).toMatch(/logs of .*no: a-.* characters\) \(code -32000\)/)
   expect(said.length).toBeLessThan(3000)
-})
-
-test('a node that asks to slow down is not asked more', async () => {
-  proxy.calls.length = 0
-  await expect(scan(start, refusesByCode)).rejects.toThrow('rate limited')
-  expect(proxy.calls.filter(({ method }) => method === 'eth_getLogs')).toHaveLength(1)
-})
-
-test('an answer is bounded in time and in size', async () => {
-  await expect(
-    scan(start, () => new Promise(() => undefined), { bounds: { timeoutMs: 100 } }),
-  ).rejects.toThrow('no complete answer within 100 ms')
-  await expect(scan(start, undefined, { bounds: { bodyBytesMax: 100 } })).rejects.toThrow(
-    'answer exceeds 100 bytes',
-  )
 })
 
 test('a wrong chain id is named, by the check and by a scan', async () => {
@@ -223,20 +155,4 @@ test('wrong decimals and addresses without a token are all named at once', async
   )
   const checked = createEvmReader({ ...right, assets }).checkIdentity()
   await expect(checked).rejects.toThrow(/expected decimals 6, found 18.*expected decimals 6, found no token/)
-})
-
-test('the right chain passes the check, though one of its nodes is away', async () => {
-  await expect(
-    createEvmReader(settings(anvil.url, `http://127.0.0.1:${await freePort()}`)).checkIdentity(),
-  ).resolves.toBeUndefined()
-})
-
-test('every request is told to the observer, with its outcome', async () => {
-  const reported: string[] = []
-  const observe: ReaderOptions['observe'] = ({ network, method, outcome }) =>
-    reported.push(`${network} ${method} ${outcome}`)
-  await scan(start, undefined, { observe })
-  await expect(scan(start, refusesByCode, { observe })).rejects.toThrow()
-  expect(reported).toContain('base eth_getLogs ok')
-  expect(reported.at(-1)).toBe('base eth_getLogs error')
 })

@@ -109,12 +109,6 @@ test(
   60_000 + seeds.length * msPerSeed,
 )
 
-test('a range that a node does not answer in time is halved', async () => {
-  Object.assign(node.behaviour, behavesWell(chain), { blocksMax: 300, refusal: 'hangs' })
-  const { found } = await queriesOf(readerOf([node.url], { timeoutMs: 3000 }))
-  expect(found).toEqual(keysOf(chain.transfers))
-})
-
 describe('a node that fails, whatever it is asked', () => {
   const failing: readonly [string, Refusal, number][] = [
     ['random words', { error: { code: -32_077, message: 'zorp bliv 17 marn' } }, 2],

@@ -3,7 +3,7 @@ import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import type { ReaderOptions } from '../../../src/chain/options.ts'
 import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { addresses, evmSettings } from '../../support/evm-watch.ts'
-import { hidesLogs, lagsBehind, type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
+import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
 import { deployToken, type TestToken } from '../../support/test-token.ts'
 
 const depositor = '0x00000000000000000000000000000000000A11cE'
@@ -63,13 +63,4 @@ test('nothing above what is final is read', async () => {
   expect(above).toMatchObject({ reached: head - 2n, proved: [{ from: head - 3n, to: head - 2n }] })
   const nothing = await readRange({ from: head, to: head })
   expect(nothing).toMatchObject({ transfers: [], proved: [], reached: head - 1n })
-})
-
-test('a node that left logs out, or lacks the blocks, proves nothing', async () => {
-  proxy.behave(hidesLogs)
-  await expect(readRange({ from: paidAt, to: paidAt + 2n })).rejects.toThrow('the log query omitted')
-  proxy.behave(lagsBehind(paidAt - 1n))
-  await expect(readRange({ from: paidAt + 1n, to: paidAt + 1n })).rejects.toThrow(
-    `it is at ${paidAt - 1n}, but answered for blocks up to ${paidAt + 1n}`,
-  )
 })

@@ -1,4 +1,3 @@
-import * as fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import type { ReaderOptions } from '../../../src/chain/options.ts'
@@ -58,22 +57,6 @@ async function expectAll(reader: ChainReader): Promise<void> {
   expect(cursor.final).toEqual({ height: BigInt(chain.blocks - 1), hash: chain.hashOf(chain.blocks - 1) })
 }
 
-test('whatever a provider limits, every transfer to a watched address is read', async () => {
-  const anyLimits = fc.record({
-    blocksMax: fc.integer({ min: 60, max: 5000 }),
-    resultsMax: fc.integer({ min: 100, max: 2000 }),
-    recipientsPerRequest: fc.constantFrom(100, 500, 2000),
-    transfersPerScan: fc.integer({ min: 50, max: 3000 }),
-  })
-  await fc.assert(
-    fc.asyncProperty(anyLimits, async ({ blocksMax, resultsMax, ...bounds }) => {
-      behave({ blocksMax, resultsMax })
-      await expectAll(readerOf({ bounds }))
-    }),
-    { numRuns: 5 },
-  )
-}, 60_000)
-
 test('quota errors slow down, and lose neither the place nor a transfer', async () => {
   behave({ blocksMax: 100, quotaPercent: 5 })
   await expectAll(readerOf())
@@ -118,22 +101,6 @@ describe('without moving the cursor', () => {
   ])('a node with the lie %s is refused', async (lie, problem) => {
     behave({ lie })
     await expect(scan()).rejects.toThrow(problem)
-  })
-
-  test('a node that lags behind its own head is refused where a filter betrays it', async () => {
-    const [first] = chain.transfers.filter(({ height }) => height > 2000)
-    behave({ logsUpTo: 2000, head: first?.height ?? 0, final: first?.height ?? 0 })
-    await expect(scan()).rejects.toThrow(/the log query omitted/)
-  })
-
-  test.each<[Behaviour['body'], RegExp]>([
-    ['dripped', /no complete answer within 300 ms/],
-    ['truncated', /terminated|closed|ECONNRESET|socket|aborted/i],
-    ['huge', /answer exceeds 2000000 bytes|no complete answer/],
-  ])('an answer that is %s is given up within bounds', async (body, problem) => {
-    behave({ body })
-    const bounds = { timeoutMs: 300, bodyBytesMax: 2_000_000, triesMax: 1 }
-    await expect(scan({ bounds })).rejects.toThrow(problem)
   })
 
   test('finality that stalls, or goes back, is waited for', async () => {
