@@ -136,12 +136,6 @@ test('an answer with an unexpected format counts as a failure of its node, with 
   expect(order()).toEqual(['two', 'three', 'one'])
 })
 
-test('who is distrusted is asked after the others', () => {
-  const [one] = nodes
-  if (one !== undefined) pool.distrust(one)
-  expect(order()).toEqual(['two', 'three', 'one'])
-})
-
 test('each work tells the score of its node: lower while it fails or is slow, better with each success', async () => {
   away.add('one')
   await ask()

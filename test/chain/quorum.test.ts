@@ -2,7 +2,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { createEvmReader } from '../../src/chain/evm/reader.ts'
 import type { ScanCursor, ScanResult } from '../../src/chain/types.ts'
 import { parseTxId, toTxId } from '../../src/core/asset.ts'
-import { freePort } from '../../src/sandbox/free-port.ts'
 import { type Anvil, startAnvil } from '../support/anvil.ts'
 import { addresses, evmSettings } from '../support/evm-watch.ts'
 import { changes, type RpcProxy, type Script, startRpcProxy } from '../support/rpc-proxy.ts'
@@ -169,14 +168,6 @@ test('two nodes that end at different blocks do not agree, though neither found 
   )
 })
 
-test('the place to begin at is agreed on, too', async () => {
-  const first = await readerOf(2).scan({ cursor: null, startHeight: null, watched })
-  expect(first.cursor.final.height).toBeGreaterThan(start.final.height)
-  nodes[1]?.behave(forked)
-  const failing = readerOf(2).scan({ cursor: null, startHeight: null, watched })
-  await expect(failing).rejects.toMatchObject({ code: 'rpc_disagreement' })
-})
-
 test('one node alone neither rewinds nor halts a network', async () => {
   await expect(scan(2, forked)).rejects.toMatchObject({ code: 'rpc_disagreement' })
   const result = await scan(3, forked)
@@ -235,9 +226,4 @@ test('a transaction is final where two nodes call it final, and till then only s
   nodes[1]?.behave()
   const unknown = parseTxId('evm', `0x${'1'.repeat(64)}`)
   expect(await readerOf(2).readTransaction(unknown, watched)).toEqual({ kind: 'unknown' })
-})
-
-test('a node that cannot be reached does not count', async () => {
-  const reader = readerOf(2, `http://127.0.0.1:${await freePort()}`)
-  expect(finals(await reader.scan({ cursor: start, startHeight: null, watched }))).toEqual([5n])
 })

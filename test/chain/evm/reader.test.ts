@@ -121,23 +121,6 @@ test('a reorganisation above the final block withdraws what was seen', async () 
   expect(later.rewinds).toEqual([])
 })
 
-test('a reorganisation below the final block goes back to the newest block that is left', async () => {
-  const start = await settle()
-  await token.send(depositor, 7n)
-  let { cursor } = await drain(reader, watched, { cursor: start })
-  for (let block = 0; block < 4; block++) {
-    await anvil.mine()
-    cursor = (await drain(reader, watched, { cursor })).cursor
-  }
-  await anvil.reorg(4)
-  const forked = (await anvil.client.getBlockNumber()) - 4n
-  await anvil.mine(3)
-  const later = await drain(reader, watched, { cursor })
-  expect(later.rewinds).toEqual([forked])
-  expect(later.transfers).toEqual([])
-  expect(later.cursor.final.height).toBeGreaterThan(cursor.final.height)
-})
-
 test('history that changed beyond everything remembered stops the network and says how to resume', async () => {
   const { final } = await settle()
   const foreign = { final: { ...final, hash: `0x${'00'.repeat(32)}` }, seenHeight: final.height, trail: [] }
@@ -152,9 +135,4 @@ test('reading that begins at a height finds what lies above it', async () => {
   await anvil.mine(5)
   const { transfers } = await drain(reader, watched, { cursor: null, startHeight: before + 1n })
   expect(transfers.map((transfer) => [transfer.stage, transfer.tx])).toEqual([['final', tx]])
-})
-
-test('a network without URLs is refused, for the library would fall back to a public one', () => {
-  const settings = { ...evmSettings(anvil, { tokens: [] }), rpcUrls: [] }
-  expect(() => createEvmReader(settings)).toThrow('RPC_BASE has no URL')
 })
