@@ -21,12 +21,6 @@ const texts: readonly [string, string, string, Limit][] = [
     'Log response size exceeded. You can make eth_getLogs requests with up to a 2K block range and no limit on the response size, or you can request any block range with a cap of 10K logs in the response. Based on your parameters and the response size limit, this block range should work: [0x112a880, 0x112a8c2]',
     results(67n),
   ],
-  [
-    'Alchemy, 2020',
-    'bancorprotocol/webapp#523',
-    'Log response size exceeded. Please reduce query block range.',
-    results(null),
-  ],
   ['Infura', 'INFURA/infura#237', 'range 1000000 exceeds limit of 10000', blocks(10_000n)],
   [
     'Infura, results',
@@ -47,12 +41,6 @@ const texts: readonly [string, string, string, Limit][] = [
   ['1RPC, of old', '1rpc.io', 'eth_getLogs is limited to 0 - 50 blocks range', blocks(50n)],
   ['1RPC, size', ponder, 'response size should not greater than 10000000 bytes', results(null)],
   [
-    'BlockPI',
-    ponder,
-    'eth_getLogs is limited to 1024 block range. Please check the parameter requirements',
-    blocks(1024n),
-  ],
-  [
     'Chainstack',
     `${ponder}; docs.chainstack.com, limits`,
     'Block range limit exceeded. See more details at https://docs.chainstack.com/docs/limits#evm-range-limits',
@@ -70,18 +58,11 @@ const texts: readonly [string, string, string, Limit][] = [
   ],
   ['PublicNode', ponder, 'exceed maximum block range: 50000', blocks(50_000n)],
   [
-    'BNB Smart Chain',
-    'AlphaWallet/alpha-wallet-android#2736',
-    'exceed maximum block range: 5000',
-    blocks(5000n),
-  ],
-  [
     'Polygon',
     'AlphaWallet/alpha-wallet-ios#3733',
     'eth_getLogs block range too large, range: 99991, max: 3500',
     blocks(3500n),
   ],
-  ['Polygon zkEVM', '0xPolygon/zkevm-node#3136', 'logs are limited to a 10000 block range', blocks(10_000n)],
   ['Scroll', 'scroll-tech/go-ethereum#529', 'block range is bigger than maxBlockRange', blocks(null)],
   [
     'Morph',
@@ -94,12 +75,10 @@ const texts: readonly [string, string, string, Limit][] = [
   ['Avalanche', ponder, 'requested too many blocks from 0 to 4000, maximum is set to 2048', blocks(2048n)],
   ['Moonriver', ponder, 'block range is too wide (maximum 1024)', blocks(1024n)],
   ['Harmony', ponder, 'query must be smaller than size 1024', blocks(1024n)],
-  ['Aurora', ponder, 'You can make eth_getLogs requests with up to a 2,000 block range', blocks(2000n)],
   ['Swell', ponder, 'block range greater than 100000 max', blocks(100_000n)],
   ['Somnia', ponder, 'block range exceeds 1000', blocks(1000n)],
   ['Hyperliquid', ponder, 'query exceeds max block range 1000', blocks(1000n)],
   ['Base', ponder, 'block range too large', blocks(null)],
-  ['Optimism', ponder, 'Block range is too large', blocks(null)],
   ['Optimism, size', ponder, 'backend response too large', results(null)],
   ['Arbitrum', ponder, 'logs matched by query exceeds limit of 10000', results(null)],
   ['LlamaRPC', ponder, 'query exceeds max results 20000', results(null)],

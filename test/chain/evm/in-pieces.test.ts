@@ -126,11 +126,6 @@ test('a first piece is read alone where how much there is to come is known by it
   expect(order.slice(0, 2)).toEqual(['begins 1', 'begins 10001'])
 })
 
-test('a limit is met by one query, and not by all that are under way', async () => {
-  const { asked } = await readFrom({ range: manyBlocks, node: { ...quiet, blocksMax: 100n } })
-  expect(asked.refused).toBe(1)
-})
-
 test('a node that names a limit which it does not keep is asked for less', async () => {
   const node = { ...quiet, blocksMax: 7n }
   const ceiling = { blocks: 2000n, named: 10n, isExplained: true, refusedAgain: 0, acceptedSince: 0 }

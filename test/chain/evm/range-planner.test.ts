@@ -69,15 +69,6 @@ test('the range grows again when the node takes more, to where it was', () => {
   expect(asked.length).toBeLessThan(5000)
 })
 
-test('a failure by chance costs half of the range for a few queries', () => {
-  const span = newLogSpan()
-  ask(span, { blocks: 10_000n, takesMax: 10_000n })
-  ask(span, { blocks: 10_000n, takesMax: 5000n })
-  expect(span.accepted).toBe(5000n)
-  ask(span, { blocks: 40_000n, takesMax: 10_000n })
-  expect(span.accepted).toBe(10_000n)
-})
-
 test('a query that is as wide and is accepted elsewhere ends the search: it was not the number of blocks', () => {
   const span = newLogSpan()
   const step = nextStep(span, 5000n, logsMax)

@@ -76,23 +76,6 @@ function cutsOff(logsMax: number, limited: Script): Script {
   }
 }
 
-test('a limit that was met is remembered, so that few requests are refused', async () => {
-  const settings = evmSettings({ ...anvil, url: proxy.url }, { tokens: [token.address], native: false })
-  const reader = createEvmReader(settings)
-  const limited = limitsRange(4n)
-  let refused = 0
-  proxy.behave(async (call, forward) => {
-    const answer = await limited(call, forward)
-    if (answer.error !== undefined) refused++
-    return answer
-  })
-  const { cursor } = await drain(reader, watched, { cursor: null, startHeight })
-  refused = 0
-  await drain(reader, watched, { cursor: null, startHeight })
-  expect(refused).toBeLessThanOrEqual(2)
-  expect(cursor.final.height).toBeGreaterThan(startHeight)
-})
-
 function sum(transfers: readonly { amount: bigint }[]): bigint {
   return transfers.reduce((total, { amount }) => total + amount, 0n)
 }
