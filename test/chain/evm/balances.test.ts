@@ -3,7 +3,7 @@ import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import type { ReaderOptions } from '../../../src/chain/options.ts'
 import type { BalanceRequest } from '../../../src/chain/types.ts'
 import { type AssetKey, assetKey, parseAddress } from '../../../src/core/asset.ts'
-import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
+import { type Anvil, startAnvil } from '../../support/anvil.ts'
 import { base, evmSettings } from '../../support/evm-watch.ts'
 import { placeMulticall } from '../../support/multicall.ts'
 import { changes, type RpcProxy, type Script, startRpcProxy } from '../../support/rpc-proxy.ts'
@@ -160,21 +160,4 @@ test('a node that fails otherwise, or at what is final, is a fault', async () =>
     method === 'eth_call' ? { error: { code: -32000, message: 'missing trie node' } } : forward(),
   )
   await expect(readBalances({ pairs: pairs(), at: null })).rejects.toThrow('missing trie node')
-})
-
-test('a real node that pruned is understood', async () => {
-  const pruned = await startAnvil(8453, ['--prune-history', '4'])
-  try {
-    await pruned.mine(20)
-    const reader = createEvmReader(evmSettings(pruned, { tokens: [] }))
-    const request = {
-      pairs: [{ address: rich.address.toLowerCase() as typeof alice, asset: coin }],
-      at: null,
-    }
-    const old = await reader.readBalances({ ...request, at: { height: 2n } })
-    expect(old).toEqual(await reader.readBalances(request))
-    expect(old.at.height).toBe(18n)
-  } finally {
-    await pruned.stop()
-  }
 })

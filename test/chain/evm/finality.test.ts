@@ -55,19 +55,6 @@ test('by a depth that the chain does not have yet, only its first block is final
   expect(cursor.final.height).toBe(0n)
 })
 
-async function stages(finality: Finality): Promise<string[]> {
-  const { transfers } = await drain(reader(finality), watched, { cursor: start })
-  return transfers.map(({ stage }) => stage)
-}
-
-test('a payment is final by the rule of its network', async () => {
-  await anvil.client.sendTransaction({ to: depositor, value: 5n })
-  await anvil.mine(2)
-  expect(await stages({ kind: 'tag', tag: 'finalized' })).toEqual(['seen'])
-  expect(await stages({ kind: 'tag', tag: 'safe' })).toEqual(['final'])
-  expect(await stages({ kind: 'depth', blocks: 1 })).toEqual(['final'])
-})
-
 test.each<[string, Answer]>([
   ['null', { result: null }],
   ['the error of go-ethereum', { error: { code: -39_001, message: 'finalized block not found' } }],

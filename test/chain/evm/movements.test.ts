@@ -141,34 +141,6 @@ test('a vault that uses the words of the wrapping contract and writes a Transfer
   expect(await readMovements(range)).toEqual([])
 })
 
-test('the movements explain the balances', async () => {
-  const settings = evmSettings(anvil, { tokens: [token.address, wrapper] })
-  const reader = createEvmReader(settings)
-  const range = await inBlocks(
-    () => pay(wrapper, 9n),
-    () => token.send(alice, 5n),
-    () => pay(wrapper, 0n, withdrawData(3n)),
-  )
-  const assets = settings.assets.map(({ key }) => key)
-  const [address = '' as BalanceMovement['address']] = addresses(us)
-  const pairs = assets.map((asset) => ({ asset, address }))
-  const before = await reader.readBalances({ pairs, at: { height: range.from - 1n } })
-  const after = await reader.readBalances({ pairs, at: { height: range.to } })
-  const inBlocksShown = await reader.readRange({ ...range, watched: addresses(us) })
-  const known = [
-    ...inBlocksShown.movements,
-    ...(await reader.readMovements({ ...range, addresses: addresses(us) })),
-  ]
-  for (const [place, asset] of assets.entries()) {
-    const explained = known.filter((one) => one.asset === asset).reduce((sum, { change }) => sum + change, 0n)
-    expect([asset, (after.balances[place] ?? 0n) - (before.balances[place] ?? 0n)]).toEqual([
-      asset,
-      explained,
-    ])
-    expect(explained).not.toBe(0n)
-  }
-})
-
 test('a node that limits the blocks of a query is asked in halves, and answers the same', async () => {
   const range = await inBlocks(
     () => token.send(alice, 1n),

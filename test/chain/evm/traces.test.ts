@@ -1,18 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import type { Abi, Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import type { RangeResult } from '../../../src/chain/types.ts'
 import { addresses, drain } from '../../support/evm-watch.ts'
 import { changes } from '../../support/rpc-proxy.ts'
 import { asData, leaverCode, placeCode, regretterCode, withdrawData } from '../../support/small-contracts.ts'
 import { alice, lacks, startTracedChain, type TracedChain } from '../../support/traced-chain.ts'
-
-const folder = join(import.meta.dirname, '../../../node_modules/@openzeppelin/contracts/build/contracts')
-const splitter = JSON.parse(readFileSync(join(folder, 'PaymentSplitter.json'), 'utf8')) as {
-  abi: Abi
-  bytecode: Hex
-}
 
 let chain: TracedChain
 
@@ -54,35 +45,6 @@ test.each([
     },
   ])
   expect(traced.proved).toEqual([{ from: range.from, to: range.to }])
-})
-
-test('a real contract that pays its parts out is found, each part by its place', async () => {
-  const other = '0x0000000000000000000000000000000000000b0b'
-  const shares = [
-    [alice, other],
-    [1n, 2n],
-  ]
-  const hash = await chain.anvil.client.deployContract({ ...splitter, args: shares, value: 9n })
-  await chain.anvil.mine()
-  const { contractAddress } = await chain.anvil.client.getTransactionReceipt({ hash })
-  const address = contractAddress ?? '0x'
-  const release = (to: string) =>
-    chain.anvil.client.writeContract({
-      address,
-      abi: splitter.abi,
-      functionName: 'release',
-      args: [to],
-      gas: 200_000n,
-    })
-  const range = await chain.inBlock(
-    () => release(alice),
-    () => release(other),
-  )
-  const found = await chain.readTraced(range, { of: [alice, other] })
-  expect(brief(found)).toEqual([
-    ['trace:0', address, 3n],
-    ['trace:0', address, 6n],
-  ])
 })
 
 test.each([['debug_traceBlockByNumber'], ['trace_block']])(
