@@ -21,6 +21,8 @@ export type FamilyReading<Node, Scan> = {
   /** Empty if the node is of the right chain. Otherwise nothing else is checked. */
   chainFaults: (node: Node) => Promise<readonly string[]>
   settingsFaults: (node: Node) => Promise<readonly string[]>
+  /** For problems with assets. */
+  nameOf: (node: Node) => string
   /** Null if there is no token. */
   readDecimals: (node: Node, key: AssetKey) => Promise<number | null>
   tracingNodes: (pool: Pool<Node & PooledNode>) => Promise<readonly Node[]>
@@ -85,7 +87,7 @@ export function assembleReader<Node extends PooledNode, Scan>(
 /** @throws Fault `settings_bad` with all problems; `remote_failed` if no node answers */
 async function checkIdentity<Node extends PooledNode, Scan>(
   { assets }: NetworkSettings,
-  { nodes, chainFaults, settingsFaults }: FamilyReading<Node, Scan>,
+  { nodes, chainFaults, settingsFaults, nameOf }: FamilyReading<Node, Scan>,
   decimalsOn: (node: Node, keys: readonly AssetKey[]) => Promise<readonly (number | null)[]>,
 ): Promise<void> {
   const faults = await askEach(nodes, async (node) => {
@@ -97,7 +99,7 @@ async function checkIdentity<Node extends PooledNode, Scan>(
       assets.map(({ key }) => key),
     )
     const tokens = assets.flatMap(({ key, symbol, decimals }, index) => {
-      const problem = `expected decimals ${decimals}, found ${found[index] ?? 'no token'} (${node.name})`
+      const problem = `expected decimals ${decimals}, found ${found[index] ?? 'no token'} (${nameOf(node)})`
       return found[index] === decimals ? [] : [`asset ${symbol} (${key}): ${problem}`]
     })
     return [...others, ...tokens]

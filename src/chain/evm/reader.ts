@@ -44,6 +44,7 @@ export function createEvmReader(settings: NetworkSettings, options: ReaderOption
       ...(await finalityFaults(node, settings)),
       ...(await traceFaults(node, settings)),
     ],
+    nameOf: ({ name: node }) => node,
     readDecimals,
     tracingNodes,
     finalHeight: async (scan) => (await readFinalHead(scan))?.height ?? null,

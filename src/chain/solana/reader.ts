@@ -64,6 +64,7 @@ export function createSolanaReader(settings: NetworkSettings, options: ReaderOpt
     }),
     chainFaults: (node) => clusterFaults(node, settings, cluster),
     settingsFaults: () => Promise.resolve([]),
+    nameOf: ({ name }) => `${name}, genesis ${cluster.genesis}`,
     readDecimals,
     tracingNodes: () => Promise.resolve([]),
     finalHeight: async (scan) => (await readFinalMark(scan)).height,
