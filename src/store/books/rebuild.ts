@@ -162,9 +162,8 @@ export function nextApplied(
 }
 
 export async function countGroups(tx: Transaction<Tables>): Promise<number> {
-  const { rows } = await sql<{
-    count: number
-  }>`select count(distinct group_id)::float8 as count from evidence`.execute(tx)
+  const { rows } = await sql<{ count: number }>`
+    select count(distinct group_id)::float8 as count from evidence`.execute(tx)
   return rows[0]?.count ?? 0
 }
 

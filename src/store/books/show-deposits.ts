@@ -139,7 +139,6 @@ export function depositNumber(reference: string): bigint | null {
 }
 
 /** Amounts are decimal text. */
-
 export type DepositLine = {
   id: string
   state: string
