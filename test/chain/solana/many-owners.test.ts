@@ -84,4 +84,5 @@ test.each([2, 200])('two nodes that are compared agree on what came for %i owner
     ;({ cursor } = read)
   }
   expect(new Set(found)).toEqual(new Set(sent))
+  expect(cursor.final.height).toBe(fixture.node.slot)
 })
