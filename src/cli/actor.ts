@@ -1,7 +1,6 @@
 import { userInfo } from 'node:os'
-import { Fault } from '../core/errors.ts'
 import { policyName } from '../core/evidence.ts'
-import { textOf } from './options.ts'
+import { badValue, textOf, wrongUse } from './options.ts'
 
 /** The name is not authenticated. */
 export type Actor = { name: string; from: 'given' | 'system' }
@@ -21,18 +20,13 @@ const noPeople = new Set(['nobody', 'depositd', policyName])
 export function nameOf(what: string, text: string): string {
   const name = textOf(what, text)
   if (name.length <= 100 && !/\p{C}/u.test(name) && !noPeople.has(name)) return name
-  throw new Fault('usage_bad', {
-    problem: `${what} is ${JSON.stringify(name.slice(0, 100))}`,
-    fix: 'give the name of a person, at most 100 characters',
-  })
+  throw badValue(what, name, 'give the name of a person, at most 100 characters')
 }
 
 /** @throws Fault `usage_bad` */
 export function mismatchIds(words: readonly string[]): bigint[] {
   const odd = words.filter((word) => !/^\d{1,18}$/.test(word))
   if (odd.length === 0 && words.length > 0) return words.map((word) => BigInt(word))
-  throw new Fault('usage_bad', {
-    problem: words.length === 0 ? 'no mismatch given' : `${odd.join(', ')} is not a mismatch number`,
-    fix: 'use a number from "bin/depositd mismatches list"',
-  })
+  const problem = words.length === 0 ? 'no mismatch given' : `${odd.join(', ')} is not a mismatch number`
+  throw wrongUse(problem, 'use a number from "bin/depositd mismatches list"')
 }

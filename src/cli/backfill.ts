@@ -8,19 +8,16 @@ import { type BackfillProgress, type BackfillReport, backfillByHand } from '../j
 import { pinnedNetworks } from '../store/assets.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
 import { choiceOf } from './options.ts'
-import { type News, printJson, reportProgress, type TableColumn, table } from './print.ts'
+import { type News, print, reportProgress, type TableColumn, table } from './print.ts'
 
-type BackfillOptions = { network: string; from: number; to?: number; json?: boolean }
+type BackfillOptions = { network: string; from: number; to?: number }
 
 /** Longer than one reading takes; the daemon waits this long if the command is killed. */
 const leaseMs = 60_000
 
 /** Bad news if a height could not be read. */
 export async function backfillCommand(context: Context, options: BackfillOptions): Promise<News> {
-  const requested = {
-    from: BigInt(options.from),
-    to: options.to === undefined ? null : BigInt(options.to),
-  }
+  const requested = { from: BigInt(options.from), to: options.to === undefined ? null : BigInt(options.to) }
   const settings = attachedSettings(context)
   const report = reportProgress(context)
   const named = networkOf(settings, options.network)
@@ -41,8 +38,7 @@ export async function backfillCommand(context: Context, options: BackfillOptions
       report: (progress) => report(progressLine(network, progress)),
     })
   })
-  if (options.json) printJson(context, result)
-  else context.stdout.write(textOf(result))
+  print(context, result, textOf(result))
   return result.complete ? 'good' : 'bad'
 }
 

@@ -1,5 +1,5 @@
 import { Argument, type Command, type Option } from 'commander'
-import type { Context } from './context.ts'
+import type { ProgramContext } from './context.ts'
 import { choiceOf } from './options.ts'
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
@@ -7,7 +7,7 @@ type Shell = keyof typeof scripts
 const shells = Object.keys(scripts) as Shell[]
 
 /** Prints a script that completes commands, options, and options with a fixed set of values. */
-export function describeCompletion(program: Command, { stdout }: Context): void {
+export function describeCompletion(program: Command, { stdout }: ProgramContext): void {
   program
     .command('completion')
     .description('print a completion script for a shell; see docs/commands.md')

@@ -12,15 +12,21 @@ import type { Tables } from '../store/tables.ts'
 
 export type ProcessEnvironment = Readonly<Record<string, string | undefined>>
 
-export type Context = {
+export type ProgramContext = {
   arguments: readonly string[]
   environment: ProcessEnvironment
   stdout: Writable & { isTTY?: boolean; columns?: number; rows?: number }
   stderr: Writable
 }
 
+/** `json` if the command prints a document. */
+export type Context = ProgramContext & { json: boolean }
+
 /** Below the working directory. */
 export const embeddedFolder = '.depositd'
+
+/** For commands whose first row Postgres may have to add up, sort or count millions of rows for. */
+export const longQueryMs = 3_600_000
 
 /** If the environment names no database, adds the settings that embedded mode left in this folder. */
 export function attachedEnvironment({ environment }: Context): ProcessEnvironment {
@@ -56,21 +62,15 @@ export async function withDatabase<Result>(
   queryTimeoutMs?: number,
 ): Promise<Result> {
   const url = readFrom(attachedEnvironment(context), readDatabaseUrl)
-  const db = openDatabase<Tables>({
-    url,
-    poolMax: 4,
-    applicationName: 'depositd command',
-    ...(queryTimeoutMs !== undefined && { queryTimeoutMs }),
-  })
+  const timeout = queryTimeoutMs === undefined ? {} : { queryTimeoutMs }
+  await using db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd command', ...timeout })
+  await pingDatabase(db).catch(explainUnreachable)
+  const waiting = () => void context.stderr.write('depositd: waiting for a running migration\n')
   try {
-    await pingDatabase(db).catch(explainUnreachable)
-    const waiting = () => void context.stderr.write('depositd: waiting for a running migration\n')
-    await awaitSchema(db, { folder: migrationsFolder, waiting }).catch((error: unknown) =>
-      explainFailure(error, url),
-    )
-    return await work(db).catch((error: unknown) => explainFailure(error, url))
-  } finally {
-    await db.destroy()
+    await awaitSchema(db, { folder: migrationsFolder, waiting })
+    return await work(db)
+  } catch (error) {
+    return explainFailure(error, url)
   }
 }
 

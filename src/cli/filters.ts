@@ -1,10 +1,10 @@
-import { Fault, isFault } from '../core/errors.ts'
+import { isFault } from '../core/errors.ts'
 import { networksKnown } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import { ownerIdsKnown } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context } from './context.ts'
-import { choiceOf, nearest } from './options.ts'
+import { badValue, choiceOf, didYouMean } from './options.ts'
 
 type Filters = { network?: string | undefined; owner?: string | undefined }
 
@@ -37,9 +37,6 @@ function networksOfSettings(context: Context): string[] {
 async function checkOwner(db: Database<Tables>, owner: string): Promise<void> {
   const ids = await ownerIdsKnown(db, owner)
   if (ids.includes(owner)) return
-  const near = nearest(owner, ids)
-  throw new Fault('usage_bad', {
-    problem: `--owner is ${JSON.stringify(owner.slice(0, 100))}; no channel or wallet has that id`,
-    fix: `${near === null ? '' : `did you mean ${near}? `}use an id from "bin/depositd channels list" or "bin/depositd wallets list"`,
-  })
+  const fix = 'use an id from "bin/depositd channels list" or "bin/depositd wallets list"'
+  throw badValue('--owner', owner, `${didYouMean(owner, ids)}${fix}`)
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander'
-import { Fault } from '../core/errors.ts'
+import type { Fault } from '../core/errors.ts'
 import type { TableColumn } from '../presentation/text.ts'
 import type { Context } from './context.ts'
-import { ranged } from './options.ts'
-import { printJson, table } from './print.ts'
+import { badValue, ranged } from './options.ts'
+import { print, table } from './print.ts'
 
 const limitMax = 100_000
 
-export type ListOptions = { limit: number; after?: string; json?: boolean }
+export type ListOptions = { limit: number; after?: string }
 
 /** `next` is the value of `--after` for the next page; null on the last page. */
 export type ListPage<Row> = { items: readonly Row[]; next: string | null }
@@ -90,24 +90,19 @@ function partsIn(cursor: string): readonly string[] | null {
 }
 
 function badCursor(cursor: string): Fault<'usage_bad'> {
-  return new Fault('usage_bad', {
-    problem: `--after is ${JSON.stringify(cursor.slice(0, 100))}, not a cursor of this list`,
-    fix: 'use the cursor in the last line or in "next" of an earlier page, or omit --after to start over',
-  })
+  const fix = 'use the cursor in the last line or in "next" of an earlier page, or omit --after to start over'
+  return badValue('--after', cursor, fix)
 }
+
+type ListTable<Row> = { columns: readonly TableColumn<Row>[]; empty: string }
 
 export function printList<Row>(
   context: Context,
   page: ListPage<Row>,
-  {
-    columns,
-    json,
-    empty,
-  }: { columns: readonly TableColumn<Row>[]; json: boolean | undefined; empty: string },
+  { columns, empty }: ListTable<Row>,
 ): void {
-  if (json === true) printJson(context, page)
-  else if (page.items.length === 0) context.stdout.write(`${empty}\n`)
-  else context.stdout.write(`${table(page.items, columns)}${goOnLine(context, page)}`)
+  const rows = page.items.length === 0 ? `${empty}\n` : table(page.items, columns)
+  print(context, page, `${rows}${goOnLine(context, page)}`)
 }
 
 /** Gives the command for the next page; empty on the last page. */

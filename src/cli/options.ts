@@ -1,5 +1,44 @@
-import { Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { Fault } from '../core/errors.ts'
+import { parseTime } from '../core/time.ts'
+import type { Context } from './context.ts'
+import type { News } from './print.ts'
+
+type Implementation = (context: Context, ...words: never[]) => Promise<News | void> | void
+
+/** The action of a command: imports its implementation, and calls it with `first`, its arguments and its options. */
+export type Act = (
+  load: () => Promise<Implementation>,
+  ...first: readonly unknown[]
+) => (...words: readonly unknown[]) => Promise<void>
+
+/** A command that prints a document with `--json`. */
+export function subcommand(group: Command, words: string, description: string): Command {
+  return group.command(words).description(description).option('--json', 'print a JSON document')
+}
+
+/** A command whose actor is stored. */
+export function actorCommand(group: Command, words: string, description: string): Command {
+  const by = 'the person who acts; by default the user of this system'
+  return subcommand(group, words, description).option('--by <name>', by)
+}
+
+/** The reason of a decision. */
+export function reasoned(command: Command): Command {
+  return command.requiredOption('--reason <text>', 'the reason; it is stored permanently')
+}
+
+export function wrongUse(problem: string, fix: string, options?: ErrorOptions): Fault<'usage_bad'> {
+  return new Fault('usage_bad', { problem, fix }, options)
+}
+
+export function notFound(what: string, fix: string): Fault<'not_found'> {
+  return new Fault('not_found', { problem: `${what} not found`, fix })
+}
+
+export function badValue(name: string, text: string, fix: string): Fault<'usage_bad'> {
+  return wrongUse(`${name} is ${JSON.stringify(text.slice(0, 100))}`, fix)
+}
 
 type NumberRange = { min: number; max: number }
 
@@ -13,10 +52,7 @@ export function ranged(flags: string, description: string, range: NumberRange): 
 function wholeNumber(name: string, text: string, { min, max }: NumberRange): number {
   const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
   if (number >= min && number <= max) return number
-  throw new Fault('usage_bad', {
-    problem: `--${name} is ${JSON.stringify(text)}`,
-    fix: `give a whole number from ${min} to ${max}`,
-  })
+  throw badValue(`--${name}`, text, `give a whole number from ${min} to ${max}`)
 }
 
 /** Other words are refused before the command runs. */
@@ -29,20 +65,17 @@ export function choice(flags: string, description: string, words: readonly strin
 export function choiceOf<Word extends string>(name: string, text: string, words: readonly Word[]): Word {
   const word = words.find((one) => one === text)
   if (word !== undefined) return word
-  const near = nearest(text, words)
-  throw new Fault('usage_bad', {
-    problem: `${name} is ${JSON.stringify(text.slice(0, 100))}`,
-    fix: `${near === null ? '' : `did you mean ${near}? `}use ${words.length === 0 ? 'none: there are none' : words.join(', ')}`,
-  })
+  const known = words.length === 0 ? 'none: there are none' : words.join(', ')
+  throw badValue(name, text, `${didYouMean(text, words)}use ${known}`)
 }
 
-/** By the fewest different letters; null if more than half differ. */
-export function nearest(text: string, words: readonly string[]): string | null {
+/** The word with the fewest different letters; empty if more than half differ. */
+export function didYouMean(text: string, words: readonly string[]): string {
   const byDistance = words
     .map((word) => ({ word, distance: distanceOf(text.toLowerCase(), word.toLowerCase()) }))
     .filter(({ word, distance }) => distance * 2 <= Math.max(word.length, text.length))
     .toSorted((one, other) => one.distance - other.distance)
-  return byDistance[0]?.word ?? null
+  return byDistance[0] === undefined ? '' : `did you mean ${byDistance[0].word}? `
 }
 
 /** Levenshtein distance. */
@@ -59,20 +92,9 @@ function distanceOf(one: string, other: string): number {
   return row[other.length] ?? 0
 }
 
-/** `group` is its name and a space, or empty for the program. */
-export function noCommand(group: string, word: string, commands: readonly string[]): Fault {
-  const near = nearest(word, commands)
-  return new Fault('usage_bad', {
-    problem: `unknown command ${JSON.stringify(`${group}${word}`.slice(0, 100))}`,
-    fix: `${near === null ? '' : `did you mean ${near}? `}use ${commands.join(', ')}`,
-  })
-}
-
 export function noDeposit(id: string): Fault {
-  return new Fault('not_found', {
-    problem: `deposit ${id} not found`,
-    fix: 'use a number from "bin/depositd deposits list", an id of the service, or a transaction',
-  })
+  const fix = 'use a number from "bin/depositd deposits list", an id of the service, or a transaction'
+  return notFound(`deposit ${id}`, fix)
 }
 
 /** @throws Fault `not_found`, or `usage_bad` that lists the deposits that share the reference */
@@ -80,23 +102,50 @@ export function onlyOne<Deposit extends { id: bigint }>(id: string, shown: reado
   const [deposit, ...others] = shown
   if (deposit === undefined) throw noDeposit(id)
   if (others.length === 0) return deposit
-  throw new Fault('usage_bad', {
-    problem: `${id} belongs to several deposits: ${shown.map((one) => one.id).join(', ')}`,
-    fix: 'use the number of one of them',
-  })
+  const ids = shown.map((one) => one.id).join(', ')
+  throw wrongUse(`${id} belongs to several deposits: ${ids}`, 'use the number of one of them')
 }
 
 const unitMs: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Like `30m`, `24h` or `7d`, in milliseconds; null if it is not a span. */
-export function parseSpan(text: string): number | null {
+function parseSpan(text: string): number | null {
   const [, digits, unit = ''] = /^(\d{1,6})([mhd])$/.exec(text) ?? []
   return digits === undefined ? null : Number(digits) * (unitMs[unit] ?? 0)
+}
+
+/** How long, like `24h`; its value is in milliseconds. */
+export function spanOption(flags: string, description: string): Option {
+  const option = new Option(flags, description)
+  return option.argParser((text) => {
+    const span = parseSpan(text)
+    if (span !== null) return span
+    throw badValue(`--${option.name()}`, text, 'give how long, like 30m, 24h or 7d')
+  })
+}
+
+export const timeForms = 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z'
+
+/** A day or a time. */
+export function timeOption(flags: string, description: string): Option {
+  const option = new Option(flags, description)
+  return option.argParser((text) => timeOf(`--${option.name()}`, text))
+}
+
+/**
+ * With `spanSign`, also how long, like `24h`: 1 from now, -1 ago.
+ * @throws Fault `usage_bad`
+ */
+export function timeOf(name: string, text: string, spanSign?: 1 | -1): Date {
+  const span = spanSign === undefined ? null : spanSign * (parseSpan(text) ?? Number.NaN)
+  const time = span === null || Number.isNaN(span) ? parseTime(text) : new Date(Date.now() + span)
+  if (time !== null) return time
+  throw badValue(name, text, span === null ? timeForms : `${timeForms}, or how long, like 24h or 3d`)
 }
 
 /** @throws Fault `usage_bad` if the text is blank */
 export function textOf(name: string, text: string): string {
   const trimmed = text.trim()
   if (trimmed !== '') return trimmed
-  throw new Fault('usage_bad', { problem: `${name} is empty`, fix: 'give a text; it is stored permanently' })
+  throw wrongUse(`${name} is empty`, 'give a text; it is stored permanently')
 }

@@ -1,34 +1,25 @@
-import { readFileSync } from 'node:fs'
 import { parsePolicyFile } from '../config/policies.ts'
 import { type Settings } from '../config/settings.ts'
 import { type Rules, rulesOf } from '../core/decide.ts'
-import { Fault, messageOf } from '../core/errors.ts'
+import { Fault } from '../core/errors.ts'
 import { type VerdictChange, type VerdictSummary } from '../core/explaining/compare-decisions.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { type Journal } from '../core/posting.ts'
 import { tryRules } from '../jobs/books/decide-again.ts'
 import { type AssetNames, readAssetNames } from '../store/assets.ts'
 import { type ObservedFee, observedFees } from '../store/scorecard.ts'
-import { attachedSettings, type Context, withDatabase } from './context.ts'
+import { attachedSettings, type Context, longQueryMs, withDatabase } from './context.ts'
 import { transferDocument } from './documents.ts'
+import { readTextFile } from './files.ts'
 import { goOnLine, type ListKeyset, type ListOptions, pageOf } from './lists.ts'
-import { type News, printJson, reportProgress, type TableColumn, table } from './print.ts'
+import { type News, print, reportProgress, type TableColumn, table } from './print.ts'
 
-type ReconcileOptions = { policy: string; dryRun?: boolean; limit: number; json?: boolean }
-
-/** Counting millions of groups takes Postgres a while. */
-const queryTimeoutMs = 3_600_000
+type ReconcileOptions = { policy: string; limit: number }
 
 type Count = { what: string; before: string; after: string; count: number }
 
 /** Bad news if anything would change, so that a script can test whether a policy is neutral. */
 export async function reconcileCommand(context: Context, options: ReconcileOptions): Promise<News> {
-  if (options.dryRun !== true) {
-    throw new Fault('usage_bad', {
-      problem: 'a command cannot activate a policy',
-      fix: 'try it with --dry-run, then write it into the file of DEPOSITD_CONFIG and restart the daemon',
-    })
-  }
   const { limit } = options
   const settings = attachedSettings(context)
   const trial = {
@@ -53,12 +44,11 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
       })
       return readAssetNames(db)
     },
-    queryTimeoutMs,
+    longQueryMs,
   )
   const summary = [...counts.values()]
-  if (options.json)
-    printJson(context, { ...found, summary, changes: shown.map((one) => documentOf(one, assets)) })
-  else context.stdout.write(reconcileText({ ...found, summary, shown }))
+  const changes = shown.map((one) => documentOf(one, assets))
+  print(context, { ...found, summary, changes }, reconcileText({ ...found, summary, shown }))
   return found.changed === 0 ? 'good' : 'bad'
 }
 
@@ -74,20 +64,10 @@ function documentOf({ before, after, ...about }: VerdictChange, assets: AssetNam
 }
 
 function readProposed(path: string, settings: Settings): Rules {
-  const { policies, faults } = parsePolicyFile(readText(path), settings)
+  const text = readTextFile('--policy', path, 'give a YAML file with the section "policy"')
+  const { policies, faults } = parsePolicyFile(text, settings)
   if (policies === null) throw new Fault('settings_bad', { faults: faults.map((one) => `${path}, ${one}`) })
   return { ...rulesOf(settings), ...policies }
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Fault('usage_bad', {
-      problem: `--policy cannot be read: ${messageOf(error)}`,
-      fix: 'give a YAML file with the section "policy"',
-    })
-  }
 }
 
 function add(counts: Map<string, Count>, { before, after }: VerdictChange): void {
@@ -164,9 +144,12 @@ export async function learnPolicyCommand(context: Context, options: ListOptions)
   const observed = await withDatabase(context, (db) => observedFees(db, doubtful))
   const learned = observed.map(learnedOf)
   const page = pageOf(learned, options, paging)
-  if (options.json === true) printJson(context, page)
-  else if (learned.length === 0) context.stdout.write('# no settled deposits yet\n')
-  else context.stdout.write(`${policyText(page.items)}${goOnLine(context, page).replace(/^(?=.)/, '# ')}`)
+  const more = goOnLine(context, page).replace(/^(?=.)/, '# ')
+  print(
+    context,
+    page,
+    learned.length === 0 ? '# no settled deposits yet\n' : `${policyText(page.items)}${more}`,
+  )
 }
 
 const paging: ListKeyset<FeeBandProposal> = {

@@ -1,11 +1,17 @@
 import { duration, printable, type TableColumn } from '../presentation/text.ts'
 import { digitsOf } from '../provider/lossless-json.ts'
-import type { Context } from './context.ts'
+import type { Context, ProgramContext } from './context.ts'
 
 export { duration, printable, type TableColumn }
 
 /** Bad news changes the exit status. */
 export type News = 'good' | 'bad'
+
+/** The document with `--json`, otherwise the text. */
+export function print(context: Context, document: unknown, text: string): void {
+  if (context.json) printJson(context, document)
+  else context.stdout.write(text)
+}
 
 /** A document with a format of its own, such as a profile: names are printed unchanged. */
 export class AsWritten {
@@ -16,7 +22,7 @@ export class AsWritten {
 }
 
 /** Names in snake_case, as in the accounting views; a bigint is text. */
-export function printJson({ stdout }: Context, document: unknown): void {
+export function printJson({ stdout }: Pick<ProgramContext, 'stdout'>, document: unknown): void {
   const text = JSON.stringify(
     named(document),
     (_name, value: unknown) => (typeof value === 'bigint' ? value.toString() : value),

@@ -1,6 +1,4 @@
-import { Fault } from '../core/errors.ts'
 import { unreadableKinds } from '../core/mismatch.ts'
-import { parseTime } from '../core/time.ts'
 import { type ReplayCounts, replayKept } from '../jobs/books/replay.ts'
 import {
   type BooksDifference,
@@ -9,71 +7,39 @@ import {
   verifyBooks,
 } from '../jobs/books/verify-books.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
-import type { UnappliedPayloadFilter } from '../store/inbox.ts'
-import type { Context } from './context.ts'
-import { choiceOf } from './options.ts'
-import { type News, printable, printJson, reportProgress } from './print.ts'
+import { type Context, longQueryMs } from './context.ts'
+import { type News, print, printable, reportProgress } from './print.ts'
 import { withRules } from './rules.ts'
 
-type ReplayOptions = { kind?: string; since?: string; passedOver?: boolean; json?: boolean }
+type ReplayOptions = { kind?: (typeof unreadableKinds)[number]; since?: Date; passedOver?: boolean }
 
 /** Bad news if a payload still cannot be read. */
 export async function replayCommand(context: Context, options: ReplayOptions): Promise<News> {
-  const filter = { kinds: kindsOf(options), since: sinceOf(options.since) }
+  const { kind, since = null, passedOver } = options
+  const kinds = kind === undefined ? (passedOver === true ? 'all' : unreadableKinds) : [kind]
   const report = reportProgress(context)
   const replayed = await withRules(context, (deps) =>
-    replayKept(deps, filter, (soFar) => report(replayLine(soFar))),
+    replayKept(deps, { kinds, since }, (soFar) => report(replayLine(soFar))),
   )
-  if (options.json) printJson(context, replayed)
-  else context.stdout.write(`${replayLine(replayed)}\n`)
+  print(context, replayed, `${replayLine(replayed)}\n`)
   return replayed.unreadable === 0 ? 'good' : 'bad'
-}
-
-function kindsOf({ kind, passedOver }: ReplayOptions): UnappliedPayloadFilter['kinds'] {
-  if (kind === undefined) return passedOver ? 'all' : unreadableKinds
-  if (!passedOver) return [choiceOf('--kind', kind, unreadableKinds)]
-  throw new Fault('usage_bad', {
-    problem: '--kind and --passed-over exclude each other',
-    fix: 'use one of them: ignored payloads have no kind',
-  })
-}
-
-function sinceOf(text: string | undefined): Date | null {
-  if (text === undefined) return null
-  const time = parseTime(text)
-  if (time !== null) return time
-  throw new Fault('usage_bad', {
-    problem: `--since is ${JSON.stringify(text)}`,
-    fix: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
-  })
 }
 
 function replayLine({ rows, applied, passedOver, unreadable, journals }: ReplayCounts): string {
   return `read: ${rows}; applied: ${applied}; ignored: ${passedOver}; still unreadable: ${unreadable}; journals: ${journals}`
 }
 
-type RebuildOptions = { verify?: boolean; limit: number; json?: boolean }
-
-/** Postgres sorts the results of millions of deposits before its first row. */
-const queryTimeoutMs = 3_600_000
-
 /** Bad news if anything differs from the evidence. */
-export async function rebuildCommand(context: Context, options: RebuildOptions): Promise<News> {
-  if (options.verify !== true) {
-    throw new Fault('usage_bad', {
-      problem: 'books are not rebuilt in place: errors are corrected by reversal',
-      fix: 'use --verify, which recomputes them and compares',
-    })
-  }
+export async function rebuildCommand(context: Context, options: { limit: number }): Promise<News> {
   const report = reportProgress(context)
   const onProgress = (progress: BooksVerificationProgress) => report(lineOf(progress))
   const verified = await withRules(
     context,
     (deps) => verifyBooks(deps, { subjectsMax: options.limit, onProgress }),
-    queryTimeoutMs,
+    longQueryMs,
   )
-  if (options.json) printJson(context, { ...verified, differences: verified.differences.map(parsed) })
-  else context.stdout.write(printable(`${textOf(verified)}\n`))
+  const differences = verified.differences.map(parsed)
+  print(context, { ...verified, differences }, printable(`${textOf(verified)}\n`))
   return verified.differing === 0 ? 'good' : 'bad'
 }
 

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander'
 import { codeOf, type FaultCode, fixOf, lineOf, problemOf } from '../core/errors.ts'
-import type { Context } from './context.ts'
+import type { ProgramContext } from './context.ts'
 import { printJson } from './print.ts'
 import { isReaderGone } from './process.ts'
 
@@ -23,7 +23,7 @@ const statusOfFault: Readonly<Record<FaultCode, number>> = {
   request_refused: exitStatus.badNews,
 }
 
-export function wantsJson({ arguments: words }: Pick<Context, 'arguments'>): boolean {
+export function wantsJson({ arguments: words }: Pick<ProgramContext, 'arguments'>): boolean {
   return words.includes('--json')
 }
 
@@ -31,7 +31,7 @@ export function wantsJson({ arguments: words }: Pick<Context, 'arguments'>): boo
  * One line on standard error or, with `--json`, the only document on standard output.
  * @returns the exit status
  */
-export function reportError(context: Context, error: unknown): number {
+export function reportError(context: ProgramContext, error: unknown): number {
   if (isReaderGone(error)) return exitStatus.fine
   if (error instanceof CommanderError && error.exitCode === 0) return exitStatus.fine
   const isDebugged = context.arguments.includes('--debug') && error instanceof Error

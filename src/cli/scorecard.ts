@@ -1,38 +1,23 @@
-import { Fault } from '../core/errors.ts'
 import { readScorecard, type ScorecardLine } from '../store/scorecard.ts'
 import { type Context, withDatabase } from './context.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList } from './lists.ts'
-import { parseSpan } from './options.ts'
+import { timeOf } from './options.ts'
 import { duration, type TableColumn } from './print.ts'
 
 export async function scorecardCommand(
   context: Context,
   { since, ...options }: ListOptions & { since: string },
 ): Promise<void> {
-  const to = new Date()
-  const from = readSince(since, to)
+  const [from, to] = [timeOf('--since', since, -1), new Date()]
   const rows = await withDatabase(context, (db) => readScorecard(db, { from, to }))
   const shown = rows.filter(({ deposits }) => deposits > 0n)
-  printList(context, pageOf(shown, options, paging), {
-    columns,
-    json: options.json,
-    empty: `no deposits since ${from.toISOString()}`,
-  })
+  const empty = `no deposits since ${from.toISOString()}`
+  printList(context, pageOf(shown, options, paging), { columns, empty })
 }
 
 const paging: ListKeyset<ScorecardLine> = {
   list: 'scorecard',
   keyOf: ({ asset, settlement_asset: settled }) => [asset ?? '', settled ?? ''],
-}
-
-function readSince(text: string, now: Date): Date {
-  const span = parseSpan(text)
-  const at = span === null ? Date.parse(text) : now.getTime() - span
-  if (Number.isFinite(at)) return new Date(at)
-  throw new Fault('usage_bad', {
-    problem: `--since is ${JSON.stringify(text)}`,
-    fix: 'give how long ago, like 24h or 30d, or a time like 2026-01-31T00:00:00Z',
-  })
 }
 
 const columns: TableColumn<ScorecardLine>[] = [

@@ -18,7 +18,7 @@ import {
   unreadFile,
 } from './context.ts'
 import { choiceOf } from './options.ts'
-import { printJson } from './print.ts'
+import { print } from './print.ts'
 import { untilSignal, version } from './process.ts'
 
 type StartDaemonOptions = { roles: string; traffic: number }
@@ -109,15 +109,9 @@ export function openDaemonLog(settings: Settings, readSettings: () => Settings, 
   }
 }
 
-export async function runMigrations(context: Context, { json }: { json?: boolean }): Promise<void> {
+export async function runMigrations(context: Context): Promise<void> {
   const place = readFrom(attachedEnvironment(context), readStorageUrls)
   const applied = await bringUpToDate(place).catch(explainUnreachable)
-  if (json === true) {
-    printJson(context, { applied })
-    return
-  }
-  for (const name of applied) context.stdout.write(`applied ${name}\n`)
-  context.stdout.write(
-    applied.length === 0 ? 'the schema is already up to date\n' : 'the schema is up to date\n',
-  )
+  const state = `the schema is ${applied.length === 0 ? 'already ' : ''}up to date\n`
+  print(context, { applied }, `${applied.map((name) => `applied ${name}\n`).join('')}${state}`)
 }

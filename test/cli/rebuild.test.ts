@@ -122,6 +122,6 @@ test('without --verify it is refused in one line', async () => {
   expect(await depositd('rebuild')).toEqual({
     status: 2,
     out: '',
-    err: 'depositd: books are not rebuilt in place: errors are corrected by reversal; use --verify, which recomputes them and compares\n',
+    err: "error: required option '--verify' not specified\n",
   })
 })

@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
 import { loadServiceProfile } from '../../app/service-profile.ts'
 import { contradictionsOf, type OwnerEntry, type StatedOwner } from '../../core/address-book.ts'
-import { Fault, messageOf } from '../../core/errors.ts'
 import type { Owner } from '../../core/evidence.ts'
 import { importOwners, refuseImport } from '../../jobs/import-owners.ts'
 import { createChannel, createStableWallet } from '../../jobs/provision.ts'
@@ -10,37 +8,32 @@ import { connectOwners } from '../../provider/owners-client.ts'
 import { readOwnersFile } from '../../provider/owners-file.ts'
 import { listOwners, type OwnerLine, readOwners } from '../../store/owners.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
+import { readTextFile } from '../files.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
-import { choiceOf } from '../options.ts'
-import { printJson, type TableColumn } from '../print.ts'
+import { choiceOf, wrongUse } from '../options.ts'
+import { print, type TableColumn } from '../print.ts'
 
-type ChannelOptions = { id: string; network: string; asset: string; recipient: string; json?: boolean }
+type ChannelOptions = { network: string; asset: string; recipient: string }
 
-export async function createChannelCommand(context: Context, options: ChannelOptions): Promise<void> {
-  const settings = attachedSettings(context)
-  const networks = settings.networks.map(({ name }) => name)
-  choiceOf('--network', options.network, networks)
-  const request = {
-    id: options.id,
-    forwardNetwork: options.network,
-    forwardAsset: options.asset,
-    forwardRecipient: options.recipient,
-  }
-  const owners = connectOwners(settings.service, loadServiceProfile(settings))
-  const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, owners }, request))
-  printEntry(context, entry, options)
-}
-
-export async function createWalletCommand(
+export async function createChannelCommand(
   context: Context,
-  options: { id: string; json?: boolean },
+  id: string,
+  { network, asset, recipient }: ChannelOptions,
 ): Promise<void> {
   const settings = attachedSettings(context)
+  const networks = settings.networks.map(({ name }) => name)
+  choiceOf('--network', network, networks)
+  const request = { id, forwardNetwork: network, forwardAsset: asset, forwardRecipient: recipient }
   const owners = connectOwners(settings.service, loadServiceProfile(settings))
-  const entry = await withDatabase(context, (db) =>
-    createStableWallet({ ...settings, db, owners }, options.id),
-  )
-  printEntry(context, entry, options)
+  const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, owners }, request))
+  printEntry(context, entry)
+}
+
+export async function createWalletCommand(context: Context, id: string): Promise<void> {
+  const settings = attachedSettings(context)
+  const owners = connectOwners(settings.service, loadServiceProfile(settings))
+  const entry = await withDatabase(context, (db) => createStableWallet({ ...settings, db, owners }, id))
+  printEntry(context, entry)
 }
 
 const paging: ListKeyset<OwnerBookLine> = {
@@ -62,7 +55,7 @@ export async function listOwnersCommand(
           ),
         )
   const shown = remote === true ? [...columns, bookColumn] : columns
-  printList(context, page, { columns: shown, json: options.json, empty: 'none yet' })
+  printList(context, page, { columns: shown, empty: 'none yet' })
 }
 
 type OwnerBookLine = OwnerLine & { book?: BookWord }
@@ -74,7 +67,7 @@ async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerB
   const listed = await connectOwners(settings.service, loadServiceProfile(settings)).list(kind)
   if (listed === null) {
     const problem = `the service does not list its ${kind === 'channel' ? 'channels' : 'wallets'}`
-    throw new Fault('usage_bad', { problem, fix: 'omit --remote, and import them from a file' })
+    throw wrongUse(problem, 'omit --remote, and import them from a file')
   }
   const ids = listed.map(({ owner }) => owner.id)
   const kept = await withDatabase(context, (db) => readOwners(db, kind, ids))
@@ -112,30 +105,20 @@ const columns: TableColumn<OwnerBookLine>[] = [
 
 const bookColumn: TableColumn<OwnerBookLine> = { title: 'BOOK', value: ({ book }) => book ?? '' }
 
-function printEntry(
-  context: Context,
-  { owner, deposits, forward }: OwnerEntry,
-  { json }: { json?: boolean },
-): void {
-  if (json === true) {
-    printJson(context, { owner, deposits, forward })
-    return
-  }
-  context.stdout.write(`${owner.kind} ${owner.id} is now watched; deposit addresses:\n`)
-  for (const { network, address } of deposits) context.stdout.write(`  ${network.padEnd(10)} ${address}\n`)
+function printEntry(context: Context, { owner, deposits, forward }: OwnerEntry): void {
+  const lines = deposits.map(({ network, address }) => `  ${network.padEnd(10)} ${address}\n`)
+  const text = `${owner.kind} ${owner.id} is now watched; deposit addresses:\n${lines.join('')}`
+  print(context, { owner, deposits, forward }, text)
 }
 
-type ImportOwnersOptions = { file: string; dryRun?: boolean; json?: boolean }
+/** Its parameters: the kind, the file, the options. */
+type ImportRequest = readonly [kind: Owner['kind'], file: string, options: { dryRun?: boolean }]
 
-export async function importOwnersCommand(
-  context: Context,
-  kind: Owner['kind'],
-  { file, dryRun, json }: ImportOwnersOptions,
-): Promise<void> {
-  const isDryRun = dryRun === true
+export async function importOwnersCommand(context: Context, ...request: ImportRequest): Promise<void> {
+  const [kind, file, { dryRun: isDryRun = false }] = request
   const format = formatOf(file)
   const { networks } = attachedSettings(context)
-  const { rows, faults } = readOwnersFile(readText(file), { format, kind })
+  const { rows, faults } = readOwnersFile(readTextFile(file, file), { format, kind })
   const imported = await withDatabase(context, (db) =>
     // Checked even if other rows are not readable, so that all errors are reported at once.
     importOwners({ db, networks }, { kind, rows, isDryRun: isDryRun || faults.length > 0 }),
@@ -143,33 +126,14 @@ export async function importOwnersCommand(
   if (imported.kind === 'refused' || faults.length > 0)
     refuseImport(basename(file), [...faults, ...(imported.kind === 'refused' ? imported.faults : [])])
   const { owners, added, addresses } = imported
-  if (json === true) printJson(context, { owners, added, addresses, dryRun: isDryRun })
-  else {
-    const would = isDryRun ? 'would be ' : ''
-    context.stdout.write(
-      `${owners} owners with ${addresses} addresses; ${added} ${would}added, ${owners - added} already in the address book\n`,
-    )
-  }
+  const news = `${added} ${isDryRun ? 'would be ' : ''}added, ${owners - added} already in the address book`
+  const text = `${owners} owners with ${addresses} addresses; ${news}\n`
+  print(context, { owners, added, addresses, dryRun: isDryRun }, text)
 }
 
 function formatOf(file: string): 'csv' | 'json' {
   const extension = extname(file).toLowerCase()
   if (extension === '.csv') return 'csv'
   if (extension === '.json') return 'json'
-  throw new Fault('usage_bad', {
-    problem: `${file} is neither .csv nor .json`,
-    fix: 'rename the file to .csv or .json',
-  })
-}
-
-function readText(file: string): string {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (error) {
-    throw new Fault(
-      'usage_bad',
-      { problem: messageOf(error), fix: 'give the path of a file' },
-      { cause: error },
-    )
-  }
+  throw wrongUse(`${file} is neither .csv nor .json`, 'rename the file to .csv or .json')
 }

@@ -30,7 +30,7 @@ import { mismatchDocument } from '../documents.ts'
 import { checkFilters } from '../filters.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { noDeposit, onlyOne } from '../options.ts'
-import { printable, printJson, type TableColumn, table } from '../print.ts'
+import { print, printable, type TableColumn, table } from '../print.ts'
 import { knownRules, type RulesOrProblem } from '../rules.ts'
 
 type DepositFilters = { state?: string; network?: string; owner?: string }
@@ -47,24 +47,20 @@ export async function listDepositsCommand(
       listDeposits(db, { state, network, owner, limit, before: idIn(after) }),
     )
   })
-  printList(context, page, { columns: depositColumns, json: options.json, empty: 'no deposits' })
+  printList(context, page, { columns: depositColumns, empty: 'no deposits' })
 }
 
-export async function showDepositCommand(
-  context: Context,
-  id: string,
-  { json }: { json?: boolean },
-): Promise<void> {
+export async function showCurrentDeposit(context: Context, id: string): Promise<void> {
   const known = knownRules(context)
   const shown = await withDatabase(context, async (db) => {
     const found = await showDeposits(db, toTxId(id))
+    if (found.length === 0) throw noDeposit(id)
+    const printed = context.json ? [onlyOne(id, found)] : found
     return Promise.all(
-      found.map(async (one) => ({ ...one, explanation: await explainShown(db, one, known) })),
+      printed.map(async (one) => ({ ...one, explanation: await explainShown(db, one, known) })),
     )
   })
-  if (shown.length === 0) throw noDeposit(id)
-  if (json === true) printJson(context, documentOf(onlyOne(id, shown)))
-  else context.stdout.write(printable(shown.map(textOf).join('\n')))
+  print(context, shown.map(documentOf)[0], printable(shown.map(textOf).join('\n')))
 }
 
 type DepositWithExplanation = DepositReport & { explanation: Explanation }
@@ -116,7 +112,7 @@ export async function listProposalsCommand(context: Context, options: ListOption
   const page = await withDatabase(context, (db) =>
     readPage(options, proposalPaging, ({ limit, after }) => listProposals(db, { limit, after: idIn(after) })),
   )
-  printList(context, page, { columns: proposalColumns, json: options.json, empty: 'no proposals' })
+  printList(context, page, { columns: proposalColumns, empty: 'no proposals' })
 }
 
 const proposalColumns: TableColumn<ProposalLine>[] = [

@@ -5,7 +5,7 @@ import type { Settings } from '../../config/settings.ts'
 import { parseSecrets } from '../../config/webhook-settings.ts'
 import { toTxId } from '../../core/asset.ts'
 import { decide } from '../../core/decide.ts'
-import { Fault, messageOf } from '../../core/errors.ts'
+import { Fault } from '../../core/errors.ts'
 import { makeBundle, refuseSecrets } from '../../evidence/make-bundle.ts'
 import { type BundleCheck, verifyBundle, verifySignatures } from '../../evidence/verify-bundle.ts'
 import { type Nodes, verifyChains } from '../../evidence/verify-chain.ts'
@@ -15,18 +15,16 @@ import { showDeposits } from '../../store/books/show-deposits.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
-import { choiceOf, noDeposit, onlyOne } from '../options.ts'
-import { type News, printJson, table } from '../print.ts'
+import { readTextFile, writeOut } from '../files.ts'
+import { choiceOf, noDeposit, onlyOne, wrongUse } from '../options.ts'
+import { type News, print, table } from '../print.ts'
 import { version } from '../process.ts'
-import { writeOut } from '../write-out.ts'
-
-type MakeOptions = { out: string; json?: boolean }
 
 /** Bad news if the bundle would not verify. */
 export async function makeEvidenceCommand(
   context: Context,
   id: string,
-  { out, json }: MakeOptions,
+  { out }: { out: string },
 ): Promise<News> {
   const settings = attachedSettings(context)
   loadServiceProfile(settings)
@@ -39,11 +37,8 @@ export async function makeEvidenceCommand(
   writeOut(out, made.text)
   const { checks } = verifyBundle(made.text)
   const failed = checks.filter(({ outcome }) => outcome === 'failed')
-  if (json === true) printJson(context, { file: out, sha256: made.sha256, checks })
-  else {
-    context.stdout.write(`${out}: SHA-256 of the file ${made.sha256}\n`)
-    if (failed.length > 0) context.stdout.write(checksText(failed))
-  }
+  const text = `${out}: SHA-256 of the file ${made.sha256}\n${failed.length === 0 ? '' : checksText(failed)}`
+  print(context, { file: out, sha256: made.sha256, checks }, text)
   return failed.length === 0 ? 'good' : 'bad'
 }
 
@@ -59,7 +54,7 @@ async function makeOne(db: Database<Tables>, { depositId, groupId, settings, pro
   return makeBundle({ depositId, evidence, decision, settings: pinned, profileText, at, version })
 }
 
-type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string; json?: boolean }
+type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string }
 
 /** Needs no database. */
 export async function verifyEvidenceCommand(
@@ -69,7 +64,7 @@ export async function verifyEvidenceCommand(
 ): Promise<News> {
   const keys = keysOf(context, options)
   const nodes = nodesOf(options.rpc ?? [])
-  const { checks, bundle, stored } = verifyBundle(readFile(path))
+  const { checks, bundle, stored } = verifyBundle(readTextFile(path, path))
   const networks = bundle?.parts.networks.map(({ name }) => name) ?? []
   if (bundle !== null) for (const name of nodes.keys()) choiceOf('--rpc', name, networks)
   const others =
@@ -78,8 +73,8 @@ export async function verifyEvidenceCommand(
       : [verifySignatures(bundle.parts, keys), ...(await verifyChains(bundle.parts, stored, nodes))]
   const all = [...checks, ...others]
   const verified = all.every(({ outcome }) => outcome !== 'failed')
-  if (options.json === true) printJson(context, { file: path, verified, checks: all })
-  else context.stdout.write(`${checksText(all)}${verified ? 'verified' : 'NOT VERIFIED'}\n`)
+  const text = `${checksText(all)}${verified ? 'verified' : 'NOT VERIFIED'}\n`
+  print(context, { file: path, verified, checks: all }, text)
   return verified ? 'good' : 'bad'
 }
 
@@ -95,7 +90,7 @@ function keysOf({ environment }: Context, { publicKeys }: VerifyEvidenceOptions)
   const reader = new EnvironmentReader(environment)
   const secrets = parseSecrets(reader.optional('WEBHOOK_SECRETS') ?? '', reader.faults)
   if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
-  return { secrets, publicKeys: publicKeys === undefined ? null : readFile(publicKeys) }
+  return { secrets, publicKeys: publicKeys === undefined ? null : readTextFile('--public-keys', publicKeys) }
 }
 
 /** Several nodes of one network have to agree. */
@@ -103,22 +98,9 @@ function nodesOf(words: readonly string[]): Nodes {
   const pairs = words.map((word): [string, string] => {
     const [, name, url] = /^([a-z0-9-]+)=(https?:\/\/.+)$/.exec(word) ?? []
     if (name !== undefined && url !== undefined) return [name, url]
-    throw new Fault('usage_bad', {
-      problem: '--rpc is not a network with the URL of a node',
-      fix: 'use the form --rpc base=https://base.example',
-    })
+    const problem = '--rpc is not a network with the URL of a node'
+    throw wrongUse(problem, 'use the form --rpc base=https://base.example')
   })
   const byName = Map.groupBy(pairs, ([name]) => name)
   return new Map([...byName].map(([name, some]) => [name, some.map(([, url]) => url)]))
-}
-
-function readFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Fault('usage_bad', {
-      problem: messageOf(error),
-      fix: 'give the path of a readable file',
-    })
-  }
 }

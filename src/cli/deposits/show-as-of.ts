@@ -1,11 +1,9 @@
 import { toTxId } from '../../core/asset.ts'
 import { type DecidedDeposit, decide, type LegFacts, type Rules } from '../../core/decide.ts'
-import { Fault } from '../../core/errors.ts'
 import { decideAsOf, isSameDeposit } from '../../core/explaining/decide-as-of.ts'
 import { explainAll } from '../../core/explaining/explain.ts'
 import { type VerdictReason } from '../../core/explaining/verdict-reason.ts'
 import { formatAmount } from '../../core/money.ts'
-import { parseTime } from '../../core/time.ts'
 import { mismatchText } from '../../presentation/deposit.ts'
 import { reasonDocument, reasonText } from '../../presentation/reasons.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
@@ -17,9 +15,9 @@ import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { legDocument, mismatchDocument, transferDocument, verdictDocument } from '../documents.ts'
 import { noDeposit, onlyOne } from '../options.ts'
-import { printable, printJson } from '../print.ts'
+import { print, printable } from '../print.ts'
 import { requiredRules } from '../rules.ts'
-import { indent, journalText, matrixTable, section } from './deposits.ts'
+import { indent, journalText, matrixTable, section, showCurrentDeposit } from './deposits.ts'
 
 /** Several deposits if they were merged later. */
 type DepositAsOf = {
@@ -29,34 +27,26 @@ type DepositAsOf = {
   deposits: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: VerdictReason[] })[]
   mismatches: DepositReport['mismatches']
   journals: ReturnType<typeof journalsAt>
-  evidence: { inbox_id: bigint; source: string; stored_at: Date; received_at: Date }[]
+  evidence: Pick<GroupEvidence['rows'][number], 'inboxId' | 'source' | 'storedAt' | 'receivedAt'>[]
 }
 
-type AsOfOptions = { asOf: string; json?: boolean }
-
-export async function showAsOfCommand(context: Context, id: string, options: AsOfOptions): Promise<void> {
-  const at = timeOf(options.asOf)
+export async function showDepositCommand(
+  context: Context,
+  id: string,
+  { asOf: at }: { asOf?: Date },
+): Promise<void> {
+  if (at === undefined) return showCurrentDeposit(context, id)
   const rules = requiredRules(context)
   const reports = await withDatabase(context, async (db) => {
     const found = await showDeposits(db, toTxId(id))
-    const shown = options.json === true ? [onlyOne(id, found)] : found
+    if (found.length === 0) throw noDeposit(id)
+    const shown = context.json ? [onlyOne(id, found)] : found
     const names = await readAssetNames(db)
     return Promise.all(
       shown.map(async (one) => ({ report: await depositAsOf(db, one, { rules, at, names }), names })),
     )
   })
-  if (reports.length === 0) throw noDeposit(id)
-  if (options.json === true) printJson(context, reports.map(documentOf)[0])
-  else context.stdout.write(printable(reports.map(({ report, names }) => textOf(report, names)).join('\n')))
-}
-
-function timeOf(text: string): Date {
-  const time = parseTime(text)
-  if (time !== null) return time
-  throw new Fault('usage_bad', {
-    problem: `--as-of is ${JSON.stringify(text)}`,
-    fix: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
-  })
+  print(context, reports.map(documentOf)[0], printable(reports.map(textOf).join('\n')))
 }
 
 type AsOfQuery = { rules: Rules; at: Date; names: AssetNames }
@@ -76,23 +66,12 @@ async function depositAsOf(
     deposit: id,
     asOf: at,
     knownSince: firstOf(evidence, now, rules),
-    deposits: numbered(deposits, evidence, id).map(({ id: number, verdict, payment, delivery, reasons }) => ({
-      id: number,
-      verdict,
-      payment,
-      delivery,
-      reasons,
-    })),
+    deposits: numbered(deposits, evidence, id),
     mismatches: await mismatchesAt(db, [...idsOf(evidence, id)], at),
     journals: journalsAt(evidence, id, { at, names }),
     evidence: evidence.rows
       .filter(({ inboxId }) => rows.has(inboxId))
-      .map(({ inboxId, source, storedAt, receivedAt }) => ({
-        inbox_id: inboxId,
-        source,
-        stored_at: storedAt,
-        received_at: receivedAt,
-      })),
+      .map(({ inboxId, source, storedAt, receivedAt }) => ({ inboxId, source, storedAt, receivedAt })),
   }
 }
 
@@ -154,7 +133,9 @@ function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<AsO
     }))
 }
 
-function documentOf({ report, names }: { report: DepositAsOf; names: AssetNames }): object {
+type NamedReport = { report: DepositAsOf; names: AssetNames }
+
+function documentOf({ report, names }: NamedReport): object {
   const assets = Object.fromEntries(names)
   return {
     ...report,
@@ -169,7 +150,7 @@ function documentOf({ report, names }: { report: DepositAsOf; names: AssetNames 
   }
 }
 
-function textOf(report: DepositAsOf, names: AssetNames): string {
+function textOf({ report, names }: NamedReport): string {
   const { deposit, asOf, knownSince, deposits, mismatches, journals } = report
   const title = `deposit ${deposit} as of ${asOf.toISOString()}`
   if (deposits.length === 0)

@@ -7,14 +7,14 @@ import { readWatchList } from '../../store/chain/chain-watch.ts'
 import { openDatabase } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context } from '../context.ts'
-import { type News, printJson, type TableColumn, table } from '../print.ts'
+import { type News, print, type TableColumn, table } from '../print.ts'
 
 type RpcCostRow = { network: NetworkName; addresses: number; isCurrent: boolean; least: number; most: number }
 
 const examples = [10, 1000, 10_000]
 
 /** JSON-RPC calls a day that scanning sends to the nodes of each EVM network. */
-export async function costReport(context: Context, json: boolean): Promise<News> {
+export async function costReport(context: Context): Promise<News> {
   const settings = attachedSettings(context)
   const watched = await watchedAddresses(settings)
   const rows = settings.networks
@@ -33,8 +33,7 @@ export async function costReport(context: Context, json: boolean): Promise<News>
         }
       })
     })
-  if (json) printJson(context, { items: rows })
-  else context.stdout.write(`${table(rows, columns)}${explanation}`)
+  print(context, { items: rows }, `${table(rows, columns)}${explanation}`)
   return 'good'
 }
 

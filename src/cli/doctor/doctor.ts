@@ -1,7 +1,7 @@
 import { loadServiceProfile } from '../../app/service-profile.ts'
 import { isFault } from '../../core/errors.ts'
 import { attachedSettings, type Context } from '../context.ts'
-import { type News, printJson, reportProgress, type TableColumn, table } from '../print.ts'
+import { type News, print, reportProgress, type TableColumn, table } from '../print.ts'
 import { balanceFindings } from './balances.ts'
 import { chainFindings } from './chains.ts'
 import { costReport } from './cost.ts'
@@ -14,13 +14,12 @@ import { queueFindings, serviceFindings } from './service.ts'
 /** Bad news if there is a fault. */
 export async function doctorCommand(
   context: Context,
-  { json, balances, cost }: { json?: boolean; balances?: boolean; cost?: boolean },
+  { balances = false, cost = false }: { balances?: boolean; cost?: boolean },
 ): Promise<News> {
-  if (cost === true) return costReport(context, json === true)
-  const findings = await examine(context, balances === true)
+  if (cost) return costReport(context)
+  const findings = await examine(context, balances)
   const isHealthy = findings.every(({ state }) => state !== 'fault')
-  if (json === true) printJson(context, { healthy: isHealthy, checks: findings })
-  else context.stdout.write(table(findings, columns))
+  print(context, { healthy: isHealthy, checks: findings }, table(findings, columns))
   return isHealthy ? 'good' : 'bad'
 }
 

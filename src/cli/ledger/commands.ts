@@ -1,75 +1,65 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { formatNames } from '../../ledger/export/formats.ts'
 import type { LedgerJournalKind } from '../../store/ledger/journals.ts'
-import type { Context } from '../context.ts'
 import { limited, listed } from '../lists.ts'
-import { choice } from '../options.ts'
-import type { News } from '../print.ts'
+import { type Act, actorCommand, choice, reasoned, subcommand } from '../options.ts'
 
-export function describeLedger(program: Command, context: Context, report: (news: News) => void): void {
+export function describeLedger(program: Command, act: Act): void {
   const ledger = program.command('ledger').description('the double-entry ledger')
-  describeLedgerReports(ledger, context, report)
-  describePeriods(ledger, context)
-  describeJournals(ledger, context)
-  describeLedgerExport(ledger, context)
-  describeSeals(ledger, context, report)
-  describePrices(ledger, context)
+  describeReports(ledger, act)
+  describePeriods(ledger, act)
+  describeJournals(ledger, act)
+  describeExport(ledger, act)
+  describeSeals(ledger, act)
+  describePrices(ledger, act)
 }
 
-export function describeLedgerReports(ledger: Command, context: Context, report: (news: News) => void): void {
+function describeReports(ledger: Command, act: Act): void {
   asOf(listed(ledger.command('balances'), 100_000, 'accounts'))
     .description('print the balance of every account, and the sum of each asset, which is zero')
-    .action(async (options) => report(await (await import('./reports.ts')).balancesCommand(context, options)))
+    .action(act(async () => (await import('./reports.ts')).balancesCommand))
   asOf(listed(ledger.command('trial-balance'), 100_000, 'accounts'))
     .description('print the debits and credits of every account')
-    .action(async (options) =>
-      report(await (await import('./reports.ts')).trialBalanceCommand(context, options)),
-    )
+    .action(act(async () => (await import('./reports.ts')).trialBalanceCommand))
   listed(ledger.command('statement <owner>'), 1000, 'lines')
     .description(
       'print the opening balance, the changes and the closing balance of a channel, wallet or account',
     )
     .option('--from <time>', 'from this day or time')
     .option('--to <time>', 'up to the end of this day, or before this time')
-    .action(async (owner, options) =>
-      (await import('./reports.ts')).statementCommand(context, owner, options),
-    )
+    .action(act(async () => (await import('./reports.ts')).statementCommand))
 }
 
 function asOf(command: Command): Command {
+  const period = 'only the books of this month, like 2026-01, and of earlier months, without late journals'
   return command
     .option('--as-of <time>', 'only what happened up to the end of this day, or up to this time')
     .option('--recorded-as-of <time>', 'only what was recorded up to the end of this day, or up to this time')
-    .option(
-      '--period <month>',
-      'only the books of this month, like 2026-01, and of earlier months, without late journals',
-    )
+    .addOption(new Option('--period <month>', period).conflicts('asOf'))
 }
 
-export function describePeriods(ledger: Command, context: Context): void {
-  byTwo(ledger.command('close <month>'))
-    .description(
-      'close a past month, like 2026-01: no more journals are booked into it, and its trial balance is frozen',
-    )
+function describePeriods(ledger: Command, act: Act): void {
+  const close =
+    'close a past month, like 2026-01: no more journals are booked into it, and its trial balance is frozen'
+  const force = 'close even if severe mismatches are open; requires --reason and --approved-by'
+  actorCommand(ledger, 'close <month>', close)
+    .option('--approved-by <name>', 'the second person')
     .option('--soft', 'still allow adjustments; freeze nothing')
-    .option('--force', 'close even if severe mismatches are open; requires --reason and --approved-by')
+    .addOption(new Option('--force', force).conflicts('soft'))
     .option('--reason <text>', 'the reason; it is stored permanently')
-    .action(async (month, options) => (await import('./periods.ts')).closeCommand(context, month, options))
-  byTwo(ledger.command('reopen <month>'))
-    .description('reopen the month that was closed last')
-    .requiredOption('--reason <text>', 'the reason; it is stored permanently')
-    .action(async (month, options) => (await import('./periods.ts')).reopenCommand(context, month, options))
+    .action(act(async () => (await import('./periods.ts')).closeCommand))
+  reasoned(approvedCommand(ledger, 'reopen <month>', 'reopen the month that was closed last')).action(
+    act(async () => (await import('./periods.ts')).reopenCommand),
+  )
   listed(ledger.command('periods'), 50)
     .description('list the months of the books, the newest first: state, who closed it, SHA-256')
     .option('--history', 'list instead who closed or reopened a month, and why')
-    .action(async (options) => (await import('./periods.ts')).periodsCommand(context, options))
+    .action(act(async () => (await import('./periods.ts')).periodsCommand))
 }
 
-function byTwo(command: Command): Command {
-  return command
-    .option('--by <name>', 'the person who acts; by default the user of this system')
-    .option('--approved-by <name>', 'the second person')
-    .option('--json', 'print a JSON document')
+function approvedCommand(group: Command, words: string, description: string): Command {
+  const command = actorCommand(group, words, description)
+  return command.requiredOption('--approved-by <name>', 'the second person, who approves')
 }
 
 const journalKinds: readonly LedgerJournalKind[] = [
@@ -82,103 +72,71 @@ const journalKinds: readonly LedgerJournalKind[] = [
   'reversal',
 ]
 
-export function describeJournals(ledger: Command, context: Context): void {
+function describeJournals(ledger: Command, act: Act): void {
   const journal = ledger.command('journal').description('journals, and manual bookings')
-  twoPeople(journal.command('add <file>'))
-    .description('book the journal in a YAML or JSON file')
+  approvedCommand(journal, 'add <file>', 'book the journal in a YAML or JSON file')
     .option('--dry-run', 'check and print the journal, and book nothing')
-    .action(async (file, options) =>
-      (await import('./journals.ts')).addJournalCommand(context, file, options),
-    )
-  twoPeople(journal.command('reverse <id>'))
-    .description('reverse a manual journal')
-    .requiredOption('--reason <text>', 'the reason; it is stored permanently')
+    .action(act(async () => (await import('./journals.ts')).addJournalCommand))
+  reasoned(approvedCommand(journal, 'reverse <id>', 'reverse a manual journal'))
     .option('--dry-run', 'print what would be booked and into which month, and book nothing')
-    .action(async (id, options) =>
-      (await import('./journals.ts')).reverseJournalCommand(context, id, options),
-    )
+    .action(act(async () => (await import('./journals.ts')).reverseJournalCommand))
   listed(journal.command('list'), 50)
     .description('list journals, the newest first')
     .option('--period <month>', 'only journals in the books of this month, like 2026-01')
     .addOption(choice('--kind <kind>', 'only this kind', journalKinds))
     .option('--by <name>', 'only manual journals of this person')
-    .action(async (options) => (await import('./journals.ts')).listJournalsCommand(context, options))
-  journal
-    .command('show <id>')
-    .description('show one journal with its lines, and who booked it')
-    .option('--json', 'print a JSON document')
-    .action(async (id, options) => (await import('./journals.ts')).showJournalCommand(context, id, options))
+    .action(act(async () => (await import('./journals.ts')).listJournalsCommand))
+  subcommand(journal, 'show <id>', 'show one journal with its lines, and who booked it').action(
+    act(async () => (await import('./journals.ts')).showJournalCommand),
+  )
 }
 
-function twoPeople(command: Command): Command {
-  return command
-    .option('--by <name>', 'the person who acts; by default the user of this system')
-    .requiredOption('--approved-by <name>', 'the second person, who approves')
-    .option('--json', 'print a JSON document')
-}
-
-export function describeLedgerExport(ledger: Command, context: Context): void {
-  ledger
-    .command('export')
-    .description('write journals to a file for other programs, with a manifest')
+function describeExport(ledger: Command, act: Act): void {
+  const asOfTime = 'like --to, but includes what happened at exactly this time'
+  subcommand(ledger, 'export', 'write journals to a file for other programs, with a manifest')
     .addOption(choice('--format <format>', 'the format of the file', formatNames).makeOptionMandatory())
     .requiredOption('--out <folder>', 'the folder to write to; it holds one export')
     .option('--from <time>', 'only what happened on this day or later')
     .option('--to <time>', 'only what happened up to the end of this day, or before this time')
-    .option('--as-of <time>', 'like --to, but includes what happened at exactly this time')
+    .addOption(new Option('--as-of <time>', asOfTime).conflicts('to'))
     .option('--recorded-as-of <time>', 'only what was recorded by then')
     .option('--period <month>', 'only journals in the books of this month, like 2026-01')
     .option('--account <account>', 'only ledger transfers of this account and its subaccounts')
     .option('--owner <id>', 'only journals of deposits of this channel or wallet')
-    .option('--json', 'print the manifest')
-    .action(async (options) => (await import('./export.ts')).exportCommand(context, options))
+    .action(act(async () => (await import('./export.ts')).exportCommand))
 }
 
-export function describeSeals(ledger: Command, context: Context, report: (news: News) => void): void {
-  limited(ledger.command('verify'), 100, 'findings of each check')
-    .description('verify the books: nothing sealed was changed, and everything adds up')
+function describeSeals(ledger: Command, act: Act): void {
+  const verify = 'verify the books: nothing sealed was changed, and everything adds up'
+  limited(subcommand(ledger, 'verify', verify), 100, 'findings of each check')
     .option('--against <file>', 'compare with published seals, a file of "ledger seals export"')
-    .option('--json', 'print a JSON document')
-    .action(async (options) =>
-      report(await (await import('./seals.ts')).verifyLedgerCommand(context, options)),
-    )
-  ledger
-    .command('seal')
-    .description('seal the journals that are not sealed yet')
-    .option('--json', 'print a JSON document')
-    .action(async (options) => (await import('./seals.ts')).sealCommand(context, options))
-  ledger
-    .command('prove <journal>')
-    .description('write the proof that a journal, by its number or posting key, is part of its seal')
+    .action(act(async () => (await import('./seals.ts')).verifyLedgerCommand))
+  subcommand(ledger, 'seal', 'seal the journals that are not sealed yet').action(
+    act(async () => (await import('./seals.ts')).sealCommand),
+  )
+  const prove = 'write the proof that a journal, by its number or posting key, is part of its seal'
+  subcommand(ledger, 'prove <journal>', prove)
     .requiredOption('--out <file>', 'the file to write')
-    .option('--json', 'print a JSON document')
-    .action(async (journal, options) =>
-      report(await (await import('./seals.ts')).proveJournalCommand(context, journal, options)),
-    )
+    .action(act(async () => (await import('./seals.ts')).proveJournalCommand))
   const seals = ledger
     .command('seals')
     .description('seals: hashes of all journals, each including the one before')
   listed(seals.command('list'), 50)
     .description('list seals, the newest first')
-    .action(async (options) => (await import('./seals.ts')).listSealsCommand(context, options))
+    .action(act(async () => (await import('./seals.ts')).listSealsCommand))
   seals
     .command('export')
     .description('write all seals, one per line, to be published')
     .option('--out <file>', 'the file to write; by default standard output')
-    .action(async (options) => (await import('./seals.ts')).exportSealsCommand(context, options))
+    .action(act(async () => (await import('./seals.ts')).exportSealsCommand))
 }
 
-export function describePrices(ledger: Command, context: Context): void {
+function describePrices(ledger: Command, act: Act): void {
   const prices = ledger.command('prices').description('prices of assets, which value amounts')
-  prices
-    .command('import <file>')
-    .description('import prices from a .csv file: all of them or none')
+  subcommand(prices, 'import <file>', 'import prices from a .csv file: all of them or none')
     .option('--dry-run', 'check everything and store nothing')
-    .option('--json', 'print a JSON document')
-    .action(async (file, options) =>
-      (await import('./prices.ts')).importPricesCommand(context, { file, ...options }),
-    )
+    .action(act(async () => (await import('./prices.ts')).importPricesCommand))
   listed(prices.command('list'), 50)
     .description('list prices, the newest first')
-    .action(async (options) => (await import('./prices.ts')).listPricesCommand(context, options))
+    .action(act(async () => (await import('./prices.ts')).listPricesCommand))
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { type ExportProgress, exportLedger, type Manifest } from '../../jobs/books/export-ledger.ts'
 import type { ExportFormatName } from '../../ledger/export/formats.ts'
-import { type Context, withDatabase } from '../context.ts'
-import { AsWritten, printable, printJson, reportProgress, table } from '../print.ts'
+import { type Context, longQueryMs, withDatabase } from '../context.ts'
+import { AsWritten, print, printable, reportProgress, table } from '../print.ts'
 import { momentText, monthOption, type SpanOptions, spanOf } from './moments.ts'
 
 type ExportOptions = SpanOptions & {
@@ -11,11 +11,7 @@ type ExportOptions = SpanOptions & {
   period?: string
   account?: string
   owner?: string
-  json?: boolean
 }
-
-/** A page takes far less; the first query reads all journals once. */
-const queryTimeoutMs = 3_600_000
 
 const progressEveryMs = 2000
 
@@ -35,9 +31,8 @@ export async function exportCommand(context: Context, options: ExportOptions): P
     folder: options.out,
     onProgress: progressOf(context),
   }
-  const manifest = await withDatabase(context, (db) => exportLedger(db, wish), queryTimeoutMs)
-  if (options.json === true) printJson(context, new AsWritten(manifest))
-  else context.stdout.write(textOf(manifest, options.out))
+  const manifest = await withDatabase(context, (db) => exportLedger(db, wish), longQueryMs)
+  print(context, new AsWritten(manifest), textOf(manifest, options.out))
 }
 
 function progressOf(context: Context): (progress: ExportProgress) => void {

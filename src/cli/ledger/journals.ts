@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs'
 import { type JournalFile, parseJournalFile } from '../../config/journal-file.ts'
-import { Fault, messageOf } from '../../core/errors.ts'
+import type { Fault } from '../../core/errors.ts'
 import { formatAmount } from '../../core/money.ts'
 import type { LedgerTransfer } from '../../core/posting.ts'
 import {
@@ -21,17 +20,18 @@ import {
 import { actorOf, actorText, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { journalDocument } from '../documents.ts'
+import { readTextFile } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
-import { textOf } from '../options.ts'
-import { printable, printJson, type TableColumn, table } from '../print.ts'
+import { notFound, textOf, wrongUse } from '../options.ts'
+import { print, printable, type TableColumn, table } from '../print.ts'
 import { monthOption } from './moments.ts'
 
-type ManualJournalOptions = { by?: string; approvedBy: string; dryRun?: boolean; json?: boolean }
+type ManualJournalOptions = { by?: string; approvedBy: string; dryRun?: boolean }
 
 export async function addJournalCommand(
   context: Context,
   path: string,
-  { dryRun, json, ...options }: ManualJournalOptions,
+  { dryRun, ...options }: ManualJournalOptions,
 ): Promise<void> {
   const { actor, people } = peopleOf(options)
   const written = readJournalFile(path)
@@ -39,40 +39,32 @@ export async function addJournalCommand(
   await withDatabase(context, async (db) => {
     const deps = { db, accountPatterns: accounts.known, now: new Date() }
     const assets = await readAssetNames(db)
-    if (dryRun === true) {
-      const journal = await checkJournal(deps, written)
-      print(context, { line: dryLine(journal), journal, assets }, json)
-    } else {
-      const journal = await addJournal(deps, written, people)
-      const did = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
-      print(context, { line: `${did}\n${placeOf(journal)}`, journal, assets }, json)
-    }
+    if (dryRun === true) return printDryRun(context, await checkJournal(deps, written), assets)
+    const journal = await addJournal(deps, written, people)
+    const did = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
+    return printJournal(context, { line: `${did}\n${placeOf(journal)}`, journal, assets })
   })
 }
 
 export async function reverseJournalCommand(
   context: Context,
   word: string,
-  { reason, dryRun, json, ...options }: ManualJournalOptions & { reason: string },
+  { reason, dryRun, ...options }: ManualJournalOptions & { reason: string },
 ): Promise<void> {
   const { actor, people } = peopleOf(options)
   const id = journalId(word)
   const byHand = { ...people, reason: textOf('--reason', reason) }
   await withDatabase(context, async (db) => {
     const assets = await readAssetNames(db)
-    if (dryRun === true) {
-      const journal = await checkReversal(db, id, byHand)
-      print(context, { line: dryLine(journal), journal, assets }, json)
-    } else {
-      const journal = await reverseJournal(db, id, byHand)
-      const did = `journal ${id} is reversed by journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
-      print(context, { line: `${did}\n${placeOf(journal)}`, journal, assets }, json)
-    }
+    if (dryRun === true) return printDryRun(context, await checkReversal(db, id, byHand), assets)
+    const journal = await reverseJournal(db, id, byHand)
+    const did = `journal ${id} is reversed by journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
+    return printJournal(context, { line: `${did}\n${placeOf(journal)}`, journal, assets })
   })
 }
 
-function dryLine(journal: JournalPreview): string {
-  return `valid, not booked: ${journal.key}, ${placeOf(journal)}`
+function printDryRun(context: Context, journal: JournalPreview, assets: AssetNames): void {
+  printJournal(context, { line: `valid, not booked: ${journal.key}, ${placeOf(journal)}`, journal, assets })
 }
 
 /** The month of the books, and that of the event if it differs: the journal is then late. */
@@ -82,16 +74,12 @@ function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>
   return `in the books of ${books}${late}`
 }
 
-export async function showJournalCommand(
-  context: Context,
-  word: string,
-  { json }: { json?: boolean },
-): Promise<void> {
+export async function showJournalCommand(context: Context, word: string): Promise<void> {
   const id = journalId(word)
   await withDatabase(context, async (db) => {
     const journal = await readJournal(db, id)
     if (journal === null) throw noJournal(word)
-    print(context, { line: textLines(journal), journal, assets: await readAssetNames(db) }, json)
+    printJournal(context, { line: textLines(journal), journal, assets: await readAssetNames(db) })
   })
 }
 
@@ -101,23 +89,10 @@ function peopleOf({ by, approvedBy }: ManualJournalOptions) {
 }
 
 function readJournalFile(path: string): JournalFile {
-  const { file, faults } = parseJournalFile(readText(path))
+  const fix = 'give a YAML or JSON file as described in docs/journals-by-hand.md'
+  const { file, faults } = parseJournalFile(readTextFile('the journal file', path, fix))
   if (file !== null) return file
-  throw new Fault('usage_bad', {
-    problem: `${path}: ${faults.join('; ')}`,
-    fix: 'correct the file; nothing was booked',
-  })
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Fault('usage_bad', {
-      problem: `the journal file cannot be read: ${messageOf(error)}`,
-      fix: 'give a YAML or JSON file as described in docs/journals-by-hand.md',
-    })
-  }
+  throw wrongUse(`${path}: ${faults.join('; ')}`, 'correct the file; nothing was booked')
 }
 
 function journalId(word: string): bigint {
@@ -126,17 +101,14 @@ function journalId(word: string): bigint {
 }
 
 function noJournal(word: string): Fault {
-  return new Fault('not_found', {
-    problem: `journal ${word} not found`,
-    fix: 'use a number from "bin/depositd ledger journal list"',
-  })
+  return notFound(`journal ${word}`, 'use a number from "bin/depositd ledger journal list"')
 }
 
 type JournalPrintout = { line: string; journal: BookedJournal | JournalPreview; assets: AssetNames }
 
-function print(context: Context, { line, journal, assets }: JournalPrintout, json = false): void {
-  if (json) printJson(context, journalDocument(journal, assets))
-  else context.stdout.write(`${printable(line)}\n${table(journal.transfers, columnsOf(assets))}`)
+function printJournal(context: Context, { line, journal, assets }: JournalPrintout): void {
+  const text = `${printable(line)}\n${table(journal.transfers, columnsOf(assets))}`
+  print(context, journalDocument(journal, assets), text)
 }
 
 function columnsOf(assets: AssetNames): TableColumn<LedgerTransfer>[] {
@@ -182,7 +154,7 @@ export async function listJournalsCommand(context: Context, options: ListJournal
       listJournals(db, { ...filter, before: idIn(after) ?? null }, limit),
     ),
   )
-  printList(context, page, { columns: journalColumns, json: options.json, empty: 'no journals' })
+  printList(context, page, { columns: journalColumns, empty: 'no journals' })
 }
 
 const journalColumns: TableColumn<JournalLine>[] = [

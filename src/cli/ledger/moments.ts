@@ -1,5 +1,6 @@
-import { Fault } from '../../core/errors.ts'
 import { parseTime } from '../../core/time.ts'
+import type { Moments } from '../../store/ledger/accounts.ts'
+import { badValue, timeForms, wrongUse } from '../options.ts'
 
 export type SpanOptions = { from?: string; to?: string; asOf?: string; recordedAsOf?: string }
 
@@ -18,8 +19,6 @@ const dayMicros = 86_400_000_000n
  * @throws Fault `usage_bad`
  */
 export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBounds {
-  if (to !== undefined && asOf !== undefined)
-    throw new Fault('usage_bad', { problem: '--to and --as-of both set the end', fix: 'use one of them' })
   const end = optional('to', to, (begin, isDay) => (isDay ? begin + dayMicros : begin) - 1n)
   const span = {
     from: optional('from', from, (begin) => begin),
@@ -27,10 +26,7 @@ export function spanOf({ from, to, asOf, recordedAsOf }: SpanOptions): TimeBound
     recordedUntil: optional('recorded-as-of', recordedAsOf, lastOf),
   }
   if (span.from === null || span.until === null || span.from <= span.until) return span
-  throw new Fault('usage_bad', {
-    problem: 'the end is before --from',
-    fix: 'give a later end, or an earlier --from',
-  })
+  throw wrongUse('the end is before --from', 'give a later end, or an earlier --from')
 }
 
 function lastOf(begin: bigint, isDay: boolean): bigint {
@@ -45,10 +41,7 @@ function optional(
   if (text === undefined) return null
   const begin = microsOf(text)
   if (begin !== null) return meant(begin, !text.includes('T'))
-  throw new Fault('usage_bad', {
-    problem: `--${name} is ${JSON.stringify(text)}`,
-    fix: 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z',
-  })
+  throw badValue(`--${name}`, text, timeForms)
 }
 
 /** `Date` has milliseconds; the three digits after them are added. */
@@ -69,10 +62,7 @@ export function momentText(micros: bigint): string {
 /** @throws Fault `usage_bad` unless a month like `2026-01` */
 export function monthOption(text: string): string {
   if (/^\d{4}-(0[1-9]|1[0-2])$/.test(text)) return text
-  throw new Fault('usage_bad', {
-    problem: `--period is ${JSON.stringify(text)}`,
-    fix: 'give a month like 2026-01',
-  })
+  throw badValue('--period', text, 'give a month like 2026-01')
 }
 
 export type BooksOptions = Pick<SpanOptions, 'asOf' | 'recordedAsOf'> & { period?: string }
@@ -81,13 +71,7 @@ export type BooksOptions = Pick<SpanOptions, 'asOf' | 'recordedAsOf'> & { period
  * Inclusive moments as texts for Postgres; null without a limit.
  * @throws Fault `usage_bad`
  */
-export function booksOf({ period, ...options }: BooksOptions): {
-  period: string | null
-  asOf: string | null
-  recordedAsOf: string | null
-} {
-  if (period !== undefined && options.asOf !== undefined)
-    throw new Fault('usage_bad', { problem: '--period and --as-of both set the end', fix: 'use one of them' })
+export function booksOf({ period, ...options }: BooksOptions): Required<Moments> {
   const { until, recordedUntil } = spanOf(options)
   const month = period === undefined ? null : monthOption(period)
   return { period: month, asOf: textOf(until), recordedAsOf: textOf(recordedUntil) }

@@ -1,4 +1,3 @@
-import { Fault } from '../../core/errors.ts'
 import { changePeriod, type PeriodChangeResult } from '../../jobs/books/close-period.ts'
 import { type Period, parsePeriod } from '../../ledger/period.ts'
 import { namesOf, periodColumns } from '../../presentation/ledger.ts'
@@ -10,23 +9,18 @@ import {
   type PeriodLine,
 } from '../../store/ledger/periods.ts'
 import { type Actor, actorOf, actorText, nameOf } from '../actor.ts'
-import { type Context, withDatabase } from '../context.ts'
+import { type Context, longQueryMs, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
-import { textOf } from '../options.ts'
-import { printable, printJson, type TableColumn } from '../print.ts'
+import { textOf, wrongUse } from '../options.ts'
+import { print, printable, type TableColumn } from '../print.ts'
 
-type PeriodOptions = { by?: string; approvedBy?: string; reason?: string; json?: boolean }
-
-/** Adding up millions of transfers takes Postgres a while. */
-const queryTimeoutMs = 3_600_000
+type PeriodOptions = { by?: string; approvedBy?: string; reason?: string }
 
 export async function closeCommand(
   context: Context,
   month: string,
   { soft, force, ...options }: PeriodOptions & { soft?: boolean; force?: boolean },
 ): Promise<void> {
-  if (soft === true && force === true)
-    throw refused('--force and --soft exclude each other', 'use one of them')
   if (force === true) refuseForce(options)
   const action = soft === true ? 'soft_closed' : 'closed'
   await changeMonth(context, { month, action, forced: force === true }, options)
@@ -38,12 +32,10 @@ function refuseForce({ approvedBy, reason }: PeriodOptions): void {
     ...(reason === undefined ? ['the reason with --reason'] : []),
   ]
   if (missing.length > 0)
-    throw refused('--force requires a second person and a reason', `give ${missing.join(', and ')}`)
+    throw wrongUse('--force requires a second person and a reason', `give ${missing.join(', and ')}`)
 }
 
 export async function reopenCommand(context: Context, month: string, options: PeriodOptions): Promise<void> {
-  if (options.approvedBy === undefined)
-    throw refused('reopening a month requires a second person', 'give the second person with --approved-by')
   await changeMonth(context, { month, action: 'reopened', forced: false }, options)
 }
 
@@ -52,9 +44,8 @@ type PeriodChangeRequest = Pick<PeriodChange, 'action' | 'forced'> & { month: st
 async function changeMonth(
   context: Context,
   { month, ...request }: PeriodChangeRequest,
-  options: PeriodOptions,
+  { by, approvedBy, reason }: PeriodOptions,
 ): Promise<void> {
-  const { by, approvedBy, reason, json } = options
   const actor = actorOf(by === undefined ? {} : { by })
   const change: PeriodChange = {
     ...request,
@@ -64,26 +55,17 @@ async function changeMonth(
     reason: reason === undefined ? null : textOf('--reason', reason),
   }
   if (change.approvedBy?.toLowerCase() === change.by.toLowerCase())
-    throw refused(`${change.approvedBy} cannot approve their own change`, 'give another person')
-  const result = await withDatabase(context, (db) => changePeriod(db, change), queryTimeoutMs)
+    throw wrongUse(`${change.approvedBy} cannot approve their own change`, 'give another person')
+  const result = await withDatabase(context, (db) => changePeriod(db, change), longQueryMs)
   const { period, action } = change
-  const { severeOpen, severeElsewhere, ...frozen } = result
-  if (json === true)
-    printJson(context, {
-      period,
-      action,
-      ...frozen,
-      severe_open: severeOpen,
-      severe_elsewhere: severeElsewhere,
-    })
-  else context.stdout.write(printable(textOfChange(change, result, actor)))
+  print(context, { period, action, ...result }, printable(textOfChange(change, result, actor)))
 }
 
 /** @throws Fault `usage_bad` */
 function periodOf(text: string): Period {
   const period = parsePeriod(text)
   if (period !== null) return period
-  throw refused(`${JSON.stringify(text)} is not a month`, 'use the form 2026-01')
+  throw wrongUse(`${JSON.stringify(text)} is not a month`, 'use the form 2026-01')
 }
 
 const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const
@@ -104,10 +86,6 @@ function warningOf(severe: PeriodChangeResult['severeElsewhere']): string {
   return `WARNING: later severe mismatches are open: ${kinds}; see "bin/depositd mismatches list --severity severe"`
 }
 
-function refused(problem: string, fix: string): Fault<'usage_bad'> {
-  return new Fault('usage_bad', { problem, fix })
-}
-
 const paging: ListKeyset<PeriodLine> = { list: 'periods', keyOf: ({ period }) => [period] }
 const historyPaging: ListKeyset<PeriodHistoryLine> = {
   list: 'period history',
@@ -118,19 +96,18 @@ export async function periodsCommand(
   context: Context,
   { history, ...options }: ListOptions & { history?: boolean },
 ): Promise<void> {
-  const { json } = options
   if (history === true) {
     const page = await withDatabase(context, (db) =>
       readPage(options, historyPaging, ({ limit, after }) =>
         listPeriodHistory(db, { limit, before: idIn(after) ?? null }),
       ),
     )
-    printList(context, page, { columns: historyColumns, json, empty: 'no month was closed yet' })
+    printList(context, page, { columns: historyColumns, empty: 'no month was closed yet' })
   } else {
     const page = await withDatabase(context, (db) =>
       readPage(options, paging, ({ limit, after }) => listPeriods(db, { limit, before: after?.[0] ?? null })),
     )
-    printList(context, page, { columns: periodColumns, json, empty: 'nothing is booked yet' })
+    printList(context, page, { columns: periodColumns, empty: 'nothing is booked yet' })
   }
 }
 

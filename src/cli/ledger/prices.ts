@@ -1,23 +1,25 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename } from 'node:path'
-import { Fault, messageOf } from '../../core/errors.ts'
+import { messageOf } from '../../core/errors.ts'
 import { importPrices, type PriceImportCounts } from '../../jobs/books/import-prices.ts'
 import { listPrices, type PriceKey, type PriceRow } from '../../store/ledger/prices.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
-import { printJson, reportProgress, type TableColumn } from '../print.ts'
-
-type ImportPricesOptions = { file: string; dryRun?: boolean; json?: boolean }
+import { wrongUse } from '../options.ts'
+import { print, reportProgress, type TableColumn } from '../print.ts'
 
 const progressEvery = 100_000
 
-export async function importPricesCommand(context: Context, options: ImportPricesOptions): Promise<void> {
-  const isDryRun = options.dryRun === true
+export async function importPricesCommand(
+  context: Context,
+  path: string,
+  { dryRun: isDryRun = false }: { dryRun?: boolean },
+): Promise<void> {
   const report = reportProgress(context)
-  await using file = await openFile(options.file)
+  await using file = await openFile(path)
   const imported = await withDatabase(context, (db) =>
     importPrices(db, {
-      name: basename(options.file),
+      name: basename(path),
       lines: linesOf(file),
       isDryRun,
       now: new Date(),
@@ -26,8 +28,7 @@ export async function importPricesCommand(context: Context, options: ImportPrice
       },
     }),
   )
-  if (options.json === true) printJson(context, { ...imported, dryRun: isDryRun })
-  else context.stdout.write(`${lineOf(imported, isDryRun)}\n`)
+  print(context, { ...imported, dryRun: isDryRun }, `${lineOf(imported, isDryRun)}\n`)
 }
 
 function lineOf({ prices, added }: PriceImportCounts, isDryRun: boolean): string {
@@ -42,11 +43,11 @@ async function* linesOf(file: FileHandle): AsyncGenerator<string> {
 async function openFile(path: string): Promise<FileHandle> {
   const fix = 'give the path of a .csv file'
   const file = await open(path).catch((error: unknown) => {
-    throw new Fault('usage_bad', { problem: messageOf(error), fix }, { cause: error })
+    throw wrongUse(messageOf(error), fix, { cause: error })
   })
   if ((await file.stat()).isFile()) return file
   await file.close()
-  throw new Fault('usage_bad', { problem: `${path} is not a file`, fix })
+  throw wrongUse(`${path} is not a file`, fix)
 }
 
 const paging: ListKeyset<PriceRow> = {
@@ -58,7 +59,7 @@ export async function listPricesCommand(context: Context, options: ListOptions):
   const page = await withDatabase(context, (db) =>
     readPage(options, paging, ({ limit, after }) => listPrices(db, { limit, after: priceKey(after) })),
   )
-  printList(context, page, { columns, json: options.json, empty: 'no prices yet' })
+  printList(context, page, { columns, empty: 'no prices yet' })
 }
 
 function priceKey(key: readonly string[] | null): PriceKey | null {

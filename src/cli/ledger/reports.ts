@@ -1,4 +1,3 @@
-import { Fault } from '../../core/errors.ts'
 import { trialBalanceColumns } from '../../presentation/ledger.ts'
 import type { Database } from '../../store/database.ts'
 import {
@@ -15,7 +14,8 @@ import {
 import type { Tables } from '../../store/tables.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { goOnLine, type ListKeyset, type ListOptions, pageOf, readPage } from '../lists.ts'
-import { type News, printJson, type TableColumn, table } from '../print.ts'
+import { notFound } from '../options.ts'
+import { type News, print, type TableColumn, table } from '../print.ts'
 import { type BooksOptions, booksOf, momentText, type SpanOptions, spanOf } from './moments.ts'
 
 type BalancesOptions = BooksOptions & ListOptions
@@ -26,19 +26,17 @@ export async function balancesCommand(context: Context, options: BalancesOptions
   const { balances, totals } = await withDatabase(context, (db) => read(db, options))
   const isBalanced = totals.every(({ total }) => /^-?0(\.0+)?$/.test(total))
   const page = pageOf(balances, options, balancePaging)
-  if (options.json === true) printJson(context, { ...page, totals, balanced: isBalanced })
-  else if (balances.length === 0) context.stdout.write('nothing is booked yet\n')
-  else {
-    const sums = totals.map(({ total, total_base: base, ...asset }) => ({
-      ...asset,
-      account: '= sum',
-      balance: total,
-      balance_base: base,
-    }))
-    const rows = totals.flatMap(({ asset }) => [...page.items, ...sums].filter((row) => row.asset === asset))
-    context.stdout.write(`${table(rows, balanceColumns)}${goOnLine(context, page)}`)
-    context.stdout.write(isBalanced ? 'balanced: every asset sums to zero\n' : 'NOT BALANCED\n')
-  }
+  const sums = totals.map(({ total, total_base: base, ...asset }) => ({
+    ...asset,
+    account: '= sum',
+    balance: total,
+    balance_base: base,
+  }))
+  const rows = totals.flatMap(({ asset }) => [...page.items, ...sums].filter((row) => row.asset === asset))
+  const verdict = isBalanced ? 'balanced: every asset sums to zero\n' : 'NOT BALANCED\n'
+  const text = `${table(rows, balanceColumns)}${goOnLine(context, page)}${verdict}`
+  const document = { ...page, totals, balanced: isBalanced }
+  print(context, document, balances.length === 0 ? 'nothing is booked yet\n' : text)
   return isBalanced ? 'good' : 'bad'
 }
 
@@ -79,8 +77,6 @@ const balanceColumns: TableColumn<AccountBalanceLine>[] = [
   { title: 'ASSET', value: ({ asset }) => asset },
 ]
 
-type TrialBalanceOptions = BooksOptions & ListOptions
-
 const trialBalancePaging: ListKeyset<TrialBalanceLine> = {
   list: 'trial balance',
   keyOf: ({ asset, account }) => [asset, account],
@@ -90,28 +86,16 @@ const trialBalancePaging: ListKeyset<TrialBalanceLine> = {
 const queryTimeoutMs = 600_000
 
 /** Bad news if debits and credits differ for an asset. */
-export async function trialBalanceCommand(context: Context, options: TrialBalanceOptions): Promise<News> {
+export async function trialBalanceCommand(context: Context, options: BalancesOptions): Promise<News> {
   const moments = booksOf(options)
   const { lines, totals } = await withDatabase(context, (db) => trialBalance(db, moments), queryTimeoutMs)
   const isBalanced = totals.every(({ debit, credit }) => debit === credit)
   const page = pageOf(lines, options, trialBalancePaging)
-  if (options.json === true)
-    printJson(context, {
-      ...page,
-      period: moments.period,
-      as_of: moments.asOf,
-      recorded_as_of: moments.recordedAsOf,
-      totals,
-      balanced: isBalanced,
-    })
-  else if (lines.length === 0) context.stdout.write('nothing was booked by then\n')
-  else {
-    const rows = totals.flatMap(({ asset }) =>
-      [...page.items, ...totals].filter((row) => row.asset === asset),
-    )
-    context.stdout.write(`${table(rows, trialBalanceColumns)}${goOnLine(context, page)}`)
-    context.stdout.write(isBalanced ? 'balanced: debits equal credits for every asset\n' : 'NOT BALANCED\n')
-  }
+  const rows = totals.flatMap(({ asset }) => [...page.items, ...totals].filter((row) => row.asset === asset))
+  const verdict = isBalanced ? 'balanced: debits equal credits for every asset\n' : 'NOT BALANCED\n'
+  const text = `${table(rows, trialBalanceColumns)}${goOnLine(context, page)}${verdict}`
+  const document = { ...page, ...moments, totals, balanced: isBalanced }
+  print(context, document, lines.length === 0 ? 'nothing was booked by then\n' : text)
   return isBalanced ? 'good' : 'bad'
 }
 
@@ -136,13 +120,12 @@ export async function statementCommand(
     readPage(options, statementPaging, (request) => readStatement(db, { ...wish, ...request })),
   )
   if (stated.items.length === 0 && options.after === undefined)
-    throw new Fault('not_found', {
-      problem: `no journal concerns ${JSON.stringify(owner)}`,
-      fix: 'give the id of a channel or wallet, like shop or channel:shop, or an account in "bin/depositd ledger balances"',
-    })
+    throw notFound(
+      `a journal of ${JSON.stringify(owner)}`,
+      'give the id of a channel or wallet, like shop or channel:shop, or an account in "bin/depositd ledger balances"',
+    )
   const page = { items: stated.items.map(({ key: _key, ...line }) => line), next: stated.next }
-  if (options.json === true) printJson(context, { ...page, ...wish })
-  else context.stdout.write(`${table(page.items, statementColumns)}${goOnLine(context, page)}`)
+  print(context, { ...page, ...wish }, `${table(page.items, statementColumns)}${goOnLine(context, page)}`)
 }
 
 const statementColumns: TableColumn<StatementLine>[] = [

@@ -19,28 +19,31 @@ import {
   sealsAfter,
 } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type Context, withDatabase } from '../context.ts'
+import { type Context, longQueryMs, withDatabase } from '../context.ts'
+import { unwritable, writeOut } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
-import { type News, printable, printJson, reportProgress } from '../print.ts'
-import { writeOut } from '../write-out.ts'
+import { notFound, wrongUse } from '../options.ts'
+import { type News, print, printable, reportProgress } from '../print.ts'
 
-export async function sealCommand(context: Context, { json }: { json?: boolean }): Promise<void> {
+export async function sealCommand(context: Context): Promise<void> {
   const report = reportProgress(context)
   const seals = await withDatabase(context, (db) =>
     sealBooks(db, ({ last }) => report(`sealed up to journal ${last}`)),
   )
   const journals = seals.reduce((sum, seal) => sum + Number(seal.journals), 0)
   const newest = seals.at(-1)
-  if (json === true) printJson(context, { journals, seals })
-  else if (newest === undefined) context.stdout.write('all journals are sealed already\n')
-  else context.stdout.write(`${journals} journals sealed; seal ${newest.number} is ${newest.hash}\n`)
+  const text =
+    newest === undefined
+      ? 'all journals are sealed already\n'
+      : `${journals} journals sealed; seal ${newest.number} is ${newest.hash}\n`
+  print(context, { journals, seals }, text)
 }
 
 export async function listSealsCommand(context: Context, options: ListOptions): Promise<void> {
   const page = await withDatabase(context, (db) =>
     readPage(options, paging, ({ limit, after }) => newestSeals(db, { limit, before: idIn(after) ?? null })),
   )
-  printList(context, page, { columns: sealColumns, json: options.json, empty: 'no seals yet' })
+  printList(context, page, { columns: sealColumns, empty: 'no seals yet' })
 }
 
 const paging: ListKeyset<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
@@ -67,8 +70,7 @@ async function writeText({ stdout }: Context, text: string): Promise<void> {
 }
 
 function explainUnwritable(error: unknown): never {
-  const problem = `--out cannot be written: ${messageOf(error)}`
-  throw new Fault('usage_bad', { problem, fix: 'give the path of a file in an existing folder' })
+  throw unwritable(error)
 }
 
 const sealsOfPage = 1000
@@ -85,12 +87,9 @@ async function writeSeals(db: Database<Tables>, write: (text: string) => Promise
   }
 }
 
-type VerifyLedgerOptions = { against?: string; limit: number; json?: boolean }
+type VerifyLedgerOptions = { against?: string; limit: number }
 
 type LedgerCheckResult = LedgerOutcome & { check: string }
-
-/** A check may add up every booking before it returns a row. */
-const queryTimeoutMs = 3_600_000
 
 /** Bad news if a check finds anything. */
 export async function verifyLedgerCommand(context: Context, options: VerifyLedgerOptions): Promise<News> {
@@ -104,11 +103,11 @@ export async function verifyLedgerCommand(context: Context, options: VerifyLedge
       for (const { name, run } of checks) all.push({ check: name, ...(await run(db, report)) })
       return all
     },
-    queryTimeoutMs,
+    longQueryMs,
   )
   const isFine = reported.every(({ findings }) => findings.length === 0)
-  if (options.json === true) printJson(context, { fine: isFine, anchors: anchors.size, checks: reported })
-  else context.stdout.write(printable(`${textOf(reported, options.limit)}\n`))
+  const document = { fine: isFine, anchors: anchors.size, checks: reported }
+  print(context, document, printable(`${textOf(reported, options.limit)}\n`))
   return isFine ? 'good' : 'bad'
 }
 
@@ -149,49 +148,35 @@ async function readAnchors(path: string): Promise<Anchors> {
 }
 
 function badAnchors(problem: string): Fault {
-  return new Fault('usage_bad', {
-    problem,
-    fix: 'give a file written by "bin/depositd ledger seals export"',
-  })
+  return wrongUse(problem, 'give a file written by "bin/depositd ledger seals export"')
 }
-
-type ProveOptions = { out: string; json?: boolean }
 
 /** Bad news if the journal is not, or no longer, part of its seal. */
 export async function proveJournalCommand(
   context: Context,
   name: string,
-  { out, json }: ProveOptions,
+  { out }: { out: string },
 ): Promise<News> {
   const { seal, proof } = await withDatabase(context, (db) => prove(db, name))
   if (proof === null) {
-    if (json === true) printJson(context, { proved: false, file: null, seal: { number: seal } })
-    else
-      context.stdout.write(
-        `NOT PROVED: seal ${seal} is broken; "bin/depositd ledger verify" shows the difference\n`,
-      )
+    const text = `NOT PROVED: seal ${seal} is broken; "bin/depositd ledger verify" shows the difference\n`
+    print(context, { proved: false, file: null, seal: { number: seal } }, text)
     return 'bad'
   }
   writeOut(out, `${JSON.stringify(proof, null, 2)}\n`)
-  if (json === true) printJson(context, { proved: true, file: out, seal: proof.seal })
-  else context.stdout.write(`${out}: proof that seal ${seal} includes the journal, ${proof.seal.hash}\n`)
+  const text = `${out}: proof that seal ${seal} includes the journal, ${proof.seal.hash}\n`
+  print(context, { proved: true, file: out, seal: proof.seal }, text)
   return 'good'
 }
 
 async function prove(db: Database<Tables>, name: string): Promise<{ seal: string; proof: Proof | null }> {
   const id = await journalNamed(db, name)
-  if (id === null) {
-    throw new Fault('not_found', {
-      problem: `journal ${name} not found`,
-      fix: 'give its number or its posting key, as in accounting.journal',
-    })
-  }
+  if (id === null)
+    throw notFound(`journal ${name}`, 'give its number or its posting key, as in accounting.journal')
   const seal = await sealOfJournal(db, id)
   if (seal === null) {
-    throw new Fault('usage_bad', {
-      problem: `journal ${name} is not sealed yet`,
-      fix: 'run "bin/depositd ledger seal", or wait for the next seal',
-    })
+    const fix = 'run "bin/depositd ledger seal", or wait for the next seal'
+    throw wrongUse(`journal ${name} is not sealed yet`, fix)
   }
   const journals: StoredJournal[] = []
   const after = seal.number === '1' ? null : seal.after

@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Fault } from '../../core/errors.ts'
 import { type DecisionOutcome, type TransferDecision, transferRef } from '../../core/evidence.ts'
 import { accounts } from '../../core/posting.ts'
-import { parseTime } from '../../core/time.ts'
 import {
   type DecideDeps,
   type DecisionAttribution,
@@ -15,21 +13,19 @@ import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
 import { type Actor, actorOf, actorText, mismatchIds, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { wholeOf } from '../lists.ts'
-import { choiceOf, parseSpan, textOf } from '../options.ts'
-import { printable, printJson } from '../print.ts'
+import { badValue, textOf, timeOf, wrongUse } from '../options.ts'
+import { print, printable } from '../print.ts'
 import { withRules } from '../rules.ts'
 import { printMismatches } from './mismatches.ts'
 
-type CaseOptions = { by?: string; json?: boolean }
+type CaseOptions = { by?: string }
 
 /** The last word is the name; `nobody` removes the assignment. */
 export function assignCommand(context: Context, words: readonly string[], options: CaseOptions) {
   const name = words.at(-1) ?? ''
   if (/^\d+$/.test(name)) {
-    throw new Fault('usage_bad', {
-      problem: `${name} is a number, not a name`,
-      fix: 'end with the name of a person, or "nobody"; nothing was changed',
-    })
+    const fix = 'end with the name of a person, or "nobody"; nothing was changed'
+    throw wrongUse(`${name} is a number, not a name`, fix)
   }
   const to = name === 'nobody' ? null : nameOf('the name', name)
   return workOn(context, words.slice(0, -1), { ...options, act: { action: 'assigned', to } })
@@ -46,35 +42,25 @@ export function snoozeCommand(
   ids: readonly string[],
   { until, ...options }: CaseOptions & { until: string },
 ) {
-  return workOn(context, ids, {
-    ...options,
-    act: { action: 'snoozed', until: comingTime(until, new Date()) },
-  })
+  return workOn(context, ids, { ...options, act: { action: 'snoozed', until: comingTime(until) } })
 }
 
-type CaseReasonOptions = CaseOptions & { reason: string }
-
-export function resolveCommand(
-  context: Context,
+/** Its parameters: what is done, the mismatches, the options. */
+type EndRequest = readonly [
+  action: 'resolved' | 'reopened',
   ids: readonly string[],
-  { reason, ...options }: CaseReasonOptions,
-) {
-  return workOn(context, ids, { ...options, act: { action: 'resolved', text: textOf('--reason', reason) } })
-}
+  options: CaseOptions & { reason: string },
+]
 
-export function reopenCommand(
-  context: Context,
-  ids: readonly string[],
-  { reason, ...options }: CaseReasonOptions,
-) {
-  return workOn(context, ids, { ...options, act: { action: 'reopened', text: textOf('--reason', reason) } })
+export function endCommand(context: Context, ...[action, ids, { reason, ...options }]: EndRequest) {
+  return workOn(context, ids, { ...options, act: { action, text: textOf('--reason', reason) } })
 }
 
 /** Applies the action to all mismatches or none. */
 async function workOn(
   context: Context,
   words: readonly string[],
-  { act, json, ...options }: CaseOptions & { act: CaseAction },
+  { act, ...options }: CaseOptions & { act: CaseAction },
 ): Promise<void> {
   const ids = mismatchIds(words)
   const actor = actorOf(options)
@@ -82,53 +68,49 @@ async function workOn(
     await inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: actor.name }))
     return listMismatches(db, { ids, also: 'all', limit: ids.length })
   })
-  if (json !== true) context.stdout.write(`${act.action} ${actorText(actor)}\n`)
-  printMismatches(context, wholeOf(rows), json === true ? { json } : {})
+  if (!context.json) context.stdout.write(`${act.action} ${actorText(actor)}\n`)
+  printMismatches(context, wholeOf(rows))
 }
 
 /**
  * Null for `now`, which ends the snooze.
  * @throws Fault `usage_bad` unless a future time
  */
-function comingTime(text: string, now: Date): Date | null {
+function comingTime(text: string): Date | null {
   if (text === 'now') return null
-  const span = parseSpan(text)
-  const time = span === null ? parseTime(text) : new Date(now.getTime() + span)
-  if (time !== null && time > now) return time
-  throw new Fault('usage_bad', {
-    problem: `--until is ${JSON.stringify(text)}`,
-    fix: 'give a future time, like 2026-12-24 or 2026-12-24T08:00:00Z, how long from now, like 24h or 3d, or "now"',
-  })
+  const time = timeOf('--until', text, 1)
+  if (time > new Date()) return time
+  throw badValue('--until', text, 'give a future time, how long from now, like 24h or 3d, or "now"')
 }
 
-type DecisionOptions = { reason: string; by?: string; approvedBy?: string; json?: boolean }
+type DecisionOptions = { reason: string; by?: string; approvedBy?: string }
 
 export async function writeOffCommand(
   context: Context,
   word: string,
-  options: DecisionOptions & { account?: string; withdraw?: boolean },
+  options: DecisionOptions & WriteOffOptions,
 ): Promise<void> {
   const [mismatchId = 0n] = mismatchIds([word])
   const verdict = verdictOf(options)
   await decide(context, options, (deps, decision) => decideWriteOff(deps, { mismatchId, verdict }, decision))
 }
 
-export async function matchCommand(
-  context: Context,
+/** Its parameters: what is decided, the deposit, the options. */
+type MatchRequest = readonly [
+  kind: 'together' | 'apart',
   deposit: string,
-  { kind, transfer, role, ...options }: MatchOptions,
-): Promise<void> {
-  const about = { deposit, transfer, kind, role: role === undefined ? null : choiceOf('--role', role, roles) }
+  options: DecisionOptions & { transfer: string; role?: TransferDecision['role'] },
+]
+
+export async function matchCommand(context: Context, ...request: MatchRequest): Promise<void> {
+  const [kind, deposit, { transfer, role = null, ...options }] = request
+  const about = { deposit, transfer, kind, role }
   await decide(context, options, (deps, decision) => decideMatch(deps, about, decision))
 }
 
-type MatchOptions = DecisionOptions & { kind: 'together' | 'apart'; transfer: string; role?: string }
-
-const roles: readonly TransferDecision['role'][] = ['deposit', 'recipient']
-
 async function decide(
   context: Context,
-  { reason, by, approvedBy, json }: DecisionOptions,
+  { reason, by, approvedBy }: DecisionOptions,
   work: (deps: DecideDeps, decision: DecisionAttribution) => Promise<TransferDecision>,
 ): Promise<void> {
   const actor = actorOf(by === undefined ? {} : { by })
@@ -140,22 +122,18 @@ async function decide(
   }
   const { secondPersonAbove } = attachedSettings(context)
   const transferDecision = await withRules(context, (deps) => work({ ...deps, secondPersonAbove }, decision))
-  if (json === true) printJson(context, transferDecision)
-  else context.stdout.write(printable(lineOf(transferDecision, actor)))
+  print(context, transferDecision, printable(lineOf(transferDecision, actor)))
 }
 
 const accountOf = { expenses: accounts.writeOff, receivable: accounts.receivable } as const
 
-function verdictOf({ account, withdraw }: { account?: string; withdraw?: boolean }) {
-  if (withdraw === true && account === undefined) return { kind: 'write_off_withdrawn' } as const
-  if (withdraw === true || account === undefined) {
-    throw new Fault('usage_bad', {
-      problem: 'a write-off requires --account, and its withdrawal excludes it',
-      fix: 'use one of --account expenses, --account receivable and --withdraw',
-    })
-  }
-  const word = choiceOf('--account', account, ['expenses', 'receivable'])
-  return { kind: 'write_off', account: accountOf[word] } as const
+type WriteOffOptions = { account?: keyof typeof accountOf; withdraw?: boolean }
+
+function verdictOf({ account, withdraw }: WriteOffOptions) {
+  if (withdraw === true) return { kind: 'write_off_withdrawn' } as const
+  if (account !== undefined) return { kind: 'write_off', account: accountOf[account] } as const
+  const fix = 'use one of --account expenses, --account receivable and --withdraw'
+  throw wrongUse('a write-off requires --account or --withdraw', fix)
 }
 
 const said: Record<DecisionOutcome['kind'], string> = {

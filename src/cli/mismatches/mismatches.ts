@@ -1,4 +1,4 @@
-import { Fault } from '../../core/errors.ts'
+import type { Severity } from '../../core/mismatch.ts'
 import {
   type Advice,
   adviceOf,
@@ -31,23 +31,22 @@ import {
   printList,
   readPage,
 } from '../lists.ts'
-import { parseSpan } from '../options.ts'
-import { type News, printable, printJson, table } from '../print.ts'
+import { notFound } from '../options.ts'
+import { type News, print, printable, table } from '../print.ts'
+import { severities } from './commands.ts'
 
 type ListMismatchesOptions = ListOptions & {
   kind?: string
   severity?: string
   network?: string
   assigned?: string
-  olderThan?: string
+  /** In milliseconds. */
+  olderThan?: number
   overdue?: boolean
   snoozed?: boolean
   all?: boolean
-  failOn?: string
+  failOn?: Severity
 }
-
-/** From the lowest to the highest. */
-const severities = ['info', 'warning', 'severe']
 
 const paging: ListKeyset<MismatchLine> = { list: 'mismatches', keyOf: ({ id }) => [id] }
 
@@ -60,7 +59,7 @@ export async function listMismatchesCommand(context: Context, options: ListMisma
       listMismatches(db, { ...filter, limit, after: idIn(after) })
     return { page: await readPage(options, paging, read), isBad: await hasGrave(db, filter, options) }
   })
-  printMismatches(context, page, options)
+  printMismatches(context, page)
   return isBad ? 'bad' : 'good'
 }
 
@@ -79,53 +78,31 @@ async function hasGrave(
   return found.flat().length > 0
 }
 
-export function printMismatches(
-  context: Context,
-  page: ListPage<MismatchLine>,
-  { json }: { json?: boolean },
-): void {
+export function printMismatches(context: Context, page: ListPage<MismatchLine>): void {
   const shown = { ...page, items: page.items.map(causedDocument) }
-  printList(context, shown, { columns: mismatchColumns, json, empty: 'no mismatches' })
+  printList(context, shown, { columns: mismatchColumns, empty: 'no mismatches' })
 }
 
 function filterOf(options: ListMismatchesOptions): Omit<MismatchFilter, 'limit'> {
-  const { kind, severity, network, assigned, olderThan, overdue, snoozed, all } = options
+  const { kind, severity, network, assigned, olderThan = 0, overdue, snoozed, all } = options
   return {
     kind,
     severity,
     network,
     assigned,
-    olderThanSeconds: olderThan === undefined ? 0 : secondsOf(olderThan),
+    olderThanSeconds: olderThan / 1000,
     isOverdue: overdue === true,
     also: all === true ? 'all' : snoozed === true ? 'snoozed' : 'nothing',
   }
 }
 
-function secondsOf(text: string): number {
-  const span = parseSpan(text)
-  if (span !== null) return span / 1000
-  throw new Fault('usage_bad', {
-    problem: `--older-than is ${JSON.stringify(text)}`,
-    fix: 'give how long, like 30m, 24h or 7d',
-  })
-}
-
-export async function showMismatchCommand(
-  context: Context,
-  word: string,
-  { json }: { json?: boolean },
-): Promise<void> {
+export async function showMismatchCommand(context: Context, word: string): Promise<void> {
   const [id = 0n] = mismatchIds([word])
   const shown = await withDatabase(context, (db) => showMismatch(db, id))
-  if (shown === null) {
-    throw new Fault('not_found', {
-      problem: `mismatch ${id} not found`,
-      fix: 'use a number from "bin/depositd mismatches list --all"',
-    })
-  }
+  if (shown === null)
+    throw notFound(`mismatch ${id}`, 'use a number from "bin/depositd mismatches list --all"')
   const advice = adviceOf(shown)
-  if (json === true) printJson(context, { ...shownDocument(shown), ...advice })
-  else context.stdout.write(printable(textOf(shown, advice)))
+  print(context, { ...shownDocument(shown), ...advice }, printable(textOf(shown, advice)))
 }
 
 function shownDocument({ mismatch, deposit, history }: ShownMismatch): object {

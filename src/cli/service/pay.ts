@@ -5,11 +5,11 @@ import { isAddressOn, openNetwork, type SandboxNetwork } from '../../sandbox/loc
 import type { ServicePlace } from '../../sandbox/service-files.ts'
 import { describeError } from '../../service/running/requests.ts'
 import type { Context } from '../context.ts'
-import { choiceOf } from '../options.ts'
-import { printJson } from '../print.ts'
+import { choiceOf, wrongUse } from '../options.ts'
+import { print } from '../print.ts'
 import { depositAddress, runningPlace } from './running-service.ts'
 
-type NetworkAssetOptions = { network: string; asset: string; json?: boolean }
+type NetworkAssetOptions = { network: string; asset: string }
 type PayOptions = NetworkAssetOptions & { amount: string; to: string }
 type BalanceOptions = NetworkAssetOptions & { address: string }
 
@@ -25,20 +25,8 @@ export async function payCommand(context: Context, options: PayOptions): Promise
   context.stderr.write(`sent ${what}\n`)
   const block = await network.landed(transaction).catch(refused(`paying ${what}`))
   context.stderr.write(`in ${network.family === 'evm' ? 'block' : 'slot'} ${block}; final soon\n`)
-  if (options.json === true) {
-    const { name } = network
-    const paid = formatAmount(amount, asset.decimals)
-    printJson(context, {
-      network: name,
-      asset_symbol: asset.symbol,
-      asset: asset.key,
-      amount: paid,
-      amount_base: amount,
-      to: payee,
-      transaction,
-      block,
-    })
-  } else context.stdout.write(`${transaction}\n`)
+  const paid = { amount: formatAmount(amount, asset.decimals), amountBase: amount, to: payee }
+  print(context, { ...named(network, asset), ...paid, transaction, block }, `${transaction}\n`)
 }
 
 async function refuseBeyondFaucet(
@@ -48,11 +36,8 @@ async function refuseBeyondFaucet(
 ): Promise<void> {
   const held = await balance(payer, key).catch(refused(`reading ${name}`))
   if (amount <= held) return
-  const left = `${formatAmount(held, decimals)} ${symbol}`
-  throw new Fault('usage_bad', {
-    problem: `--amount exceeds the faucet on ${name}`,
-    fix: `use at most ${left}`,
-  })
+  const fix = `use at most ${formatAmount(held, decimals)} ${symbol}`
+  throw wrongUse(`--amount exceeds the faucet on ${name}`, fix)
 }
 
 /** In whole units. */
@@ -61,16 +46,12 @@ export async function balanceCommand(context: Context, options: BalanceOptions):
   const address = addressOf(network, options.address)
   const units = await network.balance(address, asset.key).catch(refused(`reading ${network.name}`))
   const balance = formatAmount(units, asset.decimals)
-  if (options.json === true)
-    printJson(context, {
-      network: network.name,
-      asset_symbol: asset.symbol,
-      asset: asset.key,
-      address: options.address,
-      balance,
-      balance_base: units,
-    })
-  else context.stdout.write(`${balance}\n`)
+  const document = { ...named(network, asset), address: options.address, balance, balanceBase: units }
+  print(context, document, `${balance}\n`)
+}
+
+function named({ name }: SandboxNetwork, { symbol, key }: Asset) {
+  return { network: name, assetSymbol: symbol, asset: key }
 }
 
 type SandboxAsset = { place: ServicePlace; network: SandboxNetwork; asset: Asset }
@@ -94,18 +75,14 @@ async function payeeOf(place: ServicePlace, network: SandboxNetwork, text: strin
   const what = 'asking the service for a deposit address'
   const address = await depositAddress(place, network.name, text).catch(refused(what))
   if (address !== null) return address
-  throw new Fault('usage_bad', {
-    problem: `--to is neither an address on ${network.name} nor an id: ${JSON.stringify(text)}`,
-    fix: `give ${formOf(network)}, or the id of a channel or StableWallet`,
-  })
+  const problem = `--to is neither an address on ${network.name} nor an id: ${JSON.stringify(text)}`
+  throw wrongUse(problem, `give ${formOf(network)}, or the id of a channel or StableWallet`)
 }
 
 function addressOf(network: SandboxNetwork, text: string): Address {
   if (isAddressOn(network, text)) return parseAddress(network.family, text)
-  throw new Fault('usage_bad', {
-    problem: `--address is not an address on ${network.name}: ${JSON.stringify(text)}`,
-    fix: `give ${formOf(network)}`,
-  })
+  const problem = `--address is not an address on ${network.name}: ${JSON.stringify(text)}`
+  throw wrongUse(problem, `give ${formOf(network)}`)
 }
 
 function formOf({ family }: SandboxNetwork): string {
@@ -119,10 +96,8 @@ function amountOf({ symbol, decimals }: Asset, text: string): Amount {
   } catch (error) {
     if (!isFault(error, 'amount_malformed')) throw error
   }
-  throw new Fault('usage_bad', {
-    problem: `--amount is not an amount of ${symbol}: ${JSON.stringify(text)}`,
-    fix: `use a decimal number above 0 with at most ${decimals} decimals, like 12.5`,
-  })
+  const fix = `use a decimal number above 0 with at most ${decimals} decimals, like 12.5`
+  throw wrongUse(`--amount is not an amount of ${symbol}: ${JSON.stringify(text)}`, fix)
 }
 
 function refused(what: string): (error: unknown) => never {

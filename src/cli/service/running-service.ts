@@ -6,6 +6,7 @@ import { readServicePlace, type ServicePlace, serviceKeyFile } from '../../sandb
 import { openServiceDatabase } from '../../service/service-database.ts'
 import type { ServiceDatabase } from '../../service/tables.ts'
 import { type Context, embeddedFolder } from '../context.ts'
+import { wrongUse } from '../options.ts'
 
 /**
  * The service on local chains in this folder.
@@ -31,12 +32,8 @@ export async function withServiceDatabase<Result>(
     ? reader.url('SERVICE_DATABASE_URL', ['postgres', 'postgresql'])
     : runningPlace().databaseUrl
   if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: [...new Set(reader.faults)] })
-  const db = await openServiceDatabase({ url, poolMax: 2, applicationName: 'depositd service keys' })
-  try {
-    return await work(db)
-  } finally {
-    await db.destroy()
-  }
+  await using db = await openServiceDatabase({ url, poolMax: 2, applicationName: 'depositd service keys' })
+  return await work(db)
 }
 
 function isRunning(pid: number): boolean {
@@ -60,12 +57,11 @@ export async function depositAddress(
   id: string,
 ): Promise<string | null> {
   const paths = [`/v1/channels/${encodeURIComponent(id)}`, `/v1/stable-wallets/${encodeURIComponent(id)}`]
-  const found = (await Promise.all(paths.map((path) => entriesAt(place.url + path)))).filter(
-    (one) => one !== null,
-  )
+  const entries = await Promise.all(paths.map((path) => entriesAt(place.url + path)))
+  const found = entries.filter((one) => one !== null)
   if (found.length > 1) {
     const problem = `--to is both a channel and a StableWallet: ${JSON.stringify(id)}`
-    throw new Fault('usage_bad', { problem, fix: 'use the deposit address instead' })
+    throw wrongUse(problem, 'use the deposit address instead')
   }
   return found[0]?.find((entry) => entry.network === network)?.address ?? null
 }

@@ -33,7 +33,8 @@ export type ServiceScreen = {
 }
 
 /** With `json`, prints only one document, after the service is up. */
-export function createServiceScreen(context: Context, json: boolean): ServiceScreen {
+export function createServiceScreen(context: Context): ServiceScreen {
+  const { json } = context
   const say = (line: string): void => {
     if (!json) context.stdout.write(`${line}\n`)
   }

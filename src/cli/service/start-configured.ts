@@ -13,6 +13,7 @@ import { liquidityAddresses } from '../../service/keyring/keyring.ts'
 import { startService } from '../../service/service.ts'
 import { type DepositServiceSettings, findFaults } from '../../service/settings.ts'
 import type { Context } from '../context.ts'
+import { wrongUse } from '../options.ts'
 import { untilSignal, version } from '../process.ts'
 
 export type ServicePorts = { port?: number; adminPort?: number }
@@ -111,7 +112,7 @@ function explain(error: unknown, { host, port }: DepositServiceSettings): never 
   }
   const problem = reasons[String(code)]
   if (problem === undefined) throw error
-  throw new Fault('usage_bad', { problem, fix: 'set SERVICE_HOST and SERVICE_PORT' }, { cause: error })
+  throw wrongUse(problem, 'set SERVICE_HOST and SERVICE_PORT', { cause: error })
 }
 
 function settingOf(pattern: RegExp, text: string): string {

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
-import { Fault, isFault, messageOf } from '../../core/errors.ts'
+import { isFault, messageOf } from '../../core/errors.ts'
 import { freePort } from '../../sandbox/free-port.ts'
 import { readServicePlace } from '../../sandbox/service-files.ts'
 import { type Context, embeddedFolder } from '../context.ts'
+import { wrongUse } from '../options.ts'
 import { untilSignal, version } from '../process.ts'
 import { createServiceScreen } from './screen.ts'
 import type { ServicePorts, ServiceStartRequest } from './start-configured.ts'
 
-type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number; json?: boolean }
+type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number }
 
 /** Unless it is in use or another is requested. */
 const usualAdminPort = 18_081
@@ -17,18 +18,18 @@ export async function startServiceCommand(context: Context, options: StartServic
   const asked = { ...(await readPorts(options)), faults: options.faults === true ? { seed: 'none' } : null }
   const { serviceNamesIn } = await import('../../config/service-settings.ts')
   const names = serviceNamesIn(context.environment)
-  if (names.length === 0) await startInSandbox(context, asked, options.json === true)
+  if (names.length === 0) await startInSandbox(context, asked)
   else await (await import('./start-configured.ts')).startOwnService(context, { ...asked, names })
 }
 
-async function startInSandbox(context: Context, asked: ServiceStartRequest, json: boolean): Promise<void> {
+async function startInSandbox(context: Context, asked: ServiceStartRequest): Promise<void> {
   const { readFrom } = await import('../../config/environment.ts')
   const { readLogLevel } = await import('../../config/environment-settings.ts')
   const { createLog } = await import('../../log/create-log.ts')
   const { startServiceAlone } = await import('../../sandbox/sandbox-service.ts')
   const logFile = join(embeddedFolder, 'service.log')
   const log = createLog({ level: readFrom(context.environment, readLogLevel), file: logFile })
-  const screen = createServiceScreen(context, json)
+  const screen = createServiceScreen(context)
   screen.begin({ version, folder: embeddedFolder })
   const signalled = untilSignal()
   const starting = startServiceAlone({ ...asked, folder: embeddedFolder, log, onPart: screen.part })
@@ -48,9 +49,6 @@ async function startInSandbox(context: Context, asked: ServiceStartRequest, json
 }
 
 async function readPorts({ port, faults = false, adminPort }: StartServiceOptions): Promise<ServicePorts> {
-  if (adminPort !== undefined && !faults) {
-    throw new Fault('usage_bad', { problem: '--admin-port requires --faults', fix: 'add --faults' })
-  }
   const asked = port === undefined ? {} : { port: await askedPort('port', port) }
   if (!faults) return asked
   return {
@@ -63,10 +61,7 @@ async function readPorts({ port, faults = false, adminPort }: StartServiceOption
 /** A requested port is used or refused, never replaced. */
 async function askedPort(name: string, port: number): Promise<number> {
   if ((await freePort(port)) === port) return port
-  throw new Fault('usage_bad', {
-    problem: `port ${port} is taken`,
-    fix: `use another --${name}, or omit it to get a free one`,
-  })
+  throw wrongUse(`port ${port} is taken`, `use another --${name}, or omit it to get a free one`)
 }
 
 /** A user who starts the service twice usually wants the address of the running one. */
@@ -74,9 +69,6 @@ function nameRunning(error: unknown): never {
   const place = readServicePlace(embeddedFolder)
   if (!isFault(error, 'usage_bad') || place === null) throw error
   const { problem, fix } = error.details
-  throw new Fault(
-    'usage_bad',
-    { problem: `${problem}, with a deposit service at ${place.url}`, fix: `use that, ${fix}` },
-    { cause: error },
-  )
+  const explained = `${problem}, with a deposit service at ${place.url}`
+  throw wrongUse(explained, `use that, ${fix}`, { cause: error })
 }

@@ -6,15 +6,12 @@ import { detectScheme, toSection } from '../../intake/detect/detect-scheme.ts'
 import { createScheme } from '../../intake/signature/create-scheme.ts'
 import type { Keys, WebhookDelivery } from '../../intake/signature/scheme.ts'
 import { attachedEnvironment, type Context } from '../context.ts'
-import { AsWritten, type News, printJson } from '../print.ts'
-import { readCaptures, readText } from './captures.ts'
+import { readTextFile } from '../files.ts'
+import { wrongUse } from '../options.ts'
+import { AsWritten, type News, print, printJson } from '../print.ts'
+import { readCaptures } from './captures.ts'
 
-type DetectOptions = {
-  secretFile?: string
-  publicKeys?: string
-  from: string
-  json?: boolean
-}
+type DetectOptions = { secretFile?: string; publicKeys?: string; from: string }
 
 /** Fewer captures may agree by chance in more than the scheme. */
 const capturesMin = 3
@@ -24,24 +21,14 @@ export async function detectCommand(context: Context, options: DetectOptions): P
   const keys = keysOf(context, options)
   const captures = await readCaptures(context, options.from)
   const found = detectScheme(captures, keys)
-  if (found.kind === 'none') return reportNone(context, options, captures.length)
+  if (found.kind === 'none') return reportNone(context, options.from, captures.length)
   const show = (settings: typeof found.settings) => toSection(settings, options.publicKeys ?? null)
   const section = show(found.settings)
   prove(section, keys, { captures, inTime: found.verified.length - found.late })
-  const document = {
-    webhooks: section,
-    captures: captures.length,
-    verified: found.verified.length,
-    late: found.late,
-    alike: found.alike.map(show),
-  }
-  if (options.json === true)
-    printJson(context, {
-      ...document,
-      webhooks: new AsWritten(section),
-      alike: new AsWritten(document.alike),
-    })
-  else context.stdout.write(`${remarks(document).join('')}${writeYaml({ webhooks: section })}`)
+  const counts = { captures: captures.length, verified: found.verified.length, late: found.late }
+  const alike = found.alike.map(show)
+  const document = { webhooks: new AsWritten(section), ...counts, alike: new AsWritten(alike) }
+  print(context, document, `${remarks({ ...counts, alike }).join('')}${writeYaml({ webhooks: section })}`)
   return 'good'
 }
 
@@ -49,18 +36,15 @@ function keysOf(context: Context, options: DetectOptions): Keys {
   const { publicKeys } = options
   const secrets = secretsOf(context, options)
   if (secrets.length === 0 && publicKeys === undefined)
-    throw new Fault('usage_bad', {
-      problem: 'no secret given',
-      fix: 'use --secret-file or --public-keys, or set WEBHOOK_SECRETS',
-    })
-  return { secrets, publicKeys: publicKeys === undefined ? null : readText('public-keys', publicKeys) }
+    throw wrongUse('no secret given', 'use --secret-file or --public-keys, or set WEBHOOK_SECRETS')
+  return { secrets, publicKeys: publicKeys === undefined ? null : readTextFile('--public-keys', publicKeys) }
 }
 
 /** Those of the option or, if there are no public keys, those of the daemon. */
 function secretsOf(context: Context, { secretFile, publicKeys }: DetectOptions): Keys['secrets'] {
   const reader = new EnvironmentReader(publicKeys === undefined ? environmentOf(context) : {})
   const text =
-    secretFile === undefined ? reader.optional('WEBHOOK_SECRETS') : readText('secret-file', secretFile)
+    secretFile === undefined ? reader.optional('WEBHOOK_SECRETS') : readTextFile('--secret-file', secretFile)
   const secrets = parseSecrets(text?.trim() ?? '', reader.faults)
   if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
   return secrets
@@ -108,12 +92,12 @@ function remarks({ captures, verified, late, alike }: Document): string[] {
   return said.map((line) => `# ${line}\n`)
 }
 
-function reportNone(context: Context, { from, json }: DetectOptions, captures: number): News {
+function reportNone(context: Context, from: string, captures: number): News {
   const problem =
     captures === 0
       ? `${from} contains no captured deliveries`
       : `none of ${captures} captured deliveries verifies with this secret by any known scheme`
-  if (json === true) printJson(context, { webhooks: null, captures, verified: 0, late: 0, alike: [] })
+  if (context.json) printJson(context, { webhooks: null, captures, verified: 0, late: 0, alike: [] })
   else context.stderr.write(`depositd: ${problem}\n`)
   return 'bad'
 }

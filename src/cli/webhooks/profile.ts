@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs'
 import { assetsOf, unpinnedOf } from '../../config/network-schema.ts'
 import { parseSettingsFile } from '../../config/settings-file.ts'
 import { type Address, assetKey, type NetworkName } from '../../core/asset.ts'
-import { Fault, messageOf } from '../../core/errors.ts'
+import { Fault } from '../../core/errors.ts'
 import { stableWalletNetwork } from '../../core/evidence.ts'
 import { isJson } from '../../intake/json.ts'
 import { listingIn } from '../../provider/infer/find-records.ts'
@@ -15,10 +14,12 @@ import { pinnedNetworks } from '../../store/assets.ts'
 import { newestSamples } from '../../store/inbox.ts'
 import { type AddressBookSets, knownPlaces } from '../../store/owners.ts'
 import { attachedEnvironment, type Context, withDatabase } from '../context.ts'
-import { AsWritten, type News, printable, printJson } from '../print.ts'
-import { isPlace, readCaptures, readText, samplesMax } from './captures.ts'
+import { readTextFile } from '../files.ts'
+import { wrongUse } from '../options.ts'
+import { AsWritten, type News, print, printable } from '../print.ts'
+import { isPlace, readCaptures, samplesMax } from './captures.ts'
 
-type ProfileOptions = { from: string; records?: string; json?: boolean }
+type ProfileOptions = { from: string; records?: string }
 
 /** Bad news if the profile cannot read all of its samples. */
 export async function profileCommand(context: Context, options: ProfileOptions): Promise<News> {
@@ -27,25 +28,24 @@ export async function profileCommand(context: Context, options: ProfileOptions):
   const webhooks = captured.filter(isJson).map((body) => parseLossless(body.toString()))
   const answers = await readAnswers(context, options)
   if (webhooks.length + answers.length === 0)
-    throw new Fault('usage_bad', {
-      problem: `${options.from} contains no webhooks or records`,
-      fix: 'give captured webhooks with --from, or records with --records',
-    })
+    throw wrongUse(
+      `${options.from} contains no webhooks or records`,
+      'give captured webhooks with --from, or records with --records',
+    )
   const { hints, vocabulary } = await knownService(context, isPlace(options.from))
   const draft = inferProfile({ payloads: webhooks, answers }, hints)
   const records = answers.flatMap((answer) => listingIn(answer)?.records ?? [answer])
   const bodies = { webhooks: webhooks.map(bodyOf), records: records.map(bodyOf) }
   const trial = tryProfile(writeProfile(draft, []), bodies, vocabulary)
   const notJson = captured.length - webhooks.length
-  if (options.json === true)
-    printJson(context, { ...draft, profile: new AsWritten(draft.profile), ...trial, notJson })
-  else context.stdout.write(writeProfile(draft, headingOf(trial, notJson)))
+  const document = { ...draft, profile: new AsWritten(draft.profile), ...trial, notJson }
+  print(context, document, writeProfile(draft, headingOf(trial, notJson)))
   return trial.webhooks.unread + trial.records.unread === 0 ? 'good' : 'bad'
 }
 
 /** From a file, or from the polls if the webhooks come from the inbox. */
 async function readAnswers(context: Context, { from, records }: ProfileOptions): Promise<unknown[]> {
-  if (records !== undefined) return parseAnswers(records, readText('records', records))
+  if (records !== undefined) return parseAnswers(records, readTextFile('--records', records))
   if (from !== 'inbox') return []
   const kept = await withDatabase(context, (db) => newestSamples(db, 'api', samplesMax))
   return kept.map(({ body }) => parseLossless(body.toString()))
@@ -60,10 +60,8 @@ function parseAnswers(path: string, text: string): unknown[] {
       if (!(error instanceof SyntaxError)) throw error
     }
   }
-  throw new Fault('usage_bad', {
-    problem: `${path} is neither a JSON document nor JSON lines`,
-    fix: 'save a response of the API unchanged',
-  })
+  const problem = `${path} is neither a JSON document nor JSON lines`
+  throw wrongUse(problem, 'save a response of the API unchanged')
 }
 
 function bodyOf(document: unknown): Buffer {
@@ -110,7 +108,7 @@ function isDatabaseSet({ environment }: Context): boolean {
 }
 
 function readVocabulary(path: string | undefined): Vocabulary {
-  const { file, faults } = parseSettingsFile(path === undefined ? '' : readFile(path))
+  const { file, faults } = parseSettingsFile(path === undefined ? '' : readTextFile('DEPOSITD_CONFIG', path))
   if (file === null)
     throw new Fault('settings_bad', { faults: faults.map((fault) => `DEPOSITD_CONFIG, ${fault}`) })
   const { credit } = file.service
@@ -125,13 +123,5 @@ function readVocabulary(path: string | undefined): Vocabulary {
       unpinned: unpinnedOf(entry),
     })),
     creditAsset: { key: assetKey(network, credit.symbol as Address), network, ...credit },
-  }
-}
-
-function readFile(path: string): string {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    throw new Fault('settings_bad', { faults: [`DEPOSITD_CONFIG cannot be read: ${messageOf(error)}`] })
   }
 }

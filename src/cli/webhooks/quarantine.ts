@@ -1,5 +1,5 @@
 import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../../app/retry.ts'
-import { Fault } from '../../core/errors.ts'
+import type { Fault } from '../../core/errors.ts'
 import {
   dropQuarantined,
   listQuarantine,
@@ -10,9 +10,8 @@ import {
 } from '../../store/quarantine.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage, wholeOf } from '../lists.ts'
-import { AsWritten, type News, printable, printJson, type TableColumn } from '../print.ts'
-
-type JsonOption = { json?: boolean }
+import { notFound, wrongUse } from '../options.ts'
+import { AsWritten, type News, print, printable, type TableColumn } from '../print.ts'
 
 const paging: ListKeyset<QuarantineLine> = { list: 'quarantine', keyOf: ({ id }) => [id] }
 
@@ -20,7 +19,7 @@ export async function listQuarantineCommand(context: Context, options: ListOptio
   const page = await withDatabase(context, (db) =>
     readPage(options, paging, ({ limit, after }) => listQuarantine(db, { limit, before: idIn(after) })),
   )
-  printList(context, page, { columns, json: options.json, empty: 'the quarantine is empty' })
+  printList(context, page, { columns, empty: 'the quarantine is empty' })
 }
 
 const columns: TableColumn<QuarantineLine>[] = [
@@ -33,16 +32,11 @@ const columns: TableColumn<QuarantineLine>[] = [
 ]
 
 /** With `json`, as one line of a file of captures. */
-export async function showQuarantineCommand(
-  context: Context,
-  id: string,
-  { json }: JsonOption,
-): Promise<void> {
+export async function showQuarantineCommand(context: Context, id: string): Promise<void> {
   const ids = idsOf([id])
   const [row] = await withDatabase(context, (db) => readQuarantine(db, { ids, after: 0n, limit: 1 }))
   if (row === undefined) throw unknown(id)
-  if (json === true) printJson(context, new AsWritten(captureOf(row)))
-  else context.stdout.write(textOf(row))
+  print(context, new AsWritten(captureOf(row)), textOf(row))
 }
 
 function captureOf({ headers, body, receivedAt, source, reason }: QuarantinedRow) {
@@ -66,11 +60,7 @@ function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRo
 }
 
 /** Bad news if any delivery is still refused. */
-export async function retryQuarantineCommand(
-  context: Context,
-  words: readonly string[],
-  { json }: JsonOption,
-): Promise<News> {
+export async function retryQuarantineCommand(context: Context, words: readonly string[]): Promise<News> {
   const ids = words.length === 0 ? null : idsOf(words)
   const settings = attachedSettings(context)
   if (ids === null && settings.webhooks.signing.scheme === 'none') throw nothingProved()
@@ -79,24 +69,21 @@ export async function retryQuarantineCommand(
       const all: QuarantineRetryOutcome[] = []
       for await (const page of retryQuarantine(db, settings, ids)) {
         all.push(...page)
-        if (json !== true) context.stderr.write(`verified ${all.length}\n`)
+        if (!context.json) context.stderr.write(`verified ${all.length}\n`)
       }
       return all
     }),
   )
   const missing = ids?.find((id) => !retried.some((one) => one.id === id))
   if (missing !== undefined) throw unknown(String(missing))
-  if (json === true) printJson(context, wholeOf(retried))
-  else context.stdout.write(sentenceOf(retried))
+  print(context, wholeOf(retried), sentenceOf(retried))
   return retried.every(({ outcome }) => isTaken(outcome)) ? 'good' : 'bad'
 }
 
 /** Without a signature, every delivery would pass, including forged ones. */
 function nothingProved(): Fault<'usage_bad'> {
-  return new Fault('usage_bad', {
-    problem: 'webhooks.scheme is none, which would accept every delivery',
-    fix: 'set the scheme and its secret, or give the numbers of genuine deliveries',
-  })
+  const problem = 'webhooks.scheme is none, which would accept every delivery'
+  return wrongUse(problem, 'set the scheme and its secret, or give the numbers of genuine deliveries')
 }
 
 const meanings: Record<string, string> = {
@@ -116,18 +103,12 @@ function sentenceOf(retried: readonly QuarantineRetryOutcome[]): string {
 export async function dropQuarantineCommand(
   context: Context,
   words: readonly string[],
-  { all, json }: JsonOption & { all?: boolean },
+  { all = false }: { all?: boolean },
 ): Promise<void> {
-  if ((all === true) === words.length > 0) {
-    throw new Fault('usage_bad', {
-      problem: 'no delivery given',
-      fix: 'give their numbers, or --all',
-    })
-  }
-  const ids = all === true ? null : idsOf(words)
+  if (all === words.length > 0) throw wrongUse('no delivery given', 'give their numbers, or --all')
+  const ids = all ? null : idsOf(words)
   const dropped = await withDatabase(context, (db) => dropQuarantined(db, ids))
-  if (json === true) printJson(context, { dropped })
-  else context.stdout.write(`${dropped} deleted\n`)
+  print(context, { dropped }, `${dropped} deleted\n`)
 }
 
 function idsOf(words: readonly string[]): bigint[] {
@@ -138,8 +119,5 @@ function idsOf(words: readonly string[]): bigint[] {
 }
 
 function unknown(id: string): Fault<'not_found'> {
-  return new Fault('not_found', {
-    problem: `delivery ${id} not found in the quarantine`,
-    fix: 'use a number from "bin/depositd webhooks quarantine list"',
-  })
+  return notFound(`delivery ${id}`, 'use a number from "bin/depositd webhooks quarantine list"')
 }

@@ -106,7 +106,10 @@ test('every fault of a file is named with its line, and nothing is stored', asyn
 })
 
 test.each([
-  ['wallets import nobody.csv', /^depositd: ENOENT.*; give the path of a file\n$/],
+  [
+    'wallets import nobody.csv',
+    /^depositd: nobody.csv cannot be read: ENOENT.*; give the path of a readable file\n$/,
+  ],
   [
     'wallets import wallets.xls',
     /^depositd: wallets.xls is neither .csv nor .json; rename the file to .csv or .json\n$/,

@@ -112,7 +112,7 @@ test('a payment and a delivery that nobody tells of are shown by their transfers
 })
 
 test.each<[string, string, number, RegExp]>([
-  ['without --dry-run', '', 2, /^depositd: a command cannot activate a policy; try it with --dry-run, /],
+  ['without --dry-run', '', 2, /^error: required option '--dry-run' not specified/],
   ['with a limit of nothing', ' --dry-run --limit 0', 2, /^depositd: --limit is "0"/],
 ])('reconcile %s is refused in one line', async (_what, options, ...[expected, error]) => {
   const { status, out, err } = await world.depositd(

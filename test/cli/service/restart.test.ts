@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runCommand } from '../../support/command.ts'
+import { freePort } from '../../../src/sandbox/free-port.ts'
 import { spawnProgram } from '../../support/embedded-program.ts'
 import { makeFolder } from '../../support/make-folder.ts'
 import { processesIn } from '../../support/processes-in.ts'
@@ -71,17 +71,9 @@ test('Ctrl-C ends it whole; the next start goes on', { timeout: 300_000 }, async
   expect(await program.channel('shop')).toEqual(shop)
 })
 
-test('a port for faults without leave to make any is wrong use', async () => {
-  const { status, err } = await runCommand('service --admin-port 1234', {})
-  expect({ status, err }).toEqual({
-    status: 2,
-    err: 'depositd: --admin-port requires --faults; add --faults\n',
-  })
-})
-
 test('with --json it prints one document once it is up, and nothing else', { timeout: 300_000 }, async () => {
   const other = makeFolder('depositd-json-')
-  const silent = spawnProgram(other, ['service', '--json', '--faults'])
+  const silent = spawnProgram(other, ['service', '--json', '--admin-port', String(await freePort())])
   await until('it is up', () => silent.output().endsWith('}\n') || null, withinMs)
   const { faults_url: faultsUrl } = JSON.parse(silent.output()) as { faults_url: string }
   const body = JSON.stringify({ dropWebhookRate: 1 })

@@ -140,11 +140,11 @@ test('where nothing verifies, the line says so, and the status is that of bad ne
 test.each([
   [
     'webhooks detect --from none.jsonl --public-keys package.json',
-    "--from cannot be read: ENOENT: no such file or directory, open 'none.jsonl'; name a file",
+    "--from cannot be read: ENOENT: no such file or directory, open 'none.jsonl'; give the path of a readable file",
   ],
   [
     'webhooks detect --secret-file none',
-    "--secret-file cannot be read: ENOENT: no such file or directory, open 'none'; name a file",
+    "--secret-file cannot be read: ENOENT: no such file or directory, open 'none'; give the path of a readable file",
   ],
   ['webhooks detect', 'no secret given; use --secret-file or --public-keys, or set WEBHOOK_SECRETS'],
   ['webhooks detect --secret a', "unknown option '--secret'"],

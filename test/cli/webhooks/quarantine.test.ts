@@ -197,7 +197,7 @@ test.each([
 test.each(['show 7', 'retry 7', 'retry x'])('%s names a delivery that is not found', async (line) => {
   expect(await depositd(line)).toMatchObject({
     status: 3,
-    err: expect.stringMatching(/delivery \w not found in the quarantine/),
+    err: expect.stringMatching(/delivery \w not found/),
   })
 })
 

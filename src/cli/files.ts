@@ -1,0 +1,29 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { messageOf } from '../core/errors.ts'
+import { wrongUse } from './options.ts'
+
+/**
+ * `what` names the file in an error.
+ * @throws Fault `usage_bad`
+ */
+export function readTextFile(what: string, path: string, fix = 'give the path of a readable file'): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    throw wrongUse(`${what} cannot be read: ${messageOf(error)}`, fix, { cause: error })
+  }
+}
+
+/** @throws Fault `usage_bad` if the file cannot be written */
+export function writeOut(path: string, text: string): void {
+  try {
+    writeFileSync(path, text)
+  } catch (error) {
+    throw unwritable(error)
+  }
+}
+
+export function unwritable(error: unknown): Error {
+  const problem = `--out cannot be written: ${messageOf(error)}`
+  return wrongUse(problem, 'give the path of a file in an existing folder', { cause: error })
+}
