@@ -19,11 +19,7 @@ export function writeOut(path: string, text: string): void {
   try {
     writeFileSync(path, text)
   } catch (error) {
-    throw unwritable(error)
+    const problem = `--out cannot be written: ${messageOf(error)}`
+    throw wrongUse(problem, 'give the path of a file in an existing folder', { cause: error })
   }
-}
-
-export function unwritable(error: unknown): Error {
-  const problem = `--out cannot be written: ${messageOf(error)}`
-  return wrongUse(problem, 'give the path of a file in an existing folder', { cause: error })
 }

@@ -127,7 +127,6 @@ function describeSeals(ledger: Command, act: Act): void {
   seals
     .command('export')
     .description('write all seals, one per line, to be published')
-    .option('--out <file>', 'the file to write; by default standard output')
     .action(act(async () => (await import('./seals.ts')).exportSealsCommand))
 }
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Fault, messageOf } from '../../core/errors.ts'
 import { type Anchors, sealsCheck } from '../../jobs/books/check-seals.ts'
@@ -20,7 +19,7 @@ import {
 } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 import { type Context, longQueryMs, withDatabase } from '../context.ts'
-import { unwritable, writeOut } from '../files.ts'
+import { writeOut } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { notFound, wrongUse } from '../options.ts'
 import { type News, print, printable, reportProgress } from '../print.ts'
@@ -48,43 +47,20 @@ export async function listSealsCommand(context: Context, options: ListOptions): 
 
 const paging: ListKeyset<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
 
-/** One line per seal, in order. */
-export async function exportSealsCommand(context: Context, { out }: { out?: string }): Promise<void> {
-  if (out === undefined) {
-    await withDatabase(context, (db) => writeSeals(db, (text) => writeText(context, text)))
-    return
-  }
-  const file = await open(out, 'w').catch(explainUnwritable)
-  try {
-    const count = await withDatabase(context, (db) =>
-      writeSeals(db, (text) => file.appendFile(text).catch(explainUnwritable)),
-    )
-    context.stdout.write(`${out}: ${count} seals\n`)
-  } finally {
-    await file.close()
-  }
-}
-
-async function writeText({ stdout }: Context, text: string): Promise<void> {
-  if (!stdout.write(text)) await once(stdout, 'drain')
-}
-
-function explainUnwritable(error: unknown): never {
-  throw unwritable(error)
-}
-
 const sealsOfPage = 1000
 
-async function writeSeals(db: Database<Tables>, write: (text: string) => Promise<void>): Promise<number> {
-  let [after, count] = ['0', 0]
-  for (;;) {
-    const seals = await sealsAfter(db, after, sealsOfPage)
-    const last = seals.at(-1)
-    if (last === undefined) return count
-    await write(seals.map((seal) => `${anchorLine(seal)}\n`).join(''))
-    after = last.number
-    count += seals.length
-  }
+/** One line per seal, in order. */
+export async function exportSealsCommand(context: Context): Promise<void> {
+  await withDatabase(context, async (db) => {
+    for (let after = '0'; ; ) {
+      const seals = await sealsAfter(db, after, sealsOfPage)
+      const last = seals.at(-1)
+      if (last === undefined) return
+      const text = seals.map((seal) => `${anchorLine(seal)}\n`).join('')
+      if (!context.stdout.write(text)) await once(context.stdout, 'drain')
+      after = last.number
+    }
+  })
 }
 
 type VerifyLedgerOptions = { against?: string; limit: number }

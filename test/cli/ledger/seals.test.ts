@@ -58,11 +58,9 @@ test('ledger seals list tells of the newest, and of no more than the limit', asy
   expect(newest.map(({ number }) => number)).toEqual(['2'])
 })
 
-test('ledger seals export writes the same to a file and to standard output, a seal on each line', async () => {
-  const file = pathOf('anchors.jsonl')
-  expect((await depositd(`ledger seals export --out ${file}`)).out).toBe(`${file}: 2 seals\n`)
+test('ledger seals export prints a seal on each line', async () => {
   const { out } = await depositd('ledger seals export')
-  expect(readFileSync(file, 'utf8')).toBe(out)
+  writeFileSync(pathOf('anchors.jsonl'), out)
   const { rows } = await sql<{ hash: string }>`select hash from accounting.seals order by number`.execute(
     books.db,
   )
@@ -83,7 +81,6 @@ test('ledger verify tells what it read and that nothing is wrong', async () => {
 test.each([
   ['ledger verify --against /nowhere/anchors.jsonl', 'ENOENT'],
   ['ledger verify --limit 0', '--limit is "0"'],
-  ['ledger seals export --out /nowhere/anchors.jsonl', '--out cannot be written: ENOENT'],
   ['ledger prove 1 --out /nowhere/proof.json', '--out cannot be written: ENOENT'],
   ['ledger seals list --limit x', '--limit is "x"'],
 ])('%s is refused with one line', async (line, problem) => {
