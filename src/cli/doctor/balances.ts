@@ -8,7 +8,7 @@ import { type AssetDifferenceTotal, differingBalances } from '../../store/chain/
 import { type ProofStatus, proofStatus } from '../../store/chain/balance-points.ts'
 import { type Database, openDatabase } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type DoctorFinding, fault } from './finding.ts'
+import { type DoctorFinding, fault, ok, warning } from './finding.ts'
 
 /** Longer than any single request may take. */
 const leaseMs = 60_000
@@ -22,12 +22,9 @@ const fixes = {
   open: 'let the daemon continue (bin/depositd start), and try again',
 }
 
-export async function balanceFindings({
-  databaseUrl: url,
-  networks,
-  startHeights,
-}: Settings): Promise<DoctorFinding[]> {
-  const db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd doctor' })
+export async function balanceFindings(settings: Settings): Promise<DoctorFinding[]> {
+  const { databaseUrl: url, networks, startHeights } = settings
+  await using db = openDatabase<Tables>({ url, poolMax: 4, applicationName: 'depositd doctor' })
   try {
     const named = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
     const read = await pinnedNetworks(db, named)
@@ -38,9 +35,7 @@ export async function balanceFindings({
       }),
     )
   } catch (error) {
-    return [fault('balances', { says: lineOf(error), fix: fixes.unknown })]
-  } finally {
-    await db.destroy()
+    return [fault('balances', lineOf(error), fixes.unknown)]
   }
 }
 
@@ -50,12 +45,12 @@ async function proveNetwork(db: Database<Tables>, network: ProvenNetwork): Promi
   try {
     const deps = { db, holder: `doctor ${process.pid}`, leaseMs, now: () => new Date() }
     const problem = await proveAll(deps, network)
-    if (problem !== null) return fault(check, { says: problem, fix: fixes.unproved })
+    if (problem !== null) return fault(check, problem, fixes.unproved)
     const assets = settings.assets.map(({ key }) => key)
-    const differing = await differingBalances(db, settings.name)
-    return { check, ...verdictOf(await proofStatus(db, { network: settings.name, assets }), differing) }
+    const status = await proofStatus(db, { network: settings.name, assets })
+    return verdictOf(check, status, await differingBalances(db, settings.name))
   } catch (error) {
-    return fault(check, { says: lineOf(error), fix: fixes.unproved })
+    return fault(check, lineOf(error), fixes.unproved)
   }
 }
 
@@ -92,21 +87,16 @@ async function proveWhatIsDue(
 }
 
 function verdictOf(
+  check: string,
   { points, unread, waiting, lowest }: ProofStatus,
   differing: readonly AssetDifferenceTotal[],
-): Omit<DoctorFinding, 'check'> {
+): DoctorFinding {
   if (differing.length > 0) {
     const amounts = differing.map(({ symbol, units, holdings }) => `${units} ${symbol} at ${holdings}`)
-    const says = `differ from the ledger: ${amounts.join(', ')} of the addresses`
-    return { state: 'fault', says, fix: fixes.differing }
+    return fault(check, `differ from the ledger: ${amounts.join(', ')} of the addresses`, fixes.differing)
   }
   const open = unread + waiting
-  if (open === 0)
-    return {
-      state: 'ok',
-      says: `${points} proved${lowest === null ? '' : `, up to height ${lowest}`}`,
-      fix: '',
-    }
+  if (open === 0) return ok(check, `${points} proved${lowest === null ? '' : `, up to height ${lowest}`}`)
   const says = `${open} of ${points + unread} are not proved, as blocks up to their height are not read yet`
-  return { state: 'warning', says, fix: fixes.open }
+  return warning(check, says, fixes.open)
 }

@@ -5,9 +5,7 @@ import { isFault, lineOf } from '../../core/errors.ts'
 import { decodePosition, scanStream } from '../../jobs/chain/scan-position.ts'
 import { within } from '../../jobs/within.ts'
 import { pinFaults, pinnedNetworks } from '../../store/assets.ts'
-import { openDatabase } from '../../store/database.ts'
 import { readCursor } from '../../store/streams.ts'
-import type { Tables } from '../../store/tables.ts'
 import {
   adviceFor,
   checkMaxMs,
@@ -16,6 +14,7 @@ import {
   fault,
   type IsMade,
   ok,
+  openExaminedDatabase,
   requestMaxMs,
   warning,
 } from './finding.ts'
@@ -25,36 +24,27 @@ export async function chainFindings(
   { networks, databaseUrl }: Settings,
   isMade: IsMade,
 ): Promise<readonly DoctorFinding[]> {
-  const found = await Promise.all(
-    networks.map((network) =>
-      network.rpcUrls.length > 0
-        ? checkChain(network, { url: databaseUrl, isMade })
-        : Promise.resolve([unread(network)]),
-    ),
-  )
-  return found.flat()
+  const found = networks.map((network) => checkChain(network, databaseUrl, isMade))
+  return (await Promise.all(found)).flat()
 }
 
 function rpcOf({ name }: NetworkSettings): string {
   return `RPC_${name.toUpperCase()}`
 }
 
-function unread(network: NetworkSettings): DoctorFinding {
-  const fix = `set ${rpcOf(network)} if deposits or forwards use this network`
-  return warning(`chain ${network.name}`, { says: 'is not read', fix })
-}
-
 async function checkChain(
   network: NetworkSettings,
-  { url, isMade }: { url: string; isMade: IsMade },
+  databaseUrl: string,
+  isMade: IsMade,
 ): Promise<readonly DoctorFinding[]> {
   const check = `chain ${network.name}`
-  const known = await recall(network, url)
+  if (network.rpcUrls.length === 0)
+    return [warning(check, 'is not read', `set ${rpcOf(network)} if deposits or forwards use this network`)]
+  const known = await recall(network, databaseUrl)
   const fix = 'set the decimals in DEPOSITD_CONFIG to those with which amounts were stored'
-  const pinned = known.faults.map((says) => fault(check, { says, fix }))
+  const pinned = known.faults.map((says) => fault(check, says, fix))
   const found = await identityFindings(check, known.network, isMade)
-  const isIdentified = found.some(({ state }) => state === 'ok')
-  if (!isIdentified) return [...pinned, ...found]
+  if (found.every(({ state }) => state !== 'ok')) return [...pinned, ...found]
   const heights = await heightFindings(known.network, known.readUpTo)
   return [...pinned, ...(pinned.length > 0 ? found.filter(({ state }) => state !== 'ok') : found), ...heights]
 }
@@ -70,13 +60,11 @@ async function identityFindings(
   const rpc = rpcOf(network)
   const file = isMade('DEPOSITD_CONFIG') ? ', or correct chainId and assets in DEPOSITD_CONFIG' : ''
   const ofOther = `set ${rpc} to nodes of that chain${file}`
-  if (faults.length > 0) return [...new Set(faults)].map((says) => fault(check, { says, fix: ofOther }))
+  if (faults.length > 0) return [...new Set(faults)].map((says) => fault(check, says, ofOther))
   const node = { setting: rpc, credential: `the key in ${rpc}` }
   const silent = (says: string) => adviceFor(says, node)
-  if (away.length === asked.length) return away.map(({ says }) => fault(check, { says, fix: silent(says) }))
-  const warnings = away.map(({ says }) =>
-    warning(check, { says: `${says}; the other nodes are used`, fix: silent(says) }),
-  )
+  if (away.length === asked.length) return away.map(({ says }) => fault(check, says, silent(says)))
+  const warnings = away.map(({ says }) => warning(check, `${says}; the other nodes are used`, silent(says)))
   return [...warnings, ...(await decimalsFinding(check, network))]
 }
 
@@ -120,10 +108,7 @@ function heightFindings(
     const { at } = await createReader(network, { bounds }).readBalances({ pairs: [], at: null })
     if (readUpTo === null) return ok(check, `height ${at.height}; no block was read yet`)
     if (at.height >= readUpTo) return ok(check, `height ${at.height}; read up to ${readUpTo}`)
-    return fault(check, {
-      says: `height ${at.height} is below ${readUpTo}, which was already read as final`,
-      fix,
-    })
+    return fault(check, `height ${at.height} is below ${readUpTo}, which was already read as final`, fix)
   })
 }
 
@@ -131,7 +116,7 @@ type StoredNetworkState = { network: NetworkSettings; faults: string[]; readUpTo
 
 /** Empty before the first start, and if the database does not answer, which is a check of its own. */
 async function recall(network: NetworkSettings, url: string): Promise<StoredNetworkState> {
-  const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'depositd doctor' })
+  await using db = openExaminedDatabase(url)
   try {
     const [known = network] = await pinnedNetworks(db, [network])
     const position = decodePosition(await readCursor(db, scanStream(network.name)))
@@ -139,7 +124,5 @@ async function recall(network: NetworkSettings, url: string): Promise<StoredNetw
     return { network: known, faults, readUpTo: position?.cursor.final.height ?? null }
   } catch {
     return { network, faults: [], readUpTo: null }
-  } finally {
-    await db.destroy()
   }
 }

@@ -1,13 +1,12 @@
-import { defaultBounds, defaultReading, type ReaderBounds } from '../../chain/options.ts'
+import { defaultBounds, defaultReading } from '../../chain/options.ts'
 import type { NetworkSettings } from '../../chain/types.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { NetworkName } from '../../core/asset.ts'
 import { longestPause } from '../../jobs/schedule.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
-import { openDatabase } from '../../store/database.ts'
-import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context } from '../context.ts'
 import { type News, print, type TableColumn, table } from '../print.ts'
+import { openExaminedDatabase } from './finding.ts'
 
 type RpcCostRow = { network: NetworkName; addresses: number; isCurrent: boolean; least: number; most: number }
 
@@ -23,35 +22,22 @@ export async function costReport(context: Context): Promise<News> {
       const current = watched.get(network.name) ?? null
       const scanSeconds = longestPause(settings.schedule.scan)
       return [...(current === null ? [] : [current]), ...examples].map((addresses, place): RpcCostRow => {
-        const calls = dailyCalls({ settings: network, addresses, scanSeconds, bounds: defaultBounds })
-        return {
-          network: network.name,
-          addresses,
-          isCurrent: current !== null && place === 0,
-          least: calls.least,
-          most: calls.most,
-        }
+        const { least, most } = dailyCalls(network, addresses, scanSeconds)
+        return { network: network.name, addresses, isCurrent: current !== null && place === 0, least, most }
       })
     })
   print(context, { items: rows }, `${table(rows, columns)}${explanation}`)
   return 'good'
 }
 
-async function watchedAddresses({
-  databaseUrl: url,
-  networks,
-}: Settings): Promise<ReadonlyMap<NetworkName, number>> {
-  const db = openDatabase<Tables>({ url, poolMax: 1, applicationName: 'depositd doctor' })
-  try {
-    const counts = new Map<NetworkName, number>()
-    for (const { name } of networks) {
-      const list = await readWatchList(db, name)
-      counts.set(name, new Set(list.map(({ address }) => address)).size)
-    }
-    return counts
-  } finally {
-    await db.destroy()
+async function watchedAddresses({ databaseUrl, networks }: Settings): Promise<Map<NetworkName, number>> {
+  await using db = openExaminedDatabase(databaseUrl)
+  const counts = new Map<NetworkName, number>()
+  for (const { name } of networks) {
+    const list = await readWatchList(db, name)
+    counts.set(name, new Set(list.map(({ address }) => address)).size)
   }
+  return counts
 }
 
 const thousands = (number: number) => number.toLocaleString('en-US')
@@ -71,18 +57,11 @@ JSON-RPC calls of scanning to all nodes of a network together, while nothing is 
 names addresses, ${defaultBounds.recipientsPerRequest} in each. Each payment adds two or three calls; see docs/chains.md.
 `
 
-type CostOf = {
-  settings: NetworkSettings
-  addresses: number
-  scanSeconds: number
-  bounds: Pick<ReaderBounds, 'recipientsPerRequest'>
-}
-
 /**
  * Calls per day without payments. `least`: logs queried by contract. `most`: by address, up to
  * `recipientsPerRequest` per query.
  */
-type DailyCalls = { least: number; most: number; blockSeconds: number }
+type DailyCalls = { least: number; most: number }
 
 const daySeconds = 86_400
 
@@ -99,8 +78,11 @@ const callsPerScan = 3
 /** Both ends of the range, and the head again. */
 const callsPerReading = 3
 
-export function dailyCalls({ settings, addresses, scanSeconds, bounds }: CostOf): DailyCalls {
-  const { chainId, assets, reading = defaultReading } = settings
+export function dailyCalls(
+  { chainId, assets, reading = defaultReading }: NetworkSettings,
+  addresses: number,
+  scanSeconds: number,
+): DailyCalls {
   const blockSeconds = blockSecondsOf[chainId ?? 0] ?? blockSecondsOfOthers
   const scans = daySeconds / scanSeconds
   const readings = Math.min(scans, daySeconds / blockSeconds)
@@ -116,6 +98,6 @@ export function dailyCalls({ settings, addresses, scanSeconds, bounds }: CostOf)
       reading.quorum *
         (scans * callsPerScan + readings * (perReading + queries) + finalReadings * (2 + queries) + blocks),
     )
-  const queriesMost = Math.ceil(addresses / bounds.recipientsPerRequest)
-  return { least: total(hasAddresses ? 1 : 0), most: total(queriesMost), blockSeconds }
+  const queriesMost = Math.ceil(addresses / defaultBounds.recipientsPerRequest)
+  return { least: total(hasAddresses ? 1 : 0), most: total(queriesMost) }
 }

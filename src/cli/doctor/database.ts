@@ -11,7 +11,7 @@ import {
 import { digestOf } from '../../jobs/books/activate-rules.ts'
 import { pollStream } from '../../jobs/poll/position.ts'
 import { allowedAge, expectedStreams, longestPause } from '../../jobs/schedule.ts'
-import { type Database, openDatabase } from '../../store/database.ts'
+import type { Database } from '../../store/database.ts'
 import { secondsUnsealed } from '../../store/ledger/seals.ts'
 import { migrationsFolder, migrationsIn } from '../../store/migrate.ts'
 import {
@@ -25,7 +25,6 @@ import {
   type ServerFacts,
 } from '../../store/server-facts.ts'
 import { activeRules } from '../../store/streams.ts'
-
 import type { Tables } from '../../store/tables.ts'
 import {
   adviceFor,
@@ -35,7 +34,7 @@ import {
   fault,
   type IsMade,
   ok,
-  requestMaxMs,
+  openExaminedDatabase,
   warning,
 } from './finding.ts'
 
@@ -54,51 +53,30 @@ export async function databaseFindings(
   settings: Settings,
   isMade: IsMade,
 ): Promise<readonly DoctorFinding[]> {
-  const db = openDatabase<Tables>({
-    url: settings.databaseUrl,
-    poolMax: 2,
-    applicationName: 'depositd doctor',
-    queryTimeoutMs: requestMaxMs,
-  })
+  await using db = openExaminedDatabase(settings.databaseUrl)
   try {
-    const facts = await askFacts(db, isMade)
-    if ('state' in facts) return [facts]
+    const facts = await readServerFacts(db)
     if (facts.version < versionMin) return [tooOld(facts)]
+    const { part, state, says } = judgeDatabase(facts)
+    const isFine = state === 'fine'
     return [
-      databaseFinding(facts),
+      isFine ? ok(part, `Postgres ${major(facts)}, user ${facts.user}`) : fault(part, says, readOnly),
       ...(await examined('clock', unasked, () => clockFinding(db))),
       ...(await rightsAndSchema(db, settings, facts)),
     ]
-  } finally {
-    await db.destroy()
-  }
-}
-
-async function askFacts(db: Database<Tables>, isMade: IsMade): Promise<ServerFacts | DoctorFinding> {
-  try {
-    return await readServerFacts(db)
   } catch (error) {
     const says = lineOf(error)
-    return fault('database', { says, fix: adviceFor(says, databaseAsked(isMade)) })
+    return [fault('database', says, adviceFor(says, databaseAsked(isMade)))]
   }
 }
 
-function databaseFinding(facts: ServerFacts): DoctorFinding {
-  const { part, state, says } = judgeDatabase(facts)
-  if (state === 'fine') return ok(part, `Postgres ${major(facts)}, user ${facts.user}`)
-  return fault(part, { says, fix: readOnly })
-}
-
-function major({ version }: ServerFacts): number {
+function major({ version }: Pick<ServerFacts, 'version'>): number {
   return Math.floor(version / 10_000)
 }
 
 function tooOld(facts: ServerFacts): DoctorFinding {
-  const says = `Postgres ${major(facts)} is too old; at least ${major({ ...facts, version: versionMin })} is required`
-  return fault('database', {
-    says,
-    fix: 'move the database to a newer server (pg_upgrade, or dump and restore)',
-  })
+  const says = `Postgres ${major(facts)} is too old; at least ${major({ version: versionMin })} is required`
+  return fault('database', says, 'move the database to a newer server (pg_upgrade, or dump and restore)')
 }
 
 /** A second query, so that the time to connect does not count; subtracts half the round trip. */
@@ -108,10 +86,8 @@ async function clockFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const seconds = (clock.getTime() - (sentAt + Date.now()) / 2) / 1000
   const off = `${Math.abs(seconds).toFixed(1)} s ${seconds < 0 ? 'behind' : 'ahead of'} this machine`
   if (Math.abs(seconds) <= clockMaxSeconds) return ok('clock', `the database's clock is ${off}`)
-  return fault('clock', {
-    says: `the database's clock is ${off}; the limit is ${clockMaxSeconds} s`,
-    fix: 'synchronise both clocks by NTP (timedatectl set-ntp true)',
-  })
+  const says = `the database's clock is ${off}; the limit is ${clockMaxSeconds} s`
+  return fault('clock', says, 'synchronise both clocks by NTP (timedatectl set-ntp true)')
 }
 
 async function rightsAndSchema(
@@ -124,7 +100,7 @@ async function rightsAndSchema(
   if (rights.some(({ state }) => state === 'fault')) return rights
   if (!isMade) {
     const fix = 'run bin/depositd migrate; a start also migrates'
-    return [...rights, warning('schema', { says: 'is not created yet', fix })]
+    return [...rights, warning('schema', 'is not created yet', fix)]
   }
   const vitals = await examined('schema', unasked, () => vitalFindings(db, settings))
   // The remaining checks need this version's schema.
@@ -141,23 +117,18 @@ async function vitalFindings(db: Database<Tables>, settings: Settings): Promise<
 async function rightsFinding(db: Database<Tables>, user: string): Promise<DoctorFinding> {
   const lack = await lackOfRights(db)
   if (lack === null) return loginFinding(user, await mayChangeBooks(db))
-  const says = {
-    membership: `${user} may not act as depositd_daemon`,
-    creation: `${user} may not create the roles of the daemon`,
-  }
-  const fix = {
-    membership: `as a superuser: grant depositd_daemon to "${user}"`,
-    creation: `as a superuser: alter role "${user}" createrole`,
-  }
-  return fault('rights', { says: says[lack], fix: fix[lack] })
+  const [says, statement] =
+    lack === 'membership'
+      ? [`${user} may not act as depositd_daemon`, `grant depositd_daemon to "${user}"`]
+      : [`${user} may not create the roles of the daemon`, `alter role "${user}" createrole`]
+  return fault('rights', says, `as a superuser: ${statement}`)
 }
 
 function loginFinding(user: string, mayChange: boolean): DoctorFinding {
   if (!mayChange) return ok('rights', `${user} acts as depositd_daemon, and cannot change journals`)
-  return warning('rights', {
-    says: `${user} owns the books: an attacker who controls the daemon could change journals`,
-    fix: 'use a login that is a member of depositd_daemon and owns nothing: docs/security.md#logins',
-  })
+  const says = `${user} owns the books: an attacker who controls the daemon could change journals`
+  const fix = 'use a login that is a member of depositd_daemon and owns nothing: docs/security.md#logins'
+  return warning('rights', says, fix)
 }
 
 const fixes: Readonly<Record<string, string>> = {
@@ -193,32 +164,28 @@ async function booksFindings(db: Database<Tables>, settings: Settings): Promise<
 async function grantsFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const grants = await grantsToFix(db)
   if (grants.length === 0) return ok('grants', 'the daemon may append to the books, and change nothing')
-  return fault('grants', {
-    says: `depositd_daemon has other rights than the migrations granted, in ${grants.length} places`,
-    fix: `as the owner: ${grants.join('; ')}`,
-  })
+  const says = `depositd_daemon has other rights than the migrations granted, in ${grants.length} places`
+  return fault('grants', says, `as the owner: ${grants.join('; ')}`)
 }
 
 async function partitionsFinding(db: Database<Tables>): Promise<DoctorFinding> {
   const months = await monthsWithoutPartition(db)
   if (months.length === 0) return ok('partitions', 'this month and the next have partitions')
   const says = `${months.join(' and ')} has no partition: journals go to the default partition`
-  return warning('partitions', { says, fix: 'run bin/depositd migrate before that month begins' })
+  return warning('partitions', says, 'run bin/depositd migrate before that month begins')
 }
 
 async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promise<DoctorFinding> {
   const broken = await countOpen(db, 'seal_broken')
   if (broken > 0) {
     const says = `${broken} broken: journals differ from what was sealed`
-    return fault('seals', { says, fix: 'bin/depositd ledger verify; docs/runbook.md#seal_broken' })
+    return fault('seals', says, 'bin/depositd ledger verify; docs/runbook.md#seal_broken')
   }
   const seconds = Math.floor(await secondsUnsealed(db))
   if (seconds <= allowedAge(unsealedMaxSeconds, longestPause(schedule.seal)))
     return ok('seals', seconds === 0 ? 'all journals are sealed' : 'up to date')
-  return fault('seals', {
-    says: `the oldest unsealed journal was booked ${seconds} s ago`,
-    fix: 'run bin/depositd ledger seal; then find out why the job seal does not run',
-  })
+  const says = `the oldest unsealed journal was booked ${seconds} s ago`
+  return fault('seals', says, 'run bin/depositd ledger seal; then find out why the job seal does not run')
 }
 
 async function policyFinding(db: Database<Tables>, settings: Settings): Promise<DoctorFinding> {
@@ -226,9 +193,9 @@ async function policyFinding(db: Database<Tables>, settings: Settings): Promise<
   if (found === null) return ok('policy', 'becomes active with the first start')
   if (found.digest !== digestOf(rulesOf(settings))) {
     const says = 'the active policy differs from these settings'
-    return warning('policy', { says, fix: 'restart every worker, or correct DEPOSITD_CONFIG' })
+    return warning('policy', says, 'restart every worker, or correct DEPOSITD_CONFIG')
   }
   if (found.isApplied) return ok('policy', 'the policy of these settings is active')
   const says = 'is new; not all deposits are queued to be decided again yet'
-  return warning('policy', { says, fix: 'wait for the starting worker, or start one' })
+  return warning('policy', says, 'wait for the starting worker, or start one')
 }

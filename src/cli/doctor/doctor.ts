@@ -46,7 +46,7 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     const fix = 'correct the setting; docs/settings.md describes each'
-    return error.details.faults.map((says) => fault('settings', { says, fix }))
+    return error.details.faults.map((says) => fault('settings', says, fix))
   }
 }
 

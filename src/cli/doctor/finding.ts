@@ -1,6 +1,8 @@
 import { lineOf } from '../../core/errors.ts'
 import { within } from '../../jobs/within.ts'
-import { embeddedFolder, type ProcessEnvironment } from '../context.ts'
+import { type Database, openDatabase } from '../../store/database.ts'
+import type { Tables } from '../../store/tables.ts'
+import { embeddedFolder, isSet, type ProcessEnvironment } from '../context.ts'
 
 /** `fix` is empty if all is well. */
 export type DoctorFinding = { check: string; state: 'ok' | 'warning' | 'fault'; says: string; fix: string }
@@ -9,14 +11,22 @@ export function ok(check: string, says: string): DoctorFinding {
   return { check, state: 'ok', says, fix: '' }
 }
 
-type FindingDetail = Omit<DoctorFinding, 'state' | 'check'>
-
-export function warning(check: string, trouble: FindingDetail): DoctorFinding {
-  return { check, state: 'warning', ...trouble }
+export function warning(check: string, says: string, fix: string): DoctorFinding {
+  return { check, state: 'warning', says, fix }
 }
 
-export function fault(check: string, trouble: FindingDetail): DoctorFinding {
-  return { check, state: 'fault', ...trouble }
+export function fault(check: string, says: string, fix: string): DoctorFinding {
+  return { check, state: 'fault', says, fix }
+}
+
+/** In at most two connections; each query waits no longer than any request. */
+export function openExaminedDatabase(url: string): Database<Tables> {
+  return openDatabase<Tables>({
+    url,
+    poolMax: 2,
+    applicationName: 'depositd doctor',
+    queryTimeoutMs: requestMaxMs,
+  })
 }
 
 /** Each request is sent once. */
@@ -33,7 +43,7 @@ export async function examined(
     return [await within(checkMaxMs, check, ask())].flat()
   } catch (error) {
     const says = lineOf(error)
-    return [fault(check, { says, fix: typeof advice === 'string' ? advice : advice(says) })]
+    return [fault(check, says, typeof advice === 'string' ? advice : advice(says))]
   }
 }
 
@@ -43,20 +53,8 @@ export type ServerSettingNames = { setting: string; credential: string }
 export type IsMade = (name: string) => boolean
 
 export function madeIn(environment: ProcessEnvironment): IsMade {
-  return (name) => environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
+  return (name) => isSet(environment, name)
 }
-
-type FailureClass =
-  | 'dns'
-  | 'refused'
-  | 'tls'
-  | 'timeout'
-  | 'login'
-  | 'forbidden'
-  | 'path'
-  | 'limited'
-  | 'broken'
-  | 'content'
 
 /** The HTTP status, as the clients of the service and of nodes report it. */
 const answered = /(?:^(?:GET|POST) \S+: (\d{3})\b|\(HTTP (\d{3})\))/
@@ -81,21 +79,29 @@ const classOfText: readonly (readonly [RegExp, FailureClass])[] = [
   [/(?:no|not) JSON|redirect|neither a result nor an error|lists no|not a list/, 'content'],
 ]
 
-export function adviceFor(problem: string, { setting, credential }: ServerSettingNames): string {
-  const texts: Readonly<Record<FailureClass, string>> = {
-    dns: `correct the host name in ${setting}, or the DNS of this machine`,
-    refused: `start that server, or correct host and port in ${setting}; a firewall may block the connection`,
-    tls: `correct the certificate of that server, or the host name in ${setting}; for an authority of your own set NODE_EXTRA_CA_CERTS`,
-    timeout: `check the load of that server, and the firewall or proxy in between, and try again`,
-    login: `correct ${credential}`,
-    forbidden: `allow this request for ${credential}, or the address of this machine if that server has an allowlist`,
-    path: `correct the path in ${setting}: the server answers, but does not have it`,
-    limited: 'wait, or use a plan that allows more requests',
-    broken: `that server fails: contact its operator, and try again`,
-    content: `correct ${setting}: another program answers there`,
-  }
+const advices = {
+  dns: ({ setting }) => `correct the host name in ${setting}, or the DNS of this machine`,
+  refused: ({ setting }) =>
+    `start that server, or correct host and port in ${setting}; a firewall may block the connection`,
+  tls: ({ setting }) =>
+    `correct the certificate of that server, or the host name in ${setting}; for an authority of your own set NODE_EXTRA_CA_CERTS`,
+  timeout: () => 'check the load of that server, and the firewall or proxy in between, and try again',
+  login: ({ credential }) => `correct ${credential}`,
+  forbidden: ({ credential }) =>
+    `allow this request for ${credential}, or the address of this machine if that server has an allowlist`,
+  path: ({ setting }) => `correct the path in ${setting}: the server answers, but does not have it`,
+  limited: () => 'wait, or use a plan that allows more requests',
+  broken: () => 'that server fails: contact its operator, and try again',
+  content: ({ setting }) => `correct ${setting}: another program answers there`,
+} satisfies Record<string, (names: ServerSettingNames) => string>
+
+type FailureClass = keyof typeof advices
+
+export function adviceFor(problem: string, names: ServerSettingNames): string {
   const found = classOf(problem)
-  return found === null ? `see the result; correct ${setting} if it is another server` : texts[found]
+  return found === null
+    ? `see the result; correct ${names.setting} if it is another server`
+    : advices[found](names)
 }
 
 function classOf(problem: string): FailureClass | null {

@@ -13,7 +13,7 @@ type Port = { name: 'HTTP' | 'OPS'; listening: HttpBindAddress; path: string; an
 export async function portFindings({ http, ops }: Settings): Promise<DoctorFinding[]> {
   if (http.port === ops.port) {
     const says = `HTTP_PORT and OPS_PORT are both ${ops.port}`
-    return [fault('port ops', { says, fix: 'set OPS_PORT to another port' })]
+    return [fault('port ops', says, 'set OPS_PORT to another port')]
   }
   return Promise.all([
     portFinding({ name: 'HTTP', listening: http, path: transfersPath, answer: '{"status":"ready"}' }),
@@ -33,7 +33,7 @@ async function portFinding(port: Port): Promise<DoctorFinding> {
   const look = `ss -ltnp 'sport = :${number}'`
   if (found === 'silent') {
     const says = `${address} is in use, and did not answer within ${answerMaxMs / 1000} s: a busy depositd, or another program`
-    return warning(check, { says, fix: `find the program: ${look}` })
+    return warning(check, says, `find the program: ${look}`)
   }
   const fixes: Readonly<Record<string, string>> = {
     EADDRINUSE: `stop the program that listens there (${look}), or set ${port.name}_PORT to another port`,
@@ -42,7 +42,7 @@ async function portFinding(port: Port): Promise<DoctorFinding> {
   const taken = `another program listens on ${address}`
   const says = code === 'EADDRINUSE' ? taken : `cannot listen on ${address}: ${messageOf(error)}`
   const fix = fixes[String(code)] ?? `set ${port.name}_HOST to an address of this machine`
-  return fault(check, { says, fix })
+  return fault(check, says, fix)
 }
 
 /** Null if the port is free. */
@@ -81,26 +81,21 @@ const soonMs = 7 * 86_400_000
 export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Date): DoctorFinding[] {
   if (signing.scheme === 'none') {
     const says = 'not signed: every sender that reaches the port is accepted'
-    return [
-      warning(check, {
-        says,
-        fix: 'set webhooks.scheme; bin/depositd webhooks detect finds it from captured deliveries',
-      }),
-    ]
+    const fix = 'set webhooks.scheme; bin/depositd webhooks detect finds it from captured deliveries'
+    return [warning(check, says, fix)]
   }
   try {
     openScheme({ signing, keys }, now)
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     const fix = 'set the secret or key as the service shows it (docs/webhooks.md)'
-    return error.details.faults.map((says) => fault(check, { says, fix }))
+    return error.details.faults.map((says) => fault(check, says, fix))
   }
   const end = endOf(keys.secrets)
   if (end !== null && end.getTime() - now.getTime() < soonMs) {
     const says = `the last secret expires at ${end.toISOString()}`
-    return [
-      warning(check, { says, fix: 'add the new secret first in WEBHOOK_SECRETS before the old one expires' }),
-    ]
+    const fix = 'add the new secret first in WEBHOOK_SECRETS before the old one expires'
+    return [warning(check, says, fix)]
   }
   return [ok(check, `verified by ${signing.scheme}`)]
 }

@@ -2,8 +2,7 @@ import { realpathSync, statSync } from 'node:fs'
 import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/environment-settings.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { ProcessEnvironment } from '../context.ts'
-import type { IsMade } from './finding.ts'
-import { type DoctorFinding, ok, warning } from './finding.ts'
+import { type DoctorFinding, type IsMade, ok, warning } from './finding.ts'
 
 /**
  * Whether a third party could read the traffic or impersonate a server. Node's own verification was checked
@@ -14,22 +13,17 @@ export function connectionFinding(settings: Settings, isMade: IsMade): DoctorFin
   const open = named.filter(([, address]) => isOpen(address))
   if (open.length === 0) return ok('connections', 'all outbound connections use verified TLS')
   const shown = open.map(([name, address]) => `${name} (${new URL(address).host})`)
-  return warning('connections', {
-    says: `not encrypted, or not verified: ${[...new Set(shown)].join(', ')}`,
-    fix: 'use https://, rediss://, and sslmode=verify-full for Postgres, or a private network: docs/security.md#connections',
-  })
+  return warning(
+    'connections',
+    `not encrypted, or not verified: ${[...new Set(shown)].join(', ')}`,
+    'use https://, rediss://, and sslmode=verify-full for Postgres, or a private network: docs/security.md#connections',
+  )
 }
 
 type OutboundAddress = readonly [setting: string, address: string]
 
-function addressesOf({
-  databaseUrl,
-  queueUrl,
-  service,
-  networks,
-  tracing,
-  canary,
-}: Settings): OutboundAddress[] {
+function addressesOf(settings: Settings): OutboundAddress[] {
+  const { databaseUrl, queueUrl, service, networks, tracing, canary } = settings
   return [
     ['DATABASE_URL', databaseUrl],
     ['QUEUE_URL', queueUrl],
@@ -70,10 +64,9 @@ export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
     const url = links[target]
     return `${linkSettings[target]} ${url === null ? 'is not set' : `is ${url}, which only this machine can open`}`
   })
-  return warning('links', {
-    says: `${reasons.join('; ')}: alerts have no link to the ${left.join(', ')}`,
-    fix: `set ${left.map((target) => linkSettings[target]).join(', ')} to the address at which others open it: docs/settings.md#links`,
-  })
+  const names = left.map((target) => linkSettings[target]).join(', ')
+  const says = `${reasons.join('; ')}: alerts have no link to the ${left.join(', ')}`
+  return warning('links', says, `set ${names} to the address at which others open it: docs/settings.md#links`)
 }
 
 const secretFiles =
@@ -88,10 +81,8 @@ export function secretFinding(environment: ProcessEnvironment): DoctorFinding {
     secretFiles.test(name) && path !== undefined && isBare(path) ? [{ name, path }] : [],
   )
   if (bare.length === 0) return ok('secrets', 'other users cannot read any file with a secret')
-  return warning('secrets', {
-    says: bare.map(({ name, path }) => `${name}: ${path} can be read by other users`).join('; '),
-    fix: `chmod o= ${bare.map(({ path }) => path).join(' ')}`,
-  })
+  const says = bare.map(({ name, path }) => `${name}: ${path} can be read by other users`).join('; ')
+  return warning('secrets', says, `chmod o= ${bare.map(({ path }) => path).join(' ')}`)
 }
 
 /** False for a missing file, which is an error of the settings. */

@@ -45,15 +45,15 @@ export async function queueFindings(
       try {
         const { waiting, active } = await queue.counts()
         if (events.some(({ kind }) => kind === 'eviction_policy_unknown'))
-          return warning(check, { says: 'answers, but does not report its maxmemory-policy', fix: keepAll })
+          return warning(check, 'answers, but does not report its maxmemory-policy', keepAll)
         return ok(check, `${waiting} jobs waiting, ${active} running`)
       } finally {
         await queue.stop()
       }
     } catch (error) {
       if (!isFault(error, 'settings_bad')) throw error
-      const isEviction = lineOf(error).includes('maxmemory-policy')
-      return fault(check, { says: lineOf(error), fix: isEviction ? keepAll : queueFix(lineOf(error)) })
+      const says = lineOf(error)
+      return fault(check, says, says.includes('maxmemory-policy') ? keepAll : queueFix(says))
     }
   })
 }
@@ -62,14 +62,11 @@ export async function queueFindings(
 function schemaFinding({ schema, mayMake }: QueueSchemaLook): DoctorFinding | null {
   const says = schemaProblem(schema) ?? schemaWarning(schema)
   if (says === null) return null
-  if (schema.kind === 'unusable') return fault('queue', { says, fix: newerVersion })
-  if (schemaProblem(schema) === null) return warning('queue', { says, fix: newerVersion })
+  if (schema.kind === 'unusable') return fault('queue', says, newerVersion)
+  if (schemaProblem(schema) === null) return warning('queue', says, newerVersion)
   return mayMake
-    ? warning('queue', {
-        says,
-        fix: 'run bin/depositd migrate; a start or a running worker also migrates',
-      })
-    : fault('queue', { says, fix: 'run bin/depositd migrate with the DATABASE_URL of the owner' })
+    ? warning('queue', says, 'run bin/depositd migrate; a start or a running worker also migrates')
+    : fault('queue', says, 'run bin/depositd migrate with the DATABASE_URL of the owner')
 }
 
 const newerVersion = 'upgrade this depositd as well'
@@ -90,25 +87,25 @@ export async function serviceFindings(
     }),
     probeScope({ ...service, timeoutMs: requestMaxMs }, profile.owners.channels.create.path),
   ])
-  return [...found, { check: 'key', ...scopeFindings[scope] }]
+  return [...found, scopeFindings[scope]]
 }
 
-const scopeFindings: Record<KeyScope, Omit<DoctorFinding, 'check'>> = {
-  read: { state: 'ok', says: 'may read, not create', fix: '' },
-  write: {
-    state: 'warning',
-    says: 'may read and create',
-    fix: 'give the daemon a key of scope read; use this one only for channels create and wallets create',
-  },
-  refused: {
-    state: 'fault',
-    says: 'SERVICE_API_KEY is refused: wrong or revoked',
-    fix: 'create a key of scope read at the service, and set SERVICE_API_KEY to it',
-  },
-  unasked: {
-    state: 'warning',
-    says: 'scope unknown: the service did not answer',
-    fix: 'fix what the check service reports, and try again',
-  },
-  unknown: { state: 'ok', says: 'scope unknown: it cannot be checked without creating something', fix: '' },
+const scopeFindings: Record<KeyScope, DoctorFinding> = {
+  read: ok('key', 'may read, not create'),
+  write: warning(
+    'key',
+    'may read and create',
+    'give the daemon a key of scope read; use this one only for channels create and wallets create',
+  ),
+  refused: fault(
+    'key',
+    'SERVICE_API_KEY is refused: wrong or revoked',
+    'create a key of scope read at the service, and set SERVICE_API_KEY to it',
+  ),
+  unasked: warning(
+    'key',
+    'scope unknown: the service did not answer',
+    'fix what the check service reports, and try again',
+  ),
+  unknown: ok('key', 'scope unknown: it cannot be checked without creating something'),
 }

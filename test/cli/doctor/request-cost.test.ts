@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
-import { defaultBounds } from '../../../src/chain/options.ts'
 import type { NetworkSettings } from '../../../src/chain/types.ts'
 import { dailyCalls } from '../../../src/cli/doctor/cost.ts'
 import { assetKey } from '../../../src/core/asset.ts'
@@ -47,7 +46,7 @@ async function measure(addresses: number, native: boolean) {
   }
   await node.stop()
   const daily = Math.round((calls * 86_400) / measuredSeconds)
-  return { daily, expected: dailyCalls({ settings, addresses, scanSeconds, bounds: defaultBounds }) }
+  return { daily, expected: dailyCalls(settings, addresses, scanSeconds) }
 }
 
 const cases = [10, 1000, 10_000].flatMap((addresses) => [
