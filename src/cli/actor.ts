@@ -5,7 +5,7 @@ import { badValue, textOf, wrongUse } from './options.ts'
 /** The name is not authenticated. */
 export type Actor = { name: string; from: 'given' | 'system' }
 
-export function actorOf({ by }: { by?: string }): Actor {
+export function actorOf(by: string | undefined): Actor {
   if (by === undefined) return { name: userInfo().username, from: 'system' }
   return { name: nameOf('--by', by), from: 'given' }
 }

@@ -1,6 +1,7 @@
 import { Argument, type Command, type Option } from 'commander'
 import type { ProgramContext } from './context.ts'
 import { choiceOf } from './options.ts'
+import { shellWord } from './print.ts'
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript }
 type Shell = keyof typeof scripts
@@ -53,14 +54,10 @@ function valuesOf(levels: readonly CommandLevel[]): { after: string; values: rea
   )
 }
 
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`
-}
-
 function pathPattern(levels: readonly CommandLevel[]): string {
   return levels
     .slice(1)
-    .map(({ path }) => quoted(path))
+    .map(({ path }) => shellWord(path))
     .join('|')
 }
 
@@ -79,9 +76,9 @@ _depositd() {
   done
   case "$path $previous" in
 ${valuesOf(levels)
-  .map(({ after, values }) => `    ${quoted(after)}) words=${quoted(values.join(' '))} ;;\n`)
+  .map(({ after, values }) => `    ${shellWord(after)}) words=${shellWord(values.join(' '))} ;;\n`)
   .join('')}    *) case "$path" in
-${levels.map((level) => `      ${quoted(level.path)}) words=${quoted(words(level))} ;;\n`).join('')}    esac ;;
+${levels.map((level) => `      ${shellWord(level.path)}) words=${shellWord(words(level))} ;;\n`).join('')}    esac ;;
   esac
   COMPREPLY=($(compgen -W "$words" -- "$current"))
 }
@@ -110,12 +107,12 @@ _depositd() {
 ${valuesOf(levels)
   .map(({ after, values }) =>
     values.length === 0
-      ? `    ${quoted(after)}) _files; return ;;\n`
-      : `    ${quoted(after)}) compadd -- ${values.join(' ')}; return ;;\n`,
+      ? `    ${shellWord(after)}) _files; return ;;\n`
+      : `    ${shellWord(after)}) compadd -- ${values.join(' ')}; return ;;\n`,
   )
   .join('')}  esac
   case "$place" in
-${levels.map((level) => `    ${quoted(level.path)}) items=(${items(level)}) ;;\n`).join('')}  esac
+${levels.map((level) => `    ${shellWord(level.path)}) items=(${items(level)}) ;;\n`).join('')}  esac
   _describe -o depositd items || _files
 }
 compdef _depositd depositd
@@ -123,7 +120,7 @@ compdef _depositd depositd
 }
 
 function zshItem(name: string, description: string): string {
-  return quoted(`${name}:${description}`)
+  return shellWord(`${name}:${description}`)
 }
 
 function fishScript(levels: readonly CommandLevel[]): string {

@@ -30,7 +30,7 @@ export const longQueryMs = 3_600_000
 
 /** If the environment names no database, adds the settings that embedded mode left in this folder. */
 export function attachedEnvironment({ environment }: Context): ProcessEnvironment {
-  if (namesDatabase(environment)) return environment
+  if (isSet(environment, 'DATABASE_URL')) return environment
   const embedded = readSettings(embeddedFolder)
   if (embedded === null) {
     throw new Fault('settings_bad', {
@@ -40,8 +40,9 @@ export function attachedEnvironment({ environment }: Context): ProcessEnvironmen
   return { ...environment, ...embedded }
 }
 
-function namesDatabase(environment: ProcessEnvironment): boolean {
-  return environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined
+/** Itself, or by a file. */
+export function isSet(environment: ProcessEnvironment, name: string): boolean {
+  return environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
 }
 
 /** Embedded mode does not read the settings file; null if the environment names none. */
@@ -51,7 +52,7 @@ export function unreadFile({ DEPOSITD_CONFIG: file }: ProcessEnvironment): strin
 }
 
 export function attachedSettings(context: Context): Settings {
-  const unread = namesDatabase(context.environment) ? null : unreadFile(context.environment)
+  const unread = isSet(context.environment, 'DATABASE_URL') ? null : unreadFile(context.environment)
   if (unread !== null) context.stderr.write(`depositd: ${unread}\n`)
   return parseSettings(attachedEnvironment(context), (path) => readFileSync(path, 'utf8'))
 }
@@ -85,9 +86,8 @@ function explainFailure(error: unknown, url: string): never {
   if (code === readOnlyTransaction) throw standbyFault(url, error)
   if (isDenied(error)) {
     const login = decodeURIComponent(new URL(url).username)
-    const problem = `DATABASE_URL: ${message}; ${login} lacks the right`
-    const fix = "use the daemon's DATABASE_URL"
-    throw new Fault('settings_bad', { faults: [problem], fix }, { cause: error })
+    const faults = [`DATABASE_URL: ${message}; ${login} lacks the right`]
+    throw new Fault('settings_bad', { faults, fix: "use the daemon's DATABASE_URL" }, { cause: error })
   }
   if (schemaLacks.test(code)) {
     const problem = `${message}: it does not exist yet, or has another version`
@@ -95,11 +95,8 @@ function explainFailure(error: unknown, url: string): never {
     throw new Fault('remote_failed', { what: 'the schema of the database', problem, fix }, { cause: error })
   }
   if (!isUnreachable(error)) throw error
-  throw new Fault(
-    'remote_failed',
-    { what: 'the connection to the database was lost', problem: message, fix: 'try again' },
-    { cause: error },
-  )
+  const what = 'the connection to the database was lost'
+  throw new Fault('remote_failed', { what, problem: message, fix: 'try again' }, { cause: error })
 }
 
 function codeOf(error: unknown): string {
@@ -109,14 +106,11 @@ function codeOf(error: unknown): string {
 /** @throws Fault with the fix, if the database does not answer */
 export function explainUnreachable(error: unknown): never {
   if (error instanceof Fault) throw error
+  const problem = messageOf(error)
   if (loginRefused.test(codeOf(error))) {
-    const [fault, fix] = [`DATABASE_URL: ${messageOf(error)}`, 'correct its user, password and database']
-    throw new Fault('settings_bad', { faults: [fault], fix }, { cause: error })
+    const fix = 'correct its user, password and database'
+    throw new Fault('settings_bad', { faults: [`DATABASE_URL: ${problem}`], fix }, { cause: error })
   }
   const fix = 'run "bin/depositd start" in this folder, or correct DATABASE_URL'
-  throw new Fault(
-    'remote_failed',
-    { what: 'reaching the database', problem: messageOf(error), fix },
-    { cause: error },
-  )
+  throw new Fault('remote_failed', { what: 'reaching the database', problem, fix }, { cause: error })
 }

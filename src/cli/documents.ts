@@ -67,29 +67,21 @@ function standingDocument(
 }
 
 /** With the names of the accounting views and months like 2026-01. */
-export function journalDocument(journal: BookedJournal | JournalPreview, assets: AssetNames): object {
+export function journalDocument(journal: BookedJournal | JournalPreview, assets: AssetNames) {
   const { key, eventAt, period } = journal
   return {
-    ...('id' in journal ? { id: journal.id, kind: journal.kind } : {}),
-    posting_key: key,
-    event_at: eventAt,
-    period: period.slice(0, 7),
-    belongs_to: eventAt.toISOString().slice(0, 7),
     ...('id' in journal ? bookedPart(journal) : {}),
+    postingKey: key,
+    eventAt,
+    period: period.slice(0, 7),
+    belongsTo: eventAt.toISOString().slice(0, 7),
     transfers: journal.transfers.map((transfer) => transferDocument(transfer, assets)),
   }
 }
 
-function bookedPart({ recordedAt, depositId, reverses, reversedBy, byHand }: BookedJournal): object {
-  return {
-    recorded_at: recordedAt,
-    deposit_id: depositId,
-    reverses,
-    reversed_by: reversedBy,
-    reason: byHand?.reason ?? null,
-    made_by: byHand?.by ?? null,
-    approved_by: byHand?.approvedBy ?? null,
-  }
+function bookedPart({ id, kind, recordedAt, depositId, reverses, reversedBy, byHand }: BookedJournal) {
+  const { reason = null, by: madeBy = null, approvedBy = null } = byHand ?? {}
+  return { id, kind, recordedAt, depositId, reverses, reversedBy, reason, madeBy, approvedBy }
 }
 
 export function transferDocument({ debit, credit, asset, amount }: LedgerTransfer, assets: AssetNames) {

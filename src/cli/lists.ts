@@ -3,7 +3,7 @@ import type { Fault } from '../core/errors.ts'
 import type { TableColumn } from '../presentation/text.ts'
 import type { Context } from './context.ts'
 import { badValue, ranged } from './options.ts'
-import { print, table } from './print.ts'
+import { print, shellWord, table } from './print.ts'
 
 const limitMax = 100_000
 
@@ -108,15 +108,11 @@ export function printList<Row>(
 /** Gives the command for the next page; empty on the last page. */
 export function goOnLine({ arguments: words }: Context, { items, next }: ListPage<unknown>): string {
   if (next === null) return ''
-  return `Showing ${items.length}; more follow: bin/depositd ${[...withoutAfter(words), '--after', next].map(quoted).join(' ')}\n`
+  return `Showing ${items.length}; more follow: bin/depositd ${[...withoutAfter(words), '--after', next].map(shellWord).join(' ')}\n`
 }
 
 function withoutAfter(words: readonly string[]): string[] {
   return words.filter(
     (word, index) => word !== '--after' && words[index - 1] !== '--after' && !word.startsWith('--after='),
   )
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -6,11 +6,8 @@ import type { News } from './print.ts'
 
 type Implementation = (context: Context, ...words: never[]) => Promise<News | void> | void
 
-/** The action of a command: imports its implementation, and calls it with `first`, its arguments and its options. */
-export type Act = (
-  load: () => Promise<Implementation>,
-  ...first: readonly unknown[]
-) => (...words: readonly unknown[]) => Promise<void>
+/** The action of a command: imports its implementation, and calls it with its arguments and its options. */
+export type Act = (load: () => Promise<Implementation>) => (...words: readonly unknown[]) => Promise<void>
 
 /** A command that prints a document with `--json`. */
 export function subcommand(group: Command, words: string, description: string): Command {
@@ -42,17 +39,22 @@ export function badValue(name: string, text: string, fix: string): Fault<'usage_
 
 type NumberRange = { min: number; max: number }
 
-/** Its help states the range that its parser accepts. */
-export function ranged(flags: string, description: string, range: NumberRange): Option {
-  const option = new Option(flags, `${description}: ${range.min} to ${range.max}`)
-  return option.argParser((text) => wholeNumber(option.name(), text, range))
+function parsedOption(
+  flags: string,
+  description: string,
+  parse: (name: string, text: string) => unknown,
+): Option {
+  const option = new Option(flags, description)
+  return option.argParser((text: string) => parse(`--${option.name()}`, text))
 }
 
-/** @throws Fault `usage_bad` */
-function wholeNumber(name: string, text: string, { min, max }: NumberRange): number {
-  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-  if (number >= min && number <= max) return number
-  throw badValue(`--${name}`, text, `give a whole number from ${min} to ${max}`)
+/** Its help states the range that its parser accepts. */
+export function ranged(flags: string, description: string, { min, max }: NumberRange): Option {
+  return parsedOption(flags, `${description}: ${min} to ${max}`, (name, text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
+    if (number >= min && number <= max) return number
+    throw badValue(name, text, `give a whole number from ${min} to ${max}`)
+  })
 }
 
 /** Other words are refused before the command runs. */
@@ -116,20 +118,17 @@ function parseSpan(text: string): number | null {
 
 /** How long, like `24h`; its value is in milliseconds. */
 export function spanOption(flags: string, description: string): Option {
-  const option = new Option(flags, description)
-  return option.argParser((text) => {
+  return parsedOption(flags, description, (name, text) => {
     const span = parseSpan(text)
     if (span !== null) return span
-    throw badValue(`--${option.name()}`, text, 'give how long, like 30m, 24h or 7d')
+    throw badValue(name, text, 'give how long, like 30m, 24h or 7d')
   })
 }
 
 export const timeForms = 'give a day or a time, like 2026-11-20 or 2026-11-20T08:00:00Z'
 
-/** A day or a time. */
 export function timeOption(flags: string, description: string): Option {
-  const option = new Option(flags, description)
-  return option.argParser((text) => timeOf(`--${option.name()}`, text))
+  return parsedOption(flags, description, (name, text) => timeOf(name, text))
 }
 
 /**

@@ -22,11 +22,7 @@ type Count = { what: string; before: string; after: string; count: number }
 export async function reconcileCommand(context: Context, options: ReconcileOptions): Promise<News> {
   const { limit } = options
   const settings = attachedSettings(context)
-  const trial = {
-    current: rulesOf(settings),
-    proposed: readProposed(options.policy, settings),
-    now: new Date(),
-  }
+  const rules = { current: rulesOf(settings), proposed: readProposed(options.policy, settings) }
   const report = reportProgress(context)
   const found = { groups: 0, deposits: 0, changed: 0 }
   const counts = new Map<string, Count>()
@@ -34,7 +30,7 @@ export async function reconcileCommand(context: Context, options: ReconcileOptio
   const assets = await withDatabase(
     context,
     async (db) => {
-      await tryRules(db, trial, ({ groups, deposits, of, changes }) => {
+      await tryRules(db, { ...rules, now: new Date() }, ({ groups, deposits, of, changes }) => {
         found.groups += groups
         found.deposits += deposits
         found.changed += changes.length
@@ -88,13 +84,7 @@ function lost<Item>(from: readonly Item[], to: readonly Item[]): Item[] {
   return from.filter((one) => !to.includes(one))
 }
 
-type ReconcileReport = {
-  groups: number
-  deposits: number
-  changed: number
-  summary: Count[]
-  shown: VerdictChange[]
-}
+type ReconcileReport = { deposits: number; changed: number; summary: Count[]; shown: VerdictChange[] }
 
 function reconcileText({ deposits, changed, summary, shown }: ReconcileReport): string {
   if (changed === 0) return `nothing would change: ${deposits} deposits decided with both policies\n`

@@ -45,6 +45,11 @@ function snakeCase(name: string): string {
     : name
 }
 
+/** Quoted if a shell would not take it as one word. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`
+}
+
 /** On a terminal, overwrites one line. */
 export function reportProgress({ stderr }: Context): (line: string) => void {
   const isTerminal = 'isTTY' in stderr && stderr.isTTY === true

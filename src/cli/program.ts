@@ -29,12 +29,11 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
       writeErr: (text) => void (wantsJson(context) || context.stderr.write(text)),
     })
   const act: Act =
-    (load, ...first) =>
+    (load) =>
     async (...words) => {
-      const command = words.at(-1) as Command
+      const { json = false } = words.at(-2) as { json?: boolean }
       const run = await load()
-      const given = [...first, ...words.slice(0, -1)] as never[]
-      report(await run({ ...context, json: command.opts<{ json?: boolean }>().json === true }, ...given))
+      report(await run({ ...context, json }, ...(words.slice(0, -1) as never[])))
     }
   describeDaemon(program, act)
   describeService(program, act)

@@ -1,7 +1,6 @@
 import { loadServiceProfile } from '../app/service-profile.ts'
-import type { Rules } from '../core/decide.ts'
-import { rulesOf } from '../core/decide.ts'
-import { Fault, isFault } from '../core/errors.ts'
+import { type Rules, rulesOf } from '../core/decide.ts'
+import { isFault } from '../core/errors.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
 import { pinnedNetworks } from '../store/assets.ts'
@@ -19,13 +18,6 @@ export function knownRules(context: Context): RulesOrProblem {
     if (!isFault(error, 'settings_bad')) throw error
     return { problem: error.details.faults.join('; ') }
   }
-}
-
-/** @throws Fault `settings_bad` */
-export function requiredRules(context: Context): Rules {
-  const known = knownRules(context)
-  if ('rules' in known) return known.rules
-  throw new Fault('settings_bad', { faults: [`this command needs all settings: ${known.problem}`] })
 }
 
 export function withRules<Result>(

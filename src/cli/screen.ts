@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../core/errors.ts'
+import { depositColumns } from '../presentation/deposit.ts'
 import { mismatchSentence } from '../presentation/mismatch-sentence.ts'
 import type { StartedPart } from '../sandbox/chains.ts'
-import { type DepositLine, listDeposits } from '../store/books/show-deposits.ts'
+import { listDeposits } from '../store/books/show-deposits.ts'
 import type { Database } from '../store/database.ts'
 import { type Summary, summarise } from '../store/gauges.ts'
 import { listMismatches } from '../store/mismatches/show-mismatches.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Context } from './context.ts'
-import { duration, type TableColumn, table } from './print.ts'
+import { duration, table } from './print.ts'
 
 const onTerminalEveryMs = 1000
 const elsewhereEveryMs = 10_000
@@ -16,19 +17,8 @@ const depositsShown = 8
 /** Seen before the screen says how to connect a service. */
 const depositsBeforeHint = 10
 
-type ReadyScreen = { trafficSeconds: number; consoleUrl: string; logFile: string }
-
-/** A line per component as it comes up, then the current deposits. */
-export type Screen = {
-  say: (line: string) => void
-  part: (part: StartedPart) => void
-  ready: (ready: ReadyScreen) => void
-  /** In place on a terminal, as lines elsewhere. */
-  watch: (db: Database<Tables>) => void
-  stop: () => void
-}
-
-export function createScreen(stdout: Context['stdout']): Screen {
+/** A line per component as it comes up, then the current deposits: in place on a terminal, as lines elsewhere. */
+export function createScreen(stdout: Context['stdout']) {
   const stopping = new AbortController()
   /** Lines above the cursor that the next output replaces. */
   let drawn = 0
@@ -44,11 +34,8 @@ export function createScreen(stdout: Context['stdout']): Screen {
   }
   return {
     say,
-    part: (part) => say(partLine(part)),
-    ready: (ready) => say(readyText(ready)),
-    watch(db) {
-      const isTerminal = stdout.isTTY === true
-      void showDeposits({ db, say, draw: isTerminal ? draw : null }, stopping.signal)
+    watch(db: Database<Tables>) {
+      void showDeposits({ db, say, draw: stdout.isTTY === true ? draw : null }, stopping.signal)
     },
     stop() {
       stopping.abort()
@@ -63,7 +50,7 @@ export function partLine({ part, address, milliseconds }: StartedPart): string {
   return `  ${part.padEnd(10)} ${address.padEnd(48)} ${took.padStart(6)}`.trimEnd()
 }
 
-function readyText({ trafficSeconds, consoleUrl, logFile }: ReadyScreen): string {
+export function readyText(trafficSeconds: number, consoleUrl: string, logFile: string): string {
   return `
 Everything runs. Test customers pay every ${trafficSeconds} s, later less often, on the local chains.
 Open the console at ${consoleUrl}, or type in another terminal, in this folder:
@@ -96,7 +83,7 @@ async function showDeposits({ db, say, draw }: Display, stopping: AbortSignal): 
       if (stopping.aborted) return
       if (notice !== null) say(`\n${notice}\n`)
       const status = statusOf(summary)
-      if (draw !== null) draw([...tableLines(deposits), ...status])
+      if (draw !== null) draw([...table(deposits, depositColumns).split('\n'), ...status])
       else if (status.join() !== lastStatus) say(status.join(' | '))
       lastStatus = status.join()
     } catch (error) {
@@ -113,23 +100,6 @@ function statusOf({ states, oldestOpenSeconds, mismatches, isBalanced }: Summary
   const oldest = oldestOpenSeconds === 0 ? '' : ` (oldest open ${duration(oldestOpenSeconds)})`
   const books = `books ${isBalanced ? 'balanced' : 'NOT BALANCED'}`
   return [`deposits: ${deposits}${oldest}`, `mismatches: ${wrong}`, books]
-}
-
-function tableLines(deposits: readonly DepositLine[]): string[] {
-  if (deposits.length === 0) return []
-  const now = Date.now()
-  const age = ({ deposited_at: at }: DepositLine) =>
-    at === null ? '' : duration(Math.max(0, (now - at.getTime()) / 1000))
-  const columns: TableColumn<DepositLine>[] = [
-    { title: 'DEPOSIT', value: ({ id }) => id, align: 'right' },
-    { title: 'STATE', value: ({ state }) => state },
-    { title: 'AMOUNT', value: ({ amount }) => amount.replace(/\.?0+$/, ''), align: 'right' },
-    { title: 'ASSET', value: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
-    { title: 'FOR', value: ({ owner }) => owner },
-    { title: 'AGE', value: age, align: 'right' },
-    { title: 'MISMATCHES', value: ({ mismatches }) => mismatches },
-  ]
-  return [...table(deposits, columns).trimEnd().split('\n'), '']
 }
 
 /** Each notice is shown once; null if none is due. */

@@ -15,6 +15,7 @@ import {
   type Context,
   embeddedFolder,
   explainUnreachable,
+  isSet,
   unreadFile,
 } from './context.ts'
 import { choiceOf } from './options.ts'
@@ -32,10 +33,6 @@ export async function start(context: Context, options: StartDaemonOptions): Prom
   const isAlone = isSet(environment, 'SERVICE_URL')
   if (!isAlone) refuseHalfSet(environment)
   await (isAlone ? startAlone(context, roles) : startEverything(context, options.traffic))
-}
-
-function isSet(environment: Context['environment'], name: string): boolean {
-  return environment[name] !== undefined || environment[`${name}_FILE`] !== undefined
 }
 
 /** Embedded mode would silently ignore a named database or node. */
@@ -58,15 +55,15 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const { log } = hiding
   const daemon = await startDaemon(settings, { roles, version, ...hiding })
   process.on('SIGHUP', daemon.reloadWebhooks)
+  const signalled = untilSignal(['SIGINT', 'SIGTERM'])
   logEvent(log, 'daemon_started', { webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version })
-  const signal = await untilSignal(['SIGINT', 'SIGTERM'])
-  logEvent(log, 'daemon_stopping', { signal })
+  logEvent(log, 'daemon_stopping', { signal: await signalled })
   await daemon.stop()
   logEvent(log, 'daemon_stopped')
 }
 
 async function startEverything(context: Context, trafficSeconds: number): Promise<void> {
-  const { createScreen } = await import('./screen.ts')
+  const { createScreen, partLine, readyText } = await import('./screen.ts')
   const screen = createScreen(context.stdout)
   const logFile = join(embeddedFolder, 'depositd.log')
   const level = readFrom(context.environment, readLogLevel)
@@ -82,12 +79,12 @@ async function startEverything(context: Context, trafficSeconds: number): Promis
     environment: context.environment,
     log: createLog({ level, file: logFile, hidden }),
     hidden,
-    onPart: screen.part,
+    onPart: (part) => screen.say(partLine(part)),
     trafficEveryMs: trafficSeconds * 1000,
   })
   void signalled.then(() => screen.stop())
   const running = await starting
-  screen.ready({ trafficSeconds, consoleUrl: `${running.daemon.opsUrl}/`, logFile })
+  screen.say(readyText(trafficSeconds, `${running.daemon.opsUrl}/`, logFile))
   screen.watch(running.db)
   await signalled
   await running.stop().catch((error: unknown) => screen.say(`while stopping: ${messageOf(error)}`))

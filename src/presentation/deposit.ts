@@ -123,9 +123,8 @@ export const transferColumns: readonly TableColumn<TransferLine>[] = [
   { title: 'ASSET', value: ({ asset_symbol: symbol, network }) => `${symbol} on ${network}` },
 ]
 
-/** A claim is off if it differs from the proof. */
 export function claimCellText(cell: Cell): string {
-  return cell === 'differs' ? 'differs' : cell.replaceAll('_', ' ')
+  return cell.replaceAll('_', ' ')
 }
 
 /** A final transfer is the proof. The chain is off only if the transfer went to another address than approved. */

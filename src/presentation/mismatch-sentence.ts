@@ -156,15 +156,18 @@ function searched(said: SentenceHelpers): string {
 }
 
 function generic({ detail, word }: SentenceHelpers): string {
-  return Object.keys(detail)
-    .map((name) => `${name} ${word(name)}`)
-    .join(', ')
+  const names = Object.keys(detail)
+  return names.map((name) => `${name} ${word(name)}`).join(', ')
 }
 
 function statuses({ word, has }: SentenceHelpers): string {
   return has('source')
     ? `The ${sourceNames[word('source') as 'api'] ?? word('source')} reported ${word('reported')}, and now reports ${word('now')}`
     : `The webhook reports ${word('webhook')}, the API reports ${word('api')}`
+}
+
+function unreadable({ word }: SentenceHelpers): string {
+  return `${word('source')}: ${word('path')}: ${word('problem')}`
 }
 
 const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string>> = {
@@ -223,9 +226,9 @@ const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string
   unsupported_token: ({ amount, asset, word }) =>
     `Paid ${amount('amount')}; ${asset('asset')} is not accepted by ${word('policy')}`,
   record_disappeared: generic,
-  unknown_event: ({ word }) => `${word('source')}: ${word('path')}: ${word('problem')}`,
-  unknown_status: ({ word }) => `${word('source')}: ${word('path')}: ${word('problem')}`,
-  schema_drift: ({ word }) => `${word('source')}: ${word('path')}: ${word('problem')}`,
+  unknown_event: unreadable,
+  unknown_status: unreadable,
+  schema_drift: unreadable,
   ledger_imbalance: ({ has, amount, word }) =>
     [
       ...(has('sum') ? [`The accounts sum to ${amount('sum')}`] : []),

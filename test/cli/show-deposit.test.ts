@@ -239,5 +239,5 @@ test.each([
 test('a deposit as of a time is judged by the current settings, and needs all of them', async () => {
   const { status, err } = await runCommand('deposits show 1 --as-of 2026-01-01', { DATABASE_URL: books.url })
   expect(status).toBe(2)
-  expect(err).toContain('this command needs all settings')
+  expect(err).toContain('SERVICE_API_KEY is missing')
 })

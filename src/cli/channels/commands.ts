@@ -26,9 +26,11 @@ function describeBook(group: Command, act: Act, kind: Owner['kind']): void {
   listed(group.command('list'), 100, 'addresses')
     .description('list the address book')
     .option('--remote', "list the service's own records, and compare them with the address book")
-    .action(act(async () => (await import('./owners.ts')).listOwnersCommand, kind))
+    .setOptionValue('kind', kind)
+    .action(act(async () => (await import('./owners.ts')).listOwnersCommand))
   const what = 'import existing ones into the address book, from a .csv or .json file: all of them or none'
   subcommand(group, 'import <file>', what)
     .option('--dry-run', 'check everything and store nothing')
-    .action(act(async () => (await import('./owners.ts')).importOwnersCommand, kind))
+    .setOptionValue('kind', kind)
+    .action(act(async () => (await import('./owners.ts')).importOwnersCommand))
 }

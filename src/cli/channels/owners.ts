@@ -43,8 +43,7 @@ const paging: ListKeyset<OwnerBookLine> = {
 
 export async function listOwnersCommand(
   context: Context,
-  kind: Owner['kind'],
-  { remote, ...options }: ListOptions & { remote?: boolean },
+  { kind, remote, ...options }: ListOptions & { kind: Owner['kind']; remote?: boolean },
 ): Promise<void> {
   const page =
     remote === true
@@ -111,11 +110,11 @@ function printEntry(context: Context, { owner, deposits, forward }: OwnerEntry):
   print(context, { owner, deposits, forward }, text)
 }
 
-/** Its parameters: the kind, the file, the options. */
-type ImportRequest = readonly [kind: Owner['kind'], file: string, options: { dryRun?: boolean }]
-
-export async function importOwnersCommand(context: Context, ...request: ImportRequest): Promise<void> {
-  const [kind, file, { dryRun: isDryRun = false }] = request
+export async function importOwnersCommand(
+  context: Context,
+  file: string,
+  { kind, dryRun: isDryRun = false }: { kind: Owner['kind']; dryRun?: boolean },
+): Promise<void> {
   const format = formatOf(file)
   const { networks } = attachedSettings(context)
   const { rows, faults } = readOwnersFile(readTextFile(file, file), { format, kind })

@@ -38,7 +38,8 @@ function describeMatches(deposits: Command, act: Act): void {
     decisionCommand(deposits, `${name} <deposit>`, description)
       .requiredOption('--transfer <reference>', 'the chain transfer: network/transaction/index')
       .addOption(choice('--role <role>', role, ['deposit', 'recipient']))
-      .action(act(async () => (await import('../mismatches/case-work.ts')).matchCommand, kind))
+      .setOptionValue('kind', kind)
+      .action(act(async () => (await import('../mismatches/case-work.ts')).matchCommand))
 }
 
 function describeEvidence(program: Command, act: Act): void {

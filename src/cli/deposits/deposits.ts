@@ -84,14 +84,14 @@ function textOf({ explanation, ...shown }: DepositWithExplanation): string {
     factsText(depositFacts(shown), 10),
     '\n',
     indent(matrixTable(matrix)),
-    section('mismatches', mismatches.length === 0 ? 'none\n' : mismatches.map(mismatchText).join('')),
-    section('why', explanationText(explanation, shown.assets)),
-    section('evidence', table(evidence, evidenceColumns)),
-    section('journals', journals.length === 0 ? 'none\n' : journals.map(journalText).join('')),
+    section('mismatches', mismatches.map(mismatchText)),
+    section('why', explanationTexts(explanation, shown.assets)),
+    section('evidence', [table(evidence, evidenceColumns)]),
+    section('journals', journals.map(journalText)),
   ].join('')
 }
 
-export async function explainShown(
+async function explainShown(
   db: Database<Tables>,
   shown: { id: bigint; groupId: bigint },
   known: RulesOrProblem,
@@ -100,10 +100,10 @@ export async function explainShown(
   return explainDeposit(db, shown, known.rules)
 }
 
-export function explanationText(explanation: Explanation, assets: AssetLabels): string {
+function explanationTexts(explanation: Explanation, assets: AssetLabels): string[] {
   return 'problem' in explanation
-    ? `not available: ${explanation.problem}\n`
-    : explanation.reasons.map((reason) => reasonText(reason, assets)).join('')
+    ? [`not available: ${explanation.problem}\n`]
+    : explanation.reasons.map((reason) => reasonText(reason, assets))
 }
 
 const proposalPaging: ListKeyset<ProposalLine> = { list: 'proposals', keyOf: ({ id }) => [id] }
@@ -147,8 +147,8 @@ export function factsText(facts: readonly Fact[], width: number): string {
     .join('')
 }
 
-export function section(title: string, text: string): string {
-  return `\n  ${title}\n${indent(indent(text))}`
+export function section(title: string, texts: readonly string[]): string {
+  return `\n  ${title}\n${indent(indent(texts.join('') || 'none\n'))}`
 }
 
 export function indent(text: string): string {

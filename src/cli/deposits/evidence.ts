@@ -1,19 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { loadServiceProfile } from '../../app/service-profile.ts'
-import { EnvironmentReader } from '../../config/environment.ts'
-import type { Settings } from '../../config/settings.ts'
+import { readFrom } from '../../config/environment.ts'
 import { parseSecrets } from '../../config/webhook-settings.ts'
 import { toTxId } from '../../core/asset.ts'
 import { decide } from '../../core/decide.ts'
-import { Fault } from '../../core/errors.ts'
 import { makeBundle, refuseSecrets } from '../../evidence/make-bundle.ts'
 import { type BundleCheck, verifyBundle, verifySignatures } from '../../evidence/verify-bundle.ts'
 import { type Nodes, verifyChains } from '../../evidence/verify-chain.ts'
 import { pinnedNetworks } from '../../store/assets.ts'
 import { loadEvidence } from '../../store/books/load-evidence.ts'
 import { showDeposits } from '../../store/books/show-deposits.ts'
-import type { Database } from '../../store/database.ts'
-import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { readTextFile, writeOut } from '../files.ts'
 import { choiceOf, noDeposit, onlyOne, wrongUse } from '../options.ts'
@@ -31,7 +27,12 @@ export async function makeEvidenceCommand(
   const profileText = readFileSync(settings.service.profilePath, 'utf8')
   const made = await withDatabase(context, async (db) => {
     const { id: depositId, groupId } = onlyOne(id, await showDeposits(db, toTxId(id)))
-    return makeOne(db, { depositId, groupId, settings, profileText })
+    const evidence = await loadEvidence(db, groupId)
+    if (evidence === null) throw noDeposit(id)
+    const at = new Date()
+    const decision = decide(evidence.group, settings, at)
+    const pinned = { ...settings, networks: await pinnedNetworks(db, settings.networks) }
+    return makeBundle({ depositId, evidence, decision, settings: pinned, profileText, at, version })
   })
   refuseSecrets(made.text, settings)
   writeOut(out, made.text)
@@ -40,18 +41,6 @@ export async function makeEvidenceCommand(
   const text = `${out}: SHA-256 of the file ${made.sha256}\n${failed.length === 0 ? '' : checksText(failed)}`
   print(context, { file: out, sha256: made.sha256, checks }, text)
   return failed.length === 0 ? 'good' : 'bad'
-}
-
-type BundleRequest = { depositId: bigint; groupId: bigint; settings: Settings; profileText: string }
-
-async function makeOne(db: Database<Tables>, { depositId, groupId, settings, profileText }: BundleRequest) {
-  const evidence = await loadEvidence(db, groupId)
-  if (evidence === null) throw noDeposit(depositId.toString())
-  const at = new Date()
-  const decision = decide(evidence.group, settings, at)
-  const networks = await pinnedNetworks(db, settings.networks)
-  const pinned = { ...settings, networks }
-  return makeBundle({ depositId, evidence, decision, settings: pinned, profileText, at, version })
 }
 
 type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string }
@@ -87,9 +76,9 @@ function checksText(checks: readonly BundleCheck[]): string {
 }
 
 function keysOf({ environment }: Context, { publicKeys }: VerifyEvidenceOptions) {
-  const reader = new EnvironmentReader(environment)
-  const secrets = parseSecrets(reader.optional('WEBHOOK_SECRETS') ?? '', reader.faults)
-  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: reader.faults })
+  const secrets = readFrom(environment, (reader) =>
+    parseSecrets(reader.optional('WEBHOOK_SECRETS') ?? '', reader.faults),
+  )
   return { secrets, publicKeys: publicKeys === undefined ? null : readTextFile('--public-keys', publicKeys) }
 }
 

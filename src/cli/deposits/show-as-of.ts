@@ -1,8 +1,7 @@
 import { toTxId } from '../../core/asset.ts'
-import { type DecidedDeposit, decide, type LegFacts, type Rules } from '../../core/decide.ts'
+import { type DecidedDeposit, decide, type LegFacts, type Rules, rulesOf } from '../../core/decide.ts'
 import { decideAsOf, isSameDeposit } from '../../core/explaining/decide-as-of.ts'
 import { explainAll } from '../../core/explaining/explain.ts'
-import { type VerdictReason } from '../../core/explaining/verdict-reason.ts'
 import { formatAmount } from '../../core/money.ts'
 import { mismatchText } from '../../presentation/deposit.ts'
 import { reasonDocument, reasonText } from '../../presentation/reasons.ts'
@@ -12,23 +11,11 @@ import { type DepositReport, showDeposits } from '../../store/books/show-deposit
 import type { Database } from '../../store/database.ts'
 import { mismatchesAt } from '../../store/mismatches/show-mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type Context, withDatabase } from '../context.ts'
+import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { legDocument, mismatchDocument, transferDocument, verdictDocument } from '../documents.ts'
 import { noDeposit, onlyOne } from '../options.ts'
 import { print, printable } from '../print.ts'
-import { requiredRules } from '../rules.ts'
 import { indent, journalText, matrixTable, section, showCurrentDeposit } from './deposits.ts'
-
-/** Several deposits if they were merged later. */
-type DepositAsOf = {
-  deposit: bigint
-  asOf: Date
-  knownSince: Date | null
-  deposits: (Pick<DecidedDeposit, 'id' | 'verdict' | 'payment' | 'delivery'> & { reasons: VerdictReason[] })[]
-  mismatches: DepositReport['mismatches']
-  journals: ReturnType<typeof journalsAt>
-  evidence: Pick<GroupEvidence['rows'][number], 'inboxId' | 'source' | 'storedAt' | 'receivedAt'>[]
-}
 
 export async function showDepositCommand(
   context: Context,
@@ -36,7 +23,7 @@ export async function showDepositCommand(
   { asOf: at }: { asOf?: Date },
 ): Promise<void> {
   if (at === undefined) return showCurrentDeposit(context, id)
-  const rules = requiredRules(context)
+  const rules = rulesOf(attachedSettings(context))
   const reports = await withDatabase(context, async (db) => {
     const found = await showDeposits(db, toTxId(id))
     if (found.length === 0) throw noDeposit(id)
@@ -51,11 +38,12 @@ export async function showDepositCommand(
 
 type AsOfQuery = { rules: Rules; at: Date; names: AssetNames }
 
+/** Several deposits if they were merged later. */
 async function depositAsOf(
   db: Database<Tables>,
   { id, groupId }: DepositReport,
   { rules, at, names }: AsOfQuery,
-): Promise<DepositAsOf> {
+) {
   const evidence = await loadEvidence(db, groupId)
   const now = evidence && decide(evidence.group, rules, at).deposits.find((one) => one.id === id)
   if (!evidence || !now) throw noDeposit(id.toString())
@@ -133,7 +121,7 @@ function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<AsO
     }))
 }
 
-type NamedReport = { report: DepositAsOf; names: AssetNames }
+type NamedReport = { report: Awaited<ReturnType<typeof depositAsOf>>; names: AssetNames }
 
 function documentOf({ report, names }: NamedReport): object {
   const assets = Object.fromEntries(names)
@@ -162,19 +150,16 @@ function textOf({ report, names }: NamedReport): string {
       `  paid       ${legText(payment, names)}\n`,
       `  delivered  ${legText(delivery, names)}\n\n`,
       indent(matrixTable(verdict.matrix)),
-      section('why, by the current settings', reasons.map((reason) => reasonText(reason, labels)).join('')),
+      section(
+        'why, by the current settings',
+        reasons.map((reason) => reasonText(reason, labels)),
+      ),
     ].join(''),
   )
   return [
     ...parts,
-    section(
-      'mismatches open at that time',
-      mismatches.length === 0 ? 'none\n' : mismatches.map(mismatchText).join(''),
-    ),
-    section(
-      'journals recorded by then',
-      journals.length === 0 ? 'none\n' : journals.map(journalText).join(''),
-    ),
+    section('mismatches open at that time', mismatches.map(mismatchText)),
+    section('journals recorded by then', journals.map(journalText)),
   ].join('')
 }
 

@@ -1,7 +1,5 @@
 import { type JournalFile, parseJournalFile } from '../../config/journal-file.ts'
 import type { Fault } from '../../core/errors.ts'
-import { formatAmount } from '../../core/money.ts'
-import type { LedgerTransfer } from '../../core/posting.ts'
 import {
   addJournal,
   checkJournal,
@@ -9,6 +7,7 @@ import {
   type JournalPreview,
   reverseJournal,
 } from '../../jobs/books/book-by-hand.ts'
+import { transferColumns } from '../../presentation/deposit.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import {
   type BookedJournal,
@@ -84,7 +83,7 @@ export async function showJournalCommand(context: Context, word: string): Promis
 }
 
 function peopleOf({ by, approvedBy }: ManualJournalOptions) {
-  const actor = actorOf(by === undefined ? {} : { by })
+  const actor = actorOf(by)
   return { actor, people: { by: actor.name, approvedBy: nameOf('--approved-by', approvedBy) } }
 }
 
@@ -107,23 +106,9 @@ function noJournal(word: string): Fault {
 type JournalPrintout = { line: string; journal: BookedJournal | JournalPreview; assets: AssetNames }
 
 function printJournal(context: Context, { line, journal, assets }: JournalPrintout): void {
-  const text = `${printable(line)}\n${table(journal.transfers, columnsOf(assets))}`
-  print(context, journalDocument(journal, assets), text)
-}
-
-function columnsOf(assets: AssetNames): TableColumn<LedgerTransfer>[] {
-  const named = (asset: string) => assets.get(asset) ?? { symbol: '', decimals: 0 }
-  return [
-    { title: 'DEBIT', value: ({ debit }) => debit },
-    { title: 'CREDIT', value: ({ credit }) => credit },
-    {
-      title: 'AMOUNT',
-      value: ({ asset, amount }) => formatAmount(amount, named(asset).decimals),
-      align: 'right',
-    },
-    { title: 'SYMBOL', value: ({ asset }) => named(asset).symbol },
-    { title: 'ASSET', value: ({ asset }) => asset },
-  ]
+  const document = journalDocument(journal, assets)
+  const text = `${printable(line)}\n${table(document.transfers, transferColumns)}`
+  print(context, document, text)
 }
 
 function textLines({ id, key, kind, ...journal }: BookedJournal): string {

@@ -46,7 +46,7 @@ async function changeMonth(
   { month, ...request }: PeriodChangeRequest,
   { by, approvedBy, reason }: PeriodOptions,
 ): Promise<void> {
-  const actor = actorOf(by === undefined ? {} : { by })
+  const actor = actorOf(by)
   const change: PeriodChange = {
     ...request,
     period: periodOf(month),

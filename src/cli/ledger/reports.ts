@@ -121,7 +121,7 @@ export async function statementCommand(
   )
   if (stated.items.length === 0 && options.after === undefined)
     throw notFound(
-      `a journal of ${JSON.stringify(owner)}`,
+      `account or owner ${JSON.stringify(owner)}`,
       'give the id of a channel or wallet, like shop or channel:shop, or an account in "bin/depositd ledger balances"',
     )
   const page = { items: stated.items.map(({ key: _key, ...line }) => line), next: stated.next }

@@ -45,14 +45,11 @@ export function snoozeCommand(
   return workOn(context, ids, { ...options, act: { action: 'snoozed', until: comingTime(until) } })
 }
 
-/** Its parameters: what is done, the mismatches, the options. */
-type EndRequest = readonly [
-  action: 'resolved' | 'reopened',
+export function endCommand(
+  context: Context,
   ids: readonly string[],
-  options: CaseOptions & { reason: string },
-]
-
-export function endCommand(context: Context, ...[action, ids, { reason, ...options }]: EndRequest) {
+  { action, reason, ...options }: CaseOptions & { action: 'resolved' | 'reopened'; reason: string },
+) {
   return workOn(context, ids, { ...options, act: { action, text: textOf('--reason', reason) } })
 }
 
@@ -60,10 +57,10 @@ export function endCommand(context: Context, ...[action, ids, { reason, ...optio
 async function workOn(
   context: Context,
   words: readonly string[],
-  { act, ...options }: CaseOptions & { act: CaseAction },
+  { act, by }: CaseOptions & { act: CaseAction },
 ): Promise<void> {
   const ids = mismatchIds(words)
-  const actor = actorOf(options)
+  const actor = actorOf(by)
   const rows = await withDatabase(context, async (db) => {
     await inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: actor.name }))
     return listMismatches(db, { ids, also: 'all', limit: ids.length })
@@ -95,16 +92,18 @@ export async function writeOffCommand(
   await decide(context, options, (deps, decision) => decideWriteOff(deps, { mismatchId, verdict }, decision))
 }
 
-/** Its parameters: what is decided, the deposit, the options. */
-type MatchRequest = readonly [
-  kind: 'together' | 'apart',
-  deposit: string,
-  options: DecisionOptions & { transfer: string; role?: TransferDecision['role'] },
-]
+type MatchOptions = DecisionOptions & {
+  kind: 'together' | 'apart'
+  transfer: string
+  role?: TransferDecision['role']
+}
 
-export async function matchCommand(context: Context, ...request: MatchRequest): Promise<void> {
-  const [kind, deposit, { transfer, role = null, ...options }] = request
-  const about = { deposit, transfer, kind, role }
+export async function matchCommand(
+  context: Context,
+  deposit: string,
+  { kind, transfer, role, ...options }: MatchOptions,
+): Promise<void> {
+  const about = { deposit, transfer, kind, role: role ?? null }
   await decide(context, options, (deps, decision) => decideMatch(deps, about, decision))
 }
 
@@ -113,7 +112,7 @@ async function decide(
   { reason, by, approvedBy }: DecisionOptions,
   work: (deps: DecideDeps, decision: DecisionAttribution) => Promise<TransferDecision>,
 ): Promise<void> {
-  const actor = actorOf(by === undefined ? {} : { by })
+  const actor = actorOf(by)
   const decision: DecisionAttribution = {
     id: randomUUID(),
     by: actor.name,

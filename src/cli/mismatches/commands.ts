@@ -46,12 +46,12 @@ function describeCaseWork(mismatches: Command, act: Act): void {
     .requiredOption('--until <time>', 'a time, or how long from now, like 24h or 3d; "now" ends the snooze')
     .action(act(async () => (await import('./case-work.ts')).snoozeCommand))
   const resolve = 'resolve mismatches by decision, until their evidence changes'
-  reasoned(actorCommand(mismatches, 'resolve <id...>', resolve)).action(
-    act(async () => (await import('./case-work.ts')).endCommand, 'resolved'),
-  )
-  reasoned(actorCommand(mismatches, 'reopen <id...>', 'reopen resolved mismatches')).action(
-    act(async () => (await import('./case-work.ts')).endCommand, 'reopened'),
-  )
+  reasoned(actorCommand(mismatches, 'resolve <id...>', resolve))
+    .setOptionValue('action', 'resolved')
+    .action(act(async () => (await import('./case-work.ts')).endCommand))
+  reasoned(actorCommand(mismatches, 'reopen <id...>', 'reopen resolved mismatches'))
+    .setOptionValue('action', 'reopened')
+    .action(act(async () => (await import('./case-work.ts')).endCommand))
 }
 
 export function decisionCommand(group: Command, words: string, description: string): Command {

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { EnvironmentReader } from '../../config/environment.ts'
+import { readFrom } from '../../config/environment.ts'
 import { Fault } from '../../core/errors.ts'
 import { readServicePlace, type ServicePlace, serviceKeyFile } from '../../sandbox/service-files.ts'
 import { openServiceDatabase } from '../../service/service-database.ts'
 import type { ServiceDatabase } from '../../service/tables.ts'
-import { type Context, embeddedFolder } from '../context.ts'
+import { type Context, embeddedFolder, isSet } from '../context.ts'
 import { wrongUse } from '../options.ts'
 
 /**
@@ -26,12 +26,9 @@ export async function withServiceDatabase<Result>(
   { environment }: Context,
   work: (db: ServiceDatabase) => Promise<Result>,
 ): Promise<Result> {
-  const reader = new EnvironmentReader(environment)
-  const isSet = reader.optional('SERVICE_DATABASE_URL') !== undefined
-  const url = isSet
-    ? reader.url('SERVICE_DATABASE_URL', ['postgres', 'postgresql'])
+  const url = isSet(environment, 'SERVICE_DATABASE_URL')
+    ? readFrom(environment, (reader) => reader.url('SERVICE_DATABASE_URL', ['postgres', 'postgresql']))
     : runningPlace().databaseUrl
-  if (reader.faults.length > 0) throw new Fault('settings_bad', { faults: [...new Set(reader.faults)] })
   await using db = await openServiceDatabase({ url, poolMax: 2, applicationName: 'depositd service keys' })
   return await work(db)
 }

@@ -1,18 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assetCode } from '../../core/asset.ts'
 import { formatAmount } from '../../core/money.ts'
-import type { StartedPart } from '../../sandbox/chains.ts'
 import type { SandboxNetwork } from '../../sandbox/local-networks.ts'
 import type { ServiceFiles } from '../../sandbox/service-files.ts'
 import type { DepositRecord } from '../../service/deposits/record.ts'
 import { showAddress } from '../../service/keyring/keyring.ts'
 import type { ServiceDatabase } from '../../service/tables.ts'
 import { type EventRow, listEvents } from '../../service/webhooks/events.ts'
-import type { Context } from '../context.ts'
-import { printJson } from '../print.ts'
-import { partLine } from '../screen.ts'
+import { shellWord } from '../print.ts'
 
-type RunningServiceInfo = {
+export type RunningServiceInfo = {
   url: string
   /** Null if no faults are allowed. */
   faultsUrl: string | null
@@ -21,35 +18,7 @@ type RunningServiceInfo = {
   logFile: string
 }
 
-export type ServiceScreen = {
-  begin(place: { version: string; folder: string }): void
-  part: (part: StartedPart) => void
-  ready(place: RunningServiceInfo): void
-  /** Null if nothing is shown. */
-  watch(db: ServiceDatabase): { stop: () => Promise<void> } | null
-  stopping(): void
-  failedToStop(problem: string): void
-  stopped(): void
-}
-
-/** With `json`, prints only one document, after the service is up. */
-export function createServiceScreen(context: Context): ServiceScreen {
-  const { json } = context
-  const say = (line: string): void => {
-    if (!json) context.stdout.write(`${line}\n`)
-  }
-  return {
-    begin: ({ version, folder }) => say(`depositd ${version}: the deposit service; data in ${folder}/`),
-    part: (part) => say(partLine(part)),
-    ready: (place) => (json ? printJson(context, documentOf(place)) : linesOf(place).forEach(say)),
-    watch: (db) => (json ? null : watchEvents({ db, say })),
-    stopping: () => say('stopping'),
-    failedToStop: (problem) => say(`while stopping: ${problem}`),
-    stopped: () => say('stopped; the next start continues from here'),
-  }
-}
-
-function documentOf({ url, faultsUrl, networks, keyFiles, logFile }: RunningServiceInfo) {
+export function runningDocument({ url, faultsUrl, networks, keyFiles, logFile }: RunningServiceInfo) {
   const shown = networks.map(({ name, rpcUrls, assets }) => ({
     name,
     rpc: rpcUrls[0],
@@ -58,7 +27,7 @@ function documentOf({ url, faultsUrl, networks, keyFiles, logFile }: RunningServ
   return { url, faultsUrl, keyFiles, networks: shown, log: logFile, pid: process.pid }
 }
 
-function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: RunningServiceInfo): string[] {
+export function runningText({ url, faultsUrl, networks, keyFiles, logFile }: RunningServiceInfo): string {
   const post = (path: string, body: object) =>
     `  ${withKey(keyFiles.write)} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}' ${url}${path}`
   return [
@@ -74,12 +43,12 @@ function linesOf({ url, faultsUrl, networks, keyFiles, logFile }: RunningService
     '\nThen pay a test deposit, in this folder, and list the deposits again:',
     '  bin/depositd service pay --network mainnet --asset USDT --amount 12.50 --to shop',
     ...faultLines(faultsUrl),
-    `\nThe log is ${logFile}. Ctrl-C stops everything; the next start continues with the same data.\n`,
-  ]
+    `\nThe log is ${logFile}. Ctrl-C stops everything; the next start continues with the same data.\n\n`,
+  ].join('\n')
 }
 
 function withKey(path: string): string {
-  return `curl -sS -H "X-API-KEY: $(cat ${quoted(path)})"`
+  return `curl -sS -H "X-API-KEY: $(cat ${shellWord(path)})"`
 }
 
 function faultLines(url: string | null): string[] {
@@ -103,30 +72,17 @@ function assetLine({ name, family, assets }: SandboxNetwork): string {
   return `  ${name.padEnd(10)} ${shown.join('  ')}`
 }
 
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`
-}
-
 type DepositEventBody = { type: string; created_at: string; data: DepositRecord }
-
-export type EventWatch = { db: ServiceDatabase; say: (line: string) => void }
 
 const askEveryMs = 1000
 const atOnceMax = 100
 
 /** Reads the database, because API calls would be counted and subject to faults. */
-export function watchEvents(watch: EventWatch): { stop: () => Promise<void> } {
-  const stopping = new AbortController()
-  const watching = follow(watch, stopping.signal)
-  return {
-    stop: () => {
-      stopping.abort()
-      return watching
-    },
-  }
-}
-
-async function follow({ db, say }: EventWatch, stopping: AbortSignal): Promise<void> {
+export async function followEvents(
+  db: ServiceDatabase,
+  say: (line: string) => void,
+  stopping: AbortSignal,
+): Promise<void> {
   let last: bigint | null = null
   while (!stopping.aborted) {
     // If the read fails, the next one catches up.

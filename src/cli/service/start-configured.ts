@@ -37,9 +37,9 @@ export async function startOwnService(
   const service = await startService(settings, { log }).catch((error) => explain(error, settings))
   const networks = config.networks.map(({ name }) => name)
   const place = { service: service.url, faults: service.faultsUrl, networks, version }
+  const signalled = untilSignal()
   logEvent(log, 'service_started', { ...place, paysFrom: liquidityAddresses(config) })
-  const signal = await untilSignal()
-  logEvent(log, 'service_stopping', { signal })
+  logEvent(log, 'service_stopping', { signal: await signalled })
   await service.stop()
   logEvent(log, 'service_stopped')
 }

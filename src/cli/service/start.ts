@@ -1,11 +1,14 @@
 import { join } from 'node:path'
 import { isFault, messageOf } from '../../core/errors.ts'
+import type { StartedPart } from '../../sandbox/chains.ts'
 import { freePort } from '../../sandbox/free-port.ts'
 import { readServicePlace } from '../../sandbox/service-files.ts'
 import { type Context, embeddedFolder } from '../context.ts'
 import { wrongUse } from '../options.ts'
+import { print } from '../print.ts'
 import { untilSignal, version } from '../process.ts'
-import { createServiceScreen } from './screen.ts'
+import { partLine } from '../screen.ts'
+import { followEvents, runningDocument, runningText } from './screen.ts'
 import type { ServicePorts, ServiceStartRequest } from './start-configured.ts'
 
 type StartServiceOptions = { port?: number; faults?: boolean; adminPort?: number }
@@ -29,23 +32,28 @@ async function startInSandbox(context: Context, asked: ServiceStartRequest): Pro
   const { startServiceAlone } = await import('../../sandbox/sandbox-service.ts')
   const logFile = join(embeddedFolder, 'service.log')
   const log = createLog({ level: readFrom(context.environment, readLogLevel), file: logFile })
-  const screen = createServiceScreen(context)
-  screen.begin({ version, folder: embeddedFolder })
+  const say = (line: string): void => {
+    if (!context.json) context.stdout.write(`${line}\n`)
+  }
+  say(`depositd ${version}: the deposit service; data in ${embeddedFolder}/`)
+  const stopping = new AbortController()
   const signalled = untilSignal()
-  const starting = startServiceAlone({ ...asked, folder: embeddedFolder, log, onPart: screen.part })
-  void signalled.then(() => screen.stopping())
+  void signalled.then(() => say('stopping'))
+  void signalled.then(() => stopping.abort())
+  const onPart = (part: StartedPart) => say(partLine(part))
+  const starting = startServiceAlone({ ...asked, folder: embeddedFolder, log, onPart })
   const alone = await starting.catch(nameRunning)
   const { url, faultsUrl } = alone.service
-  screen.ready({ ...alone, url, faultsUrl, logFile })
+  const running = { ...alone, url, faultsUrl, logFile }
+  print(context, runningDocument(running), runningText(running))
   const { openServiceDatabase } = await import('../../service/service-database.ts')
   const place = { url: alone.databaseUrl, poolMax: 1, applicationName: 'depositd screen' }
   const db = await openServiceDatabase(place)
-  const watching = screen.watch(db)
+  if (!context.json) await followEvents(db, say, stopping.signal)
   await signalled
-  await watching?.stop()
   await db.destroy()
-  await alone.stop().catch((error: unknown) => screen.failedToStop(messageOf(error)))
-  screen.stopped()
+  await alone.stop().catch((error: unknown) => say(`while stopping: ${messageOf(error)}`))
+  say('stopped; the next start continues from here')
 }
 
 async function readPorts({ port, faults = false, adminPort }: StartServiceOptions): Promise<ServicePorts> {

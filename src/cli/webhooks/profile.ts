@@ -12,8 +12,8 @@ import { parseLossless } from '../../provider/lossless-json.ts'
 import type { Vocabulary } from '../../provider/profile/known-assets.ts'
 import { pinnedNetworks } from '../../store/assets.ts'
 import { newestSamples } from '../../store/inbox.ts'
-import { type AddressBookSets, knownPlaces } from '../../store/owners.ts'
-import { attachedEnvironment, type Context, withDatabase } from '../context.ts'
+import { knownPlaces } from '../../store/owners.ts'
+import { attachedEnvironment, type Context, isSet, withDatabase } from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printable } from '../print.ts'
@@ -89,22 +89,17 @@ export type ServiceHints = { hints: Hints; vocabulary: Vocabulary }
  * @param isFromDatabase if false, a database is used only if one is set
  */
 export async function knownService(context: Context, isFromDatabase: boolean): Promise<ServiceHints> {
-  const isAttached = isFromDatabase || isDatabaseSet(context)
+  const isAttached = isFromDatabase || isSet(context.environment, 'DATABASE_URL')
   const environment = isAttached ? attachedEnvironment(context) : context.environment
   const vocabulary = readVocabulary(environment.DEPOSITD_CONFIG)
-  if (!isAttached) return { hints: { ...vocabulary, ...nowhere() }, vocabulary }
+  if (!isAttached) {
+    const unknown = { depositAddresses: new Set<string>(), recipients: new Set<string>(), owners: new Map() }
+    return { hints: { ...vocabulary, ...unknown }, vocabulary }
+  }
   return withDatabase(context, async (db) => {
     const networks = await pinnedNetworks(db, vocabulary.networks)
     return { hints: { networks, ...(await knownPlaces(db)) }, vocabulary: { ...vocabulary, networks } }
   })
-}
-
-function nowhere(): AddressBookSets {
-  return { depositAddresses: new Set(), recipients: new Set(), owners: new Map() }
-}
-
-function isDatabaseSet({ environment }: Context): boolean {
-  return environment.DATABASE_URL !== undefined || environment.DATABASE_URL_FILE !== undefined
 }
 
 function readVocabulary(path: string | undefined): Vocabulary {

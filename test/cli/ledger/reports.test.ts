@@ -154,7 +154,7 @@ test('the closing of one statement is the opening of the next', async () => {
 test('a statement of an owner of whom nothing was booked is not found', async () => {
   expect(await depositd('ledger statement nobody')).toMatchObject({
     status: 3,
-    err: expect.stringMatching(/^depositd: a journal of "nobody" not found; give the id of a channel/),
+    err: expect.stringMatching(/^depositd: account or owner "nobody" not found; give the id of a channel/),
   })
 })
 
