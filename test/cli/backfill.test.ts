@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { toHex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createReader } from '../../src/chain/reader.ts'
@@ -10,6 +8,7 @@ import { runCommand } from '../support/command.ts'
 import { base, channelAddress } from '../support/evidence.ts'
 import { evmSettings } from '../support/evm-watch.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { settingsEnvironment } from '../support/judging-environment.ts'
 import { deployToken, type TestToken } from '../support/test-token.ts'
 
 let anvil: Anvil
@@ -50,22 +49,13 @@ beforeEach(async () => {
     }),
   }
   await scanNetwork(deps, blind)
-  const folder = await temporaryFolder()
-  writeFileSync(
-    join(folder, 'settings.yaml'),
-    `networks:
+  const networks = `networks:
   - { name: base, family: evm, chainId: 8453, assets: [{ symbol: TKN, contract: '${token.address}', decimals: 18 }] }
   - { name: quiet, family: evm, chainId: 1, assets: [{ symbol: ETH, contract: native, decimals: 18 }] }
-`,
-  )
+`
   environment = {
-    DATABASE_URL: books.url,
-    SERVICE_URL: 'https://deposits.example',
-    SERVICE_API_KEY: 'key',
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+    ...settingsEnvironment(books.url, await temporaryFolder(), networks),
     RPC_BASE: anvil.url,
-    LOG_LEVEL: 'silent',
-    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
   }
 })
 afterEach(() => books[Symbol.asyncDispose]())

@@ -1,22 +1,16 @@
-import { writeFileSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { join } from 'node:path'
 import { sql } from 'kysely'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { claim, payment, txId, webhook } from '../support/evidence.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { madeUpNetworks, settingsEnvironment } from '../support/judging-environment.ts'
 
 let books: Books
 let environment: Record<string, string>
 
-const settingsText = `
-networks:
-  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000b1' }] }
-  - { name: arbitrum, family: evm, chainId: 42161, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000a1' }] }
-policy: { settlementWithin: 1m, reportWithin: 1m }
-`
+const settingsText = `${madeUpNetworks}policy: { settlementWithin: 1m, reportWithin: 1m }`
 
 const unsettled = { status: 'confirmed', settlement: { tx: null, amount: null, fee: null } } as const
 
@@ -29,17 +23,7 @@ beforeEach(async () => {
   await books.receive(payment({ tx: txId('one') }), payment({ tx: txId('two') }))
   await books.settle()
   await sql`update mismatch set opened_at = now() - interval '30 hours' where id = 1`.execute(books.db)
-  const folder = await temporaryFolder()
-  writeFileSync(join(folder, 'settings.yaml'), settingsText)
-  environment = {
-    DATABASE_URL: books.url,
-    SERVICE_URL: 'https://deposits.example',
-    SERVICE_API_KEY: 'key',
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    RPC_BASE: 'https://node.example',
-    LOG_LEVEL: 'silent',
-    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
-  }
+  environment = settingsEnvironment(books.url, await temporaryFolder(), settingsText)
 })
 
 const depositd = (line: string) => runCommand(line, environment)

@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
@@ -11,6 +9,7 @@ import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { claim, delivery, payment, txId, webhook } from '../support/evidence.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { madeUpNetworks, settingsEnvironment } from '../support/judging-environment.ts'
 import { fences } from '../support/markdown.ts'
 import { ownEvent, ownRecord, vocabulary } from '../support/own-payloads.ts'
 import { ownProfile } from '../support/profile.ts'
@@ -39,28 +38,12 @@ beforeEach(async () => {
   )
   await books.receive(payment(), delivery(), payment({ tx: txId('other') }))
   await books.settle()
-  const folder = await temporaryFolder()
-  writeFileSync(join(folder, 'settings.yaml'), settingsText)
-  environment = {
-    DATABASE_URL: books.url,
-    SERVICE_URL: 'https://deposits.example',
-    SERVICE_API_KEY: 'key',
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    RPC_BASE: 'https://node.example',
-    LOG_LEVEL: 'silent',
-    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
-  }
+  environment = settingsEnvironment(books.url, await temporaryFolder(), madeUpNetworks)
 })
 afterEach(async () => {
   await owner.destroy()
   await books[Symbol.asyncDispose]()
 })
-
-const settingsText = `
-networks:
-  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000b1' }] }
-  - { name: arbitrum, family: evm, chainId: 42161, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000a1' }] }
-`
 
 const depositd = (line: string) => runCommand(line, environment)
 

@@ -7,6 +7,7 @@ import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
 import { claim } from '../support/evidence.ts'
 import { temporaryFolder } from '../support/folder.ts'
+import { madeUpNetworks, settingsEnvironment } from '../support/judging-environment.ts'
 import { ownRecord, vocabulary } from '../support/own-payloads.ts'
 import { ownProfile } from '../support/profile.ts'
 
@@ -27,25 +28,11 @@ beforeEach(async () => {
   const folder = await temporaryFolder()
   profilePath = join(folder, 'profile.yaml')
   writeFileSync(profilePath, own)
-  writeFileSync(join(folder, 'settings.yaml'), settingsText)
-  environment = {
-    DATABASE_URL: books.url,
-    SERVICE_URL: 'https://deposits.example',
-    SERVICE_API_KEY: 'key',
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    RPC_BASE: 'https://node.example',
-    LOG_LEVEL: 'silent',
-    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
-  }
+  environment = settingsEnvironment(books.url, folder, settingsText)
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
-const settingsText = `
-networks:
-  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000b1' }] }
-  - { name: arbitrum, family: evm, chainId: 42161, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000a1' }] }
-service: { profile: ./profile.yaml }
-`
+const settingsText = `${madeUpNetworks}service: { profile: ./profile.yaml }\n`
 
 const depositd = (line: string) => runCommand(line, environment)
 const fix = () => writeFileSync(profilePath, own.replace('      settled: settled', '      paid_out: settled'))

@@ -15,6 +15,7 @@ import {
   webhook,
 } from './evidence.ts'
 import { temporaryFolder } from './folder.ts'
+import { settingsEnvironment } from './judging-environment.ts'
 
 /** Books of the made-up world, with a settings file for it, and commands that are run there. */
 export async function policyWorld() {
@@ -25,15 +26,7 @@ export async function policyWorld() {
     writeFileSync(path, text)
     return path
   }
-  const environment = {
-    DATABASE_URL: books.url,
-    SERVICE_URL: 'https://deposits.example',
-    SERVICE_API_KEY: 'key',
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    RPC_BASE: 'https://node.example',
-    LOG_LEVEL: 'silent',
-    DEPOSITD_CONFIG: write('settings.yaml', settingsText),
-  }
+  const environment = settingsEnvironment(books.url, folder, settingsText)
   return {
     books,
     environment,

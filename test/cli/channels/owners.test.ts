@@ -1,6 +1,4 @@
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -8,26 +6,21 @@ import { writeKey } from '../../service/fixtures.ts'
 import { type OpenApi, openApi } from '../../service/http/open-api.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
+import { temporaryFolderOfFile } from '../../support/folder.ts'
+import { judgingEnvironment } from '../../support/judging-environment.ts'
 
 let api: OpenApi
 let books: Books
-let folder: string
+const folder = temporaryFolderOfFile()
 let environment: Record<string, string>
 
 beforeAll(async () => {
-  ;[api, books, folder] = await Promise.all([openApi(), openBooks(), mkdtemp(join(tmpdir(), 'depositd-'))])
-  environment = {
-    DATABASE_URL: books.url,
-    SERVICE_URL: api.url,
-    SERVICE_API_KEY: writeKey,
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    RPC_BASE: 'https://node.example',
-  }
+  ;[api, books] = await Promise.all([openApi(), openBooks()])
+  environment = judgingEnvironment(books.url, { SERVICE_URL: api.url, SERVICE_API_KEY: writeKey })
 })
 afterAll(async () => {
   await api.close()
   await books[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
 })
 
 const depositd = (line: string) => runCommand(line, environment)

@@ -1,7 +1,3 @@
-import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Hex } from 'viem'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
@@ -14,21 +10,23 @@ import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
 import type { Finding } from '../../support/doctor-world.ts'
 import { base, evmSettings } from '../../support/evm-watch.ts'
+import { temporaryFolderOfFile } from '../../support/folder.ts'
+import { settingsEnvironment } from '../../support/judging-environment.ts'
 import { asData, forwarderCode, placeCode } from '../../support/small-contracts.ts'
 
 const depositor = parseAddress('evm', '0x00000000000000000000000000000000000A11cE')
 
 let anvil: Anvil
 let books: Books
-let folder: string
+let environment: Record<string, string>
+const folder = temporaryFolderOfFile()
 
 beforeAll(async () => {
   anvil = await startAnvil()
   books = await openBooks()
-  folder = await mkdtemp(join(tmpdir(), 'depositd-'))
   const network =
     '{ name: base, family: evm, chainId: 8453, traces: never, assets: [{ symbol: ETH, contract: native, decimals: 18 }] }'
-  writeFileSync(join(folder, 'settings.yaml'), `networks: [${network}]`)
+  environment = { ...settingsEnvironment(books.url, folder, `networks: [${network}]`), RPC_BASE: anvil.url }
   await pinAssets(books.db, settings().assets)
   await saveOwner(books.db, {
     owner: { kind: 'stable_wallet', id: 'lab' },
@@ -39,7 +37,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await anvil.stop()
   await books[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
 })
 
 const now = () => new Date()
@@ -52,17 +49,8 @@ async function scan(): Promise<void> {
   while ((await scanNetwork(deps, createEvmReader(settings())))?.more) continue
 }
 
-const environment = () => ({
-  DATABASE_URL: books.url,
-  SERVICE_URL: 'http://127.0.0.1:1',
-  SERVICE_API_KEY: 'key',
-  WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-  RPC_BASE: anvil.url,
-  DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
-})
-
 async function balances(): Promise<Finding | undefined> {
-  const { out } = await runCommand('doctor --balances --json', environment())
+  const { out } = await runCommand('doctor --balances --json', environment)
   const { checks: findings } = JSON.parse(out) as { checks: Finding[] }
   return findings.find(({ check }) => check === 'balances base')
 }
@@ -75,7 +63,7 @@ test('before the network was read, no balance can be proved', async () => {
 })
 
 test('what the nodes are asked a day is printed for the addresses there are, and for more', async () => {
-  const { out } = await runCommand('doctor --cost --json', environment())
+  const { out } = await runCommand('doctor --cost --json', environment)
   const { items } = JSON.parse(out) as { items: Record<string, unknown>[] }
   const ofBase = items.filter(({ network }) => network === 'base')
   expect(ofBase.slice(1).map(({ addresses }) => addresses)).toEqual([10, 1000, 10_000])

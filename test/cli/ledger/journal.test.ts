@@ -1,42 +1,23 @@
 import { writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Books } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
+import { temporaryFolderOfFile } from '../../support/folder.ts'
+import { madeUpNetworks, settingsEnvironment } from '../../support/judging-environment.ts'
 
+const folder = temporaryFolderOfFile()
 let books: Books
-let folder: string
 let environment: Record<string, string>
-
-const settingsText = `
-networks:
-  - { name: base, family: evm, chainId: 8453, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000b1' }] }
-  - { name: arbitrum, family: evm, chainId: 42161, assets: [{ symbol: USDC, decimals: 6, contract: '0x00000000000000000000000000000000000000a1' }] }
-accounts: { own: ['assets:bank:main'] }
-`
 
 beforeAll(async () => {
   books = await openExampleBooks()
-  folder = await mkdtemp(join(tmpdir(), 'depositd-journals-'))
-  write('settings.yaml', settingsText)
-  environment = {
-    DATABASE_URL: books.url,
-    SERVICE_URL: 'https://deposits.example',
-    SERVICE_API_KEY: 'key',
-    WEBHOOK_SECRETS: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-    RPC_BASE: 'https://node.example',
-    LOG_LEVEL: 'silent',
-    DEPOSITD_CONFIG: join(folder, 'settings.yaml'),
-  }
+  const settings = `${madeUpNetworks}accounts: { own: ['assets:bank:main'] }`
+  environment = settingsEnvironment(books.url, folder, settings)
 })
-afterAll(async () => {
-  await rm(folder, { recursive: true, force: true })
-  await books[Symbol.asyncDispose]()
-})
+afterAll(() => books[Symbol.asyncDispose]())
 
 function write(name: string, text: string): string {
   writeFileSync(join(folder, name), text)

@@ -1,20 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
+import { temporaryFolderOfFile } from '../../support/folder.ts'
 
 let books: Books
-let folder: string
+const folder = temporaryFolderOfFile()
 
 beforeAll(async () => {
-  ;[books, folder] = await Promise.all([openBooks(), mkdtemp(join(tmpdir(), 'depositd-'))])
+  books = await openBooks()
 })
-afterAll(async () => {
-  await books[Symbol.asyncDispose]()
-  await rm(folder, { recursive: true })
-})
+afterAll(() => books[Symbol.asyncDispose]())
 
 const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
 
