@@ -53,7 +53,3 @@ test('deposits proposals lists the surest first, and says what is not fulfilled'
     compares: 'arbitrum/0x00000000000000000000000000000000000000ff',
   })
 })
-
-test('deposits proposals refuses what is no limit', async () => {
-  expect(await depositd('deposits proposals --limit none')).toMatchObject({ status: 2 })
-})

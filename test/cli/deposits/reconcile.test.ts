@@ -111,16 +111,12 @@ test('a payment and a delivery that nobody tells of are shown by their transfers
   expect(out).toMatch(new RegExp(`-  arbitrum/${txId('forward')}/0  +- +settlement_unreported -> none  +-`))
 })
 
-test.each<[string, string, number, RegExp]>([
-  ['without --dry-run', '', 2, /^error: required option '--dry-run' not specified/],
-  ['with a limit of nothing', ' --dry-run --limit 0', 2, /^depositd: --limit is "0"/],
-])('reconcile %s is refused in one line', async (_what, options, ...[expected, error]) => {
-  const { status, out, err } = await world.depositd(
-    `reconcile --policy ${world.write('new.yaml', tolerant)}${options}`,
-  )
-  expect({ status, out }).toEqual({ status: expected, out: '' })
-  expect(err).toMatch(error)
-  expect(err.trimEnd().split('\n')).toHaveLength(1)
+test('reconcile without --dry-run is refused in one line', async () => {
+  expect(await world.depositd(`reconcile --policy ${world.write('new.yaml', tolerant)}`)).toEqual({
+    status: 2,
+    out: '',
+    err: "error: required option '--dry-run' not specified\n",
+  })
 })
 
 test('a file without a policy is no policy', async () => {

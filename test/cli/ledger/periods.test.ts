@@ -148,7 +148,6 @@ test.each([
   ['ledger close 2026-01 --by policy', '--by is "policy"; give the name of a person, at most 100 characters'],
   ['ledger close 2026-01 --by nobody', '--by is "nobody"; give the name of a person, at most 100 characters'],
   ['ledger close 2026-01 --by erin --reason ', '--reason is empty; give a text; it is stored permanently'],
-  ['ledger periods --limit 0', '--limit is "0"; give a whole number from 1 to 100000'],
 ])('%s is refused in one line that says why', async (line, problem) => {
   expect(await depositd(line)).toEqual({ status: 2, out: '', err: `depositd: ${problem}\n` })
 })

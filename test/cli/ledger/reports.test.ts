@@ -206,7 +206,6 @@ test.each([
   ],
   ['ledger trial-balance --period 2026-13', '--period is "2026-13"; give a month like 2026-01'],
   ['ledger statement shop --from 2026-01-02 --to 2026-01-01', 'the end is before --from; '],
-  ['ledger statement shop --limit 0', '--limit is "0"; '],
   ['ledger balances --as-of 2026-13-01', '--as-of is "2026-13-01"; give a day or a time, '],
   ['ledger trial-balance --recorded-as-of soon', '--recorded-as-of is "soon"; give a day or a time, '],
 ])('%s is refused in one line', async (line, message) => {

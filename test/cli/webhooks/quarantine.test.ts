@@ -189,7 +189,6 @@ test('control characters of a stranger do not reach the terminal', async () => {
 test.each([
   ['drop', 'no delivery given; give their numbers, or --all'],
   ['drop 1 --all', 'no delivery given'],
-  ['list --limit 0', '--limit is "0"'],
 ])('%s is wrong use, and says what to do', async (line, said) => {
   expect(await depositd(line)).toMatchObject({ status: 2, err: expect.stringContaining(said) })
 })
