@@ -84,14 +84,9 @@ test.each([
   ['--network other --from 1', '--network is "other"; use base'],
   ['--network quiet --from 1', '--network is "quiet"; use base'],
   ['--network base --from 3 --to 2', '--from 3 is above --to 2; give the lower height as --from'],
-  ['--network base --from 1 --to 99999', 'base has been read as final only up to '],
 ])('backfill %s is refused in one line', async (options, problem) => {
   const { status, out, err } = await depositd(`backfill ${options}`)
   expect({ status, out }).toEqual({ status: 2, out: '' })
   expect(err).toContain(`depositd: ${problem}`)
   expect(err.trimEnd().split('\n')).toHaveLength(1)
-})
-
-test('backfill needs a network and a height', async () => {
-  expect(await depositd('backfill --network base')).toMatchObject({ status: 2 })
 })
