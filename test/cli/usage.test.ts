@@ -152,11 +152,3 @@ test('a login that the server refuses is told with the fix beside it', async () 
     error: { code: 'settings_bad', fix: 'correct its user, password and database' },
   })
 })
-
-test('help and version are fine', async () => {
-  expect(await runCommand('--version', {})).toMatchObject({
-    status: 0,
-    out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
-  })
-  expect(await runCommand('--help', {})).toMatchObject({ status: 0, out: expect.stringContaining('ledger') })
-})
