@@ -29,8 +29,6 @@ function unread(line: string) {
 
 test.each([
   ['--help', 0],
-  ['ledger balances', 0],
-  ['ledger periods --json', 0],
   ['ledger verify', 0],
   ['deposits show 99 2>&1', 3],
 ])('"%s" whose output nobody reads ends quietly, with the status %i that it has', (line, status) => {
