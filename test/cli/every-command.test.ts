@@ -201,9 +201,6 @@ test.each([
   ['deposits list --state foo', 'use observed, confirmed, settling'],
   ['deposits list --network bsae', 'did you mean base? use arbitrum, base'],
   ['deposits list --owner shpo', 'did you mean shop?'],
-  ['mismatches list --kind typo --fail-on severe', 'use webhook_missing, '],
-  ['mismatches list --network bsae', 'did you mean base?'],
-  ['mismatches list --severity svere', 'did you mean severe? use info, warning, severe'],
   ['ledger journal list --kind depsit', 'did you mean deposit?'],
 ])('%s is refused with the valid values', async (line, fix) => {
   const { status, out, err } = await runCommand(line, environment)

@@ -168,9 +168,4 @@ test('journals are listed by month, kind and person, the newest first', async ()
   expect(json.items).toMatchObject([
     { id, posting_key: 'manual/listed', period: '2026-01', made_by: 'Zoe', reversed_by: null },
   ])
-  expect(await depositd('ledger journal list --kind bill')).toEqual({
-    status: 2,
-    out: '',
-    err: 'depositd: --kind is "bill"; use deposit, settlement, refund, write_off, withdrawal, manual, reversal\n',
-  })
 })
