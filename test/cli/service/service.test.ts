@@ -54,22 +54,23 @@ describe.skipIf(!curlInstalled())('with curl', () => {
   })
 })
 
-test.each([
-  ['mainnet', 'ETH', '0.01'],
-  ['solana', 'USDT', '7.5'],
-])('a payment on %s in %s from the shell is forwarded', { timeout: withinMs }, async (...payment) => {
-  const [network, asset, amount] = payment
-  const held = Number((await balance()).out)
-  const to = addressOn(network, await program.channel('shop'))
-  const { status, out, err } = await pay(folder, { network, asset, amount, to })
-  expect(status).toBe(0)
-  expect(err).toMatch(/^sent .+\nin (block|slot) \d+; final soon\n$/)
-  const settled = await program.untilSettled(out.trim())
-  expect(settled.source).toMatchObject({ network, asset, address: to })
-  const delivered = Number(settled.destination.amount) / 1e6
-  expect(delivered).toBeGreaterThan(0)
-  expect(Number((await balance()).out)).toBeCloseTo(held + delivered, 6)
-})
+test.each([['solana', 'USDT', '7.5']])(
+  'a payment on %s in %s from the shell is forwarded',
+  { timeout: withinMs },
+  async (...payment) => {
+    const [network, asset, amount] = payment
+    const held = Number((await balance()).out)
+    const to = addressOn(network, await program.channel('shop'))
+    const { status, out, err } = await pay(folder, { network, asset, amount, to })
+    expect(status).toBe(0)
+    expect(err).toMatch(/^sent .+\nin slot \d+; final soon\n$/)
+    const settled = await program.untilSettled(out.trim())
+    expect(settled.source).toMatchObject({ network, asset, address: to })
+    const delivered = Number(settled.destination.amount) / 1e6
+    expect(delivered).toBeGreaterThan(0)
+    expect(Number((await balance()).out)).toBeCloseTo(held + delivered, 6)
+  },
+)
 
 function balance(): Promise<Spoken> {
   const words = ['service', 'balance', '--network', 'base', '--asset', 'USDC', '--address', recipient]
@@ -154,7 +155,8 @@ test('where no service runs, a payment says how to start one', async () => {
 
 test('each step of a deposit is shown as it happens', { timeout: withinMs }, async () => {
   await program.channel('shown')
-  const { out } = await pay(folder, { network: 'arbitrum', asset: 'USDT', amount: '4', to: 'shown' })
+  const { out, err } = await pay(folder, { network: 'arbitrum', asset: 'USDT', amount: '4', to: 'shown' })
+  expect(err).toMatch(/^sent .+\nin block \d+; final soon\n$/)
   const { id } = await program.untilSettled(out.trim())
   const lines = await until('its last step is shown', () => {
     const shown = program.output().match(new RegExp(`^.+\\(${id}\\)$`, 'gm')) ?? []
