@@ -71,14 +71,6 @@ test('webhooks are verified by the secret, and refused by another', async () => 
   expect([wrong.status, outcomes(wrong).signatures]).toEqual([1, 'failed'])
 })
 
-test.each(['', 'null', '{}', '[]', '{"format":"depositd-evidence/1"}', 'nonsense'])(
-  'what is no bundle is refused: %s',
-  async (document) => {
-    const { status, checks } = await verifyDocument(world, document)
-    expect([status, checks.map(({ check }) => check)]).toEqual([1, ['form']])
-  },
-)
-
 test.each([
   [(document: string) => document.slice(0, 3000), 'it is not JSON, or is incomplete'],
   [
