@@ -49,10 +49,7 @@ async function measure(addresses: number, native: boolean) {
   return { daily, expected: dailyCalls(settings, addresses, scanSeconds) }
 }
 
-const cases = [10, 1000, 10_000].flatMap((addresses) => [
-  [addresses, false] as const,
-  [addresses, true] as const,
-])
+const cases = [10, 10_000].flatMap((addresses) => [[addresses, false] as const, [addresses, true] as const])
 
 test.each(cases)(
   'the calls of a day for %i addresses are about what is said, native coin: %s',
