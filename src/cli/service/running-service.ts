@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readFrom } from '../../config/environment.ts'
 import { Fault } from '../../core/errors.ts'
+import { identifyProcess } from '../../sandbox/processes.ts'
 import { readServicePlace, type ServicePlace, serviceKeyFile } from '../../sandbox/service-files.ts'
 import { openServiceDatabase } from '../../service/service-database.ts'
 import type { ServiceDatabase } from '../../service/tables.ts'
@@ -14,7 +15,7 @@ import { wrongUse } from '../options.ts'
  */
 export function runningPlace(): ServicePlace {
   const place = readServicePlace(embeddedFolder)
-  if (place !== null && isRunning(place.pid)) return place
+  if (place !== null && identifyProcess(place.pid) !== null) return place
   throw new Fault('remote_failed', {
     what: 'reaching the deposit service of this folder',
     problem: 'it does not run; start it with "bin/depositd service"',
@@ -31,15 +32,6 @@ export async function withServiceDatabase<Result>(
     : runningPlace().databaseUrl
   await using db = await openServiceDatabase({ url, poolMax: 2, applicationName: 'depositd service keys' })
   return await work(db)
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    // The process exists but belongs to another user.
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
 }
 
 type DepositAddressEntry = { network: string; address: string }

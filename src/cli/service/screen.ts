@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { assetCode } from '../../core/asset.ts'
 import { formatAmount } from '../../core/money.ts'
+import { decimalText } from '../../presentation/mismatch-sentence.ts'
 import type { SandboxNetwork } from '../../sandbox/local-networks.ts'
 import type { ServiceFiles } from '../../sandbox/service-files.ts'
 import type { DepositRecord } from '../../service/deposits/record.ts'
@@ -115,6 +116,5 @@ function eventLine({ type, created_at: at, data }: DepositEventBody): string {
 }
 
 function decimal(units: string, decimals: number): string {
-  const text = formatAmount(BigInt(units), decimals)
-  return decimals === 0 ? text : text.replace(/\.?0+$/, '')
+  return decimalText(formatAmount(BigInt(units), decimals))
 }
