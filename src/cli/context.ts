@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream'
 import { readFrom } from '../config/environment.ts'
 import { readDatabaseUrl } from '../config/environment-settings.ts'
 import { parseSettings, type Settings } from '../config/settings.ts'
-import { Fault, messageOf } from '../core/errors.ts'
+import { Fault, isFault, messageOf } from '../core/errors.ts'
 import { readSettings } from '../sandbox/settings-files.ts'
 import { type Database, openDatabase, pingDatabase, standbyFault } from '../store/database.ts'
 import { isDenied, isUnreachable } from '../store/database-errors.ts'
@@ -55,6 +55,16 @@ export function attachedSettings(context: Context): Settings {
   const unread = isSet(context.environment, 'DATABASE_URL') ? null : unreadFile(context.environment)
   if (unread !== null) context.stderr.write(`depositd: ${unread}\n`)
   return parseSettings(attachedEnvironment(context), (path) => readFileSync(path, 'utf8'))
+}
+
+/** For commands that need only the database URL, and do more if all settings are there. */
+export function settingsOrProblem(context: Context): { settings: Settings } | { problem: string } {
+  try {
+    return { settings: attachedSettings(context) }
+  } catch (error) {
+    if (!isFault(error, 'settings_bad')) throw error
+    return { problem: error.details.faults.join('; ') }
+  }
 }
 
 export async function withDatabase<Result>(

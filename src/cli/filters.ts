@@ -1,9 +1,8 @@
-import { isFault } from '../core/errors.ts'
 import { networksKnown } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import { ownerIdsKnown } from '../store/owners.ts'
 import type { Tables } from '../store/tables.ts'
-import { attachedSettings, type Context } from './context.ts'
+import { type Context, settingsOrProblem } from './context.ts'
 import { badValue, choiceOf, didYouMean } from './options.ts'
 
 type Filters = { network?: string | undefined; owner?: string | undefined }
@@ -18,20 +17,12 @@ export async function checkFilters(
   { network, owner }: Filters,
 ): Promise<void> {
   if (network !== undefined) {
-    const known = new Set([...networksOfSettings(context), ...(await networksKnown(db, network))])
+    const read = settingsOrProblem(context)
+    const listed = 'settings' in read ? read.settings.networks.map(({ name }) => name) : []
+    const known = new Set<string>([...listed, ...(await networksKnown(db, network))])
     choiceOf('--network', network, [...known].toSorted())
   }
   if (owner !== undefined) await checkOwner(db, owner)
-}
-
-/** Empty if the settings are incomplete: a list only needs the database. */
-function networksOfSettings(context: Context): string[] {
-  try {
-    return attachedSettings(context).networks.map(({ name }) => name)
-  } catch (error) {
-    if (isFault(error, 'settings_bad')) return []
-    throw error
-  }
 }
 
 async function checkOwner(db: Database<Tables>, owner: string): Promise<void> {

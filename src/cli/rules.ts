@@ -1,24 +1,11 @@
 import { loadServiceProfile } from '../app/service-profile.ts'
-import { type Rules, rulesOf } from '../core/decide.ts'
-import { isFault } from '../core/errors.ts'
+import { rulesOf } from '../core/decide.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
 import { createClaimReader } from '../provider/read-claim.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from './context.ts'
-
-export type RulesOrProblem = { rules: Rules } | { problem: string }
-
-/** Stored data needs only the database URL, but an explanation of verdicts needs all settings. */
-export function knownRules(context: Context): RulesOrProblem {
-  try {
-    return { rules: rulesOf(attachedSettings(context)) }
-  } catch (error) {
-    if (!isFault(error, 'settings_bad')) throw error
-    return { problem: error.details.faults.join('; ') }
-  }
-}
 
 export function withRules<Result>(
   context: Context,

@@ -1,6 +1,5 @@
 import { type MismatchKind, mismatchKinds } from '../core/mismatch.ts'
 import { formatAmount } from '../core/money.ts'
-import { detailText } from './text.ts'
 
 export type AssetLabels = Readonly<Record<string, { symbol: string; network: string; decimals: number }>>
 
@@ -13,8 +12,12 @@ export type StatedMismatch = {
 }
 
 export function mismatchSentence(mismatch: StatedMismatch): string {
-  const { kind, detail } = mismatch
-  return isCurrentKind(kind) ? sentences[kind](sentenceHelpers(mismatch)) : detailText(detail)
+  return sentenceOf(mismatch.kind)(sentenceHelpers(mismatch))
+}
+
+/** The database may hold a kind of an older version. */
+function sentenceOf(kind: string): (said: SentenceHelpers) => string {
+  return Object.hasOwn(mismatchKinds, kind) ? sentences[kind as MismatchKind] : generic
 }
 
 /** In units, null if the asset is unknown, and in base units. */
@@ -50,7 +53,7 @@ export function amountFields(name: string, base: bigint | null, { asset, assets 
 
 export function amountsOfDetail(mismatch: StatedMismatch): Readonly<Record<string, DocumentAmount>> {
   const said = sentenceHelpers(mismatch)
-  if (isCurrentKind(mismatch.kind)) sentences[mismatch.kind](said)
+  sentenceOf(mismatch.kind)(said)
   return said.amounts
 }
 
@@ -82,10 +85,6 @@ export function decimalText(decimal: string): string {
 
 function unitsText(amount: string, decimals: number): string {
   return decimalText(formatAmount(BigInt(amount), decimals))
-}
-
-function isCurrentKind(kind: string): kind is MismatchKind {
-  return Object.hasOwn(mismatchKinds, kind)
 }
 
 type SentenceHelpers = ReturnType<typeof sentenceHelpers>

@@ -16,12 +16,6 @@ export function valueText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-export function detailText(detail: Readonly<Record<string, string>>): string {
-  return Object.entries(detail)
-    .map(([name, value]) => `${name} ${value}`)
-    .join(', ')
-}
-
 export type Fact = { name: string; lines: readonly string[] }
 
 export type TableColumn<Row> = { title: string; value: (row: Row) => string; align?: 'right' }

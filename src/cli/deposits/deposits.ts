@@ -1,4 +1,5 @@
 import { toTxId } from '../../core/asset.ts'
+import { rulesOf } from '../../core/decide.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { explainDeposit } from '../../jobs/books/decide-again.ts'
 import {
@@ -25,13 +26,12 @@ import {
 } from '../../store/books/show-deposits.ts'
 import type { Database } from '../../store/database.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type Context, withDatabase } from '../context.ts'
+import { type Context, settingsOrProblem, withDatabase } from '../context.ts'
 import { mismatchDocument } from '../documents.ts'
 import { checkFilters } from '../filters.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { noDeposit, onlyOne } from '../options.ts'
 import { print, printable, type TableColumn, table } from '../print.ts'
-import { knownRules, type RulesOrProblem } from '../rules.ts'
 
 type DepositFilters = { state?: string; network?: string; owner?: string }
 
@@ -51,13 +51,13 @@ export async function listDepositsCommand(
 }
 
 export async function showCurrentDeposit(context: Context, id: string): Promise<void> {
-  const known = knownRules(context)
+  const read = settingsOrProblem(context)
   const shown = await withDatabase(context, async (db) => {
     const found = await showDeposits(db, toTxId(id))
     if (found.length === 0) throw noDeposit(id)
     const printed = context.json ? [onlyOne(id, found)] : found
     return Promise.all(
-      printed.map(async (one) => ({ ...one, explanation: await explainShown(db, one, known) })),
+      printed.map(async (one) => ({ ...one, explanation: await explainShown(db, one, read) })),
     )
   })
   print(context, shown.map(documentOf)[0], printable(shown.map(textOf).join('\n')))
@@ -94,10 +94,10 @@ function textOf({ explanation, ...shown }: DepositWithExplanation): string {
 async function explainShown(
   db: Database<Tables>,
   shown: { id: bigint; groupId: bigint },
-  known: RulesOrProblem,
+  read: ReturnType<typeof settingsOrProblem>,
 ): Promise<Explanation> {
-  if ('problem' in known) return { problem: `the settings cannot be read: ${known.problem}` }
-  return explainDeposit(db, shown, known.rules)
+  if ('problem' in read) return { problem: `the settings cannot be read: ${read.problem}` }
+  return explainDeposit(db, shown, rulesOf(read.settings))
 }
 
 function explanationTexts(explanation: Explanation, assets: AssetLabels): string[] {
