@@ -144,12 +144,6 @@ test('pipelined requests are answered in their order', async () => {
   ])
 })
 
-test('connections beyond the bound are dropped', async () => {
-  const intake = await start({ write: memoryWriter().write, limits: { connectionsMax: 1 } })
-  await open(intake)
-  expect(await textOf(await open(intake))).toBe('')
-})
-
 test('a taken port is a settings fault that names the setting and the mend', async () => {
   const intake = await start({ write: memoryWriter().write })
   const port = Number(new URL(intake.url).port)

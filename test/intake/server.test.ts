@@ -78,9 +78,7 @@ test('of twenty identical deliveries at once exactly one is stored', async () =>
 
 test.each([
   ['a wrong signature', { 'webhook-signature': `v1,${'A'.repeat(43)}=` }, 'bad_signature', 'signature_wrong'],
-  ['no usable id', { 'webhook-id': 'two words' }, 'bad_signature', 'id_malformed'],
   ['an old timestamp', { 'webhook-timestamp': '1614265330' }, 'bad_timestamp', 'timestamp_too_old'],
-  ['no timestamp', { 'webhook-timestamp': '' }, 'bad_timestamp', 'timestamp_malformed'],
 ])('%s is answered 401', async (...[, headers, code, reason]) => {
   const response = await deliver(intake, { id: 'msg_1', headers })
   expect(await answerOf(response)).toEqual({ status: 401, code })
@@ -105,18 +103,8 @@ const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
 test.each([
   ['nothing', ''],
-  ['text', 'hello'],
-  ['two documents', '{}{}'],
-  ['a byte order mark', '\ufeff{}'],
-  ['a NUL', '{"a":"\0"}'],
-  ['a document cut short', '{"a":'],
   ['bad UTF-8', Buffer.from([0x22, 0xc3, 0x28, 0x22])],
-  ['a lone surrogate as bytes', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])],
-  ['UTF-16', Buffer.from('{}', 'utf16le')],
-  ['more values than any webhook has', `[${'{},'.repeat(25_000)}{}]`],
   ['a depth of 65', nested(65)],
-  ['a depth of 40,000', nested(40_000)],
-  ['a depth hidden behind an escaped quote', `["\\"",${nested(64)}]`],
 ])('a body with %s is answered 400', async (_what, body) => {
   expect(await answerOf(await deliver(intake, { id: 'msg_1', body }))).toEqual({
     status: 400,
@@ -125,9 +113,6 @@ test.each([
 })
 
 test.each([
-  ['a depth of 64', nested(64)],
-  ['brackets in a string', JSON.stringify('[{'.repeat(100))],
-  ['an escaped lone surrogate', String.raw`{"a":"\ud800"}`],
   ['an escaped NUL', String.raw`{"a":"\u0000"}`],
   ['numbers beyond a double', '{"a":1e400,"b":9007199254740993}'],
   ['a prototype as key, twice', '{"__proto__":{"a":1},"__proto__":1}'],
@@ -162,7 +147,6 @@ test('a body that does not tell its size is answered 413 where it grows too larg
 
 test.each([
   ['text', { 'content-type': 'text/plain' }],
-  ['a form', { 'content-type': 'application/x-www-form-urlencoded' }],
   ['a type that only starts like JSON', { 'content-type': 'application/jsonp' }],
   ['another charset', { 'content-type': 'application/json; charset=utf-16' }],
   ['a packed body', { 'content-encoding': 'gzip' }],
