@@ -124,13 +124,7 @@ test.each<[string, string, string[]]>([
     ),
     ['networks.0.assets.1.contract: is described twice'],
   ],
-  [
-    'a network by the name of where credits live',
-    network('').replace('base', 'stable-wallet'),
-    ['networks.0.name: must be lower-case letters, digits and _'],
-  ],
   ['a list in place of a map', '[1]', ['the file: must be keys with values']],
-  ['a word in place of a map', 'hello', ['the file: must be keys with values']],
   ['no network', 'networks: []', ['networks: must not be empty']],
   [
     'a sender that is no address',
