@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { networkOf, plainAddress } from './client-address.ts'
+
 export type ServerLimits = {
   headerBytesMax: number
   headersTimeoutMs: number
@@ -17,16 +18,6 @@ export const serverLimits: ServerLimits = {
   requestTimeoutMs: 15_000,
   keepAliveTimeoutMs: 65_000,
   timeoutCheckMs: 1000,
-}
-
-export function serverOptions(limits: ServerLimits) {
-  return {
-    maxHeaderSize: limits.headerBytesMax,
-    headersTimeout: limits.headersTimeoutMs,
-    requestTimeout: limits.requestTimeoutMs,
-    keepAliveTimeout: limits.keepAliveTimeoutMs,
-    connectionsCheckingInterval: limits.timeoutCheckMs,
-  }
 }
 
 type ConnectionLimitOptions = {
@@ -72,16 +63,7 @@ export function limitConnections(
 }
 
 /** By client. The cost of a call does not grow with the number of clients. */
-type OpenSockets = {
-  /** Holds the socket until it closes, or until `oldest` removes it. */
-  add: (source: string, socket: Socket) => void
-  count: (source: string) => number
-  busiest: () => string | null
-  /** Removes the connection; the caller closes it. */
-  oldest: (source: string) => Socket | null
-}
-
-function createOpenSockets(): OpenSockets {
+function createOpenSockets() {
   const ofSources = new Map<string, Set<Socket>>()
   const levels = new Map<number, Set<string>>()
   let most = 0
@@ -101,15 +83,17 @@ function createOpenSockets(): OpenSockets {
     move(source, sockets.size + 1, sockets.size)
   }
   return {
-    add(source, socket) {
+    /** Holds the socket until it closes, or until `oldest` removes it. */
+    add(source: string, socket: Socket): void {
       const sockets = ofSources.get(source) ?? new Set()
       ofSources.set(source, sockets.add(socket))
       move(source, sockets.size - 1, sockets.size)
       socket.once('close', () => remove(source, socket))
     },
     count,
-    busiest: () => levels.get(most)?.values().next().value ?? null,
-    oldest(source) {
+    busiest: (): string | null => levels.get(most)?.values().next().value ?? null,
+    /** Removes the connection; the caller closes it. */
+    oldest(source: string): Socket | null {
       const socket = ofSources.get(source)?.values().next().value ?? null
       if (socket !== null) remove(source, socket)
       return socket

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { assert } from '../core/errors.ts'
-import { limitConnections, type ServerLimits, serverOptions } from './server-limits.ts'
+import { limitConnections, type ServerLimits } from './server-limits.ts'
 
 type HttpServerSettings = {
   host: string
@@ -38,7 +38,13 @@ export async function startHttpServer(
     if (stopping !== null) response.shouldKeepAlive = false
     handler(request, response)
   }
-  const options = serverOptions(limits)
+  const options = {
+    maxHeaderSize: limits.headerBytesMax,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    connectionsCheckingInterval: limits.timeoutCheckMs,
+  }
   const server =
     tls === undefined
       ? createServer(options, listener)
@@ -68,23 +74,17 @@ function boundHost(server: Server): string {
   return `${bound.family === 'IPv6' ? `[${bound.address}]` : bound.address}:${bound.port}`
 }
 
-type OpenResponses = {
-  /** Calls `onIdle` after the last response is closed. */
-  add: (response: ServerResponse) => void
-  isIdle: () => boolean
-  all: () => ServerResponse[]
-}
-
 /**
  * An array with reused slots. A Set that changes with every request keeps replacing its hash tables, and V8 links each
  * to the next: once one is old, all retain their entries, so no request is collected while young.
  */
-export function createOpenResponses(onIdle: () => void): OpenResponses {
+export function createOpenResponses(onIdle: () => void) {
   const slots: (ServerResponse | null)[] = []
   const free: number[] = []
   const isIdle = () => free.length === slots.length
   return {
-    add(response) {
+    /** Calls `onIdle` after the last response is closed. */
+    add(response: ServerResponse): void {
       const slot = free.pop() ?? slots.length
       slots[slot] = response
       response.once('close', () => {

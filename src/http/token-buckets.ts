@@ -10,20 +10,13 @@ export type RateLimitVerdict = {
   retryAfterSeconds: number
 }
 
-/** `nowMs` may be of any one clock. */
-export type TokenBuckets = {
-  take: (name: string, nowMs: number) => RateLimitVerdict
-  giveBack: (name: string, nowMs: number) => void
-}
-
 /** The least recently used bucket is dropped, which fills it. */
 const namesMaxDefault = 10_000
 
-/** Bounded memory. Each process counts separately, and a restart fills every bucket. */
-export function createTokenBuckets(
-  { perSecond, burst }: RateLimit,
-  namesMax = namesMaxDefault,
-): TokenBuckets {
+/**
+ * Bounded memory. Each process counts separately, and a restart fills every bucket. `nowMs` may be of any one clock.
+ */
+export function createTokenBuckets({ perSecond, burst }: RateLimit, namesMax = namesMaxDefault) {
   const buckets = new Map<string, { left: number; atMs: number }>()
   const leftOf = (name: string, nowMs: number): number => {
     const bucket = buckets.get(name)
@@ -38,7 +31,7 @@ export function createTokenBuckets(
     if (buckets.size > namesMax && idlest !== undefined) buckets.delete(idlest)
   }
   return {
-    take(name, nowMs) {
+    take(name: string, nowMs: number): RateLimitVerdict {
       const before = leftOf(name, nowMs)
       const allowed = before >= 1
       const left = allowed ? before - 1 : before
@@ -50,6 +43,7 @@ export function createTokenBuckets(
         retryAfterSeconds: allowed ? 0 : Math.ceil((1 - left) / perSecond),
       }
     },
-    giveBack: (name, nowMs) => set(name, Math.min(burst, leftOf(name, nowMs) + 1), nowMs),
+    giveBack: (name: string, nowMs: number): void =>
+      set(name, Math.min(burst, leftOf(name, nowMs) + 1), nowMs),
   }
 }

@@ -14,23 +14,11 @@ type ObservedOddLog = { network: string; reason: string; contract: string; tx: s
 
 type ObservedUnreadTransaction = { network: string; reason: string; slot: bigint; tx: string | null }
 
-/** Counts each event of the daemon and, if it matters, logs it. */
-export type Observer = WebhookObserver &
-  JobObserver & {
-    rpc: (request: ObservedRpcRequest) => void
-    rpcNode: (node: { network: string; node: string; score: number }) => void
-    oddLog: (log: ObservedOddLog) => void
-    unread: (transaction: ObservedUnreadTransaction) => void
-    pollRequest: (outcome: string) => void
-    applied: (applied: ObservedBatch) => void
-    polled: (reading: { drifts: number; mismatches: readonly MismatchChange[] }) => void
-    mismatches: (changes: readonly MismatchChange[]) => void
-    rewound: (network: string) => void
-    opsFailed: (path: string, error: unknown) => void
-    gaugesUnreadable: (part: string, error: unknown) => void
-    serverAwaited: (error: unknown) => void
-    canary: (result: { outcome: string; seconds: number; problem: string | null }) => void
-  }
+type ObservedCanary = { outcome: string; seconds: number; problem: string | null }
+
+type ObservedReading = { drifts: number; mismatches: readonly MismatchChange[] }
+
+export type Observer = ReturnType<typeof createObserver>
 
 /** Null if the mismatch opened. */
 const ended: Record<MismatchChange['change'], 'evidence' | 'person' | null> = {
@@ -43,37 +31,38 @@ const ended: Record<MismatchChange['change'], 'evidence' | 'person' | null> = {
 /** Paths come from outside, so only this many characters are logged. */
 const pathShown = 100
 
-export function createObserver(metrics: Metrics, log: Logger): Observer {
+/** Counts each event of the daemon and, if it matters, logs it. */
+export function createObserver(metrics: Metrics, log: Logger) {
   const mismatches = observeMismatches(metrics, log)
   return {
     ...observeWebhooks(metrics, log),
     ...observeChains(metrics, log),
     ...observeJobs(metrics, log),
-    pollRequest(outcome) {
+    pollRequest: (outcome: string): void => {
       metrics.pollRequests.inc({ outcome })
     },
     mismatches,
-    applied(applied) {
+    applied: (applied: ObservedBatch): void => {
       const { lags, mismatches: changes } = applied
       for (const { stage, network, seconds, of } of lags)
         metrics.stageLag.observe({ stage, network }, seconds, exemplarOf(of))
       mismatches(changes)
       reportApplied(log, applied)
     },
-    polled({ drifts, mismatches: changes }) {
+    polled: ({ drifts, mismatches: changes }: ObservedReading): void => {
       metrics.pollDrifts.inc({}, drifts)
       mismatches(changes)
     },
-    opsFailed(path, error) {
+    opsFailed: (path: string, error: unknown): void => {
       logEvent(log, 'ops_request_failed', { path: path.slice(0, pathShown), err: error })
     },
-    gaugesUnreadable(part, error) {
+    gaugesUnreadable: (part: string, error: unknown): void => {
       logEvent(log, 'gauges_unreadable', { part, err: error })
     },
-    serverAwaited(error) {
+    serverAwaited: (error: unknown): void => {
       logEvent(log, 'server_awaited', { err: error })
     },
-    canary({ outcome, seconds, problem }) {
+    canary: ({ outcome, seconds, problem }: ObservedCanary): void => {
       metrics.canaryWebhooks.inc({ outcome })
       if (problem === null) metrics.canaryWebhook.observe({}, seconds)
       else logEvent(log, 'canary_webhook_lost', { outcome, problem })
@@ -95,19 +84,13 @@ type WebhookAnswer = {
   traceId?: string
 }
 
-type WebhookObserver = {
-  webhook: (answer: WebhookAnswer) => void
-  webhookScheme: (event: WebhookSchemeEvent) => void
-  quarantineDropped: (reason: 'rate' | 'full') => void
-}
-
 const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting', 'canary'])
 
 /** @param now milliseconds */
-export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): WebhookObserver {
+export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now) {
   const limit = limitLines(now)
   return {
-    webhook({ outcome, seconds, reason, event, traceId }) {
+    webhook: ({ outcome, seconds, reason, event, traceId }: WebhookAnswer): void => {
       metrics.webhooks.inc({ outcome })
       metrics.webhookAck.observe({}, seconds, {
         ...(event !== undefined && { webhook: event }),
@@ -116,10 +99,10 @@ export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): 
       const suppressed = keptOutcomes.has(outcome) ? null : limit()
       if (suppressed !== null) logEvent(log, 'webhook_refused', { outcome, reason, suppressed })
     },
-    quarantineDropped(reason) {
+    quarantineDropped: (reason: 'rate' | 'full'): void => {
       metrics.quarantineDropped.inc({ reason })
     },
-    webhookScheme(event) {
+    webhookScheme: (event: WebhookSchemeEvent): void => {
       if (event.kind === 'refused') {
         metrics.webhookSettings.inc({ outcome: 'refused' })
         logEvent(log, 'webhook_settings_refused', { err: event.error })
@@ -134,34 +117,32 @@ export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now): 
   }
 }
 
-type ChainObserver = Pick<Observer, 'rpc' | 'rpcNode' | 'oddLog' | 'unread' | 'rewound'>
-
-function observeChains(metrics: Metrics, log: Logger): ChainObserver {
+function observeChains(metrics: Metrics, log: Logger) {
   return {
-    rpc({ network, node, method, outcome, seconds }) {
+    rpc: ({ network, node, method, outcome, seconds }: ObservedRpcRequest): void => {
       metrics.rpcRequests.inc({ network, method, outcome })
       metrics.rpcNodeRequests.inc({ network, node, outcome })
       metrics.rpcSeconds.observe({ network, method }, seconds)
     },
-    rpcNode({ network, node, score }) {
+    rpcNode: ({ network, node, score }: { network: string; node: string; score: number }): void => {
       metrics.rpcNodeScore.set({ network, node }, score)
     },
-    oddLog({ network, reason, contract, tx }) {
+    oddLog: ({ network, reason, contract, tx }: ObservedOddLog): void => {
       metrics.chainLogsPassedOver.inc({ network, reason })
       logEvent(log, 'transfer_log_malformed', { network, reason, contract, tx })
     },
-    unread({ network, reason, slot, tx }) {
+    unread: ({ network, reason, slot, tx }: ObservedUnreadTransaction): void => {
       logEvent(log, 'transaction_unread', { network, reason, slot: slot.toString(), tx })
     },
-    rewound(network) {
+    rewound: (network: string): void => {
       metrics.chainReorgs.inc({ network })
       logEvent(log, 'history_changed', { network })
     },
   }
 }
 
-function observeMismatches(metrics: Metrics, log: Logger): Observer['mismatches'] {
-  return (changes) => {
+function observeMismatches(metrics: Metrics, log: Logger) {
+  return (changes: readonly MismatchChange[]): void => {
     for (const { kind, severity, network, change } of changes) {
       const how = ended[change]
       if (how === null) metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
@@ -178,17 +159,12 @@ function exemplarOf(of: Lag['of']): Exemplar {
   return 'depositId' in of ? { deposit_id: of.depositId.toString() } : { inbox: `inbox/${of.inboxId}` }
 }
 
-type JobObserver = {
-  /** A run failed, or could not be queued. `key` names its network; empty for other jobs. */
-  jobFailed: (job: string, error: unknown, key?: string) => void
-  queueTrouble: (event: QueueTrouble) => void
-}
-
 type QueueTrouble = { kind: string; error?: unknown; wake?: { name: string; key?: string } }
 
 /** Every failure is counted, but a problem is logged when it first occurs. */
-export function observeJobs(metrics: Metrics, log: Logger, now = () => performance.now()): JobObserver {
+export function observeJobs(metrics: Metrics, log: Logger, now = () => performance.now()) {
   const problems = createProblems(now)
+  /** A run failed, or could not be queued. `key` names its network; empty for other jobs. */
   const jobFailed = (job: string, error: unknown, key = ''): void => {
     metrics.jobFailures.inc({ name: job })
     const problem = lineOf(error)
@@ -198,7 +174,7 @@ export function observeJobs(metrics: Metrics, log: Logger, now = () => performan
   }
   return {
     jobFailed,
-    queueTrouble({ kind, error, wake }) {
+    queueTrouble: ({ kind, error, wake }: QueueTrouble): void => {
       if (kind === 'job_failed') {
         jobFailed(wake?.name ?? '', error, wake?.key)
         return
