@@ -29,7 +29,8 @@ export class ExportFolder implements AsyncDisposable {
     const names = await namesIn(folder)
     if (names.includes(manifestName))
       throw refusal(`--out already contains a complete export: ${folder}`, 'choose another folder')
-    const own = [file, partOf(file), newOf(manifestName)]
+    // A complete file without a manifest is another's, unless the export ended between the two names.
+    const own = [partOf(file), newOf(manifestName), ...(names.includes(newOf(manifestName)) ? [file] : [])]
     if (names.some((name) => !own.includes(name)))
       throw refusal(`--out is not empty: ${folder}`, 'choose an empty folder')
     return new ExportFolder(folder, file, await open(join(folder, partOf(file)), 'w'))
@@ -45,9 +46,9 @@ export class ExportFolder implements AsyncDisposable {
   async finish<Manifest extends object>(manifest: (file: WrittenFile) => Manifest): Promise<Manifest> {
     await this.#handle.datasync()
     const document = manifest({ name: this.#file, bytes: this.#bytes, sha256: this.#hash.digest('hex') })
-    await rename(join(this.#folder, partOf(this.#file)), join(this.#folder, this.#file))
     const path = join(this.#folder, manifestName)
     await writeFile(newOf(path), `${JSON.stringify(document, null, 2)}\n`, { flush: true })
+    await rename(join(this.#folder, partOf(this.#file)), join(this.#folder, this.#file))
     await rename(newOf(path), path)
     return document
   }

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ExportProgress, type ExportWish, exportLedger } from '../../../src/jobs/books/export-ledger.ts'
@@ -40,15 +40,15 @@ test('an interrupted export starts over in the same folder, and has the same byt
   expect(contents(folder)).toEqual(contents(whole))
 })
 
-test('an export that was interrupted before its manifest starts over', async () => {
+test('an export that was interrupted before its manifest starts over, and a file without one is kept', async () => {
   const folder = await temporaryFolder()
-  const inTheWay = join(folder, 'manifest.json.new')
-  mkdirSync(inTheWay)
-  await expect(exportLedger(books.db, { ...wish, folder })).rejects.toThrow(/EISDIR/)
-  rmdirSync(inTheWay)
-  expect(readdirSync(folder)).toEqual(['books.journal'])
+  writeFileSync(join(folder, 'books.journal'), 'by hand')
+  await expect(exportLedger(books.db, { ...wish, folder })).rejects.toThrow(/--out is not empty/)
+  expect(contents(folder)).toEqual({ 'books.journal': 'by hand' })
+  writeFileSync(join(folder, 'manifest.json.new'), '{}')
   await exportLedger(books.db, { ...wish, folder })
   expect(readdirSync(folder).toSorted()).toEqual(['books.journal', 'manifest.json'])
+  expect(contents(folder)['books.journal']).not.toBe('by hand')
 })
 
 test('an export of an owner states in its manifest that owners are those at the time of the export', async () => {
