@@ -1,10 +1,8 @@
 import type { Command } from 'commander'
-import { mismatchKinds, type Severity } from '../../core/mismatch.ts'
+import { mismatchKinds } from '../../core/mismatch.ts'
+import { severities } from '../../core/mismatches/kind-entry.ts'
 import { listed } from '../lists.ts'
 import { type Act, actorCommand, choice, reasoned, spanOption, subcommand } from '../options.ts'
-
-/** From the lowest to the highest. */
-export const severities: readonly Severity[] = ['info', 'warning', 'severe']
 
 export function describeMismatches(program: Command, act: Act): void {
   const mismatches = program.command('mismatches').description('mismatches, and the work on them')

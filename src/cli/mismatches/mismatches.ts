@@ -1,4 +1,4 @@
-import type { Severity } from '../../core/mismatch.ts'
+import { type Severity, severities } from '../../core/mismatches/kind-entry.ts'
 import {
   type Advice,
   adviceOf,
@@ -33,7 +33,6 @@ import {
 } from '../lists.ts'
 import { notFound } from '../options.ts'
 import { type News, print, printable, table } from '../print.ts'
-import { severities } from './commands.ts'
 
 type ListMismatchesOptions = ListOptions & {
   kind?: string
@@ -69,7 +68,7 @@ async function hasGrave(
   filter: Omit<MismatchFilter, 'limit'>,
   { failOn, severity }: ListMismatchesOptions,
 ): Promise<boolean> {
-  const grave = failOn === undefined ? [] : severities.slice(severities.indexOf(failOn))
+  const grave = failOn === undefined ? [] : severities.slice(0, severities.indexOf(failOn) + 1)
   const asked = grave.filter((one) => severity === undefined || one === severity)
   const also = filter.also === 'all' ? 'snoozed' : filter.also
   const found = await Promise.all(
