@@ -47,7 +47,9 @@ export function readServiceSettings(
     host: reader.text('SERVICE_HOST', '127.0.0.1'),
     port: reader.port('SERVICE_PORT', 8081),
     tls: readTls(reader),
-    networks: readNetworks(file.networks, reader).filter(({ rpcUrls }) => rpcUrls.length > 0),
+    networks: readNetworks(file.networks, reader).flatMap(({ reading: _daemons, ...network }) =>
+      network.rpcUrls.length > 0 ? [network] : [],
+    ),
     pricesUrl: readPricesUrl(reader),
     webhook: readWebhook(reader),
     file,

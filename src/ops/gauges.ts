@@ -31,6 +31,26 @@ export type Scores = Pick<
 >
 type Percentile = 'p50' | 'p95' | 'p99'
 
+/** An age of 0 means that nothing waits, and stays 0. */
+export function agedBy(seconds: number, live: Live): Live {
+  const later = (age: number) => (age === 0 ? 0 : age + seconds)
+  const withOldest = <Row extends { oldest: number }>(row: Row): Row => ({
+    ...row,
+    oldest: later(row.oldest),
+  })
+  return {
+    ...live,
+    inbox: withOldest(live.inbox),
+    stages: live.stages.map(({ unnamed, ...stage }) => ({
+      ...withOldest(stage),
+      unnamed: unnamed === null ? null : later(unnamed),
+    })),
+    mismatches: live.mismatches.map(withOldest),
+    sealAge: later(live.sealAge),
+    streams: live.streams.map((stream) => ({ ...stream, age: stream.age + seconds })),
+  }
+}
+
 /** Separately: if the queue does not respond, the database still does. */
 type GaugeSources = { [Part in ReadingPart]: () => Promise<GaugeValues[Part]> }
 
@@ -39,11 +59,14 @@ export type ReportedGauges = { [Part in ReadingPart]?: CachedValue<GaugeValues[P
 /** By default, all parts. */
 export type GaugesReader = (parts?: readonly ReadingPart[]) => Promise<ReportedGauges>
 
-/** Limits the share of one processor that a costly part takes to one six-hundredth. */
-const timesKept = 600
+/**
+ * Limits the share of one processor that a costly part takes: one four-hundredth, and one six-hundredth for each part
+ * that adds up stored rows.
+ */
+const timesKept: Record<ReadingPart, number> = { live: 400, totals: 600, scorecard: 600, queue: 400 }
 /** A slow moment of the machine must not keep old values for long. */
 const keptMaxMs: Record<ReadingPart, number> = {
-  // A sign of life must not look young because it was read long ago.
+  // A sign of life must not look overdue because it was read long ago.
   live: (beatAgeMaxSeconds * 1000) / 2,
   totals: 120_000,
   scorecard: 120_000,
@@ -54,12 +77,21 @@ export function createGaugesReader(
   sources: GaugeSources,
   unreadable: (part: ReadingPart, error: unknown) => void,
 ): GaugesReader {
-  const readOf = (part: ReadingPart) =>
-    cacheRead<GaugeValues[ReadingPart]>(sources[part], { timesKept, keptMaxMs: keptMaxMs[part] })
-  const reads = new Map(readingParts.map((part) => [part, readOf(part)]))
+  const keep = <Part extends ReadingPart>(part: Part): (() => Promise<CachedValue<GaugeValues[Part]>>) =>
+    cacheRead(sources[part], { timesKept: timesKept[part], keptMaxMs: keptMaxMs[part] })
+  const live = keep('live')
+  const reads: { [Part in ReadingPart]: () => Promise<CachedValue<GaugeValues[Part]>> } = {
+    live: async () => {
+      const { value, ageSeconds } = await live()
+      return { value: agedBy(ageSeconds, value), ageSeconds }
+    },
+    totals: keep('totals'),
+    scorecard: keep('scorecard'),
+    queue: keep('queue'),
+  }
   const orNull = async (part: ReadingPart) => {
     try {
-      return [part, await reads.get(part)?.()] as const
+      return [part, await reads[part]()] as const
     } catch (error) {
       unreadable(part, error)
       return [part, null] as const

@@ -127,7 +127,7 @@ export function claimCellText(cell: Cell): string {
   return cell.replaceAll('_', ' ')
 }
 
-/** A final transfer is the proof. The chain is off only if the transfer went to another address than approved. */
+/** A final transfer is the proof. The chain differs only if the transfer went to another address than approved. */
 export function chainCellText(cell: Cell): string {
   if (cell === 'differs') return 'went elsewhere'
   return cell === 'agrees' ? 'proves' : cell.replaceAll('_', ' ')

@@ -108,10 +108,11 @@ const freshness = [
   '## How fresh, and at what cost\n',
   `A scrape reads the gauges in four independent parts: \`live\` (open and waiting work), \`totals\` (sums over all stored data),
 \`scorecard\` and \`queue\`. Simultaneous scrapes of one process share a reading. If reading a part takes longer than
-30 ms, the result is used for 600 times as long: \`live\` for at most half a minute, \`queue\` for a minute, \`totals\` and
-\`scorecard\` for two minutes. So within these bounds, a part takes at most that share of one processor of
+30 ms, the result is used for 400 times as long (\`live\`, at most half a minute, and \`queue\`, at most a minute) or 600 times as
+long (\`totals\` and \`scorecard\`, at most two minutes). So within these bounds, a part takes at most that share of one processor of
 Postgres ([benchmarks](internals/benchmarks.md#scrape)). Each part takes one of three read-only connections. A scrape during a
-new reading waits for at most 25 ms and then gets the previous result; \`depositd_gauges_age_seconds\` is its age. The 63 routes with the most deposits are shown separately, beside \`all\`.\n`,
+new reading waits for at most 25 ms and then gets the previous result; \`depositd_gauges_age_seconds\` is its age. Ages of waiting
+work are as of the scrape all the same. The 63 routes with the most deposits are shown separately, beside \`all\`.\n`,
   `A value that is not a number is left out alone, and \`depositd_gauges_readable\` of its part is 0. A part that cannot be read
 within 5 s is left out as a whole: \`depositd_gauges_readable\` is 0, and the log has the reason. The answer is still 200: the
 process's own counts, such as refused webhooks, are available while the database is down.\n`,

@@ -86,7 +86,7 @@ function summaryOf([
   kind,
   { severity, responsible, loss, endsBy, mayBeLate, actWithinHours },
 ]: Kind): string[] {
-  const ending = mayBeLate ? `${endsBy}, may only be late` : endsBy
+  const ending = mayBeLate ? `${endsBy}, or by itself if it was just late` : endsBy
   return [`[\`${kind}\`](#${kind})`, severity, responsible, loss, ending, `${actWithinHours} h`]
 }
 
@@ -97,7 +97,7 @@ function familySection(family: string, means: string): string {
 
 function kindSection([kind, entry]: Kind): string {
   const { severity, responsible, loss, lossMeans, endsBy, mayBeLate, actWithinHours, means, next } = entry
-  const waiting = mayBeLate ? '; the missing evidence may only be late' : ''
+  const waiting = mayBeLate ? '; the missing evidence may just be late' : ''
   return `
 ### ${kind}
 

@@ -85,7 +85,8 @@ const advices = {
     `start that server, or correct host and port in ${setting}; a firewall may block the connection`,
   tls: ({ setting }) =>
     `correct the certificate of that server, or the host name in ${setting}; for an authority of your own set NODE_EXTRA_CA_CERTS`,
-  timeout: () => 'check the load of that server, and the firewall or proxy in between, and try again',
+  timeout: ({ setting }) =>
+    `check the load of that server, and the firewall or proxy in between; or set a faster one in ${setting}`,
   login: ({ credential }) => `correct ${credential}`,
   forbidden: ({ credential }) =>
     `allow this request for ${credential}, or the address of this machine if that server has an allowlist`,

@@ -64,15 +64,14 @@ export const coverageKinds = kindsOf('coverage', {
     lossMeans: 'No loss is known until the blocks are read.',
     means:
       'The service claims a payment or a delivery on a network, at a height or at an address that depositd has not read. Nothing is known to be missing.',
-    next: 'If the address is not in the address book, import its channel or wallet. Then read the blocks with `bin/depositd backfill`. The detail gives the commands.',
+    next: 'If the network has no RPC URL, set one. If the address is not in the address book, import its channel or wallet. Then read the blocks with `bin/depositd backfill`. The detail gives the commands.',
   },
 })
 
 export const valueKinds = kindsOf('value', {
   amount_mismatch: {
     severity: 'severe',
-    lossMeans:
-      'The difference between the largest and the smallest stated amount, which is claimed or withheld without proof.',
+    lossMeans: 'The largest stated amount less the smallest: what is claimed or withheld without proof.',
     means: 'The sources state different amounts for the same leg.',
     next: 'Ask the service to correct its record. The amount on the chain is booked.',
   },
@@ -179,8 +178,8 @@ export const identityKinds = kindsOf('identity', {
     mayBeLate: true,
     loss: 'measured',
     lossMeans:
-      'The amount by which the deliveries of all these deposits are short together, counted once, at the first deposit. None while only the match is in doubt.',
+      'What the deliveries of all these deposits lack in total, shown at the first of them. None while only the match is in doubt.',
     means: 'Several deposits or several transfers match equally well, so none was matched.',
-    next: 'Decide with `bin/depositd deposits match`. The detail lists the candidates.',
+    next: 'Decide with `bin/depositd deposits match DEPOSIT --transfer TRANSFER`. The detail lists the candidates.',
   },
 })
