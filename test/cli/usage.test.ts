@@ -14,7 +14,7 @@ afterAll(() => database.drop())
 
 test.each([
   ['deposits list --limit none', 'depositd: --limit is "none"; give a whole number from 1 to 100000'],
-  ['mismatches list --fail-on bad', 'depositd: --fail-on is "bad"; use info, warning, severe'],
+  ['mismatches list --fail-on bad', 'depositd: --fail-on is "bad"; use severe, warning, info'],
   ['deposits list --lmit 5', "error: unknown option '--lmit'"],
   ['deposits show', "error: missing required argument 'id'"],
   ['deposit list', "error: unknown command 'deposit'\n(Did you mean deposits?)"],
