@@ -4,6 +4,7 @@ import { defineConfig } from 'vitest/config'
 /** Their files share worker processes: what one imports stays loaded for the next. They leave nothing behind in the process. */
 const together = [
   'address',
+  'chain',
   'config',
   'core',
   'evidence',
@@ -13,6 +14,7 @@ const together = [
   'presentation',
   'provider',
   'service',
+  'store',
 ].map((folder) => `test/${folder}/**/*.test.ts`)
 
 const options = {
