@@ -11,6 +11,7 @@ import {
   credit,
   delivery,
   liquidity,
+  noTimes,
   payment,
   policy,
   txId,
@@ -164,21 +165,12 @@ function refOf(index: string): TransferRef {
 
 test('a deposit known by its service id keeps its number when its payment turns out to be another', () => {
   const second = 'dep_2' as ServiceId
-  const none = {
-    depositedAt: null,
-    webhookAt: null,
-    apiAt: null,
-    chainAt: null,
-    finalAt: null,
-    settledAt: null,
-    reconciledAt: null,
-  }
   const seven = payment({ index: '4', amount: 7n as Amount })
   const nine = payment({ index: '3', amount: 9n as Amount })
   const known = [
-    { id: 1n, serviceId: 'dep_1' as ServiceId, transfer: null, milestones: none },
-    { id: 2n, serviceId: second, transfer: refOf('4'), milestones: none },
-    { id: 3n, serviceId: null, transfer: refOf('3'), milestones: none },
+    { id: 1n, serviceId: 'dep_1' as ServiceId, transfer: null, milestones: noTimes },
+    { id: 2n, serviceId: second, transfer: refOf('4'), milestones: noTimes },
+    { id: 3n, serviceId: null, transfer: refOf('3'), milestones: noTimes },
   ]
   const observations = [
     claim({ deposit: { index: null, amount: 7n as Amount } }),

@@ -14,6 +14,7 @@ import {
   failedDelivery,
   failure,
   liquidity,
+  noTimes,
   payment,
   policy,
   usdcOnBase,
@@ -45,15 +46,6 @@ const credited = (changes: object) =>
   both({ ...toWallet, settlement: { ...toWallet.settlement, ...changes } })
 const toTheWallet = payment({ to: walletAddress })
 
-const noTimes = {
-  depositedAt: null,
-  webhookAt: null,
-  apiAt: null,
-  chainAt: null,
-  finalAt: null,
-  settledAt: null,
-  reconciledAt: null,
-}
 const knownAs = (id: bigint, changes: Partial<DepositIdentity>): DepositIdentity => ({
   id,
   serviceId: null,

@@ -48,6 +48,17 @@ export const policy: Policy = {
   settlementWithinMs: 60 * minute,
 }
 
+/** Of a deposit of which nothing is known yet. */
+export const noTimes = {
+  depositedAt: null,
+  webhookAt: null,
+  apiAt: null,
+  chainAt: null,
+  finalAt: null,
+  settledAt: null,
+  reconciledAt: null,
+}
+
 const start = Date.parse('2026-01-01T00:00:00Z')
 
 /** A moment, in minutes after the start of the made-up world. */

@@ -9,6 +9,7 @@ import {
   channelApproval,
   claim,
   delivery,
+  noTimes,
   payment,
   policy,
   txId,
@@ -69,18 +70,9 @@ test('a delivery that falls short is not taken for one to somebody else in the s
 
 test('a deposit known by a chain_transfer that came back under another index goes with its payment', () => {
   const gone = [payment({ stage: 'seen', index: '5' }), payment({ stage: 'orphaned', index: '5' })]
-  const milestones = {
-    depositedAt: null,
-    webhookAt: null,
-    apiAt: null,
-    chainAt: null,
-    finalAt: null,
-    settledAt: null,
-    reconciledAt: null,
-  }
   const known = [
-    { id: 1n, serviceId: 'dep_1' as ServiceId, transfer: null, milestones },
-    { id: 2n, serviceId: null, transfer: transferRef(payment({ index: '5' })), milestones },
+    { id: 1n, serviceId: 'dep_1' as ServiceId, transfer: null, milestones: noTimes },
+    { id: 2n, serviceId: null, transfer: transferRef(payment({ index: '5' })), milestones: noTimes },
   ]
   const group = {
     observations: [webhook(), claim(), payment(), ...gone],
@@ -135,9 +127,8 @@ test.each([
 )
 
 test('what became two deposits while a payment was on its way back becomes one again, the older', () => {
-  const milestones = {} as never
   const known = [payment({ index: '5' }), back].map((one, place) => {
-    return { id: BigInt(place + 1), serviceId: null, transfer: transferRef(one), milestones }
+    return { id: BigInt(place + 1), serviceId: null, transfer: transferRef(one), milestones: noTimes }
   })
   const group = { approvals: [channelApproval], deposits: known, journals: [], observations: [...gone, back] }
   expect(decide(group, rules, late).deposits).toMatchObject([{ id: 1n, absorbed: [2n] }])
