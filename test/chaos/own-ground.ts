@@ -7,7 +7,6 @@ import { freePort } from '../../src/sandbox/free-port.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { makePartitions } from '../../src/store/ledger/maintenance.ts'
 import { migrate, migrationsFolder } from '../../src/store/migrate.ts'
-
 import type { Tables } from '../../src/store/tables.ts'
 import { keepStanding } from '../oracle/hold.ts'
 import { spawnProgram } from '../support/embedded-program.ts'
@@ -19,8 +18,10 @@ import {
   writeReportedSettings,
 } from '../support/reported-networks.ts'
 import { until } from '../support/until.ts'
+import { scrape } from './hostile/scrape.ts'
 import { recordProcess } from './leftover.ts'
 import type { Living, Printing } from './liveness.ts'
+import { untilSame } from './until-same.ts'
 import type { ChaosWorld } from './world.ts'
 
 /** Another database of the queue's server than that of the shared world. */
@@ -199,4 +200,14 @@ export function untilRead(ground: OwnGround, network: string, height: bigint): P
     },
     120_000,
   )
+}
+
+/** Waits until scans fail again and again for this reason: each failure is counted, and a problem is logged once. */
+export async function untilRefused(ground: OwnGround, reason: RegExp): Promise<void> {
+  const failedScans = async () =>
+    (await scrape(ground.worker().opsUrl)).value('depositd_job_failures_total{name="scan"}') ?? 0
+  const before = await failedScans()
+  const isRefused = async () =>
+    (await failedScans()) >= before + 2 && ground.logged().some((line) => reason.test(line))
+  await untilSame(`it is refused again and again: ${reason.source}`, isRefused, true)
 }

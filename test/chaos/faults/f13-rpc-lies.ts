@@ -13,7 +13,7 @@ import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
 import type { Fault } from '../fault.ts'
 import { bookedOf } from '../own-books.ts'
 import { type OwnChain, startOwnChain } from '../own-chain.ts'
-import { cursorOf, untilRead } from '../own-ground.ts'
+import { cursorOf, untilRead, untilRefused } from '../own-ground.ts'
 import type { Random } from '../random.ts'
 import { mustBeSame, untilSame } from '../until-same.ts'
 import type { ChaosWorld } from '../world.ts'
@@ -90,14 +90,9 @@ const readUpTo = async ({ ground }: OwnChain): Promise<bigint> =>
 /** It moves nothing where nobody else can be asked, and where somebody can, reading goes on. */
 async function reportLie(stage: Stage, { name, refusal }: SeenThrough): Promise<void> {
   const { anvil, ground, liars } = stage
-  const heard = ground.logged().length
   const txs = await payBoth(stage)
   await anvil.mine(4)
-  const isRefused = () => {
-    const lines = ground.logged().slice(heard)
-    return lines.filter((line) => refusal.test(line)).length >= 2
-  }
-  await untilSame(`a node that ${name} is refused again and again`, isRefused, true)
+  await untilRefused(ground, refusal)
   const height = (await anvil.client.getBlockNumber()) - 3n
   if ((await readUpTo(stage)) >= height) throw new Error(`reading went on over a node that ${name}`)
   mustBeSame(`what is booked over a node that ${name}`, await bookedOf(ground, 'base', txs), [])

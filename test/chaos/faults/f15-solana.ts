@@ -11,7 +11,7 @@ import { honest, type SolanaTestNode, startSolanaNode } from '../../support/sola
 import { associatedAccount, owner, payer, pays } from '../../support/solana-watch.ts'
 import type { Fault } from '../fault.ts'
 import { bookedOf, holdOwnBooks } from '../own-books.ts'
-import { cursorOf, type OwnGround, startOwnGround, untilRead } from '../own-ground.ts'
+import { cursorOf, type OwnGround, startOwnGround, untilRead, untilRefused } from '../own-ground.ts'
 import type { Random } from '../random.ts'
 import { mustBeSame, untilSame } from '../until-same.ts'
 
@@ -83,15 +83,6 @@ const untilBooked = ({ ground }: Stage, ...txs: readonly string[]) =>
 const nothingBooked = async ({ ground }: Stage, ...txs: readonly string[]) =>
   mustBeSame('what is booked', await bookedOf(ground, 'solana', txs), [])
 
-function untilRefused({ ground }: Stage, why: RegExp): Promise<void> {
-  const from = ground.logged().length
-  const isRefused = () => {
-    const lines = ground.logged().slice(from)
-    return lines.filter((line) => why.test(line)).length >= 2
-  }
-  return untilSame(`it is refused again and again: ${why.source}`, isRefused, true)
-}
-
 async function mustStandBelow({ ground }: Stage, slot: bigint): Promise<void> {
   const reached = (await cursorOf(ground, 'solana'))?.height ?? 0n
   if (reached >= slot) throw new Error(`Solana is read up to ${reached}, over what is refused at ${slot}`)
@@ -105,7 +96,7 @@ async function refuse(stage: Stage, { lie, refusal }: SolanaRefused): Promise<vo
   const { slot } = node
   node.slot += 2n
   node.lie(lie(node, { tx, slot }))
-  await untilRefused(stage, refusal)
+  await untilRefused(stage.ground, refusal)
   await mustStandBelow(stage, slot)
   await nothingBooked(stage, tx)
   await settle(stage)
@@ -118,7 +109,7 @@ async function vanish(stage: Stage): Promise<void> {
   await untilBooked(stage, earlier)
   node.lie(withoutEntry(node, earlier))
   node.slot += 3n
-  await untilRefused(stage, /is no longer listed/)
+  await untilRefused(stage.ground, /is no longer listed/)
   await mustStandBelow(stage, node.slot)
   await settle(stage)
   await untilBooked(stage, earlier)
