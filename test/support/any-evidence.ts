@@ -12,6 +12,7 @@ import {
   claim,
   credit,
   delivery,
+  elsewhere,
   failedDelivery,
   failure,
   payment,
@@ -25,7 +26,6 @@ import {
 } from './evidence.ts'
 
 /** Small sets of values, so that unrelated observations meet in the same deposits again and again. */
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 const amount = fc.constantFrom(0n, 1n, 5n, 99_900_000n, 100_000_000n, 2n ** 255n).map((one) => one as Amount)
 const time = fc.integer({ min: 0, max: 40 }).map(at)
 const payAddress = fc.constantFrom(channelAddress, walletAddress, elsewhere)

@@ -11,6 +11,7 @@ import {
   claim,
   credit,
   delivery,
+  elsewhere,
   failedDelivery,
   failure,
   liquidity,
@@ -25,7 +26,6 @@ import {
 } from './evidence.ts'
 
 const usd = (cents: number) => (BigInt(cents) * 10_000n) as Amount
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 const nothing = { tx: null, amount: null, fee: null } as const
 export const rules: Rules = {
   policy,
@@ -70,10 +70,10 @@ export const decisionCases: Record<string, DecisionCase> = {
   'a final payment that must be reported now': { evidence: [payment()], minute: 22 },
   'a payment of zero': { evidence: [payment({ amount: 0n as Amount })] },
   'a payment that only the API reports as confirmed': {
-    evidence: [payment(), claim({ status: 'confirmed', settlement: nothing })],
+    evidence: [payment(), { ...claim({ status: 'confirmed' }), settlement: null }],
   },
   'a payment that only a webhook reports as confirmed': {
-    evidence: [payment(), webhook({ status: 'confirmed', settlement: nothing })],
+    evidence: [payment(), { ...webhook({ status: 'confirmed' }), settlement: null }],
   },
   'a payment that is observed, as both report': { evidence: [payment(), ...named('observed')], minute: 12 },
   'a payment that is being settled': { evidence: [payment(), ...named('settling')], minute: 40 },

@@ -20,6 +20,7 @@ export const credit = 'stable-wallet/USDC' as AssetKey
 export const channelAddress = '0x0000000000000000000000000000000000000001' as Address
 export const walletAddress = '0x0000000000000000000000000000000000000002' as Address
 export const recipient = '0x00000000000000000000000000000000000000ff' as Address
+export const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 export const liquidity = '0x00000000000000000000000000000000000000ee' as Address
 
 export const channelApproval: Approval = {

@@ -1,6 +1,17 @@
 import type { LegSearch, ServiceId } from '../../src/core/evidence.ts'
 import type { DecisionCase } from './decision-cases.ts'
-import { arbitrum, at, base, channelAddress, claim, payment, recipient, txId, webhook } from './evidence.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  channelAddress,
+  claim,
+  elsewhere,
+  payment,
+  recipient,
+  txId,
+  webhook,
+} from './evidence.ts'
 
 /** Claims of which no chain shows the payment or the delivery, and what searches for it found. */
 
@@ -45,6 +56,10 @@ export const searchCases: Record<string, DecisionCase> = {
   'a payment before the blocks that the nodes have': { evidence: unread({ claimed: null }) },
   'a payment at an address that is not read yet': { evidence: unread({}) },
   'a payment that is looked for, read up to before it': { evidence: unread({ read: range(2, -3) }) },
+  'a payment that is looked for, read up to before it, a day later': {
+    evidence: unread({ read: range(2, -3) }),
+    minute: 36 * 60,
+  },
   'a payment that is looked for, read up to the last allowed block': {
     evidence: unread({ read: range(2, -2) }),
   },
@@ -56,6 +71,19 @@ export const searchCases: Record<string, DecisionCase> = {
   'a payment that two nodes do not know': { evidence: unread({ nodes: ['one', 'two'] }) },
   'a payment that two nodes did not know before it was due': {
     evidence: unread({ nodes: ['one', 'two'], receivedAt: at(34) }),
+  },
+  'a payment whose transaction only a webhook names': {
+    evidence: [claim({ deposit: { tx: null } }), webhook()],
+  },
+  'a payment whose transaction a webhook names on another network': {
+    evidence: [claim({ deposit: { tx: null } }), webhook({ deposit: { network: arbitrum } })],
+  },
+  'a delivery that is due at no known address, a day later': {
+    evidence: [
+      payment({ to: elsewhere }),
+      { ...claim({ status: 'settling', deposit: { address: elsewhere } }), settlement: null },
+    ],
+    minute: 36 * 60,
   },
   'a delivery that is not there': { evidence: deliverySearch({ read: range(-1, 90) }) },
   'a delivery that is looked for on a network that is not read': {

@@ -3,7 +3,6 @@ import type { LegSearch, ObservedChainTransfer } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import type { Policy } from '../policy.ts'
-import { earliest } from '../time.ts'
 import { approvedDestination, type DepositLeg } from './legs.ts'
 
 export type SoughtLeg = {
@@ -21,6 +20,8 @@ export type LegAbsence =
   | { kind: 'not_read'; detail: Readonly<Record<string, string>> }
   | { kind: 'open' }
 
+const open: LegAbsence = { kind: 'open' }
+
 /** A node may lie or lag, so it takes two to prove absence. */
 const nodesWanted = 2
 
@@ -31,37 +32,30 @@ export function soughtLegs(evidence: DepositEvidence, leg: DepositLeg, policy: P
 
 /** Without a transaction, the service may report the payment as late as the policy allows. */
 function soughtPayments({ api, webhook, claims }: DepositEvidence, policy: Policy): SoughtLeg[] {
-  const until = earliest(
-    [...claims.api, ...claims.webhook].flatMap((one) => [one.occurredAt, one.receivedAt]),
-  )
-  if (until === null) return []
+  const times = [...claims.api, ...claims.webhook].flatMap((one) => [one.occurredAt, one.receivedAt])
+  const until = new Date(Math.min(...times.map(Number)))
   const unnamedFrom = new Date(until.getTime() - policy.chainWithinMs - policy.reportWithinMs)
   const legs = [api, webhook].flatMap((claim): SoughtLeg[] => {
     if (claim === null) return []
     const { network, address, tx } = claim.deposit
     return [{ role: 'deposit', network, address, tx, from: tx === null ? unnamedFrom : until, until }]
   })
-  // A claim that names the transaction is more precise.
-  return legs.filter((one, place) => {
-    const same = legs.filter(({ network, address }) => network === one.network && address === one.address)
-    const isUseless = one.tx === null && same.some(({ tx }) => tx !== null)
-    return !isUseless && legs.findIndex((other) => isSame(one, other)) === place
+  // At one address, a claim that names the transaction is more precise.
+  const byAddress = Map.groupBy(legs, ({ network, address }) => `${network}/${address}`)
+  return [...byAddress.values()].flatMap((alike) => {
+    const named = alike.filter(({ tx }) => tx !== null)
+    return [...new Map((named.length > 0 ? named : alike).map((one) => [one.tx, one])).values()]
   })
 }
 
 function soughtDeliveries(evidence: DepositEvidence): SoughtLeg[] {
   const { deposit } = evidence
-  const stated = claimOf(evidence)?.settlement ?? null
+  const stated = claimOf(evidence)?.settlement
   const place = approvedDestination(evidence) ?? stated
-  if (deposit === null || deposit.finalAt === null || place === null) return []
+  if (!deposit?.finalAt || !place) return []
   const { network, address } = place
-  const isThere = stated?.network === network && stated.address === address
-  const tx = isThere ? stated.tx : null
+  const tx = stated?.tx ?? null
   return [{ role: 'recipient', network, address, tx, from: deposit.blockAt, until: deposit.finalAt }]
-}
-
-function isSame(one: SoughtLeg, other: SoughtLeg): boolean {
-  return one.network === other.network && one.address === other.address && one.tx === other.tx
 }
 
 export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSearch[] {
@@ -81,7 +75,7 @@ export function judgeAbsence(
   const unread = found.find((one) => one.kind === 'not_read')
   if (unread !== undefined) return unread
   const proofs = found.flatMap((one) => (one.kind === 'proved' ? [one.proof] : []))
-  if (proofs.length === 0 || proofs.length < legs.length) return { kind: 'open' }
+  if (proofs.length === 0 || proofs.length < legs.length) return open
   return { kind: 'proved', proof: proofs.join('; ') }
 }
 
@@ -91,18 +85,16 @@ function absenceOf(
   { due, policy }: { due: Date; policy: Policy },
 ): LegAbsence {
   const last = searches.at(-1)
-  if (last === undefined) return { kind: 'open' }
-  const proofs = searches
+  if (last === undefined) return open
+  const [proof] = searches
     .filter(({ receivedAt }) => receivedAt >= due)
-    .map((search) => nodeProof(search) ?? rangeProof(search, leg, policy))
-  const proof = proofs.find((one) => one !== null)
-  if (proof !== undefined && proof !== null) return { kind: 'proved', proof }
-  const isBehind = last.read !== null && reachesBack(last, leg)
-  return isBehind ? { kind: 'open' } : { kind: 'not_read', detail: unreadDetail(leg, last) }
+    .flatMap((search) => nodeProof(search) ?? rangeProof(search, leg, policy) ?? [])
+  if (proof !== undefined) return { kind: 'proved', proof }
+  return reachesBack(last, leg) ? open : { kind: 'not_read', detail: unreadDetail(leg, last) }
 }
 
-function nodeProof({ network, tx, nodes, receivedAt }: LegSearch): string | null {
-  if (tx === null || nodes.length < nodesWanted) return null
+function nodeProof({ network, nodes, receivedAt }: LegSearch): string | null {
+  if (nodes.length < nodesWanted) return null
   return `${nodes.length} nodes of ${network} do not know the transaction (${nodes.join(', ')}), asked at ${receivedAt.toISOString()}`
 }
 
@@ -147,7 +139,8 @@ function stepsOf({ role, network, address }: SoughtLeg, search: LegSearch): stri
   ]
 }
 
-function reasonOf({ network, from }: SoughtLeg, search: LegSearch | undefined): string {
+function reasonOf(leg: SoughtLeg, search: LegSearch | undefined): string {
+  const { network, from } = leg
   if (search === undefined)
     return `${network} could not be searched for 24 hours: check its nodes with \`bin/depositd doctor\``
   if (search.isUnread) return `${network} has no RPC URL: set one to read it`
@@ -155,7 +148,7 @@ function reasonOf({ network, from }: SoughtLeg, search: LegSearch | undefined): 
   if (search.claimed === null) return `the nodes of ${network} have no blocks from ${from.toISOString()}`
   const { read } = search
   if (read === null) return `${network} has not been read for this address yet`
-  return reachesBack(search, { ...search, address: search.to, from, until: from })
+  return reachesBack(search, leg)
     ? `${network} is read only up to final block ${read.to.height} (${read.to.blockAt.toISOString()})`
     : `${network} is read for this address only from block ${read.from.height} (${read.from.blockAt.toISOString()})`
 }

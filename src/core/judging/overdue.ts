@@ -84,8 +84,7 @@ function onChain(
   if (absence.kind === 'proved') return open({ kind, detail: { ...start, proof: absence.proof }, loss })
   const waitUntil = new Date(due.getTime() + searchWithinMs)
   if (waitUntil > now) return { mismatches: [], searches, recheckAt: waitUntil }
-  const [first] = sought
-  const detail = first === undefined ? {} : unreadDetail(first, searchesOf(evidence, first).at(-1))
+  const [detail] = sought.map((one) => unreadDetail(one, searchesOf(evidence, one).at(-1)))
   return open({ kind: 'not_covered', detail: { ...start, ...detail }, loss: null })
 }
 

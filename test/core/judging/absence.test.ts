@@ -37,7 +37,11 @@ const notCovered = expect.stringMatching(/^not_covered: /)
 test.each<[string, readonly Observation[], unknown[]]>([
   ['nobody has searched yet', claimed, []],
   ['its time was read and it is not there', [...claimed, search({ read: range(2, 35) })], [byRange]],
-  ['two nodes do not know it', [...claimed, search({ nodes: ['one', 'two'] })], [byNodes]],
+  [
+    'two nodes do not know it',
+    [...claimed, search({ nodes: ['one', 'two'], receivedAt: at(due) })],
+    [byNodes],
+  ],
   ['one node does not know it', [...claimed, search({ nodes: ['one'] })], [notCovered]],
   [
     'two nodes did not know it while it might still come',
@@ -58,17 +62,37 @@ test.each<[string, readonly Observation[], unknown[]]>([
   ],
   [
     'it names no transaction, and its address was read since it was made',
-    [...unnamed, search({ tx: null, read: range(1, 35), bookedAt: at(2) })],
+    [...unnamed, search({ tx: null, read: range(3, 35), bookedAt: at(3) })],
     [byRange],
   ],
   [
-    'a later search says less than one that proved it',
-    [...claimed, search({ read: range(2, 35) }), search({ receivedAt: at(44) })],
+    'its address was made after its time',
+    [...claimed, search({ read: range(4, 35), bookedAt: at(4) })],
+    [notCovered],
+  ],
+  [
+    'searches before and after one that proved it say less',
+    [
+      ...claimed,
+      search({ receivedAt: at(39) }),
+      search({ read: range(2, 35) }),
+      search({ receivedAt: at(44) }),
+    ],
     [byRange],
   ],
   [
     'a search of another transaction says nothing',
     [...claimed, search({ tx: txId('another'), read: range(2, 35) })],
+    [],
+  ],
+  [
+    'a search of a delivery says nothing',
+    [...claimed, search({ role: 'recipient', read: range(2, 35) })],
+    [],
+  ],
+  [
+    'a search at another address says nothing',
+    [...claimed, search({ to: recipient, read: range(2, 35) })],
     [],
   ],
 ])('a claimed payment that no chain has shown: %s', (_case, observations, wanted) => {
@@ -90,7 +114,11 @@ test('a payment that webhook and API place on two networks is missing only if it
     'not_covered: arbitrum has no RPC URL: set one to read it',
   ])
   const onArbitrum = search({ network: arbitrum, read: range(2, 35) })
-  expect(judged([...both, onBase, onArbitrum])).toEqual([byRange])
+  expect(judged([...both, onBase, onArbitrum])).toEqual([
+    expect.stringMatching(
+      /^chain_missing: final blocks 10 to 90 of base .*; final blocks 10 to 90 of arbitrum/,
+    ),
+  ])
 })
 
 test('a delivery is missing only if the recipient was read since the payment', () => {

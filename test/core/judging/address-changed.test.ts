@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { Address } from '../../../src/core/asset.ts'
 import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
 import type { Approval } from '../../../src/core/matching/divide.ts'
 import {
@@ -8,6 +7,7 @@ import {
   channelApproval,
   claim,
   delivery,
+  elsewhere,
   payment,
   policy,
   usdcOnArbitrum,
@@ -15,8 +15,6 @@ import {
   webhook,
 } from '../../support/evidence.ts'
 import { decided, late, outcome } from '../../support/outcome.ts'
-
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
 test.each<[string, ObservationGroup['observations'], string]>([
   [

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { Address } from '../../../src/core/asset.ts'
 import type { Claim, Observation, ObservedChainTransfer } from '../../../src/core/evidence.ts'
 import { mismatchKinds } from '../../../src/core/mismatch.ts'
 import type { Amount } from '../../../src/core/money.ts'
@@ -9,6 +8,7 @@ import {
   base,
   claim,
   delivery,
+  elsewhere,
   payment,
   usdcOnArbitrum,
   usdcOnBase,
@@ -56,7 +56,6 @@ function ofChainTransfers(
   return (one) => (one.kind === 'chain_transfer' && one.role === role ? { ...one, ...changes } : one)
 }
 
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 const more = 110_000_000n as Amount
 const less = 90_000_000n as Amount
 const onArbitrum = { network: arbitrum, asset: usdcOnArbitrum }

@@ -1,14 +1,22 @@
 import { expect, test } from 'vitest'
-import type { Address, AssetKey } from '../../../src/core/asset.ts'
+import type { AssetKey } from '../../../src/core/asset.ts'
 import type { ObservationGroup } from '../../../src/core/decide.ts'
 import type { Amount } from '../../../src/core/money.ts'
-import { at, claim, delivery, payment, txId, usdcOnArbitrum, webhook } from '../../support/evidence.ts'
+import {
+  at,
+  claim,
+  delivery,
+  elsewhere,
+  payment,
+  txId,
+  usdcOnArbitrum,
+  webhook,
+} from '../../support/evidence.ts'
 import { decided, late, outcome } from '../../support/outcome.ts'
 
 type Observations = ObservationGroup['observations']
 
 const soon = at(6)
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 const usdtOnArbitrum = 'arbitrum/0x00000000000000000000000000000000000000a2' as AssetKey
 
 test.each<[string, Observations, string]>([

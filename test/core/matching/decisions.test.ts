@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
-import type { Address } from '../../../src/core/asset.ts'
 import type { Observation, ServiceId } from '../../../src/core/evidence.ts'
 import { divide } from '../../../src/core/matching/divide.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import { decision } from '../../support/decision.ts'
-import { at, channelApproval, claim, delivery, payment, txId } from '../../support/evidence.ts'
+import { at, channelApproval, claim, delivery, elsewhere, payment, txId } from '../../support/evidence.ts'
 import { ordersOf } from '../../support/orders.ts'
 import { outcome } from '../../support/outcome.ts'
 
@@ -13,7 +12,6 @@ const unnamed = claim({ deposit: { tx: null, index: null }, settlement: { tx: nu
 const other = payment({ tx: txId('other') })
 const half = delivery({ amount: 50n as Amount })
 const rest = delivery({ amount: 99_899_950n as Amount, index: '1' })
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
 /** Each deposit with the transactions of its payment and its deliveries, and by which rulings they are its. */
 function shown(observations: readonly Observation[]) {

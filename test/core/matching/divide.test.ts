@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import type { Address } from '../../../src/core/asset.ts'
 import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
 import { type ServiceId, transferRef } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
@@ -9,6 +8,7 @@ import {
   channelApproval,
   claim,
   delivery,
+  elsewhere,
   noTimes,
   payment,
   policy,
@@ -19,7 +19,6 @@ import {
 
 const rules = { policy, routes: [], senders: new Set<string>() }
 const late = at(600)
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
 function decided(observations: ObservationGroup['observations']) {
   return decide({ observations, approvals: [channelApproval], deposits: [], journals: [] }, rules, late)

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Address } from '../../../src/core/asset.ts'
 import type { Claim, Observation } from '../../../src/core/evidence.ts'
 import { divide } from '../../../src/core/matching/divide.ts'
 import type { Amount } from '../../../src/core/money.ts'
 import {
   channelApproval,
   delivery,
+  elsewhere,
   payment,
   txId,
   usdcOnArbitrum,
@@ -15,8 +15,6 @@ import {
 import { reported, sent, sharesOf } from '../../support/forwards.ts'
 import { ordersOf } from '../../support/orders.ts'
 import { decided, outcome } from '../../support/outcome.ts'
-
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 
 const settling = { status: 'settling' } as const
 

@@ -1,11 +1,19 @@
-import type { Address } from '../../../src/core/asset.ts'
 import type { Owner } from '../../../src/core/evidence.ts'
 import type { Approval } from '../../../src/core/matching/divide.ts'
 import type { Amount } from '../../../src/core/money.ts'
-import { arbitrum, base, claim, delivery, payment, txId, usdcOnArbitrum, webhook } from '../evidence.ts'
+import {
+  arbitrum,
+  base,
+  claim,
+  delivery,
+  elsewhere,
+  payment,
+  txId,
+  usdcOnArbitrum,
+  webhook,
+} from '../evidence.ts'
 import { corrected, first, type Row, reported, ruled, second } from './row.ts'
 
-const elsewhere = '0x00000000000000000000000000000000000000dd' as Address
 const addressConflict: Owner = { kind: 'channel', id: 'of somebody else' }
 const forward = { network: arbitrum, recipient: elsewhere }
 const addressConflicts: Approval = { network: base, address: elsewhere, owner: addressConflict, forward }
