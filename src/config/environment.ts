@@ -107,11 +107,17 @@ export class EnvironmentReader {
    * A typo would silently leave a setting at its default. Call this after all settings were read.
    * @param form of the names that only this program uses, except for the foreign ones
    */
-  refuseUnknown(form: RegExp, foreign: readonly string[] = []): void {
+  refuseUnknown(form: RegExp, foreign?: RegExp): void {
     const known = [...this.#asked].filter((name) => form.test(name))
-    const isKnown = (name: string) => [...known, ...foreign].includes(name.replace(/_FILE$/, ''))
-    const unknown = Object.keys(this.#environment).filter((name) => form.test(name) && !isKnown(name))
+    const unknown = this.unasked(form).filter((name) => foreign?.test(name) !== true)
     this.faults.push(...unknown.map((name) => `${name} is unknown; the settings are ${known.join(', ')}`))
+  }
+
+  /** Names of this form that are set, and that nothing has read. */
+  unasked(form: RegExp): string[] {
+    return Object.keys(this.#environment).filter(
+      (name) => form.test(name) && !this.#asked.has(name.replace(/_FILE$/, '')),
+    )
   }
 
   /** As for unknown names. Call this after all settings were read. */

@@ -16,7 +16,7 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
     settings.canary?.url,
   ]
   return [
-    service.apiKey,
+    ...service.auth.secrets.map(({ text }) => text),
     settings.ops.token,
     ...webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
     ...[settings.databaseUrl, settings.queueUrl].flatMap(passwordOf),

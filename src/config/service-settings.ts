@@ -20,13 +20,10 @@ export type ServiceConfig = {
 }
 
 /** Settings of the daemon, another program, in the same environment. */
-const daemonsNames = ['SERVICE_URL', 'SERVICE_API_KEY']
+const daemonsName = /^SERVICE_(?:URL(?:_FILE)?$|API_)/
 
 export function serviceNamesIn(environment: Environment): string[] {
-  return Object.keys(environment).filter((name) => {
-    const plain = name.replace(/_FILE$/, '')
-    return /^(SERVICE|RPC)_/.test(plain) && !daemonsNames.includes(plain)
-  })
+  return Object.keys(environment).filter((name) => /^(SERVICE|RPC)_/.test(name) && !daemonsName.test(name))
 }
 
 /**
@@ -56,7 +53,7 @@ export function readServiceSettings(
     logLevel: readLogLevel(reader),
   }
   // Networks are known only if the file can be read.
-  reader.refuseUnknown(parsed.file === null ? /^SERVICE_/ : /^(SERVICE|RPC)_/, daemonsNames)
+  reader.refuseUnknown(parsed.file === null ? /^SERVICE_/ : /^(SERVICE|RPC)_/, daemonsName)
   reader.refuseTypos()
   return { config, faults: [...new Set(reader.faults)] }
 }

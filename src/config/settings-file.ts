@@ -8,6 +8,7 @@ import { canarySection } from './canary.ts'
 import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
 import { type AssetCatalog, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
+import { serviceAuthSection } from './service-auth-schema.ts'
 import { type SchemeName, webhookSection, withScheme } from './webhook-settings.ts'
 import { duration, parseYaml, refuseIn } from './yaml-file.ts'
 
@@ -68,6 +69,7 @@ const schema = z
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
         profile: z.string().min(1).default('depositd'),
         timeout: duration.prefault('15s'),
+        auth: serviceAuthSection,
       })
       .prefault({}),
     webhooks: webhookSection,

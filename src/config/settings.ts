@@ -21,6 +21,7 @@ import {
 } from './environment-settings.ts'
 import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
 import { readPolicies } from './policies.ts'
+import { readServiceAuth, refuseUnusedSecrets, type ServiceAuth } from './service-auth.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
 import { readSchemeName, readWebhooks, type WebhookAuthSettings } from './webhook-settings.ts'
 
@@ -64,7 +65,7 @@ export type Settings = {
 
 export type ServiceApiSettings = {
   url: string
-  apiKey: string
+  auth: ServiceAuth
   profilePath: string
   timeoutMs: number
 }
@@ -91,7 +92,8 @@ export function parseSettings(environment: Environment, readText: (path: string)
   }
   reader.faults.push(...settings.networks.flatMap(quorumFaults))
   const canary = file && readCanary(reader, file)
-  // Networks are known only if the file can be read.
+  // Networks and names of secrets are known only if the file can be read.
+  if (file !== null) refuseUnusedSecrets(reader)
   reader.refuseUnknown(file === null ? /^DEPOSITD_/ : /^(DEPOSITD|RPC)_/)
   reader.refuseTypos()
   // Some settings are read twice, and report the same fault each time.
@@ -121,7 +123,7 @@ function profilePath(profile: string, settingsPath: string | undefined): string 
 function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settings['service'] {
   return {
     url: reader.url('SERVICE_URL', httpSchemes),
-    apiKey: reader.text('SERVICE_API_KEY'),
+    auth: readServiceAuth(reader, file?.service.auth ?? null, 'service.auth'),
     profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
     timeoutMs: file?.service.timeout ?? 0,
   }

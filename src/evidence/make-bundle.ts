@@ -99,7 +99,7 @@ export function refuseSecrets(document: string, settings: Settings): void {
 
 function secretsOf({ service, webhooks, networks, databaseUrl, queueUrl }: Settings) {
   return [
-    { name: 'SERVICE_API_KEY', text: service.apiKey },
+    ...service.auth.secrets,
     ...webhooks.keys.secrets.map(({ text }) => ({ name: 'WEBHOOK_SECRETS', text })),
     ...networks.flatMap(({ name, rpcUrls }) =>
       rpcUrls.map((text) => ({ name: `RPC_${name.toUpperCase()}`, text })),

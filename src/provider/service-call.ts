@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ServiceAuth } from '../config/service-auth.ts'
 import { Fault, messageOf } from '../core/errors.ts'
 import { readRetryAfter } from '../http/retry-after.ts'
+import { type Authorization, type Authorize, createAuthorize, type UnprovedRequest } from './authorize.ts'
 import { parseLossless } from './lossless-json.ts'
 
 export type ProviderSettings = {
   /** Base of every path. */
   url: string
-  apiKey: string
+  auth: ServiceAuth
   timeoutMs?: number
   attemptsMax?: number
 }
@@ -37,13 +39,14 @@ const backoffMs = 500
 const waitMaxMs = 10_000
 
 export function createServiceCall(
-  { url, apiKey, timeoutMs = timeoutDefaultMs, attemptsMax = attemptsDefault }: ProviderSettings,
+  { url, auth, timeoutMs = timeoutDefaultMs, attemptsMax = attemptsDefault }: ProviderSettings,
   observe: (outcome: ProviderOutcome) => void = () => undefined,
   pace: Pace = { now: () => new Date(), random: Math.random, wait: sleep },
 ): ServiceCall {
   const breaker = createBreaker(pace.now)
+  const service = { url, timeoutMs, authorize: createAuthorize(auth, pace.now) }
   const attempt = async (request: HttpRequest): Promise<HttpResult> => {
-    const result = await sendRequest({ url, apiKey, timeoutMs }, request, pace.now)
+    const result = await sendRequest(service, request, pace.now)
     observe(result.kind === 'answered' ? 'ok' : result.kind)
     return result
   }
@@ -116,7 +119,7 @@ function createBreaker(now: () => Date) {
   }
 }
 
-type HttpSettings = Required<Omit<ProviderSettings, 'attemptsMax'>>
+type HttpSettings = { url: string; timeoutMs: number; authorize: Authorize }
 
 /** `path` may include a query. */
 export type HttpRequest = { method: 'GET' | 'POST'; path: string; body?: object }
@@ -130,16 +133,20 @@ type HttpResult =
 
 const answerBytesMax = 16 * 1024 * 1024
 
-/** Problems never contain the key or a password in the URL. */
+/** Problems never contain what authorizes the request, or a password in the URL. */
 async function sendRequest(
-  settings: HttpSettings,
+  service: HttpSettings,
   request: HttpRequest,
   now: () => Date,
 ): Promise<HttpResult> {
-  const shown = (text: string) => withoutSecrets(text, settings)
+  const secrets = [new URL(service.url).password]
+  const shown = (text: string) => withoutSecrets(text, secrets)
   try {
     const text = request.body && JSON.stringify(request.body)
-    const response = await send(settings, { ...request, text })
+    const unproved = { method: request.method, url: urlOf(service, request.path), body: text ?? '' }
+    const authorization = await service.authorize(unproved)
+    secrets.push(...authorization.secrets)
+    const response = await send(unproved, authorization, service.timeoutMs)
     const answer = await readBounded(response)
     if (response.ok)
       return { kind: 'answered', body: readJson(answer, shown), link: response.headers.get('link') }
@@ -151,18 +158,23 @@ async function sendRequest(
   }
 }
 
-type SendSettings = Omit<HttpSettings, 'apiKey'> & { apiKey: string | null }
-type TextRequest = Pick<HttpRequest, 'method' | 'path'> & { text: string | undefined }
+function urlOf({ url }: { url: string }, path: string): URL {
+  return new URL(url.replace(/\/*$/, () => path))
+}
 
-function send({ url, apiKey, timeoutMs }: SendSettings, { method, path, text }: TextRequest) {
-  return fetch(new URL(url.replace(/\/*$/, () => path)), {
+function send(
+  { method, url, body }: UnprovedRequest,
+  { headers }: Pick<Authorization, 'headers'>,
+  timeoutMs: number,
+) {
+  return fetch(url, {
     method,
     headers: {
-      ...(apiKey !== null && { 'x-api-key': apiKey }),
+      ...headers,
       accept: 'application/json',
-      ...(text !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== '' && { 'content-type': 'application/json' }),
     },
-    ...(text !== undefined && { body: text }),
+    ...(body !== '' && { body }),
     // A redirect could send the key to another host.
     redirect: 'error',
     signal: AbortSignal.timeout(timeoutMs),
@@ -210,10 +222,15 @@ function explained(message: string): string {
     : message
 }
 
-/** A server may repeat what it received, and so does fetch if it refuses to send it. */
-function withoutSecrets(text: string, { url, apiKey }: HttpSettings): string {
-  const secrets = [apiKey, new URL(url).password].filter((secret) => secret !== '')
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, '[secret]'), text)
+/** A server may repeat what it received, also in JSON or a URL, and so does fetch if it refuses to send it. */
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const forms = secrets.flatMap((secret) => [
+    secret,
+    JSON.stringify(secret).slice(1, -1),
+    encodeURIComponent(secret),
+  ])
+  const longestFirst = forms.filter((form) => form !== '').toSorted((a, b) => b.length - a.length)
+  return longestFirst.reduce((shown, form) => shown.replaceAll(form, '[secret]'), text)
 }
 
 /** `unasked`: the service did not answer. */
@@ -223,21 +240,27 @@ export type KeyScope = 'read' | 'write' | 'refused' | 'unknown' | 'unasked'
  * Requests a creation with a body that is not JSON, so nothing is executed: a key without the right is
  * refused for that reason. `unknown` if the service checks the body first.
  */
-export async function probeScope(service: HttpSettings, creationPath: string): Promise<KeyScope> {
-  const statusWith = (apiKey: string | null) => statusOf({ ...service, apiKey }, creationPath)
-  const withKey = await statusWith(service.apiKey)
+export async function probeScope(
+  { url, auth, timeoutMs }: Required<Omit<ProviderSettings, 'attemptsMax'>>,
+  creationPath: string,
+): Promise<KeyScope> {
+  const authorize = createAuthorize(auth, () => new Date())
+  const unproved = { method: 'POST', url: urlOf({ url }, creationPath), body: '{' }
+  const statusWith = (headersOf: () => Promise<Pick<Authorization, 'headers'>>) =>
+    statusOf(async () => send(unproved, await headersOf(), timeoutMs))
+  const withKey = await statusWith(() => authorize(unproved))
   if (withKey === null) return 'unasked'
   if (withKey === 401) return 'refused'
   if (withKey === 403) return 'read'
-  const withoutKey = await statusWith(null)
+  const withoutKey = await statusWith(() => Promise.resolve({ headers: {} }))
   const isKeyFirst = withoutKey === 401 || withoutKey === 403
   return isKeyFirst && (withKey === 400 || withKey === 422) ? 'write' : 'unknown'
 }
 
 /** Null if there was no answer. */
-async function statusOf(settings: SendSettings, path: string): Promise<number | null> {
+async function statusOf(ask: () => Promise<Response>): Promise<number | null> {
   try {
-    const response = await send(settings, { method: 'POST', path, text: '{' })
+    const response = await ask()
     await response.body?.cancel()
     return response.status
   } catch {

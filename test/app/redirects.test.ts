@@ -8,6 +8,7 @@ import { postWebhook } from '../../src/jobs/canary.ts'
 import { startTracing } from '../../src/ops/tracing/otlp-tracing.ts'
 import { createServiceCall, probeScope } from '../../src/provider/service-call.ts'
 import { startRawService } from '../support/raw-service.ts'
+import { keyAuth } from '../support/service-auth.ts'
 
 /** The daemon calls the addresses of its settings and no other: wherever it is sent on to, it does not go. */
 
@@ -22,12 +23,14 @@ const apiKey = 'key-that-nobody-may-see'
 /** Each calls an address, and tells how that ended. */
 const clients: Record<string, { call: (url: string) => Promise<string>; says: RegExp }> = {
   'a read of the service': {
-    call: (url) => failureOf(createServiceCall({ url, apiKey, attemptsMax: 1 })(get)),
+    call: (url) => failureOf(createServiceCall({ url, auth: keyAuth(apiKey), attemptsMax: 1 })(get)),
     says: /GET \/v1\/things: .*redirect, which is not followed: SERVICE_URL has to be the address it leads to/,
   },
   'a creation at the service': {
     call: (url) =>
-      failureOf(createServiceCall({ url, apiKey })({ method: 'POST', path: '/v1/things', body: {} })),
+      failureOf(
+        createServiceCall({ url, auth: keyAuth(apiKey) })({ method: 'POST', path: '/v1/things', body: {} }),
+      ),
     says: /POST \/v1\/things: .*redirect, which is not followed: SERVICE_URL has to be the address it leads to/,
   },
   'a node': {
@@ -35,7 +38,7 @@ const clients: Record<string, { call: (url: string) => Promise<string>; says: Re
     says: /^the server redirects, and redirects are not followed: use the final address in the RPC setting$/,
   },
   'the question what a key may do': {
-    call: (url) => probeScope({ url, apiKey, timeoutMs: 5000 }, '/v1/channels'),
+    call: (url) => probeScope({ url, auth: keyAuth(apiKey), timeoutMs: 5000 }, '/v1/channels'),
     says: /^unasked$/,
   },
   'a webhook of a canary': {

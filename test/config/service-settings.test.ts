@@ -158,9 +158,22 @@ test('all faults are named at once, and no secret', () => {
 
 test("the daemon's own settings do not mean a service of one's own", () => {
   expect(
-    serviceNamesIn({ SERVICE_URL: 'x', SERVICE_API_KEY_FILE: 'x', DATABASE_URL: 'x', HOME: 'x' }),
+    serviceNamesIn({
+      SERVICE_URL: 'x',
+      SERVICE_API_KEY_FILE: 'x',
+      SERVICE_API_SECRET: 'x',
+      DATABASE_URL: 'x',
+      HOME: 'x',
+    }),
   ).toEqual([])
   expect(serviceNamesIn({ SERVICE_SEED_FILE: 'x', RPC_BASE: 'x' })).toEqual(['SERVICE_SEED_FILE', 'RPC_BASE'])
+})
+
+test("the daemon's settings are no fault of the service", () => {
+  expect(faultsOf({ ...required, SERVICE_URL: 'x', SERVICE_API_SECRET_FILE: 'x' })).toEqual([])
+  expect(faultsOf({ ...required, SERVICE_URLS: 'x' })).toEqual([
+    expect.stringMatching(/^SERVICE_URLS is unknown/),
+  ])
 })
 
 test('where no certificate would be looked at, that is a fault', () => {

@@ -141,7 +141,10 @@ test('each setting is also read from the file that NAME_FILE names', async () =>
     RPC_BASE: undefined,
     RPC_BASE_FILE: write('rpc', 'https://from-file.example'),
   })
-  expect(settings).toMatchObject({ databaseUrl: 'postgres://from-file/db', service: { apiKey: 'from file' } })
+  expect(settings).toMatchObject({
+    databaseUrl: 'postgres://from-file/db',
+    service: { auth: { headers: { 'X-API-KEY': 'from file' } } },
+  })
   expect(settings.networks[1]?.rpcUrls).toEqual(['https://from-file.example'])
   expect(faultsOf({ SERVICE_API_KEY: undefined, SERVICE_API_KEY_FILE: write('empty', '\n') })).toEqual([
     'SERVICE_API_KEY is empty',

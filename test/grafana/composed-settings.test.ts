@@ -5,7 +5,8 @@ import { parseEnv } from 'node:util'
 import { describe, expect, it, test } from 'vitest'
 import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import { compose, daemons, prometheusSettings } from '../support/compose-file.ts'
-import { pathOf, textOf } from './files.ts'
+import { temporaryFolder } from '../support/folder.ts'
+import { textOf } from './files.ts'
 
 const example = textOf('.env.example')
 
@@ -21,11 +22,13 @@ describe('the settings of the composed daemon', () => {
     expect(settings.networks.filter(({ rpcUrls }) => rpcUrls.length > 0)).toHaveLength(1)
   })
 
-  it('take a key from a file in the place of .env', () => {
+  it('take a key from a file in the place of .env', async () => {
     const { SERVICE_API_KEY: key, ...others } = parseEnv(example)
     expect(key).toBe('key')
-    const { service } = composedSettings({ SERVICE_API_KEY_FILE: pathOf('LICENSE') }, others)
-    expect(service.apiKey).toContain('Apache License')
+    const path = join(await temporaryFolder(), 'service_api_key')
+    writeFileSync(path, 'key-of-a-file\n')
+    const { service } = composedSettings({ SERVICE_API_KEY_FILE: path }, others)
+    expect(service.auth.headers).toEqual({ 'X-API-KEY': 'key-of-a-file' })
   })
 
   it('listen where Prometheus, Docker and the published port expect them', () => {

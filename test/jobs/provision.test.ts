@@ -8,6 +8,7 @@ import { readOwners } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { evmNetwork } from '../support/made-up-networks.ts'
 import { profileOf } from '../support/profile.ts'
+import { keyAuth } from '../support/service-auth.ts'
 
 type Stated = {
   id: string
@@ -55,7 +56,7 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const client = connectOwners({ url, apiKey: 'key' }, profileOf('depositd'))
+  const client = connectOwners({ url, auth: keyAuth('key') }, profileOf('depositd'))
   deps = { db: books.db, owners: client, networks: [evmNetwork('base'), evmNetwork('arbitrum')] }
 })
 afterEach(async () => {

@@ -5,6 +5,7 @@ import { createOwnersClient, type OwnersClient } from '../../src/provider/owners
 import { ownersSchema } from '../../src/provider/profile/profile-schema.ts'
 import { createServiceCall } from '../../src/provider/service-call.ts'
 import { startRawService } from '../support/raw-service.ts'
+import { keyAuth } from '../support/service-auth.ts'
 
 let stack: AsyncDisposableStack
 beforeEach(() => {
@@ -16,7 +17,7 @@ const own = { owners: ownersSchema.parse({ channels: {}, wallets: {} }), network
 
 async function client(listener: RequestListener, profile: typeof own = own): Promise<OwnersClient> {
   const { url } = stack.use(await startRawService(listener))
-  return createOwnersClient({ url, call: createServiceCall({ url, apiKey: 'key' }) }, profile)
+  return createOwnersClient({ url, call: createServiceCall({ url, auth: keyAuth('key') }) }, profile)
 }
 
 const addresses = [{ network: 'base', address: '0x1' }]

@@ -3,6 +3,7 @@ import { gzipSync } from 'node:zlib'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createServiceCall, type ProviderOutcome, type ServiceCall } from '../../src/provider/service-call.ts'
 import { startRawService } from '../support/raw-service.ts'
+import { keyAuth } from '../support/service-auth.ts'
 
 const apiKey = 'key-that-nobody-may-see'
 const start = Date.parse('2026-01-01T00:00:00Z')
@@ -39,7 +40,7 @@ async function service(
   listener: RequestListener,
   changes: { timeoutMs?: number } = {},
 ): Promise<ServiceCall> {
-  const settings = { url: await serve(listener), apiKey, ...changes }
+  const settings = { url: await serve(listener), auth: keyAuth(apiKey), ...changes }
   return createServiceCall(settings, (outcome) => outcomes.push(outcome), pace)
 }
 
@@ -227,13 +228,18 @@ test('a long complaint is cut', async () => {
 test('a server that is not there, and a key that no header can carry, are faults', async () => {
   const gone = await startRawService(() => undefined)
   await gone[Symbol.asyncDispose]()
-  const unreachable = createServiceCall({ url: gone.url, apiKey }, undefined, pace)
+  const unreachable = createServiceCall({ url: gone.url, auth: keyAuth(apiKey) }, undefined, pace)
   expect(await problemOf(unreachable(get))).toContain('ECONNREFUSED')
-  const odd = createServiceCall({ url: gone.url, apiKey: `${apiKey}\u0000${apiKey}` }, undefined, pace)
+  const headers = { 'X-API-KEY': `${apiKey}\u0000${apiKey}` }
+  const odd = createServiceCall({ url: gone.url, auth: { ...keyAuth(apiKey), headers } }, undefined, pace)
   await problemOf(odd(get))
 })
 
 test('a password in the address is not repeated', async () => {
-  const call = createServiceCall({ url: 'http://user:hunter2@127.0.0.1:1', apiKey }, undefined, pace)
+  const call = createServiceCall(
+    { url: 'http://user:hunter2@127.0.0.1:1', auth: keyAuth(apiKey) },
+    undefined,
+    pace,
+  )
   expect(await problemOf(call(get))).not.toContain('hunter2')
 })

@@ -61,8 +61,8 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 async function callService(method: string, path: string, body?: object): Promise<void> {
-  const { url, apiKey } = world.settings.service
-  const headers = { 'X-API-KEY': apiKey, 'content-type': 'application/json' }
+  const { url, auth } = world.settings.service
+  const headers = { ...auth.headers, 'content-type': 'application/json' }
   const answer = await fetch(`${url}${path}`, {
     method,
     headers,

@@ -5,6 +5,7 @@ import { listSchema } from '../../src/provider/profile/profile-schema.ts'
 import { createServiceCall } from '../../src/provider/service-call.ts'
 import { profileOf } from './profile.ts'
 import { startRawService } from './raw-service.ts'
+import { keyAuth } from './service-auth.ts'
 
 export type ListedRecord = { id: string; created_at: string; updated_at?: string; status: string }
 
@@ -42,7 +43,7 @@ export async function startListing(form: ListForm): Promise<Listing> {
     )
   })
   const pace = { now: () => new Date(), random: () => 0, wait: () => Promise.resolve() }
-  const call = createServiceCall({ url: server.url, apiKey: 'key', attemptsMax: 1 }, undefined, pace)
+  const call = createServiceCall({ url: server.url, auth: keyAuth('key'), attemptsMax: 1 }, undefined, pace)
   const { record } = profileOf('depositd')
   const listing: Listing = {
     client: createDepositClient({ url: server.url, call }, { list, record }),

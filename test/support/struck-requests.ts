@@ -15,10 +15,10 @@ export const shows: Record<RequestKnob, (answer: Answer, all: string[]) => boole
 
 /** One page of the list of deposits. */
 export async function askForDeposits({ settings }: World): Promise<Answer> {
-  const { url, apiKey } = settings.service
+  const { url, auth } = settings.service
   try {
     const response = await fetch(`${url}/v1/proxies/deposits?limit=100`, {
-      headers: { 'X-API-KEY': apiKey },
+      headers: auth.headers,
       signal: AbortSignal.timeout(1000),
     })
     const page = (await response.json()) as { data?: { id: string }[]; next_cursor?: string | null }

@@ -40,7 +40,7 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
     const secrecy = [
       connectionFinding(settings, isMade),
       linkFinding(settings),
-      secretFinding(context.environment),
+      secretFinding(context.environment, settings.service.auth),
     ]
     return [ok('settings', 'complete and valid'), ...findings, ...webhooks, ...secrecy]
   } catch (error) {

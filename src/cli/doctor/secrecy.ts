@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/environment-settings.ts'
+import type { ServiceAuth } from '../../config/service-auth.ts'
 import type { Settings } from '../../config/settings.ts'
 import type { ProcessEnvironment } from '../context.ts'
 import { type DoctorFinding, type IsMade, ok, warning } from './finding.ts'
@@ -70,16 +71,16 @@ export function linkFinding({ links }: Pick<Settings, 'links'>): DoctorFinding {
 }
 
 const secretFiles =
-  /^(?:DATABASE_URL|QUEUE_URL|SERVICE_API_KEY|WEBHOOK_SECRETS|OPS_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|RPC_\w+)_FILE$/
+  /^(?:DATABASE_URL|QUEUE_URL|SERVICE_API_\w+|WEBHOOK_SECRETS|OPS_TOKEN|OTEL_EXPORTER_OTLP_HEADERS|RPC_\w+)_FILE$/
 
 /** Mounted into one container only, so the mode does not matter. */
 const mounted = /^(?:\/var)?\/run\/secrets\//
 
 /** Whether other users of this machine can read a file with a secret. */
-export function secretFinding(environment: ProcessEnvironment): DoctorFinding {
-  const bare = Object.entries(environment).flatMap(([name, path]) =>
-    secretFiles.test(name) && path !== undefined && isBare(path) ? [{ name, path }] : [],
-  )
+export function secretFinding(environment: ProcessEnvironment, auth?: ServiceAuth): DoctorFinding {
+  const files = Object.entries(environment).filter(([name]) => secretFiles.test(name))
+  if (auth?.proof.kind === 'token-file') files.push(['service.auth.path', auth.proof.path])
+  const bare = files.flatMap(([name, path]) => (path !== undefined && isBare(path) ? [{ name, path }] : []))
   if (bare.length === 0) return ok('secrets', 'other users cannot read any file with a secret')
   const says = bare.map(({ name, path }) => `${name}: ${path} can be read by other users`).join('; ')
   return warning('secrets', says, `chmod o= ${bare.map(({ path }) => path).join(' ')}`)

@@ -1,3 +1,4 @@
+import type { ServiceAuth } from '../../config/service-auth.ts'
 import type { Settings } from '../../config/settings.ts'
 import { isFault, lineOf } from '../../core/errors.ts'
 import { type QueueEvent } from '../../jobs/queue/bullmq.ts'
@@ -71,36 +72,53 @@ function schemaFinding({ schema, mayMake }: QueueSchemaLook): DoctorFinding | nu
 
 const newerVersion = 'upgrade this depositd as well'
 
-const serviceFix = (problem: string) =>
-  adviceFor(problem, { setting: 'SERVICE_URL', credential: 'SERVICE_API_KEY' })
+const serviceFix = (problem: string, { credential }: ServiceAuth) =>
+  problem.includes('the token file')
+    ? 'let the program that renews the token write it there, or correct service.auth.path'
+    : adviceFor(problem, { setting: 'SERVICE_URL', credential })
 
 export async function serviceFindings(
   { service }: Settings,
   profile: Profile,
 ): Promise<readonly DoctorFinding[]> {
   const [found, scope] = await Promise.all([
-    examined('service', serviceFix, async () => {
-      const call = createServiceCall({ ...service, timeoutMs: requestMaxMs, attemptsMax: 1 })
-      const client = createDepositClient({ url: service.url, call }, profile)
-      const page = await client.listDeposits({ mark: null, since: null })
-      return ok('service', `lists deposits: ${page?.records.length ?? 0} on the first page`)
-    }),
+    examined(
+      'service',
+      (problem) => serviceFix(problem, service.auth),
+      async () => {
+        const call = createServiceCall({ ...service, timeoutMs: requestMaxMs, attemptsMax: 1 })
+        const client = createDepositClient({ url: service.url, call }, profile)
+        const page = await client.listDeposits({ mark: null, since: null })
+        return ok('service', `lists deposits: ${page?.records.length ?? 0} on the first page`)
+      },
+    ),
     probeScope({ ...service, timeoutMs: requestMaxMs }, profile.owners.channels.create.path),
   ])
-  return [...found, scopeFindings[scope]]
+  return [...found, scope === 'refused' ? refusedFinding(service.auth) : scopeFindings[scope]]
 }
 
-const scopeFindings: Record<KeyScope, DoctorFinding> = {
+function refusedFinding({ credential, proof }: ServiceAuth): DoctorFinding {
+  const revoked = `${credential} is refused: wrong or revoked`
+  switch (proof.kind) {
+    case 'fixed':
+      return fault('key', revoked, `create a key of scope read at the service, and set ${credential} to it`)
+    case 'token-file':
+      return fault('key', revoked, 'let the program that renews the token write one of scope read')
+    case 'hmac':
+      return fault(
+        'key',
+        `${revoked}, or the service expects another signature`,
+        "compare service.auth with the service's documentation, and the clocks of both; or create a key of scope read there",
+      )
+  }
+}
+
+const scopeFindings: Record<Exclude<KeyScope, 'refused'>, DoctorFinding> = {
   read: ok('key', 'may read, not create'),
   write: warning(
     'key',
     'may read and create',
     'give the daemon a key of scope read; use this one only for channels create and wallets create',
-  ),
-  refused: fault(
-    'key',
-    'SERVICE_API_KEY is refused: wrong or revoked',
-    'create a key of scope read at the service, and set SERVICE_API_KEY to it',
   ),
   unasked: warning(
     'key',

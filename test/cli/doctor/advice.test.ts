@@ -1,8 +1,10 @@
+import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loopback } from '../../../src/sandbox/free-port.ts'
 import { runCommand } from '../../support/command.ts'
-import { type DoctorWorld, openDoctorWorld } from '../../support/doctor-world.ts'
+import { type DoctorWorld, openDoctorWorld, settingsText } from '../../support/doctor-world.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
 import { startRawService } from '../../support/raw-service.ts'
 
@@ -29,6 +31,43 @@ test.each(answers)('a service that answers %i gets the advice for that', async (
   const [said, ...others] = await world.says('service', { SERVICE_URL: service.url })
   expect(others).toEqual([])
   expect(said).toMatch(advice)
+})
+
+async function withAuth(auth: string, more: Record<string, string>) {
+  const path = join(world.folder, 'auth.yaml')
+  await writeFile(path, `${settingsText}\nservice: { auth: ${auth} }`)
+  const changes = { DEPOSITD_CONFIG: path, ...more }
+  return [...(await world.says('service', changes)), ...(await world.says('key', changes))]
+}
+
+test('a refused signature names both secrets, and the other causes', async () => {
+  await using service = await startRawService((_request, response) => response.writeHead(401).end('{}'))
+  const said = await withAuth("{ scheme: hmac, header: X-Sign, template: '{apiKey}' }", {
+    SERVICE_URL: service.url,
+    SERVICE_API_SECRET: 'the-signing-secret',
+  })
+  const names = 'SERVICE_API_KEY or SERVICE_API_SECRET'
+  expect(said).toEqual([
+    expect.stringMatching(new RegExp(`correct ${names}$`)),
+    `fault | ${names} is refused: wrong or revoked, or the service expects another signature | compare service.auth with the service's documentation, and the clocks of both; or create a key of scope read there`,
+  ])
+})
+
+test('a token file is named if it is missing, and if its token is refused', async () => {
+  await using service = await startRawService((_request, response) => response.writeHead(401).end('{}'))
+  const token = '{ scheme: token-file, path: token, headers: { X-Id: { secret: SERVICE_API_KEY } } }'
+  const path = join(world.folder, 'token')
+  expect(await withAuth(token, { SERVICE_URL: service.url })).toEqual([
+    expect.stringMatching(
+      /the token file cannot be read: ENOENT.* \| let the program .* or correct service\.auth\.path$/,
+    ),
+    expect.stringMatching(/^warning \| scope unknown/),
+  ])
+  await writeFile(path, 'the-token')
+  expect(await withAuth(token, { SERVICE_URL: service.url })).toEqual([
+    expect.stringMatching(`correct the token in ${path}$`),
+    `fault | the token in ${path} is refused: wrong or revoked | let the program that renews the token write one of scope read`,
+  ])
 })
 
 test('a page instead of JSON is another server, and 401 of a node is about its key', async () => {

@@ -9,6 +9,7 @@ import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
 import { type DoctorWorld, type Finding, openDoctorWorld } from '../../support/doctor-world.ts'
 import { startRawService } from '../../support/raw-service.ts'
+import { keyAuth } from '../../support/service-auth.ts'
 
 const stack = new AsyncDisposableStack()
 let books: Books
@@ -135,12 +136,12 @@ test('webhooks that are not signed are warned of', async () => {
 
 test('nothing is said of a key where the body is looked at first, and nothing is created', async () => {
   await using service = await startRawService((_request, response) => response.writeHead(400).end('no JSON'))
-  expect(await probeScope({ url: service.url, apiKey: 'key', timeoutMs: 5000 }, '/v1/channels')).toBe(
+  expect(await probeScope({ url: service.url, auth: keyAuth('key'), timeoutMs: 5000 }, '/v1/channels')).toBe(
     'unknown',
   )
   expect(
     await probeScope(
-      { url: world.environment.SERVICE_URL ?? '', apiKey: writeKey, timeoutMs: 5000 },
+      { url: world.environment.SERVICE_URL ?? '', auth: keyAuth(writeKey), timeoutMs: 5000 },
       '/v1/channels',
     ),
   ).toBe('write')

@@ -6,6 +6,7 @@ import { connectionFinding, secretFinding } from '../../../src/cli/doctor/secrec
 import { parseSettings } from '../../../src/config/settings.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { serviceAuth } from '../../support/service-auth.ts'
 
 const safe = {
   DATABASE_URL: 'postgres://me:hunter2@127.0.0.1/books',
@@ -94,6 +95,14 @@ test('a file of a secret that others can read is warned of, with the mend', asyn
     says: `SERVICE_API_KEY_FILE: ${path} can be read by other users`,
     fix: `chmod o= ${path}`,
   })
+})
+
+test('so is the file of a token, by the key that names it', async () => {
+  const path = join(await temporaryFolder(), 'token')
+  writeFileSync(path, 'token', { mode: 0o644 })
+  const auth = serviceAuth({ scheme: 'token-file', path }, {})
+  expect(secretFinding({}, auth).says).toBe(`service.auth.path: ${path} can be read by other users`)
+  expect(secretFinding({ SERVICE_API_SECRET_FILE: path }).says).toContain('SERVICE_API_SECRET_FILE')
 })
 
 test('a folder that is only called like the one of mounted secrets is no such folder', async () => {

@@ -1,0 +1,138 @@
+import { dirname, resolve } from 'node:path'
+import type { EnvironmentReader } from './environment.ts'
+import type { HmacSection, ServiceAuthSection } from './service-auth-schema.ts'
+
+export type NamedSecret = { name: string; text: string }
+
+/** How requests prove who sends them. Secrets are those of the environment. */
+export type ServiceAuth = {
+  /** The same in every request. */
+  headers: Readonly<Record<string, string>>
+  proof: { kind: 'fixed' } | ({ kind: 'token-file' } & TokenFile) | ({ kind: 'hmac' } & HmacProof)
+  /** Includes other spellings of a secret. */
+  secrets: readonly NamedSecret[]
+  /** What a person corrects if the service refuses it. */
+  credential: string
+}
+
+/** Another program renews the file, so it is read for each request. */
+export type TokenFile = { path: string; header: string; prefix: string }
+
+export type HmacProof = Pick<
+  HmacSection,
+  'template' | 'algorithm' | 'encoding' | 'header' | 'value' | 'timestamp' | 'nonce'
+> & { key: Buffer; apiKey: string }
+
+const nothing: ServiceAuth = { headers: {}, proof: { kind: 'fixed' }, secrets: [], credential: '' }
+
+/**
+ * @param value null if the file has faults; its needs are unknown then
+ * @param place of the section, for faults
+ */
+export function readServiceAuth(
+  reader: EnvironmentReader,
+  value: ServiceAuthSection | null,
+  place: string,
+): ServiceAuth {
+  if (value === null) return nothing
+  const secrets: NamedSecret[] = []
+  const secretOf = (name: string, at: string): string => {
+    const text = readSecret(reader, name, `${place}.${at}`)
+    secrets.push({ name, text })
+    return text
+  }
+  const sentSecret = (name: string, at: string): string => {
+    const text = secretOf(name, at)
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text))
+      reader.faults.push(`${name} must be one line of printable ASCII, since ${place} sends it in a header`)
+    return text
+  }
+  const fixed = Object.entries(value.headers).map(([name, text]) => [
+    name,
+    typeof text === 'string' ? text : sentSecret(text.secret, `headers.${name}`),
+  ])
+  const own = readScheme({ reader, place, secretOf, sentSecret }, value)
+  return {
+    ...own,
+    headers: { ...Object.fromEntries(fixed), ...own.headers },
+    secrets: [...secrets, ...own.secrets].filter(({ text }) => text !== ''),
+  }
+}
+
+type SecretReader = (name: string, at: string) => string
+type AuthReader = {
+  reader: EnvironmentReader
+  place: string
+  secretOf: SecretReader
+  sentSecret: SecretReader
+}
+
+function readScheme(from: AuthReader, value: ServiceAuthSection): ServiceAuth {
+  switch (value.scheme) {
+    case 'none':
+      return { ...nothing, credential: from.place }
+    case 'header': {
+      const text = value.prefix + from.sentSecret(value.secret, 'secret')
+      return { ...nothing, headers: { [value.header]: text }, credential: value.secret }
+    }
+    case 'basic':
+      return readBasic(from, value)
+    case 'token-file': {
+      const { header, prefix: before } = value
+      const path = resolve(dirname(from.reader.optional('DEPOSITD_CONFIG') ?? ''), value.path)
+      const credential = `the token in ${path}`
+      return { ...nothing, proof: { kind: 'token-file', path, header, prefix: before }, credential }
+    }
+    case 'hmac':
+      return readHmac(from, value)
+  }
+}
+
+/** RFC 7617. */
+function readBasic(
+  { secretOf }: AuthReader,
+  { user, secret: name }: Extract<ServiceAuthSection, { scheme: 'basic' }>,
+): ServiceAuth {
+  const text = Buffer.from(`${user}:${secretOf(name, 'secret')}`).toString('base64')
+  const secrets = [{ name, text }]
+  return { ...nothing, headers: { Authorization: `Basic ${text}` }, secrets, credential: name }
+}
+
+function readHmac({ reader, place, secretOf, sentSecret }: AuthReader, value: HmacSection): ServiceAuth {
+  const { scheme: kind, headers: _fixed, secret, secretEncoding, apiKey: own, ...signing } = value
+  const text = secretOf(secret, 'secret')
+  const key = Buffer.from(text, secretEncoding === 'text' ? 'utf8' : secretEncoding)
+  // Decoders ignore invalid characters.
+  const isWhole = secretEncoding === 'text' || key.toString(secretEncoding) === spelled(text, secretEncoding)
+  if (!isWhole) reader.faults.push(`${secret} must be ${secretEncoding}, as ${place}.secretEncoding says`)
+  const isUsed = own.header !== undefined || [value.template, value.value].join().includes('{apiKey}')
+  const apiKey = isUsed ? sentSecret(own.secret, 'apiKey') : ''
+  return {
+    ...nothing,
+    headers: own.header === undefined ? {} : { [own.header]: own.prefix + apiKey },
+    proof: { kind, ...signing, key, apiKey },
+    credential: isUsed ? `${own.secret} or ${secret}` : secret,
+  }
+}
+
+function spelled(text: string, encoding: 'hex' | 'base64'): string {
+  return encoding === 'hex' ? text.toLowerCase() : text
+}
+
+function readSecret(reader: EnvironmentReader, name: string, place: string): string {
+  if (name === 'SERVICE_API_KEY') return reader.text(name)
+  const text = reader.optional(name)
+  if (text === undefined)
+    reader.faults.push(
+      `${name} is missing, and ${place} needs it: set it, or ${name}_FILE to a file with the secret`,
+    )
+  return text ?? ''
+}
+
+/** Call this after the section of every service was read: an operator who sets a secret expects it to be used. */
+export function refuseUnusedSecrets(reader: EnvironmentReader): void {
+  for (const name of reader.unasked(/^SERVICE_API_/))
+    reader.faults.push(
+      `${name} is unknown: service.auth in DEPOSITD_CONFIG does not use it; unset it, or name it there as a secret`,
+    )
+}
