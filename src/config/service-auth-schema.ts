@@ -25,13 +25,40 @@ const headers = z
 const apiKeyName = secretName.default('SERVICE_API_KEY')
 const prefix = printable.default('')
 
-/** A digest such as `{sha256:…}` stands for its bytes, `{sha256-hex:…}` for their text. */
 const names = ['method', 'path', 'pathname', 'query', 'body', 'timestamp', 'nonce', 'apiKey'] as const
 const plain = `\\{(${names.join('|')})\\}`
-export const placeholder = new RegExp(
+const placeholder = new RegExp(
   `\\{(sha256|sha512)(?:-(hex|base64))?:((?:[^{}]|${plain.replace('(', '(?:')})*)\\}|${plain}`,
   'g',
 )
+
+/** A digest without encoding stands for its bytes. */
+export type TemplatePart =
+  | { kind: 'text'; text: string }
+  | { kind: 'value'; name: (typeof names)[number] }
+  | { kind: 'digest'; algorithm: string; encoding: 'hex' | 'base64' | null; of: readonly TemplatePart[] }
+
+/** Braces that are no placeholder stay in a text. */
+export function parseTemplate(template: string): TemplatePart[] {
+  const parts: TemplatePart[] = []
+  let end = 0
+  for (const match of template.matchAll(placeholder)) {
+    const [whole, algorithm, encoding = null, of = '', name] = match
+    parts.push({ kind: 'text', text: template.slice(end, match.index) })
+    if (algorithm === undefined) parts.push({ kind: 'value', name: name as (typeof names)[number] })
+    else
+      parts.push({
+        kind: 'digest',
+        algorithm,
+        encoding: encoding as 'hex' | 'base64' | null,
+        of: parseTemplate(of),
+      })
+    end = match.index + whole.length
+  }
+  return [...parts, { kind: 'text' as const, text: template.slice(end) }].filter(
+    (part) => part.kind !== 'text' || part.text !== '',
+  )
+}
 
 const hmac = z.strictObject({
   scheme: z.literal('hmac'),
@@ -91,6 +118,7 @@ const section = z
   .superRefine((value, context) => {
     const refuse = refuseIn(context)
     checkHeaders(value, refuse)
+    if ('prefix' in value) checkPrefix(value, refuse)
     if (value.scheme === 'hmac') checkTemplates(value, refuse)
   })
 
@@ -126,9 +154,12 @@ function checkHeaders(value: ServiceAuthSection, refuse: Refuse): void {
     const before = all.slice(0, place).map(([, other]) => other.toLowerCase())
     if (before.includes(name.toLowerCase())) refuse(at, `${name} is set twice; keep one`)
   }
-  const isWord = 'prefix' in value && /^[\w-]+$/.test(value.prefix)
-  if (isWord && value.header.toLowerCase() === 'authorization')
-    refuse(['prefix'], `must end with a blank, in quotes: '${value.prefix} '`)
+}
+
+/** YAML drops a blank at the end, unless it is in quotes. */
+function checkPrefix({ header, prefix: text }: { header: string; prefix: string }, refuse: Refuse): void {
+  if (header.toLowerCase() === 'authorization' && /^[\w-]+$/.test(text))
+    refuse(['prefix'], `must end with a blank, in quotes: '${text} '`)
 }
 
 type HeaderPlace = readonly [path: readonly string[], name: string]
@@ -145,7 +176,7 @@ function ownHeaders(value: ServiceAuthSection): HeaderPlace[] {
 
 /** The service can verify only what it receives. */
 function checkTemplates({ template, value, ...parts }: HmacSection, refuse: Refuse): void {
-  if (/[{}]/.test(template.replaceAll(placeholder, '')))
+  if (parseTemplate(template).some((part) => part.kind === 'text' && /[{}]/.test(part.text)))
     refuse(
       ['template'],
       `must contain no braces except ${listed(names)}, and digests like {sha256-hex:{body}}`,

@@ -1,6 +1,11 @@
 import { dirname, resolve } from 'node:path'
 import type { EnvironmentReader } from './environment.ts'
-import type { HmacSection, ServiceAuthSection } from './service-auth-schema.ts'
+import {
+  type HmacSection,
+  parseTemplate,
+  type ServiceAuthSection,
+  type TemplatePart,
+} from './service-auth-schema.ts'
 
 export type NamedSecret = { name: string; text: string }
 
@@ -20,8 +25,8 @@ export type TokenFile = { path: string; header: string; prefix: string }
 
 export type HmacProof = Pick<
   HmacSection,
-  'template' | 'algorithm' | 'encoding' | 'header' | 'value' | 'timestamp' | 'nonce'
-> & { key: Buffer; apiKey: string }
+  'algorithm' | 'encoding' | 'header' | 'value' | 'timestamp' | 'nonce'
+> & { template: readonly TemplatePart[]; key: Buffer; apiKey: string }
 
 const nothing: ServiceAuth = { headers: {}, proof: { kind: 'fixed' }, secrets: [], credential: '' }
 
@@ -68,23 +73,19 @@ type AuthReader = {
 }
 
 function readScheme(from: AuthReader, value: ServiceAuthSection): ServiceAuth {
-  switch (value.scheme) {
-    case 'none':
-      return { ...nothing, credential: from.place }
-    case 'header': {
-      const text = value.prefix + from.sentSecret(value.secret, 'secret')
-      return { ...nothing, headers: { [value.header]: text }, credential: value.secret }
-    }
-    case 'basic':
-      return readBasic(from, value)
-    case 'token-file': {
-      const { header, prefix: before } = value
-      const path = resolve(dirname(from.reader.optional('DEPOSITD_CONFIG') ?? ''), value.path)
-      const credential = `the token in ${path}`
-      return { ...nothing, proof: { kind: 'token-file', path, header, prefix: before }, credential }
-    }
-    case 'hmac':
-      return readHmac(from, value)
+  if (value.scheme === 'none') return { ...nothing, credential: from.place }
+  if (value.scheme === 'basic') return readBasic(from, value)
+  if (value.scheme === 'hmac') return readHmac(from, value)
+  const { header, prefix } = value
+  if (value.scheme === 'header') {
+    const text = prefix + from.sentSecret(value.secret, 'secret')
+    return { ...nothing, headers: { [header]: text }, credential: value.secret }
+  }
+  const path = resolve(dirname(from.reader.optional('DEPOSITD_CONFIG') ?? ''), value.path)
+  return {
+    ...nothing,
+    proof: { kind: 'token-file', path, header, prefix },
+    credential: `the token in ${path}`,
   }
 }
 
@@ -110,7 +111,7 @@ function readHmac({ reader, place, secretOf, sentSecret }: AuthReader, value: Hm
   return {
     ...nothing,
     headers: own.header === undefined ? {} : { [own.header]: own.prefix + apiKey },
-    proof: { kind, ...signing, key, apiKey },
+    proof: { kind, ...signing, template: parseTemplate(value.template), key, apiKey },
     credential: isUsed ? `${own.secret} or ${secret}` : secret,
   }
 }

@@ -1,7 +1,6 @@
 import { createHash, createHmac, randomUUID } from 'node:crypto'
 import { readFile, stat } from 'node:fs/promises'
 import type { HmacProof, ServiceAuth, TokenFile } from '../config/service-auth.ts'
-import { placeholder } from '../config/service-auth-schema.ts'
 import { messageOf } from '../core/errors.ts'
 
 /** `body` is empty if none is sent. */
@@ -70,8 +69,8 @@ function signRequest(
     nonce: nonceOf[proof.nonce.form](now),
   }
   const path = { path: url.pathname + url.search, pathname: url.pathname, query: url.search.slice(1) }
-  const text = fill(proof.template, { ...sent, ...path, method, body })
-  const signature = createHmac(algorithm, key).update(text, 'latin1').digest(encoding)
+  const signed = bytesOf(proof.template, { ...sent, ...path, method, body })
+  const signature = createHmac(algorithm, key).update(signed).digest(encoding)
   const value = proof.value.replace(/\{(\w+)\}/g, (_, name: keyof typeof sent | 'signature') =>
     name === 'signature' ? signature : sent[name],
   )
@@ -83,14 +82,16 @@ function signRequest(
   return { signature, headers: Object.fromEntries(parts) as Record<string, string> }
 }
 
-/** Bytes as latin1, since a digest can stand between texts. Values are filled in once, so none can fill another. */
-function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replace(placeholder, (_, ...found: (string | undefined)[]) => {
-    const [hash, encoding, inner = '', name = ''] = found
-    if (hash === undefined) return Buffer.from(values[name] ?? '').toString('latin1')
-    const digest = createHash(hash).update(fill(inner, values), 'latin1').digest()
-    return digest.toString(encoding === 'hex' || encoding === 'base64' ? encoding : 'latin1')
+type Values = Record<Extract<HmacProof['template'][number], { kind: 'value' }>['name'], string>
+
+function bytesOf(template: HmacProof['template'], values: Values): Buffer {
+  const parts = template.map((part) => {
+    if (part.kind === 'text') return Buffer.from(part.text)
+    if (part.kind === 'value') return Buffer.from(values[part.name])
+    const digest = createHash(part.algorithm).update(bytesOf(part.of, values)).digest()
+    return part.encoding === null ? digest : Buffer.from(digest.toString(part.encoding))
   })
+  return Buffer.concat(parts)
 }
 
 const timestampTexts: Record<HmacProof['timestamp']['unit'], (at: Date) => string> = {

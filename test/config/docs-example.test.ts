@@ -16,6 +16,15 @@ test('the settings files that the documentation shows are read without a fault',
   for (const text of examples) expect(parseSettingsFile(text).faults).toEqual([])
 })
 
+test('so is the one of the tutorial', () => {
+  const tutorial = join(import.meta.dirname, '../../docs/tutorials/connect-your-service.md')
+  const [, text = ''] = /```yaml\n([^]*?)```/.exec(readFileSync(tutorial, 'utf8')) ?? []
+  expect(parseSettingsFile(text)).toMatchObject({
+    file: { service: { auth: { scheme: 'hmac' } } },
+    faults: [],
+  })
+})
+
 test("the networks of the daemon's file are taken by the deposit service as they stand", () => {
   const page = readFileSync(join(import.meta.dirname, '../../docs/settings.md'), 'utf8')
   const [, example = ''] = /### Example\n\n```yaml\n([^]*?)```/.exec(page) ?? []

@@ -48,7 +48,7 @@ test('a signature is by SHA-256 in hexadecimal over a time in seconds, if the fi
     headers: {},
     proof: {
       kind: 'hmac',
-      template: '{body}',
+      template: [{ kind: 'value', name: 'body' }],
       algorithm: 'sha256',
       encoding: 'hex',
       header: 'X-Sign',
@@ -96,19 +96,19 @@ test.each<[string, string[]]>([
   ],
   ['{ header: Host }', ['service.auth.header: must not be Host, which depositd sets itself']],
   [
-    '{ headers: { "X Y": a, accept: b, x-api-key: { secret: SERVICE_API_TWO }, X-Auth-Token: hunter2, X-Way: "ä", X-List: [1] } }',
+    '{ headers: { "X Y": a, accept: b, X-Api-Key: { secret: SERVICE_API_TWO }, X-Auth-Token: hunter2, X-Way: "ä", X-List: [1] } }',
     [
       'service.auth.headers.X-Way: must be printable ASCII',
       'service.auth.headers.X-List: must be text, or a secret by the name of its setting, like { secret: SERVICE_API_TOKEN }',
     ],
   ],
   [
-    '{ headers: { "X Y": a, accept: b, x-api-key: { secret: SERVICE_API_TWO }, X-Auth-Token: hunter2 } }',
+    '{ headers: { "X Y": a, accept: b, X-Api-Key: { secret: SERVICE_API_TWO }, X-Auth-Token: hunter2 } }',
     [
       'service.auth.headers.X Y: must be the name of a header',
       'service.auth.headers.X-Auth-Token: holds a secret: set it in the environment, and its name here, { secret: SERVICE_API_… }',
       'service.auth.headers.accept: must not be accept, which depositd sets itself',
-      'service.auth.headers.x-api-key: x-api-key is set twice; keep one',
+      'service.auth.headers.X-Api-Key: X-Api-Key is set twice; keep one',
     ],
   ],
   ['{ scheme: basic }', ['service.auth.user: is missing']],

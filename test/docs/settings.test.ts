@@ -90,6 +90,20 @@ test('no key of the schema is left out, optional ones included', () => {
   expect(names.filter((name) => !fileKeys.some((key) => key.split('.').at(-1) === name))).toEqual([])
 })
 
+test('every key of the authentication is in its table, and no other', () => {
+  const [, section = ''] = page.split('\n### Authentication\n')
+  const [table = ''] = /\| Key \| Schemes [^]*?\n\n/.exec(section) ?? []
+  const listed = tableRows(table).map(({ name }) => name)
+  const source = readText('src/config/service-auth-schema.ts')
+  const [schemes = ''] = /const hmac = [^]*?\.superRefine/.exec(source) ?? []
+  const declared = [...schemes.matchAll(/^ {2,6}(?:(prefix|headers),$|(\w+): (?!true))/gm)].map(
+    ([, short, long = '']) => short ?? long,
+  )
+  const inner = ['unit', 'ahead', 'form']
+  expect([...new Set(declared)].filter((name) => !inner.includes(name)).toSorted()).toEqual(listed.toSorted())
+  for (const name of inner) expect(table).toContain(`\`${name}\``)
+})
+
 test('the defaults of the file are those of the page', () => {
   const stated = rows.filter(
     ({ name, cells }) => /^(service|intake|alerts|policy|schedule)\./.test(name) && cells[0] !== '`{}`',
@@ -135,6 +149,7 @@ test('the networks that are known without a file are those of the page', () => {
 /** Keyed by networks, or with a page of their own. */
 const described = [
   'service.senders',
+  'service.auth',
   'webhooks',
   'policy.tolerance',
   'policy.fee',

@@ -56,12 +56,9 @@ const post = { method: 'POST', path: '/v1/things', body: { id: 'ä' } } as const
 /** What a request carries besides what every request carries. */
 async function headersOf(auth: ServiceAuth): Promise<IncomingHttpHeaders> {
   await callWith(auth)(get)
-  const usual = [
-    ...['host', 'connection', 'accept', 'accept-language', 'accept-encoding'],
-    ...['sec-fetch-mode', 'user-agent'],
-  ]
+  const usual = /^(?:host|connection|accept(?:-\w+)?|sec-fetch-mode|user-agent)$/
   return Object.fromEntries(
-    Object.entries(arrived.at(-1)?.headers ?? {}).filter(([name]) => !usual.includes(name)),
+    Object.entries(arrived.at(-1)?.headers ?? {}).filter(([name]) => !usual.test(name)),
   )
 }
 
@@ -182,7 +179,7 @@ test('each attempt has a time, a nonce and a signature of its own', async () => 
 test('nonces increase over all calls of the process, at once and at the same time', async () => {
   const auth = serviceAuth({ ...hmac, nonce: { header: 'X-Nonce', form: 'increasing' } }, secrets)
   const calls = [callWith(auth), callWith(auth)]
-  await Promise.all(Array.from({ length: 20 }, (_, place) => calls[place % 2]?.(get)))
+  await Promise.all(Array.from({ length: 10 }, () => calls.map((call) => call(get))).flat())
   const nonces = arrived.map(({ headers }) => Number(headers['x-nonce']))
   expect(new Set(nonces).size).toBe(20)
   expect(Math.min(...nonces)).toBeGreaterThanOrEqual(at * 1000)

@@ -99,18 +99,15 @@ export async function serviceFindings(
 
 function refusedFinding({ credential, proof }: ServiceAuth): DoctorFinding {
   const revoked = `${credential} is refused: wrong or revoked`
-  switch (proof.kind) {
-    case 'fixed':
-      return fault('key', revoked, `create a key of scope read at the service, and set ${credential} to it`)
-    case 'token-file':
-      return fault('key', revoked, 'let the program that renews the token write one of scope read')
-    case 'hmac':
-      return fault(
-        'key',
-        `${revoked}, or the service expects another signature`,
-        "compare service.auth with the service's documentation, and the clocks of both; or create a key of scope read there",
-      )
-  }
+  if (proof.kind === 'token-file')
+    return fault('key', revoked, 'let the program that renews the token write one of scope read')
+  if (proof.kind === 'hmac')
+    return fault(
+      'key',
+      `${revoked}, or the service expects another signature`,
+      "compare service.auth with the service's documentation, and the clocks of both; or create a key of scope read there",
+    )
+  return fault('key', revoked, `create a key of scope read at the service, and set ${credential} to it`)
 }
 
 const scopeFindings: Record<Exclude<KeyScope, 'refused'>, DoctorFinding> = {
