@@ -1,8 +1,11 @@
+import { createHmac } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loopback } from '../../../src/sandbox/free-port.ts'
+import { readKey } from '../../service/fixtures.ts'
 import { runCommand } from '../../support/command.ts'
 import { type DoctorWorld, openDoctorWorld, settingsText } from '../../support/doctor-world.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
@@ -39,6 +42,30 @@ async function withAuth(auth: string, more: Record<string, string>) {
   const changes = { DEPOSITD_CONFIG: path, ...more }
   return [...(await world.says('service', changes)), ...(await world.says('key', changes))]
 }
+
+test('a service that verifies signatures is read by signed requests', async () => {
+  const secret = 'the-signing-secret'
+  await using gateway = await startRawService((request, response) => {
+    void text(request).then(async (body) => {
+      const { method = '', url = '', headers } = request
+      const signed = `${String(headers['x-time'])}${method}${url}${body}`
+      const isSigned = headers['x-sign'] === createHmac('sha512', secret).update(signed).digest('base64')
+      if (!isSigned) return response.writeHead(401).end('{}')
+      const answer = await fetch(`${world.environment.SERVICE_URL}${url}`, {
+        method,
+        headers: { 'x-api-key': readKey },
+        ...(body !== '' && { body }),
+      })
+      return response.writeHead(answer.status).end(await answer.text())
+    })
+  })
+  const section = `{ scheme: hmac, header: X-Sign, template: '{timestamp}{method}{path}{body}', algorithm: sha512,
+    encoding: base64, timestamp: { header: X-Time, unit: iso }, headers: { X-Id: { secret: SERVICE_API_KEY } } }`
+  expect(await withAuth(section, { SERVICE_URL: gateway.url, SERVICE_API_SECRET: secret })).toEqual([
+    'ok | lists deposits: 0 on the first page',
+    'ok | may read, not create',
+  ])
+})
 
 test('a refused signature names both secrets, and the other causes', async () => {
   await using service = await startRawService((_request, response) => response.writeHead(401).end('{}'))
