@@ -18,6 +18,7 @@ import {
   noTimes,
   payment,
   policy,
+  txId,
   usdcOnBase,
   usdtOnBase,
   walletAddress,
@@ -45,6 +46,12 @@ const toWallet = {
 const credited = (changes: object) =>
   both({ ...toWallet, settlement: { ...toWallet.settlement, ...changes } })
 const toTheWallet = payment({ to: walletAddress })
+
+/** What another deposit of the same delivery states. */
+const other = (settlement: object) =>
+  both({ serviceId: 'dep_2' as ServiceId, deposit: { tx: txId('pay2') }, settlement })
+const paidInEth = delivery({ asset: 'arbitrum/native' as AssetKey, amount: 7n as Amount, index: 'native' })
+const paidLater = { ...paidInEth, tx: txId('forward2') }
 
 const knownAs = (id: bigint, changes: Partial<DepositIdentity>): DepositIdentity => ({
   id,
@@ -122,6 +129,18 @@ export const decisionCases: Record<string, DecisionCase> = {
     evidence: [payment(), delivery(), ...both({ deposit: { amount: usd(100_000) } })],
   },
   'assets that differ': { evidence: [payment(), delivery(), ...both({ deposit: { asset: usdtOnBase } })] },
+  'a delivery in two assets, of which a person matches one': {
+    evidence: [payment(), delivery(), webhook(), paidLater, decision('together', paidLater)],
+  },
+  'a delivery in another asset, whose block is gone': {
+    evidence: [payment(), { ...paidInEth, stage: 'orphaned' }, ...both()],
+  },
+  'a delivery that is not what two deposits state': {
+    evidence: [payment(), ...both(), ...other({}), delivery({ amount: usd(10_000) })],
+  },
+  'deliveries in two assets to two deposits, of which one states no amount': {
+    evidence: [...both(), ...other({ amount: null }), paidInEth, { ...paidInEth, asset: usdtOnBase, index: '1' }],
+  },
   'networks that differ': {
     evidence: [payment(), delivery(), claim(), webhook({ deposit: { network: arbitrum } })],
   },
@@ -133,7 +152,7 @@ export const decisionCases: Record<string, DecisionCase> = {
   },
   'an owner with another address': { evidence: [payment(), ...both({ owner: walletApproval.owner })] },
   'an address that is not in the book': {
-    evidence: [payment({ to: elsewhere }), ...both({ deposit: { address: elsewhere } })],
+    evidence: [payment({ to: elsewhere }), ...both({ owner: null, deposit: { address: elsewhere } })],
   },
   'a status that goes back': {
     evidence: [

@@ -80,15 +80,16 @@ function deliveredAssetDiffers({ webhook, api, settlements }: DepositEvidence): 
 /** Before a delivery is finished, more may come. Amounts of different assets are not compared. */
 function deliveredDiffers(evidence: DepositEvidence, policy: Policy): Mismatch | null {
   const legs = deliveredLegs(evidence)
-  const { amount: stated = null, asset } = finishedDelivery(evidence) ?? {}
-  if (asset === undefined || stated === null || legs.length === 0) return null
+  const finished = finishedDelivery(evidence)
+  if (finished === null || finished.amount === null || legs.length === 0) return null
+  const { asset, amount: stated } = finished
   const delivered = total(legs)
   const isOther = legs.some((leg) => leg.asset !== asset)
   if (isOther || isTolerated(delivered, stated, policy)) return null
   const detail = { stated: stated.toString(), delivered: delivered.toString(), asset }
   const loss = lossOf(asset, stated - delivered, stated)
   if (isShifted([stated, delivered])) return { kind: 'decimals_mismatch', detail, loss }
-  return { kind: delivered < stated ? 'settlement_short' : 'settlement_over', detail, loss }
+  return { kind: loss === null ? 'settlement_over' : 'settlement_short', detail, loss }
 }
 
 function recipientDiffers(evidence: DepositEvidence): Mismatch | null {
@@ -154,9 +155,8 @@ type SourceAmount = { asset: AssetKey; amount: bigint }
 function amountContradiction(stated: Record<string, SourceAmount | null | undefined>): Mismatch | null {
   const all = Object.entries(stated).filter((entry): entry is [string, SourceAmount] => !!entry[1])
   const perAsset = [...Map.groupBy(all, ([, { asset }]) => asset)]
-  return (
-    perAsset.map(([asset, alike]) => contradictionWithin(asset, alike)).find((one) => one !== null) ?? null
-  )
+  const [first = null] = perAsset.flatMap(([asset, alike]) => contradictionWithin(asset, alike) ?? [])
+  return first
 }
 
 /** Amounts that differ only in trailing zeros are most likely one amount in other decimals. */
@@ -175,8 +175,8 @@ function isShifted(amounts: readonly bigint[]): boolean {
 }
 
 function settledOf(claim: Claim | null): SourceAmount | null {
-  const { asset, amount = null } = (claim?.status === 'settled' && claim.settlement) || {}
-  return asset === undefined || amount === null ? null : { asset, amount }
+  const settled = claim?.status === 'settled' ? claim.settlement : null
+  return settled && settled.amount !== null ? { asset: settled.asset, amount: settled.amount } : null
 }
 
 function networkDiffers(evidence: DepositEvidence, leg: DepositLeg): Mismatch | null {
