@@ -175,7 +175,8 @@ function deliveryFacts(evidence: DepositEvidence): LegFacts | null {
   const [leg] = legs
   const stated = claimOf(evidence)?.settlement ?? null
   if (leg === undefined) return stated
-  return { ...leg, address: leg.to, amount: total(legs), fee: stated?.fee ?? null }
+  const amount = total(legs.filter(({ asset }) => asset === leg.asset))
+  return { ...leg, address: leg.to, amount, fee: stated?.fee ?? null }
 }
 
 type ItemTaker<Item> = (keys: readonly (string | null)[], isTaken: (item: Item) => boolean) => Item[]

@@ -5,6 +5,7 @@ import { groupOf } from '../support/any-evidence.ts'
 import { bookedCases, type DecisionCase, decisionCases, rules } from '../support/decision-cases.ts'
 import { decisionText, reasonLines } from '../support/decision-text.ts'
 import { at } from '../support/evidence.ts'
+import { deliveryCases } from '../support/delivery-cases.ts'
 import { searchCases } from '../support/search-cases.ts'
 
 /**
@@ -12,7 +13,7 @@ import { searchCases } from '../support/search-cases.ts'
  * `npx vitest run test/core/decisions.test.ts --update`, and read what differs.
  */
 
-const cases = Object.entries({ ...decisionCases, ...searchCases, ...bookedCases })
+const cases = Object.entries({ ...decisionCases, ...deliveryCases, ...searchCases, ...bookedCases })
 
 function decideCase({ evidence, minute = 600, by = {}, ...group }: DecisionCase) {
   return decide({ ...groupOf(evidence), ...group }, { ...rules, ...by }, at(minute))

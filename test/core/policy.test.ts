@@ -188,6 +188,7 @@ test.each<[string, Observations, string]>([
   ],
   ['a claim of nothing', claimed(0n), 'settled amount_mismatch'],
   ['a delivery stated in other decimals', stated(99_900_000_000_000_000_000n), 'settled decimals_mismatch'],
+  ['a delivery stated in other digits', stated(9_909n), 'settled settlement_over'],
   [
     'both legs in other decimals, told once',
     [

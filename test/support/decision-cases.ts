@@ -1,4 +1,4 @@
-import type { Address, AssetKey } from '../../src/core/asset.ts'
+import type { AssetKey } from '../../src/core/asset.ts'
 import { type DepositIdentity, decide, type ObservationGroup, type Rules } from '../../src/core/decide.ts'
 import { type Claim, type Observation, type ServiceId, transferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
@@ -9,7 +9,6 @@ import {
   at,
   base,
   claim,
-  credit,
   delivery,
   elsewhere,
   failedDelivery,
@@ -18,10 +17,8 @@ import {
   noTimes,
   payment,
   policy,
-  txId,
   usdcOnBase,
   usdtOnBase,
-  walletAddress,
   walletApproval,
   webhook,
 } from './evidence.ts'
@@ -37,21 +34,6 @@ export const rules: Rules = {
 const both = (changes: Parameters<typeof claim>[0] = {}): Claim[] => [claim(changes), webhook(changes)]
 const named = (status: Claim['status']) => both({ status, settlement: nothing })
 const unnamed = both({ deposit: { tx: null, index: null } })
-
-const toWallet = {
-  owner: walletApproval.owner,
-  deposit: { address: walletAddress },
-  settlement: { network: 'stable-wallet', address: 'savings' as Address, asset: credit, tx: null },
-} as NonNullable<Parameters<typeof claim>[0]>
-const credited = (changes: object) =>
-  both({ ...toWallet, settlement: { ...toWallet.settlement, ...changes } })
-const toTheWallet = payment({ to: walletAddress })
-
-/** What another deposit of the same delivery states. */
-const other = (settlement: object) =>
-  both({ serviceId: 'dep_2' as ServiceId, deposit: { tx: txId('pay2') }, settlement })
-const paidInEth = delivery({ asset: 'arbitrum/native' as AssetKey, amount: 7n as Amount, index: 'native' })
-const paidLater = { ...paidInEth, tx: txId('forward2') }
 
 const knownAs = (id: bigint, changes: Partial<DepositIdentity>): DepositIdentity => ({
   id,
@@ -73,6 +55,9 @@ export const decisionCases: Record<string, DecisionCase> = {
   'all sources agree': { evidence: all },
   'all sources agree, before a deadline': { evidence: all, minute: 6 },
   'a payment in a block that is not final': { evidence: [payment({ stage: 'seen' })], minute: 3 },
+  'a payment in a block that is not final, with claims that already state the delivery': {
+    evidence: [payment({ stage: 'seen' }), ...both({ status: 'observed' })],
+  },
   'a final payment, before anybody must report it': { evidence: [payment()], minute: 21 },
   'a final payment that must be reported now': { evidence: [payment()], minute: 22 },
   'a payment of zero': { evidence: [payment({ amount: 0n as Amount })] },
@@ -123,23 +108,22 @@ export const decisionCases: Record<string, DecisionCase> = {
     evidence: [payment({ asset: 'base/native' as AssetKey, from: liquidity })],
   },
   'amounts that differ': {
-    evidence: [...all, webhook({ deposit: { amount: usd(9000) }, receivedAt: at(6) })],
+    evidence: [
+      payment(),
+      delivery(),
+      claim({ deposit: { amount: usd(9000) } }),
+      webhook({ deposit: { amount: usd(11_000) } }),
+    ],
   },
   'amounts that differ by a power of ten': {
     evidence: [payment(), delivery(), ...both({ deposit: { amount: usd(100_000) } })],
   },
-  'assets that differ': { evidence: [payment(), delivery(), ...both({ deposit: { asset: usdtOnBase } })] },
-  'a delivery in two assets, of which a person matches one': {
-    evidence: [payment(), delivery(), webhook(), paidLater, decision('together', paidLater)],
+  'assets that differ between claims': { evidence: [claim(), webhook({ deposit: { asset: usdtOnBase } })] },
+  'assets that differ between the API and the chain': {
+    evidence: [payment(), claim({ deposit: { asset: usdtOnBase } })],
   },
-  'a delivery in another asset, whose block is gone': {
-    evidence: [payment(), { ...paidInEth, stage: 'orphaned' }, ...both()],
-  },
-  'a delivery that is not what two deposits state': {
-    evidence: [payment(), ...both(), ...other({}), delivery({ amount: usd(10_000) })],
-  },
-  'deliveries in two assets to two deposits, of which one states no amount': {
-    evidence: [...both(), ...other({ amount: null }), paidInEth, { ...paidInEth, asset: usdtOnBase, index: '1' }],
+  'assets that differ': {
+    evidence: [payment(), delivery(), claim(), webhook({ deposit: { asset: usdtOnBase } })],
   },
   'networks that differ': {
     evidence: [payment(), delivery(), claim(), webhook({ deposit: { network: arbitrum } })],
@@ -204,14 +188,6 @@ export const decisionCases: Record<string, DecisionCase> = {
         verdict: { kind: 'write_off', account: 'assets:receivable:service' },
       },
     ],
-  },
-  'a credit to the wallet': { evidence: [toTheWallet, ...credited({})] },
-  'a credit that lacks 5 USDC': { evidence: [toTheWallet, ...credited({ amount: usd(9490) })] },
-  'a credit to another wallet': { evidence: [toTheWallet, ...credited({ address: 'other' })] },
-  'a credit that only a webhook reports': { evidence: [toTheWallet, webhook(toWallet)] },
-  'a credit of an unknown amount': { evidence: [toTheWallet, ...credited({ amount: null })] },
-  'a credit that is not reported': {
-    evidence: [toTheWallet, ...both({ ...toWallet, status: 'confirmed', settlement: nothing })],
   },
   'a token that is not supported': { evidence: all, by: { policy: { ...policy, supported: false } } },
   'a payment below the minimum': {

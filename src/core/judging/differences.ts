@@ -195,8 +195,7 @@ function transactionReused(evidence: DepositEvidence): Mismatch | null {
   return { kind: 'tx_reused', detail, loss: claimedLoss(evidence) }
 }
 
-function matchAmbiguous(evidence: DepositEvidence): Mismatch | null {
-  const { ambiguity } = evidence
+function matchAmbiguous({ ambiguity, serviceId }: DepositEvidence): Mismatch | null {
   if (ambiguity === null) return null
   const { stated, delivered, asset, deposits, transfers } = ambiguity
   return {
@@ -208,7 +207,7 @@ function matchAmbiguous(evidence: DepositEvidence): Mismatch | null {
       transfers: listed(transfers),
       ...(asset !== null && { asset }),
     },
-    loss: sharedShortfallLoss(evidence),
+    loss: sharedShortfallLoss(ambiguity, serviceId),
   }
 }
 

@@ -9,10 +9,10 @@ import { feeExcess } from './losses.ts'
 /** Whether the stated delivery arrived is checked separately. */
 export function feeDiffers(evidence: DepositEvidence, { fee, line }: Policy): Mismatch | null {
   const settlement = finishedDelivery(evidence)
-  if (settlement === null) return null
+  if (settlement === null || fee.kind === 'stated') return null
   if (fee.kind === 'fixed') return fixedDiffers(fee, settlement, line)
-  const kept = fee.kind === 'stated' ? null : keptOf(evidence, settlement, fee)
-  if (fee.kind === 'stated' || kept === null || isInBand(kept, fee)) return null
+  const kept = keptOf(evidence, settlement, fee)
+  if (kept === null || isInBand(kept, fee)) return null
   return {
     kind: 'fee_out_of_band',
     detail: {

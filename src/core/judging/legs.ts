@@ -68,7 +68,7 @@ export function networkConflictOf(evidence: DepositEvidence, leg: DepositLeg): N
   const legs = leg === 'settlement' ? evidence.settlements : [evidence.deposit]
   const live = legs.flatMap((one) => liveLeg(one) ?? [])
   // Prefer a delivery on another network than stated.
-  const shown = live.find(({ network }) => stated.some((one) => one !== network)) ?? live[0]
+  const shown = live.find(({ network }) => network !== stated[0]) ?? live[0]
   if (new Set([...stated, ...(shown ? [shown.network] : [])]).size < 2) return null
   const tx = shown ? shown.tx : (claimOf(evidence)?.[leg]?.tx ?? null)
   return { tx, webhook, api, chain: shown?.network }

@@ -1,6 +1,8 @@
 import type { AssetKey } from '../asset.ts'
+import type { ServiceId } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf, total } from '../matching/fold.ts'
+import type { DeliveryAmbiguity } from '../matching/settle-contest.ts'
 import { type Loss, lossOf } from '../mismatch.ts'
 import type { FeeModel } from '../policy.ts'
 import { apiSettlement, deliveredLegs, isElsewhere, liveLeg } from './legs.ts'
@@ -50,10 +52,12 @@ export function spreadLoss(asset: AssetKey, amounts: readonly bigint[]): Loss | 
 }
 
 /** Only the first of several deposits carries it, so that it counts once. */
-export function sharedShortfallLoss({ serviceId, ambiguity }: DepositEvidence): Loss | null {
-  if (ambiguity === null || ambiguity.deposits[0] !== serviceId) return null
-  const { stated, delivered, asset } = ambiguity
-  return asset === null || stated === null ? null : lossOf(asset, stated - delivered, stated)
+export function sharedShortfallLoss(
+  { stated, delivered, asset, deposits }: DeliveryAmbiguity,
+  serviceId: ServiceId | null,
+): Loss | null {
+  if (deposits[0] !== serviceId || asset === null || stated === null) return null
+  return lossOf(asset, stated - delivered, stated)
 }
 
 /** Beyond the allowed band, in whole base units of the delivered asset. */

@@ -1,3 +1,4 @@
+import type { AssetKey } from '../asset.ts'
 import type { Claim } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { type ChainLeg, total } from '../matching/fold.ts'
@@ -51,28 +52,33 @@ function depositChainCell({ webhook, api }: DepositEvidence, leg: ChainLeg | nul
 
 function settlementCell(claim: Claim | null, evidence: DepositEvidence, policy: Policy): Cell {
   const settlement = claim?.settlement
-  const isUnderWay = claim?.status === 'settling' || claim?.status === 'settled'
+  const isFinished = claim?.status === 'settled'
+  const isUnderWay = isFinished || claim?.status === 'settling'
   if (!settlement || settlement.amount === null || !isUnderWay) return 'absent'
   if (isElsewhere(settlement, evidence)) return 'differs'
+  const stated = { asset: settlement.asset, amount: settlement.amount, isFinished }
   return isCredited(evidence)
-    ? creditCell(claim, evidence)
-    : deliveryCell(claim, deliveredLegs(evidence), policy)
+    ? creditCell(stated, evidence)
+    : deliveryCell(stated, deliveredLegs(evidence), policy)
 }
 
-function deliveryCell({ settlement, status }: Claim, legs: readonly ChainLeg[], policy: Policy): Cell {
-  const isFinished = status === 'settled'
-  const stated = settlement?.amount ?? 0n
-  if (legs.length === 0 || (!isFinished && total(legs) < stated)) return 'present'
-  const isSame =
-    legs.every((leg) => leg.asset === settlement?.asset) && isTolerated(total(legs), stated, policy)
+type StatedDelivery = { asset: AssetKey; amount: bigint; isFinished: boolean }
+
+function deliveryCell(
+  { asset, amount, isFinished }: StatedDelivery,
+  legs: readonly ChainLeg[],
+  policy: Policy,
+): Cell {
+  if (legs.length === 0 || (!isFinished && total(legs) < amount)) return 'present'
+  const isSame = legs.every((leg) => leg.asset === asset) && isTolerated(total(legs), amount, policy)
   if (!isSame) return 'differs'
   return isFinished ? 'agrees' : 'present'
 }
 
 /** The API's record proves a credit. */
-function creditCell({ status, settlement }: Claim, { api }: DepositEvidence): Cell {
-  if (status !== 'settled' || api?.status !== 'settled') return 'present'
-  const isSame = settlement?.asset === api.settlement?.asset && settlement?.amount === api.settlement?.amount
+function creditCell({ asset, amount, isFinished }: StatedDelivery, { api }: DepositEvidence): Cell {
+  if (!isFinished || api?.status !== 'settled') return 'present'
+  const isSame = asset === api.settlement?.asset && amount === api.settlement?.amount
   return isSame ? 'agrees' : 'differs'
 }
 
