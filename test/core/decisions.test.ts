@@ -2,18 +2,26 @@ import { expect, test } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import { explainAll } from '../../src/core/explaining/explain.ts'
 import { groupOf } from '../support/any-evidence.ts'
-import { bookedCases, type DecisionCase, decisionCases, rules } from '../support/decision-cases.ts'
+import { bookedCases } from '../support/booked-cases.ts'
+import { type DecisionCase, decisionCases, rules } from '../support/decision-cases.ts'
 import { decisionText, reasonLines } from '../support/decision-text.ts'
-import { at } from '../support/evidence.ts'
 import { deliveryCases } from '../support/delivery-cases.ts'
+import { at } from '../support/evidence.ts'
 import { searchCases } from '../support/search-cases.ts'
+import { statusCases } from '../support/status-cases.ts'
 
 /**
  * If a change alters a decision on purpose, write the files again with
  * `npx vitest run test/core/decisions.test.ts --update`, and read what differs.
  */
 
-const cases = Object.entries({ ...decisionCases, ...deliveryCases, ...searchCases, ...bookedCases })
+const cases = Object.entries({
+  ...decisionCases,
+  ...statusCases,
+  ...deliveryCases,
+  ...searchCases,
+  ...bookedCases,
+})
 
 function decideCase({ evidence, minute = 600, by = {}, ...group }: DecisionCase) {
   return decide({ ...groupOf(evidence), ...group }, { ...rules, ...by }, at(minute))

@@ -1,8 +1,7 @@
 import type { AssetKey } from '../../src/core/asset.ts'
-import { type DepositIdentity, decide, type ObservationGroup, type Rules } from '../../src/core/decide.ts'
-import { type Claim, type Observation, type ServiceId, transferRef } from '../../src/core/evidence.ts'
+import type { ObservationGroup, Rules } from '../../src/core/decide.ts'
+import { type Claim, type Observation, type ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { groupOf } from './any-evidence.ts'
 import { decision } from './decision.ts'
 import {
   arbitrum,
@@ -14,16 +13,16 @@ import {
   failedDelivery,
   failure,
   liquidity,
-  noTimes,
   payment,
   policy,
+  txId,
   usdcOnBase,
   usdtOnBase,
   walletApproval,
   webhook,
 } from './evidence.ts'
 
-const usd = (cents: number) => (BigInt(cents) * 10_000n) as Amount
+export const usd = (cents: number) => (BigInt(cents) * 10_000n) as Amount
 const nothing = { tx: null, amount: null, fee: null } as const
 export const rules: Rules = {
   policy,
@@ -32,17 +31,12 @@ export const rules: Rules = {
 }
 
 const both = (changes: Parameters<typeof claim>[0] = {}): Claim[] => [claim(changes), webhook(changes)]
-const named = (status: Claim['status']) => both({ status, settlement: nothing })
+export const named = (status: Claim['status']) => both({ status, settlement: nothing })
+const confirmed = { status: 'confirmed', settlement: nothing } as const
 const unnamed = both({ deposit: { tx: null, index: null } })
 
-const knownAs = (id: bigint, changes: Partial<DepositIdentity>): DepositIdentity => ({
-  id,
-  serviceId: null,
-  transfer: null,
-  milestones: noTimes,
-  ...changes,
-})
-const all: readonly Observation[] = [payment(), delivery(), ...both()]
+const notSupported = { policy: { ...policy, supported: false } }
+export const all: readonly Observation[] = [payment(), delivery(), ...both()]
 
 export type DecisionCase = {
   evidence: readonly Observation[]
@@ -55,12 +49,19 @@ export const decisionCases: Record<string, DecisionCase> = {
   'all sources agree': { evidence: all },
   'all sources agree, before a deadline': { evidence: all, minute: 6 },
   'a payment in a block that is not final': { evidence: [payment({ stage: 'seen' })], minute: 3 },
+  'a payment in a block that is not final, a day later': {
+    evidence: [payment({ stage: 'seen' })],
+    minute: 36 * 60,
+  },
   'a payment in a block that is not final, with claims that already state the delivery': {
     evidence: [payment({ stage: 'seen' }), ...both({ status: 'observed' })],
   },
   'a final payment, before anybody must report it': { evidence: [payment()], minute: 21 },
   'a final payment that must be reported now': { evidence: [payment()], minute: 22 },
   'a payment of zero': { evidence: [payment({ amount: 0n as Amount })] },
+  'a payment that only the API reports as observed': {
+    evidence: [payment(), claim({ status: 'observed', settlement: nothing })],
+  },
   'a payment that only the API reports as confirmed': {
     evidence: [payment(), { ...claim({ status: 'confirmed' }), settlement: null }],
   },
@@ -70,11 +71,13 @@ export const decisionCases: Record<string, DecisionCase> = {
   'a payment that is observed, as both report': { evidence: [payment(), ...named('observed')], minute: 12 },
   'a payment that is being settled': { evidence: [payment(), ...named('settling')], minute: 40 },
   'a payment that is held': { evidence: [payment(), ...named('held')] },
+  'a payment that is held, a day later': { evidence: [payment(), ...named('held')], minute: 36 * 60 },
   'a payment that is refunded': { evidence: [payment(), ...named('refunded')] },
   'a payment that failed, as both report': { evidence: [payment(), ...named('failed')] },
   'a failed deposit, a day later': { evidence: [payment(), ...named('failed')], minute: 24 * 60 + 5 },
   'a claim without a payment': { evidence: both() },
   'a claim without a payment, before the deadline': { evidence: both(), minute: 20 },
+  'a claim without a payment, at the deadline': { evidence: both(), minute: 35 },
   'a claim without a payment, a day later': { evidence: both(), minute: 36 * 60 },
   'a delivery that no one reports as settled': { evidence: [payment(), delivery(), ...named('settling')] },
   'a delivery that lacks 5 USDC': { evidence: [payment(), delivery({ amount: usd(9490) }), ...both()] },
@@ -87,11 +90,13 @@ export const decisionCases: Record<string, DecisionCase> = {
     evidence: [
       payment(),
       delivery({ amount: usd(5000) }),
-      delivery({ amount: usd(4990), index: '1' }),
+      delivery({ amount: usd(4990), index: '1', receivedAt: at(8) }),
       ...both(),
     ],
   },
-  'a delivery that is not final': { evidence: [payment(), delivery({ stage: 'seen' }), ...both()] },
+  'a delivery that is not final': {
+    evidence: [payment(), delivery({ stage: 'seen' }), ...both({ status: 'confirmed' })],
+  },
   'a delivery that is not made': { evidence: [payment(), ...named('settling')] },
   'a delivery to an address that is not approved': {
     evidence: [payment(), ...both({ settlement: { address: elsewhere } })],
@@ -101,6 +106,12 @@ export const decisionCases: Record<string, DecisionCase> = {
   'a delivery of which nobody knows the deposit yet': { evidence: [delivery()], minute: 23 },
   'a transfer to the recipient by somebody else': { evidence: [delivery({ from: elsewhere })] },
   'a payment that failed on the chain': { evidence: [failure(), ...both()] },
+  'a payment that failed on another network': {
+    evidence: [claim(), webhook({ deposit: { network: arbitrum } }), failure({ network: arbitrum })],
+  },
+  'a delivery that failed in the transaction of the payment': {
+    evidence: [...both({ settlement: { network: base, tx: txId('pay') } }), failure({ role: 'recipient' })],
+  },
   'a payment whose block is gone': {
     evidence: [payment(), payment({ stage: 'orphaned', epoch: 1 }), ...both()],
   },
@@ -138,9 +149,22 @@ export const decisionCases: Record<string, DecisionCase> = {
   'an address that is not in the book': {
     evidence: [payment({ to: elsewhere }), ...both({ owner: null, deposit: { address: elsewhere } })],
   },
+  'a payment that is due at an address that is not in the book': {
+    evidence: [claim({ owner: null, deposit: { address: elsewhere } })],
+    minute: 20,
+    by: { routes: [{ pattern: { ownerKind: 'channel' }, policy: notSupported.policy }] },
+  },
+  'a delivery that is due to an address that is not in the book': {
+    evidence: [
+      payment({ to: elsewhere }),
+      claim({ status: 'settling', owner: null, deposit: { address: elsewhere } }),
+    ],
+    minute: 30,
+  },
   'a status that goes back': {
     evidence: [
       payment(),
+      claim({ ...confirmed, occurredAt: at(1) }),
       ...named('settling'),
       claim({ status: 'observed', settlement: nothing, occurredAt: at(9) }),
     ],
@@ -149,14 +173,37 @@ export const decisionCases: Record<string, DecisionCase> = {
   'a settled deposit that is opened again': {
     evidence: [
       ...all,
-      claim({ status: 'settling', settlement: nothing, occurredAt: at(9), receivedAt: at(9) }),
+      claim({ status: 'settling', settlement: nothing, occurredAt: at(2) }),
+      claim({ ...confirmed, occurredAt: at(9), receivedAt: at(9) }),
+    ],
+  },
+  'a status that goes back after a hold': {
+    evidence: [payment(), ...named('held'), ...named('settling'), claim({ ...confirmed, occurredAt: at(9) })],
+  },
+  'a settled deposit that is held at the same time according to a webhook': {
+    evidence: [payment(), delivery(), claim(), webhook({ status: 'held' })],
+  },
+  'a settled deposit that is held later according to the API': {
+    evidence: [
+      payment(),
+      delivery(),
+      webhook(),
+      claim({ ...confirmed, occurredAt: at(1) }),
+      claim({ status: 'settling', settlement: nothing, occurredAt: at(2) }),
+      claim({ status: 'held', settlement: nothing, occurredAt: at(9) }),
     ],
   },
   'a settled deposit that is refunded according to the API': {
     evidence: [payment(), delivery(), webhook(), claim({ status: 'refunded', settlement: nothing })],
   },
   'a clock that is ahead': { evidence: [payment(), delivery(), webhook(), claim({ occurredAt: at(30) })] },
-  'a clock that is behind': { evidence: [payment({ blockAt: at(1) }), ...both({ occurredAt: at(-20) })] },
+  'a clock that was ahead': {
+    evidence: [payment(), delivery(), webhook(), claim({ occurredAt: at(30) }), claim({ receivedAt: at(9) })],
+  },
+  'clocks that differ as far as is allowed': {
+    evidence: [payment({ blockAt: at(1) }), claim({ occurredAt: at(-4) }), webhook({ occurredAt: at(10) })],
+  },
+  'a clock that is behind': { evidence: [payment({ blockAt: at(2) }), ...both({ occurredAt: at(-20) })] },
   'one transaction that two deposits claim': {
     evidence: [...all, claim({ serviceId: 'dep_2' as ServiceId, receivedAt: at(6) })],
   },
@@ -189,7 +236,11 @@ export const decisionCases: Record<string, DecisionCase> = {
       },
     ],
   },
-  'a token that is not supported': { evidence: all, by: { policy: { ...policy, supported: false } } },
+  'a token that is not supported': { evidence: [payment()], by: notSupported },
+  'a token that is not supported, and is delivered': {
+    evidence: [payment(), delivery(), webhook(), claim(confirmed)],
+    by: notSupported,
+  },
   'a payment below the minimum': {
     evidence: [payment()],
     by: { policy: { ...policy, minimum: usd(10_001) } },
@@ -203,7 +254,10 @@ export const decisionCases: Record<string, DecisionCase> = {
     evidence: all,
     by: {
       routes: [
-        { pattern: { networkIn: base, assetIn: usdcOnBase }, policy: { ...policy, supported: false } },
+        {
+          pattern: { networkIn: base, networkOut: undefined, assetIn: usdcOnBase },
+          policy: notSupported.policy,
+        },
       ],
     },
   },
@@ -216,56 +270,4 @@ export const decisionCases: Record<string, DecisionCase> = {
     by: { policy: { ...policy, required: [...policy.required, 'settlement.webhook'] } },
   },
   'evidence that is complete only until minute 10': { evidence: [payment()], completeUntil: at(10) },
-  'a deposit that is known, and is reconciled now': {
-    evidence: all,
-    deposits: [
-      knownAs(7n, {
-        serviceId: 'dep_1' as ServiceId,
-        milestones: { ...noTimes, depositedAt: at(0), apiAt: at(5) },
-      }),
-    ],
-  },
-  'a deposit that was reconciled before': {
-    evidence: all,
-    deposits: [
-      knownAs(7n, { transfer: transferRef(payment()), milestones: { ...noTimes, reconciledAt: at(8) } }),
-    ],
-  },
-  'two known deposits that turn out to be one': {
-    evidence: all,
-    deposits: [
-      knownAs(9n, { serviceId: 'dep_1' as ServiceId }),
-      knownAs(4n, { transfer: transferRef(payment()) }),
-    ],
-  },
-}
-
-/** The books after the first decision of `evidence`, as the second one finds them. */
-function bookedFor(evidence: readonly Observation[]) {
-  return decide(groupOf(evidence), rules, at(600)).deposits.flatMap(({ journals }) => journals)
-}
-
-/** The same, if the books already hold journals. */
-export const bookedCases: Record<string, DecisionCase> = {
-  'nothing new': { evidence: all, journals: bookedFor(all) },
-  'the block of the payment is gone': {
-    evidence: [...all, payment({ stage: 'orphaned', epoch: 1 })],
-    journals: bookedFor(all),
-  },
-  'the payment comes back under another index': {
-    evidence: [
-      ...all,
-      payment({ stage: 'orphaned', epoch: 1 }),
-      payment({ index: '5', epoch: 1, height: 11n }),
-    ],
-    journals: bookedFor(all),
-  },
-  'the settled amount turns out to be less': {
-    evidence: [...all, claim({ settlement: { amount: usd(9000), fee: usd(1000) }, receivedAt: at(9) })],
-    journals: bookedFor(all),
-  },
-  'the payment is refunded': {
-    evidence: [payment(), ...named('refunded')],
-    journals: bookedFor([payment(), ...named('held')]),
-  },
 }

@@ -5,6 +5,7 @@ import type { FeeModel } from '../../src/core/policy.ts'
 import { decision } from './decision.ts'
 import type { DecisionCase } from './decision-cases.ts'
 import {
+  arbitrum,
   at,
   base,
   claim,
@@ -15,6 +16,7 @@ import {
   policy,
   txId,
   usdcOnBase,
+  usdtOnBase,
   walletAddress,
   walletApproval,
   webhook,
@@ -28,6 +30,8 @@ const other = (settlement: object) =>
   both({ serviceId: 'dep_2' as ServiceId, deposit: { tx: txId('pay2') }, settlement })
 const inEth = delivery({ asset: 'arbitrum/native' as AssetKey, amount: 7n as Amount, index: 'native' })
 const later = { ...inEth, tx: txId('forward2') }
+const part = delivery({ amount: 50_000_000n as Amount })
+const settling = { status: 'settling' } as const
 const onBase = delivery({ network: base, tx: txId('forward2'), asset: usdcOnBase })
 const ethOnBase = { ...onBase, asset: 'base/native' as AssetKey, amount: 7n as Amount, index: 'native' }
 const tolerated = (amount: bigint) => ({
@@ -65,11 +69,49 @@ export const deliveryCases: Record<string, DecisionCase> = {
     evidence: [payment(), delivery(), claim(), later, decision('together', later)],
     by: tolerated(7n),
   },
+  'a route by what the chain and the address book show': {
+    evidence: [
+      payment(),
+      inEth,
+      ...both({ owner: null, deposit: { asset: usdtOnBase }, settlement: { network: base } }),
+    ],
+    by: {
+      routes: [
+        {
+          pattern: {
+            ownerKind: 'channel',
+            ownerId: 'shop',
+            networkIn: base,
+            networkOut: arbitrum,
+            assetIn: usdcOnBase,
+            assetOut: inEth.asset,
+          },
+          policy: { ...policy, line: 'policy.routes[0]' },
+        },
+      ],
+    },
+  },
   'a delivery in another asset, before the end': {
     evidence: [
       payment(),
       delivery({ asset: 'arbitrum/native' as AssetKey }),
       ...both({ status: 'settling' }),
+    ],
+  },
+  'a delivery of the part that a webhook states': {
+    evidence: [
+      payment(),
+      part,
+      claim(settling),
+      webhook({ ...settling, settlement: { amount: part.amount } }),
+    ],
+  },
+  'a delivery of the part that the API states': {
+    evidence: [
+      payment(),
+      part,
+      claim({ ...settling, settlement: { amount: part.amount } }),
+      webhook(settling),
     ],
   },
   'no delivery, within the tolerance': { evidence: [payment(), ...both()], by: tolerated(99_900_000n) },
@@ -155,6 +197,9 @@ export const deliveryCases: Record<string, DecisionCase> = {
   },
   'a credit that only the webhook states': {
     evidence: [toTheWallet, { ...claim(toWallet), settlement: null }, webhook(toWallet)],
+  },
+  'a credit that is refunded': {
+    evidence: [toTheWallet, claim(toWallet), claim({ ...toWallet, status: 'refunded', occurredAt: at(9) })],
   },
   'a credit of an unknown amount': { evidence: [toTheWallet, ...credited({ amount: null })] },
   'a credit that is not reported': {

@@ -54,9 +54,7 @@ export type DepositVerdict = {
 /** The same evidence, policy and time give the same verdict. */
 export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date): DepositVerdict {
   const matrix = matrixOf(evidence, policy)
-  const { deposit } = evidence
-  // A later history may contain the payment before it is final.
-  const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
+  const finalAt = finalAtOf(evidence)
   const shortfall = toleratedShortfall(evidence, policy)
   const settledAt = finalAt && evidence.approval && settlementProvedAt(evidence, shortfall)
   const proved = { evidence, matrix, finalAt, settledAt }
@@ -90,10 +88,18 @@ function firstOfEachKind(mismatches: readonly Mismatch[]): Mismatch[] {
 
 /** For a payment that is not a deposit: nothing is due, wrong or booked. */
 export function ignore(evidence: DepositEvidence, policy: Policy): DepositVerdict {
-  const { deposit } = evidence
-  const finalAt = deposit?.state === 'final' ? deposit.finalAt : null
   const nothing = { mismatches: [], searches: [], fee: null, shortfall: 0n, settledAt: null, recheckAt: null }
-  return { state: 'ignored', matrix: matrixOf(evidence, policy), finalAt, ...nothing }
+  return {
+    state: 'ignored',
+    matrix: matrixOf(evidence, policy),
+    finalAt: finalAtOf(evidence),
+    ...nothing,
+  }
+}
+
+/** A later history may contain the payment before it is final. */
+function finalAtOf({ deposit }: DepositEvidence): Date | null {
+  return deposit?.state === 'final' ? deposit.finalAt : null
 }
 
 function stateOf(
@@ -174,7 +180,7 @@ function findStuck(
   policy: Policy,
   now: Date,
 ): Pick<DepositVerdict, 'mismatches' | 'recheckAt'> {
-  const { state, mismatches, evidence, finalAt } = judged
+  const { state, mismatches, evidence } = judged
   const since = inStateSince(judged)
   const reported = [...mismatches, ...pendingEvidence(judged, policy)]
   if (since === null || reported.some(({ kind }) => reportsWhy(kind, state)))
@@ -182,7 +188,7 @@ function findStuck(
   const due = new Date(since.getTime() + policy.stuckAfterMs)
   if (due > now) return { mismatches: [], recheckAt: due }
   const detail = { state, since: since.toISOString() }
-  const loss = state === 'held' && finalAt !== null ? owedLoss(evidence) : null
+  const loss = state === 'held' ? owedLoss(evidence) : null
   return { mismatches: [{ kind: 'stuck', detail, loss }], recheckAt: null }
 }
 

@@ -35,13 +35,9 @@ export function policyOfRoute(route: DepositRoute, { policy, routes }: RoutePoli
   return routes.find(({ pattern }) => matchesRoute(pattern, route))?.policy ?? policy
 }
 
-export function matchesRoute(pattern: RoutePattern, { owner, ...route }: DepositRoute): boolean {
-  const { ownerKind = owner?.kind, ownerId = owner?.id, ...named } = pattern
-  const isOwner = ownerKind === owner?.kind && ownerId === owner?.id
-  return (
-    isOwner &&
-    Object.entries(named).every(
-      ([name, value]) => value === undefined || value === route[name as keyof typeof route],
-    )
+export function matchesRoute(pattern: RoutePattern, { owner, ...legs }: DepositRoute): boolean {
+  const route: RoutePattern = { ...legs, ownerKind: owner?.kind, ownerId: owner?.id }
+  return Object.entries(pattern).every(
+    ([name, value]) => value === undefined || value === route[name as keyof RoutePattern],
   )
 }

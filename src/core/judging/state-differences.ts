@@ -5,13 +5,13 @@ import type { Mismatch } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { deliveredLegs } from './legs.ts'
 
-export function findStateDifferences(evidence: DepositEvidence, policy: Policy): Mismatch[] {
+export function findStateDifferences(evidence: DepositEvidence, policy: Policy): (Mismatch | null)[] {
   return [
     statusRegressed(evidence, 'api', policy) ?? statusRegressed(evidence, 'webhook', policy),
     terminalReopened(evidence, 'api', policy) ?? terminalReopened(evidence, 'webhook', policy),
     statusConflict(evidence, policy),
     clockSkewed(evidence, 'api', policy) ?? clockSkewed(evidence, 'webhook', policy),
-  ].filter((mismatch) => mismatch !== null)
+  ]
 }
 
 type ClaimSource = Claim['source']
@@ -25,7 +25,7 @@ function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy:
   if (newest === undefined || !isOnTheWay(newest) || claims.some(isFinished)) return null
   const heldAt = Math.max(...holdsBefore(newest, evidence).map(timeOf))
   const before = claims.filter((word) => isOnTheWay(word) && timeOf(word) > heldAt && isLater(newest, word))
-  const furthest = before.find((word) => before.every((other) => rankOf(other) <= rankOf(word)))
+  const [furthest] = before.toSorted((one, other) => rankOf(other) - rankOf(one))
   if (furthest === undefined || rankOf(furthest) <= rankOf(newest)) return null
   return changed('status_regressed', furthest, newest)
 }
@@ -104,9 +104,9 @@ function currentClaim(evidence: DepositEvidence, source: ClaimSource, policy: Po
   return newest !== undefined && statesTime(newest) ? newest : evidence[source]
 }
 
-function isLater(one: Claim, other: Claim): boolean {
-  if (timeOf(one) !== timeOf(other)) return timeOf(one) > timeOf(other) && statesTime(one)
-  return one.source === 'api' && one.receivedAt > other.receivedAt
+function isLater(newest: Claim, other: Claim): boolean {
+  if (timeOf(newest) > timeOf(other)) return statesTime(newest)
+  return newest.source === 'api' && newest.receivedAt > other.receivedAt
 }
 
 /** A record dates from its reading at the latest. A webhook without a time of its own may only be late. */
