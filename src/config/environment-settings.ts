@@ -39,10 +39,14 @@ export type Links = Readonly<Record<LinkTarget, string | null>>
 
 export function readLinks(reader: EnvironmentReader): Links {
   return {
-    console: readLink(reader, linkSettings.console),
+    console: readPublicUrl(reader),
     dashboards: readLink(reader, linkSettings.dashboards),
     runbook: readLink(reader, linkSettings.runbook),
   }
+}
+
+export function readPublicUrl(reader: EnvironmentReader): string | null {
+  return readLink(reader, linkSettings.console)
 }
 
 function readLink(reader: EnvironmentReader, name: string): string | null {

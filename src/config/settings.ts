@@ -171,7 +171,12 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   }
 }
 
-const followedNames = ['DEPOSITD_CONFIG_FILE', 'WEBHOOK_SCHEME_FILE', 'WEBHOOK_SECRETS_FILE']
+const followedNames = [
+  'DEPOSITD_CONFIG_FILE',
+  'WEBHOOK_SCHEME_FILE',
+  'WEBHOOK_SECRETS_FILE',
+  'PUBLIC_URL_FILE',
+]
 
 /**
  * Reads again only if a file with settings of webhooks changed: parsing all settings every few seconds would delay

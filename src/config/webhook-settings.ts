@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
 import type { EnvironmentReader } from './environment.ts'
+import { readPublicUrl } from './environment-settings.ts'
 import { duration, refuseIn } from './yaml-file.ts'
 
 /** Valid for webhooks received from `notBefore` on and before `notAfter`; null is no bound. */
@@ -31,7 +32,29 @@ export function readWebhooks(
     )
   const publicKeys =
     section.scheme === 'public-key' ? readPublicKeys(reader, section.publicKeys, readText) : null
-  return { signing: section, keys: { secrets: readSecrets(reader, section.scheme), publicKeys } }
+  return {
+    signing: withPublicUrl(reader, section),
+    keys: { secrets: readSecrets(reader, section.scheme), publicKeys },
+  }
+}
+
+function withPublicUrl(reader: EnvironmentReader, section: WebhookSection): WebhookSection {
+  if (!signsUrl(section) || section.publicUrl !== undefined) return section
+  const publicUrl = readPublicUrl(reader)
+  if (publicUrl !== null) return { ...section, publicUrl }
+  const signer = 'template' in section ? 'the template contains {url}' : `${section.scheme} signs the URL`
+  if (reader.optional('PUBLIC_URL') === undefined)
+    reader.faults.push(
+      `DEPOSITD_CONFIG, webhooks.publicUrl is missing, and ${signer}: set it, or PUBLIC_URL, to the address at which the sender reaches depositd, like https://deposits.example, without the path /webhooks/transfers`,
+    )
+  return section
+}
+
+type UrlSection = Extract<WebhookSection, { publicUrl?: unknown }>
+
+function signsUrl(section: WebhookSection): section is UrlSection {
+  if ('template' in section) return section.template.includes('{url}')
+  return section.scheme === 'square' || section.scheme === 'hubspot'
 }
 
 /** The path is relative to the settings file, not to the working directory. */
@@ -100,6 +123,8 @@ export const schemeNames = [
   'svix',
   'stripe',
   'github',
+  'square',
+  'hubspot',
   'hmac',
   'public-key',
   'shared-secret',
@@ -115,13 +140,27 @@ const headerName = z
 const field = z.string().regex(/^[\w.-]{1,40}$/, 'must be the name of a field in a header like "t=…,v1=…"')
 const prefix = z.string().max(100)
 const tolerance = duration.prefault('5m')
+/** Without a trailing slash. A proxy may change host and path, so that the URL of a request is not the one signed. */
+export const publicUrlSetting = z
+  .string()
+  .refine(
+    isPublicUrl,
+    'must be an address like https://deposits.example, without a login, a query or a section',
+  )
+  .transform((text) => text.replace(/\/+$/, ''))
+const publicUrl = publicUrlSetting.optional()
+
+function isPublicUrl(text: string): boolean {
+  const { protocol = '', username, password } = URL.parse(text) ?? {}
+  return /^https?:$/.test(protocol) && `${username}${password}` === '' && !/[?#]/.test(text)
+}
 
 const signed = {
   header: headerName,
   /** If the header is a list like `t=…,v1=…`. */
   field: field.optional(),
   prefix: prefix.default(''),
-  /** With `{body}` once, and `{id}` and `{timestamp}` if they are signed. */
+  /** With `{body}` once, and at most once everything else that is signed. */
   template: z.string().max(500).default('{body}'),
   id: z.strictObject({ header: headerName }).optional(),
   timestamp: z
@@ -131,6 +170,7 @@ const signed = {
       unit: z.enum(['s', 'ms', 'iso']).default('s'),
     })
     .optional(),
+  publicUrl,
   tolerance,
 }
 const encoding = z.enum(['hex', 'base64', 'base64url'])
@@ -179,6 +219,8 @@ export const webhookSection = z.discriminatedUnion('scheme', [
     tolerance,
   }),
   z.strictObject({ scheme: z.literal('github'), header: headerName.default('x-hub-signature-256') }),
+  z.strictObject({ scheme: z.literal('square'), publicUrl }),
+  z.strictObject({ scheme: z.literal('hubspot'), publicUrl, tolerance }),
   hmac,
   publicKey,
   z.strictObject({ scheme: z.literal('shared-secret'), header: headerName, prefix: prefix.default('') }),
@@ -199,19 +241,37 @@ function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-type TemplateSettings = { template: string; id?: unknown; timestamp?: unknown }
+type TemplateSettings = { template: string; id?: unknown; timestamp?: unknown; publicUrl?: unknown }
+
+const placeholders = ['id', 'timestamp', 'method', 'url', 'path', 'body']
+
+/** The end of a query could pass as the start of an id, and a replay as another webhook. */
+export const unseparatedId = /\{(?:url|path)\}\{id\}|\{id\}\{(?:url|path)\}/
 
 /** A value that is read but not signed could be forged; one that is signed but not read cannot be verified. */
 function checkTemplate(value: TemplateSettings, context: z.RefinementCtx): void {
   const refuse = (name: string, message: string) => refuseIn(context)([name], message)
   const places = [...value.template.matchAll(/\{(\w*)\}/g)].map(([, name = '']) => name)
-  if (places.filter((name) => name === 'body').length !== 1) refuse('template', 'must contain {body} once')
-  for (const name of places.filter((one) => !['id', 'timestamp', 'body'].includes(one)))
-    refuse('template', `must contain {id}, {timestamp} and {body} only, not {${name}}`)
+  for (const problem of placeProblems(places)) refuse('template', problem)
+  if (unseparatedId.test(value.template)) refuse('template', 'needs a separator beside {id}')
   for (const name of ['id', 'timestamp'] as const) {
-    const count = places.filter((one) => one === name).length
-    if (count > 1) refuse('template', `must contain {${name}} at most once`)
-    if (count > 0 && value[name] === undefined) refuse(name, 'is missing, though the template contains it')
-    if (count === 0 && value[name] !== undefined) refuse(name, `is not signed: add {${name}} to the template`)
+    const isSigned = places.includes(name)
+    if (isSigned && value[name] === undefined) refuse(name, 'is missing, though the template contains it')
+    if (!isSigned && value[name] !== undefined) refuse(name, `is not signed: add {${name}} to the template`)
   }
+  if (value.publicUrl !== undefined && !places.includes('url'))
+    refuse('publicUrl', 'is not signed: add {url} to the template')
+}
+
+function placeProblems(places: readonly string[]): string[] {
+  const counts = placeholders.map((name) => [name, places.filter((one) => one === name).length] as const)
+  return [
+    ...(places.filter((name) => name === 'body').length === 1 ? [] : ['must contain {body} once']),
+    ...places
+      .filter((name) => !placeholders.includes(name))
+      .map((name) => `must contain {${placeholders.join('}, {')}} only, not {${name}}`),
+    ...counts
+      .filter(([name, count]) => count > 1 && name !== 'body')
+      .map(([name]) => `must contain {${name}} at most once`),
+  ]
 }

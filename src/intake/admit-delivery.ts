@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ReceivedWebhook } from './inbox-writer.ts'
 import { isJson } from './json.ts'
+import { asHmac } from './signature/hmac.ts'
 import type { Refusal, SchemeSettings, Secret, SignatureScheme, WebhookDelivery } from './signature/scheme.ts'
+import { headerText, requestLineOf, signsRequestLine } from './signature/signed-scheme.ts'
 
 export type Admission =
   | { kind: 'admitted'; row: ReceivedWebhook }
@@ -23,12 +25,17 @@ export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDeliver
   if (verdict.kind === 'refused') return verdict
   const { body, headers, receivedAt } = delivery
   if (!isJson(body)) return { kind: 'not_json' }
+  const kept = storedHeaders(headers, signing(), secrets())
   const row: ReceivedWebhook = {
     source: 'webhook',
     sourceKey: verdict.id ?? eventKey(body, readEventId),
     body,
-    // Ours comes last and overrides a header of the same name.
-    headers: { ...storedHeaders(headers, signing(), secrets()), 'verified-by': signing().scheme },
+    // Ours come last and override a header of the same name.
+    headers: {
+      ...kept,
+      ...(verdict.line && withoutSecrets(verdict.line, secrets())),
+      'verified-by': signing().scheme,
+    },
     receivedAt,
   }
   return { kind: 'admitted', row }
@@ -49,7 +56,7 @@ export function eventKey(body: Buffer, readId: EventIdReader): string {
 }
 
 const passedOver =
-  /^(?:host|connection|content-length|transfer-encoding|accept(?:-.*)?|te|trailer|upgrade|via|pragma|cache-control|sec-.*|forwarded|x-forwarded-.*|x-real-ip|cf-.*|traceparent|tracestate)$/
+  /^(?::.*|host|connection|content-length|transfer-encoding|accept(?:-.*)?|te|trailer|upgrade|via|pragma|cache-control|sec-.*|forwarded|x-forwarded-.*|x-real-ip|cf-.*|traceparent|tracestate)$/
 
 /** By name. A signature is not a credential: it is valid for its own body only. */
 const credential = /authorization|cookie|token|secret|api-?key|password/
@@ -81,6 +88,40 @@ export function storedHeaders(
   return kept
 }
 
+/** Also with what a scheme might sign that is not known yet: the request line, and the host of the public URL. */
+export function quarantinedHeaders(
+  delivery: WebhookDelivery,
+  signing: SchemeSettings,
+  secrets: readonly Secret[],
+): Record<string, string> {
+  const { headers } = delivery
+  const line = requestLineOf(delivery)
+  const isSigned = signsRequestLine(templateOf(signing))
+  const query = line[':path'].replace(/^[^?]*/, '')
+  const path = credential.test(query) && !isSigned ? hashOf(line[':path']) : line[':path']
+  const hosts = hostHeaders.map((name) => [name, headerText(delivery, name)] as const)
+  const given = Object.fromEntries(hosts.filter(([, host]) => host !== ''))
+  const added = withoutSecrets({ ...line, ':path': path, ...given }, secrets)
+  return { ...storedHeaders(headers, signing, secrets), ...added }
+}
+
+const hostHeaders = ['host', 'x-forwarded-host']
+
+function templateOf(signing: SchemeSettings): string {
+  if (signing.scheme === 'none' || signing.scheme === 'shared-secret') return ''
+  return signing.scheme === 'public-key' ? signing.template : asHmac(signing).template
+}
+
+function withoutSecrets(
+  values: Readonly<Record<string, string>>,
+  secrets: readonly Secret[],
+): Record<string, string> {
+  const entries = Object.entries(values)
+  return Object.fromEntries(
+    entries.map(([name, text]) => [name, holdsSecret(text, secrets) ? hashOf(text) : text]),
+  )
+}
+
 function holdsSecret(value: string, secrets: readonly Secret[]): boolean {
   return secrets.some(({ text }) => text.length >= secretLengthMin && value.includes(text))
 }
@@ -92,7 +133,8 @@ function hashOf(text: string): string {
 function headersRead(signing: SchemeSettings): string[] {
   if ('headers' in signing)
     return ['id', 'timestamp', 'signature'].map((name) => `${signing.headers}-${name}`)
-  if (!('header' in signing)) return []
-  const signed = 'template' in signing ? [signing.id?.header, signing.timestamp?.header] : []
-  return [signing.header, ...signed].filter((name) => name !== undefined)
+  if (signing.scheme === 'none') return []
+  const read = 'header' in signing ? signing : asHmac(signing)
+  const signed = 'template' in read ? [read.id?.header, read.timestamp?.header] : []
+  return [read.header, ...signed].filter((name) => name !== undefined)
 }

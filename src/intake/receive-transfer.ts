@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { reach } from '../failpoint.ts'
 import type { SourceReader } from '../http/client-address.ts'
-import { type AdmissionDeps, admitDelivery, storedHeaders } from './admit-delivery.ts'
+import { type AdmissionDeps, admitDelivery, quarantinedHeaders } from './admit-delivery.ts'
 import type { Write } from './divert-canaries.ts'
 import type { ReceivedWebhook } from './inbox-writer.ts'
 import type { Quarantine } from './quarantine.ts'
@@ -79,15 +79,17 @@ async function receive(
   const read = await receiving.readBody(request, source)
   if (read.kind !== 'read') return { outcome: read.kind }
   reach('intake.received')
-  const delivery = { headers: request.headers, body: read.body, receivedAt: receiving.now() }
-  const admission = isPlainJson(request.headers) ? admitDelivery(receiving, delivery) : wrongType
+  const { headers, method, url: path } = request
+  const delivery = { headers, body: read.body, receivedAt: receiving.now(), method, path }
+  const admission = isPlainJson(headers) ? admitDelivery(receiving, delivery) : wrongType
   if (admission.kind === 'admitted') {
-    const traceparent = request.headers['traceparent']?.toString()
+    const traceparent = headers['traceparent']?.toString()
     return store(receiving, admission.row, { traceparent, startedAt: performance.timeOrigin + startedAt })
   }
-  const headers = storedHeaders(delivery.headers, receiving.signing(), receiving.secrets())
   const reason = admission.kind === 'refused' ? admission.reason : admission.kind
-  receiving.quarantine({ ...delivery, headers, source, reason })
+  const { body, receivedAt } = delivery
+  const kept = quarantinedHeaders(delivery, receiving.signing(), receiving.secrets())
+  receiving.quarantine({ receivedAt, source, reason, headers: kept, body })
   return admission.kind === 'refused'
     ? { outcome: refusedAs[admission.reason], reason: admission.reason }
     : { outcome: admission.kind }

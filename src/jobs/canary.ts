@@ -18,7 +18,12 @@ export type SendCanaryDeps = {
   everyMs: number
   timeoutMs: number
   /** Null if no currently valid secret can sign. */
-  sign: (unsigned: { id: string; body: Buffer; at: Date }) => Readonly<Record<string, string>> | null
+  sign: (unsigned: {
+    id: string
+    body: Buffer
+    at: Date
+    url: string
+  }) => Readonly<Record<string, string>> | null
   now: () => Date
   observe: (result: CanaryResult) => void
 }
@@ -49,7 +54,7 @@ export async function sendCanary(deps: SendCanaryDeps): Promise<void> {
 
 function post({ url, timeoutMs, sign, now }: SendCanaryDeps, token: string) {
   const body = canaryBody(token)
-  const headers = sign({ id: `canary${randomBytes(16).toString('hex')}`, body, at: now() })
+  const headers = sign({ id: `canary${randomBytes(16).toString('hex')}`, body, at: now(), url })
   if (headers === null) {
     const problem = 'no currently valid secret of WEBHOOK_SECRETS can sign for this address'
     return { kind: 'failed' as const, problem }

@@ -11,12 +11,14 @@ async function start(section: string) {
   write('settings.yaml', `webhooks: ${section}`)
   write('secrets', 'one\n')
   write('keys.pem', 'key one')
+  write('public-url', 'https://one.example')
   const environment = {
     DATABASE_URL: 'postgres://db/depositd',
     SERVICE_URL: 'https://service.example',
     SERVICE_API_KEY: 'key',
     RPC_BASE: 'https://base.example',
     DEPOSITD_CONFIG: path('settings.yaml'),
+    PUBLIC_URL_FILE: path('public-url'),
     ...(section.includes('public-key') ? {} : { WEBHOOK_SECRETS_FILE: path('secrets') }),
   }
   const read = createSettingsReader(environment, (name) => readFileSync(name, 'utf8'))
@@ -32,13 +34,18 @@ test('as long as no file changes, nothing is parsed again', async () => {
   expect(read()).toBe(first)
 })
 
-test('a change of the secrets, of the settings file and of the key file is seen', async () => {
+test('a change of the secrets, of the settings file, of the key file and of the public URL is seen', async () => {
   const { read, write } = await start('{ scheme: github }')
   expect(read().webhooks.keys.secrets[0]?.text).toBe('one')
   write('secrets', 'two')
   expect(read().webhooks.keys.secrets[0]?.text).toBe('two')
   write('settings.yaml', 'webhooks: { scheme: stripe }')
   expect(read().webhooks.signing.scheme).toBe('stripe')
+
+  write('settings.yaml', 'webhooks: { scheme: square }')
+  expect(read().webhooks.signing).toMatchObject({ publicUrl: 'https://one.example' })
+  write('public-url', 'https://two.example')
+  expect(read().webhooks.signing).toMatchObject({ publicUrl: 'https://two.example' })
 
   const other = await start(publicKey)
   expect(other.read().webhooks.keys.publicKeys).toBe('key one')

@@ -46,6 +46,14 @@ test.each<[string, object]>([
   ['{ scheme: svix }', { scheme: 'svix', headers: 'svix', tolerance }],
   ['{ scheme: stripe }', { scheme: 'stripe', header: 'stripe-signature', tolerance }],
   ['{ scheme: github }', { scheme: 'github', header: 'x-hub-signature-256' }],
+  [
+    '{ scheme: square, publicUrl: https://a.example/b/ }',
+    { scheme: 'square', publicUrl: 'https://a.example/b' },
+  ],
+  [
+    '{ scheme: hubspot, publicUrl: http://a.example }',
+    { scheme: 'hubspot', publicUrl: 'http://a.example', tolerance },
+  ],
   ['{ scheme: shared-secret, header: X-Token }', { scheme: 'shared-secret', header: 'x-token', prefix: '' }],
   [
     '{ scheme: hmac, header: X-Signature }',
@@ -70,7 +78,7 @@ test.each<[string, string[]]>([
   [
     '{ scheme: hmca }',
     [
-      'webhooks.scheme: must be one of standard-webhooks, svix, stripe, github, hmac, public-key, shared-secret, none',
+      'webhooks.scheme: must be one of standard-webhooks, svix, stripe, github, square, hubspot, hmac, public-key, shared-secret, none',
     ],
   ],
   ['{ scheme: github, tolerance: 1m }', ['webhooks: unknown key tolerance']],
@@ -86,8 +94,41 @@ test.each<[string, string[]]>([
     ],
   ],
   [
-    hmac("template: '{body}{url}'"),
-    ['webhooks.template: must contain {id}, {timestamp} and {body} only, not {url}'],
+    hmac("template: '{body}{query}'"),
+    ['webhooks.template: must contain {id}, {timestamp}, {method}, {url}, {path}, {body} only, not {query}'],
+  ],
+  [hmac("template: '{path}{path}{body}'"), ['webhooks.template: must contain {path} at most once']],
+  [
+    hmac("template: '{path}{id}{body}', id: { header: x-id }"),
+    ['webhooks.template: needs a separator beside {id}'],
+  ],
+  [
+    hmac("template: '{id}{url}{body}', id: { header: x-id }, publicUrl: https://a.example"),
+    ['webhooks.template: needs a separator beside {id}'],
+  ],
+  [hmac('publicUrl: https://a.example'), ['webhooks.publicUrl: is not signed: add {url} to the template']],
+  ...['a.example', 'ftp://a.example', 'https://u@a.example', 'https://a.example/?', 'https://a.example#'].map(
+    (address): [string, string[]] => [
+      `{ scheme: square, publicUrl: "${address}" }`,
+      [
+        'webhooks.publicUrl: must be an address like https://deposits.example, without a login, a query or a section',
+      ],
+    ],
+  ),
+  ['{ scheme: github, publicUrl: https://a.example }', ['webhooks: unknown key publicUrl']],
+  [
+    '{ scheme: square }',
+    [
+      'webhooks.publicUrl is missing, and square signs the URL: set it, or PUBLIC_URL, to the address at which the sender reaches depositd, like https://deposits.example, without the path /webhooks/transfers',
+    ],
+  ],
+  [
+    hmac("template: '{url}{body}'"),
+    [
+      expect.stringContaining(
+        'webhooks.publicUrl is missing, and the template contains {url}: set it',
+      ) as string,
+    ],
   ],
   [hmac('id: { header: x-id }'), ['webhooks.id: is not signed: add {id} to the template']],
   [
@@ -111,6 +152,20 @@ test('the environment names the scheme where the file does not', () => {
     ),
   ])
   expect(faultsOf('', { ...named, WEBHOOK_SCHEME: 'hmac' })).toEqual(['webhooks.header: is missing'])
+})
+
+test('the public URL is that of the section, else PUBLIC_URL, and it is read only if the URL is signed', () => {
+  const environment = { WEBHOOK_SECRETS: secret, PUBLIC_URL: 'https://b.example/' }
+  const urlOf = (section: string) => parse(section, environment).signing
+  expect(urlOf('{ scheme: square }')).toEqual({ scheme: 'square', publicUrl: 'https://b.example' })
+  expect(urlOf('{ scheme: hubspot, publicUrl: https://a.example }')).toMatchObject({
+    publicUrl: 'https://a.example',
+  })
+  expect(urlOf(hmac("template: '{url}{body}'"))).toMatchObject({ publicUrl: 'https://b.example' })
+  expect(urlOf(hmac("template: '{method}{path}{body}'"))).not.toHaveProperty('publicUrl')
+  expect(faultsOf('{ scheme: square }', { ...environment, PUBLIC_URL: 'b.example' })).toEqual([
+    'PUBLIC_URL must be an address that begins with http:// or https://',
+  ])
 })
 
 test('a scheme without secrets takes none, and the others do not do without', () => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { storedHeaders } from '../../src/intake/admit-delivery.ts'
+import { quarantinedHeaders, storedHeaders } from '../../src/intake/admit-delivery.ts'
 import { schemeSettings, secretsOf } from '../support/sign-webhook.ts'
 
 const hashed = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`
@@ -78,4 +78,26 @@ test('what the scheme verifies by is kept as it came, though it is called like a
     'x-token-id': 'msg_1',
     'x-token': hashed('b'),
   })
+})
+
+test.each([
+  ['a credential in the query', '/hooks?token=abc', github, hashed('/hooks?token=abc')],
+  ['a secret of ours', '/hooks/the-right-one', github, hashed('/hooks/the-right-one')],
+  [
+    'a credential in a query that is signed',
+    '/hooks?token=abc',
+    { scheme: 'square' } as const,
+    '/hooks?token=abc',
+  ],
+  ['a word in the path', '/token/hooks?a=1', { scheme: 'none' } as const, '/token/hooks?a=1'],
+])('a quarantined path with %s', (...[, path, signing, kept]) => {
+  const delivery = { headers: {}, body: Buffer.alloc(0), receivedAt: new Date(), method: 'POST', path }
+  const headers = quarantinedHeaders(delivery, signing, secretsOf('the-right-one'))
+  expect(headers).toEqual({ ':method': 'POST', ':path': kept })
+})
+
+test('what a well-known scheme verifies by is kept as it came', () => {
+  const headers = { 'x-hubspot-signature-v3': 'a', 'x-hubspot-request-timestamp': '1', ':path': '/' }
+  const { ':path': _, ...kept } = headers
+  expect(storedHeaders(headers, { scheme: 'hubspot', tolerance: 0 }, [])).toEqual(kept)
 })

@@ -97,7 +97,8 @@ export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Da
     const fix = 'add the new secret first in WEBHOOK_SECRETS before the old one expires'
     return [warning(check, says, fix)]
   }
-  return [ok(check, `verified by ${signing.scheme}`)]
+  const signed = 'publicUrl' in signing ? `, sent to ${signing.publicUrl}${transfersPath}` : ''
+  return [ok(check, `verified by ${signing.scheme}${signed}`)]
 }
 
 /** When the last secret expires; null if there are none, or one never expires. */

@@ -10,6 +10,10 @@ export function describeWebhooks(program: Command, act: Act): void {
   subcommand(webhooks, 'detect', detect)
     .option('--secret-file <path>', 'file with the secret as the sender shows it; by default WEBHOOK_SECRETS')
     .option('--public-keys <path>', 'PEM file or JWKS with the public keys of the sender')
+    .option(
+      '--public-url <url>',
+      'address at which the sender reaches depositd, without the path; by default PUBLIC_URL, else the host of each delivery',
+    )
     .option('--from <place>', 'quarantine, or a file of captures', 'quarantine')
     .action(act(async () => (await import('./detect.ts')).detectCommand))
   const profile =

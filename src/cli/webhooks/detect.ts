@@ -1,15 +1,18 @@
 import { readFrom } from '../../config/environment.ts'
-import { parseSecrets } from '../../config/webhook-settings.ts'
+import { readPublicUrl } from '../../config/environment-settings.ts'
+import { parseSecrets, publicUrlSetting } from '../../config/webhook-settings.ts'
 import { writeYaml } from '../../config/yaml-file.ts'
-import { detectScheme, toSection } from '../../intake/detect/detect-scheme.ts'
+import { urlSignedHeader } from '../../intake/detect/candidates.ts'
+import { type CapturedDelivery, detectScheme, toSection } from '../../intake/detect/detect-scheme.ts'
 import type { Keys } from '../../intake/signature/scheme.ts'
+import { requestLineOf } from '../../intake/signature/signed-scheme.ts'
 import { attachedEnvironment, type Context, isSet } from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printJson } from '../print.ts'
 import { readCaptures } from './captures.ts'
 
-type DetectOptions = { secretFile?: string; publicKeys?: string; from: string }
+type DetectOptions = { secretFile?: string; publicKeys?: string; publicUrl?: string; from: string }
 
 /** Fewer captures may agree by chance in more than the scheme. */
 const capturesMin = 3
@@ -17,9 +20,11 @@ const capturesMin = 3
 /** Prints the section `webhooks`, never the secret. */
 export async function detectCommand(context: Context, options: DetectOptions): Promise<News> {
   const keys = keysOf(context, options)
+  const publicUrl = publicUrlOf(context, options)
   const captures = await readCaptures(context, options.from)
-  const found = detectScheme(captures, keys)
-  if (found.kind === 'none') return reportNone(context, options.from, captures.length)
+  const found = detectScheme(captures, keys, publicUrl)
+  if (found.kind === 'none')
+    return reportNone(context, captures, { from: options.from, hint: hintOf(captures, publicUrl) })
   const show = (settings: typeof found.settings) => toSection(settings, options.publicKeys ?? null)
   const section = show(found.settings)
   const counts = { captures: captures.length, verified: found.verified.length, late: found.late }
@@ -46,6 +51,16 @@ function secretsOf(context: Context, { secretFile, publicKeys }: DetectOptions):
         : readTextFile('--secret-file', secretFile)
     return parseSecrets(text?.trim() ?? '', reader.faults)
   })
+}
+
+function publicUrlOf({ environment }: Context, { publicUrl }: DetectOptions): string | null {
+  if (publicUrl === undefined) return readFrom(environment, readPublicUrl)
+  const { data } = publicUrlSetting.safeParse(publicUrl)
+  if (data !== undefined) return data
+  throw wrongUse(
+    '--public-url is no address without a login, a query or a section',
+    'give it like https://deposits.example',
+  )
 }
 
 function environmentOf(context: Context): Context['environment'] {
@@ -77,12 +92,31 @@ function remarks({ captures, verified, late, alike }: Document): string[] {
   return said.map((line) => `# ${line}\n`)
 }
 
-function reportNone(context: Context, from: string, captures: number): News {
+/** What was not tried for lack of the public URL, or of the request line; empty if nothing. */
+function hintOf(captures: readonly CapturedDelivery[], publicUrl: string | null): string {
+  const header = captures.map(urlSignedHeader).find((name) => name !== null)
+  const without = captures.filter((capture) => requestLineOf(capture)[':path'] === '').length
+  if (without > 0)
+    return `; deliveries without a path, for which no signature over it or the URL was tried: ${without}`
+  if (publicUrl !== null) return ''
+  return header === undefined
+    ? '; a sender that signs the URL may need --public-url'
+    : `; the sender of ${header} signs the URL: give it with --public-url`
+}
+
+type NoneFound = { from: string; hint: string }
+
+function reportNone(
+  context: Context,
+  captures: readonly CapturedDelivery[],
+  { from, hint }: NoneFound,
+): News {
+  const { length } = captures
   const problem =
-    captures === 0
+    length === 0
       ? `${from} contains no captured deliveries`
-      : `none of ${captures} captured deliveries verifies with this secret by any known scheme`
-  if (context.json) printJson(context, { webhooks: null, captures, verified: 0, late: 0, alike: [] })
+      : `none of ${length} captured deliveries verifies with this secret by any known scheme${hint}`
+  if (context.json) printJson(context, { webhooks: null, captures: length, verified: 0, late: 0, alike: [] })
   else context.stderr.write(`depositd: ${problem}\n`)
   return 'bad'
 }

@@ -1,3 +1,4 @@
+import { asHmac } from '../signature/hmac.ts'
 import type {
   HmacSettings,
   PublicKeySettings,
@@ -7,19 +8,63 @@ import type {
   TimestampSettings,
   WebhookDelivery,
 } from '../signature/scheme.ts'
+import { headerText, requestLineOf } from '../signature/signed-scheme.ts'
+import { type Template, templates, templatesWith } from './templates.ts'
 
 /** The age of a capture is irrelevant to its signature; the tolerance of the daemon is determined last. */
 export const anyAge = Number.MAX_SAFE_INTEGER
 
+/** `publicUrl` is null if it is not known. */
+export type DetectionFacts = { secrets: readonly string[]; publicUrl: string | null }
+
 /** Well-known schemes first. */
 export function* candidates(
   delivery: WebhookDelivery,
-  secrets: readonly string[],
+  { secrets, publicUrl }: DetectionFacts,
 ): Generator<SchemeSettings> {
   const parts = partsOf(delivery)
   yield* presets(parts)
+  for (const one of publicUrls(delivery, publicUrl)) yield* urlPresets(parts, one)
   yield* sharedSecrets(parts, secrets)
-  for (const written of signedForms(parts)) yield* withKeys(written)
+  for (const written of signedForms(parts, [{ templatesOf: templates }])) yield* withKeys(written)
+}
+
+/** Those that sign URL or path, by templates. */
+export function* requestCandidates(
+  delivery: WebhookDelivery,
+  { publicUrl }: DetectionFacts,
+): Generator<SchemeSettings> {
+  if (requestLineOf(delivery)[':path'] === '') return
+  const urls = publicUrls(delivery, publicUrl).map((one) => ({
+    templatesOf: templatesWith('url'),
+    publicUrl: one,
+  }))
+  const groups = [...urls, { templatesOf: templatesWith('path') }]
+  for (const written of signedForms(partsOf(delivery), groups)) yield* withKeys(written)
+}
+
+/** Unless a proxy changes the host, it is that of the URL that the sender calls. */
+function publicUrls(delivery: WebhookDelivery, known: string | null): string[] {
+  if (known !== null) return [known]
+  const hosts = ['x-forwarded-host', 'host'].map((name) => headerText(delivery, name))
+  const named = [...new Set(hosts)].filter((host) => /^[\w.:[\]-]{1,255}$/.test(host))
+  return named.map((host) => `https://${host}`)
+}
+
+const urlSigned = {
+  square: asHmac({ scheme: 'square' }).header,
+  hubspot: asHmac({ scheme: 'hubspot', tolerance: anyAge }).header,
+}
+
+/** The header by which a well-known sender that signs the URL is recognised; null if there is none. */
+export function urlSignedHeader({ headers }: WebhookDelivery): string | null {
+  return Object.values(urlSigned).find((header) => header in headers) ?? null
+}
+
+function* urlPresets(parts: readonly HeaderPart[], publicUrl: string): Generator<SchemeSettings> {
+  const isThere = (header: string) => parts.some((part) => part.header === header)
+  if (isThere(urlSigned.square)) yield { scheme: 'square', publicUrl }
+  if (isThere(urlSigned.hubspot)) yield { scheme: 'hubspot', publicUrl, tolerance: anyAge }
 }
 
 function* presets(parts: readonly HeaderPart[]): Generator<SchemeSettings> {
@@ -48,7 +93,12 @@ function* sharedSecrets(
 
 type SignatureCandidate = { settings: SignedSettings; bytes: number }
 
-function* signedForms(parts: readonly HeaderPart[]): Generator<SignatureCandidate> {
+type TemplateGroup = { templatesOf: (version: string | null) => Template[]; publicUrl?: string }
+
+function* signedForms(
+  parts: readonly HeaderPart[],
+  groups: readonly TemplateGroup[],
+): Generator<SignatureCandidate> {
   for (const part of parts) {
     for (const { bytes, ...written } of signaturesIn(part.text)) {
       const place = {
@@ -56,7 +106,10 @@ function* signedForms(parts: readonly HeaderPart[]): Generator<SignatureCandidat
         ...(part.field !== undefined && { field: part.field }),
         ...written,
       }
-      const signed = contents(parts, versionOf(part, written)).filter(({ id }) => id?.header !== part.header)
+      const version = versionOf(part, written)
+      const signed = groups
+        .flatMap((group) => contents(parts, version, group))
+        .filter(({ id }) => id?.header !== part.header)
       for (const content of signed) yield { settings: { ...place, ...content, tolerance: anyAge }, bytes }
     }
   }
@@ -66,18 +119,22 @@ function* signedForms(parts: readonly HeaderPart[]): Generator<SignatureCandidat
 const timestampsMax = 4
 const idsMax = 12
 
-type SignedContent = Pick<SignedSettings, 'template' | 'id' | 'timestamp'>
+type SignedContent = Pick<SignedSettings, 'template' | 'id' | 'timestamp' | 'publicUrl'>
 
-function contents(parts: readonly HeaderPart[], version: string | null): SignedContent[] {
+function contents(
+  parts: readonly HeaderPart[],
+  version: string | null,
+  { templatesOf, ...publicUrl }: TemplateGroup,
+): SignedContent[] {
   const timestamps = timestampsIn(parts)
     .slice(0, timestampsMax)
     .map((timestamp) => ({ timestamp }))
   const ids = idHeadersIn(parts)
     .slice(0, idsMax)
     .map((header) => ({ id: { header } }))
-  return templates(version).flatMap(({ text, signsId, signsTimestamp }) =>
+  return templatesOf(version).flatMap(({ text, signsId, signsTimestamp }) =>
     (signsTimestamp ? timestamps : [{}]).flatMap((timestamp) =>
-      (signsId ? ids : [{}]).map((id) => ({ template: text, ...id, ...timestamp })),
+      (signsId ? ids : [{}]).map((id) => ({ template: text, ...id, ...timestamp, ...publicUrl })),
     ),
   )
 }
@@ -117,46 +174,14 @@ const publicKeyForms: readonly (readonly [PublicKeyForm, (bytes: number) => bool
   [{ algorithm: 'ecdsa-sha384', signatureForm: 'der' }, (bytes) => bytes > 96 && bytes <= 104],
 ]
 
-type TemplateField = 'id' | 'timestamp' | 'body'
-
-/** Simplest first. */
-const orders: readonly (readonly TemplateField[])[] = [
-  ['body'],
-  ['timestamp', 'body'],
-  ['body', 'timestamp'],
-  ['id', 'timestamp', 'body'],
-  ['timestamp', 'id', 'body'],
-  ['id', 'body'],
-  ['body', 'id'],
-  ['id', 'body', 'timestamp'],
-  ['timestamp', 'body', 'id'],
-  ['body', 'id', 'timestamp'],
-  ['body', 'timestamp', 'id'],
-]
-
-const separators = ['.', '', ':', '|', '-', '_', ',', ';', '/', '&', '\n', ' ', '+']
-
-type Template = { text: string; signsId: boolean; signsTimestamp: boolean }
-
-/** @param version as `v0` in `v0:{timestamp}:{body}` */
-function templates(version: string | null): Template[] {
-  return orders.flatMap((order) => {
-    const signs = { signsId: order.includes('id'), signsTimestamp: order.includes('timestamp') }
-    const places = order.map((place) => `{${place}}`)
-    const plain = order.length === 1 ? ['{body}'] : separators.map((separator) => places.join(separator))
-    const versioned =
-      version === null ? [] : separators.map((separator) => [version, ...places].join(separator))
-    return [...plain, ...versioned].map((text) => ({ text, ...signs }))
-  })
-}
-
 type HeaderPart = { header: string; field: string | undefined; text: string }
 
 type WrittenSignature = Pick<SignedSettings, 'prefix' | 'encoding'> & { bytes: number }
 
 function partsOf({ headers }: WebhookDelivery): HeaderPart[] {
   return Object.entries(headers).flatMap(([header, text]) => {
-    if (typeof text !== 'string' || text.length > 2000) return []
+    // `:method` and `:path` are no headers.
+    if (typeof text !== 'string' || text.length > 2000 || header.startsWith(':')) return []
     return [{ header, field: undefined, text }, ...fieldsOf(header, text)]
   })
 }

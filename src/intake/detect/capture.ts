@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WebhookDelivery } from '../signature/scheme.ts'
 
-/** One JSON document, or one per line; `headers` may be text or lists of text, `received_at` is ISO 8601. */
+/** One JSON document, or one per line; `headers` may be text or lists of text, `received_at` is ISO 8601; `path` includes the query. */
 export function parseCaptures(text: string): { captures: WebhookDelivery[]; faults: string[] } {
   const captures: WebhookDelivery[] = []
   const faults: string[] = []
@@ -34,6 +34,8 @@ const capture = z
       headers: z.record(z.string(), headerValue),
       body: z.string().optional(),
       body_base64: z.base64({ error: 'is no base64' }).optional(),
+      method: z.string().optional(),
+      path: z.string().startsWith('/', 'is no path like /webhooks/transfers?a=1').optional(),
       received_at: z.iso.datetime({ offset: true, error: 'is no time like 2026-11-20T10:00:00Z' }),
     },
     { error: 'is no JSON object' },
@@ -48,6 +50,8 @@ const capture = z
       ),
       body: one.body === undefined ? Buffer.from(one.body_base64 ?? '', 'base64') : Buffer.from(one.body),
       receivedAt: new Date(one.received_at),
+      ...(one.method !== undefined && { method: one.method }),
+      ...(one.path !== undefined && { path: one.path }),
     }),
   )
 

@@ -10,7 +10,7 @@ import type {
   TimestampSettings,
   WebhookDelivery,
 } from '../signature/scheme.ts'
-import { anyAge, candidates } from './candidates.ts'
+import { anyAge, candidates, type DetectionFacts, requestCandidates } from './candidates.ts'
 
 export type Detection =
   | {
@@ -38,23 +38,48 @@ const hashedBytesMax = 1024 * 1024 * 1024
 /** In milliseconds. */
 const usualTolerance = 300_000
 
-/** Tries all settings that the headers allow with the real verifier. No signature is right by chance. */
-export function detectScheme(captures: readonly CapturedDelivery[], keys: Keys): Detection {
+/**
+ * Tries all settings that the headers allow with the real verifier. No signature is right by chance.
+ * @param publicUrl if null, the host of each delivery is tried
+ */
+export function detectScheme(
+  captures: readonly CapturedDelivery[],
+  keys: Keys,
+  publicUrl: string | null = null,
+): Detection {
   const secrets = keys.secrets.map(({ text }) => text)
   const deliveries = captures.map(
     (capture): CapturedDelivery => ({ ...capture, ...restoreSecrets(capture, secrets) }),
   )
   let tried = 0
   for (const delivery of toSearch(deliveries)) {
-    const hits: SchemeSettings[] = []
-    for (const settings of candidates(delivery, secrets).take(candidatesFor(delivery))) {
-      tried++
-      if (schemeOf(settings, keys)?.(delivery).kind === 'verified') hits.push(settings)
-    }
-    const best = bestOf(hits, deliveries, keys)
+    const facts = { delivery, keys, known: { secrets, publicUrl }, triesMax: candidatesFor(delivery) }
+    const first = tryAll(candidates, facts)
+    // Those that sign the request line are many.
+    const isFound = first.hits.some(isSigned)
+    const more = isFound
+      ? none
+      : tryAll(requestCandidates, { ...facts, triesMax: facts.triesMax - first.tried })
+    tried += first.tried + more.tried
+    const best = bestOf([...first.hits, ...more.hits], deliveries, keys)
     if (best !== null) return best
   }
   return { kind: 'none', tried }
+}
+
+type Tries = { hits: SchemeSettings[]; tried: number }
+const none: Tries = { hits: [], tried: 0 }
+
+type SearchFacts = { delivery: WebhookDelivery; keys: Keys; known: DetectionFacts; triesMax: number }
+
+function tryAll(candidatesOf: typeof candidates, { delivery, keys, known, triesMax }: SearchFacts): Tries {
+  const hits: SchemeSettings[] = []
+  let tried = 0
+  for (const settings of candidatesOf(delivery, known).take(triesMax)) {
+    tried++
+    if (schemeOf(settings, keys)?.(delivery).kind === 'verified') hits.push(settings)
+  }
+  return { hits, tried }
 }
 
 /** Each candidate hashes the body. */
@@ -128,11 +153,12 @@ function isSigned({ scheme }: SchemeSettings): boolean {
   return scheme !== 'shared-secret'
 }
 
-/** Of id, timestamp and body. A signature over more of them is preferred. */
+/** A signature over more is preferred. */
 function signedPlaces(settings: SchemeSettings): number {
   if ('headers' in settings) return 3
-  if ('template' in settings) return settings.template.split(/\{(?:id|timestamp|body)\}/).length - 1
-  return settings.scheme === 'stripe' ? 2 : 1
+  if ('template' in settings) return settings.template.split(/\{\w+\}/).length - 1
+  if (settings.scheme === 'hubspot') return 4
+  return settings.scheme === 'stripe' || settings.scheme === 'square' ? 2 : 1
 }
 
 /** The generic form of a well-known scheme is found as well. */

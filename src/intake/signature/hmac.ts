@@ -54,6 +54,17 @@ export function judgeHmacs(
 type SymmetricSettings = Exclude<SchemeSettings, { scheme: 'none' | 'public-key' | 'shared-secret' }>
 
 const usual = { scheme: 'hmac', prefix: '', algorithm: 'sha256', encoding: 'hex', key: 'utf8' } as const
+const square = {
+  header: 'x-square-hmacsha256-signature',
+  encoding: 'base64',
+  template: '{url}{body}',
+} as const
+const hubspot = {
+  header: 'x-hubspot-signature-v3',
+  encoding: 'base64',
+  template: '{method}{decoded_url}{body}{timestamp}',
+  timestamp: { header: 'x-hubspot-request-timestamp', unit: 'ms' },
+} as const
 
 /**
  * Standard Webhooks and Svix: `v1,…` over `id.timestamp.body`. Source: github.com/standard-webhooks/standard-webhooks,
@@ -63,12 +74,20 @@ const usual = { scheme: 'hmac', prefix: '', algorithm: 'sha256', encoding: 'hex'
  *
  * GitHub: `sha256=…`. Neither an id nor a time is signed, so only the body identifies a replay. Source:
  * docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries.
+ *
+ * Square: over URL and body. Source: developer.squareup.com/docs/webhooks/step3validate.
+ *
+ * HubSpot, version 3: over method, URL, body and time. Source:
+ * developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation.
  */
 export function asHmac(settings: SymmetricSettings): HmacSettings {
   if (settings.scheme === 'hmac') return settings
   if (settings.scheme === 'github')
     return { ...usual, header: settings.header, prefix: 'sha256=', template: '{body}', tolerance: 0 }
+  if (settings.scheme === 'square')
+    return { ...usual, ...square, publicUrl: settings.publicUrl, tolerance: 0 }
   const { tolerance } = settings
+  if (settings.scheme === 'hubspot') return { ...usual, ...hubspot, publicUrl: settings.publicUrl, tolerance }
   if (settings.scheme === 'stripe') {
     const { header } = settings
     const timestamp = { header, field: 't', unit: 's' } as const

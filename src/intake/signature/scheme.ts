@@ -1,8 +1,19 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { WebhookAuthSettings } from '../../config/webhook-settings.ts'
 
-/** The body is byte for byte; header names are in lower case. */
-export type WebhookDelivery = { headers: IncomingHttpHeaders; body: Buffer; receivedAt: Date }
+/**
+ * The body is byte for byte; header names are in lower case. `path` includes the query. A stored delivery has `:method`
+ * and `:path` among its headers instead, as in HTTP/2: no request can contain such a header.
+ */
+export type WebhookDelivery = {
+  headers: IncomingHttpHeaders
+  body: Buffer
+  receivedAt: Date
+  method?: string | undefined
+  path?: string | undefined
+}
+
+export type RequestLine = { ':method': string; ':path': string }
 
 /** Safe for metrics and logs: contains no data from the sender. */
 export type Refusal =
@@ -13,8 +24,13 @@ export type Refusal =
   | 'signature_missing'
   | 'signature_wrong'
 
-/** `id` is signed, and a resend repeats it; null if the scheme signs no id beside the body. */
-export type SignatureVerdict = { kind: 'verified'; id: string | null } | { kind: 'refused'; reason: Refusal }
+/**
+ * `id` is signed, and a resend repeats it; null if the scheme signs no id beside the body. `line` is set if the scheme
+ * signs any of it.
+ */
+export type SignatureVerdict =
+  | { kind: 'verified'; id: string | null; line?: RequestLine }
+  | { kind: 'refused'; reason: Refusal }
 
 /** Synchronous, and without a clock of its own. */
 export type SignatureScheme = (delivery: WebhookDelivery) => SignatureVerdict

@@ -2,10 +2,10 @@ import type { KeyObject } from 'node:crypto'
 import { asHmac, hmacsOf } from './hmac.ts'
 import { isValidAt, keyForms } from './keys.ts'
 import type { HmacSettings, SchemeSettings, Secret, TimestampSettings } from './scheme.ts'
-import { fillTemplate } from './signed-scheme.ts'
+import { fillTemplate, requestValues } from './signed-scheme.ts'
 
-/** `id` is visible ASCII without punctuation, which a template could use as a separator. */
-export type UnsignedDelivery = { id: string; body: Buffer; at: Date }
+/** `id` is visible ASCII without punctuation, which a template could use as a separator. It is posted to `url`. */
+export type UnsignedDelivery = { id: string; body: Buffer; at: Date; url: string }
 
 type SchemeWithSecrets = { settings: SchemeSettings; secrets: readonly Secret[] }
 
@@ -32,11 +32,13 @@ export function signDelivery(
 function headersOf(
   settings: HmacSettings,
   key: KeyObject,
-  { id, body, at }: UnsignedDelivery,
+  { id, body, at, url }: UnsignedDelivery,
 ): Record<string, string> {
-  const { header, field, prefix, template, timestamp, algorithm, encoding } = settings
+  const { header, field, prefix, template, timestamp, publicUrl, algorithm, encoding } = settings
   const time = timestamp === undefined ? '' : spelled[timestamp.unit](at)
-  const signed = { ...fillTemplate(template, { id, timestamp: time }), body, signatures: '', receivedAt: at }
+  const line = { ':method': 'POST', ':path': pathOf(url, publicUrl) }
+  const around = fillTemplate(template, { id, timestamp: time, ...requestValues(line, publicUrl) })
+  const signed = { ...around, body, signatures: '', receivedAt: at }
   const [signature = ''] = hmacsOf([key], { signed, algorithm, encoding })
   const pairs = [
     [settings.id?.header, id] as const,
@@ -49,6 +51,13 @@ function headersOf(
     const before = headers[name]
     return { ...headers, [name]: before === undefined ? value : `${before},${value}` }
   }, {})
+}
+
+/** As depositd receives it: behind a public URL with a path, the proxy removes that path. */
+function pathOf(url: string, publicUrl = ''): string {
+  if (publicUrl !== '' && url.startsWith(`${publicUrl}/`)) return url.slice(publicUrl.length)
+  const { pathname, search } = new URL(url)
+  return pathname + search
 }
 
 function inField(field: string | undefined, value: string): string {

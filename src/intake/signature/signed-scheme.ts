@@ -1,5 +1,6 @@
 import type {
   Refusal,
+  RequestLine,
   SignatureScheme,
   SignatureVerdict,
   SignedSettings,
@@ -19,11 +20,15 @@ export type SignedDelivery = {
 /** Null if the signature is valid. */
 export type Judge = (signed: SignedDelivery) => 'signature_missing' | 'signature_wrong' | null
 
-type SignatureLayout = Pick<SignedSettings, 'header' | 'template' | 'id' | 'timestamp' | 'tolerance'>
+type SignatureLayout = Pick<
+  SignedSettings,
+  'header' | 'template' | 'id' | 'timestamp' | 'publicUrl' | 'tolerance'
+>
 
 export function createSignedScheme(settings: SignatureLayout, judge: Judge): SignatureScheme {
-  const { header, id, timestamp, tolerance } = settings
-  const idForm = idFormOf(settings.template)
+  const { header, template, id, timestamp, publicUrl, tolerance } = settings
+  const idForm = idFormOf(template)
+  const signsLine = signsRequestLine(template)
   return (delivery) => {
     const { body, receivedAt } = delivery
     const idText = id === undefined ? null : headerText(delivery, id.header)
@@ -31,22 +36,67 @@ export function createSignedScheme(settings: SignatureLayout, judge: Judge): Sig
     const time = timestamp === undefined ? '' : timestampText(delivery, timestamp)
     const late = timestamp && refuseTimestamp(time, timestamp.unit, { receivedAt, tolerance })
     if (late) return refused(late)
-    const around = fillTemplate(settings.template, { id: idText ?? '', timestamp: time })
+    const line = signsLine ? requestLineOf(delivery) : undefined
+    const own = { id: idText ?? '', timestamp: time }
+    const around = fillTemplate(template, withRequest(own, line, publicUrl))
     const wrong = judge({ ...around, body, signatures: headerText(delivery, header), receivedAt })
-    return wrong === null ? { kind: 'verified', id: idText } : refused(wrong)
+    return wrong === null ? verified(idText, line) : refused(wrong)
   }
 }
+
+type OwnValues = Pick<TemplateValues, 'id' | 'timestamp'>
+
+function withRequest(own: OwnValues, line: RequestLine | undefined, publicUrl: string | undefined) {
+  return line === undefined ? own : { ...own, ...requestValues(line, publicUrl) }
+}
+
+function verified(id: string | null, line: RequestLine | undefined): SignatureVerdict {
+  return line === undefined ? { kind: 'verified', id } : { kind: 'verified', id, line }
+}
+
+/** `decoded_url` is for HubSpot only. */
+const requestPlace = /\{(?:method|url|decoded_url|path)\}/
+
+export function signsRequestLine(template: string): boolean {
+  return requestPlace.test(template)
+}
+
+export function requestLineOf(delivery: WebhookDelivery): RequestLine {
+  return {
+    ':method': delivery.method ?? headerText(delivery, ':method'),
+    ':path': delivery.path ?? headerText(delivery, ':path'),
+  }
+}
+
+export function requestValues(
+  { ':method': method, ':path': path }: RequestLine,
+  publicUrl = '',
+): Omit<TemplateValues, keyof OwnValues> {
+  const url = publicUrl + path
+  return { method, path, url, decoded_url: decodeForHubSpot(url) }
+}
+
+/** Every other character stays encoded. Source: developers.hubspot.com, "Validate the v3 request signature". */
+const decodedByHubSpot = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi
+
+function decodeForHubSpot(url: string): string {
+  return url.replace(decodedByHubSpot, decodeURIComponent)
+}
+
+type TemplateValues = Record<'id' | 'timestamp' | 'method' | 'path' | 'url' | 'decoded_url', string>
 
 /** In one pass, so that no value is filled into another. */
 export function fillTemplate(
   template: string,
-  values: { id: string; timestamp: string },
+  values: OwnValues & Partial<TemplateValues>,
 ): Pick<SignedDelivery, 'head' | 'tail'> {
   const [head = '', tail = ''] = template
     .split('{body}')
-    .map((part) => part.replace(/\{(id|timestamp)\}/g, (_, name: 'id' | 'timestamp') => values[name]))
+    .map((part) => part.replace(place, (_, name: keyof TemplateValues) => values[name] ?? ''))
   return { head, tail }
 }
+
+const place = /\{(id|timestamp|method|path|url|decoded_url)\}/g
 
 /** Empty if the header is missing, or was repeated and Node does not join its values. */
 export function headerText({ headers }: Pick<WebhookDelivery, 'headers'>, name: string): string {

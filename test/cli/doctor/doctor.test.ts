@@ -163,6 +163,12 @@ test('secrets that all end soon are warned of, before webhooks are refused', asy
   ])
 })
 
+test('of a scheme that signs the URL the address to be registered is named', async () => {
+  expect(await world.says('webhooks', { WEBHOOK_SCHEME: 'square' })).toEqual([
+    'ok | verified by square, sent to https://deposits.example/webhooks/transfers',
+  ])
+})
+
 test('every problem has a fix', async () => {
   const { status, out, err } = await world.run(
     {

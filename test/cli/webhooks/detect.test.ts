@@ -7,7 +7,7 @@ import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { keepQuarantined } from '../../../src/store/quarantine.ts'
 import type { Tables } from '../../../src/store/tables.ts'
-import type { Sender } from '../../intake/detect/sender.ts'
+import { line, type Sender } from '../../intake/detect/sender.ts'
 import { keysOf, senders } from '../../intake/detect/senders.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
@@ -21,8 +21,8 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-const depositd = (line: string, environment: Record<string, string> = {}) =>
-  runCommand(line, { DATABASE_URL: database.url, ...environment })
+const depositd = (command: string, environment: Record<string, string> = {}) =>
+  runCommand(command, { DATABASE_URL: database.url, ...environment })
 
 function senderCalled(name: string): Sender {
   const sender = senders.find((one) => one.name === name)
@@ -123,18 +123,48 @@ test('from the quarantine, the scheme is found among what others sent', async ()
   expect(parse(out)).toEqual({ webhooks: acme.settings })
 })
 
-test('where nothing verifies, the line says so, and the status is that of bad news', async () => {
+const noneVerifies = 'depositd: none of 3 captured deliveries verifies with this secret by any known scheme'
+
+test('where nothing verifies, the line says so, and what was not tried, and the status is that of bad news', async () => {
   const captures = captureFile('again.jsonl', acme, 3)
   expect(await depositd(`webhooks detect --from ${captures}`, { WEBHOOK_SECRETS: 'other' })).toEqual({
     status: 1,
     out: '',
-    err: 'depositd: none of 3 captured deliveries verifies with this secret by any known scheme\n',
+    err: `${noneVerifies}; deliveries without a path, for which no signature over it or the URL was tried: 3\n`,
   })
   const empty = file('empty.jsonl', '')
   expect(await depositd(`webhooks detect --from ${empty}`, { WEBHOOK_SECRETS: 'other' })).toMatchObject({
     status: 1,
     err: `depositd: ${empty} contains no captured deliveries\n`,
   })
+})
+
+test('a signature over the URL is found from the host of the deliveries, or from the public URL that is given', async () => {
+  const sender = senderCalled('HMAC-SHA1 over body and URL')
+  const captures = (name: string, more: object) =>
+    file(
+      name,
+      capturesOf(sender, 3)
+        .map(({ headers, body, receivedAt }) => {
+          const whole = { ...line, headers: { ...headers, ...more }, body: body.toString() }
+          return JSON.stringify({ ...whole, received_at: receivedAt.toISOString() })
+        })
+        .join('\n'),
+    )
+  const secrets = { WEBHOOK_SECRETS: sender.secret ?? '' }
+  const section = async (from: string, option = '') =>
+    depositd(`webhooks detect${option} --from ${from}`, secrets)
+  const found = await section(captures('forwarded', { 'x-forwarded-host': 'deposits.example', host: 'a' }))
+  expect(parse(found.out)).toEqual({ webhooks: sender.settings })
+  const elsewhere = captures('internal', { host: 'depositd:8080' })
+  expect(await section(elsewhere)).toMatchObject({
+    status: 1,
+    err: `${noneVerifies}; a sender that signs the URL may need --public-url\n`,
+  })
+  expect(parse((await section(elsewhere, ' --public-url https://deposits.example')).out)).toEqual({
+    webhooks: sender.settings,
+  })
+  expect((await section(elsewhere, ' --public-url https://other.example')).err).toBe(`${noneVerifies}\n`)
 })
 
 test.each([
@@ -148,8 +178,12 @@ test.each([
   ],
   ['webhooks detect', 'no secret given; use --secret-file or --public-keys, or set WEBHOOK_SECRETS'],
   ['webhooks detect --secret a', "unknown option '--secret'"],
-])('%s is wrong use: status 2, and a line that names the mend', async (line, message) => {
-  const { status, out, err } = await depositd(line)
+  [
+    'webhooks detect --public-keys package.json --public-url deposits.example',
+    '--public-url is no address without a login, a query or a section; give it like https://deposits.example',
+  ],
+])('%s is wrong use: status 2, and a line that names the mend', async (command, message) => {
+  const { status, out, err } = await depositd(command)
   expect({ status, out }).toEqual({ status: 2, out: '' })
   expect(err).toContain(message)
 })

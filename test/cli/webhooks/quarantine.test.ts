@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { createInboxWriter, writerLimits } from '../../../src/intake/inbox-writer.ts'
 import { createQuarantine, quarantineLimits } from '../../../src/intake/quarantine.ts'
 import { transfersPath } from '../../../src/intake/server.ts'
@@ -154,6 +155,42 @@ test('a signature in a header that is called like a credential is verified anew 
   const { status, out } = await depositd('retry', { DEPOSITD_CONFIG: file, WEBHOOK_SECRETS: 'the-right-one' })
   expect([status, out]).toEqual([0, '1 accepted\n'])
   expect(await inboxKeys()).toEqual(['evt_1'])
+})
+
+test('of a sender that signs the URL the scheme is detected with the public URL, and its deliveries are accepted', async () => {
+  const secret = { WEBHOOK_SECRETS: 'the-right-one' }
+  const signed = 'https://deposits.example/webhooks/transfers?shop=1'
+  await whileListening(async ({ url }) => {
+    for (const id of ['a', 'b', 'c']) {
+      const body = `{"id":"${id}"}`
+      const mac = createHmac('sha256', 'the-right-one').update(signed + body)
+      const headers = {
+        'content-type': 'application/json',
+        'x-square-hmacsha256-signature': mac.digest('base64'),
+      }
+      await fetch(`${url}${transfersPath}?shop=1`, { method: 'POST', headers, body })
+    }
+  })
+  const detect = (option: string, environment = {}) =>
+    runCommand(`webhooks detect${option}`, { DATABASE_URL: books.url, ...secret, ...environment })
+  expect(await detect('')).toMatchObject({
+    status: 1,
+    err: 'depositd: none of 3 captured deliveries verifies with this secret by any known scheme; the sender of x-square-hmacsha256-signature signs the URL: give it with --public-url\n',
+  })
+  const section = { scheme: 'square', publicUrl: 'https://deposits.example' }
+  const found = await detect(' --public-url https://deposits.example/')
+  expect(parse(found.out)).toEqual({ webhooks: section })
+  const environment = { PUBLIC_URL: 'https://deposits.example' }
+  expect((await detect('', environment)).out).toBe(found.out)
+  const { out } = await depositd('retry', { WEBHOOK_SCHEME: 'square', ...environment }, secret)
+  expect(out).toBe('3 accepted\n')
+  const { rows } = await sql<{ headers: object }>`select headers from inbox`.execute(books.db)
+  expect(rows.map(({ headers }) => headers)).toEqual(
+    Array(3).fill(
+      expect.objectContaining({ ':path': '/webhooks/transfers?shop=1', 'verified-by': 'square' }),
+    ),
+  )
+  expect(rows.filter(({ headers }) => 'host' in headers)).toEqual([])
 })
 
 test('show prints headers and body, and with --json a line of a file of captures', async () => {

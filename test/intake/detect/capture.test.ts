@@ -10,6 +10,7 @@ test('a capture is read with its header names in lower case, and its body byte f
     line({ headers: { 'X-Id': 'a', Via: ['1', '2'] }, body: '{"é":1}', received_at }),
     '',
     line({ headers: {}, body_base64: bytes.toString('base64'), received_at, note: 'kept by a proxy' }),
+    line({ headers: {}, body: '', received_at, method: 'POST', path: '/a?b' }),
   ].join('\r\n')
   expect(parseCaptures(text)).toEqual({
     captures: [
@@ -19,6 +20,13 @@ test('a capture is read with its header names in lower case, and its body byte f
         receivedAt: new Date(received_at),
       },
       { headers: {}, body: bytes, receivedAt: new Date(received_at) },
+      {
+        headers: {},
+        body: Buffer.alloc(0),
+        receivedAt: new Date(received_at),
+        method: 'POST',
+        path: '/a?b',
+      },
     ],
     faults: [],
   })
@@ -37,6 +45,7 @@ test('every line that does not fit is named, with what is wrong about it', () =>
     line({ headers: {}, body: '{}', body_base64: '', received_at }),
     line({ headers: {}, received_at }),
     line({ headers: {}, body_base64: '%', received_at }),
+    line({ headers: {}, body: '', received_at, path: 'https://deposits.example/a' }),
     line({ headers: {}, body: '{}', received_at }),
   ].join('\n')
   const { captures, faults } = parseCaptures(text)
@@ -48,5 +57,6 @@ test('every line that does not fit is named, with what is wrong about it', () =>
     'line 4: give either body or body_base64',
     'line 5: give either body or body_base64',
     'line 6: body_base64: is no base64',
+    'line 7: path: is no path like /webhooks/transfers?a=1',
   ])
 })

@@ -4,7 +4,7 @@ import { webhookSection } from '../../../src/config/webhook-settings.ts'
 import { detectScheme, toSection } from '../../../src/intake/detect/detect-scheme.ts'
 import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
 import type { WebhookDelivery } from '../../../src/intake/signature/scheme.ts'
-import type { Sender } from './sender.ts'
+import { line, type Sender } from './sender.ts'
 import { keysOf, senders } from './senders.ts'
 
 const start = Date.parse('2026-11-20T10:00:00.123Z')
@@ -23,7 +23,8 @@ function captured(sender: Sender, place: number): WebhookDelivery {
   const at = new Date(start + place * 61_007)
   const body = Buffer.from(JSON.stringify({ event: `deposit-${place}`, amount: '1'.repeat(place + 1) }))
   const headers = sender.sign({ id: `evt_${place}x7`, at, body })
-  return { headers: { ...noise, ...headers }, body, receivedAt: new Date(at.getTime() + 900) }
+  const requestLine = { ':method': line.method, ':path': line.path }
+  return { headers: { ...noise, ...headers, ...requestLine }, body, receivedAt: new Date(at.getTime() + 900) }
 }
 
 function three(sender: Sender): WebhookDelivery[] {
@@ -132,6 +133,17 @@ test('a secret that happens to stand in another header hides no signature, and i
   })
   const silent = senderOf('acme', () => ({ 'user-agent': 'hooks-by-acme' }))
   expect(detectScheme(three(silent), keysOf(silent)).kind).toBe('none')
+})
+
+test('a path that is signed is found as such, also if a secret happens to stand in another header', () => {
+  const sender = senderOf('acme', ({ body }) => ({
+    'x-sent-by': 'acme',
+    'x-mac': mac('acme', `${line.path}.`, body),
+  }))
+  expect(detectScheme(three(sender), keysOf(sender))).toMatchObject({
+    settings: { scheme: 'hmac', header: 'x-mac', template: '{path}.{body}' },
+    alike: [],
+  })
 })
 
 test('of two signatures that verify as many the one that signs the time as well is preferred', () => {

@@ -1,6 +1,7 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import type { Keys } from '../../../src/intake/signature/scheme.ts'
 import { publicKeySenders } from './public-key-senders.ts'
+import { requestSenders } from './request-senders.ts'
 import type { Sender } from './sender.ts'
 
 export function keysOf({ secret, publicKeys }: Pick<Sender, 'secret' | 'publicKeys'>): Keys {
@@ -181,4 +182,10 @@ const shared: readonly Sender[] = [
   },
 ]
 
-export const senders: readonly Sender[] = [...known, ...hmacs, ...publicKeySenders, ...shared]
+export const senders: readonly Sender[] = [
+  ...known,
+  ...hmacs,
+  ...requestSenders,
+  ...publicKeySenders,
+  ...shared,
+]

@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
 import type { Keys, WebhookDelivery } from '../../../src/intake/signature/scheme.ts'
 import { makeSecret, schemeSettings, secretsOf } from '../../support/sign-webhook.ts'
-import type { Sender } from '../detect/sender.ts'
+import { requestSenders } from '../detect/request-senders.ts'
+import { line, publicUrl, type Sender } from '../detect/sender.ts'
 import { keysOf, senders } from '../detect/senders.ts'
 
 const at = new Date('2026-11-20T10:00:00.000Z')
@@ -43,15 +44,25 @@ describe.each(senders)('$name', (sender) => {
   const settings = schemeSettings(sender.settings)
   const verify = createScheme(settings, keysOf(sender))
   const headers = sender.sign({ id, at, body })
-  const whole: WebhookDelivery = { headers, body, receivedAt: at }
+  const whole: WebhookDelivery = { headers, body, receivedAt: at, ...line }
   const signsBody = settings.scheme !== 'shared-secret'
   const signsTime =
-    JSON.stringify(settings).includes('timestamp') || 'headers' in settings || settings.scheme === 'stripe'
+    JSON.stringify(settings).includes('timestamp') ||
+    'headers' in settings ||
+    ['stripe', 'hubspot'].includes(settings.scheme)
+  const signsLine = requestSenders.includes(sender)
   const signsId = 'headers' in settings || ('id' in settings && settings.id !== undefined)
   const kindOf = (change: Partial<WebhookDelivery>) => verify({ ...whole, ...change }).kind
 
   test('is verified as it was sent, and tells the id only where that was signed', () => {
-    expect(verify(whole)).toEqual({ kind: 'verified', id: signsId ? id : null })
+    const signed = { ':method': line.method, ':path': line.path }
+    expect(verify(whole)).toEqual({
+      kind: 'verified',
+      id: signsId ? id : null,
+      ...(signsLine && { line: signed }),
+    })
+    const stored = { headers: { ...headers, ...signed }, body, receivedAt: at }
+    expect(verify(stored).kind).toBe('verified')
   })
 
   test('is refused with another secret or key', () => {
@@ -102,6 +113,21 @@ describe.each(senders)('$name', (sender) => {
     )
     expect(believed).toEqual([])
   })
+
+  if (signsLine)
+    test('is refused at another path or public URL, and if the request line is not known', () => {
+      const paths = ['', '/', line.path.slice(0, -1), `${line.path}0`, line.path.replace('%20', ' ')]
+      expect(paths.map((path) => kindOf({ path }))).toEqual(paths.map(() => 'refused'))
+      expect(kindOf({ method: undefined, path: undefined })).toBe('refused')
+      if (JSON.stringify(settings).includes('method') || settings.scheme === 'hubspot')
+        for (const method of ['PUT', undefined]) expect(kindOf({ method })).toBe('refused')
+      if (!('publicUrl' in settings)) return
+      const other = createScheme(
+        { ...settings, publicUrl: publicUrl.replace('https', 'http') },
+        keysOf(sender),
+      )
+      expect(other(whole).kind).toBe('refused')
+    })
 
   if (signsTime)
     test('is refused once it is older than the tolerance, or comes from the future', () => {

@@ -2,10 +2,16 @@ import { describe, expect, test } from 'vitest'
 import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
 import { signDelivery } from '../../../src/intake/signature/sign-delivery.ts'
 import { makeSecret, schemeSettings, secretsOf } from '../../support/sign-webhook.ts'
+import { line, publicUrl } from '../detect/sender.ts'
 import { keysOf, senders } from '../detect/senders.ts'
 
 const at = new Date('2026-11-20T10:00:00.000Z')
-const unsigned = { id: 'canary0a1b', at, body: Buffer.from('{"type":"depositd.canary","price":"$& $1"}') }
+const unsigned = {
+  id: 'canary0a1b',
+  at,
+  body: Buffer.from('{"type":"depositd.canary","price":"$& $1"}'),
+  url: publicUrl + line.path,
+}
 
 /** Those whose secret both sides have. */
 const symmetric = senders.filter(({ secret }) => secret !== null && !secret.startsWith('whpk_'))
@@ -23,7 +29,9 @@ describe.each(symmetric)('$name', (sender) => {
   test('what is signed by its secret is verified, and signed as its sender signs', () => {
     const headers = signDelivery({ settings, secrets }, unsigned)
     const verify = createScheme(settings, keysOf(sender))
-    expect(verify({ headers: headers ?? {}, body: unsigned.body, receivedAt: at }).kind).toBe('verified')
+    expect(verify({ headers: headers ?? {}, body: unsigned.body, receivedAt: at, ...line }).kind).toBe(
+      'verified',
+    )
     expect(verify({ headers: {}, body: unsigned.body, receivedAt: at }).kind).toBe('refused')
   })
 
@@ -53,6 +61,19 @@ test('a secret beside a public key of Standard Webhooks signs', () => {
     kind: 'verified',
     id: unsigned.id,
   })
+})
+
+test('behind a public URL with a path the sender signs that path, and depositd receives the rest', () => {
+  const settings = schemeSettings({ scheme: 'square', publicUrl: 'https://pay.example/deposits' })
+  const secrets = secretsOf('a secret')
+  const verify = createScheme(settings, { secrets, publicKeys: null })
+  const kindAt = (url: string) => {
+    const headers = signDelivery({ settings, secrets }, { ...unsigned, url }) ?? {}
+    return verify({ headers, body: unsigned.body, receivedAt: at, method: 'POST', path: '/hooks?a=1' }).kind
+  }
+  expect(kindAt('https://pay.example/deposits/hooks?a=1')).toBe('verified')
+  expect(kindAt('https://10.0.0.1:8080/hooks?a=1')).toBe('verified')
+  expect(kindAt('https://pay.example/depositss/hooks?a=1')).toBe('refused')
 })
 
 test('where nothing is asked of senders nothing is signed', () => {

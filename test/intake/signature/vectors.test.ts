@@ -9,15 +9,17 @@ type Vector = {
   headers: Record<string, string>
   body: string | Buffer
   receivedAt?: Date
+  path?: string
 }
 
-function verdictOf({ settings, secret, publicKeys, headers, body, receivedAt }: Vector) {
+function verdictOf({ settings, secret, publicKeys, headers, body, receivedAt, path }: Vector) {
   const keys = {
     secrets: secret === undefined ? [] : secretsOf(secret),
     publicKeys: publicKeys === undefined ? null : JSON.stringify({ keys: [publicKeys] }),
   }
   const verify = createScheme(schemeSettings(settings), keys)
-  return verify({ headers, body: Buffer.from(body), receivedAt: receivedAt ?? new Date() }).kind
+  const line = { method: 'POST', path: path ?? '/' }
+  return verify({ headers, body: Buffer.from(body), receivedAt: receivedAt ?? new Date(), ...line }).kind
 }
 
 const base64url = (hex: string) => Buffer.from(hex, 'hex').toString('base64url')
@@ -26,6 +28,11 @@ const svix = {
   'svix-timestamp': '1614265330',
   'svix-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
 }
+const hubspot = (time: string, signature: string) => ({
+  'x-hubspot-request-timestamp': time,
+  'x-hubspot-signature-v3': signature,
+})
+const hubspotSecret = 'yyyyyyyy-yyyy-yyyy-yyyy-yyyyyyyyyyyy'
 const jefe = { secret: 'Jefe', body: 'what do ya want for nothing?' }
 const jwsInput =
   'eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJqb2UiLA0KICJleHAiOjEzMDA4MTkzODAsDQogImh0dHA6Ly9leGFtcGxlLmNvbS9pc19yb290Ijp0cnVlfQ'
@@ -45,6 +52,62 @@ const vectors: Record<string, Vector> = {
       'x-hub-signature-256': 'sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17',
     },
     body: 'Hello, World!',
+  },
+  'Square, as the tests of its SDKs have it': {
+    settings: { scheme: 'square', publicUrl: 'https://webhook.site' },
+    secret: 'Ibxx_5AKakO-3qeNVR61Dw',
+    headers: { 'x-square-hmacsha256-signature': 'GF4YkrJgGBDZ9NIYbNXBnMzqb2HoL4RW/S6vkZ9/2N4=' },
+    body: '{"merchant_id":"MLEFBHHSJGVHD","type":"webhooks.test_notification","event_id":"ac3ac95b-f97d-458c-a6e6-18981597e05f","created_at":"2022-07-13T20:30:59.037339943Z","data":{"type":"webhooks","id":"bc368e64-01aa-407e-b46e-3231809b1129"}}',
+    path: '/679a4f3a-dcfa-49ee-bac5-9d0edad886b9',
+  },
+  'HubSpot, as the tests of its Ruby SDK have it': {
+    settings: { scheme: 'hubspot', publicUrl: 'https://www.example.com/' },
+    secret: hubspotSecret,
+    headers: hubspot('1700000300000', 'RnbPH7+UMKVkbV32P8bz450N4M56aPmcru1+D3kSDtw='),
+    body: "{'example_field':'example_value'}",
+    receivedAt: new Date(1700000300_000),
+    path: '/webhook_uri',
+  },
+  // Of the query as its documentation decodes it: openssl dgst -sha256 -hmac, in base64.
+  'HubSpot, with every character that it decodes and some that it does not': {
+    settings: { scheme: 'hubspot', publicUrl: 'https://deposits.example' },
+    secret: hubspotSecret,
+    headers: hubspot('1700000300000', '+eh07ioYgVnvq+HyGOc9j1DxGs3uHWv3NLNcHkGJzYM='),
+    body: '{"event":"deposit.settled"}',
+    receivedAt: new Date(1700000300_000),
+    path: '/webhooks/transfers?at=10%3A30%2fb%3Fc%40d%21e%24f%27g%28h%29i%2Aj%2Ck%3bl%20m%26n%3Do',
+  },
+  'Time, method, path and body in HMAC-SHA512, by openssl': {
+    settings: {
+      scheme: 'hmac',
+      header: 'x-mac',
+      algorithm: 'sha512',
+      template: '{timestamp}{method}{path}{body}',
+      timestamp: { header: 'x-time' },
+    },
+    secret: 'plain words',
+    headers: {
+      'x-time': '1795168800',
+      'x-mac':
+        '7eca6841761fdd852a05ea28f3d4921050dc882b4cfadbcb90d348b92b924d4630679c40d53eed4c8a823ec50272d7d62a7cdd6aeb6a66b2ca0628a02dac66af',
+    },
+    body: '{"event":"deposit.settled"}',
+    receivedAt: new Date(1795168800_000),
+    path: '/webhooks/transfers?a=1',
+  },
+  'Body and URL in HMAC-SHA1, by openssl': {
+    settings: {
+      scheme: 'hmac',
+      header: 'x-mac',
+      algorithm: 'sha1',
+      encoding: 'base64',
+      template: '{body}{url}',
+      publicUrl: 'https://deposits.example',
+    },
+    secret: 'plain words',
+    headers: { 'x-mac': 'l2tiFoG3TZkx3j0ryHAw02+ESBA=' },
+    body: '{"event":"deposit.settled"}',
+    path: '/webhooks/transfers',
   },
   'HMAC-SHA1, RFC 2202 section 3, case 2': {
     settings: { scheme: 'hmac', header: 'x-mac', algorithm: 'sha1' },
