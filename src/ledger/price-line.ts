@@ -15,10 +15,8 @@ const columns: PriceColumns = ['asset', 'currency', 'at', 'price', 'source']
 
 /** @returns the columns, or a text that says what is wrong */
 export function readColumns(cells: readonly string[]): PriceColumns | string {
-  const missing = columns.filter((name) => !cells.includes(name))
-  const strange = cells.filter((name) => !columns.some((column) => column === name))
-  if (missing.length === 0 && strange.length === 0 && cells.length === columns.length)
-    return cells as PriceColumns
+  const isWhole = columns.every((name) => cells.includes(name))
+  if (isWhole && cells.length === columns.length) return cells as PriceColumns
   return `has the columns ${cells.join(', ') || 'none'}; it must have ${columns.join(', ')}, in any order`
 }
 

@@ -36,6 +36,8 @@ test('what is hashed is month, account, asset, debit and credit, by tabs and lin
     '2026-01\tassets:in_transit:base\tbase/native\t3\t0\n2026-01\tequity:conversion\tbase/native\t0\t3\n'
   const lines = [line(), line({ account: 'equity:conversion', debit: 0n, credit: 3n })]
   expect(hashOf(lines)).toBe(createHash('sha256').update(text).digest('hex'))
+  const escaped = createHash('sha256').update('2026-01\ta:V\\t\\v\\\\\tbase/native\t3\t0\n').digest('hex')
+  expect(hashOf([line({ account: 'a:V\t\v\\' })])).toBe(escaped)
   expect(hashOf([])).toBe(createHash('sha256').digest('hex'))
 })
 

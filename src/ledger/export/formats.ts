@@ -15,11 +15,11 @@ export function csvLine(cells: readonly string[]): string {
 
 /**
  * A spreadsheet runs a cell that begins like a formula, even after blanks. A leading apostrophe makes it text; a cell
- * that begins with one gets another, so that removing the first restores the text. Numbers are left unchanged.
+ * that begins with one gets another, so that removing the first restores the text. Negative numbers are left unchanged.
  */
 function csvCell(text: string): string {
-  const isNumber = /^-?\d+(\.\d+)?$/.test(text)
-  const safe = !isNumber && /^[\s\p{C}'=+\-@\uff1d\uff0b\uff0d\uff20]/u.test(text) ? `'${text}` : text
+  const isNegative = /^-\d+(\.\d+)?$/.test(text)
+  const safe = !isNegative && /^[\s\p{C}'=+\-@\uff1d\uff0b\uff0d\uff20]/u.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 

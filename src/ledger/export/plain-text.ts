@@ -162,8 +162,7 @@ function hledgerPostings({ debit, credit, asset, amount }: ExportedTransfer): st
 
 function hledgerDeclarations({ accounts, assets }: ExportContents): string {
   const commodities = assets.map(({ asset: { commodity, decimals, key, symbol } }) => {
-    const places = decimals === 0 ? '1000.' : `1000.${'0'.repeat(decimals)}`
-    return `; ${hledgerText(symbol)}, ${hledgerText(key)}\ncommodity ${places} "${commodity}"\n`
+    return `; ${hledgerText(symbol)}, ${hledgerText(key)}\ncommodity 1000.${'0'.repeat(decimals)} "${commodity}"\n`
   })
   const named = accounts.map((account) => {
     const name = hledgerAccount(account)

@@ -46,15 +46,57 @@ const settlement: ExportedJournal = {
   ],
 }
 
+const [inUsdc, inEth] = settlement.transfers
+const reversal: ExportedJournal = {
+  ...settlement,
+  id: 13n,
+  kind: 'reversal',
+  depositId: null,
+  reverses: 12n,
+  reason: 'wrong,\n\n"twice"',
+  period: '2026-01',
+  transfers: [inEth, inUsdc, inUsdc]
+    .flatMap((one) => one ?? [])
+    .map((one) => ({ ...one, debit: 'assets:a  b' })),
+}
+
 /** As an export writes it. */
 function textOf(format: ExportFormat, journals: readonly ExportedJournal[]): string {
+  return format.head + journals.map(format.journal).join('') + format.tail(tallyOf(journals).used())
+}
+
+function tallyOf(journals: readonly ExportedJournal[]): Tally {
   const tally = new Tally()
   for (const journal of journals) tally.add(journal)
-  return format.head + journals.map(format.journal).join('') + format.tail(tally.used())
+  return tally
 }
 
 test.each(formatNames)('%s', (name) => {
-  expect(textOf(formatOf(name, chart), [settlement])).toMatchSnapshot()
+  const format = formatOf(name, chart)
+  expect(`${format.file}\n${textOf(format, [reversal, settlement])}`).toMatchSnapshot()
+})
+
+test('journals, transfers and amounts of each asset are added up', () => {
+  const tally = tallyOf([reversal, settlement])
+  expect(tally.counts()).toEqual({ journals: '2', transfers: '5' })
+  expect(tally.totals()).toEqual([
+    {
+      asset: usdc.key,
+      symbol: 'USDC',
+      commodity: usdc.commodity,
+      transfers: '3',
+      amount: '4.500000',
+      amount_base: '4500000',
+    },
+    {
+      asset: eth.key,
+      symbol: 'ETH',
+      commodity: eth.commodity,
+      transfers: '2',
+      amount: '0.000000000000000002',
+      amount_base: '2',
+    },
+  ])
 })
 
 test.each(formatNames)('%s tells why people booked a journal', (name) => {
@@ -84,6 +126,8 @@ test('two assets with the same symbol and network have two names, and each keeps
   const [one, other] = ['base/0xb1', 'base/0xb2'].map((key) => commodityOf({ key, symbol: 'USDC' }))
   expect(one).not.toBe(other)
   expect(one).toBe('USDC.BASE.3CD82FA')
+  expect(commodityOf({ key: 'base/0xb1', symbol: '1INCHTOKENS' })).toBe('X1INCHTO.BASE.3CD82FA')
+  expect(commodityOf({ key: '-/0xb1', symbol: 'USDC' })).toMatch(/^USDC\.[0-9A-F]{7}$/)
 })
 
 const account = tuple(constantFrom('assets', 'liabilities'), array(odd, { minLength: 1, maxLength: 3 })).map(
@@ -115,6 +159,11 @@ test.each([
   ['assets:in_transit:base', 'assets:in_transit:base', 'Assets:In-transit:Base'],
   ['assets:x:in-transit', 'assets:x:in-transit', 'Assets:X:In-transit-XA4C6B146FD'],
   ['assets:a  ; b', 'assets:a-b~9870C4D389', 'Assets:A-b-X9870C4D389'],
+  [
+    `assets:${'é'}${'a'.repeat(50)}`,
+    `assets:${'a'.repeat(40)}~2A9FCD8B0E`,
+    `Assets:A${'a'.repeat(39)}-X2A9FCD8B0E`,
+  ],
 ])('%s is %s to hledger and %s to Beancount', (name, hledger, beancount) => {
   expect([hledgerAccount(name), beancountAccount(name)]).toEqual([hledger, beancount])
 })
@@ -170,7 +219,11 @@ describe.skipIf(!beancountInstalled())('Beancount', () => {
 })
 
 test('what Beancount would round is refused instead', () => {
-  expect(() => textOf(formatOf('beancount', chart), oddJournals)).toThrow(/more than 28 digits/)
+  const [first] = settlement.transfers
+  const of = (amount: bigint) =>
+    textOf(formatOf('beancount', chart), [{ ...settlement, transfers: first ? [{ ...first, amount }] : [] }])
+  expect(() => of(10n ** 28n)).toThrow(/^usage_bad: .*more than 28 digits.*use --format hledger/)
+  expect(of(10n ** 28n - 1n)).toContain('9999.999999 USDC')
 })
 
 const oddIds = ['shop', 'Shop', 'a  b', ' ; c', '(d)', 'é"\\', '', 'x\ny', '=1', '9', '*', '!', 'e|f']

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { type DraftLine, draftTransfers } from '../../../src/ledger/draft-journal.ts'
+import { type DraftLine, draftTransfers, isReason } from '../../../src/ledger/draft-journal.ts'
 import { runs } from '../../support/any-evidence.ts'
 
 const books = {
@@ -56,7 +56,7 @@ test.each<[string, DraftLine[], string]>([
   [
     'sides in two assets',
     [line({ debit: 'assets:bank' }), line({ credit: 'income:other', asset: 'base/0xb2' })],
-    'base/USDC is not balanced: debits 1.000000, credits 0.000000',
+    'base/USDC is not balanced: debits 1.000000, credits 0.000000\nbase/DAI is not balanced: debits 0.00, credits 1.00',
   ],
   [
     'an unknown account',
@@ -65,7 +65,7 @@ test.each<[string, DraftLine[], string]>([
   ],
   [
     'what is no account',
-    [line({ ...both, debit: 'bank' })],
+    [line({ debit: 'bank' })],
     'line 1 of the journal: account bank does not exist: use an account of the books, or add it to the setting accounts.own',
   ],
   [
@@ -89,7 +89,17 @@ test.each<[string, DraftLine[], string]>([
     'assets:bank is debited and credited with the same amount',
   ],
 ])('%s is refused', (_what, lines, fault) => {
-  expect(draft(...lines).faults[0]).toBe(fault)
+  expect(draft(...lines).faults).toEqual(fault.split('\n'))
+})
+
+test.each([
+  ['bank fee', true],
+  ['x'.repeat(1000), true],
+  ['x'.repeat(1001), false],
+  [' ', false],
+  ['two\nlines', false],
+])('whether %j is a reason: %s', (text, isOne) => {
+  expect(isReason(text)).toBe(isOne)
 })
 
 const total = (sides: number[]) => sides.reduce((sum, one) => sum + one, 0)
