@@ -7,6 +7,7 @@ import { type DecisionCase, decisionCases, rules } from '../support/decision-cas
 import { decisionText, reasonLines } from '../support/decision-text.ts'
 import { deliveryCases } from '../support/delivery-cases.ts'
 import { at } from '../support/evidence.ts'
+import { matchingCases } from '../support/matching-cases.ts'
 import { searchCases } from '../support/search-cases.ts'
 import { statusCases } from '../support/status-cases.ts'
 
@@ -17,6 +18,7 @@ import { statusCases } from '../support/status-cases.ts'
 
 const cases = Object.entries({
   ...decisionCases,
+  ...matchingCases,
   ...statusCases,
   ...deliveryCases,
   ...searchCases,

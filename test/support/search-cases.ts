@@ -68,6 +68,16 @@ export const searchCases: Record<string, DecisionCase> = {
     evidence: unread({ read: range(3, 35), bookedAt: at(3) }),
   },
   'a payment that is not there': { evidence: unread({ read: range(2, 35) }) },
+  'a payment that two deposits claim, looked for once': {
+    evidence: [...unread({ read: range(2, 35) }), claim({ serviceId: 'dep_2' as ServiceId })],
+  },
+  'a payment that is looked for again and again': {
+    evidence: [
+      ...unread({ isUnread: true }),
+      search({ bookedAt: null, receivedAt: at(44) }),
+      search({ claimed: null, receivedAt: at(44) }),
+    ],
+  },
   'a payment that two nodes do not know': { evidence: unread({ nodes: ['one', 'two'] }) },
   'a payment that two nodes did not know before it was due': {
     evidence: unread({ nodes: ['one', 'two'], receivedAt: at(34) }),

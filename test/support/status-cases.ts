@@ -20,6 +20,10 @@ export const statusCases: Record<string, DecisionCase> = Object.fromEntries(
       hook('failed', 3, { receivedAt: at(9) }),
     ],
     'records that end twice at the same time, read at once': [said('settled', 3), said('failed', 3)],
+    'records that are opened again at the same time': [
+      said('settled', 3),
+      said('settling', 3, { receivedAt: at(9) }),
+    ],
     'records without a time that go back': [
       said('settling', 3, { isUndated: true }),
       said('confirmed', 9, { isUndated: true }),

@@ -16,14 +16,11 @@ export type DecisionLookup = {
 
 export type DecidedLink = { leg: ChainLeg; serviceId: ServiceId; decision: TransferDecision }
 
-const noDecisions: DecisionLookup = { togetherWith: () => [], isApart: () => false }
-
 /** The highest-ranking decision on a deposit and a transfer applies. */
 export function foldDecisions(
   decisions: readonly TransferDecision[],
   legs: readonly ChainLeg[],
 ): DecisionLookup {
-  if (decisions.length === 0) return noDecisions
   const together = new Map<ChainLeg, Map<ServiceId, DecidedLink>>()
   const apart = new Map<ChainLeg, Set<ServiceId>>()
   for (const decision of decisions.toSorted(outrankedFirst)) {
