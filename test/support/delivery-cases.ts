@@ -91,6 +91,26 @@ export const deliveryCases: Record<string, DecisionCase> = {
       ],
     },
   },
+  'a delivery that an earlier record placed elsewhere': {
+    evidence: [
+      payment(),
+      delivery(),
+      claim({ ...settling, occurredAt: at(2), settlement: { address: elsewhere } }),
+      claim(),
+    ],
+  },
+  'two deliveries, of which only a webhook states the amount of one': {
+    evidence: [payment(), part, delivery({ index: '1' }), claim({ settlement: { amount: null } }), webhook()],
+  },
+  'two deliveries, of which a person matches one': {
+    evidence: [
+      payment(),
+      part,
+      delivery({ index: '1', amount: 60_000_000n as Amount }),
+      ...both(),
+      decision('together', delivery({ index: '1' })),
+    ],
+  },
   'a delivery in another asset, before the end': {
     evidence: [
       payment(),
@@ -145,7 +165,12 @@ export const deliveryCases: Record<string, DecisionCase> = {
     evidence: [...both(), ...other({ amount: null }), delivery({ amount: 50_000_000n as Amount })],
   },
   'deliveries in two assets to two deposits': {
-    evidence: [...both(), ...other({}), inEth, { ...inEth, asset: 'arbitrum/other' as AssetKey, index: '1' }],
+    evidence: [
+      ...both(),
+      ...other({}),
+      { ...inEth, amount: 100_000_000n as Amount },
+      delivery({ asset: 'arbitrum/other' as AssetKey, amount: 99_800_000n as Amount, index: '1' }),
+    ],
   },
   'a share of a payment that no chain shows': { evidence: withoutFee(99_900_000n).slice(2), by: tenBps },
   'a share of a delivery that is not stated yet': {

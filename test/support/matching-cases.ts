@@ -1,7 +1,20 @@
 import type { ServiceId } from '../../src/core/evidence.ts'
+import type { Amount } from '../../src/core/money.ts'
 import { decision } from './decision.ts'
 import type { DecisionCase } from './decision-cases.ts'
-import { arbitrum, at, claim, delivery, failure, payment, txId, walletAddress, webhook } from './evidence.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  claim,
+  delivery,
+  failure,
+  payment,
+  txId,
+  usdcOnBase,
+  walletAddress,
+  webhook,
+} from './evidence.ts'
 
 /** Which transfers, failures and decisions belong to a deposit. */
 
@@ -9,6 +22,16 @@ const both = (changes: Parameters<typeof claim>[0] = {}) => [claim(changes), web
 const unnamed = both({ deposit: { tx: null, index: null } })
 const withoutIndex = both({ deposit: { index: null } })
 const second = { serviceId: 'dep_2' as ServiceId, deposit: { tx: txId('pay2') } }
+const unsettled = { tx: null, amount: null, fee: null }
+const refunded = claim({ status: 'refunded', settlement: unsettled, refund: { tx: txId('other') } })
+const back = (units: number) =>
+  delivery({
+    network: base,
+    asset: usdcOnBase,
+    tx: txId('other'),
+    index: `${units}`,
+    amount: BigInt(units * 1_000_000) as Amount,
+  })
 const gone = { stage: 'orphaned', epoch: 1 } as const
 const wroteOff = {
   ...decision('apart', payment()),
@@ -32,12 +55,7 @@ export const matchingCases: Record<string, DecisionCase> = {
     evidence: [payment(gone), payment({ ...gone, index: '5' }), ...withoutIndex],
   },
   'a final payment that is gone, and is not final under another index': {
-    evidence: [
-      payment(),
-      payment(gone),
-      payment({ index: '5', stage: 'seen', epoch: 1 }),
-      ...both({ deposit: { index: '5' } }),
-    ],
+    evidence: [payment(), payment(gone), payment({ index: '5', stage: 'seen', epoch: 1 }), ...withoutIndex],
   },
   'a payment, and others that are gone': {
     evidence: [
@@ -63,6 +81,46 @@ export const matchingCases: Record<string, DecisionCase> = {
   },
   'failures of other transactions': {
     evidence: [...both(), failure({ network: arbitrum }), failure({ tx: txId('other') })],
+  },
+  'a payment by the number that the service gives it': {
+    evidence: [
+      payment(),
+      payment({ index: '1', to: walletAddress }),
+      payment({ index: '1', network: arbitrum }),
+      ...both({ deposit: { index: '1' } }),
+    ],
+  },
+  'a payment on another network than stated': {
+    evidence: [payment(), ...both({ deposit: { network: arbitrum } })],
+  },
+  'a payment of which the API names another transaction': {
+    evidence: [
+      payment({ tx: txId('pay2'), amount: 90_000_000n as Amount }),
+      claim({ deposit: { amount: 90_000_000n as Amount } }),
+      webhook({ deposit: { tx: txId('pay2') } }),
+    ],
+  },
+  'a payment that another deposit places at another address': {
+    evidence: [
+      payment(),
+      ...both(),
+      claim({ serviceId: second.serviceId, deposit: { address: walletAddress } }),
+    ],
+  },
+  'a person matches two payments, one after the other': {
+    evidence: [
+      payment(),
+      payment({ tx: txId('pay2') }),
+      ...unnamed,
+      decision('together', payment()),
+      decision('together', payment({ tx: txId('pay2') }), { receivedAt: at(70) }),
+    ],
+  },
+  'a refund that is the largest of several transfers': {
+    evidence: [payment(), refunded, back(30), back(100), back(80)],
+  },
+  'a refund of which the largest transfer is gone': {
+    evidence: [payment(), refunded, { ...back(100), stage: 'orphaned' }, back(80)],
   },
   'a person matches another transaction': {
     evidence: [payment(), ...unnamed, decision('together', payment({ tx: txId('pay2') }))],

@@ -40,11 +40,9 @@ class Allocation<Taker, Source> {
   }
 
   giveInOrder(taker: Taker, isWhole: boolean): void {
-    const { sourcesOf, wants, holds } = this.#problem
-    for (const source of sourcesOf(taker)) {
+    for (const source of this.#problem.sourcesOf(taker)) {
       const [need, left] = [amountOf(this.#need, taker), amountOf(this.#left, source)]
-      const isUntouched =
-        need === wants(taker) && left === holds(source) && this.#given.get(source)?.size === 0
+      const isUntouched = this.#given.get(source)?.size === 0
       const isGiven = isWhole ? isUntouched && need === left : need > 0n && left > 0n
       if (!isGiven) continue
       this.#move({ taker, source, from: null }, lesser(need, left))

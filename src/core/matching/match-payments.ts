@@ -37,15 +37,12 @@ export function matchPayments(
   legs: readonly ChainLeg[],
   decisions: DecisionLookup,
 ): Payments {
-  if (claimHistories.length === 0 || legs.length === 0) return { byHistory: new Map(), reused: new Map() }
   const { byHistory, takerOf } = matchDecided(claimHistories, legs, decisions)
   const byTx = Map.groupBy(legs.toSorted(liveFirst), ({ tx }) => tx)
-  const fitting = namedFirst(claimHistories.filter((claimHistory) => !byHistory.has(claimHistory))).map(
-    (claimHistory) => {
-      const around = transactionsOf(claimHistory).flatMap((tx) => byTx.get(tx) ?? [])
-      return { claimHistory, fits: fitsOf(claimHistory, around, decisions) }
-    },
-  )
+  const fitting = namedFirst(claimHistories).map((claimHistory) => {
+    const around = transactionsOf(claimHistory).flatMap((tx) => byTx.get(tx) ?? [])
+    return { claimHistory, fits: fitsOf(claimHistory, around, decisions) }
+  })
   for (const wanted of fitsInOrder) {
     for (const { claimHistory, fits } of fitting) {
       const found = fits.find(({ leg, fit }) => wanted.includes(fit) && !takerOf.has(leg))
@@ -93,7 +90,6 @@ function transactionsOf({ api, webhook }: ClaimHistory): TxId[] {
 }
 
 function namedFirst(claimHistories: readonly ClaimHistory[]): readonly ClaimHistory[] {
-  if (claimHistories.length < 2) return claimHistories
   const timed = claimHistories.map((claimHistory) => ({ claimHistory, since: namedAt(claimHistory) }))
   return timed.toSorted((left, right) => left.since - right.since).map(({ claimHistory }) => claimHistory)
 }

@@ -14,7 +14,6 @@ export function matchRefunds(
   decisions: DecisionLookup,
 ): ReadonlyMap<ClaimHistory, readonly ChainLeg[]> {
   const of = new Map<ClaimHistory, readonly ChainLeg[]>()
-  if (legs.length === 0) return of
   const taken = new Set<TransferRef>()
   const inTurn = legs.toSorted(nearestFirst)
   for (const claimHistory of claimHistories) {
@@ -24,8 +23,10 @@ export function matchRefunds(
     )
     const back = new Set(upTo(paidIn(claimHistory, byHistory), named))
     for (const { ref } of back) taken.add(ref)
-    const inOrder = legs.filter((leg) => back.has(leg))
-    if (back.size > 0) of.set(claimHistory, inOrder)
+    of.set(
+      claimHistory,
+      legs.filter((leg) => back.has(leg)),
+    )
   }
   return of
 }

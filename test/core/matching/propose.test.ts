@@ -129,6 +129,31 @@ describe('the amount of a delivery', () => {
   })
 })
 
+test('each rule says what it compares', () => {
+  const said = (one: CandidatePair, changes: Partial<Policy> = {}) =>
+    only(one, changes)?.reasons.map(({ rule, compares }) => `${rule}: ${compares}`)
+  expect(said(pair({}, { tx: txId('x') }))).toEqual([
+    `address: base/${channelAddress}`,
+    `asset: ${usdcOnBase}`,
+    'amount: 100000000',
+    'time: 2026-01-01T00:00:00.000Z, 2025-12-31T23:13:00.000Z to 2026-01-01T00:08:00.000Z',
+    `transaction: the service names ${txId('x')}`,
+  ])
+  expect(said(pair({ role, from: null }))).toEqual([
+    `recipient: arbitrum/${recipient}`,
+    `asset: ${usdcOnArbitrum}`,
+    'amount: 99900000, 99900000 stated',
+    'order: paid 2026-01-01T00:00:00.000Z, delivered 2026-01-01T00:05:00.000Z',
+    'sender: the chain names none',
+    'time: 2026-01-01T00:05:00.000Z, 2025-12-31T23:55:00.000Z to 2026-01-01T01:02:00.000Z',
+    'transaction: the service names none',
+  ])
+  const fee = { kind: 'bps', bps: 10, units: { paid: 1n, delivered: 1n } } as const
+  const byFee = said(pair({ role }, { amount: null }), { fee })
+  expect(byFee).toContain('amount: 99900000 of 100000000 paid, by the fee')
+  expect(byFee).toContain(`sender: ${liquidity}`)
+})
+
 test('the policy of the route decides whether what fits in all is agreed to, and its line is kept', () => {
   const shop = { ...policy, line: 'policy.routes[0]', acceptsUnnamed: true }
   const routes = [
