@@ -174,9 +174,9 @@ function writeOffTarget({ deposit, writeOff }: DepositEvidence): Target | null {
  * and never stated a delivery.
  */
 function isProved(evidence: DepositEvidence, { settledAt, shortfall }: DepositVerdict): boolean {
-  const { approval, api } = evidence
+  const { api } = evidence
   const stated = apiSettlement(evidence)?.amount ?? null
-  if (approval === null || settledAt === null) return false
+  if (settledAt === null) return false
   if (stated === null) return api?.status === 'refunded' && !isCredited(evidence)
   return api?.status === 'settled' || total(deliveredLegs(evidence)) + shortfall >= stated
 }

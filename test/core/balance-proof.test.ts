@@ -7,6 +7,7 @@ import {
   isNarrow,
   narrowSearch,
   nextHeight,
+  spansBetween,
   unexplained,
 } from '../../src/core/balance-proof.ts'
 
@@ -89,6 +90,22 @@ describe('the search for the block', () => {
     )
   })
 
+  it('has spans between balances in their order', () => {
+    const [one, two, end] = [103n, 104n, 110n].map((height) => ({ height, amount: 1n }))
+    if (!one || !two || !end) throw new Error('three balances')
+    const spans = spansBetween({ start, end }, [one, two])
+    expect(spans).toEqual([
+      { start, end: one },
+      { start: one, end: two },
+      { start: two, end },
+    ])
+    expect(spans.map(isNarrow)).toEqual([false, true, false])
+    for (const wrong of [[two, one], [end], [start]])
+      expect(() => spansBetween({ start, end }, wrong)).toThrow(
+        'balances lie between the ends, in their order',
+      )
+  })
+
   it('reads no height twice, and none outside', () => {
     const state = beginSearch({ start, end: { height: 104n, amount: 51n } })
     expect(nextHeight(state)).toBe(102n)
@@ -96,7 +113,7 @@ describe('the search for the block', () => {
     expect(() =>
       narrowSearch(
         narrowSearch(state, { height: 102n, amount: null }, 0n),
-        { height: 101n, amount: 50n },
+        { height: 102n, amount: 50n },
         0n,
       ),
     ).toThrow()

@@ -133,10 +133,13 @@ test('the losses of cases are added by asset, and an unknown one makes its sum u
     { ...usdc(1n), symbol: 'USDT' },
     usdc(5n),
     { ...usdc(1n), symbol: 'USDT', amount: null },
+    { ...usdc(1n), symbol: 'DAI', amount: null },
+    { ...usdc(1n), symbol: 'DAI' },
   ]
   expect(lossesOf([...losses, null, null].map((loss) => ({ loss })))).toEqual([
     usdc(11n),
     { ...usdc(1n), symbol: 'USDT', amount: null },
+    { ...usdc(1n), symbol: 'DAI', amount: null },
     null,
   ])
 })
@@ -148,6 +151,11 @@ describe('a cause calls for people', () => {
     [
       'if its cases together lose more than the limit',
       [{ loss: usdc(6n) }, { loss: usdc(5n) }],
+      { minutes: 5, expected: true },
+    ],
+    [
+      'if cases that were opened one after the other lose more than the limit',
+      [{ loss: usdc(6n) }, { loss: usdc(6n), openedAt: at(3) }],
       { minutes: 5, expected: true },
     ],
     ['not up to the limit', [{ loss: usdc(6n) }, { loss: usdc(4n) }], { minutes: 5, expected: false }],

@@ -8,10 +8,12 @@ import { foldChainTransfers, foldClaims } from '../../src/core/matching/fold.ts'
 import { mismatchKinds, type Severity } from '../../src/core/mismatch.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { anyEvidence, runs } from '../support/any-evidence.ts'
+import { decision } from '../support/decision.ts'
 import {
   arbitrum,
   at,
   base,
+  channelAddress,
   claim,
   delivery,
   payment,
@@ -19,11 +21,18 @@ import {
   walletAddress,
   webhook,
 } from '../support/evidence.ts'
+import { fruitless } from '../support/searched.ts'
 
 test('what is observed of one deposit shares a key with its claim', () => {
   const keys = linkKeys(claim())
   expect(keys).toEqual(expect.arrayContaining([...linkKeys(payment()), ...linkKeys(delivery())]))
-  expect(keys).toHaveLength(3)
+  expect(keys).toEqual(['service/dep_1', `in/${txId('pay')}/${channelAddress}`, `out/${txId('forward')}`])
+  const ruled = decision('together', payment())
+  expect(linkKeys(ruled)).toEqual([...linkKeys(payment()), 'service/dep_1'])
+  expect(linkKeys({ ...ruled, verdict: { kind: 'write_off_withdrawn' } })).toEqual(linkKeys(payment()))
+  expect(linkKeys(fruitless({ role: 'deposit', ...claim().deposit, from: at(3) }, {}))).toEqual([
+    'service/dep_1',
+  ])
 })
 
 test('a claim that names no transaction is found by its id alone', () => {

@@ -75,7 +75,8 @@ test.each([
 
 test('a count of a chain library is checked for its bounds', () => {
   expect(toAmount(max)).toBe(max)
-  expect(() => toAmount(-1n)).toThrow('amount_malformed')
+  expect(() => toAmount(-1n)).toThrow('amount_malformed: text "-1", decimals 0')
+  expect([formatAmount(0n, 6), formatAmount(-5n, 0), formatAmount(5n, 0)]).toEqual(['0.000000', '-5', '5'])
   expect(() => toAmount(max + 1n)).toThrow('amount_malformed')
 })
 

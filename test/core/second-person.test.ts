@@ -17,12 +17,15 @@ test.each<Case>([
   ['of an asset whose decimals are not known', { decimals: null }, { all: '999' }],
   ['of an amount that is not known', { amount: null }, { all: '999' }],
 ])('a decision %s takes two people', (_what, changes, limits) => {
-  expect(decide(changes, limits, null)).toThrow('needs a second person')
+  expect(decide(changes, limits, null)).toThrow(
+    /^usage_bad: .*needs a second person.*--approved-by; the limit is the setting cases/,
+  )
   expect(decide(changes, limits, 'max')).not.toThrow()
 })
 
 test.each<Case>([
   ['at the limit for all', {}, { all: '100' }],
+  ['at a limit with a fraction', { amount: 100_500_000n }, { all: '100.5' }],
   ['at the limit of its asset, whatever that for all is', {}, { all: '1', 'base/USDC': '100' }],
   ['at a limit with more digits than the asset', {}, { all: '100.0000009' }],
 ])('a decision %s takes one', (_what, changes, limits) => {
@@ -31,6 +34,8 @@ test.each<Case>([
 
 test('the second person is somebody else, also where none is needed', () => {
   for (const name of ['erin', 'Erin', 'ERIN']) {
-    expect(decide({}, { all: '100' }, name)).toThrow('cannot approve')
+    expect(decide({}, { all: '100' }, name)).toThrow(
+      /^usage_bad: .*cannot approve.*name another person with --approved-by/,
+    )
   }
 })

@@ -41,6 +41,11 @@ export const bookedCases: Record<string, DecisionCase> = {
       knownAs(4n, { transfer: transferRef(payment()) }),
     ],
   },
+  'journals of a deposit that is another by now': {
+    evidence: all,
+    deposits: [knownAs(7n, { serviceId: 'dep_1' as ServiceId })],
+    journals: bookedFor(all).map((journal, place) => ({ ...journal, depositId: place === 0 ? 7n : 9n })),
+  },
   'nothing new': { evidence: all, journals: bookedFor(all) },
   'the block of the payment is gone': {
     evidence: [...all, payment({ stage: 'orphaned', epoch: 1 })],

@@ -103,7 +103,14 @@ export const decisionCases: Record<string, DecisionCase> = {
   },
   'a delivery that failed': { evidence: [payment(), failedDelivery(), ...both()] },
   'a delivery of which nobody knows the deposit': { evidence: [delivery()] },
-  'a delivery of which nobody knows the deposit yet': { evidence: [delivery()], minute: 23 },
+  'a delivery of which nobody knows the deposit yet': {
+    evidence: [delivery({ stage: 'seen', receivedAt: at(1) }), delivery()],
+    minute: 23,
+  },
+  'a delivery of which nobody knows the deposit now': { evidence: [delivery()], minute: 24 },
+  'a delivery of which nobody knows the deposit, and which is not final': {
+    evidence: [delivery({ stage: 'seen' })],
+  },
   'a transfer to the recipient by somebody else': { evidence: [delivery({ from: elsewhere })] },
   'a payment that failed on the chain': { evidence: [failure(), ...both()] },
   'a payment that failed on another network': {

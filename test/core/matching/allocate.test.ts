@@ -71,14 +71,9 @@ test('who wants all that a source holds gets that one, whoever comes first', () 
 })
 
 test('a source that holds nothing is only for who wants nothing', () => {
-  const parts = (wants: readonly bigint[], holds: readonly bigint[]) =>
-    shared(
-      wants.map((want) => ({ want, from: [...holds.keys()] })),
-      holds,
-    )
-  expect(parts([2n], [0n, 3n])?.get(0)).toEqual(new Map([[1, 2n]]))
-  expect(parts([3n], [3n, 0n])?.get(0)).toEqual(new Map([[0, 3n]]))
-  expect(parts([0n], [0n])?.get(0)).toEqual(new Map([[0, 0n]]))
+  expect(shared([{ want: 2n, from: [0, 1] }], [0n, 3n])?.get(0)).toEqual(new Map([[1, 2n]]))
+  expect(shared([{ want: 3n, from: [0, 1] }], [3n, 0n])?.get(0)).toEqual(new Map([[0, 3n]]))
+  expect(shared([{ want: 0n, from: [0] }], [0n])?.get(0)).toEqual(new Map([[0, 0n]]))
 })
 
 test('what is short is passed on along all takers, however many are short', () => {

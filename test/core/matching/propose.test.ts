@@ -42,6 +42,9 @@ const only = (one: CandidatePair, changes: Partial<Policy> = {}) => {
 const missed = (one: CandidatePair, changes: Partial<Policy> = {}) =>
   only(one, changes)?.reasons.flatMap(({ rule, fulfilled }) => (fulfilled ? [] : [rule])) ?? null
 
+const said = (one: CandidatePair, changes: Partial<Policy> = {}) =>
+  only(one, changes)?.reasons.map(({ rule, compares }) => `${rule}: ${compares}`)
+
 test('the weights of each list add up to a hundred', () => {
   for (const list of [paymentRules, deliveryRules])
     expect(list.reduce((sum, { weight }) => sum + weight, 0)).toBe(100)
@@ -130,8 +133,6 @@ describe('the amount of a delivery', () => {
 })
 
 test('each rule says what it compares', () => {
-  const said = (one: CandidatePair, changes: Partial<Policy> = {}) =>
-    only(one, changes)?.reasons.map(({ rule, compares }) => `${rule}: ${compares}`)
   expect(said(pair({}, { tx: txId('x') }))).toEqual([
     `address: base/${channelAddress}`,
     `asset: ${usdcOnBase}`,

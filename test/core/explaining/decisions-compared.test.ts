@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest'
+import { type DecidedDeposit, type DepositIdentity, decide } from '../../../src/core/decide.ts'
+import {
+  type Observation,
+  type ServiceId,
+  type TransferRef,
+  transferRef,
+} from '../../../src/core/evidence.ts'
+import { compareDecisions } from '../../../src/core/explaining/compare-decisions.ts'
+import { type DatedEvidence, decideAsOf, isSameDeposit } from '../../../src/core/explaining/decide-as-of.ts'
+import type { Policy } from '../../../src/core/policy.ts'
+import { groupOf } from '../../support/any-evidence.ts'
+import { rules } from '../../support/decision-cases.ts'
+import { at, channelApproval, claim, delivery, noTimes, payment, txId } from '../../support/evidence.ts'
+
+const decided = (observations: readonly Observation[], by: Partial<Policy> = {}) =>
+  decide(groupOf(observations), { ...rules, policy: { ...rules.policy, ...by } }, at(600))
+
+const second = claim({
+  serviceId: 'dep_2' as ServiceId,
+  deposit: { tx: txId('pay2') },
+  settlement: { tx: null },
+})
+const sent = delivery({ tx: txId('forward2') })
+
+test('two decisions differ in states, kinds of mismatches and journals, of deposits and of deliveries', () => {
+  const all = [payment(), second, sent, payment({ tx: txId('other') })]
+  const later = decided(all)
+  expect(compareDecisions(later, later)).toEqual([])
+  const earlier = decided(all, { reportWithinMs: 24 * 3_600_000, webhookWithinMs: 24 * 3_600_000 })
+  const changes = compareDecisions(earlier, later)
+  const nothing = { state: null, mismatches: [], journals: [] }
+  const change = { id: null, serviceId: null, transfer: null, before: nothing, after: nothing }
+  const { ref } =
+    later.deposits.find(({ evidence }) => evidence.deposit?.tx === txId('pay'))?.evidence.deposit ?? {}
+  const unreported = changes.find(({ transfer }) => transfer === ref)
+  const confirmed = { state: 'confirmed', mismatches: [], journals: [] }
+  const [journal] = decided([payment()]).deposits[0]?.journals ?? []
+  expect(unreported).toEqual({
+    ...change,
+    transfer: ref,
+    before: confirmed,
+    after: { ...confirmed, mismatches: ['unreported'], journals: [journal] },
+  })
+  const rest = changes.filter((one) => one !== unreported)
+  expect(
+    rest.map(({ transfer, serviceId, after }) => [transfer, serviceId, after.state, after.mismatches]),
+  ).toEqual([
+    [null, 'dep_2', 'observed', ['webhook_missing']],
+    [transferRef(payment({ tx: txId('other') })), null, 'confirmed', ['unreported']],
+    [transferRef(sent), null, null, ['settlement_unreported']],
+  ])
+  expect(rest.at(-1)?.before).toEqual(nothing)
+  expect(compareDecisions(later, decided([]))).toHaveLength(4)
+  expect(compareDecisions(later, decided([])).map(({ after }) => after)).toEqual(Array(4).fill(nothing))
+})
+
+const identity = (id: bigint, changes: Partial<DepositIdentity>): DepositIdentity => ({
+  id,
+  serviceId: null,
+  transfer: null,
+  milestones: noTimes,
+  ...changes,
+})
+const booked = decided([payment(), claim()]).deposits.flatMap(({ journals }) => journals)
+const elsewhere = `${transferRef(payment()).slice(0, -1)}9` as TransferRef
+const dated: DatedEvidence = {
+  observations: [payment(), claim(), delivery()].map((observation, place) => ({
+    inboxId: BigInt(place),
+    observation,
+    knownAt: observation.receivedAt,
+  })),
+  approvals: [{ approval: channelApproval, knownAt: at(3) }],
+  deposits: [
+    { deposit: identity(5n, { transfer: elsewhere }), knownAt: at(1) },
+    { deposit: identity(7n, { transfer: transferRef(payment()) }), knownAt: at(3) },
+    { deposit: identity(8n, { serviceId: 'dep_1' as ServiceId }), knownAt: at(6) },
+  ],
+  journals: [
+    ...booked.map((journal) => ({ journal: { ...journal, transfer: elsewhere }, knownAt: at(1) })),
+    ...booked.map((journal) => ({ journal, knownAt: at(30) })),
+  ],
+}
+
+test.each([
+  [1, []],
+  [2, ['null of null without an owner: confirmed, ']],
+  [3, ['7 of null by shop: confirmed, ']],
+  [4, ['7 of null by shop: confirmed, ']],
+  [5, ['7 of dep_1 by shop: reconciled, deposit settlement']],
+  [6, ['7 8 of dep_1 by shop: reconciled, deposit settlement']],
+  [30, ['7 8 of dep_1 by shop: reconciled, settlement']],
+])('what was known at minute %d is decided with nothing that came later', (minute, wanted) => {
+  const found = decideAsOf(dated, rules, at(minute)).map(({ id, absorbed, evidence, verdict, journals }) => {
+    const owner = evidence.approval === null ? 'without an owner' : `by ${evidence.approval.owner.id}`
+    const ids = [id, ...absorbed].map(String).join(' ')
+    return `${ids} of ${evidence.serviceId} ${owner}: ${verdict.state}, ${journals.map(({ kind }) => kind).join(' ')}`
+  })
+  expect(found).toEqual(wanted)
+})
+
+test('a deposit becomes the one with its service id, or the one with its payment while it has none', () => {
+  const only = (...observations: Observation[]) => decided(observations).deposits[0] as DecidedDeposit
+  const now = only(payment(), claim())
+  const [paid, claimed] = [only(payment()), only(claim())]
+  expect([paid, claimed, now].map((earlier) => isSameDeposit(earlier, now))).toEqual([true, true, true])
+  const others = [only(payment({ tx: txId('pay2') })), only(second)]
+  expect(others.map((earlier) => isSameDeposit(earlier, now))).toEqual([false, false])
+  expect([now, claimed].map((earlier) => isSameDeposit(earlier, paid))).toEqual([false, false])
+  expect(isSameDeposit(paid, claimed)).toBe(false)
+})
