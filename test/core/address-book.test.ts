@@ -64,7 +64,7 @@ test.each<[string, Partial<StatedOwner>, Partial<OwnerEntry>, string[]]>([
     {},
     [`recipient: arbitrum ${recipient}, moon ${other}`],
   ],
-])('an owner is compared with the address book: %s', (_what, claim, approved, wanted) => {
+])('an owner is compared with the address book: %s', (_what, ...[claim, approved, wanted]) => {
   const found = contradictionsOf({ ...entry, ...approved }, stated(claim), networks)
   expect(found.map(({ what, approved: own, stated: said }) => `${what}: ${own}, ${said}`)).toEqual(wanted)
 })
@@ -81,7 +81,11 @@ test.each<[string, Partial<OwnerEntry>, HeldAddress[], (string | null)[][]]>([
   [
     'of another owner',
     {},
-    [holds(walletAddress, wallet), holds(channelAddress, wallet, arbitrum), holds(channelAddress, wallet)],
+    [
+      holds(walletAddress, { ...owner, id: 'x' }),
+      holds(channelAddress, { ...owner, id: 'y' }, arbitrum),
+      holds(channelAddress, wallet),
+    ],
     [['base', `${channelAddress} on base belongs to stable wallet savings`]],
   ],
   [
@@ -95,11 +99,11 @@ test.each<[string, Partial<OwnerEntry>, HeldAddress[], (string | null)[][]]>([
     {
       deposits: [
         { network: arbitrum, address: walletAddress },
-        { network: base, address: walletAddress },
+        { network: base, address: lower },
       ],
     },
     [],
-    [['base', `channel shop has ${walletAddress} on base, not ${channelAddress}`]],
+    [['base', `channel shop has ${lower} on base, not ${channelAddress}`]],
   ],
   [
     'without a rule',
@@ -118,7 +122,7 @@ test.each<[string, Partial<OwnerEntry>, HeldAddress[], (string | null)[][]]>([
       ],
     ],
   ],
-])('an entry conflicts with what is stored: %s', (_what, changes, holders, wanted) => {
+])('an entry conflicts with what is stored: %s', (_what, ...[changes, holders, wanted]) => {
   const found = conflictsOf(entry, { ...entry, ...changes }, holders)
   expect(found.map(({ network, problem }) => [network, problem])).toEqual(wanted)
   for (const one of found) expect(one.owner).toEqual(owner)

@@ -33,7 +33,7 @@ test.each<[string, (family: Family, text: string) => string, Family, string, str
   ['transaction', parseTxId, 'evm', 'pending', /^transaction_malformed: family "evm", text "pending"$/],
   ['transaction', parseTxId, 'solana', 'B'.repeat(64), 'B'.repeat(64)],
   ['transaction', parseTxId, 'solana', 'O'.repeat(500), /^transaction_malformed: .* text "O{100}"$/],
-])('an %s is read: %#', (_what, parse, family, text, wanted) => {
+])('an %s is read: %#', (_what, ...[parse, family, text, wanted]) => {
   if (typeof wanted === 'string') expect(parse(family, text)).toBe(wanted)
   else expect(() => parse(family, text)).toThrow(wanted)
 })
