@@ -94,7 +94,9 @@ function readRow({ source, body, receivedAt, inbox }: BundleEvidenceRow, readCla
 /** If the profile cannot be parsed, the reader reports that for each body. */
 function readerOf({ profile: { text }, networks, credit }: BundleParts): ClaimReader {
   const { profile, faults } = parseProfile(text)
-  if (profile === null) return () => ({ kind: 'schema_drift', path: 'profile', problem: faults.join('; ') })
+  const problem = faults.join('; ')
+  if (profile === null)
+    return () => ({ kind: 'schema_drift', path: 'profile', problem, value: null, fix: 'correct the profile' })
   return createClaimReader(profile, {
     networks: networks.map((network) => networkOf(network, [])),
     creditAsset: credit as Asset,

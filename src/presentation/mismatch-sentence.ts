@@ -165,8 +165,13 @@ function statuses({ word, has }: SentenceHelpers): string {
     : `The webhook reports ${word('webhook')}, the API reports ${word('api')}`
 }
 
-function unreadable({ word }: SentenceHelpers): string {
-  return `${word('source')}: ${word('path')}: ${word('problem')}`
+function unreadable({ detail, word }: SentenceHelpers): string {
+  const path = detail.path === '' ? 'the payload' : word('path')
+  const samples = detail.source === 'api' ? '--records' : '--webhooks'
+  return [
+    `${word('source')}: ${path}: ${word('problem')}`,
+    `Next: correct the profile, check it with "bin/depositd profile test PROFILE ${samples} SAMPLE", restart the daemon, and run "bin/depositd replay"`,
+  ].join('. ')
 }
 
 const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string>> = {

@@ -177,7 +177,8 @@ type PolledRecord = RecordHead & { text: string }
 
 type DepositsProfile = { list: ListProfile; record: Pick<Profile['record'], 'id' | 'createdAt'> }
 
-function compileRecordHead({ list, record }: DepositsProfile): (value: unknown) => PolledRecord {
+/** What the daemon reads of a listed record to page through the list. */
+export function compileRecordHead({ list, record }: DepositsProfile): (value: unknown) => PolledRecord {
   const findId = compileField(record.id, '')
   const readTime = compileTime(list.time ?? record.createdAt, '')
   return (value) => {

@@ -1,23 +1,28 @@
 import type { Claim } from '../core/evidence.ts'
 import type { UnreadableKind } from '../core/mismatch.ts'
 import { parseLossless } from './lossless-json.ts'
-import { compileRecord, type RecordClaim } from './profile/compile-record.ts'
+import { compileRecord, type IgnoredBy, ignoredBy, type RecordClaim } from './profile/compile-record.ts'
 import { compileTime, compileWordField } from './profile/compile-value.ts'
 import {
   compileField,
   compilePath,
+  compileRequired,
   DigitsLost,
   type RecordContext,
+  shownValue,
   Unreadable,
 } from './profile/find-field.ts'
 import type { Vocabulary } from './profile/known-assets.ts'
 import type { Profile } from './profile/profile-schema.ts'
 
-/** `ignored` by the profile, or the path that could not be read, and why. */
+/**
+ * `ignored` by the profile, or the path that could not be read, and why: `value` is what was found there, and
+ * `fix` what to change.
+ */
 export type ClaimReading =
   | { kind: 'claim'; claim: Claim }
-  | { kind: 'ignored' }
-  | { kind: UnreadableKind; path: string; problem: string }
+  | { kind: 'ignored'; by: IgnoredBy }
+  | { kind: UnreadableKind; path: string; problem: string; value: string | null; fix: string }
 
 export type ClaimPayload = { source: 'webhook' | 'api'; body: Buffer; receivedAt: Date }
 
@@ -34,7 +39,7 @@ export function createClaimReader(profile: Profile, vocabulary: Vocabulary): Cla
   return ({ source, body, receivedAt }) =>
     catchUnreadable(() => {
       const reported = readers[source](textOf(body))
-      if (reported === null) return { kind: 'ignored' }
+      if ('ignoredBy' in reported) return { kind: 'ignored', by: reported.ignoredBy }
       const dated =
         reported.occurredAt === null
           ? ({ occurredAt: receivedAt, isUndated: true } as const)
@@ -43,7 +48,7 @@ export function createClaimReader(profile: Profile, vocabulary: Vocabulary): Cla
     })
 }
 
-type PayloadParser = (payload: unknown) => TimedRecordClaim | null
+type PayloadParser = (payload: unknown) => TimedRecordClaim | { ignoredBy: IgnoredBy }
 
 function compileListed(profile: Profile, vocabulary: Vocabulary): PayloadParser {
   const readRecord = compileRecord(profile.record, { profile, vocabulary, prefix: '' })
@@ -51,13 +56,13 @@ function compileListed(profile: Profile, vocabulary: Vocabulary): PayloadParser 
   return (payload) => {
     const place = { payload, record: payload }
     const record = readRecord(place)
-    return record && { ...record, occurredAt: readTime(place) }
+    return 'ignoredBy' in record ? record : { ...record, occurredAt: readTime(place) }
   }
 }
 
 function compileWebhook(profile: Profile, vocabulary: Vocabulary): PayloadParser {
   const { record: path, occurredAt } = profile.webhook
-  const isOfDeposit = compileKind(profile.webhook)
+  const findIgnored = compileKind(profile.webhook)
   const prefix = path ?? ''
   const find = path === undefined ? null : compilePath(path)
   const readRecord = compileRecord(profile.record, { profile, vocabulary, prefix })
@@ -65,23 +70,31 @@ function compileWebhook(profile: Profile, vocabulary: Vocabulary): PayloadParser
   const readRecordTime = compileTime(profile.record.occurredAt, prefix)
   return (payload) => {
     const event = { payload, record: payload }
-    if (!isOfDeposit(event)) return null
+    const ignored = findIgnored(event)
+    if (ignored !== null) return { ignoredBy: ignored }
     const place = find === null ? event : { payload, record: find(payload, payload) }
     const record = readRecord(place)
-    return record && { ...record, occurredAt: readTime(event) ?? readRecordTime(place) }
+    if ('ignoredBy' in record) return record
+    return { ...record, occurredAt: readTime(event) ?? readRecordTime(place) }
   }
 }
 
-function compileKind({ kind, unlisted }: Profile['webhook']): (event: RecordContext) => boolean {
-  if (kind === undefined) return () => true
+/** The reader returns null for a deposit. */
+function compileKind({ kind, unlisted }: Profile['webhook']): (event: RecordContext) => IgnoredBy | null {
+  if (kind === undefined) return () => null
+  const find = compileRequired(kind, '')
   const read = compileWordField(kind, {
     prefix: '',
-    unknown({ text, path }) {
+    unknown(found) {
       if (unlisted === 'ignored') return 'ignored'
-      throw new Unreadable(path, `unknown event ${text}`, 'unknown_event')
+      throw new Unreadable(found.path, `unknown event ${shownValue(found)}`, {
+        value: found.text,
+        fix: 'add it to webhook.kind.words, as deposit or ignored',
+        kind: 'unknown_event',
+      })
     },
   })
-  return (event) => read(event) === 'deposit'
+  return (event) => (read(event) === 'deposit' ? null : ignoredBy('webhook.kind', find(event)))
 }
 
 /** Parses with plain numbers until a value needs digits that they lose; from then on always without loss. */
@@ -98,11 +111,13 @@ function readLosslessly<Value>(read: (payload: unknown) => Value): (text: string
   }
 }
 
+const unchanged = 'save the payload as it was sent'
+
 function parse(text: string, how: (text: string) => unknown): unknown {
   try {
     return how(text)
   } catch {
-    throw new Unreadable('', 'is no JSON')
+    throw new Unreadable('', 'is no JSON', { fix: unchanged })
   }
 }
 
@@ -112,7 +127,7 @@ function textOf(body: Buffer): string {
   try {
     return utf8.decode(body)
   } catch {
-    throw new Unreadable('', 'is no UTF-8')
+    throw new Unreadable('', 'is no UTF-8', { fix: unchanged })
   }
 }
 
@@ -121,7 +136,8 @@ function catchUnreadable(read: () => ClaimReading): ClaimReading {
     return read()
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error
-    return { kind: error.kind, path: error.path, problem: error.message }
+    const { kind, path, message, value, fix } = error
+    return { kind, path, problem: message, value, fix }
   }
 }
 

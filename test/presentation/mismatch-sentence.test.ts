@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { unreadableKinds } from '../../src/core/mismatch.ts'
 import type { Amount } from '../../src/core/money.ts'
 import {
   amountsInUnits,
@@ -92,3 +93,17 @@ test('an amount of an unknown asset is told in smallest units alone', () => {
     { amount: '0.000007', amount_base: '7', asset_symbol: 'USDC', asset: usdcOnBase },
   ])
 })
+
+test.each([
+  ['webhook', 'data.status', 'data.status', '--webhooks'],
+  ['api', '', 'the payload', '--records'],
+] as const)(
+  'an unreadable payload from %s at "%s" leads to the commands that fix it',
+  (...[source, path, shown, option]) => {
+    const problem = 'unknown status gone'
+    for (const kind of unreadableKinds)
+      expect(mismatchSentence({ kind, detail: { source, path, problem } })).toBe(
+        `${source}: ${shown}: unknown status gone. Next: correct the profile, check it with "bin/depositd profile test PROFILE ${option} SAMPLE", restart the daemon, and run "bin/depositd replay"`,
+      )
+  },
+)

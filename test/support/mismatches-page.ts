@@ -26,7 +26,8 @@ export const responsibleParties: Record<ResponsibleParty, string> = {
 
 export const endings: Record<ResolutionMethod, string> = {
   evidence: 'automatically, once the evidence is corrected',
-  replay: 'with [`bin/depositd replay`](mapping.md#replay), once the payload can be read',
+  replay:
+    'with [`bin/depositd replay`](mapping.md#replay), once the profile can read the payload, which [`bin/depositd profile test`](mapping.md#try-a-profile) shows',
   person: 'only when an operator resolves it',
 }
 

@@ -6,7 +6,6 @@ import {
   parseTxId,
   type TxId,
 } from '../../core/asset.ts'
-import { messageOf } from '../../core/errors.ts'
 import {
   type Claim,
   type ClaimStatus,
@@ -23,6 +22,9 @@ import {
   type FieldReading,
   type RecordContext,
   refuse,
+  refuseValue,
+  shownPath,
+  shownValue,
   Unreadable,
   wordOf,
 } from './find-field.ts'
@@ -42,13 +44,16 @@ export type RecordClaim = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurr
 
 type RecordProfile = Profile['record']
 
-/** The reader returns null for a record that the profile ignores. */
+/** `key` of the profile ignores the payload, by the value at `path`; null if there is none. */
+export type IgnoredBy = { key: string; path: string; value: string | null }
+
 export function compileRecord(
   record: RecordProfile,
   context: LegContext,
-): (place: RecordContext) => RecordClaim | null {
+): (place: RecordContext) => RecordClaim | { ignoredBy: IgnoredBy } {
   const { prefix } = context
-  const isWanted = compileConditions(record.only)
+  const findUnwanted = compileConditions(record.only, prefix)
+  const findStatus = compileRequired(record.status, prefix)
   const findId = compileRequired(record.id, prefix)
   const readOwner = compileOwner(record.owner, prefix)
   const readStatus = compileWordField(record.status, { prefix, unknown: unknownStatus })
@@ -56,9 +61,10 @@ export function compileRecord(
   const readSettlement = compileSettlement(record.settlement, context)
   const readRefund = compileRefund(record.refund, context)
   return (place) => {
-    if (!isWanted(place)) return null
+    const unwanted = findUnwanted(place)
+    if (unwanted !== null) return { ignoredBy: unwanted }
     const status: ClaimStatus | 'ignored' = readStatus(place)
-    if (status === 'ignored') return null
+    if (status === 'ignored') return { ignoredBy: ignoredBy('record.status.words', findStatus(place)) }
     const deposit = readDeposit(place)
     return {
       serviceId: findId(place).text as ServiceId,
@@ -71,13 +77,30 @@ export function compileRecord(
   }
 }
 
-function compileConditions(only: RecordProfile['only']): (place: RecordContext) => boolean {
+export function ignoredBy(key: string, { path, text }: Omit<FieldReading, 'isOurs'>): IgnoredBy {
+  return { key, path, value: shownValue({ path, text }) }
+}
+
+/** The reader returns the first condition that is not met. */
+function compileConditions(
+  only: RecordProfile['only'],
+  prefix: string,
+): (place: RecordContext) => IgnoredBy | null {
   const conditions = Object.entries(only).map(([path, words]) => ({
+    path: shownPath(path, prefix),
     look: compilePath(path),
     words: new Set(words),
   }))
-  return ({ record, payload }) =>
-    conditions.every(({ look, words }) => words.has(wordOf(look(record, payload)) ?? ''))
+  return ({ record, payload }) => {
+    for (const { path, look, words } of conditions) {
+      const text = wordOf(look(record, payload))
+      if (!words.has(text ?? ''))
+        return text === null
+          ? { key: 'record.only', path, value: null }
+          : ignoredBy('record.only', { path, text })
+    }
+    return null
+  }
 }
 
 function compileOwner(owner: RecordProfile['owner'], prefix: string): (place: RecordContext) => Owner | null {
@@ -87,15 +110,26 @@ function compileOwner(owner: RecordProfile['owner'], prefix: string): (place: Re
   return (place) => ({ kind: readKind(place), id: findId(place).text })
 }
 
-function unknownOwner({ text, path }: FieldReading): never {
-  return refuse(path, `unknown kind of owner ${text}`)
+function unknownOwner(found: FieldReading): never {
+  return unknownWord(found, 'unknown kind of owner', 'add it to record.owner.kind.words')
 }
 
-function unknownStatus({ text, path }: FieldReading): never {
-  throw new Unreadable(path, `unknown status ${text}`, 'unknown_status')
+function unknownWord(found: FieldReading, problem: string, fix: string): never {
+  return refuse(found.path, `${problem} ${shownValue(found)}`, { value: found.text, fix })
+}
+
+function unknownStatus(found: FieldReading): never {
+  throw new Unreadable(found.path, `unknown status ${shownValue(found)}`, {
+    value: found.text,
+    fix: 'add it to record.status.words',
+    kind: 'unknown_status',
+  })
 }
 
 const isNoPlaceToPay = `${stableWalletNetwork} is where wallets are credited, and no network of payments`
+
+const networkFix = 'add it to networks of the profile, or to the networks of the settings'
+const assetFix = 'add it to assets of the profile, or to the assets of the network in the settings'
 
 function compileDeposit(deposit: RecordProfile['deposit'], context: LegContext) {
   const { prefix } = context
@@ -103,10 +137,12 @@ function compileDeposit(deposit: RecordProfile['deposit'], context: LegContext) 
   const readAmount = compileAmount(deposit.amount, prefix)
   const findIndex = deposit.index ? compileField(deposit.index, prefix) : () => null
   const networkPath = (deposit.network ?? deposit.asset).paths[0] ?? prefix
-  const missing = (path: string | undefined) => refuse(path ?? prefix, 'is missing')
+  const missing = (path = '') =>
+    refuse(shownPath(path, prefix), 'is missing', { fix: 'correct the path, and set presence: required' })
   return (place: RecordContext): Claim['deposit'] => {
     const { asset, ...leg } = readLeg(place) ?? missing(deposit.address.paths[0])
-    if (leg.network === stableWalletNetwork) refuse(networkPath, isNoPlaceToPay)
+    if (leg.network === stableWalletNetwork)
+      refuse(networkPath, isNoPlaceToPay, { fix: 'give the path of the network of the payment' })
     return {
       ...leg,
       asset: asset.key,
@@ -168,12 +204,16 @@ function compileLeg(fields: LegFields, context: LegContext): (place: RecordConte
   return (place) => {
     const address = findAddress(place)
     if (address === null) return null
-    const { name, path } = readNetwork(place)
+    const { name, found } = readNetwork(place)
     if (name === stableWalletNetwork) return creditTo(address, context.vocabulary)
-    const network = known.get(name) ?? refuse(path, `unknown network ${name}`)
+    const network = known.get(name) ?? unknownWord({ ...found, text: name }, 'unknown network', networkFix)
     return {
       network: network.name,
-      address: spell(address, (text) => parseAddress(network.family, text)),
+      address: spell(
+        address,
+        (text) => parseAddress(network.family, text),
+        `is no address of ${network.name}`,
+      ),
       asset: readAsset(place, network),
       tx: readTx(place, network),
     }
@@ -183,9 +223,9 @@ function compileLeg(fields: LegFields, context: LegContext): (place: RecordConte
 /** In the form of the network; null if the id is absent and may be. */
 function compileTransaction(field: TextField | undefined, prefix: string) {
   const find = field ? compileField(field, prefix) : () => null
-  return (place: RecordContext, { family }: Pick<NetworkAssets, 'family'>): TxId | null => {
+  return (place: RecordContext, { family, name }: Pick<NetworkAssets, 'family' | 'name'>): TxId | null => {
     const found = find(place)
-    return found && spell(found, (text) => parseTxId(family, text))
+    return found && spell(found, (text) => parseTxId(family, text), `is no transaction of ${name}`)
   }
 }
 
@@ -197,15 +237,16 @@ function creditTo({ text }: FieldReading, { creditAsset }: Vocabulary): LegLocat
 function compileNetwork(
   { network: field, asset }: LegFields,
   { profile, prefix }: LegContext,
-): (place: RecordContext) => { name: string; path: string } {
+): (place: RecordContext) => { name: string; found: FieldReading } {
   const find = compileRequired(field ?? asset, prefix)
   const words = new Map(Object.entries(profile.networks))
   const assets = new Map(Object.entries(profile.assets))
   return (place) => {
-    const { text, path, isOurs } = find(place)
-    if (field !== undefined) return { name: isOurs ? text : (words.get(text) ?? text), path }
+    const found = find(place)
+    const { text, isOurs } = found
+    if (field !== undefined) return { name: isOurs ? text : (words.get(text) ?? text), found }
     const { network } = parseAssetName(isOurs ? text : (assets.get(text) ?? ''))
-    return { name: network ?? refuse(path, `unknown asset ${text}`), path }
+    return { name: network ?? unknownWord(found, 'unknown asset', assetFix), found }
   }
 }
 
@@ -219,21 +260,29 @@ function compileAsset(
   return (place, network) => {
     const found = find(place)
     const listed = found.isOurs ? found.text : words.get(found.text)
-    const result = spell(found, (text): AssetLookup => {
-      if (listed === undefined) return lookUp(network, text)
-      const wanted = parseAssetName(listed)
-      return wanted.network !== null && wanted.network !== network.name
-        ? { problem: `${text} is ${listed}, and the network is ${network.name}` }
-        : assetByName(network, wanted.name)
-    })
-    return 'asset' in result ? result.asset : refuse(found.path, result.problem)
+    const result = spell(
+      found,
+      (text): AssetLookup => {
+        if (listed === undefined) return lookUp(network, text)
+        const wanted = parseAssetName(listed)
+        return wanted.network !== null && wanted.network !== network.name
+          ? { problem: `${shownValue(found)} is ${listed}, and the network is ${network.name}` }
+          : assetByName(network, wanted.name)
+      },
+      `is no contract on ${network.name}`,
+    )
+    return 'asset' in result
+      ? result.asset
+      : refuse(found.path, result.problem, { value: found.text, fix: assetFix })
   }
 }
 
-function spell<Value>({ text, path }: FieldReading, read: (text: string) => Value): Value {
+const formFix = 'correct the path, or the network of the record'
+
+function spell<Value>(found: FieldReading, read: (text: string) => Value, problem: string): Value {
   try {
-    return read(text)
-  } catch (error) {
-    return refuse(path, messageOf(error))
+    return read(found.text)
+  } catch {
+    return refuseValue(found, problem, formFix)
   }
 }

@@ -1,8 +1,13 @@
 import { z } from 'zod'
-import { messageOf } from '../../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
 import type { AmountField, TimeField, WordField } from './field-schema.ts'
-import { compileField, compileRequired, type FieldReading, type RecordContext, refuse } from './find-field.ts'
+import {
+  compileField,
+  compileRequired,
+  type FieldReading,
+  type RecordContext,
+  refuseValue,
+} from './find-field.ts'
 
 /** A key ending in `*` matches every word with that prefix; the longest prefix wins. */
 export function compileWords<Word extends string>(
@@ -40,7 +45,7 @@ export function compileTime(
     const found = find(place)
     if (found === null) return null
     const time = read(found.text)
-    return time !== null && isKeepable(time) ? time : refuse(found.path, timeProblems[field.as])
+    return time !== null && isKeepable(time) ? time : refuseValue(found, timeProblems[field.as], timeFix)
   }
 }
 
@@ -63,6 +68,8 @@ const timeProblems: Record<TimeField['as'], string> = {
   s: 'is no time in seconds since 1970',
   ms: 'is no time in milliseconds since 1970',
 }
+
+const timeFix = 'set as: iso, utc, s or ms'
 
 const firstYear = Date.parse('0001-01-01T00:00:00Z')
 const lastYearsEnd = Date.parse('9999-12-31T23:59:59.999Z')
@@ -92,18 +99,25 @@ export function compileAmount(
       const digits = plainDecimal(found.text)
       if (field.as === 'units') return parseAmount(digits, assetDecimals)
       return parseAmount(plainDecimal(formatAmount(parseAmount(digits, 0), decimals)), assetDecimals)
-    } catch (error) {
-      return refuse(found.path, messageOf(error))
+    } catch {
+      return refuseValue(found, amountProblem(field, assetDecimals), amountFix)
     }
   }
+}
+
+const amountFix = 'set as: units or base-units, and decimals if they differ from those of the asset'
+
+function amountProblem({ as }: AmountField, assetDecimals: number): string {
+  return `is no amount in ${as === 'units' ? 'units' : 'base units'} of an asset with ${assetDecimals} decimals`
 }
 
 function compileDecimals(decimals: string | number, prefix: string): (place: RecordContext) => number {
   if (typeof decimals === 'number') return () => decimals
   const find = compileRequired({ paths: [decimals], presence: 'required', absent: [] }, prefix)
   return (place) => {
-    const { text, path } = find(place)
-    return /^\d{1,2}$/.test(text) ? Number(text) : refuse(path, 'is no number of decimals')
+    const found = find(place)
+    if (/^\d{1,2}$/.test(found.text)) return Number(found.text)
+    return refuseValue(found, 'is no number of decimals', 'correct the path of decimals, or give a number')
   }
 }
 

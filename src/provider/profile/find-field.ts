@@ -8,16 +8,37 @@ export type RecordContext = { payload: unknown; record: unknown }
 /** `isOurs`: a constant of the profile, already in our words. */
 export type FieldReading = { text: string; path: string; isOurs: boolean }
 
+type FieldText = Pick<FieldReading, 'path' | 'text'>
+
+/** `value` was found at the path, `fix` says what to change. */
+export type UnreadableCause = { value?: string; fix: string; kind?: UnreadableKind }
+
 /** Caught by the claim reader. */
 export class Unreadable extends Error {
-  readonly kind: UnreadableKind
   readonly path: string
+  readonly kind: UnreadableKind
+  /** Shortened; null if there is none. */
+  readonly value: string | null
+  readonly fix: string
 
-  constructor(path: string, problem: string, kind: UnreadableKind = 'schema_drift') {
+  constructor(path: string, problem: string, { value, fix, kind = 'schema_drift' }: UnreadableCause) {
     super(problem)
     this.path = path
     this.kind = kind
+    this.value = value === undefined ? null : shownValue({ path, text: value })
+    this.fix = fix
   }
+}
+
+/** Payloads hold data of customers. */
+const shownMax = 40
+const secretPath = /(^|\.)headers?\.|authorization|cookie|password|secret|signature|api[-_]?key/i
+
+/** Short enough for messages, and without characters that Postgres does not store; never a secret. */
+export function shownValue({ path, text }: FieldText): string {
+  if (secretPath.test(path)) return '(hidden)'
+  const start = text.length > shownMax ? `${text.slice(0, shownMax - 1)}…` : text
+  return start.replaceAll(/[\p{Cc}\p{Cs}]/gu, '\ufffd')
 }
 
 /** A plain parse may have lost digits of a number that is read. */
@@ -30,7 +51,7 @@ export type Finder = (place: RecordContext) => FieldReading | null
  * @param prefix path of the record in the payload, for error messages
  * @returns a reader that returns null if the field is absent and may be
  */
-export function compileField(field: TextField, prefix: string): Finder {
+export function compileField(field: TextField, prefix: string, fix = absenceFix): Finder {
   const { presence, otherwise } = field
   const path = shownPath(field.paths[0] ?? '', prefix)
   const constant = otherwise === undefined ? null : { text: otherwise, path, isOurs: true }
@@ -40,9 +61,12 @@ export function compileField(field: TextField, prefix: string): Finder {
     const found = find(place)
     if (typeof found === 'object') return found
     const isFine = presence === 'optional' || (presence === 'nullable' && found === 'is null')
-    return isFine ? constant : refuse(path, found)
+    return isFine ? constant : refuse(path, found, { fix })
   }
 }
+
+const absenceFix = 'correct the path, or set presence: optional'
+const requiredFix = 'correct the path, or set otherwise'
 
 type FieldAbsence = 'is null' | 'is missing'
 
@@ -57,7 +81,7 @@ function compilePaths(
     for (const { look, path } of lookups) {
       const value = look(record, payload)
       if (value === undefined) continue
-      const text = value === null ? null : (wordOf(value) ?? refuse(path, 'is neither text nor a number'))
+      const text = value === null ? null : (wordOf(value) ?? refuse(path, notScalar, { fix: innerPath }))
       if (text !== null && !saysNull.has(text)) return { text: checked(text, path), path, isOurs: false }
       absence = 'is null'
     }
@@ -65,16 +89,26 @@ function compilePaths(
   }
 }
 
+const notScalar = 'is neither text nor a number'
+const innerPath = 'name a field inside it in the path'
+
 export function compileRequired(field: TextField, prefix: string): (place: RecordContext) => FieldReading {
-  const find = compileField(field, prefix)
-  return (place) => find(place) ?? refuse(shownPath(field.paths[0] ?? '', prefix), 'is missing')
+  const find = compileField(field, prefix, requiredFix)
+  return (place) =>
+    find(place) ?? refuse(shownPath(field.paths[0] ?? '', prefix), 'is missing', { fix: requiredFix })
 }
 
-export function refuse(path: string, problem: string): never {
-  throw new Unreadable(path, problem)
+export function refuse(path: string, problem: string, refusal: UnreadableCause): never {
+  throw new Unreadable(path, problem, refusal)
 }
 
-function shownPath(path: string, prefix: string): string {
+/** As `refuse`, with the value in the message. */
+export function refuseValue({ path, text }: FieldText, problem: string, fix: string): never {
+  throw new Unreadable(path, `${problem}: ${shownValue({ path, text })}`, { value: text, fix })
+}
+
+/** As from the payload. */
+export function shownPath(path: string, prefix: string): string {
   if (path.startsWith('$.')) return path.slice(2)
   return prefix === '' ? path : `${prefix}.${path}`
 }
@@ -97,10 +131,14 @@ export function wordOf(value: unknown): string | null {
   return digitsOf(value)
 }
 
+const otherPath = 'give the path of another field'
+
 function checked(text: string, path: string): string {
-  if (text === '') return refuse(path, 'is empty')
-  if (text.length > lengthMax) return refuse(path, `is longer than ${lengthMax} characters`)
-  return plain.test(text) || keepable.test(text) ? text : refuse(path, 'holds characters that cannot be kept')
+  if (text === '') return refuse(path, 'is empty', { fix: "if it means none, set absent: ['']" })
+  const found = { text, path }
+  if (text.length > lengthMax) return refuseValue(found, `is longer than ${lengthMax} characters`, otherPath)
+  if (plain.test(text) || keepable.test(text)) return text
+  return refuseValue(found, 'holds characters that cannot be kept', otherPath)
 }
 
 /** `undefined` if the value is missing; `null` if it, or a parent, is null. */

@@ -6,6 +6,7 @@ import {
   type NetworkSettings,
   parseAddress,
 } from '../../core/asset.ts'
+import { shownValue } from './find-field.ts'
 
 export type Vocabulary = { networks: readonly NetworkSettings[]; creditAsset: Asset }
 
@@ -32,8 +33,9 @@ export type AssetLookup = { asset: Asset } | { problem: string }
 
 export function assetBySymbol({ name, bySymbol }: NetworkAssets, symbol: string): AssetLookup {
   const [asset, other] = bySymbol.get(symbol) ?? []
-  if (asset === undefined) return { problem: `unknown asset ${symbol} on ${name}` }
-  return other === undefined ? { asset } : { problem: `several assets on ${name} are called ${symbol}` }
+  const shown = shownValue({ path: '', text: symbol })
+  if (asset === undefined) return { problem: `unknown asset ${shown} on ${name}` }
+  return other === undefined ? { asset } : { problem: `several assets on ${name} are called ${shown}` }
 }
 
 /**

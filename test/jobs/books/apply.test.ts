@@ -21,7 +21,8 @@ beforeEach(async () => {
 afterEach(() => books[Symbol.asyncDispose]())
 
 function readClaim(body: string): ReturnType<ApplyDeps['readClaim']> {
-  if (body === 'nonsense') return { kind: 'schema_drift', path: 'data.source', problem: 'is missing' }
+  if (body === 'nonsense')
+    return { kind: 'schema_drift', path: 'data.source', problem: 'is missing', value: null, fix: '' }
   return { kind: 'claim', claim: decodeObservation(body) as never }
 }
 

@@ -63,19 +63,19 @@ test('fireblocks: the asset tells the network, amounts are units, times millisec
 test('fireblocks: what leaves a vault and what is on no chain yet are passed over; new words are named', () => {
   const event = fixture('fireblocks')
   const out = changed(event, { destination: { id: 'x', type: 'EXTERNAL_WALLET' } })
-  expect(read('fireblocks', 'webhook', out)).toEqual({ kind: 'ignored' })
-  expect(read('fireblocks', 'webhook', changed(event, { status: 'QUEUED', txHash: '' }))).toEqual({
+  expect(read('fireblocks', 'webhook', out)).toMatchObject({ kind: 'ignored' })
+  expect(read('fireblocks', 'webhook', changed(event, { status: 'QUEUED', txHash: '' }))).toMatchObject({
     kind: 'ignored',
   })
-  expect(read('fireblocks', 'webhook', { ...event, eventType: 'vault_account.created' })).toEqual({
+  expect(read('fireblocks', 'webhook', { ...event, eventType: 'vault_account.created' })).toMatchObject({
     kind: 'ignored',
   })
-  expect(read('fireblocks', 'webhook', changed(event, { status: 'PAUSED' }))).toEqual({
+  expect(read('fireblocks', 'webhook', changed(event, { status: 'PAUSED' }))).toMatchObject({
     kind: 'unknown_status',
     path: 'data.status',
     problem: 'unknown status PAUSED',
   })
-  expect(read('fireblocks', 'webhook', changed(event, { assetId: 'DOGE' }))).toEqual({
+  expect(read('fireblocks', 'webhook', changed(event, { assetId: 'DOGE' }))).toMatchObject({
     kind: 'schema_drift',
     path: 'data.assetId',
     problem: 'unknown asset DOGE',
@@ -110,14 +110,16 @@ test('layer1: every digit of an amount counts, and a record says the same as the
 
 test('layer1: events of other things are passed over, a status without a meaning is named', () => {
   const event = fixture('bvnk-layer1')
-  expect(read('bvnk-layer1', 'webhook', { ...event, event: 'layer1:digital:balance:updated' })).toEqual({
-    kind: 'ignored',
-  })
+  expect(read('bvnk-layer1', 'webhook', { ...event, event: 'layer1:digital:balance:updated' })).toMatchObject(
+    {
+      kind: 'ignored',
+    },
+  )
   expect(read('bvnk-layer1', 'webhook', { ...event, event: 'layer2:deposit' })).toMatchObject({
     kind: 'unknown_event',
     path: 'event',
   })
-  expect(read('bvnk-layer1', 'webhook', changed(event, { type: 'CONSOLIDATION' }))).toEqual({
+  expect(read('bvnk-layer1', 'webhook', changed(event, { type: 'CONSOLIDATION' }))).toMatchObject({
     kind: 'ignored',
   })
   expect(read('bvnk-layer1', 'webhook', changed(event, { status: 'FROZEN' }))).toMatchObject({

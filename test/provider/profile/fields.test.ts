@@ -83,13 +83,13 @@ test('records of other things are passed over, and so is one that tells of no pa
   const only = { '  id: id': '  id: id\n  only: { side: [in, both] }' }
   expect(read(only, { side: 'in' })).toMatchObject({ kind: 'claim' })
   expect(read(only, { side: 'both' })).toMatchObject({ kind: 'claim' })
-  expect(read(only, { side: 'out' })).toEqual({ kind: 'ignored' })
-  expect(read(only, {})).toEqual({ kind: 'ignored' })
-  expect(read(only, { side: { toString: 'in' } })).toEqual({ kind: 'ignored' })
+  expect(read(only, { side: 'out' })).toMatchObject({ kind: 'ignored' })
+  expect(read(only, {})).toMatchObject({ kind: 'ignored' })
+  expect(read(only, { side: { toString: 'in' } })).toMatchObject({ kind: 'ignored' })
   const second = { '  id: id': "  id: id\n  only: { version: ['2'] }" }
   expect(read(second, { version: 2 })).toMatchObject({ kind: 'claim' })
-  expect(read(second, { version: 2.5 })).toEqual({ kind: 'ignored' })
-  expect(read({ 'done: settled': 'done: ignored' }, { to: null })).toEqual({ kind: 'ignored' })
+  expect(read(second, { version: 2.5 })).toMatchObject({ kind: 'ignored' })
+  expect(read({ 'done: settled': 'done: ignored' }, { to: null })).toMatchObject({ kind: 'ignored' })
 })
 
 test.each<[string, string, Record<string, string>, object]>([
@@ -169,7 +169,7 @@ test('an event has a time of its own, or that of its record, or that of its rece
 test('kinds that are not listed are passed over where the profile says so, and without kinds all are of deposits', () => {
   const unlisted = { '\nrecord:': events.replace('record: data', 'unlisted: ignored\n  record: data') }
   const text = JSON.stringify({ type: 'refund', data: { object: document } })
-  expect(readText(unlisted, text, 'webhook')).toEqual({ kind: 'ignored' })
+  expect(readText(unlisted, text, 'webhook')).toMatchObject({ kind: 'ignored' })
   expect(readText({}, JSON.stringify(document), 'webhook')).toMatchObject({ kind: 'claim' })
 })
 
@@ -214,5 +214,70 @@ test.each<[string, unknown, object | null]>([
   expect(read({ '    amount: amount\n': `    amount: amount${settlement}` }, { out })).toMatchObject({
     kind: 'claim',
     claim: { settlement: expected },
+  })
+})
+
+test.each<[string, object, object]>([
+  ['an unknown word', { state: 'gone' }, { value: 'gone', fix: 'add it to record.status.words' }],
+  ['a missing path', { to: undefined }, { value: null, fix: /path/ }],
+  ['a nested value', { to: { private: 'x' } }, { problem: 'is neither text nor a number', value: null }],
+  ['a time', { at: 'noon' }, { problem: 'is no ISO 8601 time with a zone: noon', value: 'noon', fix: /as:/ }],
+  ['an amount', { amount: '1.5' }, { problem: /base units.*6 decimals: 1\.5$/, value: '1.5', fix: /as:/ }],
+  ['an address', { to: 'shop' }, { problem: 'is no address of base: shop', value: 'shop', fix: /path/ }],
+  ['a network', { net: 'moon' }, { problem: 'unknown network moon', value: 'moon', fix: /networks/ }],
+  ['an asset', { token: 'EURC' }, { problem: 'unknown asset EURC on base', value: 'EURC', fix: /assets/ }],
+  ['an empty text', { net: '' }, { problem: 'is empty', value: null, fix: /absent/ }],
+])('%s that cannot be read is shown with what to change', (_what, changes, expected) => {
+  const matchers = Object.entries(expected).map(([name, value]) => [
+    name,
+    value instanceof RegExp ? expect.stringMatching(value) : value,
+  ])
+  expect(read({}, changes)).toMatchObject(Object.fromEntries(matchers))
+})
+
+test('of a value at most 40 characters are shown, none that cannot be stored, and no secret', () => {
+  const long = `ab\u0000${'x'.repeat(36)}\u{1f600}${'y'.repeat(100)}`
+  const shown = `ab\ufffd${'x'.repeat(36)}…`
+  expect(read({}, { state: 'x'.repeat(40) })).toMatchObject({ value: 'x'.repeat(40) })
+  expect(read({}, { state: `${'x'.repeat(38)}\u{1f600}` })).toMatchObject({
+    value: `${'x'.repeat(38)}\u{1f600}`,
+  })
+  expect(read({}, { state: `${'x'.repeat(38)}\u{1f600}zz` })).toMatchObject({
+    value: `${'x'.repeat(38)}\ufffd…`,
+  })
+  expect(read({}, { state: long })).toMatchObject({
+    value: shown,
+    problem: `holds characters that cannot be kept: ${shown}`,
+  })
+  for (const name of ['state', 'token', 'net', 'to', 'at', 'amount'])
+    for (const length of [199, 999])
+      expect(JSON.stringify(read({}, { [name]: 'x'.repeat(length) }))).not.toContain('x'.repeat(40))
+  for (const path of ['headers.x', 'Authorization', 'auth.api_key', 'client_secret'])
+    expect(
+      read(
+        { 'paths: state': `paths: ${path}` },
+        { headers: { x: 'sk_1' }, Authorization: 'sk_1', auth: { api_key: 'sk_1' }, client_secret: 'sk_1' },
+      ),
+    ).toMatchObject({ problem: 'unknown status (hidden)', value: '(hidden)' })
+})
+
+test('an ignored payload says by which key and value', () => {
+  const only = { '  status:': '  only: { side: [in] }\n  status:' }
+  expect(read(only, { side: 'out' })).toEqual({
+    kind: 'ignored',
+    by: { key: 'record.only', path: 'side', value: 'out' },
+  })
+  expect(read(only)).toMatchObject({ by: { key: 'record.only', path: 'side', value: null } })
+  expect(read({ 'done: settled': 'done: ignored' })).toMatchObject({
+    by: { key: 'record.status.words', path: 'state', value: 'done' },
+  })
+  const data = { object: { ...document, side: 'out' } }
+  const text = (type: string) => JSON.stringify({ type, data })
+  const lines = { '\nrecord:': events, ...only }
+  expect(readText(lines, text('pay.test'), 'webhook')).toMatchObject({
+    by: { key: 'webhook.kind', path: 'type', value: 'pay.test' },
+  })
+  expect(readText(lines, text('pay.done'), 'webhook')).toMatchObject({
+    by: { key: 'record.only', path: 'data.object.side', value: 'out' },
   })
 })
