@@ -12,7 +12,7 @@ import type { News } from './print.ts'
 import { version } from './process.ts'
 import { wantsJson } from './report-error.ts'
 import { describeService } from './service/commands.ts'
-import { describeWebhooks } from './webhooks/commands.ts'
+import { describeProfile, describeWebhooks } from './webhooks/commands.ts'
 
 const trafficSeconds = { min: 1, max: 3600 }
 const heights = { min: 0, max: 999_999_999_999_999 }
@@ -38,6 +38,7 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
   describeDaemon(program, act)
   describeService(program, act)
   describeWebhooks(program, act)
+  describeProfile(program, act)
   describeOwners(program, act)
   describeDeposits(program, act)
   describeMismatches(program, act)

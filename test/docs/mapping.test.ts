@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { knownNetworks } from '../../src/config/known-networks.ts'
@@ -6,6 +7,7 @@ import { assetsOf } from '../../src/config/network-schema.ts'
 import type { NetworkName, NetworkSettings } from '../../src/core/asset.ts'
 import { parseProfile } from '../../src/provider/profile/parse-profile.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
+import { runCommand } from '../support/command.ts'
 import { fences, tableRows } from '../support/markdown.ts'
 import { vocabulary } from '../support/own-payloads.ts'
 import { readText } from './pages.ts'
@@ -28,7 +30,7 @@ const payload = {
     account: { name: 'shop' },
     state: 'PAYING',
     created_at: 1766310000000,
-    changed_at: 1766310005000,
+    changed_at: 1766310005123,
     in: { chain: 'BASE', to: `0x${'a'.repeat(40)}`, token: 'GAS', value: 1.5, hash: `0x${'1'.repeat(64)}` },
     out: {
       chain: 'ETHEREUM',
@@ -57,6 +59,22 @@ test('the profile of the page is one, and reads what it says that it reads', () 
       occurredAt: new Date(1766310005123),
     },
   })
+})
+
+test('the output of profile test is that of the page', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'depositd-mapping-'))
+  const file = (name: string, text: string) => writeFileSync(join(folder, name), text)
+  const record = payload.payload
+  file('acme.yaml', example)
+  file('page.json', JSON.stringify({ data: [record, { ...record, state: 'HALTED' }] }))
+  const shown = fences(page).find(({ text }) => text.startsWith('$ bin/depositd profile test'))?.text ?? ''
+  const [command = '', ...lines] = shown.split('\n')
+  const words = command
+    .replace('$ bin/depositd ', '')
+    .replaceAll(/\S+\.(yaml|json)/g, (name) => join(folder, name))
+  const { status, out } = await runCommand(words, {})
+  expect(status).toBe(1)
+  expect(out.trimEnd()).toBe(lines.join('\n').trimEnd())
 })
 
 test('the profiles that come along are those of the page', () => {

@@ -25,6 +25,21 @@ export function describeWebhooks(program: Command, act: Act): void {
   describeQuarantine(webhooks, act)
 }
 
+export function describeProfile(program: Command, act: Act): void {
+  const profile = program.command('profile').description('the mapping profile: how payloads are read')
+  const test = 'show what a mapping profile reads of samples, without database and network'
+  subcommand(profile, 'test <file>', test)
+    .option(
+      '--records <path>',
+      'file with records or responses of the API, as JSON or JSON lines; - for standard input',
+    )
+    .option(
+      '--webhooks <path>',
+      'file with webhook bodies or captures, as JSON or JSON lines; - for standard input',
+    )
+    .action(act(async () => (await import('./test-profile.ts')).testProfileCommand))
+}
+
 function describeQuarantine(webhooks: Command, act: Act): void {
   const quarantine = webhooks.command('quarantine').description('deliveries that failed verification')
   listed(quarantine.command('list'), 50)

@@ -32,15 +32,25 @@ export async function profileCommand(context: Context, options: ProfileOptions):
       `${options.from} contains no webhooks or records`,
       'give captured webhooks with --from, or records with --records',
     )
-  const { hints, vocabulary } = await knownService(context, isPlace(options.from))
+  const { hints, vocabulary, isAttached } = await knownService(context, isPlace(options.from))
   const draft = inferProfile({ payloads: webhooks, answers }, hints)
   const records = answers.flatMap((answer) => listingIn(answer)?.records ?? [answer])
   const bodies = { webhooks: webhooks.map(bodyOf), records: records.map(bodyOf) }
   const trial = tryProfile(writeProfile(draft, []), bodies, vocabulary)
   const notJson = captured.length - webhooks.length
-  const document = { ...draft, profile: new AsWritten(draft.profile), ...trial, notJson }
-  print(context, document, writeProfile(draft, headingOf(trial, notJson)))
+  const notes = isBookEmpty(hints) ? [isAttached ? emptyBook : noBook] : []
+  const document = { ...draft, profile: new AsWritten(draft.profile), ...trial, notJson, notes }
+  print(context, document, writeProfile(draft, [...headingOf(trial, notJson), ...notes]))
   return trial.webhooks.unread + trial.records.unread === 0 ? 'good' : 'bad'
+}
+
+const emptyBook =
+  'The address book is empty, so addresses and owners cannot be recognised. First import yours: bin/depositd channels import FILE, bin/depositd wallets import FILE.'
+const noBook =
+  'No address book was read, since DATABASE_URL is not set: addresses and owners are recognised by their names and formats only.'
+
+function isBookEmpty({ depositAddresses, recipients, owners }: Hints): boolean {
+  return depositAddresses.size + recipients.size + owners.size === 0
 }
 
 /** From a file, or from the polls if the webhooks come from the inbox. */
@@ -51,7 +61,7 @@ async function readAnswers(context: Context, { from, records }: ProfileOptions):
   return kept.map(({ body }) => parseLossless(body.toString()))
 }
 
-function parseAnswers(path: string, text: string): unknown[] {
+export function parseAnswers(path: string, text: string): unknown[] {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   for (const documents of [[text], lines]) {
     try {
@@ -64,7 +74,7 @@ function parseAnswers(path: string, text: string): unknown[] {
   throw wrongUse(problem, 'save a response of the API unchanged')
 }
 
-function bodyOf(document: unknown): Buffer {
+export function bodyOf(document: unknown): Buffer {
   return Buffer.from(JSON.stringify(document))
 }
 
@@ -82,27 +92,29 @@ function shareOf({ read, ignored, unread }: ProfileTrial['webhooks'], what: stri
   return ignored === 0 ? share : `${share} (${ignored} ignored)`
 }
 
-export type ServiceHints = { hints: Hints; vocabulary: Vocabulary }
+type ServiceHints = { hints: Hints; vocabulary: Vocabulary; isAttached: boolean }
 
 /**
  * Facts known before payloads can be read: networks, assets and the address book.
  * @param isFromDatabase if false, a database is used only if one is set
  */
-export async function knownService(context: Context, isFromDatabase: boolean): Promise<ServiceHints> {
+async function knownService(context: Context, isFromDatabase: boolean): Promise<ServiceHints> {
   const isAttached = isFromDatabase || isSet(context.environment, 'DATABASE_URL')
   const environment = isAttached ? attachedEnvironment(context) : context.environment
   const vocabulary = readVocabulary(environment.DEPOSITD_CONFIG)
   if (!isAttached) {
     const unknown = { depositAddresses: new Set<string>(), recipients: new Set<string>(), owners: new Map() }
-    return { hints: { ...vocabulary, ...unknown }, vocabulary }
+    return { hints: { ...vocabulary, ...unknown }, vocabulary, isAttached }
   }
   return withDatabase(context, async (db) => {
     const networks = await pinnedNetworks(db, vocabulary.networks)
-    return { hints: { networks, ...(await knownPlaces(db)) }, vocabulary: { ...vocabulary, networks } }
+    const hints = { networks, ...(await knownPlaces(db)) }
+    return { hints, vocabulary: { ...vocabulary, networks }, isAttached }
   })
 }
 
-function readVocabulary(path: string | undefined): Vocabulary {
+/** The built-in networks without a path. */
+export function readVocabulary(path: string | undefined): Vocabulary {
   const { file, faults } = parseSettingsFile(path === undefined ? '' : readTextFile('DEPOSITD_CONFIG', path))
   if (file === null)
     throw new Fault('settings_bad', { faults: faults.map((fault) => `DEPOSITD_CONFIG, ${fault}`) })

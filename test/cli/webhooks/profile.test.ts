@@ -49,6 +49,7 @@ test('without a database, from files alone, a profile is printed that reads them
   expect(out).toMatchInlineSnapshot(`
     "# A draft. It reads 16 of 16 webhooks and 16 of 16 records.
     # Fields marked as unsure are guesses: check each of them, and every status.
+    # No address book was read, since DATABASE_URL is not set: addresses and owners are recognised by their names and formats only.
 
     webhook:
       id: notification.uuid
@@ -131,6 +132,20 @@ test('from the inbox, webhooks and polled records are taken, and owners are know
   expect(document.doubts.map(({ path }) => path.join('.')).filter((path) => path.includes('owner'))).toEqual([
     'record.owner.kind.words.CH',
   ])
+})
+
+test('an empty address book is named, with the commands that fill it', async () => {
+  await using database = await testDatabase().then(({ url, drop }) => ({ url, [Symbol.asyncDispose]: drop }))
+  const environment = { DATABASE_URL: database.url, DEPOSITD_CONFIG: settings }
+  const line = `webhooks profile --from ${captures} --records ${answer}`
+  const note =
+    'The address book is empty, so addresses and owners cannot be recognised. First import yours: bin/depositd channels import FILE, bin/depositd wallets import FILE.'
+  expect((await runCommand(line, environment)).out).toContain(`# ${note}\n`)
+  expect(JSON.parse((await runCommand(`${line} --json`, environment)).out)).toMatchObject({ notes: [note] })
+  const db = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test' })
+  await db.insertInto('owner').values({ kind: 'stable_wallet', id: 'savings' }).execute()
+  await db.destroy()
+  expect((await runCommand(line, environment)).out).not.toContain('address book')
 })
 
 test('what the profile does not read is told above it, and the status is that of bad news', async () => {
