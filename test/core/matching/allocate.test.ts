@@ -74,6 +74,14 @@ test('a source that holds nothing is only for who wants nothing', () => {
   expect(shared([{ want: 2n, from: [0, 1] }], [0n, 3n])?.get(0)).toEqual(new Map([[1, 2n]]))
   expect(shared([{ want: 3n, from: [0, 1] }], [3n, 0n])?.get(0)).toEqual(new Map([[0, 3n]]))
   expect(shared([{ want: 0n, from: [0] }], [0n])?.get(0)).toEqual(new Map([[0, 0n]]))
+  const used = shared(
+    [
+      { want: 3n, from: [0] },
+      { want: 0n, from: [0] },
+    ],
+    [3n],
+  )
+  expect(used?.get(1)).toEqual(new Map())
 })
 
 test('what is short is passed on along all takers, however many are short', () => {
