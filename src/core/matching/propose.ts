@@ -234,8 +234,9 @@ function holdAmount({ transfer, deposit }: CandidatePair, policy: Policy): Compa
   }
 }
 
+/** For rules that are needed: what differs is not proposed. */
 function same(one: string, other: string): Comparison {
-  return { fulfilled: one === other, compares: one === other ? one : `${one}, ${other}` }
+  return { fulfilled: one === other, compares: one }
 }
 
 function within(time: Date, { from, to }: { from: Date; to: Date }): Comparison {
