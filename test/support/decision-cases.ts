@@ -258,7 +258,7 @@ export const decisionCases: Record<string, DecisionCase> = {
     by: { policy: { ...policy, fee: { kind: 'fixed', amount: usd(9) } } },
   },
   'a route with a policy of its own': {
-    evidence: all,
+    evidence: [payment()],
     by: {
       routes: [
         {

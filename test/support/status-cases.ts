@@ -61,6 +61,7 @@ export const statusCases: Record<string, DecisionCase> = Object.fromEntries(
       said('failed', 3),
       said('settled', 9, { settlement: { address: elsewhere } }),
     ],
+    'a settled deposit that failed later according to the API': [hook('settled', 3), said('failed', 9)],
     'a hold of which a webhook is behind': [hook('settling', 3), said('held', 9)],
   }).map(([name, claims]) => [name, { evidence: [payment(), delivery(), ...claims] }]),
 )

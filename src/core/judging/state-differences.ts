@@ -22,9 +22,9 @@ type ClaimSource = Claim['source']
 function statusRegressed(evidence: DepositEvidence, source: ClaimSource, policy: Policy): Mismatch | null {
   const claims = timelyClaims(evidence, source, policy)
   const newest = claims.at(-1)
-  if (newest === undefined || !isOnTheWay(newest) || claims.some(isFinished)) return null
+  if (newest === undefined || claims.some(isFinished)) return null
   const heldAt = Math.max(...holdsBefore(newest, evidence).map(timeOf))
-  const before = claims.filter((word) => isOnTheWay(word) && timeOf(word) > heldAt && isLater(newest, word))
+  const before = claims.filter((word) => timeOf(word) > heldAt && isLater(newest, word))
   const [furthest] = before.toSorted((one, other) => rankOf(other) - rankOf(one))
   if (furthest === undefined || rankOf(furthest) <= rankOf(newest)) return null
   return changed('status_regressed', furthest, newest)
@@ -124,10 +124,6 @@ const finished: ReadonlySet<ClaimStatus> = new Set(['settled', 'refunded', 'fail
 
 function isFinished({ status }: Claim): boolean {
   return finished.has(status)
-}
-
-function isOnTheWay({ status }: Claim): boolean {
-  return !finished.has(status) && status !== 'held'
 }
 
 /** The same status with more or less detail, or the return of a failed payment. */
