@@ -10,8 +10,7 @@ table public.address_book (
   network text not null,
   owner_id text,
   owner_kind text,
-  role text not null,
-  service text not null default 'default'::text
+  role text not null
 );
 table public.api_record (
   gone_at timestamp with time zone,
@@ -20,7 +19,7 @@ table public.api_record (
   misses integer not null default 0,
   read_at timestamp with time zone not null,
   revision integer not null,
-  service text not null default 'default'::text,
+  service text not null,
   service_id text not null
 );
 table public.asset (
@@ -131,7 +130,7 @@ table public.deposit (
   owner_id text,
   owner_kind text,
   reconciled_at timestamp with time zone,
-  service text not null default 'default'::text,
+  service text not null,
   service_id text,
   settled_at timestamp with time zone,
   settlement_address text,
@@ -273,15 +272,13 @@ table public.leg_search (
   next_at timestamp with time zone not null,
   role text not null,
   searched_at timestamp with time zone,
-  service text not null default 'default'::text,
   service_id text not null,
   tries integer not null default 0,
   tx text
 );
 table public.link_key (
   group_id bigint not null,
-  key text not null,
-  service text not null default 'default'::text
+  key text not null
 );
 table public.manual_journal (
   approved_by text not null,
@@ -307,7 +304,7 @@ table public.mismatch (
   resolved_at timestamp with time zone,
   resolved_by text,
   resolved_reason text,
-  service text not null default 'default'::text,
+  service text,
   severity text not null,
   snoozed_until timestamp with time zone,
   subject text not null,
@@ -341,8 +338,7 @@ table public.owner (
   forward_network text,
   forward_recipient text,
   id text not null,
-  kind text not null,
-  service text not null default 'default'::text
+  kind text not null
 );
 table public.price (
   asset text not null,
@@ -361,7 +357,6 @@ table public.proposal (
   reasons jsonb not null,
   role text not null,
   score smallint not null,
-  service text not null default 'default'::text,
   service_id text not null,
   state text not null default 'proposed'::text,
   transfer text not null
@@ -372,6 +367,7 @@ table public.quarantine (
   id bigint not null generated as identity,
   reason text not null,
   received_at timestamp with time zone not null,
+  service text not null default 'default'::text,
   size integer not null,
   source text not null
 );
@@ -406,11 +402,11 @@ table public.webhook_repeat (
 constraint account_label_check on account_label: CHECK ((num_nonnulls(code, name) > 0));
 constraint account_label_pkey on account_label: PRIMARY KEY (place);
 constraint address_book_check on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
-constraint address_book_owner_kind_owner_id_service_fkey on address_book: FOREIGN KEY (owner_kind, owner_id, service) REFERENCES owner(kind, id, service);
+constraint address_book_owner_kind_owner_id_fkey on address_book: FOREIGN KEY (owner_kind, owner_id) REFERENCES owner(kind, id);
 constraint address_book_pkey on address_book: PRIMARY KEY (network, address, role);
 constraint address_book_role_check on address_book: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint api_record_misses_check on api_record: CHECK ((misses >= 0));
-constraint api_record_pkey on api_record: PRIMARY KEY (service_id, service);
+constraint api_record_pkey on api_record: PRIMARY KEY (service_id);
 constraint api_record_revision_check on api_record: CHECK ((revision >= 0));
 constraint asset_decimals_check on asset: CHECK (((decimals >= 0) AND (decimals <= 38)));
 constraint asset_pkey on asset: PRIMARY KEY (key);
@@ -456,7 +452,7 @@ constraint deposit_identified on deposit: CHECK ((num_nonnulls(service_id, trans
 constraint deposit_is_number on deposit: CHECK (((amount < 'NaN'::numeric) AND (settlement_amount < 'NaN'::numeric) AND (fee_amount < 'NaN'::numeric)));
 constraint deposit_merged_into_fkey on deposit: FOREIGN KEY (merged_into) REFERENCES deposit(id);
 constraint deposit_pkey on deposit: PRIMARY KEY (id);
-constraint deposit_service_id_service_key on deposit: UNIQUE (service_id, service);
+constraint deposit_service_id_key on deposit: UNIQUE (service_id);
 constraint deposit_state_check on deposit: CHECK ((state = ANY (ARRAY['observed'::text, 'confirmed'::text, 'settling'::text, 'settled'::text, 'reconciled'::text, 'orphaned'::text, 'refunded'::text, 'held'::text, 'failed'::text, 'ignored'::text])));
 constraint deposit_transfer_key on deposit: UNIQUE (transfer) DEFERRABLE;
 constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
@@ -468,7 +464,7 @@ constraint inbox_pending_pkey on inbox_pending: PRIMARY KEY (inbox_id);
 constraint inbox_pkey on inbox: PRIMARY KEY (id);
 constraint inbox_source_check on inbox: CHECK ((source = ANY (ARRAY['webhook'::text, 'api'::text, 'chain'::text, 'person'::text])));
 constraint inbox_source_key_check on inbox: CHECK ((source_key <> ''::text));
-constraint inbox_source_source_key_service_key on inbox: UNIQUE (source, source_key, service);
+constraint inbox_source_source_key_key on inbox: UNIQUE (source, source_key);
 constraint ledger_account_asset_fkey on ledger_account: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint ledger_account_id_check on ledger_account: CHECK ((id ~ '^(assets|liabilities|equity|expenses|income):'::text));
 constraint ledger_account_pkey on ledger_account: PRIMARY KEY (id, asset);
@@ -548,10 +544,10 @@ constraint ledger_transfer_leg_check on ledger_transfer: CHECK ((leg > 0));
 constraint ledger_transfer_leg_check on ledger_transfer_default: CHECK ((leg > 0));
 constraint ledger_transfer_pkey on ledger_transfer: PRIMARY KEY (journal_id, leg, recorded_at);
 constraint leg_search_role_check on leg_search: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
-constraint leg_search_service_id_role_network_address_tx_service_key on leg_search: UNIQUE NULLS NOT DISTINCT (service_id, role, network, address, tx, service);
+constraint leg_search_service_id_role_network_address_tx_key on leg_search: UNIQUE NULLS NOT DISTINCT (service_id, role, network, address, tx);
 constraint leg_search_tries_check on leg_search: CHECK ((tries >= 0));
 constraint link_key_group_id_fkey on link_key: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
-constraint link_key_pkey on link_key: PRIMARY KEY (key, service);
+constraint link_key_pkey on link_key: PRIMARY KEY (key);
 constraint manual_journal_check on manual_journal: CHECK ((((length(approved_by) >= 1) AND (length(approved_by) <= 100)) AND (lower(approved_by) <> lower(made_by))));
 constraint manual_journal_journal_id_fkey on manual_journal: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
 constraint manual_journal_made_by_check on manual_journal: CHECK (((length(made_by) >= 1) AND (length(made_by) <= 100)));
@@ -586,7 +582,7 @@ constraint owner_forward_network on owner: CHECK (((kind = 'channel'::text) = (f
 constraint owner_forward_recipient on owner: CHECK (((kind = 'channel'::text) = (forward_recipient IS NOT NULL)));
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
 constraint owner_kind_check on owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
-constraint owner_pkey on owner: PRIMARY KEY (kind, id, service);
+constraint owner_pkey on owner: PRIMARY KEY (kind, id);
 constraint price_asset_currency_at_source_key on price: UNIQUE (asset, currency, at, source);
 constraint price_asset_fkey on price: FOREIGN KEY (asset) REFERENCES asset(key);
 constraint price_currency_check on price: CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -597,7 +593,7 @@ constraint proposal_check on proposal: CHECK (((state = 'proposed'::text) = (end
 constraint proposal_pkey on proposal: PRIMARY KEY (id);
 constraint proposal_role_check on proposal: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
 constraint proposal_score_check on proposal: CHECK (((score >= 1) AND (score <= 100)));
-constraint proposal_service_id_role_transfer_service_key on proposal: UNIQUE (service_id, role, transfer, service);
+constraint proposal_service_id_role_transfer_key on proposal: UNIQUE (service_id, role, transfer);
 constraint proposal_state_check on proposal: CHECK ((state = ANY (ARRAY['proposed'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text])));
 constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
 constraint quarantine_size_check on quarantine: CHECK ((size > 0));
@@ -617,7 +613,7 @@ constraint webhook_repeat_inbox_id_fkey on webhook_repeat: FOREIGN KEY (inbox_id
 constraint webhook_repeat_newest_at_check on webhook_repeat: CHECK (((cardinality(newest_at) >= 1) AND (cardinality(newest_at) <= 32)));
 constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
 
-CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id, service) WHERE (owner_id IS NOT NULL);
+CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
 CREATE INDEX chain_movement_address ON public.chain_movement USING btree (network, address, asset, height);
 CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network, height);
@@ -625,7 +621,7 @@ CREATE INDEX chain_transfer_height ON public.chain_transfer USING btree (network
 CREATE INDEX chain_transfer_received ON public.chain_transfer USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (transfer);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
-CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, service, id) WHERE (merged_into IS NULL);
+CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
 CREATE INDEX deposit_state ON public.deposit USING btree (state, network, merged_into);
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
@@ -660,7 +656,7 @@ CREATE INDEX named_transaction_due ON public.named_transaction USING btree (netw
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
-CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id, service);
+CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
 CREATE UNIQUE INDEX balance_difference_network_address_asset_after_height_key ON public.balance_difference USING btree (network, address, asset, after_height);
 CREATE UNIQUE INDEX balance_difference_pkey ON public.balance_difference USING btree (id);
@@ -675,13 +671,13 @@ CREATE UNIQUE INDEX chain_transfer_pkey ON public.chain_transfer USING btree (in
 CREATE UNIQUE INDEX chain_watch_network_address_key ON public.chain_watch USING btree (network, address);
 CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network, number);
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
-CREATE UNIQUE INDEX deposit_service_id_service_key ON public.deposit USING btree (service_id, service);
+CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
 CREATE UNIQUE INDEX evidence_group_pkey ON public.evidence_group USING btree (id);
 CREATE UNIQUE INDEX evidence_pkey ON public.evidence USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pending_pkey ON public.inbox_pending USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pkey ON public.inbox USING btree (id);
-CREATE UNIQUE INDEX inbox_source_source_key_service_key ON public.inbox USING btree (source, source_key, service);
+CREATE UNIQUE INDEX inbox_source_source_key_key ON public.inbox USING btree (source, source_key);
 CREATE UNIQUE INDEX ledger_account_pkey ON public.ledger_account USING btree (id, asset);
 CREATE UNIQUE INDEX ledger_journal_pkey ON public.ledger_journal USING btree (id);
 CREATE UNIQUE INDEX ledger_journal_posting_key_key ON public.ledger_journal USING btree (posting_key);
@@ -698,21 +694,21 @@ CREATE UNIQUE INDEX ledger_snapshot_day_pkey ON public.ledger_snapshot_day USING
 CREATE UNIQUE INDEX ledger_snapshot_pkey ON public.ledger_snapshot USING btree (span, recorded, event, account, asset);
 CREATE UNIQUE INDEX ledger_transfer_default_pkey ON public.ledger_transfer_default USING btree (journal_id, leg, recorded_at);
 CREATE UNIQUE INDEX ledger_transfer_pkey ON ONLY public.ledger_transfer USING btree (journal_id, leg, recorded_at);
-CREATE UNIQUE INDEX leg_search_service_id_role_network_address_tx_service_key ON public.leg_search USING btree (service_id, role, network, address, tx, service) NULLS NOT DISTINCT;
-CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key, service);
+CREATE UNIQUE INDEX leg_search_service_id_role_network_address_tx_key ON public.leg_search USING btree (service_id, role, network, address, tx) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX link_key_pkey ON public.link_key USING btree (key);
 CREATE UNIQUE INDEX manual_journal_pkey ON public.manual_journal USING btree (journal_id);
 CREATE UNIQUE INDEX mismatch_event_pending_pkey ON public.mismatch_event_pending USING btree (event_id);
 CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id);
-CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind, service) WHERE (cleared_at IS NULL);
+CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
-CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id, service);
+CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
 CREATE UNIQUE INDEX price_asset_currency_at_source_key ON public.price USING btree (asset, currency, at, source);
 CREATE UNIQUE INDEX price_pkey ON public.price USING btree (id);
-CREATE UNIQUE INDEX proposal_open_deposit ON public.proposal USING btree (role, service_id, service) WHERE (state = 'proposed'::text);
+CREATE UNIQUE INDEX proposal_open_deposit ON public.proposal USING btree (role, service_id) WHERE (state = 'proposed'::text);
 CREATE UNIQUE INDEX proposal_open_transfer ON public.proposal USING btree (role, transfer) WHERE (state = 'proposed'::text);
 CREATE UNIQUE INDEX proposal_pkey ON public.proposal USING btree (id);
-CREATE UNIQUE INDEX proposal_service_id_role_transfer_service_key ON public.proposal USING btree (service_id, role, transfer, service);
+CREATE UNIQUE INDEX proposal_service_id_role_transfer_key ON public.proposal USING btree (service_id, role, transfer);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
@@ -889,6 +885,7 @@ view accounting.daily_totals as
  HAVING ((sum(t.deposits) <> 0) OR (sum(t.settlements) <> 0) OR (sum(t.came_in) <> (0)::numeric) OR (sum(t.settled) <> (0)::numeric) OR (sum(t.otherwise) <> (0)::numeric));
 view accounting.deposits as
  SELECT id,
+    service,
     service_id,
     state,
     owner_kind,
@@ -1390,6 +1387,7 @@ view public.chain_gap as
   WHERE (NOT isempty(missing.heights));
 view public.deposit_report as
  SELECT d.id,
+    d.service,
     d.service_id,
     d.state,
     d.owner_kind,
@@ -1618,6 +1616,7 @@ view public.open_mismatch as
  SELECT m.id,
     m.subject,
     m.kind,
+    m.service,
     m.severity,
     m.deposit_id,
     m.network,
@@ -1656,7 +1655,6 @@ view public.possible_match as
     pair.open_amount,
     pair.open_tx,
     d.service_id,
-    d.service,
     d.group_id AS open_group_id
    FROM (( SELECT u.mismatch_id,
             u.group_id,
@@ -1697,11 +1695,11 @@ view public.possible_match as
             d_1.settlement_tx
            FROM ((unnamed_transfer u
              JOIN owner o ON (((u.role = 'recipient'::text) AND (o.forward_network = u.network) AND (o.forward_recipient = u.address))))
-             JOIN deposit d_1 ON (((d_1.owner_kind = o.kind) AND (d_1.owner_id = o.id) AND (d_1.service = o.service) AND (d_1.state = ANY (ARRAY['confirmed'::text, 'settling'::text])) AND (d_1.final_at IS NOT NULL) AND (d_1.settled_at IS NULL) AND (((d_1.matrix -> 'settlement'::text) ->> 'chain'::text) = 'absent'::text) AND ((d_1.settlement_amount IS NULL) OR ((d_1.settlement_amount >= (u.amount / (2)::numeric)) AND (d_1.settlement_amount <= (u.amount * (2)::numeric)))))))) pair
+             JOIN deposit d_1 ON (((d_1.owner_kind = o.kind) AND (d_1.owner_id = o.id) AND (d_1.state = ANY (ARRAY['confirmed'::text, 'settling'::text])) AND (d_1.final_at IS NOT NULL) AND (d_1.settled_at IS NULL) AND (((d_1.matrix -> 'settlement'::text) ->> 'chain'::text) = 'absent'::text) AND ((d_1.settlement_amount IS NULL) OR ((d_1.settlement_amount >= (u.amount / (2)::numeric)) AND (d_1.settlement_amount <= (u.amount * (2)::numeric)))))))) pair
      JOIN deposit d ON ((d.id = pair.open_id)))
   WHERE ((d.service_id IS NOT NULL) AND (d.merged_into IS NULL) AND (d.group_id <> pair.group_id) AND (NOT (EXISTS ( SELECT
            FROM proposal p
-          WHERE ((p.service_id = d.service_id) AND (p.service = d.service) AND (p.role = pair.role) AND (p.transfer = pair.transfer) AND (p.state = 'rejected'::text))))));
+          WHERE ((p.service_id = d.service_id) AND (p.role = pair.role) AND (p.transfer = pair.transfer) AND (p.state = 'rejected'::text))))));
 view public.unnamed_transfer as
  SELECT m.id AS mismatch_id,
     m.group_id,
@@ -1783,7 +1781,7 @@ AS $function$
       greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
     from chosen c
       join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
-      join inbox i on i.id = e.inbox_id and i.source = 'webhook' and i.service = c.service
+      join inbox i on i.id = e.inbox_id and i.source = 'webhook'
       left join webhook_repeat r on r.inbox_id = i.id
   ), told as (
     select grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
@@ -2911,7 +2909,7 @@ comment on column outside of view accounting.tie_out is 'Booked payments that th
 comment on column outside_base of view accounting.tie_out is 'Booked payments that the balance does not include, in base units.';
 comment on column owner_id of view accounting.conversion is 'Channel or StableWallet that the deposit is for.';
 comment on column owner_id of view accounting.daily_totals is 'Channel or StableWallet whose address was paid.';
-comment on column owner_id of view accounting.deposits is 'The owner: the id given when the channel or wallet was created.';
+comment on column owner_id of view accounting.deposits is 'The owner: the id given when the channel or wallet was created, with "SERVICE/" before it unless the service is the default one.';
 comment on column owner_id of view accounting.fees is 'Channel or StableWallet that the deposit is for.';
 comment on column owner_id of view accounting.in_transit_age is 'Channel or StableWallet whose address was paid.';
 comment on column owner_id of view accounting.tie_out is 'Channel or StableWallet of the address.';
@@ -2969,7 +2967,8 @@ comment on column reverses of view accounting.manual_journals is 'The journal th
 comment on column root of view accounting.seals is 'Root of the Merkle tree over these journals, SHA-256.';
 comment on column scope of view accounting.scorecard is 'service: all deposits; route: those of one asset paid and one asset delivered.';
 comment on column sealed_at of view accounting.seals is 'When it was made.';
-comment on column service_id of view accounting.deposits is 'The deposit service''s own id; empty while the service has not reported it.';
+comment on column service of view accounting.deposits is 'Name of the deposit service in the settings.';
+comment on column service_id of view accounting.deposits is 'The deposit service''s id, with "SERVICE/" before it unless the service is the default one; empty while the service has not reported it.';
 comment on column service_id of view accounting.in_transit_age is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column settle_p50_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: half are faster.';
 comment on column settle_p95_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: 95 of 100 are faster.';

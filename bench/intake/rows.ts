@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
+import { defaultService } from '../../src/core/evidence.ts'
 import { createInboxWriter, type ReceivedWebhook, writerLimits } from '../../src/intake/inbox-writer.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
@@ -73,6 +74,7 @@ export async function measureRows(
 function rowOf(id: string, bodyBytes: number): ReceivedWebhook {
   return {
     source: 'webhook',
+    service: defaultService,
     sourceKey: id,
     body: Buffer.from(bodyOf(id, bodyBytes)),
     headers: { 'content-type': 'application/json', 'webhook-id': id, 'verified-by': 'standard-webhooks' },

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { pino } from 'pino'
 import { startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import { defaultService } from '../../src/core/evidence.ts'
 import { createInboxWriter, type ReceivedWebhook, writerLimits } from '../../src/intake/inbox-writer.ts'
 import { intakeLimits, startIntake, transfersPath } from '../../src/intake/server.ts'
 import { createScheme } from '../../src/intake/signature/create-scheme.ts'
@@ -78,6 +79,7 @@ async function startWith(keep: (row: ReceivedWebhook) => Promise<unknown>): Prom
     verify: createScheme(signing, { secrets, publicKeys: null }),
     signing: () => signing,
     secrets: () => secrets,
+    service: defaultService,
     readEventId: () => null,
     write: (row) => keep(row).then(() => 'stored' as const),
     quarantine: () => undefined,

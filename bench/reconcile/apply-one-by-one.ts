@@ -5,10 +5,11 @@ import type { ApplyDeps } from '../../src/jobs/books/apply.ts'
 import { numberDeposits, saveDeposits } from '../../src/store/books/deposits.ts'
 import { loadGroups, saveEvidence } from '../../src/store/books/evidence.ts'
 import { inTransaction } from '../../src/store/database.ts'
+import type { PendingRow } from '../../src/store/inbox.ts'
 import { bookJournals } from '../../src/store/ledger/journals.ts'
 import type { Tables } from '../../src/store/tables.ts'
 
-type Row = { id: bigint; source: 'webhook' | 'api' | 'chain'; body: Buffer; receivedAt: Date }
+type Row = Pick<PendingRow, 'id' | 'service' | 'source' | 'body' | 'receivedAt'>
 
 /**
  * The plain way to do what applyPending does: one inbox row, one transaction. It reads, decides and writes the same,
@@ -18,12 +19,13 @@ type Row = { id: bigint; source: 'webhook' | 'api' | 'chain'; body: Buffer; rece
 export function applyOneByOne({ db, readClaim, rules, now }: ApplyDeps): Promise<boolean> {
   return inTransaction(db, async (tx) => {
     const { rows } = await sql<Row>`
-      select id, source, body, inbox.received_at as "receivedAt" from inbox_pending join inbox on id = inbox_id
+      select id, source, service, body, inbox.received_at as "receivedAt" from inbox_pending join inbox on id = inbox_id
       order by inbox_id limit 1 for update of inbox_pending skip locked`.execute(tx)
     const [row] = rows
     if (row === undefined) return false
-    const { id, source, body, receivedAt } = row
-    const reading = source === 'chain' ? null : readClaim({ source, body, receivedAt })
+    const { id, source, service, body, receivedAt } = row
+    const reading =
+      source === 'chain' || source === 'person' ? null : readClaim({ source, service, body, receivedAt })
     const observation = reading?.kind === 'claim' ? reading.claim : decodeObservation(body.toString())
     const groupId = await linkOne(tx, linkKeys(observation))
     await saveEvidence(tx, [{ inboxId: id, groupId, observation }])

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { defaultService } from '../../src/core/evidence.ts'
 import { applyPending } from '../../src/jobs/books/apply.ts'
 import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { type Database, inTransaction, openDatabase } from '../../src/store/database.ts'
@@ -62,7 +63,9 @@ async function store(db: Database<Tables>, messages: readonly Message[]): Promis
 
 async function keep(db: Database<Tables>, rows: readonly NewInboxRow[]): Promise<void> {
   const receivedAt = new Date(Math.max(...rows.map((row) => row.receivedAt.getTime())))
-  await inTransaction(db, (tx) => saveRecords(tx, rows.map(recordOf), { sentAt: receivedAt, receivedAt }))
+  await inTransaction(db, (tx) =>
+    saveRecords(tx, rows.map(recordOf), { service: defaultService, sentAt: receivedAt, receivedAt }),
+  )
 }
 
 function recordOf({ sourceKey, body, receivedAt }: NewInboxRow): ServiceRecord {

@@ -14,14 +14,14 @@ create table inbox (
   source text not null check (source in ('webhook', 'api', 'chain', 'person')),
   -- The sender's event id; record id and hash; or transfer, block and stage. Storing one twice has no effect.
   source_key text not null check (source_key <> ''),
-  -- The name of the deposit service. It is part of every key that a service chooses: event, record, deposit and owner ids,
-  -- and link keys.
+  -- The deposit service that sent it; `default` for chains and persons. Ids that a service chooses (of events, records,
+  -- deposits and owners) are unique among services wherever they are stored: `{service}/{id}`, but for those of `default`.
   service text not null default 'default',
   body bytea not null,
   headers jsonb not null default '{}',
   received_at timestamptz not null,
   stored_at timestamptz not null default now(),
-  unique (source, source_key, service)
+  unique (source, source_key)
 );
 
 create trigger inbox_append_only before update or delete or truncate on inbox
@@ -71,13 +71,14 @@ create table quarantine (
   headers jsonb not null,
   body bytea not null,
   -- What counts against the limit, in bytes: the body, the headers and the row itself.
-  size integer not null check (size > 0)
+  size integer not null check (size > 0),
+  service text not null default 'default'
 );
 
 -- What was last read of each record of the service's API. By it, a record that changed, even back to an earlier text, is
 -- told from one that did not, and records that the service no longer lists are found. The texts are in the inbox.
 create table api_record (
-  service_id text not null,
+  service_id text primary key,
   service text not null default 'default',
   -- SHA-256 of the record's text, and how many revisions of it were stored.
   hash text not null,
@@ -89,8 +90,7 @@ create table api_record (
   -- How many times in a row it was missing, from full readings or from a request for this record.
   misses integer not null default 0 check (misses >= 0),
   -- Since when the service is known to have it no longer.
-  gone_at timestamptz,
-  primary key (service_id, service)
+  gone_at timestamptz
 );
 
 -- No other column that each reading writes is indexed, so that millions of rows are updated in place.
@@ -108,10 +108,8 @@ create index evidence_group_recheck_at on evidence_group (recheck_at) where rech
 
 -- A transaction is linked by its id without the network, so that a claim with the wrong network still meets the transfer.
 create table link_key (
-  key text not null,
-  service text not null default 'default',
-  group_id bigint not null references evidence_group,
-  primary key (key, service)
+  key text primary key,
+  group_id bigint not null references evidence_group
 );
 
 create index link_key_group_id on link_key (group_id);

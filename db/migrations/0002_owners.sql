@@ -69,12 +69,11 @@ comment on view active_valuation is 'No row while nothing is valued.';
 create table owner (
   kind text not null check (kind in ('channel', 'stable_wallet')),
   id text not null check (id <> ''),
-  service text not null default 'default',
   forward_network text,
   forward_asset text,
   forward_recipient text,
   created_at timestamptz not null default now(),
-  primary key (kind, id, service),
+  primary key (kind, id),
   constraint owner_forward_recipient check ((kind = 'channel') = (forward_recipient is not null)),
   constraint owner_forward_network check ((kind = 'channel') = (forward_network is not null))
 );
@@ -89,15 +88,14 @@ create table address_book (
   role text not null check (role in ('deposit', 'recipient')),
   owner_kind text,
   owner_id text,
-  service text not null default 'default',
   added_at timestamptz not null default now(),
   primary key (network, address, role),
-  foreign key (owner_kind, owner_id, service) references owner (kind, id, service),
+  foreign key (owner_kind, owner_id) references owner (kind, id),
   check ((role = 'deposit') = (owner_id is not null))
 );
 
 -- A claim names an owner; each claim is compared with the addresses of that owner.
-create index address_book_owner on address_book (owner_kind, owner_id, service) where owner_id is not null;
+create index address_book_owner on address_book (owner_kind, owner_id) where owner_id is not null;
 
 -- The canary is a webhook that depositd sends to its own public address; it is no evidence. The scheduler that advances
 -- started_at sends it, so that several schedulers send one. since says when the canary was last turned on.

@@ -105,7 +105,6 @@ create index named_transaction_due on named_transaction (network, next_at) where
 -- is shown. A search without a result is repeated with growing pauses, and when more heights were read.
 create table leg_search (
   service_id text not null,
-  service text not null default 'default',
   role text not null check (role in ('deposit', 'recipient')),
   network text not null,
   address text not null,
@@ -116,7 +115,7 @@ create table leg_search (
   searched_at timestamptz,
   tries integer not null default 0 check (tries >= 0),
   next_at timestamptz not null,
-  unique nulls not distinct (service_id, role, network, address, tx, service)
+  unique nulls not distinct (service_id, role, network, address, tx)
 );
 
 create index leg_search_due on leg_search (network, next_at);

@@ -4,7 +4,8 @@
 create table deposit (
   id bigint generated always as identity primary key,
   group_id bigint not null references evidence_group,
-  service_id text,
+  service_id text unique,
+  -- That of its claims; until there are any, that of the owner of the address.
   service text not null default 'default',
   -- Checked at the end of a statement, in which two deposits may exchange their transfers.
   transfer text unique deferrable,
@@ -43,20 +44,19 @@ create table deposit (
   steps_reported smallint not null default 0,
   -- Since when the oldest of these statuses has waited for its webhook.
   unreported_since timestamptz,
-  unique (service_id, service),
   constraint deposit_identified check (num_nonnulls(service_id, transfer, merged_into) > 0),
   constraint deposit_is_number check (amount < 'NaN' and settlement_amount < 'NaN' and fee_amount < 'NaN')
 );
 
 create index deposit_group_id on deposit (group_id);
 create index deposit_tx on deposit (tx);
-create index deposit_owner on deposit (owner_kind, owner_id, service, id) where merged_into is null;
+create index deposit_owner on deposit (owner_kind, owner_id, id) where merged_into is null;
 create index deposit_since on deposit (coalesce(deposited_at, least(webhook_at, api_at))) where merged_into is null;
 -- Deposits are counted by state at every scrape: from the index alone, however many are done.
 create index deposit_state on deposit (state, network, merged_into);
 
 create view deposit_report as
-  select d.id, d.service_id, d.state, d.owner_kind, d.owner_id, d.network, d.address,
+  select d.id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, d.network, d.address,
     a.symbol as asset_symbol, d.asset, accounting.in_units(d.amount, a.decimals) as amount,
     d.amount as amount_base, d.tx,
     d.settlement_network, d.settlement_address, s.symbol as settlement_asset_symbol, d.settlement_asset,
@@ -76,7 +76,8 @@ create table mismatch (
   -- `deposit/17`, `transfer/base/0x…/3` or `inbox/42`; `webhook/…` and `owner/…` hold ids of the service.
   subject text not null,
   kind text not null,
-  service text not null default 'default',
+  -- Null if it is of no service, like a node that contradicts another.
+  service text,
   severity text not null check (severity in ('info', 'warning', 'severe')),
   -- Its deposit, and the group of evidence that decides it. Both are null for what could not be read.
   deposit_id bigint references deposit,
@@ -105,7 +106,7 @@ create table mismatch (
   constraint mismatch_loss_check check (num_nulls(loss_asset, loss_amount, loss_whole) in (0, 3))
 );
 
-create unique index mismatch_open on mismatch (subject, kind, service) where cleared_at is null;
+create unique index mismatch_open on mismatch (subject, kind) where cleared_at is null;
 create index mismatch_deposit_id on mismatch (deposit_id);
 create index mismatch_group_id on mismatch (group_id);
 create index mismatch_group_open on mismatch (group_id) where cleared_at is null;
@@ -134,7 +135,7 @@ comment on view mismatch_loss is 'Every mismatch that was ever opened, with the 
 -- The one definition of an open mismatch. `stake` names the transfer it concerns, so that a transfer with several
 -- mismatches is counted once; a claim without a transfer counts for the transfer that it names.
 create view open_mismatch as
-  select m.id, m.subject, m.kind, m.severity, m.deposit_id, m.network, m.asset, m.value, m.detail, m.opened_at,
+  select m.id, m.subject, m.kind, m.service, m.severity, m.deposit_id, m.network, m.asset, m.value, m.detail, m.opened_at,
     m.assigned_to, m.snoozed_until,
     coalesce(d.transfer,
       (select min(o.transfer) from deposit o
@@ -181,7 +182,6 @@ create table mismatch_event_pending (
 create table proposal (
   id bigint generated always as identity primary key,
   service_id text not null,
-  service text not null default 'default',
   -- The role in which the address of the transfer is watched: the payment of the deposit, or its delivery.
   role text not null check (role in ('deposit', 'recipient')),
   transfer text not null,
@@ -195,12 +195,12 @@ create table proposal (
   -- When it was accepted, rejected, or withdrawn because the evidence decided otherwise.
   ended_at timestamptz,
   check ((state = 'proposed') = (ended_at is null)),
-  unique (service_id, role, transfer, service)
+  unique (service_id, role, transfer)
 );
 
 -- Neither a deposit nor a transfer is in two open proposals.
 create unique index proposal_open_transfer on proposal (role, transfer) where state = 'proposed';
-create unique index proposal_open_deposit on proposal (role, service_id, service) where state = 'proposed';
+create unique index proposal_open_deposit on proposal (role, service_id) where state = 'proposed';
 
 -- Final transfers that no claim named in time, without those that a person resolved.
 create view unnamed_transfer as
@@ -214,7 +214,7 @@ create view unnamed_transfer as
 -- Deposits without a payment or delivery on chain, with the unnamed transfers that may be it. Within one group the link keys
 -- decide, and a rejected pair is not proposed again.
 create view possible_match as
-  select pair.*, d.service_id, d.service, d.group_id as open_group_id from (
+  select pair.*, d.service_id, d.group_id as open_group_id from (
     select u.*, d.id as open_id, 0::numeric as difference, d.network as open_network, d.address as open_address,
       d.asset as open_asset, d.amount as open_amount, d.tx as open_tx
     from unnamed_transfer u
@@ -227,10 +227,10 @@ create view possible_match as
       d.settlement_amount, d.settlement_tx
     from unnamed_transfer u
       join owner o on u.role = 'recipient' and o.forward_network = u.network and o.forward_recipient = u.address
-      join deposit d on d.owner_kind = o.kind and d.owner_id = o.id and d.service = o.service and d.state in ('confirmed', 'settling')
+      join deposit d on d.owner_kind = o.kind and d.owner_id = o.id and d.state in ('confirmed', 'settling')
         and d.final_at is not null and d.settled_at is null and d.matrix -> 'settlement' ->> 'chain' = 'absent'
         and (d.settlement_amount is null or d.settlement_amount between u.amount / 2 and u.amount * 2)
   ) pair join deposit d on d.id = pair.open_id
   where d.service_id is not null and d.merged_into is null and d.group_id <> pair.group_id and not exists (
     select from proposal p
-    where p.service_id = d.service_id and p.service = d.service and p.role = pair.role and p.transfer = pair.transfer and p.state = 'rejected');
+    where p.service_id = d.service_id and p.role = pair.role and p.transfer = pair.transfer and p.state = 'rejected');

@@ -4,10 +4,11 @@ create view accounting.deposits as select * from deposit_report where state <> '
 
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
 comment on column accounting.deposits.id is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
-comment on column accounting.deposits.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
+comment on column accounting.deposits.service is 'Name of the deposit service in the settings.';
+comment on column accounting.deposits.service_id is 'The deposit service''s id, with "SERVICE/" before it unless the service is the default one; empty while the service has not reported it.';
 comment on column accounting.deposits.state is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
 comment on column accounting.deposits.owner_kind is 'channel or stable_wallet.';
-comment on column accounting.deposits.owner_id is 'The owner: the id given when the channel or wallet was created.';
+comment on column accounting.deposits.owner_id is 'The owner: the id given when the channel or wallet was created, with "SERVICE/" before it unless the service is the default one.';
 comment on column accounting.deposits.network is 'Network on which the payment arrived.';
 comment on column accounting.deposits.address is 'Deposit address that was paid.';
 comment on column accounting.deposits.asset_symbol is 'Label of the asset paid. Not unique: two tokens may share it.';
@@ -198,7 +199,7 @@ as $$
       greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
     from chosen c
       join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
-      join inbox i on i.id = e.inbox_id and i.source = 'webhook' and i.service = c.service
+      join inbox i on i.id = e.inbox_id and i.source = 'webhook'
       left join webhook_repeat r on r.inbox_id = i.id
   ), told as (
     select grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,

@@ -76,6 +76,7 @@ export async function composeIntake(
     ...settings.http,
     ...settings.intake,
     limits: intakeLimits,
+    service: settings.service.name,
     verify: webhooks.verify,
     signing: webhooks.signing,
     secrets: webhooks.secrets,

@@ -64,6 +64,7 @@ export function isTaken(outcome: string): boolean {
 function admittingOf(settings: Settings): AdmissionDeps {
   const { signing, keys } = settings.webhooks
   return {
+    service: settings.service.name,
     verify: createScheme(signing, keys),
     signing: () => signing,
     secrets: () => keys.secrets,

@@ -7,7 +7,7 @@ import { createWork, type DaemonWork } from '../jobs/work.ts'
 import type { Observer } from '../ops/observe.ts'
 import { createDepositClient } from '../provider/deposit-client.ts'
 import { createOwnersClient } from '../provider/owners-client.ts'
-import { createClaimReader } from '../provider/read-claim.ts'
+import { createClaimReader, readerOfServices } from '../provider/read-claim.ts'
 import { createServiceCall } from '../provider/service-call.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
@@ -34,20 +34,18 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     }))
   const profile = loadServiceProfile(settings)
   const verifications = createTokenBuckets(verificationLimit)
-  const service = {
-    url: settings.service.url,
-    call: createServiceCall(settings.service, observer.pollRequest),
-  }
+  const { name, url } = settings.service
+  const service = { name, url, call: createServiceCall(settings.service, observer.pollRequest) }
   return createWork({
     db,
     holder,
     leaseMs,
     now: () => new Date(),
     rules: rulesOf(settings),
-    readClaim: createClaimReader(profile, settings),
-    client: createDepositClient(service, profile),
+    readClaim: readerOfServices(new Map([[name, createClaimReader(profile, settings, name)]])),
+    clients: new Map([[name, createDepositClient(service, profile)]]),
     ...settings.poll,
-    owners: createOwnersClient(service, profile),
+    owners: new Map([[name, createOwnersClient(service, profile)]]),
     networks: settings.networks,
     readNetworks: new Set(proven.map(({ reader }) => reader.network)),
     startHeights: settings.startHeights,

@@ -1,7 +1,7 @@
 import { loadServiceProfile } from '../app/service-profile.ts'
 import { rulesOf } from '../core/decide.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
-import { createClaimReader } from '../provider/read-claim.ts'
+import { createClaimReader, readerOfServices } from '../provider/read-claim.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
@@ -19,7 +19,9 @@ export function withRules<Result>(
   )
   const applying = async (db: Database<Tables>) => {
     const networks = await pinnedNetworks(db, settings.networks)
-    const readClaim = createClaimReader(profile, { ...settings, networks })
+    const { name } = settings.service
+    const reader = createClaimReader(profile, { ...settings, networks }, name)
+    const readClaim = readerOfServices(new Map([[name, reader]]))
     return work({ db, readClaim, rules: rulesOf(settings), readNetworks, now: () => new Date() })
   }
   return withDatabase(context, applying, queryTimeoutMs)

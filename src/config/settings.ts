@@ -3,6 +3,7 @@ import { type Asset, type NetworkName, type NetworkSettings, parseAddress } from
 import type { AlertRules } from '../core/cause.ts'
 import type { AccountLabel } from '../core/chart.ts'
 import { Fault } from '../core/errors.ts'
+import { defaultService, type ServiceName } from '../core/evidence.ts'
 import type { Policy, RoutePolicy } from '../core/policy.ts'
 import type { ContraRule } from '../core/posting.ts'
 import { readAccounts } from './accounts.ts'
@@ -64,6 +65,7 @@ export type Settings = {
 }
 
 export type ServiceApiSettings = {
+  name: ServiceName
   url: string
   auth: ServiceAuth
   profilePath: string
@@ -122,6 +124,7 @@ function profilePath(profile: string, settingsPath: string | undefined): string 
 
 function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settings['service'] {
   return {
+    name: defaultService,
     url: reader.url('SERVICE_URL', httpSchemes),
     auth: readServiceAuth(reader, file?.service.auth ?? null, 'service.auth'),
     profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),

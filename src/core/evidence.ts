@@ -2,12 +2,37 @@ import type { Address, AssetKey, NetworkName, TxId } from './asset.ts'
 import type { Brand } from './brand.ts'
 import type { Amount } from './money.ts'
 
+/** The name of a deposit service in the settings. */
+export type ServiceName = Brand<string, 'ServiceName'>
+
+/** The service that `SERVICE_URL` names. */
+export const defaultService = 'default' as ServiceName
+
+/**
+ * Ids that a service chooses are unique only within that service. They are kept as `{service}/{id}`; an id of the default
+ * service stands alone, unless it has a slash.
+ */
+export function idAmongServices(service: ServiceName, id: string): string {
+  return service === defaultService && !id.includes('/') ? id : `${service}/${id}`
+}
+
+export function serviceOf(id: string): ServiceName {
+  const [service = '', rest] = id.split('/', 2)
+  return rest === undefined ? defaultService : (service as ServiceName)
+}
+
+/** The id as the service itself writes it. */
+export function idAtService(id: string): string {
+  return id.slice(id.indexOf('/') + 1)
+}
+
+/** The id of a deposit, unique among services. */
 export type ServiceId = Brand<string, 'ServiceId'>
 
 /** One chain transfer: `network/transaction/index`. */
 export type TransferRef = Brand<string, 'TransferRef'>
 
-/** The owner of a deposit, by the caller-chosen id of the channel or StableWallet. */
+/** The owner of a deposit, by the caller-chosen id of the channel or StableWallet, unique among services. */
 export type Owner = { kind: 'channel' | 'stable_wallet'; id: string }
 
 /** The progress of a deposit as the service states it. The mapping translates the service's own words. */
@@ -201,12 +226,6 @@ function deliveryKey(tx: TxId): string {
 function serviceKeys(verdict: DecisionOutcome): string[] {
   return 'serviceId' in verdict ? [`service/${verdict.serviceId}`] : []
 }
-
-/** Ids that a service chooses are unique only within that service. */
-export type ServiceName = Brand<string, 'ServiceName'>
-
-/** The one deposit service that the settings name; the default of every `service` column. */
-export const defaultService = 'default' as ServiceName
 
 /** Amounts and heights become decimal text, times ISO text. */
 export function encodeObservation(observation: Observation): string {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
+import { idAmongServices, type ServiceName } from '../core/evidence.ts'
 import type { ReceivedWebhook } from './inbox-writer.ts'
 import { isJson } from './json.ts'
 import { asHmac } from './signature/hmac.ts'
@@ -12,6 +13,7 @@ export type Admission =
   | { kind: 'not_json' }
 
 export type AdmissionDeps = {
+  service: ServiceName
   verify: SignatureScheme
   signing: () => SchemeSettings
   /** A header that contains one is stored as a hash. */
@@ -20,7 +22,7 @@ export type AdmissionDeps = {
 }
 
 export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDelivery): Admission {
-  const { verify, signing, secrets, readEventId } = admitting
+  const { service, verify, signing, secrets, readEventId } = admitting
   const verdict = verify(delivery)
   if (verdict.kind === 'refused') return verdict
   const { body, headers, receivedAt } = delivery
@@ -28,7 +30,8 @@ export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDeliver
   const kept = storedHeaders(headers, signing(), secrets())
   const row: ReceivedWebhook = {
     source: 'webhook',
-    sourceKey: verdict.id ?? eventKey(body, readEventId),
+    service,
+    sourceKey: idAmongServices(service, verdict.id ?? eventKey(body, readEventId)),
     body,
     // Ours come last and override a header of the same name.
     headers: {

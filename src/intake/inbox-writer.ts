@@ -1,10 +1,12 @@
 import { assert, Fault } from '../core/errors.ts'
+import type { ServiceName } from '../core/evidence.ts'
 import { reach } from '../failpoint.ts'
 
 /** The body is byte for byte. */
 export type ReceivedWebhook = {
   source: 'webhook'
-  /** The sender's event id; with `source` it identifies a resend. */
+  service: ServiceName
+  /** The sender's event id, unique among services; with `source` it identifies a resend. */
   sourceKey: string
   body: Buffer
   headers: Record<string, string>

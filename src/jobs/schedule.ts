@@ -21,7 +21,7 @@ export type TickDeps = {
 const beatExpression = '*/10 * * * * *'
 
 export function ticksOf(
-  { networks, schedule }: Pick<Settings, 'networks' | 'schedule'>,
+  { networks, service, schedule }: Pick<Settings, 'networks' | 'service' | 'schedule'>,
   { db, wake, jobFailed }: TickDeps,
 ): Tick[] {
   const waking = (job: JobName, key?: string) => () =>
@@ -40,7 +40,8 @@ export function ticksOf(
     ])
   return [
     ...ofNetworks,
-    ...(['poll', 'sweep', 'audit', 'seal'] as const).map((name) => ({
+    { name: pollStream(service.name), expression: schedule.poll, run: waking('poll', service.name) },
+    ...(['sweep', 'audit', 'seal'] as const).map((name) => ({
       name,
       expression: schedule[name],
       run: waking(name),
@@ -162,14 +163,15 @@ function ignore(): void {}
 
 export function expectedStreams({
   networks,
+  service,
   schedule,
   poll,
-}: Pick<Settings, 'networks' | 'schedule' | 'poll'>): Map<string, number> {
+}: Pick<Settings, 'networks' | 'service' | 'schedule' | 'poll'>): Map<string, number> {
   const read = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
   const pollEvery = Math.max(longestPause(schedule.poll), poll.quietMs / 1000)
   const scanMax = allowedAge(streamAgeMaxSeconds, longestPause(schedule.scan))
   return new Map([
-    [pollStream, allowedAge(streamAgeMaxSeconds, pollEvery)],
+    [pollStream(service.name), allowedAge(streamAgeMaxSeconds, pollEvery)],
     ...read.map(({ name }) => [scanStream(name), scanMax] as const),
   ])
 }

@@ -1,5 +1,7 @@
+import { type ServiceName, serviceOf } from '../core/evidence.ts'
 import { reach } from '../failpoint.ts'
 import { workerStream } from '../health.ts'
+import type { DepositClient } from '../provider/deposit-client.ts'
 import { dueNetworks } from '../store/chain/named-transactions.ts'
 import { pendingIds, readPending } from '../store/inbox.ts'
 import { takeDecisions } from '../store/mismatches/cases.ts'
@@ -14,10 +16,11 @@ import { type PollDeps, pollDeposits } from './poll/poll.ts'
 import { nothingRead, type PollReport, readAlone } from './poll/read-records.ts'
 
 export type WorkDeps = ApplyDeps &
-  PollDeps &
+  Omit<PollDeps, 'client'> &
   NetworkWorkDeps &
   LedgerWorkDeps &
   Cadence & {
+    clients: ReadonlyMap<ServiceName, DepositClient>
     /** May fail: the sweep requests it again. */
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
@@ -38,7 +41,8 @@ const readsMax = 20
 export type DaemonWork = LedgerWork &
   Omit<ChainWork, 'readAll' | 'verifyAll'> & {
     apply: () => Promise<void>
-    poll: () => Promise<void>
+    poll: (service: string) => Promise<void>
+    /** By the id among services. */
     read: (id: string) => Promise<void>
     /** Finds lost wake-ups: overdue rows, groups past their deadline, and decisions of people. */
     sweep: () => Promise<void>
@@ -56,16 +60,22 @@ export function createWork(options: WorkDeps): DaemonWork {
     async apply() {
       const { reported, named } = await applyAll(deps)
       for (const network of named) await deps.wake('verify', network)
-      const readsById = reported.size <= readsMax && deps.client.list.one !== undefined
-      for (const id of readsById ? reported : []) await deps.wake('read', id)
-      if (reported.size > 0 && !readsById) await deps.wake('poll')
+      for (const [service, ids] of Map.groupBy(reported, serviceOf)) {
+        const readsById = ids.length <= readsMax && deps.clients.get(service)?.list.one !== undefined
+        for (const id of readsById ? ids : []) await deps.wake('read', id)
+        if (!readsById) await deps.wake('poll', service)
+      }
     },
-    async poll() {
-      if (await isPollDue(deps.db, deps)) await pollNow({ ...deps, keepPace: () => keepPace(deps) })
+    async poll(name) {
+      const client = deps.clients.get(name as ServiceName)
+      if (client === undefined || !(await isPollDue(deps.db, client.service, deps))) return
+      await pollNow({ ...deps, client, keepPace: () => keepPace(deps) })
     },
     async read(id) {
+      const client = deps.clients.get(serviceOf(id))
+      if (client === undefined) return
       const reading = nothingRead()
-      await readAlone(await byDatabaseClock(deps), [id], reading)
+      await readAlone(await byDatabaseClock({ ...deps, client }), [id], reading)
       deps.observe.polled(reading)
       if (reading.stored > 0) await deps.wake('apply')
     },
@@ -81,7 +91,7 @@ export function createWork(options: WorkDeps): DaemonWork {
     beat: () => keepBeat(deps.db, workerStream),
     async all() {
       await readAll()
-      await pollNow(deps)
+      for (const client of deps.clients.values()) await pollNow({ ...deps, client })
       await applyAll(deps)
       if (await verifyAll()) await applyAll(deps)
       await decideDue(deps)
@@ -91,11 +101,11 @@ export function createWork(options: WorkDeps): DaemonWork {
 }
 
 /** Reading times order the records for all processes. A fast clock would skip records until real time catches up. */
-async function byDatabaseClock(deps: WorkDeps): Promise<WorkDeps> {
+async function byDatabaseClock<Deps extends PollDeps>(deps: Deps): Promise<Deps> {
   return { ...deps, now: await readClock(deps.db) }
 }
 
-async function pollNow(deps: WorkDeps): Promise<void> {
+async function pollNow(deps: WorkDeps & PollDeps): Promise<void> {
   const reading = (await pollDeposits(await byDatabaseClock(deps))) ?? nothingRead()
   deps.observe.polled(reading)
 }

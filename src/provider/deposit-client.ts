@@ -1,4 +1,5 @@
 import { messageOf } from '../core/errors.ts'
+import { idAmongServices, idAtService, type ServiceName } from '../core/evidence.ts'
 import { digitsOf } from './lossless-json.ts'
 import { createPaging, type NextPage, type PageMark, type RecordHead } from './paging.ts'
 import { compileTime } from './profile/compile-value.ts'
@@ -13,6 +14,7 @@ export type DepositPage = {
 }
 
 export type DepositClient = {
+  service: ServiceName
   list: ListProfile
   /**
    * `since` restricts to records created or updated from then on, if the service supports it. Null if the
@@ -23,14 +25,15 @@ export type DepositClient = {
   readDeposit: (id: string) => Promise<PolledRecord | null>
 }
 
-/** Every call throws Fault `remote_failed` if its answer cannot be used. */
-export function createDepositClient(
-  service: { url: string; call: ServiceCall },
-  profile: DepositsProfile,
-): DepositClient {
+/** A deposit service that can be called. */
+export type Service = { name: ServiceName; url: string; call: ServiceCall }
+
+/** Ids are unique among services. Every call throws Fault `remote_failed` if its answer cannot be used. */
+export function createDepositClient(service: Service, profile: DepositsProfile): DepositClient {
   const { list } = profile
-  const readHead = compileRecordHead(profile)
+  const readHead = compileRecordHead(profile, service.name)
   return {
+    service: service.name,
     list,
     listDeposits: pageReader(service, list, readHead),
     readDeposit: singleReader(service, list, readHead),
@@ -40,7 +43,7 @@ export function createDepositClient(
 type ReadHead = (value: unknown) => PolledRecord
 
 function pageReader(
-  { url, call }: { url: string; call: ServiceCall },
+  { url, call }: Service,
   list: ListProfile,
   readHead: ReadHead,
 ): DepositClient['listDeposits'] {
@@ -67,15 +70,16 @@ function pageReader(
 }
 
 function singleReader(
-  { call }: { call: ServiceCall },
+  { call }: Service,
   { one }: ListProfile,
   readHead: ReadHead,
 ): DepositClient['readDeposit'] {
   const find = lookUp(one?.record ?? null)
   return async (id) => {
+    const own = idAtService(id)
     // In a path these two change the location, however they are encoded.
-    if (id === '.' || id === '..') return null
-    const path = (one?.path ?? '').replaceAll('{id}', () => encodeURIComponent(id))
+    if (own === '.' || own === '..') return null
+    const path = (one?.path ?? '').replaceAll('{id}', () => encodeURIComponent(own))
     const request = { method: 'GET' as const, path }
     const answer = await call(request)
     if (answer.kind === 'refused' && (answer.status === 404 || answer.status === 410)) return null
@@ -178,12 +182,16 @@ type PolledRecord = RecordHead & { text: string }
 type DepositsProfile = { list: ListProfile; record: Pick<Profile['record'], 'id' | 'createdAt'> }
 
 /** What the daemon reads of a listed record to page through the list. */
-export function compileRecordHead({ list, record }: DepositsProfile): (value: unknown) => PolledRecord {
+export function compileRecordHead(
+  { list, record }: DepositsProfile,
+  service: ServiceName,
+): (value: unknown) => PolledRecord {
   const findId = compileField(record.id, '')
   const readTime = compileTime(list.time ?? record.createdAt, '')
   return (value) => {
     const place = { record: value, payload: value }
-    const id = readable(place, (one) => findId(one)?.text ?? null)
+    const own = readable(place, (one) => findId(one)?.text ?? null)
+    const id = own === null ? null : idAmongServices(service, own)
     return { id, time: readable(place, readTime), text: JSON.stringify(value) }
   }
 }

@@ -1,7 +1,7 @@
 import type { StatedOwner } from '../core/address-book.ts'
 import { messageOf } from '../core/errors.ts'
-import type { Owner } from '../core/evidence.ts'
-import { createDepositClient, type DepositPage } from './deposit-client.ts'
+import { idAmongServices, idAtService, type Owner, type ServiceName } from '../core/evidence.ts'
+import { createDepositClient, type DepositPage, type Service } from './deposit-client.ts'
 import { parseLossless } from './lossless-json.ts'
 import type { PageMark } from './paging.ts'
 import { compilePath, compileRequired } from './profile/find-field.ts'
@@ -22,6 +22,7 @@ export type NewChannel = {
   forwardRecipient: string
 }
 
+/** Ids are unique among services. */
 export type OwnersClient = {
   createChannel: (channel: NewChannel) => Promise<StatedOwner>
   createStableWallet: (id: string) => Promise<StatedOwner>
@@ -29,8 +30,11 @@ export type OwnersClient = {
   list: (kind: Owner['kind']) => Promise<readonly StatedOwner[] | null>
 }
 
-export function connectOwners(settings: ProviderSettings, profile: Profile): OwnersClient {
-  return createOwnersClient({ url: settings.url, call: createServiceCall(settings) }, profile)
+export function connectOwners(
+  settings: ProviderSettings & Pick<Service, 'name'>,
+  profile: Profile,
+): OwnersClient {
+  return createOwnersClient({ ...settings, call: createServiceCall(settings) }, profile)
 }
 
 const pagesMax = 10_000
@@ -39,14 +43,14 @@ const pagesMax = 10_000
  * Creation is idempotent: if the service refuses an existing id, the entry in its list is the result.
  * @throws Fault `remote_failed` from every call
  */
-export function createOwnersClient(
-  service: { url: string; call: ServiceCall },
-  profile: OwnersProfile,
-): OwnersClient {
+export function createOwnersClient(service: Service, profile: OwnersProfile): OwnersClient {
   const { channels, wallets } = profile.owners
   const sides = {
-    channel: { ...channels, read: compileOwnerReader('channel', profile) },
-    stable_wallet: { ...wallets, read: compileOwnerReader('stable_wallet', profile) },
+    channel: { ...channels, read: compileOwnerReader({ kind: 'channel', service: service.name }, profile) },
+    stable_wallet: {
+      ...wallets,
+      read: compileOwnerReader({ kind: 'stable_wallet', service: service.name }, profile),
+    },
   }
   const list: OwnersClient['list'] = (kind) => listAll(service, sides[kind])
   const create = async (owner: Owner, body: Record<string, string>): Promise<StatedOwner> => {
@@ -66,14 +70,15 @@ export function createOwnersClient(
       return create(
         { kind: 'channel', id },
         {
-          [names.id]: id,
+          [names.id]: idAtService(id),
           [names.network]: theirWord(profile, forwardNetwork),
           [names.asset]: forwardAsset,
           [names.recipient]: forwardRecipient,
         },
       )
     },
-    createStableWallet: (id) => create({ kind: 'stable_wallet', id }, { [wallets.create.body.id]: id }),
+    createStableWallet: (id) =>
+      create({ kind: 'stable_wallet', id }, { [wallets.create.body.id]: idAtService(id) }),
   }
 }
 
@@ -84,12 +89,12 @@ type OwnerListSource = {
 }
 
 async function listAll(
-  { url, call }: { url: string; call: ServiceCall },
+  service: Service,
   { list, record, read }: OwnerListSource,
 ): Promise<readonly StatedOwner[] | null> {
   if (list === null) return null
   const request: HttpRequest = { method: 'GET', path: list.path }
-  const pages = createDepositClient({ url, call: refusingUnlisted(call) }, { list, record })
+  const pages = createDepositClient({ ...service, call: refusingUnlisted(service.call) }, { list, record })
   const owners: StatedOwner[] = []
   let mark: PageMark = null
   try {
@@ -140,7 +145,7 @@ function understood<Value>(request: HttpRequest, read: () => Value): Value {
 type OwnersProfile = Pick<Profile, 'owners' | 'networks'>
 
 function compileOwnerReader(
-  kind: Owner['kind'],
+  { kind, service }: { kind: Owner['kind']; service: ServiceName },
   { owners, networks }: OwnersProfile,
 ): (value: unknown) => StatedOwner {
   const { record } = kind === 'channel' ? owners.channels : owners.wallets
@@ -159,7 +164,7 @@ function compileOwnerReader(
       throw new Error(`${record.addresses} is no list of addresses`)
     const forward = read.forward(value)
     return {
-      owner: { kind, id: read.id(value) },
+      owner: { kind, id: idAmongServices(service, read.id(value)) },
       deposits: addresses.map((one: unknown) => ({
         network: ourWord(read.network(one)),
         address: read.address(one),

@@ -1,4 +1,4 @@
-import type { Claim } from '../core/evidence.ts'
+import { type Claim, defaultService, type ServiceName } from '../core/evidence.ts'
 import type { UnreadableKind } from '../core/mismatch.ts'
 import { parseLossless } from './lossless-json.ts'
 import { compileRecord, type IgnoredBy, ignoredBy, type RecordClaim } from './profile/compile-record.ts'
@@ -28,13 +28,33 @@ export type ClaimPayload = { source: 'webhook' | 'api'; body: Buffer; receivedAt
 
 export type ClaimReader = (payload: ClaimPayload) => ClaimReading
 
+export type AnyClaimReader = (payload: ClaimPayload & { service: ServiceName }) => ClaimReading
+
+/** What a service sent that is no longer in the settings is kept unread. */
+export function readerOfServices(readers: ReadonlyMap<ServiceName, ClaimReader>): AnyClaimReader {
+  return (payload) => {
+    const read = readers.get(payload.service)
+    if (read !== undefined) return read(payload)
+    return {
+      kind: 'schema_drift',
+      path: '',
+      problem: `the service ${payload.service} is not in the settings`,
+    }
+  }
+}
+
 type TimedRecordClaim = RecordClaim & { occurredAt: Date | null }
 
 /** Never guesses: anything that does not fit is reported. */
-export function createClaimReader(profile: Profile, vocabulary: Vocabulary): ClaimReader {
+export function createClaimReader(
+  profile: Profile,
+  vocabulary: Vocabulary,
+  service: ServiceName = defaultService,
+): ClaimReader {
+  const context = { profile, vocabulary, service }
   const readers = {
-    webhook: readLosslessly(compileWebhook(profile, vocabulary)),
-    api: readLosslessly(compileListed(profile, vocabulary)),
+    webhook: readLosslessly(compileWebhook(context)),
+    api: readLosslessly(compileListed(context)),
   }
   return ({ source, body, receivedAt }) =>
     catchUnreadable(() => {
@@ -50,8 +70,11 @@ export function createClaimReader(profile: Profile, vocabulary: Vocabulary): Cla
 
 type PayloadParser = (payload: unknown) => TimedRecordClaim | { ignoredBy: IgnoredBy }
 
-function compileListed(profile: Profile, vocabulary: Vocabulary): PayloadParser {
-  const readRecord = compileRecord(profile.record, { profile, vocabulary, prefix: '' })
+type ReaderContext = { profile: Profile; vocabulary: Vocabulary; service: ServiceName }
+
+function compileListed(context: ReaderContext): PayloadParser {
+  const { profile } = context
+  const readRecord = compileRecord(profile.record, { ...context, prefix: '' })
   const readTime = compileTime(profile.record.occurredAt, '')
   return (payload) => {
     const place = { payload, record: payload }
@@ -60,12 +83,13 @@ function compileListed(profile: Profile, vocabulary: Vocabulary): PayloadParser 
   }
 }
 
-function compileWebhook(profile: Profile, vocabulary: Vocabulary): PayloadParser {
+function compileWebhook(context: ReaderContext): PayloadParser {
+  const { profile } = context
   const { record: path, occurredAt } = profile.webhook
   const findIgnored = compileKind(profile.webhook)
   const prefix = path ?? ''
   const find = path === undefined ? null : compilePath(path)
-  const readRecord = compileRecord(profile.record, { profile, vocabulary, prefix })
+  const readRecord = compileRecord(profile.record, { ...context, prefix })
   const readTime = compileTime(occurredAt, '')
   const readRecordTime = compileTime(profile.record.occurredAt, prefix)
   return (payload) => {

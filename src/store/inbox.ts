@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { defaultService, encodeObservation, type Observation } from '../core/evidence.ts'
+import { defaultService, encodeObservation, type Observation, type ServiceName } from '../core/evidence.ts'
 import { type UnreadableKind } from '../core/mismatch.ts'
 import { ageOf, prepared } from './database.ts'
 import type { Tables } from './tables.ts'
@@ -11,9 +11,11 @@ export type NewInboxRow = {
   body: Buffer
   headers: Record<string, string>
   receivedAt: Date
+  /** Absent for what no service sent. */
+  service?: ServiceName
 }
 
-export type PendingRow = Omit<NewInboxRow, 'sourceKey'> & { id: bigint; storedAt: Date }
+export type PendingRow = Required<Omit<NewInboxRow, 'sourceKey'>> & { id: bigint; storedAt: Date }
 
 /**
  * The rows must have distinct keys.
@@ -27,14 +29,14 @@ export async function appendInbox(
   // Ordered, so that two writers of the same keys wait for each other instead of deadlocking.
   const { rows: added } = await sql<{ id: bigint; key: string }>`${prepared('append_inbox')}
     with incoming as (
-      select source, source_key, substring(${bodies}::bytea from first for length) as body, headers, received_at
+      select source, source_key, service, substring(${bodies}::bytea from first for length) as body, headers, received_at
       from jsonb_to_recordset(${heads}::jsonb) as row (
-        source text, source_key text, first int, length int, headers jsonb, received_at timestamptz
+        source text, source_key text, service text, first int, length int, headers jsonb, received_at timestamptz
       )
     ), added as (
       insert into inbox (source, source_key, service, body, headers, received_at)
-      select source, source_key, ${defaultService}, body, headers, received_at from incoming order by source, source_key
-      on conflict (source, source_key, service) do nothing
+      select source, source_key, service, body, headers, received_at from incoming order by source, source_key
+      on conflict (source, source_key) do nothing
       returning id, source, source_key, received_at
     ), pending as (
       insert into inbox_pending (inbox_id, received_at) select id, received_at from added
@@ -65,8 +67,9 @@ export async function appendObservations<One extends Observation>(
 }
 
 function packed(rows: readonly NewInboxRow[]): PackedRows {
-  return packRows(rows, ({ source, sourceKey, headers, receivedAt, body: { length } }, first) => ({
+  return packRows(rows, ({ source, sourceKey, service, headers, receivedAt, body: { length } }, first) => ({
     source,
+    service: service ?? defaultService,
     // jsonb rejects half a surrogate pair. A text parameter would replace it in the same way.
     source_key: sourceKey.toWellFormed(),
     first,
@@ -115,7 +118,7 @@ export async function readWithin(
       select inbox.*, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before
       from wanted join inbox using (id)
     )
-    select id, source, body, headers, received_at as "receivedAt", stored_at as "storedAt"
+    select id, source, service, body, headers, received_at as "receivedAt", stored_at as "storedAt"
     from sized where bytes_before < ${bytesMax} order by id`.execute(tx)
   return rows
 }

@@ -7,7 +7,7 @@ import {
   ownerKey,
 } from '../core/address-book.ts'
 import { Fault } from '../core/errors.ts'
-import { defaultService, type Owner } from '../core/evidence.ts'
+import type { Owner } from '../core/evidence.ts'
 import { searchAgain } from './chain/leg-searches.ts'
 import { asTable, inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
@@ -23,9 +23,9 @@ export async function readOwners(
         'asset', o.forward_asset, 'recipient', o.forward_recipient) end as forward,
       coalesce(jsonb_agg(jsonb_build_object('network', b.network, 'address', b.address) order by b.network, b.address)
         filter (where b.address is not null), '[]') as deposits
-    from owner o left join address_book b on b.owner_kind = o.kind and b.owner_id = o.id and b.service = o.service
-    where o.kind = ${kind} and o.id = any(${ids}::text[]) and o.service = ${defaultService}
-    group by o.kind, o.id, o.service order by o.id`.execute(db)
+    from owner o left join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
+    where o.kind = ${kind} and o.id = any(${ids}::text[])
+    group by o.kind, o.id order by o.id`.execute(db)
   return rows.map(({ id, ...entry }) => ({ owner: { kind, id }, ...entry }))
 }
 
@@ -99,10 +99,10 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
     createdAt,
   }))
   const { numAffectedRows } = await sql`
-    insert into owner (kind, id, service, forward_network, forward_asset, forward_recipient, created_at)
-    select kind, id, ${defaultService}, network, asset, recipient, least("createdAt", now())
+    insert into owner (kind, id, forward_network, forward_asset, forward_recipient, created_at)
+    select kind, id, network, asset, recipient, least("createdAt", now())
     from ${asTable('entry', owners, ownerColumns)} order by kind, id
-    on conflict (kind, id, service) do nothing`.execute(tx)
+    on conflict (kind, id) do nothing`.execute(tx)
   const places = entries.flatMap(({ owner, deposits, forward }) => [
     ...deposits.map((deposit) => ({ ...deposit, role: 'deposit', kind: owner.kind, id: owner.id })),
     ...(forward === null
@@ -110,8 +110,8 @@ async function insertNew(tx: Transaction<Tables>, entries: readonly OwnerEntry[]
       : [{ network: forward.network, address: forward.recipient, role: 'recipient', kind: null, id: null }]),
   ])
   await sql`
-    insert into address_book (network, address, role, owner_kind, owner_id, service)
-    select network, address, role, kind, id, ${defaultService}
+    insert into address_book (network, address, role, owner_kind, owner_id)
+    select network, address, role, kind, id
     from ${asTable('place', places, placeColumns)} order by network, address, role
     on conflict (network, address, role) do nothing`.execute(tx)
   return Number(numAffectedRows ?? 0n)
@@ -158,8 +158,8 @@ export async function listOwners(
 ): Promise<OwnerLine[]> {
   const { rows } = await sql<OwnerLine>`
     select o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient
-    from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id and b.service = o.service
-    where o.kind = ${kind} and o.service = ${defaultService}
+    from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
+    where o.kind = ${kind}
       and (${after?.id ?? null}::text is null or (o.id, b.network) > (${after?.id ?? ''}, ${after?.network ?? ''}))
     order by o.id, b.network limit ${limit}`.execute(db)
   return rows

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { assert } from '../core/errors.ts'
-import { defaultService } from '../core/evidence.ts'
+import { serviceOf } from '../core/evidence.ts'
 import { asTable, inTransaction } from './database.ts'
 import { appendInbox, type NewInboxRow } from './inbox.ts'
 import { type MismatchChange, openMismatches } from './mismatches/mismatches.ts'
@@ -74,7 +74,7 @@ async function idsOf(tx: Transaction<Tables>, arrivals: readonly NewWebhook[]): 
     select inbox.id, inbox.source_key
     from ${asTable('came', arrivals, 'sourceKey text, body bytea')}
       join inbox on inbox.source = 'webhook' and inbox.source_key = came."sourceKey"
-        and inbox.service = ${defaultService} and inbox.body = came.body`.execute(tx)
+        and inbox.body = came.body`.execute(tx)
   return new Map(rows.map(({ id, source_key }) => [source_key, id]))
 }
 
@@ -124,7 +124,6 @@ async function openConflicts(
       select inbox.id, came.sha256, came."inboxId"
       from ${asTable('came', conflicting, 'key text, sha256 text, inboxId bigint')}
         join inbox on inbox.source = 'webhook' and inbox.source_key = came.key
-          and inbox.service = ${defaultService}
       returning first_id, sha256
     )
     select first.source_key as event, array(
@@ -139,6 +138,7 @@ async function openConflicts(
     rows.map(({ event, hashes }) => ({
       subject: `webhook/${event}`,
       kind: 'conflicting_duplicate',
+      service: serviceOf(event),
       detail: { event, bodies: hashes.map((hash) => `sha256:${hash}`).join(', ') },
     })),
   )

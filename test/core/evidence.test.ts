@@ -1,7 +1,17 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
-import { type Claim, decodeObservation, encodeObservation, linkKeys } from '../../src/core/evidence.ts'
+import {
+  type Claim,
+  decodeObservation,
+  defaultService,
+  encodeObservation,
+  idAmongServices,
+  idAtService,
+  linkKeys,
+  type ServiceName,
+  serviceOf,
+} from '../../src/core/evidence.ts'
 import { completedStages, type Milestones } from '../../src/core/lag.ts'
 import { components } from '../../src/core/matching/components.ts'
 import { foldChainTransfers, foldClaims } from '../../src/core/matching/fold.ts'
@@ -33,6 +43,22 @@ test('what is observed of one deposit shares a key with its claim', () => {
   expect(linkKeys(fruitless({ role: 'deposit', ...claim().deposit, from: at(3) }, {}))).toEqual([
     'service/dep_1',
   ])
+})
+
+test('ids of two services are never the same, and each names its service and its own id', () => {
+  const names = fc.constantFrom(...(['default', 'acme', 'b2'] as ServiceName[]))
+  const ids = fc.oneof(fc.constantFrom('1', 'acme/1', 'default/1', '/', 'a/b/c'), fc.string({ minLength: 1 }))
+  const one = fc.tuple(names, ids)
+  fc.assert(
+    fc.property(one, one, ([service, id], [otherService, otherId]) => {
+      const known = idAmongServices(service, id)
+      expect([serviceOf(known), idAtService(known)]).toEqual([service, id])
+      const isSame = service === otherService && id === otherId
+      expect(known === idAmongServices(otherService, otherId)).toBe(isSame)
+    }),
+    runs,
+  )
+  expect(idAmongServices(defaultService, 'dep_1')).toBe('dep_1')
 })
 
 test('a claim that names no transaction is found by its id alone', () => {

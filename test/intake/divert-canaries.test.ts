@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { canaryBody } from '../../src/core/canary.ts'
+import { defaultService } from '../../src/core/evidence.ts'
 import { divertCanaries } from '../../src/intake/divert-canaries.ts'
 
 const given = 'a'.repeat(43)
@@ -15,7 +16,14 @@ function diverted() {
     (token) => Promise.resolve(token === given),
   )
   const send = (body: Buffer) =>
-    write({ source: 'webhook', sourceKey: 'event', body, headers: {}, receivedAt: new Date() })
+    write({
+      source: 'webhook',
+      service: defaultService,
+      sourceKey: 'event',
+      body,
+      headers: {},
+      receivedAt: new Date(),
+    })
   return { written, send }
 }
 
@@ -37,6 +45,12 @@ test('where a canary cannot be noted nothing is answered well', async () => {
     () => Promise.resolve('stored'),
     () => Promise.reject(new Error('no database')),
   )
-  const row = { source: 'webhook' as const, sourceKey: 'event', headers: {}, receivedAt: new Date() }
+  const row = {
+    source: 'webhook' as const,
+    service: defaultService,
+    sourceKey: 'event',
+    headers: {},
+    receivedAt: new Date(),
+  }
   await expect(write({ ...row, body: canaryBody(given) })).rejects.toThrow('no database')
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { defaultService } from '../../src/core/evidence.ts'
 import {
   type CoalescedWebhook,
   createInboxWriter,
@@ -9,6 +10,7 @@ import { writerBounds } from '../support/intake.ts'
 
 const row = (sourceKey: string, body = '{}', second = 0): ReceivedWebhook => ({
   source: 'webhook',
+  service: defaultService,
   sourceKey,
   body: Buffer.from(body),
   headers: {},

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defaultService } from '../../src/core/evidence.ts'
 import { auditOwners } from '../../src/jobs/books/ledger-work.ts'
 import { createChannel, createStableWallet, type ProvisionDeps } from '../../src/jobs/provision.ts'
 import { connectOwners } from '../../src/provider/owners-client.ts'
@@ -56,7 +57,7 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const client = connectOwners({ url, auth: keyAuth('key') }, profileOf('depositd'))
+  const client = connectOwners({ name: defaultService, url, auth: keyAuth('key') }, profileOf('depositd'))
   deps = { db: books.db, owners: client, networks: [evmNetwork('base'), evmNetwork('arbitrum')] }
 })
 afterEach(async () => {
@@ -64,6 +65,8 @@ afterEach(async () => {
   server.close()
   await books[Symbol.asyncDispose]()
 })
+
+const audit = () => auditOwners({ ...deps, owners: new Map([[defaultService, deps.owners]]) })
 
 function reply(method: string, path: string, text: string): { status: number; body: object } {
   asked.push(`${method} ${path}`)
@@ -207,7 +210,7 @@ test('the audit opens what the lists state otherwise, and ends it once they stat
     id: 'addressConflict',
     addresses: [{ network: 'base', address: address('5') }],
   })
-  expect(await auditOwners(deps)).toEqual({ compared: 2, changes: [] })
+  expect(await audit()).toEqual({ compared: 2, changes: [] })
   const approved = channels.get('new')
   channels.set('new', {
     id: 'new',
@@ -215,7 +218,7 @@ test('the audit opens what the lists state otherwise, and ends it once they stat
     forward_recipient: address('bad2'),
   })
   wallets.set('jar', { id: 'jar', addresses: [{ network: 'base', address: address('bad3') }] })
-  const { changes } = await auditOwners(deps)
+  const { changes } = await audit()
   expect(changes.map(({ change }) => change)).toEqual(['opened', 'opened'])
   expect(await open()).toMatchObject([
     {
@@ -224,9 +227,9 @@ test('the audit opens what the lists state otherwise, and ends it once they stat
     },
     { subject: 'owner/stable_wallet/jar' },
   ])
-  expect((await auditOwners(deps)).changes).toEqual([])
+  expect((await audit()).changes).toEqual([])
   if (approved !== undefined) channels.set('new', approved)
-  expect((await auditOwners(deps)).changes).toMatchObject([{ kind: 'address_changed', change: 'cleared' }])
+  expect((await audit()).changes).toMatchObject([{ kind: 'address_changed', change: 'cleared' }])
   expect(await open()).toMatchObject([{ subject: 'owner/stable_wallet/jar' }])
 })
 
@@ -234,7 +237,7 @@ test('metrics are told networks of the book, whatever words the service has for 
   await createChannel(deps, request)
   const approved = channels.get('new')
   if (approved !== undefined) channels.set('new', { ...approved, forward_network: 'moon-4711' })
-  const { changes } = await auditOwners(deps)
+  const { changes } = await audit()
   expect(changes).toMatchObject([{ kind: 'address_changed', change: 'opened', network: 'arbitrum' }])
 })
 
@@ -243,7 +246,7 @@ test('a network that comes to an owner is no contradiction, and neither is a ser
   channels
     .get('new')
     ?.addresses.push({ network: 'arbitrum', address: address('9') }, { network: 'moon', address: 'x' })
-  expect(await auditOwners(deps)).toEqual({ compared: 1, changes: [] })
+  expect(await audit()).toEqual({ compared: 1, changes: [] })
   isListing = false
-  expect(await auditOwners(deps)).toEqual({ compared: 0, changes: [] })
+  expect(await audit()).toEqual({ compared: 0, changes: [] })
 })

@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defaultService } from '../../src/core/evidence.ts'
 import { applyPending } from '../../src/jobs/books/apply.ts'
 import type { WorkDeps } from '../../src/jobs/work.ts'
+import type { DepositClient } from '../../src/provider/deposit-client.ts'
 import { createClaimReader } from '../../src/provider/read-claim.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
@@ -10,7 +12,13 @@ import { type Books, late } from '../support/books.ts'
 import { at, base, claim, delivery, payment, txId, walletAddress, webhook } from '../support/evidence.ts'
 import { evmNetwork } from '../support/made-up-networks.ts'
 import { ownProfile } from '../support/profile.ts'
-import { openScriptedWork, type ScriptedWork, transfer, unlistedOwners } from '../support/scripted-work.ts'
+import {
+  ofDefault,
+  openScriptedWork,
+  type ScriptedWork,
+  transfer,
+  unlistedOwners,
+} from '../support/scripted-work.ts'
 import { tamper } from '../support/tamper.ts'
 
 let world: ScriptedWork
@@ -33,7 +41,7 @@ test('an audit reports an owner whose stated address is not the approved one', a
   const owner = { kind: 'channel', id: 'shop' } as const
   const stated = { owner, deposits: [{ network: 'base', address: walletAddress }], forward: null }
   const list = (kind: string) => Promise.resolve(kind === 'channel' ? [stated] : null)
-  await work({ owners: { ...unlistedOwners, list }, networks: [evmNetwork('base')] }).audit()
+  await work({ owners: ofDefault({ ...unlistedOwners, list }), networks: [evmNetwork('base')] }).audit()
   expect(reported).toEqual(['address_changed opened'])
 })
 
@@ -157,7 +165,8 @@ test('a process whose clock is ahead reads on from where reading is, and what it
   const since = { parameter: 'since', of: 'updated', as: 'iso' } as const
   let status = 'confirmed'
   const record = () => ({ id: 'dep_1', time: null, text: JSON.stringify({ id: 'dep_1', status }) })
-  const client: WorkDeps['client'] = {
+  const client: DepositClient = {
+    service: defaultService,
     list: { ...ownProfile.list, since },
     listDeposits(place) {
       asked.push(place.since)
@@ -166,7 +175,7 @@ test('a process whose clock is ahead reads on from where reading is, and what it
     readDeposit: () => Promise.resolve(record()),
   }
   const cadence = { youngMs: 0, quietMs: 0 }
-  const set = { client, cadence, sweepEveryMs: 3_600_000 }
+  const set = { clients: ofDefault(client), cadence, sweepEveryMs: 3_600_000 }
   const cursor = JSON.stringify({ readAt: ahead().getTime(), sweptAt: Date.now() })
   await sql`insert into stream (name, cursor) values ('poll', ${cursor}::jsonb)`.execute(books.db)
   const wrong = work({ ...set, now: ahead })

@@ -221,7 +221,10 @@ test('a record without a usable id or time is kept whole beside its neighbours',
 describe('one record alone', () => {
   test('is asked for by its id, whatever that holds', async () => {
     const one = await listing({}, [{ id: 'a/b?c=$&', created_at: at(1).toISOString(), status: 'held' }])
-    expect(await one.client.readDeposit('a/b?c=$&')).toMatchObject({ id: 'a/b?c=$&', time: at(1) })
+    expect(await one.client.readDeposit('default/a/b?c=$&')).toMatchObject({
+      id: 'default/a/b?c=$&',
+      time: at(1),
+    })
     expect(one.asked).toEqual(['/v1/proxies/deposits/a%2Fb%3Fc%3D%24%26'])
   })
 

@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defaultService } from '../../src/core/evidence.ts'
 import { createOwnersClient, type OwnersClient } from '../../src/provider/owners-client.ts'
 import { ownersSchema } from '../../src/provider/profile/profile-schema.ts'
 import { createServiceCall } from '../../src/provider/service-call.ts'
@@ -17,7 +18,10 @@ const own = { owners: ownersSchema.parse({ channels: {}, wallets: {} }), network
 
 async function client(listener: RequestListener, profile: typeof own = own): Promise<OwnersClient> {
   const { url } = stack.use(await startRawService(listener))
-  return createOwnersClient({ url, call: createServiceCall({ url, auth: keyAuth('key') }) }, profile)
+  return createOwnersClient(
+    { name: defaultService, url, call: createServiceCall({ url, auth: keyAuth('key') }) },
+    profile,
+  )
 }
 
 const addresses = [{ network: 'base', address: '0x1' }]

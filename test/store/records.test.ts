@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defaultService } from '../../src/core/evidence.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import {
   countMisses,
@@ -17,6 +18,7 @@ beforeEach(async () => {
 })
 afterEach(() => books[Symbol.asyncDispose]())
 
+const service = defaultService
 const record = (id: string, word = 'a'): ServiceRecord => ({
   id,
   time: at(0),
@@ -24,7 +26,9 @@ const record = (id: string, word = 'a'): ServiceRecord => ({
 })
 
 const save = (minute: number, ...records: ServiceRecord[]) =>
-  inTransaction(books.db, (tx) => saveRecords(tx, records, { sentAt: at(minute), receivedAt: at(minute) }))
+  inTransaction(books.db, (tx) =>
+    saveRecords(tx, records, { service, sentAt: at(minute), receivedAt: at(minute) }),
+  )
 
 const revisions = () =>
   books.db
@@ -35,9 +39,9 @@ const revisions = () =>
     .execute()
 
 const miss = (minute: number) =>
-  inTransaction(books.db, (tx) => countMisses(tx, { startedAt: at(minute), listedSince: null }))
+  inTransaction(books.db, (tx) => countMisses(tx, service, { startedAt: at(minute), listedSince: null }))
 const missed = async (missesMin: number) =>
-  (await missedRecords(books.db, { missesMin, limit: 9 })).toSorted()
+  (await missedRecords(books.db, service, { missesMin, limit: 9 })).toSorted()
 
 const all = Array.from({ length: 50 }, (_, place) => record(`dep_${place}`))
 
@@ -104,7 +108,7 @@ test('a record that was read by a clock ahead is read again by one that is right
 
 function saveAt(time: Date | undefined, one: ServiceRecord) {
   const [sentAt, receivedAt] = [time ?? at(0), time ?? at(0)]
-  return inTransaction(books.db, (tx) => saveRecords(tx, [one], { sentAt, receivedAt }))
+  return inTransaction(books.db, (tx) => saveRecords(tx, [one], { service, sentAt, receivedAt }))
 }
 
 function goneNow(id: string) {

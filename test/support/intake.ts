@@ -1,3 +1,4 @@
+import { defaultService } from '../../src/core/evidence.ts'
 import { createInboxWriter, type InboxWriter, type ReceivedWebhook } from '../../src/intake/inbox-writer.ts'
 import type { QuarantinedDelivery } from '../../src/intake/quarantine.ts'
 import type { IntakeObservation } from '../../src/intake/receive-transfer.ts'
@@ -61,6 +62,7 @@ export async function startTestIntake({ limits, ...change }: Change): Promise<Te
     verify: standardWebhooks(secret),
     signing: () => ({ scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 }),
     secrets: () => [],
+    service: defaultService,
     readEventId: () => null,
     quarantine: (delivery) => quarantined.push(delivery),
     trustedProxies: [],

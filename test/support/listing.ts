@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { z } from 'zod'
+import { defaultService } from '../../src/core/evidence.ts'
 import { createDepositClient, type DepositClient } from '../../src/provider/deposit-client.ts'
 import { listSchema } from '../../src/provider/profile/profile-schema.ts'
 import { createServiceCall } from '../../src/provider/service-call.ts'
@@ -46,7 +47,7 @@ export async function startListing(form: ListForm): Promise<Listing> {
   const call = createServiceCall({ url: server.url, auth: keyAuth('key'), attemptsMax: 1 }, undefined, pace)
   const { record } = profileOf('depositd')
   const listing: Listing = {
-    client: createDepositClient({ url: server.url, call }, { list, record }),
+    client: createDepositClient({ name: defaultService, url: server.url, call }, { list, record }),
     records: [],
     pageMax: 10,
     before: () => undefined,

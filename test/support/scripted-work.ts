@@ -1,8 +1,10 @@
 import type { ScanResult, StagedTransfer, TransactionReading } from '../../src/chain/types.ts'
+import { defaultService } from '../../src/core/evidence.ts'
 import type { NetworkReader } from '../../src/jobs/chain/scan.ts'
 import type { SearchReader } from '../../src/jobs/chain/search-legs.ts'
 import type { TransactionReader } from '../../src/jobs/chain/verify-transactions.ts'
 import { createWork, type DaemonWork, type WorkDeps } from '../../src/jobs/work.ts'
+import type { OwnersClient } from '../../src/provider/owners-client.ts'
 import { type Books, openBooks } from './books.ts'
 import { at, base, payment } from './evidence.ts'
 import { ownProfile } from './profile.ts'
@@ -21,7 +23,10 @@ export type ScriptedWork = AsyncDisposable & {
 }
 
 /** A service without lists of owners. */
-export const unlistedOwners: WorkDeps['owners'] = {
+/** What an installation with one service has of it. */
+export const ofDefault = <One>(one: One) => new Map([[defaultService, one]])
+
+export const unlistedOwners: OwnersClient = {
   createChannel: () => Promise.reject(new Error('not used')),
   createStableWallet: () => Promise.reject(new Error('not used')),
   list: () => Promise.resolve(null),
@@ -82,12 +87,13 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
     sweepEveryMs: 0,
     youngMs: 3_600_000,
     quietMs: 3_600_000,
-    client: {
+    clients: ofDefault({
+      service: defaultService,
       list: ownProfile.list,
       listDeposits: () => Promise.resolve({ records: [], next: null }),
       readDeposit: () => Promise.resolve(null),
-    },
-    owners: unlistedOwners,
+    }),
+    owners: ofDefault(unlistedOwners),
     networks: [],
     proven: [],
     readers: new Map([[base, reader]]),

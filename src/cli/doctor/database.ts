@@ -9,7 +9,6 @@ import {
   workerStream,
 } from '../../health.ts'
 import { digestOf } from '../../jobs/books/activate-rules.ts'
-import { pollStream } from '../../jobs/poll/position.ts'
 import { allowedAge, expectedStreams, longestPause } from '../../jobs/schedule.ts'
 import type { Database } from '../../store/database.ts'
 import { secondsUnsealed } from '../../store/ledger/seals.ts'
@@ -138,16 +137,15 @@ const fixes: Readonly<Record<string, string>> = {
   [schedulerStream]:
     'start a scheduler (bin/depositd start --roles scheduler), or restart the one that hangs',
   [workerStream]: 'start a worker (bin/depositd start --roles worker), or restart the one that hangs',
-  [pollStream]:
-    'fix what the checks service, key, scheduler and worker report; then see the log of the job poll',
 }
 
 function vitalFinding({ part, state, says }: ComponentHealth): DoctorFinding {
   if (state === 'fine') return ok(part, says)
-  const scanned = part.replace(/^scan\//, '')
+  const [job = part, name = ''] = part.split('/')
+  const check = job === 'scan' ? `chain ${name}` : 'service, key'
   const fix =
     fixes[part] ??
-    `fix what the checks chain ${scanned}, scheduler and worker report; then see the log of the job scan`
+    `fix what the checks ${check}, scheduler and worker report; then see the log of the job ${job}`
   return { check: part, state, says, fix }
 }
 

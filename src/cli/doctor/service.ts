@@ -87,7 +87,7 @@ export async function serviceFindings(
       (problem) => serviceFix(problem, service.auth),
       async () => {
         const call = createServiceCall({ ...service, timeoutMs: requestMaxMs, attemptsMax: 1 })
-        const client = createDepositClient({ url: service.url, call }, profile)
+        const client = createDepositClient({ ...service, call }, profile)
         const page = await client.listDeposits({ mark: null, since: null })
         return ok('service', `lists deposits: ${page?.records.length ?? 0} on the first page`)
       },

@@ -11,7 +11,7 @@ import {
 import { type Lag, secondsBetween } from '../../core/lag.ts'
 import { earliest } from '../../core/time.ts'
 import { reach } from '../../failpoint.ts'
-import type { ClaimReader, ClaimReading } from '../../provider/read-claim.ts'
+import type { AnyClaimReader, ClaimReading } from '../../provider/read-claim.ts'
 import { numberDeposits, saveDeposits } from '../../store/books/deposits.ts'
 import { type LinkedObservation, loadGroups, saveEvidence } from '../../store/books/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
@@ -39,7 +39,7 @@ import { clock, type DecisionTrail, type StepTimes, trailsOf } from './trail.ts'
 
 export type ApplyDeps = {
   db: Kysely<Tables>
-  readClaim: ClaimReader
+  readClaim: AnyClaimReader
   rules: Rules
   /** Null disables chain requests. */
   readNetworks: ReadonlySet<NetworkName> | null
@@ -128,10 +128,10 @@ export async function saveRows(
 
 type InboxRowReading = { kind: 'observation'; observation: Observation } | ClaimReading
 
-function read({ source, body, receivedAt }: PendingRow, readClaim: ClaimReader): InboxRowReading {
+function read({ source, service, body, receivedAt }: PendingRow, readClaim: AnyClaimReader): InboxRowReading {
   if (source === 'chain' || source === 'person')
     return { kind: 'observation', observation: decodeObservation(body.toString()) }
-  return readClaim({ source, body, receivedAt })
+  return readClaim({ source, service, body, receivedAt })
 }
 
 type ReadRows = {
@@ -140,7 +140,7 @@ type ReadRows = {
 }
 
 /** A payload that the profile ignores is in neither list. */
-function readRows(rows: readonly PendingRow[], readClaim: ClaimReader): ReadRows {
+function readRows(rows: readonly PendingRow[], readClaim: AnyClaimReader): ReadRows {
   const readable: { row: PendingRow; observation: Observation }[] = []
   const unreadable: HeldMismatch[] = []
   for (const row of rows) {

@@ -1,6 +1,6 @@
 import type { UnmatchedDelivery } from '../../core/decide.ts'
 import type { UnreadableKind } from '../../core/mismatch.ts'
-import type { NumberedDeposit } from '../../store/books/deposits.ts'
+import { type NumberedDeposit, serviceOfDeposit } from '../../store/books/deposits.ts'
 import type { PendingRow } from '../../store/inbox.ts'
 import type { HeldMismatch } from '../../store/mismatches/mismatches.ts'
 
@@ -8,10 +8,11 @@ export function heldMismatches(
   deposits: readonly NumberedDeposit[],
   unmatchedDeliveries: readonly { groupId: bigint; unmatchedDeliveries: readonly UnmatchedDelivery[] }[],
 ): HeldMismatch[] {
-  const ofDeposits = deposits.flatMap(({ id, groupId, verdict, payment }) =>
+  const ofDeposits = deposits.flatMap(({ id, groupId, evidence, verdict, payment }) =>
     verdict.mismatches.map((mismatch) => ({
       ...mismatch,
       subject: `deposit/${id}`,
+      service: serviceOfDeposit(evidence),
       depositId: id,
       groupId,
       network: payment?.network ?? null,
@@ -37,5 +38,6 @@ export function unreadableMismatch(
   row: PendingRow,
   { kind, path, problem }: { kind: UnreadableKind; path: string; problem: string },
 ): HeldMismatch {
-  return { subject: `inbox/${row.id}`, kind, detail: { source: row.source, path, problem } }
+  const { service, source } = row
+  return { subject: `inbox/${row.id}`, kind, service, detail: { source, path, problem } }
 }

@@ -1,6 +1,7 @@
 import { contradictionsOf, ownerKey } from '../../core/address-book.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
+import type { Owner, ServiceName } from '../../core/evidence.ts'
 import type { Seal } from '../../ledger/seal.ts'
 import type { OwnersClient } from '../../provider/owners-client.ts'
 import {
@@ -155,7 +156,11 @@ async function checkSome(db: Database<Tables>, behind: Seal | null, journalsMax:
   return { checked, next: null }
 }
 
-export type AuditDeps = { db: Database<Tables>; owners: OwnersClient; networks: readonly NetworkSettings[] }
+export type AuditDeps = {
+  db: Database<Tables>
+  owners: ReadonlyMap<ServiceName, OwnersClient>
+  networks: readonly NetworkSettings[]
+}
 
 export type OwnerAudit = {
   compared: number
@@ -167,7 +172,9 @@ export type OwnerAudit = {
  * service does not list, or that are not ours, are ignored.
  */
 export async function auditOwners(deps: AuditDeps): Promise<OwnerAudit> {
-  const audits = [await auditKind(deps, 'channel'), await auditKind(deps, 'stable_wallet')]
+  const audits: OwnerAudit[] = []
+  for (const client of deps.owners.values())
+    for (const kind of ['channel', 'stable_wallet'] as const) audits.push(await auditKind(deps, client, kind))
   return {
     compared: audits.reduce((sum, { compared }) => sum + compared, 0),
     changes: audits.flatMap(({ changes }) => changes),
@@ -175,8 +182,9 @@ export async function auditOwners(deps: AuditDeps): Promise<OwnerAudit> {
 }
 
 async function auditKind(
-  { db, owners: client, networks }: AuditDeps,
-  kind: 'channel' | 'stable_wallet',
+  { db, networks }: AuditDeps,
+  client: OwnersClient,
+  kind: Owner['kind'],
 ): Promise<OwnerAudit> {
   const listed = await client.list(kind)
   if (listed === null) return { compared: 0, changes: [] }

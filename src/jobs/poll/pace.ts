@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Kysely, sql } from 'kysely'
+import type { ServiceName } from '../../core/evidence.ts'
 import { isMorePending } from '../../store/inbox.ts'
 import type { Tables } from '../../store/tables.ts'
 import { pollStream } from './position.ts'
@@ -18,12 +19,16 @@ const setBack = sql`interval '2 minutes'`
  * Always true while a deposit is young or a full reading is in progress, otherwise after the quiet interval. Uses the
  * database clock, so that all schedulers agree.
  */
-export async function isPollDue(db: Kysely<Tables>, { youngMs, quietMs }: Cadence): Promise<boolean> {
+export async function isPollDue(
+  db: Kysely<Tables>,
+  service: ServiceName,
+  { youngMs, quietMs }: Cadence,
+): Promise<boolean> {
   const { rows } = await sql<{ is_due: boolean }>`
     select not exists (
-      select from stream where name = ${pollStream} and succeeded_at < now() + ${setBack} and succeeded_at > now() - case
+      select from stream where name = ${pollStream(service)} and succeeded_at < now() + ${setBack} and succeeded_at > now() - case
         when jsonb_typeof(cursor -> 'sweep') = 'object' or exists (
-          select from deposit where state in ('observed', 'confirmed', 'settling', 'settled', 'held')
+          select from deposit where service = ${service} and state in ('observed', 'confirmed', 'settling', 'settled', 'held')
             and merged_into is null and created_at > now() - ${youngMs}::float8 * interval '1 millisecond'
         ) then ${pauseMs}::float8 else ${quietMs}::float8 end * interval '1 millisecond'
     ) as is_due`.execute(db)

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { ServiceName } from '../../core/evidence.ts'
 import { reach } from '../../failpoint.ts'
 import type { DepositPage } from '../../provider/deposit-client.ts'
 import { inTransaction } from '../../store/database.ts'
@@ -36,7 +37,11 @@ const staleAfterMs = 3_600_000
  * @throws Fault `lease_lost` if another process polls by now; unwritten results are dropped
  */
 export async function pollDeposits(deps: PollDeps): Promise<PollReport | null> {
-  const lease = await takeLease(deps.db, { stream: pollStream, holder: deps.holder, ttlMs: deps.leaseMs })
+  const lease = await takeLease(deps.db, {
+    stream: pollStream(deps.client.service),
+    holder: deps.holder,
+    ttlMs: deps.leaseMs,
+  })
   if (lease === null) return null
   const reading = nothingRead()
   await underLease(deps.db, lease, () => pollUnder(lease, deps, reading))
@@ -71,13 +76,14 @@ async function save({ db }: PollDeps, lease: Lease, { position, reading }: PollP
 /** Without a call for single records, a second miss in a full reading means that the record is gone. */
 async function readMissed(deps: LeasedPollDeps, reading: PollReport): Promise<void> {
   const { db, client, now } = deps
+  const { service } = client
   if (client.list.one === undefined) {
-    const missed = await missedRecords(db, { missesMin: 2, limit: 1000 })
+    const missed = await missedRecords(db, service, { missesMin: 2, limit: 1000 })
     return declareGone(deps, missed, { sentAt: now(), reading })
   }
-  await readAlone(deps, await missedRecords(db, { missesMin: 1, limit: aloneMax }), reading)
+  await readAlone(deps, await missedRecords(db, service, { missesMin: 1, limit: aloneMax }), reading)
   const readBefore = new Date(now().getTime() - staleAfterMs)
-  await readAlone(deps, await staleRecords(db, { readBefore, limit: aloneMax }), reading)
+  await readAlone(deps, await staleRecords(db, service, { readBefore, limit: aloneMax }), reading)
 }
 
 const sweepPagesMax = 50
@@ -112,7 +118,7 @@ async function settleMisses(
   const listedSince = keptDays === undefined ? null : new Date(now().getTime() - keptDays * dayMs)
   await inTransaction(db, async (tx) => {
     await keepPlace(tx)
-    await countMisses(tx, { startedAt: new Date(startedAt), listedSince })
+    await countMisses(tx, client.service, { startedAt: new Date(startedAt), listedSince })
   })
 }
 
@@ -164,7 +170,7 @@ async function spanOf(
   // A future comes from a wrong clock: nothing was read up to it.
   const readTo = Math.min(readAt ?? startedAt, startedAt)
   if (since?.of === 'updated') return { since: readTo - overlapMs, readBackTo: null }
-  const oldest = isDeep ? await oldestOfInterest(db, startedAt) : startedAt
+  const oldest = isDeep ? await oldestOfInterest(db, client.service, startedAt) : startedAt
   // A record since the last reading may belong to no open deposit. The full reading covers older ones.
   const lastRead = Math.max(readTo, startedAt - sweepEveryMs)
   const from = Math.min(oldest, lastRead) - overlapMs
@@ -175,10 +181,10 @@ async function spanOf(
 /** Deposits open longer than this no longer extend every poll back to them. */
 const openFor = sql`interval '7 days'`
 
-async function oldestOfInterest(db: Kysely<Tables>, now: number): Promise<number> {
+async function oldestOfInterest(db: Kysely<Tables>, service: ServiceName, now: number): Promise<number> {
   const { rows } = await sql<{ oldest: Date | null }>`
     select min(least(deposited_at, webhook_at, api_at)) as oldest from deposit
-    where state in ('observed', 'confirmed', 'settling', 'settled', 'held') and merged_into is null
-      and created_at > now() - ${openFor}`.execute(db)
+    where service = ${service} and state in ('observed', 'confirmed', 'settling', 'settled', 'held')
+      and merged_into is null and created_at > now() - ${openFor}`.execute(db)
   return Math.min(rows[0]?.oldest?.getTime() ?? now, now)
 }

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
+import { defaultService, type ServiceName } from '../../core/evidence.ts'
 import type { PageMark } from '../../provider/paging.ts'
 import type { ListProfile } from '../../provider/profile/profile-schema.ts'
 
-export const pollStream = 'poll'
+export const pollStream = (service: ServiceName): string =>
+  service === defaultService ? 'poll' : `poll/${service}`
 
 /** Times are in milliseconds since 1970. */
 export type PollPosition = {

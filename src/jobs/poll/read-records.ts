@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from 'kysely'
+import { serviceOf } from '../../core/evidence.ts'
 import type { DepositClient, DepositPage } from '../../provider/deposit-client.ts'
 import type { PageMark } from '../../provider/paging.ts'
 import type { ListProfile } from '../../provider/profile/profile-schema.ts'
@@ -72,13 +73,13 @@ export async function declareGone(
 type RecordReadContext = { sentAt: Date; reading: PollReport }
 
 async function keep(
-  { db, now, keepPlace, keepPace }: ReadDeps,
+  { db, client: { service }, now, keepPlace, keepPace }: ReadDeps,
   records: readonly ServiceRecord[],
   { sentAt, reading }: RecordReadContext,
 ): Promise<void> {
   const { stored, cleared } = await inTransaction(db, async (tx) => {
     await keepPlace?.(tx)
-    const saved = await saveRecords(tx, records, { sentAt, receivedAt: now() })
+    const saved = await saveRecords(tx, records, { service, sentAt, receivedAt: now() })
     return { ...saved, cleared: await clearMismatches(tx, kind, saved.back.map(subjectOf)) }
   })
   reading.stored += stored
@@ -96,7 +97,16 @@ function subjectOf(id: string): string {
 function disappearance({ id, depositId, network, asset, amount, state }: RemovedRecord) {
   const value = amount === null ? null : BigInt(amount)
   const detail = { record: id, ...(state !== null && { state }) }
-  return { subject: subjectOf(id), kind, depositId, network, asset, value, detail } as const
+  return {
+    subject: subjectOf(id),
+    kind,
+    service: serviceOf(id),
+    depositId,
+    network,
+    asset,
+    value,
+    detail,
+  } as const
 }
 
 export type WalkDeps = ReadDeps & Required<Pick<ReadDeps, 'keepPlace'>>

@@ -9,8 +9,10 @@ import {
 import {
   type Claim,
   type ClaimStatus,
+  idAmongServices,
   type Owner,
   type ServiceId,
+  type ServiceName,
   stableWalletNetwork,
 } from '../../core/evidence.ts'
 import { compileAmount, compileWordField } from './compile-value.ts'
@@ -51,11 +53,11 @@ export function compileRecord(
   record: RecordProfile,
   context: LegContext,
 ): (place: RecordContext) => RecordClaim | { ignoredBy: IgnoredBy } {
-  const { prefix } = context
+  const { prefix, service } = context
   const findUnwanted = compileConditions(record.only, prefix)
   const findStatus = compileRequired(record.status, prefix)
   const findId = compileRequired(record.id, prefix)
-  const readOwner = compileOwner(record.owner, prefix)
+  const readOwner = compileOwner(record.owner, context)
   const readStatus = compileWordField(record.status, { prefix, unknown: unknownStatus })
   const readDeposit = compileDeposit(record.deposit, context)
   const readSettlement = compileSettlement(record.settlement, context)
@@ -67,7 +69,7 @@ export function compileRecord(
     if (status === 'ignored') return { ignoredBy: ignoredBy('record.status.words', findStatus(place)) }
     const deposit = readDeposit(place)
     return {
-      serviceId: findId(place).text as ServiceId,
+      serviceId: idAmongServices(service, findId(place).text) as ServiceId,
       owner: readOwner(place),
       status,
       deposit,
@@ -103,11 +105,14 @@ function compileConditions(
   }
 }
 
-function compileOwner(owner: RecordProfile['owner'], prefix: string): (place: RecordContext) => Owner | null {
+function compileOwner(
+  owner: RecordProfile['owner'],
+  { prefix, service }: LegContext,
+): (place: RecordContext) => Owner | null {
   if (owner === undefined) return () => null
   const readKind = compileWordField(owner.kind, { prefix, unknown: unknownOwner })
   const findId = compileRequired(owner.id, prefix)
-  return (place) => ({ kind: readKind(place), id: findId(place).text })
+  return (place) => ({ kind: readKind(place), id: idAmongServices(service, findId(place).text) })
 }
 
 function unknownOwner(found: FieldReading): never {
@@ -191,6 +196,7 @@ type LegFields = {
 type LegContext = {
   profile: Pick<Profile, 'networks' | 'assets'>
   vocabulary: Vocabulary
+  service: ServiceName
   prefix: string
 }
 
@@ -205,7 +211,7 @@ function compileLeg(fields: LegFields, context: LegContext): (place: RecordConte
     const address = findAddress(place)
     if (address === null) return null
     const { name, found } = readNetwork(place)
-    if (name === stableWalletNetwork) return creditTo(address, context.vocabulary)
+    if (name === stableWalletNetwork) return creditTo(address, context)
     const network = known.get(name) ?? unknownWord({ ...found, text: name }, 'unknown network', networkFix)
     return {
       network: network.name,
@@ -229,8 +235,9 @@ function compileTransaction(field: TextField | undefined, prefix: string) {
   }
 }
 
-function creditTo({ text }: FieldReading, { creditAsset }: Vocabulary): LegLocation {
-  return { network: stableWalletNetwork, address: text as Address, asset: creditAsset, tx: null }
+function creditTo({ text }: FieldReading, { service, vocabulary }: LegContext): LegLocation {
+  const address = idAmongServices(service, text) as Address
+  return { network: stableWalletNetwork, address, asset: vocabulary.creditAsset, tx: null }
 }
 
 /** Without the field, the asset's name determines the network. */

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { DecidedDeposit, LegFacts } from '../../core/decide.ts'
-import { defaultService } from '../../core/evidence.ts'
+import { type ServiceName, serviceOf } from '../../core/evidence.ts'
 import type { DepositEvidence } from '../../core/matching/divide.ts'
 import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
@@ -43,13 +43,21 @@ export async function saveDeposits(
     where (${list('deposit.')}) is distinct from (${list('excluded.')})`.execute(tx)
 }
 
+/** Of a payment that no service has reported, that of the owner of the address. */
+export function serviceOfDeposit({
+  serviceId,
+  approval,
+}: Pick<DepositEvidence, 'serviceId' | 'approval'>): ServiceName {
+  return serviceOf(serviceId ?? approval?.owner.id ?? '')
+}
+
 function rowOf(deposit: NumberedDeposit) {
   const { id, groupId, evidence, verdict, payment, delivery, milestones, steps } = deposit
   return {
     id: id.toString(),
     group_id: groupId.toString(),
     service_id: evidence.serviceId,
-    service: defaultService,
+    service: serviceOfDeposit(evidence),
     transfer: evidence.deposit?.ref,
     state: verdict.state,
     matrix: verdict.matrix,

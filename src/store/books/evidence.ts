@@ -2,13 +2,7 @@ import { sql, type Transaction } from 'kysely'
 import { ownerKey } from '../../core/address-book.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
 import type { DepositIdentity } from '../../core/decide.ts'
-import {
-  decodeObservation,
-  defaultService,
-  encodeObservation,
-  type Observation,
-  type Owner,
-} from '../../core/evidence.ts'
+import { decodeObservation, encodeObservation, type Observation, type Owner } from '../../core/evidence.ts'
 import type { Milestones } from '../../core/lag.ts'
 import type { Approval } from '../../core/matching/divide.ts'
 import type { Journal } from '../../core/posting.ts'
@@ -164,11 +158,11 @@ async function approvalsOf(
     }
   >`
     select b.network, b.address, o.kind, o.id, o.forward_network, o.forward_recipient
-    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id and o.service = b.service
+    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
     where b.role = 'deposit' and (b.network, b.address) in (
       select * from ${asTable('stated', places, 'network text, address text')}
       union
-      select network, address from address_book where service = ${defaultService} and (owner_kind, owner_id) in (
+      select network, address from address_book where (owner_kind, owner_id) in (
         select * from ${asTable('stated', owners, 'kind text, id text')}
       )
     )

@@ -1,6 +1,6 @@
 import { sql, type Transaction } from 'kysely'
 import type { Address, NetworkName, TxId } from '../../core/asset.ts'
-import { defaultService, type Owner, type ServiceId } from '../../core/evidence.ts'
+import type { Owner, ServiceId } from '../../core/evidence.ts'
 import type { CandidatePair, OpenDeposit, UnnamedTransfer } from '../../core/matching/propose.ts'
 import type { Tables } from '../tables.ts'
 
@@ -26,8 +26,7 @@ export async function findPairs(tx: Transaction<Tables>, wanted: PairSelection):
         order by difference, mismatch_id, open_id) as place
       from possible_match
       where (${mismatchIds}::bigint[] is null or mismatch_id = any(${mismatchIds}::bigint[]))
-        and (${serviceIds}::text[] is null
-          or (service_id = any(${serviceIds}::text[]) and service = ${defaultService}))
+        and (${serviceIds}::text[] is null or service_id = any(${serviceIds}::text[]))
     )
     select near.mismatch_id, near.deposit_id, near.group_id, near.role, near.network, near.asset, near.amount::text as amount,
       near.address, near.open_network, near.open_address, near.open_asset, near.open_amount::text as open_amount,

@@ -1,6 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import { assert, Fault } from '../../core/errors.ts'
-import { defaultService } from '../../core/evidence.ts'
 import { components } from '../../core/matching/components.ts'
 import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
@@ -111,7 +110,7 @@ export async function saveRechecks(
 async function groupsOfKeys(tx: Transaction<Tables>, keys: readonly string[]): Promise<Map<string, bigint>> {
   const { rows } = await sql<{ key: string; group_id: bigint }>`
     select key, group_id from link_key
-    where key = any(${keys}::text[]) and service = ${defaultService}`.execute(tx)
+    where key = any(${keys}::text[])`.execute(tx)
   return new Map(rows.map(({ key, group_id }) => [key, group_id]))
 }
 
@@ -130,10 +129,10 @@ async function insertKeys(
   if (links.length === 0) return
   const sorted = links.toSorted((left, right) => (left.key < right.key ? -1 : 1))
   const { numAffectedRows } = await sql`
-    insert into link_key (key, service, group_id)
-    select key, ${defaultService}, id
+    insert into link_key (key, group_id)
+    select key, id
     from ${asTable('link', sorted, 'key text, id bigint')}
-    on conflict (key, service) do nothing`.execute(tx)
+    on conflict (key) do nothing`.execute(tx)
   if (numAffectedRows !== BigInt(links.length)) throw new Fault('conflict', { what: 'linking keys' })
 }
 

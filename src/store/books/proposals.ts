@@ -1,11 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import {
-  defaultService,
-  isByPolicy,
-  type TransferDecision,
-  type TransferRef,
-  transferRef,
-} from '../../core/evidence.ts'
+import { isByPolicy, type TransferDecision, type TransferRef, transferRef } from '../../core/evidence.ts'
 import type { Proposal, ProposalAmbiguity, RuleResult, UnnamedTransfer } from '../../core/matching/propose.ts'
 import { asTable } from '../database.ts'
 import { appendObservations } from '../inbox.ts'
@@ -50,7 +44,6 @@ export async function syncProposals(
 ): Promise<void> {
   const rows = proposals.map(({ transfer, deposit, score, reasons, policy }) => ({
     service_id: deposit.serviceId,
-    service: defaultService,
     role: transfer.role,
     transfer: transferRef(transfer),
     score,
@@ -59,17 +52,17 @@ export async function syncProposals(
   }))
   await sql`
     with given as (
-      select service_id, service, role, transfer from jsonb_populate_recordset(null::proposal, ${JSON.stringify(rows)}::jsonb)
+      select service_id, role, transfer from jsonb_populate_recordset(null::proposal, ${JSON.stringify(rows)}::jsonb)
     )
     update proposal p set state = 'withdrawn', ended_at = now()
-    where state = 'proposed' and (service_id, service, role, transfer) not in (select service_id, service, role, transfer from given)
-      and ((role, service_id, service) in (select role, service_id, service from given) or (role, transfer) in (
+    where state = 'proposed' and (service_id, role, transfer) not in (select service_id, role, transfer from given)
+      and ((role, service_id) in (select role, service_id from given) or (role, transfer) in (
         select * from ${asTable('page', page, 'role text, transfer text')}))`.execute(tx)
   await sql`
-    insert into proposal as p (service_id, service, role, transfer, score, reasons, policy)
-    select service_id, service, role, transfer, score, reasons, policy
+    insert into proposal as p (service_id, role, transfer, score, reasons, policy)
+    select service_id, role, transfer, score, reasons, policy
     from jsonb_populate_recordset(null::proposal, ${JSON.stringify(rows)}::jsonb)
-    on conflict (service_id, role, transfer, service) do update
+    on conflict (service_id, role, transfer) do update
       set score = excluded.score, reasons = excluded.reasons, policy = excluded.policy, state = 'proposed',
         proposed_at = case p.state when 'proposed' then p.proposed_at else now() end, ended_at = null
       where p.state = 'withdrawn' or (p.state = 'proposed' and (p.score, p.reasons, p.policy)
@@ -105,7 +98,6 @@ async function endProposals(tx: Transaction<Tables>, decisions: readonly Transfe
       ? [
           {
             service_id: decision.verdict.serviceId,
-            service: defaultService,
             role: decision.role,
             transfer: transferRef(decision),
             state: decision.verdict.kind === 'together' ? 'accepted' : 'rejected',
@@ -119,10 +111,9 @@ async function endProposals(tx: Transaction<Tables>, decisions: readonly Transfe
   await sql`
     update proposal p set state = ended.state, ended_at = ended.ended_at
     from jsonb_to_recordset(${JSON.stringify(ended)}::jsonb) as ended (
-      service_id text, service text, role text, transfer text, state text, ended_at timestamptz, is_final boolean
+      service_id text, role text, transfer text, state text, ended_at timestamptz, is_final boolean
     )
-    where (p.service_id, p.service, p.role, p.transfer)
-      = (ended.service_id, ended.service, ended.role, ended.transfer)
+    where (p.service_id, p.role, p.transfer) = (ended.service_id, ended.role, ended.transfer)
       and (ended.is_final or p.state = 'proposed')`.execute(tx)
 }
 
@@ -154,7 +145,7 @@ export async function listProposals(
       coalesce(accounting.in_units(u.amount, a.decimals), u.amount)::text as amount, u.amount::text as amount_base,
       p.score, p.reasons, p.policy, p.proposed_at
     from proposal p
-      join deposit d on d.service_id = p.service_id and d.service = p.service
+      join deposit d on d.service_id = p.service_id
       join unnamed_transfer u on u.role = p.role and u.transfer = p.transfer
       left join asset a on a.key = u.asset
     where p.state = 'proposed' and (${after ?? null}::bigint is null or (-p.score, p.proposed_at, p.id)

@@ -1,5 +1,4 @@
 import { type Kysely, sql } from 'kysely'
-import { defaultService } from '../../core/evidence.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
 import { whereSet } from '../database.ts'
@@ -74,10 +73,10 @@ export async function findDeposits(db: Kysely<Tables>, reference: string): Promi
   const { rows } = await sql<FoundDeposit>`
     with named as (
       select coalesce(merged_into, id) as id from deposit where id = ${depositNumber(reference)}::bigint
-      union select id from deposit where service_id = ${reference} and service = ${defaultService}
+      union select id from deposit where service_id = ${reference}
       union select id from deposit where tx = ${reference}
       union select d.id from link_key join deposit d using (group_id)
-        where key = ${`out/${reference}`} and link_key.service = ${defaultService} and settlement_tx = ${reference}
+        where key = ${`out/${reference}`} and settlement_tx = ${reference}
     )
     select id, group_id, matrix from deposit
     where merged_into is null and id in (select id from named) order by id limit 20`.execute(db)

@@ -16,7 +16,6 @@ export async function readWatchList(db: Kysely<Tables>, network: NetworkName): P
     from address_book book
       left join chain_watch watch on watch.network = book.network and watch.address = book.address
       left join owner on watch.number is null and owner.kind = book.owner_kind and owner.id = book.owner_id
-        and owner.service = book.service
       left join lateral (
         select min(created_at) as since from owner
         where watch.number is null and book.role = 'recipient'

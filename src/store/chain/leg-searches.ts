@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { Address, NetworkName, TxId } from '../../core/asset.ts'
 import type { DecidedDeposit } from '../../core/decide.ts'
-import { defaultService, type LegSearch, type ServiceId } from '../../core/evidence.ts'
+import type { LegSearch, ServiceId } from '../../core/evidence.ts'
 import type { LegSearchRequest } from '../../core/judging/overdue.ts'
 import { asTable } from '../database.ts'
 import { appendObservations } from '../inbox.ts'
@@ -59,18 +59,18 @@ async function noteSearches(
   now: Date,
 ): Promise<DueLegSearch[]> {
   const { rows } = await sql<DueLegSearch>`
-    insert into leg_search as known (service_id, service, role, network, address, tx, from_at, next_at)
-    select distinct on ("serviceId", role, network, address, tx) "serviceId", ${defaultService}, role, network, address, tx,
+    insert into leg_search as known (service_id, role, network, address, tx, from_at, next_at)
+    select distinct on ("serviceId", role, network, address, tx) "serviceId", role, network, address, tx,
       "from", ${now}::timestamptz
     from ${asTable('one', wanted, searchColumns)}
     where not exists (
       select from leg_search done
       where (done.service_id, done.role, done.network, done.address) = (one."serviceId", one.role, one.network, one.address)
-        and done.service = ${defaultService} and done.tx is not distinct from one.tx
+        and done.tx is not distinct from one.tx
         and (done.searched_at >= one."notBefore" or done.next_at <= ${now})
     )
     order by "serviceId", role, network, address, tx
-    on conflict (service_id, role, network, address, tx, service) do update set next_at = excluded.next_at
+    on conflict (service_id, role, network, address, tx) do update set next_at = excluded.next_at
     returning ${dueColumns}`.execute(tx)
   return rows
 }
@@ -115,7 +115,7 @@ export async function dropShown(
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with shown as (
-      select leg_search.ctid from leg_search join deposit using (service_id, service)
+      select leg_search.ctid from leg_search join deposit using (service_id)
       where leg_search.network = ${network} and merged_into is null
         and case role when 'deposit' then chain_at else settled_at end is not null
     ), dropped as (
@@ -158,7 +158,7 @@ export async function readHeightsOf(
     )
     select (
       select min(least(book.added_at, owner.created_at)) from address_book book
-        left join owner on owner.kind = book.owner_kind and owner.id = book.owner_id and owner.service = book.service
+        left join owner on owner.kind = book.owner_kind and owner.id = book.owner_id
       where book.network = ${network} and book.address = ${address}
     ) as "bookedAt", lower(block_range) as from, upper(block_range) - 1 as to
     from (values (1)) as one left join newest on true`.execute(db)

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
 import type { NetworkName } from '../../core/asset.ts'
-import { defaultService, type TransactionFailure } from '../../core/evidence.ts'
+import type { TransactionFailure } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
 import { asTable } from '../database.ts'
 import { appendObservations } from '../inbox.ts'
@@ -59,7 +59,7 @@ export async function dropSeen(
     ), seen as (
       select * from due where exists (
         select from link_key join evidence using (group_id)
-        where link_key.key = due.key and link_key.service = ${defaultService} and observation ->> 'kind' = 'chain_transfer'
+        where link_key.key = due.key and observation ->> 'kind' = 'chain_transfer'
           and observation ->> 'role' = due.role and observation ->> 'tx' = due.tx
           and observation ->> 'network' = due.network
         having bool_and(observation ->> 'stage' <> 'orphaned')

@@ -1,6 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { assert, Fault } from '../../core/errors.ts'
-import { defaultService, type TransferDecision } from '../../core/evidence.ts'
+import type { TransferDecision } from '../../core/evidence.ts'
 import type { Stake } from '../../core/second-person.ts'
 import { depositNumber } from '../books/show-deposits.ts'
 import type { Tables } from '../tables.ts'
@@ -194,7 +194,7 @@ export async function lockDeposit(
 ): Promise<StakedDeposit | undefined> {
   const found = await sql<{ id: bigint }>`
     select coalesce(merged_into, id) as id from deposit
-    where id = ${depositNumber(reference)}::bigint or (service_id = ${reference} and service = ${defaultService})
+    where id = ${depositNumber(reference)}::bigint or service_id = ${reference}
     order by service_id is distinct from ${reference} limit 1`.execute(tx)
   const id = found.rows[0]?.id
   if (id === undefined) return undefined
@@ -233,7 +233,7 @@ export async function casesAbout(
 export async function inboxIdOf(db: Kysely<Tables>, decisionId: string): Promise<bigint> {
   const { rows } = await sql<{ id: bigint }>`
     select id from inbox
-    where source = 'person' and source_key = ${decisionId} and service = ${defaultService}`.execute(db)
+    where source = 'person' and source_key = ${decisionId}`.execute(db)
   const [row] = rows
   assert(row !== undefined, 'a recorded decision is in the inbox')
   return row.id

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
 import { type Contradiction, ownerKey } from '../../core/address-book.ts'
 import type { NetworkName } from '../../core/asset.ts'
-import { defaultService, type Owner } from '../../core/evidence.ts'
+import { type Owner, type ServiceName, serviceOf } from '../../core/evidence.ts'
 import {
   type Loss,
   type MismatchKind,
@@ -16,6 +16,7 @@ import type { Tables } from '../tables.ts'
 export type HeldMismatch = {
   subject: string
   kind: MismatchKind
+  service?: ServiceName
   depositId?: bigint | null
   groupId?: bigint | null
   network?: string | null
@@ -89,10 +90,10 @@ export async function openMismatches(
     with held as (
       insert into mismatch (subject, kind, service, severity, deposit_id, group_id, network, asset, value, detail, opened_at,
         loss_asset, loss_amount, loss_whole)
-      select subject, kind, ${defaultService}, severity, deposit_id, group_id, network, asset, value, detail, now(),
+      select subject, kind, service, severity, deposit_id, group_id, network, asset, value, detail, now(),
         loss_asset, loss_amount, loss_whole
       from jsonb_populate_recordset(null::mismatch, ${JSON.stringify(held.map(rowOf))}::jsonb)
-      on conflict (subject, kind, service) where cleared_at is null do update
+      on conflict (subject, kind) where cleared_at is null do update
         set detail = excluded.detail, network = excluded.network, asset = excluded.asset, value = excluded.value,
           loss_asset = excluded.loss_asset, loss_amount = excluded.loss_amount, loss_whole = excluded.loss_whole,
           resolved_at = null, resolved_by = null, resolved_reason = null, snoozed_until = null
@@ -180,6 +181,7 @@ function changedAddresses({
     {
       subject: ownerSubject(owner),
       kind: 'address_changed',
+      service: serviceOf(owner.id),
       // From the address book: it is a label of metrics, and the service may state any text.
       network: first.approved.split(' ')[0] ?? null,
       detail: {

@@ -4,7 +4,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { exportLedger } from '../../../src/jobs/books/export-ledger.ts'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
 import { temporaryFolder } from '../../support/folder.ts'
-import { openScriptedWork, type ScriptedWork, unlistedOwners } from '../../support/scripted-work.ts'
+import {
+  ofDefault,
+  openScriptedWork,
+  type ScriptedWork,
+  unlistedOwners,
+} from '../../support/scripted-work.ts'
 import { bookPayments } from '../../support/sealed-books.ts'
 import { tamper } from '../../support/tamper.ts'
 
@@ -23,7 +28,7 @@ const neverCut = `create or replace function ledger_cut(out last_journal bigint,
 test('an audit runs each of its steps even if others fail, and reports each failure', async () => {
   await tamper(world.books, 'drop function make_ledger_partitions', 'drop function ledger_turnover')
   const list = (kind: string) => Promise.resolve(void world.reported.push(kind)).then(() => null)
-  const { audit } = world.work({ owners: { ...unlistedOwners, list } })
+  const { audit } = world.work({ owners: ofDefault({ ...unlistedOwners, list }) })
   await expect(audit()).rejects.toThrow(/make_ledger_partitions.*; .*ledger_turnover/s)
   expect(world.reported).toEqual(['channel', 'stable_wallet'])
 })

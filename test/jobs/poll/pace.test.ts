@@ -1,11 +1,13 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { ServiceId } from '../../../src/core/evidence.ts'
+import { defaultService } from '../../../src/core/evidence.ts'
 import { createWork, type DaemonWork, type WorkDeps } from '../../../src/jobs/work.ts'
+import type { DepositClient } from '../../../src/provider/deposit-client.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at, claim, payment, webhook } from '../../support/evidence.ts'
 import { ownProfile } from '../../support/profile.ts'
-import { unlistedOwners } from '../../support/scripted-work.ts'
+import { ofDefault, unlistedOwners } from '../../support/scripted-work.ts'
 
 let books: Books
 const reported: string[] = []
@@ -27,8 +29,8 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
     quietMs: 3_600_000,
     startHeights: new Map(),
     assets: new Map(),
-    client,
-    owners: unlistedOwners,
+    clients: ofDefault(client),
+    owners: ofDefault(unlistedOwners),
     networks: [],
     proven: [],
     readers: new Map(),
@@ -46,7 +48,8 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
 
 /** A service that lists one record, and nothing else; what it is asked is told. */
 const record = { id: 'dep_9', time: at(0), text: '{"id":"dep_9"}' }
-const client: WorkDeps['client'] = {
+const client: DepositClient = {
+  service: defaultService,
   list: ownProfile.list,
   listDeposits({ since }) {
     reported.push(since === null ? 'all' : 'list')
@@ -65,21 +68,21 @@ async function age(interval: string): Promise<void> {
 
 test('a poll that stored something has it applied, one that did not lets it be', async () => {
   const { poll } = work()
-  await poll()
+  await poll('default')
   await age('1 day')
-  await poll()
+  await poll('default')
   expect(reported).toEqual(['list', 'wake apply', 'all', 'list'])
 })
 
 test('while no deposit is young, the service is asked once in the quiet time', async () => {
   const { poll } = work()
-  await poll()
+  await poll('default')
   reported.length = 0
   await age('50 minutes')
-  await poll()
+  await poll('default')
   expect(reported).toEqual([])
   await age('61 minutes')
-  await poll()
+  await poll('default')
   expect(reported).toEqual(['list'])
 })
 
@@ -87,18 +90,18 @@ test('while a deposit is young, it is asked each time, with a pause', async () =
   const { poll } = work()
   await books.receive(payment())
   await books.settle()
-  await poll()
+  await poll('default')
   reported.length = 0
   // Just now, however slow this machine may be.
   await age('-1 minute')
-  await poll()
+  await poll('default')
   expect(reported).toEqual([])
   await age('2 seconds')
-  await poll()
+  await poll('default')
   expect(reported).toEqual(['list'])
   await sql`update deposit set created_at = now() - interval '2 hours'`.execute(books.db)
   await age('2 seconds')
-  await poll()
+  await poll('default')
   expect(reported).toEqual(['list'])
 })
 
@@ -114,14 +117,14 @@ test('deposits that webhooks told of are read alone at once; of many, the list i
   const ids = Array.from({ length: 21 }, (_, place) => `many_${place}` as ServiceId)
   await books.receive(...ids.map((serviceId) => webhook({ serviceId, deposit: { tx: null } })))
   await apply()
-  expect(readsWoken()).toEqual(['wake poll'])
+  expect(readsWoken()).toEqual(['wake poll default'])
 })
 
 test('where records cannot be read alone, the list is read at once after a webhook', async () => {
   const { one: _, ...list } = ownProfile.list
   await books.receive(webhook())
-  await work({ client: { ...client, list } }).apply()
-  expect(reported).toContain('wake poll')
+  await work({ clients: ofDefault({ ...client, list }) }).apply()
+  expect(reported).toContain('wake poll default')
 })
 
 test('a record that is read alone is applied where it is new', async () => {
