@@ -202,6 +202,8 @@ const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string
   unknown_address: ({ word }) => `${word('address')} on ${word('network')} is not in the address book`,
   unknown_owner: ({ word }) =>
     `The service names ${word('stated')}, the address belongs to ${word('approved')}`,
+  service_mismatch: ({ word }) =>
+    `${word('service')} claims ${word('address')} on ${word('network')}, which belongs to ${word('owner')}`,
   conflicting_duplicate: ({ word }) => `Webhook ${word('event')} came with the bodies ${word('bodies')}`,
   network_mismatch: ({ each, word }) => `Networks of the ${word('leg')} differ: ${each(word)}`,
   tx_reused: ({ word }) => `The transfer ${word('transfer')} has paid ${word('deposit')}`,

@@ -1,6 +1,6 @@
 import { ownerKey } from '../address-book.ts'
 import type { AssetKey } from '../asset.ts'
-import type { Claim } from '../evidence.ts'
+import { type Claim, serviceOf } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf, total } from '../matching/fold.ts'
 import { type Loss, lossOf, type Mismatch, type MismatchKind } from '../mismatch.ts'
@@ -38,7 +38,7 @@ export function findDifferences(evidence: DepositEvidence, policy: Policy): Mism
     matchAmbiguous(evidence),
     recipientDiffers(evidence),
     addressChanged(evidence),
-    addressUnknown(evidence),
+    addressForeign(evidence) ?? addressUnknown(evidence),
     ownerUnknown(evidence),
     vanishedAfterFinality(evidence),
     transactionFailed(evidence),
@@ -111,6 +111,13 @@ function addressChanged({ addressConflict }: DepositEvidence): Mismatch | null {
   const { owner, network, stated, approved } = addressConflict
   const detail = { owner: ownerKey(owner), network, approved: approved ?? 'none', address: stated }
   return { kind: 'address_changed', detail, loss: null }
+}
+
+function addressForeign({ foreign, serviceId }: DepositEvidence): Mismatch | null {
+  if (foreign === null || serviceId === null) return null
+  const { network, address, owner } = foreign
+  const detail = { network, address, owner: ownerKey(owner), service: serviceOf(serviceId) }
+  return { kind: 'service_mismatch', detail, loss: null }
 }
 
 /** An address stated for an owner of ours is reported as changed instead. */

@@ -182,7 +182,8 @@ function deliveryWaits(
 
 /** One that failed or belongs to another deposit is a mismatch of its own: one cause is reported once. */
 function isPaymentReportedDifferently(evidence: DepositEvidence): boolean {
-  return evidence.reuse !== null || failureOf(evidence, 'deposit') !== null
+  const { reuse, foreign } = evidence
+  return reuse !== null || foreign !== null || failureOf(evidence, 'deposit') !== null
 }
 
 function isReportedDifferently(evidence: DepositEvidence): boolean {

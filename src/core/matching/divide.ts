@@ -1,5 +1,13 @@
 import type { Address, NetworkName } from '../asset.ts'
-import type { LegSearch, Observation, Owner, ServiceId, TransactionFailure } from '../evidence.ts'
+import {
+  type LegSearch,
+  type Observation,
+  type Owner,
+  type ServiceId,
+  type ServiceName,
+  serviceOf,
+  type TransactionFailure,
+} from '../evidence.ts'
 import { earliest } from '../time.ts'
 import { foldDecisions, type WriteOff, writeOffOf } from './decisions.ts'
 import {
@@ -41,6 +49,8 @@ export type DepositEvidence = Omit<ClaimHistory, 'serviceId'> & {
   /** The service names an owner of ours with an address that is not its own. */
   addressConflict: AddressConflict | null
   unknownOwner: Owner | null
+  /** The claimed address is that of an owner of another service. */
+  foreign: Approval | null
   /** The payment that it claims belongs to another deposit. */
   reuse: Reuse | null
   /** Shared deliveries whose amounts do not add up. */
@@ -70,20 +80,27 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const byFirstReport = claimHistories.toSorted(firstReportedFirst)
   const paid = legs.filter(({ role }) => role === 'deposit')
   const delivered = legs.filter(({ role }) => role === 'recipient')
-  const payments = matchPayments(byFirstReport, paid, decisions)
+  const isForeign = (serviceId: ServiceId, leg: ChainLeg) => {
+    const approval = approvalOf(leg, approvals)
+    return approval !== null && !isOfService(approval, serviceOf(serviceId))
+  }
+  const payments = matchPayments({ claimHistories: byFirstReport, legs: paid, decisions, isForeign })
   const paying = { claimHistories: byFirstReport, ...payments }
   const deliveries = matchDeliveries(paying, delivered, decisions)
   const refunds = matchRefunds(paying, deliveries.unmatchedDeliveries, decisions)
   const reported = claimHistories.map((claimHistory): DepositEvidence => {
     const deposit = payments.byHistory.get(claimHistory)?.leg ?? null
+    const own = approvals.filter((one) => isOfService(one, serviceOf(claimHistory.serviceId)))
+    const approval = deposit ? approvalOf(deposit, own) : claimedApproval(claimHistory, own)
     return {
       ...claimHistory,
       ...matchedLegs(claimHistory, { payments, deliveries, refunds }),
       failures: failures.filter((failure) => isNamed(failure, claimHistory)),
       searches: searches.filter(({ serviceId }) => serviceId === claimHistory.serviceId),
-      approval: deposit ? approvalOf(deposit, approvals) : claimedApproval(claimHistory, approvals),
-      addressConflict: addressConflictOf(claimHistory, approvals),
-      unknownOwner: unknownOwnerOf(claimHistory, approvals),
+      approval,
+      addressConflict: addressConflictOf(claimHistory, own),
+      unknownOwner: unknownOwnerOf(claimHistory, own),
+      foreign: approval === null ? claimedApproval(claimHistory, approvals) : null,
       writeOff: writeOffOf(transferDecisions, deposit),
     }
   })
@@ -139,6 +156,7 @@ const nothingReported = {
   searches: [],
   addressConflict: null,
   unknownOwner: null,
+  foreign: null,
   reuse: null,
   ambiguity: null,
 }
@@ -171,6 +189,10 @@ function isReplaced(leg: ChainLeg, legs: readonly ChainLeg[]): boolean {
 function isBack(leg: ChainLeg, reported: readonly DepositEvidence[]): boolean {
   if (leg.state !== 'orphaned' || leg.finalAt !== null) return false
   return reported.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
+}
+
+function isOfService({ owner }: Approval, service: ServiceName): boolean {
+  return serviceOf(owner.id) === service
 }
 
 function approvalAt(

@@ -26,22 +26,27 @@ const fitsInOrder: readonly (readonly Fit[])[] = [
 ]
 const strongestFirst = fitsInOrder.flat()
 
+export type PaymentsInput = {
+  /** In the order of precedence among those that were named at once. */
+  claimHistories: readonly ClaimHistory[]
+  legs: readonly ChainLeg[]
+  decisions: DecisionLookup
+  /** The address belongs to an owner of another service: only a person can decide that they belong together. */
+  isForeign: (serviceId: ServiceId, leg: ChainLeg) => boolean
+}
+
 /**
  * At most one payment per history, and one history per payment. Decisions come first, then exact fits across all
  * histories, so that a doubtful fit cannot take another's payment. Among equal fits, the transaction named first takes
  * precedence.
- * @param claimHistories in the order of precedence among those that were named at once
  */
-export function matchPayments(
-  claimHistories: readonly ClaimHistory[],
-  legs: readonly ChainLeg[],
-  decisions: DecisionLookup,
-): Payments {
+export function matchPayments(input: PaymentsInput): Payments {
+  const { claimHistories, legs, decisions } = input
   const { byHistory, takerOf } = matchDecided(claimHistories, legs, decisions)
   const byTx = Map.groupBy(legs.toSorted(liveFirst), ({ tx }) => tx)
   const fitting = namedFirst(claimHistories).map((claimHistory) => {
     const around = transactionsOf(claimHistory).flatMap((tx) => byTx.get(tx) ?? [])
-    return { claimHistory, fits: fitsOf(claimHistory, around, decisions) }
+    return { claimHistory, fits: fitsOf(claimHistory, around, input) }
   })
   for (const wanted of fitsInOrder) {
     for (const { claimHistory, fits } of fitting) {
@@ -106,12 +111,13 @@ function namedAt(claimHistory: ClaimHistory): number {
 function fitsOf(
   { serviceId, api, webhook }: ClaimHistory,
   around: readonly ChainLeg[],
-  decisions: DecisionLookup,
+  { decisions, isForeign }: PaymentsInput,
 ): Fits {
   return around.flatMap((leg) => {
     const fits = [api, webhook].map((claim) => (claim === null ? null : fitOfClaim(claim, leg, around)))
     const fit = strongestFirst.find((one) => fits.includes(one))
-    return fit === undefined || decisions.isApart(serviceId, leg) ? [] : [{ leg, fit }]
+    const isNone = fit === undefined || decisions.isApart(serviceId, leg) || isForeign(serviceId, leg)
+    return isNone ? [] : [{ leg, fit }]
   })
 }
 

@@ -165,6 +165,14 @@ export const identityKinds = kindsOf('identity', {
     means: 'The service names a channel or StableWallet that is not in the address book.',
     next: 'Import it with `bin/depositd channels import` or `bin/depositd wallets import`, or ask the service who owns it.',
   },
+  service_mismatch: {
+    severity: 'severe',
+    actWithinHours: 4,
+    loss: 'none',
+    lossMeans: 'A payment to the address is booked for its owner, and nothing is booked on the other claim.',
+    means: 'A service claims a deposit to an address that belongs to an owner of another service.',
+    next: 'Ask both services who owns the address. If the address book is wrong, correct the owner.',
+  },
   tx_reused: {
     severity: 'severe',
     actWithinHours: 4,

@@ -32,6 +32,7 @@ function identity(observations: readonly Observation[]): string[] {
         'unreported',
         'recipient_mismatch',
         'unknown_address',
+        'service_mismatch',
       ].includes(kind),
     )
     return [evidence.serviceId, ...kinds.map(({ kind }) => kind)].join(' ')
@@ -43,10 +44,21 @@ const nobodys = (network: NetworkName) => ({
   deposit: { network, address: `0x${'9'.repeat(40)}` as Address },
 })
 
+const atAcme = 'acme/dep_1' as ServiceId
 const twice = [webhook(unsent), webhook({ ...unsent, serviceId: second })]
 
 test.each<[string, Observation[], string[]]>([
   ['one transfer claimed for two deposits', [...twice, payment()], ['dep_1', 'dep_2 tx_reused']],
+  [
+    'of two services, the one whose owner has the address has it',
+    [webhook({ ...unsent, ...early, serviceId: atAcme }), webhook(unsent), payment()],
+    ['acme/dep_1 service_mismatch', 'dep_1'],
+  ],
+  [
+    'a service takes no payment to an owner of another',
+    [webhook({ ...unsent, serviceId: atAcme }), payment()],
+    ['acme/dep_1 service_mismatch', ' unreported'],
+  ],
   [
     'the one that was told of first has it',
     [webhook(unsent), webhook({ ...unsent, ...early, serviceId: second }), payment()],

@@ -17,6 +17,8 @@ import { corrected, first, type Row, reported, ruled, second } from './row.ts'
 const addressConflict: Owner = { kind: 'channel', id: 'of somebody else' }
 const forward = { network: arbitrum, recipient: elsewhere }
 const addressConflicts: Approval = { network: base, address: elsewhere, owner: addressConflict, forward }
+const nobodysClaim = reported({ owner: null, deposit: { address: elsewhere } })
+const ofAcme: Owner = { kind: 'channel', id: 'acme/shop' }
 const all = [...reported(), payment(), delivery()]
 const onArbitrum = { deposit: { network: arbitrum, asset: usdcOnArbitrum } }
 const other = { serviceId: second, deposit: { tx: txId('pay2') } }
@@ -78,6 +80,16 @@ export const identityRows: readonly Row[] = [
     where: 'a payment to us is said to be for somebody whom the book does not have',
     opens: { evidence: [...reported({ owner: addressConflict }), payment(), delivery()] },
     without: { evidence: all },
+    ends: {
+      'by a corrected record': { evidence: corrected() },
+      'by the owner that is imported': { approvals: [addressConflicts] },
+    },
+  },
+  {
+    kind: 'service_mismatch',
+    where: 'the address belongs to an owner of another service',
+    opens: { evidence: nobodysClaim, approvals: [{ ...addressConflicts, owner: ofAcme }] },
+    without: { evidence: nobodysClaim, approvals: [addressConflicts] },
     ends: {
       'by a corrected record': { evidence: corrected() },
       'by the owner that is imported': { approvals: [addressConflicts] },
