@@ -2,7 +2,6 @@ import { wouldShowSecret } from '../config/canary.ts'
 import type { Settings } from '../config/settings.ts'
 import { divertCanaries, type Write } from '../intake/divert-canaries.ts'
 import type { InboxWriter } from '../intake/inbox-writer.ts'
-import type { LiveScheme } from '../intake/live-scheme.ts'
 import { signDelivery } from '../intake/signature/sign-delivery.ts'
 import { sendCanary } from '../jobs/canary.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
@@ -13,13 +12,14 @@ import type { Observer } from '../ops/observe.ts'
 import { canaryAge, receiveCanary } from '../store/canary.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
+import type { LiveSchemes } from './intake.ts'
 
 type CanaryDeps = {
   db: Database<Tables>
   queue: Queue
   observer: Observer
   metrics: Metrics
-  webhooks: LiveScheme
+  webhooks: LiveSchemes
 }
 
 export type Canary = {
@@ -36,7 +36,7 @@ const missedMax = 3
 const ageKeptMs = 2000
 
 /** If the settings have none, nothing is sent. */
-export function composeCanary({ canary }: Settings, deps: CanaryDeps): Canary {
+export function composeCanary({ canary, services: [{ name }] }: Settings, deps: CanaryDeps): Canary {
   // A queued wake-up may be of earlier settings.
   if (canary === null) return { jobs: { canary: () => Promise.resolve() }, ticks: [], beside: (read) => read }
   const { db, queue, observer, metrics, webhooks } = deps
@@ -49,10 +49,11 @@ export function composeCanary({ canary }: Settings, deps: CanaryDeps): Canary {
           ...canary,
           db,
           sign(unsigned) {
-            const settings = webhooks.signing()
+            const scheme = webhooks.get(name)
+            const settings = scheme?.signing()
             // The scheme may have changed since the address was accepted.
-            if (wouldShowSecret(settings.scheme, canary.url)) return null
-            return signDelivery({ settings, secrets: webhooks.secrets() }, unsigned)
+            if (settings === undefined || wouldShowSecret(settings.scheme, canary.url)) return null
+            return signDelivery({ settings, secrets: scheme?.secrets() ?? [] }, unsigned)
           },
           now: () => new Date(),
           observe: observer.canary,

@@ -23,7 +23,7 @@ import { composeCanary } from './canary.ts'
 import { composeConsole } from './console.ts'
 import { prepareDatabase } from './database.ts'
 import { composeReadiness } from './health.ts'
-import { composeIntake, composeScheme } from './intake.ts'
+import { composeIntake, composeSchemes } from './intake.ts'
 import { composeGauges, knownLabels, reportedBy, showLinks } from './metrics.ts'
 import { composeTracing } from './tracing.ts'
 import { composeWork } from './work.ts'
@@ -60,8 +60,8 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const metrics = createMetrics(options.version, knownLabels(configured))
   showLinks(metrics, configured.links)
   const observer = createObserver(metrics, options.log)
-  const webhooks = composeScheme(configured, { ...options, observer })
-  starting.defer(() => webhooks.stop())
+  const webhooks = composeSchemes(configured, { ...options, observer })
+  starting.defer(() => webhooks.forEach(({ stop }) => stop()))
   const ops = await startOps({ ...configured.ops, metrics, failed: observer.opsFailed })
   starting.defer(() => ops.stop())
 
@@ -94,7 +94,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
     webhookUrl: intake === null ? null : intake.url + transfersPath,
     opsUrl: ops.url,
     processAll: all,
-    reloadWebhooks: webhooks.reload,
+    reloadWebhooks: () => webhooks.forEach(({ reload }) => reload()),
     async stop() {
       ops.leave()
       await running.disposeAsync()

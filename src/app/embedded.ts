@@ -135,7 +135,8 @@ async function choosePorts(environment: EmbeddedOptions['environment']): Promise
 
 /** @returns the deposit addresses */
 async function provision(settings: Settings, deps: Omit<ProvisionDeps, 'owners'>): Promise<TrafficTarget[]> {
-  const all = { ...deps, owners: connectOwners(settings.service, loadServiceProfile(settings)) }
+  const [service] = settings.services
+  const all = { ...deps, owners: connectOwners(service, loadServiceProfile(settings, service)) }
   const { channels, wallet } = await demoOwners()
   const entries = [
     ...(await Promise.all(channels.map((channel) => createChannel(all, channel)))),

@@ -1,6 +1,7 @@
 import { redactorOf } from '../config/secrets-of.ts'
 import type { Settings } from '../config/settings.ts'
 import { lineOf } from '../core/errors.ts'
+import { defaultService } from '../core/evidence.ts'
 import {
   type ComponentHealth,
   judgeDatabase,
@@ -9,7 +10,6 @@ import {
   schedulerStream,
   workerStream,
 } from '../health.ts'
-import type { LiveScheme } from '../intake/live-scheme.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { expectedStreams } from '../jobs/schedule.ts'
 import { answerMaxMs, type Readiness } from '../ops/readiness.ts'
@@ -17,8 +17,9 @@ import { openDatabase } from '../store/database.ts'
 import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
 import { readHealth } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
+import type { LiveSchemes } from './intake.ts'
 
-type ReadinessDeps = { roles: readonly Role[]; queue: Queue; webhooks: LiveScheme }
+type ReadinessDeps = { roles: readonly Role[]; queue: Queue; webhooks: LiveSchemes }
 
 export async function composeReadiness(
   settings: Settings,
@@ -82,9 +83,11 @@ function neededBy(roles: readonly Role[], streams: readonly string[]): ReadonlyS
   return new Set(['database', 'schema', ...judged.flatMap((role) => beside[role])])
 }
 
-function judgeWebhooks({ signing }: LiveScheme): ComponentHealth[] {
-  if (signing().scheme !== 'none') return []
-  const says = 'accepted without a signature: webhooks.scheme is none'
+function judgeWebhooks(schemes: LiveSchemes): ComponentHealth[] {
+  const open = [...schemes].flatMap(([name, { signing }]) => (signing().scheme === 'none' ? [name] : []))
+  if (open.length === 0) return []
+  const of = open.every((name) => name === defaultService) ? '' : ` of ${open.join(', ')}`
+  const says = `accepted without a signature: webhooks.scheme${of} is none`
   return [{ part: 'webhooks', state: 'warning', says }]
 }
 

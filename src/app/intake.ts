@@ -1,5 +1,7 @@
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
+import type { ServiceName } from '../core/evidence.ts'
+import type { AdmissionDeps } from '../intake/admit-delivery.ts'
 import { createInboxWriter, writerLimits } from '../intake/inbox-writer.ts'
 import { createLiveScheme, type LiveScheme } from '../intake/live-scheme.ts'
 import { createQuarantine, quarantineLimits } from '../intake/quarantine.ts'
@@ -29,15 +31,21 @@ const quarantineBounds = { rowsMax: 10_000, bytesMax: 64_000_000 }
 
 type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
 
+export type LiveSchemes = ReadonlyMap<ServiceName, LiveScheme>
+
 /** @throws Fault `settings_bad` if a secret or a key does not fit the scheme */
-export function composeScheme(settings: Settings, following: SchemeReloadDeps): LiveScheme {
+export function composeSchemes(settings: Settings, following: SchemeReloadDeps): LiveSchemes {
   const { readSettings = () => settings, observer } = following
-  return createLiveScheme(settings.webhooks, {
-    read: () => readSettings().webhooks,
-    everyMs: settingsEveryMs,
-    now: () => new Date(),
-    report: observer.webhookScheme,
+  const schemes = settings.services.map(({ name, webhooks }) => {
+    const current = () => readSettings().services.find((one) => one.name === name)?.webhooks ?? webhooks
+    const everyMs = settingsEveryMs
+    const now = () => new Date()
+    return [
+      name,
+      createLiveScheme(webhooks, { read: current, everyMs, now, report: observer.webhookScheme }),
+    ] as const
   })
+  return new Map(schemes)
 }
 
 type AppIntakeDeps = {
@@ -45,7 +53,7 @@ type AppIntakeDeps = {
   queue: Queue
   observer: Observer
   log: Logger
-  webhooks: LiveScheme
+  webhooks: LiveSchemes
   tracing: TraceRecorder
 }
 
@@ -76,11 +84,7 @@ export async function composeIntake(
     ...settings.http,
     ...settings.intake,
     limits: intakeLimits,
-    service: settings.service.name,
-    verify: webhooks.verify,
-    signing: webhooks.signing,
-    secrets: webhooks.secrets,
-    readEventId: createEventIdReader(loadServiceProfile(settings)),
+    services: admittingOf(settings, webhooks),
     write: composeWrite(settings, db, writer.write),
     trace: tracing.webhook,
     quarantine: quarantine.keep,
@@ -97,4 +101,14 @@ export async function composeIntake(
       await quarantine.stop()
     },
   }
+}
+
+function admittingOf(settings: Settings, webhooks: LiveSchemes): ReadonlyMap<ServiceName, AdmissionDeps> {
+  const all = settings.services.flatMap((service): [ServiceName, AdmissionDeps][] => {
+    const scheme = webhooks.get(service.name)
+    if (scheme === undefined) return []
+    const readEventId = createEventIdReader(loadServiceProfile(settings, service))
+    return [[service.name, { ...scheme, service: service.name, readEventId }]]
+  })
+  return new Map(all)
 }

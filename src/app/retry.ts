@@ -1,4 +1,4 @@
-import type { Settings } from '../config/settings.ts'
+import type { ServiceSettings, Settings } from '../config/settings.ts'
 import { type AdmissionDeps, admitDelivery } from '../intake/admit-delivery.ts'
 import { restoreSecrets } from '../intake/detect/detect-scheme.ts'
 import { createInboxWriter, type InboxOutcome, writerLimits } from '../intake/inbox-writer.ts'
@@ -29,12 +29,11 @@ export async function* retryQuarantine(
   settings: Settings,
   ids: readonly bigint[] | null,
 ): AsyncGenerator<readonly QuarantineRetryOutcome[]> {
-  const admitting = admittingOf(settings)
+  const admitting = new Map(settings.services.map((service) => [service.name, retryOf(settings, service)]))
   const writer = createInboxWriter({
     store: async (rows) => (await storeWebhooks(db, rows)).outcomes,
     ...writerLimits,
   })
-  const secrets = secretsOf(settings)
   for (let after = 0n; ; ) {
     const page = await readQuarantine(db, { ids, after, limit: pageRows })
     const last = page.at(-1)
@@ -42,7 +41,10 @@ export async function* retryQuarantine(
     const retried = await Promise.all(
       page.map(async (row) => {
         const { id, receivedAt, source } = row
-        const admission = admitDelivery(admitting, restoreSecrets(row, secrets))
+        const from = admitting.get(row.service)
+        // The service is no longer in the settings.
+        if (from === undefined) return { id, receivedAt, source, outcome: 'service_unknown' }
+        const admission = admitDelivery(from, restoreSecrets(row, from.sent))
         const kept = admission.kind === 'refused' ? admission.reason : 'not_json'
         const outcome = admission.kind === 'admitted' ? await writer.write(admission.row) : kept
         return { id, receivedAt, source, outcome }
@@ -61,19 +63,20 @@ export function isTaken(outcome: string): boolean {
   return takenOutcomes.includes(outcome)
 }
 
-function admittingOf(settings: Settings): AdmissionDeps {
-  const { signing, keys } = settings.webhooks
+function retryOf(settings: Settings, service: ServiceSettings): AdmissionDeps & { sent: string[] } {
+  const { signing, keys } = service.webhooks
   return {
-    service: settings.service.name,
+    service: service.name,
+    sent: secretsSent(service),
     verify: createScheme(signing, keys),
     signing: () => signing,
     secrets: () => keys.secrets,
-    readEventId: createEventIdReader(loadServiceProfile(settings)),
+    readEventId: createEventIdReader(loadServiceProfile(settings, service)),
   }
 }
 
 /** In the quarantine, a hash replaces a header that holds the secret. The header is restored before verification. */
-function secretsOf({ webhooks: { signing, keys } }: Settings): string[] {
+function secretsSent({ webhooks: { signing, keys } }: ServiceSettings): string[] {
   if (signing.scheme !== 'shared-secret') return []
   return keys.secrets.map(({ text }) => signing.prefix + text)
 }

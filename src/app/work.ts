@@ -32,20 +32,27 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
         observeUnread: observer.unread,
       }),
     }))
-  const profile = loadServiceProfile(settings)
   const verifications = createTokenBuckets(verificationLimit)
-  const { name, url } = settings.service
-  const service = { name, url, call: createServiceCall(settings.service, observer.pollRequest) }
+  const services = settings.services.map((service) => {
+    const profile = loadServiceProfile(settings, service)
+    const called = { ...service, call: createServiceCall(service, observer.pollRequest) }
+    return {
+      name: service.name,
+      client: createDepositClient(called, profile),
+      owners: createOwnersClient(called, profile),
+      read: createClaimReader(profile, settings, service.name),
+    }
+  })
   return createWork({
     db,
     holder,
     leaseMs,
     now: () => new Date(),
     rules: rulesOf(settings),
-    readClaim: readerOfServices(new Map([[name, createClaimReader(profile, settings, name)]])),
-    clients: new Map([[name, createDepositClient(service, profile)]]),
+    readClaim: readerOfServices(new Map(services.map(({ name, read }) => [name, read]))),
+    clients: new Map(services.map(({ name, client }) => [name, client])),
     ...settings.poll,
-    owners: new Map([[name, createOwnersClient(service, profile)]]),
+    owners: new Map(services.map(({ name, owners }) => [name, owners])),
     networks: settings.networks,
     readNetworks: new Set(proven.map(({ reader }) => reader.network)),
     startHeights: settings.startHeights,

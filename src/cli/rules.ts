@@ -13,15 +13,16 @@ export function withRules<Result>(
   queryTimeoutMs?: number,
 ): Promise<Result> {
   const settings = attachedSettings(context)
-  const profile = loadServiceProfile(settings)
   const readNetworks = new Set(
     settings.networks.flatMap(({ name, rpcUrls }) => (rpcUrls.length > 0 ? [name] : [])),
   )
   const applying = async (db: Database<Tables>) => {
     const networks = await pinnedNetworks(db, settings.networks)
-    const { name } = settings.service
-    const reader = createClaimReader(profile, { ...settings, networks }, name)
-    const readClaim = readerOfServices(new Map([[name, reader]]))
+    const readers = settings.services.map((service) => {
+      const profile = loadServiceProfile(settings, service)
+      return [service.name, createClaimReader(profile, { ...settings, networks }, service.name)] as const
+    })
+    const readClaim = readerOfServices(new Map(readers))
     return work({ db, readClaim, rules: rulesOf(settings), readNetworks, now: () => new Date() })
   }
   return withDatabase(context, applying, queryTimeoutMs)

@@ -4,21 +4,23 @@ import type { Settings } from './settings.ts'
 
 type SettingsWithSecrets = Pick<
   Settings,
-  'databaseUrl' | 'queueUrl' | 'service' | 'webhooks' | 'networks' | 'ops' | 'tracing' | 'canary'
+  'databaseUrl' | 'queueUrl' | 'services' | 'networks' | 'ops' | 'tracing' | 'canary'
 >
 
 export function secretsOf(settings: SettingsWithSecrets): string[] {
-  const { service, webhooks, networks, tracing } = settings
+  const { services, networks, tracing } = settings
   const addresses = [
     ...networks.flatMap(({ rpcUrls }) => rpcUrls),
-    service.url,
+    ...services.map(({ url }) => url),
     tracing?.url,
     settings.canary?.url,
   ]
   return [
-    ...service.auth.secrets.map(({ text }) => text),
+    ...services.flatMap(({ auth }) => auth.secrets.map(({ text }) => text)),
     settings.ops.token,
-    ...webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
+    ...services.flatMap(({ webhooks }) =>
+      webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
+    ),
     ...[settings.databaseUrl, settings.queueUrl].flatMap(passwordOf),
     ...addresses.flatMap(keysIn),
     ...Object.values(tracing?.headers ?? {}),

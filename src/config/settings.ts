@@ -29,8 +29,8 @@ import { readSchemeName, readWebhooks, type WebhookAuthSettings } from './webhoo
 export type Settings = {
   databaseUrl: string
   queueUrl: string
-  service: ServiceApiSettings
-  webhooks: WebhookAuthSettings
+  /** The default one first. */
+  services: readonly [ServiceSettings, ...ServiceSettings[]]
   /** Addresses, or networks like `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   intake: { trustedProxies: readonly string[] }
   networks: readonly NetworkSettings[]
@@ -64,12 +64,13 @@ export type Settings = {
   tracing: TracingSettings | null
 }
 
-export type ServiceApiSettings = {
+export type ServiceSettings = {
   name: ServiceName
   url: string
   auth: ServiceAuth
   profilePath: string
   timeoutMs: number
+  webhooks: WebhookAuthSettings
 }
 
 export type HttpBindAddress = { host: string; port: number }
@@ -83,8 +84,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
   const file = readSettingsFile(reader, readText)
   const settings = {
     ...readStorageUrls(reader),
-    service: serviceOf(reader, file),
-    webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
+    services: [defaultServiceOf(reader, file, readText)] as Settings['services'],
     networks: file === null ? [] : readNetworks(file.networks, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
     ops: readOps(reader),
@@ -122,13 +122,18 @@ function profilePath(profile: string, settingsPath: string | undefined): string 
     : resolve(dirname(settingsPath ?? ''), profile)
 }
 
-function serviceOf(reader: EnvironmentReader, file: SettingsFile | null): Settings['service'] {
+function defaultServiceOf(
+  reader: EnvironmentReader,
+  file: SettingsFile | null,
+  readText: (path: string) => string,
+): ServiceSettings {
   return {
     name: defaultService,
     url: reader.url('SERVICE_URL', httpSchemes),
     auth: readServiceAuth(reader, file?.service.auth ?? null, 'service.auth'),
     profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
     timeoutMs: file?.service.timeout ?? 0,
+    webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
   }
 }
 

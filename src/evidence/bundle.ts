@@ -11,6 +11,7 @@ const anything = z.record(text, z.unknown())
 
 const row = z.strictObject({
   inbox: integer,
+  service: text,
   source: z.enum(['webhook', 'api', 'chain', 'person']),
   /** Unique among everything that its source sent. */
   key: text,
@@ -45,8 +46,11 @@ const parts = z.strictObject({
     senders: z.array(text),
     contras: z.array(anything),
   }),
-  webhooks: anything,
-  profile: z.strictObject({ text, sha256: hash }),
+  /** By name: how its webhooks are signed, and the text of its mapping profile. */
+  services: z.record(
+    text,
+    z.strictObject({ webhooks: anything, profile: z.strictObject({ text, sha256: hash }) }),
+  ),
   networks: z.array(network),
   credit: asset,
   /** The deposits' numbers, and what identified each before. */

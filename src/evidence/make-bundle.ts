@@ -1,4 +1,4 @@
-import type { Settings } from '../config/settings.ts'
+import type { ServiceSettings, Settings } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import { type GroupVerdict, rulesOf } from '../core/decide.ts'
 import { Fault } from '../core/errors.ts'
@@ -10,18 +10,15 @@ export type BundleInput = {
   depositId: bigint
   evidence: GroupEvidence
   decision: GroupVerdict
-  settings: Pick<
-    Settings,
-    'policy' | 'routes' | 'senders' | 'contras' | 'networks' | 'creditAsset' | 'webhooks'
-  >
-  profileText: string
+  settings: Pick<Settings, 'policy' | 'routes' | 'senders' | 'contras' | 'networks' | 'creditAsset'>
+  services: readonly (Pick<ServiceSettings, 'name' | 'webhooks'> & { profileText: string })[]
   at: Date
   version: string
 }
 
 /** Includes the group that the deposit is decided with; no server address and no secret. */
 export function makeBundle(input: BundleInput): { text: string; sha256: string } {
-  const { evidence, decision, settings, profileText, at, version } = input
+  const { evidence, decision, settings, services, at, version } = input
   const rules = rulesOf(settings)
   const { group } = evidence
   return sealBundle(
@@ -31,8 +28,7 @@ export function makeBundle(input: BundleInput): { text: string; sha256: string }
       evidence: evidence.rows.map(reportedRow),
       addressBook: group.approvals,
       policy: { ...rules, senders: [...rules.senders].toSorted() },
-      webhooks: settings.webhooks.signing,
-      profile: { text: profileText, sha256: sha256Of(profileText) },
+      services: Object.fromEntries(services.map(reportedService)),
       networks: settings.networks.map(reportedNetwork),
       credit: settings.creditAsset,
       known: group.deposits.map(({ id, ...known }) => ({ ...known, number: id })),
@@ -53,10 +49,16 @@ function subjectOf({ depositId, evidence }: BundleInput): {
   return { deposit: depositId, deposits: standing.map(({ id }) => id), group: evidence.group.id }
 }
 
+function reportedService({ name, webhooks, profileText }: BundleInput['services'][number]) {
+  const profile = { text: profileText, sha256: sha256Of(profileText) }
+  return [name, { webhooks: webhooks.signing, profile }] as const
+}
+
 function reportedRow({ inboxId, sourceKey, body, observation, ...row }: EvidenceRow) {
-  const { source, headers, receivedAt, storedAt, copies } = row
+  const { service, source, headers, receivedAt, storedAt, copies } = row
   return {
     inbox: inboxId,
+    service,
     source,
     key: sourceKey,
     receivedAt,
@@ -97,10 +99,12 @@ export function refuseSecrets(document: string, settings: Settings): void {
   })
 }
 
-function secretsOf({ service, webhooks, networks, databaseUrl, queueUrl }: Settings) {
+function secretsOf({ services, networks, databaseUrl, queueUrl }: Settings) {
   return [
-    ...service.auth.secrets,
-    ...webhooks.keys.secrets.map(({ text }) => ({ name: 'WEBHOOK_SECRETS', text })),
+    ...services.flatMap(({ auth }) => auth.secrets),
+    ...services.flatMap(({ webhooks }) =>
+      webhooks.keys.secrets.map(({ text }) => ({ name: 'WEBHOOK_SECRETS', text })),
+    ),
     ...networks.flatMap(({ name, rpcUrls }) =>
       rpcUrls.map((text) => ({ name: `RPC_${name.toUpperCase()}`, text })),
     ),

@@ -1,12 +1,17 @@
 import { defaultReading } from '../chain/options.ts'
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 import { Fault, lineOf } from '../core/errors.ts'
-import { decodeObservation } from '../core/evidence.ts'
+import { decodeObservation, type ServiceName } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
 import { createScheme } from '../intake/signature/create-scheme.ts'
 import type { Keys, SchemeSettings } from '../intake/signature/scheme.ts'
 import { parseProfile } from '../provider/profile/parse-profile.ts'
-import { type ClaimReader, createClaimReader } from '../provider/read-claim.ts'
+import {
+  type AnyClaimReader,
+  type ClaimReader,
+  createClaimReader,
+  readerOfServices,
+} from '../provider/read-claim.ts'
 import { type Bundle, type BundleParts, canonicalText, hashesOf, parseBundle, sha256Of } from './bundle.ts'
 import { decideAgain } from './decide-bundle.ts'
 
@@ -52,11 +57,14 @@ function hashProblems(bundle: Bundle): Problems {
   )
 }
 
-function bodyProblems({ evidence, profile }: BundleParts): Problems {
+function bodyProblems({ evidence, services }: BundleParts): Problems {
   const bodies = evidence.filter(({ body, bodySha256 }) => sha256Of(bytesOf(body)) !== bodySha256)
+  const altered = Object.entries(services).filter(
+    ([, { profile }]) => sha256Of(profile.text) !== profile.sha256,
+  )
   return [
     ...bodies.map(({ inbox }) => `the body of row ${inbox} has another hash`),
-    ...(sha256Of(profile.text) === profile.sha256 ? [] : ['the profile has another hash']),
+    ...altered.map(([name]) => `the profile of the service ${name} has another hash`),
   ]
 }
 
@@ -83,24 +91,29 @@ function readAgain(parts: BundleParts): { stored: StoredObservation[]; problems:
 
 type BundleEvidenceRow = BundleParts['evidence'][number]
 
-function readRow({ source, body, receivedAt, inbox }: BundleEvidenceRow, readClaim: ClaimReader) {
+function readRow({ source, body, receivedAt, inbox, ...row }: BundleEvidenceRow, readClaim: AnyClaimReader) {
   if (source === 'chain' || source === 'person') return decodeObservation(bytesOf(body).toString())
-  const reading = readClaim({ source, body: bytesOf(body), receivedAt: new Date(receivedAt) })
+  const service = row.service as ServiceName
+  const reading = readClaim({ source, service, body: bytesOf(body), receivedAt: new Date(receivedAt) })
   if (reading.kind === 'claim') return reading.claim
   const problem = 'problem' in reading ? `${reading.path} ${reading.problem}` : 'it is skipped'
   throw new Fault('usage_bad', { problem: `the profile cannot read row ${inbox}: ${problem}`, fix: '' })
 }
 
 /** If the profile cannot be parsed, the reader reports that for each body. */
-function readerOf({ profile: { text }, networks, credit }: BundleParts): ClaimReader {
-  const { profile, faults } = parseProfile(text)
-  const problem = faults.join('; ')
-  if (profile === null)
-    return () => ({ kind: 'schema_drift', path: 'profile', problem, value: null, fix: 'correct the profile' })
-  return createClaimReader(profile, {
+function readerOf({ services, networks, credit }: BundleParts): AnyClaimReader {
+  const vocabulary = {
     networks: networks.map((network) => networkOf(network, [])),
     creditAsset: credit as Asset,
+  }
+  const readers = Object.entries(services).map(([name, service]): [ServiceName, ClaimReader] => {
+    const { profile, faults } = parseProfile(service.profile.text)
+    const unparsed = { path: 'profile', problem: faults.join('; '), value: null, fix: 'correct the profile' }
+    return profile === null
+      ? [name as ServiceName, () => ({ kind: 'schema_drift', ...unparsed })]
+      : [name as ServiceName, createClaimReader(profile, vocabulary, name as ServiceName)]
   })
+  return readerOfServices(new Map(readers))
 }
 
 /** All given nodes must agree, regardless of the quorum before. */
@@ -182,25 +195,30 @@ function mirrorsOriginal(reversal: BundleJournal, journals: readonly BundleJourn
 const signatureCheck = 'signatures'
 
 /** With the auditor's own keys: those of the bundle's maker would prove nothing. */
-export function verifySignatures({ evidence, webhooks }: BundleParts, keys: Keys): BundleCheck {
+export function verifySignatures({ evidence, services }: BundleParts, keys: Keys): BundleCheck {
   const rows = evidence.filter(({ source }) => source === 'webhook')
-  const signing = webhooks as SchemeSettings
+  const signingOf = ({ service }: BundleEvidenceRow) => services[service]?.webhooks as SchemeSettings
+  const schemes = new Set(rows.map((row) => signingOf(row).scheme))
   const given = keys.secrets.length > 0 || keys.publicKeys !== null
   if (rows.length === 0) return notDone(signatureCheck, 'there are no webhooks')
   if (!given)
     return notDone(signatureCheck, 'set WEBHOOK_SECRETS, or use --public-keys, to verify the webhooks')
-  if (signing.scheme === 'none')
+  if (schemes.has('none'))
     return judged(signatureCheck, ['keys are given, but the bundle states that webhooks are not signed'], '')
-  if (signing.scheme === 'shared-secret')
+  if (schemes.has('shared-secret'))
     return notDone(
       signatureCheck,
       'only a hash of a shared secret is stored, and it proves nothing about a body',
     )
   return checked(signatureCheck, `${rows.length} webhooks are signed by one of the given keys`, () => {
-    const verify = createScheme(signing, keys)
-    return rows.flatMap(({ inbox, headers, body, receivedAt }) => {
-      const verdict = verify({ headers, body: bytesOf(body), receivedAt: new Date(receivedAt) })
-      return verdict.kind === 'verified' ? [] : [`row ${inbox}: ${verdict.reason}`]
+    const verifiers = new Map(rows.map((row) => [row.service, createScheme(signingOf(row), keys)]))
+    return rows.flatMap(({ inbox, service, headers, body, receivedAt }) => {
+      const verdict = verifiers.get(service)?.({
+        headers,
+        body: bytesOf(body),
+        receivedAt: new Date(receivedAt),
+      })
+      return verdict?.kind === 'refused' ? [`row ${inbox}: ${verdict.reason}`] : []
     })
   })
 }

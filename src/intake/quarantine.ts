@@ -1,8 +1,10 @@
+import type { ServiceName } from '../core/evidence.ts'
 import { createTokenBuckets } from '../http/token-buckets.ts'
 import type { Refusal } from './signature/scheme.ts'
 
 /** Not authenticated, not JSON, or not declared as JSON. `source` identifies the client. */
 export type QuarantinedDelivery = {
+  service: ServiceName
   receivedAt: Date
   source: string
   reason: Refusal | 'not_json' | 'wrong_type'

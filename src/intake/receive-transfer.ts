@@ -38,7 +38,7 @@ export type IntakeTraceStart = { sourceKey: string; traceparent: string | undefi
 /** `traceparent` is stored with the row, so that applying it continues the trace. */
 export type IntakeTrace = { traceId: string; traceparent: string; end: (outcome: string) => void }
 
-export type IntakeDeps = AdmissionDeps & {
+export type IntakeDeps = {
   sourceOf: SourceReader
   readBody: (request: IncomingMessage, source: string) => Promise<BodyRead>
   write: Write
@@ -56,12 +56,18 @@ type IntakeResult = Omit<IntakeObservation, 'seconds'>
 
 /** The answer is sent after the commit, never before it. */
 export function receiveTransfer(receiving: IntakeDeps) {
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (
+    admitting: AdmissionDeps,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
     const startedAt = performance.now()
-    const received = await receive(receiving, request, startedAt).catch((error: unknown): IntakeResult => {
-      receiving.onError(error)
-      return { outcome: 'unavailable' }
-    })
+    const received = await receive({ ...receiving, admitting }, request, startedAt).catch(
+      (error: unknown): IntakeResult => {
+        receiving.onError(error)
+        return { outcome: 'unavailable' }
+      },
+    )
     answer(response, received.outcome)
     receiving.observe({ ...received, seconds: (performance.now() - startedAt) / 1000 })
     if (received.outcome !== 'stored' && received.outcome !== 'conflicting') return
@@ -71,7 +77,7 @@ export function receiveTransfer(receiving: IntakeDeps) {
 }
 
 async function receive(
-  receiving: IntakeDeps,
+  { admitting, ...receiving }: IntakeDeps & { admitting: AdmissionDeps },
   request: IncomingMessage,
   startedAt: number,
 ): Promise<IntakeResult> {
@@ -81,15 +87,16 @@ async function receive(
   reach('intake.received')
   const { headers, method, url: path } = request
   const delivery = { headers, body: read.body, receivedAt: receiving.now(), method, path }
-  const admission = isPlainJson(headers) ? admitDelivery(receiving, delivery) : wrongType
+  const admission = isPlainJson(headers) ? admitDelivery(admitting, delivery) : wrongType
   if (admission.kind === 'admitted') {
     const traceparent = headers['traceparent']?.toString()
     return store(receiving, admission.row, { traceparent, startedAt: performance.timeOrigin + startedAt })
   }
   const reason = admission.kind === 'refused' ? admission.reason : admission.kind
   const { body, receivedAt } = delivery
-  const kept = quarantinedHeaders(delivery, receiving.signing(), receiving.secrets())
-  receiving.quarantine({ receivedAt, source, reason, headers: kept, body })
+  const kept = quarantinedHeaders(delivery, admitting.signing(), admitting.secrets())
+  const { service } = admitting
+  receiving.quarantine({ service, receivedAt, source, reason, headers: kept, body })
   return admission.kind === 'refused'
     ? { outcome: refusedAs[admission.reason], reason: admission.reason }
     : { outcome: admission.kind }

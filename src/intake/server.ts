@@ -1,8 +1,10 @@
-import express, { type Express } from 'express'
+import express, { type Express, type Request } from 'express'
 import { Fault, messageOf } from '../core/errors.ts'
+import { defaultService, type ServiceName } from '../core/evidence.ts'
 import { createMatcher, createSourceReader } from '../http/client-address.ts'
 import { startHttpServer } from '../http/server.ts'
 import { serverLimits } from '../http/server-limits.ts'
+import type { AdmissionDeps } from './admit-delivery.ts'
 import { createBodyReader } from './read-body.ts'
 import { type IntakeDeps, receiveTransfer, sendJson } from './receive-transfer.ts'
 
@@ -22,6 +24,7 @@ export type IntakeServerOptions = Omit<IntakeDeps, 'readBody' | 'sourceOf'> & {
   port: number
   host: string
   limits: IntakeLimits
+  services: ReadonlyMap<ServiceName, AdmissionDeps>
   /** Addresses, or networks such as `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
 }
@@ -33,7 +36,12 @@ export type Intake = {
   stop: () => Promise<void>
 }
 
+/** Of the default service. */
 export const transfersPath = '/webhooks/transfers'
+
+export function transfersPathOf(service: ServiceName): string {
+  return service === defaultService ? transfersPath : `/webhooks/${service}/transfers`
+}
 
 /** @throws Fault `settings_bad` if the port is unavailable */
 export async function startIntake(settings: IntakeServerOptions): Promise<Intake> {
@@ -49,13 +57,19 @@ export async function startIntake(settings: IntakeServerOptions): Promise<Intake
 }
 
 function createApp(settings: IntakeServerOptions & Pick<IntakeDeps, 'sourceOf'>): Express {
-  const readBody = createBodyReader(settings.limits)
+  const receive = receiveTransfer({ ...settings, readBody: createBodyReader(settings.limits) })
+  const admittingOf = ({ params }: Request) =>
+    settings.services.get((params.service ?? defaultService) as ServiceName)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app
-    .route(transfersPath)
-    .post(receiveTransfer({ ...settings, readBody }))
+    .route([transfersPath, '/webhooks/:service/transfers'])
+    .all((request, _response, next) => next(admittingOf(request) === undefined ? 'router' : undefined))
+    .post((request, response) => {
+      const admitting = admittingOf(request)
+      return admitting && receive(admitting, request, response)
+    })
     .get((_request, response) => sendJson(response, { status: 200, document: { status: 'ready' } }))
     .all((_request, response) =>
       sendJson(response, {

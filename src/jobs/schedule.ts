@@ -21,7 +21,7 @@ export type TickDeps = {
 const beatExpression = '*/10 * * * * *'
 
 export function ticksOf(
-  { networks, service, schedule }: Pick<Settings, 'networks' | 'service' | 'schedule'>,
+  { networks, services, schedule }: Pick<Settings, 'networks' | 'services' | 'schedule'>,
   { db, wake, jobFailed }: TickDeps,
 ): Tick[] {
   const waking = (job: JobName, key?: string) => () =>
@@ -40,7 +40,11 @@ export function ticksOf(
     ])
   return [
     ...ofNetworks,
-    { name: pollStream(service.name), expression: schedule.poll, run: waking('poll', service.name) },
+    ...services.map(({ name }) => ({
+      name: pollStream(name),
+      expression: schedule.poll,
+      run: waking('poll', name),
+    })),
     ...(['sweep', 'audit', 'seal'] as const).map((name) => ({
       name,
       expression: schedule[name],
@@ -163,15 +167,15 @@ function ignore(): void {}
 
 export function expectedStreams({
   networks,
-  service,
+  services,
   schedule,
   poll,
-}: Pick<Settings, 'networks' | 'service' | 'schedule' | 'poll'>): Map<string, number> {
+}: Pick<Settings, 'networks' | 'services' | 'schedule' | 'poll'>): Map<string, number> {
   const read = networks.filter(({ rpcUrls }) => rpcUrls.length > 0)
   const pollEvery = Math.max(longestPause(schedule.poll), poll.quietMs / 1000)
   const scanMax = allowedAge(streamAgeMaxSeconds, longestPause(schedule.scan))
   return new Map([
-    [pollStream(service.name), allowedAge(streamAgeMaxSeconds, pollEvery)],
+    ...services.map(({ name }) => [pollStream(name), allowedAge(streamAgeMaxSeconds, pollEvery)] as const),
     ...read.map(({ name }) => [scanStream(name), scanMax] as const),
   ])
 }

@@ -1,10 +1,12 @@
 import { type Kysely, sql } from 'kysely'
+import type { ServiceName } from '../core/evidence.ts'
 import { inTransaction } from './database.ts'
 import { packRows, type Sample } from './inbox.ts'
 import type { Tables } from './tables.ts'
 
 /** `source` identifies the client. Credentials in the headers are hashed. */
 export type QuarantineRow = {
+  service: ServiceName
   receivedAt: Date
   source: string
   reason: string
@@ -26,7 +28,8 @@ export function keepQuarantined(
 ): Promise<void> {
   const { heads, bodies } = packRows(
     rows,
-    ({ receivedAt, source, reason, headers, body: { length } }, first) => ({
+    ({ service, receivedAt, source, reason, headers, body: { length } }, first) => ({
+      service,
       received_at: receivedAt,
       source,
       reason,
@@ -40,10 +43,10 @@ export function keepQuarantined(
     // One writer at a time, so that two evictions do not deadlock.
     await sql`select pg_advisory_xact_lock(hashtext('quarantine'))`.execute(tx)
     await sql`
-      insert into quarantine (received_at, source, reason, headers, body, size)
-      select received_at, source, reason, headers, substring(${bodies}::bytea from first for length), size
+      insert into quarantine (service, received_at, source, reason, headers, body, size)
+      select service, received_at, source, reason, headers, substring(${bodies}::bytea from first for length), size
       from jsonb_to_recordset(${heads}::jsonb) as row (
-        received_at timestamptz, source text, reason text, headers jsonb, first int, length int, size int
+        service text, received_at timestamptz, source text, reason text, headers jsonb, first int, length int, size int
       )`.execute(tx)
     await sql`
       with share as (
@@ -89,7 +92,7 @@ export async function readQuarantine(
   { ids, after, limit }: { ids: readonly bigint[] | null; after: bigint; limit: number },
 ): Promise<QuarantinedRow[]> {
   const { rows } = await sql<QuarantinedRow>`
-    select id, received_at as "receivedAt", source, reason, headers, body from quarantine
+    select id, service, received_at as "receivedAt", source, reason, headers, body from quarantine
     where id > ${after} and (${ids}::bigint[] is null or id = any(${ids}::bigint[]))
     order by id limit ${limit}`.execute(db)
   return rows

@@ -1,10 +1,11 @@
 import { basename, extname } from 'node:path'
 import { loadServiceProfile } from '../../app/service-profile.ts'
+import type { Settings } from '../../config/settings.ts'
 import { contradictionsOf, type OwnerEntry, type StatedOwner } from '../../core/address-book.ts'
 import type { Owner } from '../../core/evidence.ts'
 import { importOwners, refuseImport } from '../../jobs/import-owners.ts'
 import { createChannel, createStableWallet } from '../../jobs/provision.ts'
-import { connectOwners } from '../../provider/owners-client.ts'
+import { connectOwners, type OwnersClient } from '../../provider/owners-client.ts'
 import { readOwnersFile } from '../../provider/owners-file.ts'
 import { listOwners, type OwnerLine, readOwners } from '../../store/owners.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
@@ -12,6 +13,11 @@ import { readTextFile } from '../files.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
 import { choiceOf, wrongUse } from '../options.ts'
 import { print, type TableColumn } from '../print.ts'
+
+function connectDefault(settings: Settings): OwnersClient {
+  const [service] = settings.services
+  return connectOwners(service, loadServiceProfile(settings, service))
+}
 
 type ChannelOptions = { network: string; asset: string; recipient: string }
 
@@ -24,14 +30,14 @@ export async function createChannelCommand(
   const networks = settings.networks.map(({ name }) => name)
   choiceOf('--network', network, networks)
   const request = { id, forwardNetwork: network, forwardAsset: asset, forwardRecipient: recipient }
-  const owners = connectOwners(settings.service, loadServiceProfile(settings))
+  const owners = connectDefault(settings)
   const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, owners }, request))
   printEntry(context, entry)
 }
 
 export async function createWalletCommand(context: Context, id: string): Promise<void> {
   const settings = attachedSettings(context)
-  const owners = connectOwners(settings.service, loadServiceProfile(settings))
+  const owners = connectDefault(settings)
   const entry = await withDatabase(context, (db) => createStableWallet({ ...settings, db, owners }, id))
   printEntry(context, entry)
 }
@@ -63,7 +69,7 @@ type BookWord = 'same' | 'differs' | 'unknown'
 
 async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerBookLine[]> {
   const settings = attachedSettings(context)
-  const listed = await connectOwners(settings.service, loadServiceProfile(settings)).list(kind)
+  const listed = await connectDefault(settings).list(kind)
   if (listed === null) {
     const problem = `the service does not list its ${kind === 'channel' ? 'channels' : 'wallets'}`
     throw wrongUse(problem, 'omit --remote, and import them from a file')

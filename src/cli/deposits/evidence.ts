@@ -23,8 +23,10 @@ export async function makeEvidenceCommand(
   { out }: { out: string },
 ): Promise<News> {
   const settings = attachedSettings(context)
-  loadServiceProfile(settings)
-  const profileText = readFileSync(settings.service.profilePath, 'utf8')
+  const services = settings.services.map((service) => {
+    loadServiceProfile(settings, service)
+    return { ...service, profileText: readFileSync(service.profilePath, 'utf8') }
+  })
   const made = await withDatabase(context, async (db) => {
     const { id: depositId, groupId } = onlyOne(id, await showDeposits(db, toTxId(id)))
     const evidence = await loadEvidence(db, groupId)
@@ -32,7 +34,7 @@ export async function makeEvidenceCommand(
     const at = new Date()
     const decision = decide(evidence.group, settings, at)
     const pinned = { ...settings, networks: await pinnedNetworks(db, settings.networks) }
-    return makeBundle({ depositId, evidence, decision, settings: pinned, profileText, at, version })
+    return makeBundle({ depositId, evidence, decision, settings: pinned, services, at, version })
   })
   refuseSecrets(made.text, settings)
   writeOut(out, made.text)

@@ -26,21 +26,24 @@ export async function doctorCommand(
 async function examine(context: Context, balances: boolean): Promise<readonly DoctorFinding[]> {
   try {
     const settings = attachedSettings(context)
-    const profile = loadServiceProfile(settings)
+    const services = settings.services.map((service) => ({
+      ...service,
+      profile: loadServiceProfile(settings, service),
+    }))
     const isMade = madeIn(context.environment)
     const findings = await allAtOnce(context, {
       database: databaseFindings(settings, isMade),
       queue: queueFindings(settings, isMade),
-      service: serviceFindings(settings, profile),
+      service: Promise.all(services.map(serviceFindings)).then((found) => found.flat()),
       chains: chainFindings(settings, isMade),
       ports: portFindings(settings),
       ...(balances && { balances: balanceFindings(settings) }),
     })
-    const webhooks = webhookFindings(settings.webhooks, new Date())
+    const webhooks = services.flatMap((service) => webhookFindings(service, new Date()))
     const secrecy = [
       connectionFinding(settings, isMade),
       linkFinding(settings),
-      secretFinding(context.environment, settings.service.auth),
+      secretFinding(context.environment, services),
     ]
     return [ok('settings', 'complete and valid'), ...findings, ...webhooks, ...secrecy]
   } catch (error) {

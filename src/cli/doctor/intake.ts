@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
-import type { HttpBindAddress, Settings } from '../../config/settings.ts'
+import type { HttpBindAddress, ServiceSettings, Settings } from '../../config/settings.ts'
 import { isFault, messageOf } from '../../core/errors.ts'
 import { openScheme } from '../../intake/live-scheme.ts'
-import { transfersPath } from '../../intake/server.ts'
+import { transfersPath, transfersPathOf } from '../../intake/server.ts'
 import { type DoctorFinding, fault, ok, warning } from './finding.ts'
 
 const answerMaxMs = 5000
@@ -78,7 +78,10 @@ async function askPort({
 const check = 'webhooks'
 const soonMs = 7 * 86_400_000
 
-export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Date): DoctorFinding[] {
+export function webhookFindings(
+  { name, webhooks: { signing, keys } }: Pick<ServiceSettings, 'name' | 'webhooks'>,
+  now: Date,
+): DoctorFinding[] {
   if (signing.scheme === 'none') {
     const says = 'not signed: every sender that reaches the port is accepted'
     const fix = 'set webhooks.scheme; bin/depositd webhooks detect finds it from captured deliveries'
@@ -97,12 +100,12 @@ export function webhookFindings({ signing, keys }: Settings['webhooks'], now: Da
     const fix = 'add the new secret first in WEBHOOK_SECRETS before the old one expires'
     return [warning(check, says, fix)]
   }
-  const signed = 'publicUrl' in signing ? `, sent to ${signing.publicUrl}${transfersPath}` : ''
+  const signed = 'publicUrl' in signing ? `, sent to ${signing.publicUrl}${transfersPathOf(name)}` : ''
   return [ok(check, `verified by ${signing.scheme}${signed}`)]
 }
 
 /** When the last secret expires; null if there are none, or one never expires. */
-function endOf(secrets: Settings['webhooks']['keys']['secrets']): Date | null {
+function endOf(secrets: ServiceSettings['webhooks']['keys']['secrets']): Date | null {
   const ends = secrets.map(({ notAfter }) => notAfter)
   const dated = ends.filter((end) => end !== null)
   if (dated.length < ends.length || dated.length === 0) return null

@@ -1,7 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/environment-settings.ts'
-import type { ServiceAuth } from '../../config/service-auth.ts'
-import type { Settings } from '../../config/settings.ts'
+import type { ServiceSettings, Settings } from '../../config/settings.ts'
 import type { ProcessEnvironment } from '../context.ts'
 import { type DoctorFinding, type IsMade, ok, warning } from './finding.ts'
 
@@ -24,11 +23,11 @@ export function connectionFinding(settings: Settings, isMade: IsMade): DoctorFin
 type OutboundAddress = readonly [setting: string, address: string]
 
 function addressesOf(settings: Settings): OutboundAddress[] {
-  const { databaseUrl, queueUrl, service, networks, tracing, canary } = settings
+  const { databaseUrl, queueUrl, services, networks, tracing, canary } = settings
   return [
     ['DATABASE_URL', databaseUrl],
     ['QUEUE_URL', queueUrl],
-    ['SERVICE_URL', service.url],
+    ...services.map(({ url }) => ['SERVICE_URL', url] as const),
     ...networks.flatMap(({ name, rpcUrls }) =>
       rpcUrls.map((address): OutboundAddress => [`RPC_${name.toUpperCase()}`, address]),
     ),
@@ -77,9 +76,13 @@ const secretFiles =
 const mounted = /^(?:\/var)?\/run\/secrets\//
 
 /** Whether other users of this machine can read a file with a secret. */
-export function secretFinding(environment: ProcessEnvironment, auth?: ServiceAuth): DoctorFinding {
+export function secretFinding(
+  environment: ProcessEnvironment,
+  services: readonly Pick<ServiceSettings, 'auth'>[] = [],
+): DoctorFinding {
   const files = Object.entries(environment).filter(([name]) => secretFiles.test(name))
-  if (auth?.proof.kind === 'token-file') files.push(['service.auth.path', auth.proof.path])
+  for (const { auth } of services)
+    if (auth.proof.kind === 'token-file') files.push(['service.auth.path', auth.proof.path])
   const bare = files.flatMap(([name, path]) => (path !== undefined && isBare(path) ? [{ name, path }] : []))
   if (bare.length === 0) return ok('secrets', 'other users cannot read any file with a secret')
   const says = bare.map(({ name, path }) => `${name}: ${path} can be read by other users`).join('; ')

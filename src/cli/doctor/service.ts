@@ -1,5 +1,5 @@
 import type { ServiceAuth } from '../../config/service-auth.ts'
-import type { Settings } from '../../config/settings.ts'
+import type { ServiceSettings, Settings } from '../../config/settings.ts'
 import { isFault, lineOf } from '../../core/errors.ts'
 import { type QueueEvent } from '../../jobs/queue/bullmq.ts'
 import { createQueue, queueLimits } from '../../jobs/queue/queue.ts'
@@ -77,10 +77,10 @@ const serviceFix = (problem: string, { credential }: ServiceAuth) =>
     ? 'let the program that renews the token write it there, or correct service.auth.path'
     : adviceFor(problem, { setting: 'SERVICE_URL', credential })
 
-export async function serviceFindings(
-  { service }: Settings,
-  profile: Profile,
-): Promise<readonly DoctorFinding[]> {
+export async function serviceFindings({
+  profile,
+  ...service
+}: ServiceSettings & { profile: Profile }): Promise<readonly DoctorFinding[]> {
   const [found, scope] = await Promise.all([
     examined(
       'service',

@@ -63,7 +63,8 @@ function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRo
 export async function retryQuarantineCommand(context: Context, words: readonly string[]): Promise<News> {
   const ids = words.length === 0 ? null : idsOf(words)
   const settings = attachedSettings(context)
-  if (ids === null && settings.webhooks.signing.scheme === 'none') throw nothingProved()
+  if (ids === null && settings.services.some(({ webhooks }) => webhooks.signing.scheme === 'none'))
+    throw nothingProved()
   const retried = await withDatabase(context, (db) =>
     retryAlone(db, async () => {
       const all: QuarantineRetryOutcome[] = []

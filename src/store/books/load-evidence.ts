@@ -1,5 +1,5 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { decodeObservation, type Observation } from '../../core/evidence.ts'
+import { decodeObservation, type Observation, type ServiceName } from '../../core/evidence.ts'
 import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 import { type LoadedGroup, loadGroups } from './evidence.ts'
@@ -8,6 +8,7 @@ export type Copies = { count: bigint; firstAt: Date; lastAt: Date; newestAt: Dat
 
 export type EvidenceRow = {
   inboxId: bigint
+  service: ServiceName
   source: 'webhook' | 'api' | 'chain' | 'person'
   sourceKey: string
   headers: Record<string, string>
@@ -76,7 +77,7 @@ async function rowsOf(tx: Transaction<Tables>, groupId: bigint): Promise<Evidenc
         and subject in (select 'inbox/' || inbox_id from evidence where group_id = ${groupId})
       group by subject
     )
-    select i.id as "inboxId", i.source, i.source_key as "sourceKey", i.headers, i.body, i.received_at as "receivedAt",
+    select i.id as "inboxId", i.service, i.source, i.source_key as "sourceKey", i.headers, i.body, i.received_at as "receivedAt",
       i.stored_at as "storedAt", greatest(i.stored_at, mended.at) as "readableAt",
       r.count, r.first_at as "firstAt", r.last_at as "lastAt", r.newest_at as "newestAt", e.observation::text as text
     from evidence e join inbox i on i.id = e.inbox_id left join webhook_repeat r on r.inbox_id = i.id
