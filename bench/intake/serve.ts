@@ -71,16 +71,19 @@ async function startBare(): Promise<string> {
 async function startWith(keep: (row: ReceivedWebhook) => Promise<unknown>): Promise<string> {
   const signing = { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 } as const
   const secrets = [{ text: serving.secret, notBefore: null, notAfter: null }]
+  const admitting = {
+    service: defaultService,
+    verify: createScheme(signing, { secrets, publicKeys: null }),
+    signing: () => signing,
+    secrets: () => secrets,
+    readEventId: () => null,
+  }
   const intake = await startIntake({
     port: 0,
     host: loopback,
     trustedProxies: [],
     limits: intakeLimits,
-    verify: createScheme(signing, { secrets, publicKeys: null }),
-    signing: () => signing,
-    secrets: () => secrets,
-    service: defaultService,
-    readEventId: () => null,
+    services: new Map([[defaultService, admitting]]),
     write: (row) => keep(row).then(() => 'stored' as const),
     quarantine: () => undefined,
     now: () => new Date(),

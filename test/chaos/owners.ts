@@ -16,7 +16,8 @@ export async function createOwners(
 ): Promise<OwnerEntry[]> {
   const settings = parseSettings(environment, (path) => readFileSync(path, 'utf8'))
   const db = openDatabase<Tables>({ url: settings.databaseUrl, poolMax: 4, applicationName: 'chaos' })
-  const owners = connectOwners(settings.service, loadServiceProfile(settings))
+  const [service] = settings.services
+  const owners = connectOwners(service, loadServiceProfile(settings, service))
   const deps = { db, networks: settings.networks, owners }
   try {
     const { channels, wallet } = await demoOwners()

@@ -6,6 +6,7 @@ import type { Command } from 'commander'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeProgram } from '../../src/cli/program.ts'
 import { type NetworkName, parseAddress } from '../../src/core/asset.ts'
+import { defaultService } from '../../src/core/evidence.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { addPrices } from '../../src/store/ledger/prices.ts'
 import { saveOwner } from '../../src/store/owners.ts'
@@ -61,6 +62,7 @@ async function fill({ db, receive, settle }: Books): Promise<void> {
   ]
   await saveOwner(db, { owner: { kind: 'stable_wallet', id: 'kiosk' }, deposits, forward: null })
   const delivery = {
+    service: defaultService,
     receivedAt: new Date(),
     source: 'x',
     reason: 'unsigned',

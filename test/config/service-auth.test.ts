@@ -30,7 +30,7 @@ function faultsOf(auth: string, changes?: Changes): readonly string[] {
 }
 
 test.each(['', '{}', '{ scheme: header }'])('the section %j sends the key as X-API-KEY', (section) => {
-  expect(parse(section).service.auth).toEqual({
+  expect(parse(section).services[0].auth).toEqual({
     headers: { 'X-API-KEY': 'hunter2-key' },
     proof: { kind: 'fixed' },
     secrets: [{ name: 'SERVICE_API_KEY', text: 'hunter2-key' }],
@@ -43,7 +43,7 @@ const both = { ...key, SERVICE_API_SECRET: 'hunter2-secret' }
 test('a signature is by SHA-256 in hexadecimal over a time in seconds, if the file says no more', () => {
   const { auth } = parse("{ scheme: hmac, header: X-Sign, template: '{body}' }", {
     SERVICE_API_SECRET: 'hunter2-secret',
-  }).service
+  }).services[0]
   expect(auth).toEqual({
     headers: {},
     proof: {
@@ -64,7 +64,7 @@ test('a signature is by SHA-256 in hexadecimal over a time in seconds, if the fi
 })
 
 test('a token file is found beside the settings file', () => {
-  const { proof } = parse('{ scheme: token-file, path: ./token }', {}).service.auth
+  const { proof } = parse('{ scheme: token-file, path: ./token }', {}).services[0].auth
   expect(proof).toMatchObject({ path: '/etc/depositd/token', header: 'Authorization', prefix: 'Bearer ' })
 })
 

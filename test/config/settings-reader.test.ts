@@ -36,21 +36,21 @@ test('as long as no file changes, nothing is parsed again', async () => {
 
 test('a change of the secrets, of the settings file, of the key file and of the public URL is seen', async () => {
   const { read, write } = await start('{ scheme: github }')
-  expect(read().webhooks.keys.secrets[0]?.text).toBe('one')
+  expect(read().services[0].webhooks.keys.secrets[0]?.text).toBe('one')
   write('secrets', 'two')
-  expect(read().webhooks.keys.secrets[0]?.text).toBe('two')
+  expect(read().services[0].webhooks.keys.secrets[0]?.text).toBe('two')
   write('settings.yaml', 'webhooks: { scheme: stripe }')
-  expect(read().webhooks.signing.scheme).toBe('stripe')
+  expect(read().services[0].webhooks.signing.scheme).toBe('stripe')
 
   write('settings.yaml', 'webhooks: { scheme: square }')
-  expect(read().webhooks.signing).toMatchObject({ publicUrl: 'https://one.example' })
+  expect(read().services[0].webhooks.signing).toMatchObject({ publicUrl: 'https://one.example' })
   write('public-url', 'https://two.example')
-  expect(read().webhooks.signing).toMatchObject({ publicUrl: 'https://two.example' })
+  expect(read().services[0].webhooks.signing).toMatchObject({ publicUrl: 'https://two.example' })
 
   const other = await start(publicKey)
-  expect(other.read().webhooks.keys.publicKeys).toBe('key one')
+  expect(other.read().services[0].webhooks.keys.publicKeys).toBe('key one')
   other.write('keys.pem', 'key two')
-  expect(other.read().webhooks.keys.publicKeys).toBe('key two')
+  expect(other.read().services[0].webhooks.keys.publicKeys).toBe('key two')
 })
 
 test.each([

@@ -116,7 +116,9 @@ test.each<[string, Changes]>([
 
 test('blanks around the secrets and addresses of a list do not count', () => {
   expect(
-    parse({ WEBHOOK_SECRETS: ` ${secret} , ${secret} ` }).webhooks.keys.secrets.map(({ text }) => text),
+    parse({ WEBHOOK_SECRETS: ` ${secret} , ${secret} ` }).services[0].webhooks.keys.secrets.map(
+      ({ text }) => text,
+    ),
   ).toEqual([secret, secret])
   expect(parse().networks[1]?.rpcUrls).toEqual(['https://one.example', 'https://two.example'])
 })

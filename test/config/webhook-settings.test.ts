@@ -24,7 +24,7 @@ function parse(section: string, changes: Changes = { WEBHOOK_SECRETS: secret }):
     if (path.endsWith('missing.pem')) throw new Error('ENOENT: no such file')
     return path
   }
-  return parseSettings({ ...good, ...changes }, readText).webhooks
+  return parseSettings({ ...good, ...changes }, readText).services[0].webhooks
 }
 
 function faultsOf(section: string, changes?: Changes): readonly string[] {

@@ -27,8 +27,8 @@ describe('the settings of the composed daemon', () => {
     expect(key).toBe('key')
     const path = join(await temporaryFolder(), 'service_api_key')
     writeFileSync(path, 'key-of-a-file\n')
-    const { service } = composedSettings({ SERVICE_API_KEY_FILE: path }, others)
-    expect(service.auth.headers).toEqual({ 'X-API-KEY': 'key-of-a-file' })
+    const { services } = composedSettings({ SERVICE_API_KEY_FILE: path }, others)
+    expect(services[0].auth.headers).toEqual({ 'X-API-KEY': 'key-of-a-file' })
   })
 
   it('listen where Prometheus, Docker and the published port expect them', () => {

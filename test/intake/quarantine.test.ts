@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
+import { defaultService } from '../../src/core/evidence.ts'
 import { createQuarantine, type QuarantinedDelivery, quarantineLimits } from '../../src/intake/quarantine.ts'
 
 function delivery(source: string, body = '{}', second = 0): QuarantinedDelivery {
   return {
+    service: defaultService,
     receivedAt: new Date(second * 1000),
     source,
     reason: 'signature_wrong',

@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import { expect, test } from 'vitest'
 import { openDaemonLog } from '../../src/cli/start.ts'
 import { secretsOf } from '../../src/config/secrets-of.ts'
-import { parseSettings } from '../../src/config/settings.ts'
+import { parseSettings, type Settings } from '../../src/config/settings.ts'
 import { Fault } from '../../src/core/errors.ts'
 import { createLog, describeThrown, type LogSettings } from '../../src/log/create-log.ts'
 import { createHidden } from '../../src/log/hide-secrets.ts'
@@ -101,7 +101,9 @@ test.each(ways)('no secret of the settings gets into the log by %s', async (_way
 
 test('after a rotation the old secret is hidden as the new one is', async () => {
   const file = join(await temporaryFolder(), 'depositd.log')
-  const rotated = { ...settings, webhooks: { ...settings.webhooks, keys: keysOf(rotatedSecret) } }
+  const [service] = settings.services
+  const webhooks = { ...service.webhooks, keys: keysOf(rotatedSecret) }
+  const rotated: Settings = { ...settings, services: [{ ...service, webhooks }] }
   const { log, readSettings } = openDaemonLog(settings, () => rotated, file)
   readSettings()
   logEvent(log, 'webhook_settings_refused', { err: new Error(`${webhookSecret} and ${rotatedSecret}`) })

@@ -61,7 +61,7 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 async function callService(method: string, path: string, body?: object): Promise<void> {
-  const { url, auth } = world.settings.service
+  const { url, auth } = world.settings.services[0]
   const headers = { ...auth.headers, 'content-type': 'application/json' }
   const answer = await fetch(`${url}${path}`, {
     method,

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { defaultService } from '../../src/core/evidence.ts'
 import {
   dropQuarantined,
   keepQuarantined,
@@ -18,6 +19,7 @@ afterEach(() => books[Symbol.asyncDispose]())
 
 function delivery(source: string, body = '{}', changes: Partial<QuarantineRow> = {}): QuarantineRow {
   return {
+    service: defaultService,
     receivedAt: at(1),
     source,
     reason: 'signature_wrong',

@@ -16,7 +16,7 @@ export function endedBy(end: End): DepositKnob[] {
 
 /** Has the service send every webhook of a deposit again, as an operator asks it to. */
 export async function resendWebhooks({ settings }: World, serviceId: string): Promise<number> {
-  const { url, auth } = settings.service
+  const { url, auth } = settings.services[0]
   const headers = { ...auth.headers, 'content-type': 'application/json' }
   const list = await fetch(`${url}/v1/events?limit=100&deposit=${serviceId}`, { headers })
   const { data } = (await list.json()) as { data: { id: string }[] }

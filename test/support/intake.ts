@@ -1,4 +1,5 @@
 import { defaultService } from '../../src/core/evidence.ts'
+import type { AdmissionDeps } from '../../src/intake/admit-delivery.ts'
 import { createInboxWriter, type InboxWriter, type ReceivedWebhook } from '../../src/intake/inbox-writer.ts'
 import type { QuarantinedDelivery } from '../../src/intake/quarantine.ts'
 import type { IntakeObservation } from '../../src/intake/receive-transfer.ts'
@@ -45,13 +46,23 @@ export type TestIntake = Intake & {
   wakes: () => number
 }
 
-type Change = Partial<Omit<IntakeServerOptions, 'limits'>> & {
+type Change = Partial<Omit<IntakeServerOptions, 'limits' | 'services'>> & {
+  /** Of the default service. */
+  admitting?: Partial<AdmissionDeps>
   write: InboxWriter['write']
   limits?: Partial<IntakeLimits>
 }
 
+const signedByStandard: AdmissionDeps = {
+  service: defaultService,
+  verify: standardWebhooks(secret),
+  signing: () => ({ scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 }),
+  secrets: () => [],
+  readEventId: () => null,
+}
+
 /** An endpoint on a free port whose observations are kept. */
-export async function startTestIntake({ limits, ...change }: Change): Promise<TestIntake> {
+export async function startTestIntake({ limits, admitting, ...change }: Change): Promise<TestIntake> {
   const observed: IntakeObservation[] = []
   const errors: unknown[] = []
   const quarantined: QuarantinedDelivery[] = []
@@ -59,11 +70,7 @@ export async function startTestIntake({ limits, ...change }: Change): Promise<Te
   const intake = await startIntake({
     port: 0,
     host: '127.0.0.1',
-    verify: standardWebhooks(secret),
-    signing: () => ({ scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 }),
-    secrets: () => [],
-    service: defaultService,
-    readEventId: () => null,
+    services: new Map([[defaultService, { ...signedByStandard, ...admitting }]]),
     quarantine: (delivery) => quarantined.push(delivery),
     trustedProxies: [],
     now: () => new Date(),

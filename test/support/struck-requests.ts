@@ -15,7 +15,7 @@ export const shows: Record<RequestKnob, (answer: Answer, all: string[]) => boole
 
 /** One page of the list of deposits. */
 export async function askForDeposits({ settings }: World): Promise<Answer> {
-  const { url, auth } = settings.service
+  const { url, auth } = settings.services[0]
   try {
     const response = await fetch(`${url}/v1/proxies/deposits?limit=100`, {
       headers: auth.headers,

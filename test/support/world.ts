@@ -137,10 +137,11 @@ async function provision(
   db: Database<Tables>,
   { channels: others, more }: Wanted,
 ): Promise<OwnerEntry[]> {
+  const [service] = settings.services
   const deps = {
     db,
     networks: settings.networks,
-    owners: connectOwners(settings.service, loadServiceProfile(settings)),
+    owners: connectOwners(service, loadServiceProfile(settings, service)),
   }
   const { channels, wallet } = await demoOwners()
   const known = new Set<string>(settings.networks.map(({ name }) => name))

@@ -101,7 +101,7 @@ test('so is the file of a token, by the key that names it', async () => {
   const path = join(await temporaryFolder(), 'token')
   writeFileSync(path, 'token', { mode: 0o644 })
   const auth = serviceAuth({ scheme: 'token-file', path }, {})
-  expect(secretFinding({}, auth).says).toBe(`service.auth.path: ${path} can be read by other users`)
+  expect(secretFinding({}, [{ auth }]).says).toBe(`service.auth.path: ${path} can be read by other users`)
   expect(secretFinding({ SERVICE_API_SECRET_FILE: path }).says).toContain('SERVICE_API_SECRET_FILE')
 })
 

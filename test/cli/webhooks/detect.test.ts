@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { webhookSection } from '../../../src/config/webhook-settings.ts'
+import { defaultService } from '../../../src/core/evidence.ts'
 import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { keepQuarantined } from '../../../src/store/quarantine.ts'
@@ -111,6 +112,7 @@ test('from the quarantine, the scheme is found among what others sent', async ()
   const db = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test' })
   const rows = capturesOf(acme, 4).map((capture, place) => ({
     ...capture,
+    service: defaultService,
     headers: place === 3 ? { 'x-acme-proof': 'sha512=00' } : capture.headers,
     source: '203.0.113.9',
     reason: 'signature_missing',
