@@ -121,6 +121,14 @@ function spelled(text: string, encoding: 'hex' | 'base64'): string {
 }
 
 function readSecret(reader: EnvironmentReader, name: string, place: string): string {
+  const isOfDefault = place.startsWith('service.')
+  // A key that is sent to another service is no secret any more.
+  if (!isOfDefault && ['SERVICE_API_KEY', 'SERVICE_API_SECRET'].includes(name)) {
+    reader.faults.push(
+      `DEPOSITD_CONFIG, ${place} is ${name}, a secret of the default service: name another one, like SERVICE_API_ACME_KEY`,
+    )
+    return ''
+  }
   if (name === 'SERVICE_API_KEY') return reader.text(name)
   const text = reader.optional(name)
   if (text === undefined)
@@ -134,6 +142,6 @@ function readSecret(reader: EnvironmentReader, name: string, place: string): str
 export function refuseUnusedSecrets(reader: EnvironmentReader): void {
   for (const name of reader.unasked(/^SERVICE_API_/))
     reader.faults.push(
-      `${name} is unknown: service.auth in DEPOSITD_CONFIG does not use it; unset it, or name it there as a secret`,
+      `${name} is unknown: no section auth of a service in DEPOSITD_CONFIG uses it; unset it, or name it there as a secret`,
     )
 }

@@ -2,15 +2,15 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { validate } from 'node-cron'
 import { z } from 'zod'
 import { type Address, type Asset, assetKey } from '../core/asset.ts'
-import { stableWalletNetwork } from '../core/evidence.ts'
+import { defaultService, stableWalletNetwork } from '../core/evidence.ts'
 import { accountsSection, readAccounts } from './accounts.ts'
 import { canarySection } from './canary.ts'
 import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
 import { type AssetCatalog, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
 import { serviceAuthSection } from './service-auth-schema.ts'
-import { type SchemeName, webhookSection, withScheme } from './webhook-settings.ts'
-import { duration, parseYaml, refuseIn } from './yaml-file.ts'
+import { type SchemeName, webhookSection, withDefaultScheme, withScheme } from './webhook-settings.ts'
+import { duration, parseYaml, type Refuse, refuseIn } from './yaml-file.ts'
 
 /** YAML rounds fractions and large numbers; whole numbers up to a limit are exact. */
 const units = z.union([
@@ -57,21 +57,46 @@ const cron = z
   .string()
   .refine(validate, 'must be a cron expression, like "*/5 * * * * *" for every five seconds')
 
+/** Of any service. */
+const service = {
+  /** The service forwards from these, by network. */
+  senders: z.record(z.string(), z.array(z.string())).default({}),
+  profile: z.string().min(1).default('depositd'),
+  timeout: duration.prefault('15s'),
+  auth: serviceAuthSection,
+}
+
+const serviceName = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,30}$/, 'must be a name of lower-case letters, digits and hyphens')
+  .refine((name) => name !== defaultService, 'is the name of the service that SERVICE_URL names')
+  // In the environment, NAME_FILE is the path of a file with NAME.
+  .refine((name) => !name.endsWith('file'), 'must not end in "file"')
+
+/** Besides the one that `SERVICE_URL` names. */
+const servicesSection = z
+  .record(
+    z.string(),
+    z.strictObject({
+      url: z.url({ protocol: /^https?$/, error: 'must be an address of the form http:// or https://' }),
+      ...service,
+      webhooks: z.preprocess(withDefaultScheme, webhookSection),
+    }),
+  )
+  .default({})
+
 /** Settings that are neither secrets nor server URLs. Everything has a default. */
 const schema = z
   .strictObject({
     networks: networkList,
     service: z
       .strictObject({
-        /** The service forwards from these, by network. */
-        senders: z.record(z.string(), z.array(z.string())).default({}),
+        ...service,
         /** The asset in which a StableWallet is credited. */
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
-        profile: z.string().min(1).default('depositd'),
-        timeout: duration.prefault('15s'),
-        auth: serviceAuthSection,
       })
       .prefault({}),
+    services: servicesSection,
     webhooks: webhookSection,
     intake: intakeSection,
     cases: casesSection,
@@ -110,16 +135,12 @@ const schema = z
     for (const key of unknownLimits(alerts.lossAbove, [...known, credited]))
       refuse(['alerts', 'lossAbove', key], 'must be an asset of the settings, like base/USDC')
   })
-  .superRefine(({ networks: known, service: { senders } }, context) => {
-    for (const [name, addresses] of Object.entries(senders)) {
-      const family = known.find((one) => one.name === name)?.family
-      const refuse = refuseIn(context, 'service', 'senders', name)
-      if (family === undefined) {
-        refuse([], 'must be a network of the settings')
-        continue
-      }
-      for (const [place, address] of addresses.entries())
-        if (addressOf(family, address) === null) refuse([place], 'must be an address of this network')
+  .superRefine(({ networks: known, service: ofDefault, services }, context) => {
+    checkSenders(ofDefault, known, refuseIn(context, 'service', 'senders'))
+    for (const [name, one] of Object.entries(services)) {
+      const refuse = refuseIn(context, 'services', name)
+      for (const { message } of serviceName.safeParse(name).error?.issues ?? []) refuse([], message)
+      checkSenders(one, known, refuseIn(context, 'services', name, 'senders'))
     }
   })
   .superRefine((file, context) => {
@@ -128,6 +149,20 @@ const schema = z
   })
 
 export type SettingsFile = z.output<typeof schema>
+
+type Senders = Pick<SettingsFile['service'], 'senders'>
+
+function checkSenders({ senders }: Senders, known: SettingsFile['networks'], refuse: Refuse): void {
+  for (const [name, addresses] of Object.entries(senders)) {
+    const family = known.find((one) => one.name === name)?.family
+    if (family === undefined) {
+      refuse([name], 'must be a network of the settings')
+      continue
+    }
+    for (const [place, address] of addresses.entries())
+      if (addressOf(family, address) === null) refuse([name, place], 'must be an address of this network')
+  }
+}
 
 export function worldOf({
   networks: known,

@@ -24,7 +24,12 @@ import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
 import { readPolicies } from './policies.ts'
 import { readServiceAuth, refuseUnusedSecrets, type ServiceAuth } from './service-auth.ts'
 import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
-import { readSchemeName, readWebhooks, type WebhookAuthSettings } from './webhook-settings.ts'
+import {
+  defaultWebhookPlace,
+  readSchemeName,
+  readWebhooks,
+  type WebhookAuthSettings,
+} from './webhook-settings.ts'
 
 export type Settings = {
   databaseUrl: string
@@ -84,7 +89,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
   const file = readSettingsFile(reader, readText)
   const settings = {
     ...readStorageUrls(reader),
-    services: [defaultServiceOf(reader, file, readText)] as Settings['services'],
+    services: readServices({ reader, readText }, file),
     networks: file === null ? [] : readNetworks(file.networks, reader),
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
     ops: readOps(reader),
@@ -93,7 +98,8 @@ export function parseSettings(environment: Environment, readText: (path: string)
     tracing: readTracing(reader),
   }
   reader.faults.push(...settings.networks.flatMap(quorumFaults))
-  const canary = file && readCanary(reader, file)
+  const [{ webhooks }] = settings.services
+  const canary = file && readCanary(reader, { ...file, webhooks: webhooks.signing })
   // Networks and names of secrets are known only if the file can be read.
   if (file !== null) refuseUnusedSecrets(reader)
   reader.refuseUnknown(file === null ? /^DEPOSITD_/ : /^(DEPOSITD|RPC)_/)
@@ -122,19 +128,46 @@ function profilePath(profile: string, settingsPath: string | undefined): string 
     : resolve(dirname(settingsPath ?? ''), profile)
 }
 
-function defaultServiceOf(
-  reader: EnvironmentReader,
-  file: SettingsFile | null,
-  readText: (path: string) => string,
-): ServiceSettings {
+type ServicesReader = { reader: EnvironmentReader; readText: (path: string) => string }
+
+function readServices(from: ServicesReader, file: SettingsFile | null): Settings['services'] {
+  const named = Object.entries(file?.services ?? {}).map(([name, section]) =>
+    namedServiceOf(from, name as ServiceName, section),
+  )
+  return [defaultServiceOf(from, file), ...named]
+}
+
+function defaultServiceOf({ reader, readText }: ServicesReader, file: SettingsFile | null): ServiceSettings {
   return {
     name: defaultService,
     url: reader.url('SERVICE_URL', httpSchemes),
     auth: readServiceAuth(reader, file?.service.auth ?? null, 'service.auth'),
     profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
     timeoutMs: file?.service.timeout ?? 0,
-    webhooks: readWebhooks(reader, file?.webhooks ?? null, readText),
+    webhooks: readWebhooks({ reader, readText, place: defaultWebhookPlace }, file?.webhooks ?? null),
   }
+}
+
+function namedServiceOf(
+  { reader, readText }: ServicesReader,
+  name: ServiceName,
+  { url, auth, profile, timeout, webhooks }: SettingsFile['services'][string],
+): ServiceSettings {
+  const section = `services.${name}`
+  const secrets = `${defaultWebhookPlace.secrets}_${name.toUpperCase().replaceAll('-', '_')}`
+  const place = { section: `${section}.webhooks`, secrets }
+  return {
+    name,
+    url,
+    auth: readServiceAuth(reader, auth, `${section}.auth`),
+    profilePath: profilePath(profile, reader.optional('DEPOSITD_CONFIG')),
+    timeoutMs: timeout,
+    webhooks: readWebhooks({ reader, readText, place }, webhooks),
+  }
+}
+
+export function urlSettingOf(service: ServiceName): string {
+  return service === defaultService ? 'SERVICE_URL' : `services.${service}.url`
 }
 
 /** One node that is listed twice would agree with itself. */
@@ -152,10 +185,12 @@ const acceptAll = () => undefined
 
 function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   const { contras, ...chart } = readAccounts(accounts, worldOf(file), acceptAll)
-  const { networks, service, intake, cases, alerts, valuation } = file
+  const { networks, service, services, intake, cases, alerts, valuation } = file
   const { pollOverlap, pollYoung, pollQuiet, pollAll, ...schedule } = file.schedule
   const senders = networks.flatMap(({ name, family }) =>
-    (service.senders[name] ?? []).map((address) => `${name}/${parseAddress(family, address)}`),
+    [service, ...Object.values(services)]
+      .flatMap((one) => one.senders[name] ?? [])
+      .map((address) => `${name}/${parseAddress(family, address)}`),
   )
   const starts = networks.flatMap(({ name, startHeight }) =>
     startHeight === undefined ? [] : [[name as NetworkName, BigInt(startHeight)] as const],
@@ -179,12 +214,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   }
 }
 
-const followedNames = [
-  'DEPOSITD_CONFIG_FILE',
-  'WEBHOOK_SCHEME_FILE',
-  'WEBHOOK_SECRETS_FILE',
-  'PUBLIC_URL_FILE',
-]
+const followedNames = /^(?:DEPOSITD_CONFIG|WEBHOOK_SCHEME|WEBHOOK_SECRETS(?:_[A-Z0-9_]+)?|PUBLIC_URL)_FILE$/
 
 /**
  * Reads again only if a file with settings of webhooks changed: parsing all settings every few seconds would delay
@@ -195,7 +225,9 @@ export function createSettingsReader(
   environment: Environment,
   readText: (path: string) => string,
 ): () => Settings {
-  const named = followedNames.map((name) => environment[name]).filter((path) => path !== undefined)
+  const named = Object.entries(environment).flatMap(([name, path]) =>
+    path !== undefined && followedNames.test(name) ? [path] : [],
+  )
   let texts = new Map<string, string>()
   let settings: Settings | null = null
   const textOf = (path: string): string => {

@@ -18,34 +18,38 @@ export function readSchemeName(reader: EnvironmentReader): SchemeName | null {
   return reader.optionalChoice('WEBHOOK_SCHEME', schemeNames)
 }
 
+/** Of the default service. */
+export const defaultWebhookPlace = { section: 'webhooks', secrets: 'WEBHOOK_SECRETS' }
+
+/** The section, and the setting of the environment that has its secrets. */
+type WebhookPlace = typeof defaultWebhookPlace
+
+type WebhookReader = { reader: EnvironmentReader; readText: (path: string) => string; place: WebhookPlace }
+
 /** @param section null if the file has faults; its needs are unknown then */
-export function readWebhooks(
-  reader: EnvironmentReader,
-  section: WebhookSection | null,
-  readText: (path: string) => string,
-): WebhookAuthSettings {
+export function readWebhooks(from: WebhookReader, section: WebhookSection | null): WebhookAuthSettings {
   if (section === null) return { signing: defaultWebhooks, keys: { secrets: [], publicKeys: null } }
-  const named = readSchemeName(reader)
+  const { reader, place } = from
+  const named = place === defaultWebhookPlace ? readSchemeName(reader) : null
   if (named !== null && named !== section.scheme)
     reader.faults.push(
       `WEBHOOK_SCHEME is ${named}, and DEPOSITD_CONFIG says webhooks.scheme ${section.scheme}; keep one`,
     )
-  const publicKeys =
-    section.scheme === 'public-key' ? readPublicKeys(reader, section.publicKeys, readText) : null
+  const publicKeys = section.scheme === 'public-key' ? readPublicKeys(from, section.publicKeys) : null
   return {
-    signing: withPublicUrl(reader, section),
-    keys: { secrets: readSecrets(reader, section.scheme), publicKeys },
+    signing: withPublicUrl(from, section),
+    keys: { secrets: readSecrets(from, section.scheme), publicKeys },
   }
 }
 
-function withPublicUrl(reader: EnvironmentReader, section: WebhookSection): WebhookSection {
+function withPublicUrl({ reader, place }: WebhookReader, section: WebhookSection): WebhookSection {
   if (!signsUrl(section) || section.publicUrl !== undefined) return section
   const publicUrl = readPublicUrl(reader)
   if (publicUrl !== null) return { ...section, publicUrl }
   const signer = 'template' in section ? 'the template contains {url}' : `${section.scheme} signs the URL`
   if (reader.optional('PUBLIC_URL') === undefined)
     reader.faults.push(
-      `DEPOSITD_CONFIG, webhooks.publicUrl is missing, and ${signer}: set it, or PUBLIC_URL, to the address at which the sender reaches depositd, like https://deposits.example, without the path /webhooks/transfers`,
+      `DEPOSITD_CONFIG, ${place.section}.publicUrl is missing, and ${signer}: set it, or PUBLIC_URL, to the address at which the sender reaches depositd, like https://deposits.example, without the path /webhooks/transfers`,
     )
   return section
 }
@@ -58,38 +62,43 @@ function signsUrl(section: WebhookSection): section is UrlSection {
 }
 
 /** The path is relative to the settings file, not to the working directory. */
-function readPublicKeys(reader: EnvironmentReader, path: string, readText: (path: string) => string): string {
+function readPublicKeys({ reader, readText, place }: WebhookReader, path: string): string {
   try {
     return readText(resolve(dirname(reader.optional('DEPOSITD_CONFIG') ?? ''), path))
   } catch (error) {
-    reader.faults.push(`DEPOSITD_CONFIG, webhooks.publicKeys cannot be read: ${messageOf(error)}`)
+    reader.faults.push(`DEPOSITD_CONFIG, ${place.section}.publicKeys cannot be read: ${messageOf(error)}`)
     return ''
   }
 }
 
-function readSecrets(reader: EnvironmentReader, scheme: SchemeName): SecretSetting[] {
-  const name = 'WEBHOOK_SECRETS'
-  if (scheme !== 'none' && scheme !== 'public-key') return parseSecrets(reader.text(name), reader.faults)
+function readSecrets({ reader, place }: WebhookReader, scheme: SchemeName): SecretSetting[] {
+  const { section, secrets: name } = place
+  if (scheme !== 'none' && scheme !== 'public-key')
+    return parseSecrets(reader.text(name), reader.faults, name)
   // An operator who sets a secret expects it to protect.
   if (reader.optional(name) !== undefined)
     reader.faults.push(
-      `${name} is set, and webhooks.scheme ${scheme} uses none; unset it or choose another scheme`,
+      `${name} is set, and ${section}.scheme ${scheme} uses none; unset it or choose another scheme`,
     )
   return []
 }
 
 /** Separated by commas or line breaks. No fault contains a secret. */
-export function parseSecrets(text: string, faults: string[]): SecretSetting[] {
+export function parseSecrets(
+  text: string,
+  faults: string[],
+  name = defaultWebhookPlace.secrets,
+): SecretSetting[] {
   if (text === '') return []
   const entries = text
     .split('\n')
     .filter((line) => line.trim() !== '')
     .flatMap((line) => line.split(','))
     .map((entry) => entry.trim())
-  if (entries.includes('')) faults.push('WEBHOOK_SECRETS has an empty entry')
+  if (entries.includes('')) faults.push(`${name} has an empty entry`)
   return entries.map((entry, place) => {
     const { secret, problem } = parseSecret(entry)
-    if (problem !== null) faults.push(`WEBHOOK_SECRETS: secret ${place + 1} ${problem}`)
+    if (problem !== null) faults.push(`${name}: secret ${place + 1} ${problem}`)
     return secret
   })
 }
@@ -230,6 +239,11 @@ export const webhookSection = z.discriminatedUnion('scheme', [
 type WebhookSection = z.output<typeof webhookSection>
 
 const defaultWebhooks: WebhookSection = webhookSection.parse({ scheme: 'standard-webhooks' })
+
+/** For a section that names none. */
+export function withDefaultScheme(section: unknown = {}): unknown {
+  return isMap(section) ? { scheme: defaultWebhooks.scheme, ...section } : section
+}
 
 export function withScheme(document: unknown, scheme: SchemeName): unknown {
   if (!isMap(document)) return document

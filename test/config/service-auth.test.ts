@@ -168,7 +168,7 @@ test('secrets that are missing, unusable or unused are named at once, and never 
     'SERVICE_API_ID must be one line of printable ASCII, since service.auth sends it in a header',
     'SERVICE_API_SECRET must be base64, as service.auth.secretEncoding says',
     'SERVICE_API_KEY is missing',
-    'SERVICE_API_OLD_FILE is unknown: service.auth in DEPOSITD_CONFIG does not use it; unset it, or name it there as a secret',
+    'SERVICE_API_OLD_FILE is unknown: no section auth of a service in DEPOSITD_CONFIG uses it; unset it, or name it there as a secret',
   ])
 })
 
@@ -186,7 +186,7 @@ test.each<[string, string, boolean]>([
 
 test('a key that the scheme does not use must not be set', () => {
   const problem =
-    'SERVICE_API_KEY is unknown: service.auth in DEPOSITD_CONFIG does not use it; unset it, or name it there as a secret'
+    'SERVICE_API_KEY is unknown: no section auth of a service in DEPOSITD_CONFIG uses it; unset it, or name it there as a secret'
   for (const section of ['{ scheme: none }', '{ scheme: token-file, path: t }'])
     expect([faultsOf(section, {}), faultsOf(section)]).toEqual([[], [problem]])
   expect(faultsOf(hmac(''), both)).toEqual([problem])

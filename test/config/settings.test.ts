@@ -39,10 +39,15 @@ test('what is not set has its default', () => {
   const settings = parse()
   expect(settings).toMatchObject({
     queueUrl: good.DATABASE_URL,
-    webhooks: {
-      signing: { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 },
-      keys: { secrets: [{ text: secret, notBefore: null, notAfter: null }], publicKeys: null },
-    },
+    services: [
+      {
+        name: 'default',
+        webhooks: {
+          signing: { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 },
+          keys: { secrets: [{ text: secret, notBefore: null, notAfter: null }], publicKeys: null },
+        },
+      },
+    ],
     http: { host: '0.0.0.0', port: 8080 },
     ops: { host: '127.0.0.1', port: 9464, token: null },
     logLevel: 'info',
@@ -145,7 +150,7 @@ test('each setting is also read from the file that NAME_FILE names', async () =>
   })
   expect(settings).toMatchObject({
     databaseUrl: 'postgres://from-file/db',
-    service: { auth: { headers: { 'X-API-KEY': 'from file' } } },
+    services: [{ auth: { headers: { 'X-API-KEY': 'from file' } } }],
   })
   expect(settings.networks[1]?.rpcUrls).toEqual(['https://from-file.example'])
   expect(faultsOf({ SERVICE_API_KEY: undefined, SERVICE_API_KEY_FILE: write('empty', '\n') })).toEqual([

@@ -42,7 +42,7 @@ describe.skipIf(!isInstalled)('verifying by hand', () => {
       document.sha256.parts.evidence,
       document.sha256.whole,
       evidence[0]?.bodySha256,
-      (document.parts.profile as { sha256: string }).sha256,
+      (document.parts.services as { default: { profile: { sha256: string } } }).default.profile.sha256,
     ])
     expect(printed).toContain('assets:in_transit:base\tliabilities:suspense\t')
   })

@@ -9,7 +9,8 @@ import { readText } from './pages.ts'
 /** What stands before the settings of the deposit service, which have a test of their own. */
 const [page = ''] = readText('docs/settings.md').split('\n## The deposit service\n')
 const rows = tableRows(page)
-const example = fences(page).find(({ language }) => language === 'yaml')?.text ?? ''
+const example =
+  fences(page).find(({ language, text }) => language === 'yaml' && text.includes('networks:'))?.text ?? ''
 
 const required = {
   DATABASE_URL: 'postgres://database.example/depositd',
@@ -61,7 +62,9 @@ test('the defaults of the environment are those of the page', () => {
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|service|webhooks|intake|cases|alerts|policy|accounts|valuation|canary|schedule)\b/.test(name),
+    /^(networks|services?|webhooks|intake|cases|alerts|policy|accounts|valuation|canary|schedule)\b/.test(
+      name,
+    ),
   )
 
 test('every key of the file is on the page, and no other', () => {

@@ -181,7 +181,8 @@ test('with hashes made anew, a mismatch that is kept back is found', async () =>
 
 test('who signs nothing by the bundle, and gives a secret all the same, is told so', async () => {
   const document = forged(text, ({ parts }) => {
-    parts.webhooks = { scheme: 'none' }
+    const { default: service } = parts.services as Record<string, { webhooks: unknown }>
+    if (service !== undefined) service.webhooks = { scheme: 'none' }
   })
   expect(
     failedOf(await verifyDocument(world, document, { environment: { WEBHOOK_SECRETS: world.secret } })),

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { defaultService } from '../../src/core/evidence.ts'
+import { defaultService, type ServiceName } from '../../src/core/evidence.ts'
 import {
   dropQuarantined,
   keepQuarantined,
@@ -44,9 +44,17 @@ const numbered = (source: string, from: number, to: number) =>
 test('a delivery comes back byte for byte, with its headers, time, client and reason', async () => {
   const headers = { 'webhook-id': 'msg_1' }
   const body = Buffer.from([0, 255, 0x7b, 0xd8, 0x0a])
-  await keep([delivery('192.0.2.1', '', { headers, body })])
+  await keep([delivery('192.0.2.1', '', { service: 'acme' as ServiceName, headers, body })])
   expect(await readQuarantine(books.db, { ids: null, after: 0n, limit: 10 })).toEqual([
-    { id: 1n, receivedAt: at(1), source: '192.0.2.1', reason: 'signature_wrong', headers, body },
+    {
+      id: 1n,
+      service: 'acme',
+      receivedAt: at(1),
+      source: '192.0.2.1',
+      reason: 'signature_wrong',
+      headers,
+      body,
+    },
   ])
 })
 

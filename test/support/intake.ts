@@ -46,14 +46,14 @@ export type TestIntake = Intake & {
   wakes: () => number
 }
 
-type Change = Partial<Omit<IntakeServerOptions, 'limits' | 'services'>> & {
+type Change = Partial<Omit<IntakeServerOptions, 'limits'>> & {
   /** Of the default service. */
   admitting?: Partial<AdmissionDeps>
   write: InboxWriter['write']
   limits?: Partial<IntakeLimits>
 }
 
-const signedByStandard: AdmissionDeps = {
+export const signedByStandard: AdmissionDeps = {
   service: defaultService,
   verify: standardWebhooks(secret),
   signing: () => ({ scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 }),

@@ -1,5 +1,7 @@
 import { loadServiceProfile } from '../../app/service-profile.ts'
+import type { ServiceSettings } from '../../config/settings.ts'
 import { isFault } from '../../core/errors.ts'
+import { defaultService } from '../../core/evidence.ts'
 import { attachedSettings, type Context } from '../context.ts'
 import { type News, print, reportProgress, type TableColumn, table } from '../print.ts'
 import { balanceFindings } from './balances.ts'
@@ -34,22 +36,35 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
     const findings = await allAtOnce(context, {
       database: databaseFindings(settings, isMade),
       queue: queueFindings(settings, isMade),
-      service: Promise.all(services.map(serviceFindings)).then((found) => found.flat()),
+      service: Promise.all(services.map(ofService(serviceFindings))).then((found) => found.flat()),
       chains: chainFindings(settings, isMade),
       ports: portFindings(settings),
       ...(balances && { balances: balanceFindings(settings) }),
     })
-    const webhooks = services.flatMap((service) => webhookFindings(service, new Date()))
+    const webhooks = await Promise.all(services.map(ofService((one) => webhookFindings(one, new Date()))))
     const secrecy = [
       connectionFinding(settings, isMade),
       linkFinding(settings),
       secretFinding(context.environment, services),
     ]
-    return [ok('settings', 'complete and valid'), ...findings, ...webhooks, ...secrecy]
+    return [ok('settings', 'complete and valid'), ...findings, ...webhooks.flat(), ...secrecy]
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     const fix = 'correct the setting; docs/settings.md describes each'
     return error.details.faults.map((says) => fault('settings', says, fix))
+  }
+}
+
+type Findings = readonly DoctorFinding[]
+
+/** The checks of a service that is not the default one have its name. */
+function ofService<Service extends Pick<ServiceSettings, 'name'>>(
+  find: (service: Service) => Findings | Promise<Findings>,
+): (service: Service) => Promise<Findings> {
+  return async (service) => {
+    const found = await find(service)
+    if (service.name === defaultService) return found
+    return found.map((finding) => ({ ...finding, check: `${finding.check} ${service.name}` }))
   }
 }
 

@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/environment-settings.ts'
-import type { ServiceSettings, Settings } from '../../config/settings.ts'
+import { type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
 import type { ProcessEnvironment } from '../context.ts'
 import { type DoctorFinding, type IsMade, ok, warning } from './finding.ts'
 
@@ -27,7 +27,7 @@ function addressesOf(settings: Settings): OutboundAddress[] {
   return [
     ['DATABASE_URL', databaseUrl],
     ['QUEUE_URL', queueUrl],
-    ...services.map(({ url }) => ['SERVICE_URL', url] as const),
+    ...services.map(({ name, url }) => [urlSettingOf(name), url] as const),
     ...networks.flatMap(({ name, rpcUrls }) =>
       rpcUrls.map((address): OutboundAddress => [`RPC_${name.toUpperCase()}`, address]),
     ),

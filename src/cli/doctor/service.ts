@@ -1,5 +1,5 @@
 import type { ServiceAuth } from '../../config/service-auth.ts'
-import type { ServiceSettings, Settings } from '../../config/settings.ts'
+import { type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
 import { isFault, lineOf } from '../../core/errors.ts'
 import { type QueueEvent } from '../../jobs/queue/bullmq.ts'
 import { createQueue, queueLimits } from '../../jobs/queue/queue.ts'
@@ -72,10 +72,10 @@ function schemaFinding({ schema, mayMake }: QueueSchemaLook): DoctorFinding | nu
 
 const newerVersion = 'upgrade this depositd as well'
 
-const serviceFix = (problem: string, { credential }: ServiceAuth) =>
+const serviceFix = (problem: string, { name, auth: { credential } }: ServiceSettings) =>
   problem.includes('the token file')
     ? 'let the program that renews the token write it there, or correct service.auth.path'
-    : adviceFor(problem, { setting: 'SERVICE_URL', credential })
+    : adviceFor(problem, { setting: urlSettingOf(name), credential })
 
 export async function serviceFindings({
   profile,
@@ -84,7 +84,7 @@ export async function serviceFindings({
   const [found, scope] = await Promise.all([
     examined(
       'service',
-      (problem) => serviceFix(problem, service.auth),
+      (problem) => serviceFix(problem, service),
       async () => {
         const call = createServiceCall({ ...service, timeoutMs: requestMaxMs, attemptsMax: 1 })
         const client = createDepositClient({ ...service, call }, profile)

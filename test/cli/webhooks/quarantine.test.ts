@@ -53,11 +53,11 @@ async function whileListening(send: (intake: TestIntake) => Promise<void>, signi
     ...writerLimits,
   })
   const secrets = [{ text: 'set wrongly at first', notBefore: null, notAfter: null }]
-  const other =
+  const admitting =
     signing === undefined
       ? {}
       : { signing: () => signing, verify: createScheme(signing, { secrets, publicKeys: null }) }
-  const intake = await startTestIntake({ write, quarantine: quarantine.keep, ...other })
+  const intake = await startTestIntake({ write, quarantine: quarantine.keep, admitting })
   await send(intake)
   await intake.stop()
   await quarantine.stop()
