@@ -154,7 +154,7 @@ async function provision(
   return [...created, await createStableWallet(deps, wallet)]
 }
 
-function payer({ networks }: Chains, owners: readonly OwnerEntry[]): World['pay'] {
+export function payer({ networks }: Pick<Chains, 'networks'>, owners: readonly OwnerEntry[]): World['pay'] {
   return async ({ network: name, symbol, owner, amount }) => {
     const network = networks.find((one) => one.name === name)
     const asset = network?.assets.find((one) => one.symbol === symbol)
