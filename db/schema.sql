@@ -19,7 +19,7 @@ table public.api_record (
   misses integer not null default 0,
   read_at timestamp with time zone not null,
   revision integer not null,
-  service text not null,
+  service text not null default 'default'::text,
   service_id text not null
 );
 table public.asset (
@@ -130,7 +130,7 @@ table public.deposit (
   owner_id text,
   owner_kind text,
   reconciled_at timestamp with time zone,
-  service text not null,
+  service text not null default 'default'::text,
   service_id text,
   settled_at timestamp with time zone,
   settlement_address text,

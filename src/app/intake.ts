@@ -36,14 +36,10 @@ export type LiveSchemes = ReadonlyMap<ServiceName, LiveScheme>
 /** @throws Fault `settings_bad` if a secret or a key does not fit the scheme */
 export function composeSchemes(settings: Settings, following: SchemeReloadDeps): LiveSchemes {
   const { readSettings = () => settings, observer } = following
-  const schemes = settings.services.map(({ name, webhooks }) => {
-    const current = () => readSettings().services.find((one) => one.name === name)?.webhooks ?? webhooks
-    const everyMs = settingsEveryMs
-    const now = () => new Date()
-    return [
-      name,
-      createLiveScheme(webhooks, { read: current, everyMs, now, report: observer.webhookScheme }),
-    ] as const
+  const followed = { everyMs: settingsEveryMs, now: () => new Date(), report: observer.webhookScheme }
+  const schemes = settings.services.map(({ name, webhooks }): [ServiceName, LiveScheme] => {
+    const read = () => readSettings().services.find((one) => one.name === name)?.webhooks ?? webhooks
+    return [name, createLiveScheme(webhooks, { ...followed, read })]
   })
   return new Map(schemes)
 }

@@ -58,7 +58,7 @@ const cron = z
   .refine(validate, 'must be a cron expression, like "*/5 * * * * *" for every five seconds')
 
 /** Of any service. */
-const service = {
+const sharedKeys = {
   /** The service forwards from these, by network. */
   senders: z.record(z.string(), z.array(z.string())).default({}),
   profile: z.string().min(1).default('depositd'),
@@ -79,7 +79,7 @@ const servicesSection = z
     z.string(),
     z.strictObject({
       url: z.url({ protocol: /^https?$/, error: 'must be an address of the form http:// or https://' }),
-      ...service,
+      ...sharedKeys,
       webhooks: z.preprocess(withDefaultScheme, webhookSection),
     }),
   )
@@ -91,7 +91,7 @@ const schema = z
     networks: networkList,
     service: z
       .strictObject({
-        ...service,
+        ...sharedKeys,
         /** The asset in which a StableWallet is credited. */
         credit: z.strictObject({ symbol, decimals }).prefault({ symbol: 'USDC', decimals: 6 }),
       })

@@ -127,6 +127,6 @@ test.each<[string, string, Changes, string[]]>([
     {},
     ['services.a/b: must be a name of lower-case letters, digits and hyphens'],
   ],
-])('a service with %s is refused', (_what, file, changes, faults) => {
+])('a service with %s is refused', (...[, file, changes, faults]) => {
   expect(faultsOf(changes, file)).toEqual(faults)
 })

@@ -4,7 +4,6 @@ import {
   type Observation,
   type Owner,
   type ServiceId,
-  type ServiceName,
   serviceOf,
   type TransactionFailure,
 } from '../evidence.ts'
@@ -80,17 +79,14 @@ export function divide(observations: readonly Observation[], approvals: readonly
   const byFirstReport = claimHistories.toSorted(firstReportedFirst)
   const paid = legs.filter(({ role }) => role === 'deposit')
   const delivered = legs.filter(({ role }) => role === 'recipient')
-  const isForeign = (serviceId: ServiceId, leg: ChainLeg) => {
-    const approval = approvalOf(leg, approvals)
-    return approval !== null && !isOfService(approval, serviceOf(serviceId))
-  }
+  const isForeign = (serviceId: ServiceId, leg: ChainLeg) => isOfOther(serviceId, approvalOf(leg, approvals))
   const payments = matchPayments({ claimHistories: byFirstReport, legs: paid, decisions, isForeign })
   const paying = { claimHistories: byFirstReport, ...payments }
   const deliveries = matchDeliveries(paying, delivered, decisions)
   const refunds = matchRefunds(paying, deliveries.unmatchedDeliveries, decisions)
   const reported = claimHistories.map((claimHistory): DepositEvidence => {
     const deposit = payments.byHistory.get(claimHistory)?.leg ?? null
-    const own = approvals.filter((one) => isOfService(one, serviceOf(claimHistory.serviceId)))
+    const own = approvals.filter((one) => !isOfOther(claimHistory.serviceId, one))
     const approval = deposit ? approvalOf(deposit, own) : claimedApproval(claimHistory, own)
     return {
       ...claimHistory,
@@ -191,8 +187,8 @@ function isBack(leg: ChainLeg, reported: readonly DepositEvidence[]): boolean {
   return reported.some(({ deposit }) => deposit !== null && deposit.tx === leg.tx && deposit.to === leg.to)
 }
 
-function isOfService({ owner }: Approval, service: ServiceName): boolean {
-  return serviceOf(owner.id) === service
+function isOfOther(serviceId: ServiceId, approval: Approval | null): boolean {
+  return approval !== null && serviceOf(approval.owner.id) !== serviceOf(serviceId)
 }
 
 function approvalAt(
