@@ -16,7 +16,7 @@ export type Authorize = (request: UnprovedRequest) => Promise<Authorization>
 export function createAuthorize(
   { headers, proof, secrets }: ServiceAuth,
   now: () => Date,
-  nonceOf: Nonces = nonces,
+  nonceOf: NonceMakers = nonces,
 ): Authorize {
   const known = secrets.map(({ text }) => text)
   return async (request) => {
@@ -52,14 +52,14 @@ async function readBounded(path: string): Promise<string> {
 }
 
 /** Replaceable in tests. */
-type Nonces = Record<HmacProof['nonce']['form'], (now: Date) => string>
+type NonceMakers = Record<HmacProof['nonce']['form'], (now: Date) => string>
 
 type SignedHeaders = { signature: string; headers: Record<string, string> }
 
 function signRequest(
   proof: HmacProof,
   { method, url, body }: UnprovedRequest,
-  { now, nonceOf }: { now: Date; nonceOf: Nonces },
+  { now, nonceOf }: { now: Date; nonceOf: NonceMakers },
 ): SignedHeaders {
   const { apiKey, key, algorithm, encoding } = proof
   const at = new Date(now.getTime() + proof.timestamp.ahead)
@@ -82,9 +82,9 @@ function signRequest(
   return { signature, headers: Object.fromEntries(parts) as Record<string, string> }
 }
 
-type Values = Record<Extract<HmacProof['template'][number], { kind: 'value' }>['name'], string>
+type SigningValues = Record<Extract<HmacProof['template'][number], { kind: 'value' }>['name'], string>
 
-function bytesOf(template: HmacProof['template'], values: Values): Buffer {
+function bytesOf(template: HmacProof['template'], values: SigningValues): Buffer {
   const parts = template.map((part) => {
     if (part.kind === 'text') return Buffer.from(part.text)
     if (part.kind === 'value') return Buffer.from(values[part.name])
@@ -103,7 +103,7 @@ const timestampTexts: Record<HmacProof['timestamp']['unit'], (at: Date) => strin
 /** Of all calls of the process: a service refuses a nonce that is not above the last one of the key. */
 let lastNonce = 0
 
-const nonces: Nonces = {
+const nonces: NonceMakers = {
   uuid: () => randomUUID(),
   /** In microseconds, which stay above those of an earlier process. */
   increasing: (now) => {

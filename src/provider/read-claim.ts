@@ -35,10 +35,13 @@ export function readerOfServices(readers: ReadonlyMap<ServiceName, ClaimReader>)
   return (payload) => {
     const read = readers.get(payload.service)
     if (read !== undefined) return read(payload)
+    const { service } = payload
     return {
       kind: 'schema_drift',
       path: '',
-      problem: `the service ${payload.service} is not in the settings`,
+      problem: `the service ${service} is not in the settings`,
+      value: service,
+      fix: `add services.${service} again`,
     }
   }
 }

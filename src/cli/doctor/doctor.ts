@@ -55,12 +55,12 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
   }
 }
 
-type Findings = readonly DoctorFinding[]
+type ServiceFindings = readonly DoctorFinding[]
 
 /** The checks of a service that is not the default one have its name. */
 function ofService<Service extends Pick<ServiceSettings, 'name'>>(
-  find: (service: Service) => Findings | Promise<Findings>,
-): (service: Service) => Promise<Findings> {
+  find: (service: Service) => ServiceFindings | Promise<ServiceFindings>,
+): (service: Service) => Promise<ServiceFindings> {
   return async (service) => {
     const found = await find(service)
     if (service.name === defaultService) return found

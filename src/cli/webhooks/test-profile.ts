@@ -1,6 +1,6 @@
 import { text as textOf } from 'node:stream/consumers'
 import { Fault } from '../../core/errors.ts'
-import { type Claim, stableWalletNetwork } from '../../core/evidence.ts'
+import { type Claim, defaultService, stableWalletNetwork } from '../../core/evidence.ts'
 import { type AssetLabels, decimalText, documentAmount } from '../../presentation/mismatch-sentence.ts'
 import { compileRecordHead } from '../../provider/deposit-client.ts'
 import { isObject } from '../../provider/infer/columns.ts'
@@ -114,7 +114,7 @@ function trySamples(
   vocabulary: Vocabulary,
 ): TriedSample[] {
   const read = createClaimReader(profile, vocabulary)
-  const readHead = compileRecordHead(profile)
+  const readHead = compileRecordHead(profile, defaultService)
   return samples.map((sample) => {
     const isRecord = sample.source === 'record'
     const source = isRecord ? 'api' : 'webhook'
