@@ -2,6 +2,7 @@ import { wouldShowSecret } from '../config/canary.ts'
 import type { Settings } from '../config/settings.ts'
 import { divertCanaries, type Write } from '../intake/divert-canaries.ts'
 import type { InboxWriter } from '../intake/inbox-writer.ts'
+import type { LiveSchemes } from '../intake/live-scheme.ts'
 import { signDelivery } from '../intake/signature/sign-delivery.ts'
 import { sendCanary } from '../jobs/canary.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
@@ -12,7 +13,6 @@ import type { Observer } from '../ops/observe.ts'
 import { canaryAge, receiveCanary } from '../store/canary.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
-import type { LiveSchemes } from './intake.ts'
 
 type CanaryDeps = {
   db: Database<Tables>

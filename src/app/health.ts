@@ -10,6 +10,7 @@ import {
   schedulerStream,
   workerStream,
 } from '../health.ts'
+import type { LiveSchemes } from '../intake/live-scheme.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { expectedStreams } from '../jobs/schedule.ts'
 import { answerMaxMs, type Readiness } from '../ops/readiness.ts'
@@ -17,7 +18,6 @@ import { openDatabase } from '../store/database.ts'
 import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
 import { readHealth } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
-import type { LiveSchemes } from './intake.ts'
 
 type ReadinessDeps = { roles: readonly Role[]; queue: Queue; webhooks: LiveSchemes }
 

@@ -3,7 +3,7 @@ import type { Settings } from '../config/settings.ts'
 import type { ServiceName } from '../core/evidence.ts'
 import type { AdmissionDeps } from '../intake/admit-delivery.ts'
 import { createInboxWriter, writerLimits } from '../intake/inbox-writer.ts'
-import { createLiveScheme, type LiveScheme } from '../intake/live-scheme.ts'
+import { createLiveScheme, type LiveScheme, type LiveSchemes } from '../intake/live-scheme.ts'
 import { createQuarantine, quarantineLimits } from '../intake/quarantine.ts'
 import { type Intake, intakeLimits, startIntake } from '../intake/server.ts'
 import { throttleRuns } from '../jobs/queue/limit-runs.ts'
@@ -30,8 +30,6 @@ const wakeEveryMs = 20
 const quarantineBounds = { rowsMax: 10_000, bytesMax: 64_000_000 }
 
 type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
-
-export type LiveSchemes = ReadonlyMap<ServiceName, LiveScheme>
 
 /** @throws Fault `settings_bad` if a secret or a key does not fit the scheme */
 export function composeSchemes(settings: Settings, following: SchemeReloadDeps): LiveSchemes {

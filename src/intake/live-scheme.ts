@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { Fault, messageOf } from '../core/errors.ts'
+import type { ServiceName } from '../core/evidence.ts'
 import { createScheme } from './signature/create-scheme.ts'
 import type { Keys, SchemeSettings, Secret, SignatureScheme } from './signature/scheme.ts'
 
@@ -25,6 +26,9 @@ export type LiveScheme = {
   reload: () => void
   stop: () => void
 }
+
+/** By service. */
+export type LiveSchemes = ReadonlyMap<ServiceName, LiveScheme>
 
 /**
  * Follows its settings at runtime. Compares contents, not file times: a mounted secret changes by moving a symlink, and

@@ -1,4 +1,18 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Tests that kill most mutants come first, since a killed one ends its run; properties that take seconds come last. */
+const order = ['/decisions.test', '/reconcile', '/matching/', '/judging/', '']
+
+class KillersFirst extends BaseSequencer {
+  override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rank = ({ moduleId }: TestSpecification) =>
+      moduleId.includes('/part-of-evidence')
+        ? order.length
+        : order.findIndex((part) => moduleId.includes(part))
+    return Promise.resolve(files.toSorted((one, other) => rank(one) - rank(other)))
+  }
+}
 
 /** For `npm run mutate`: the tests of the mutated folders, in one process. */
 export default defineConfig({
@@ -6,5 +20,6 @@ export default defineConfig({
     include: (process.env.MUTATED_TESTS ?? 'test/core').split(',').map((folder) => `${folder}/**/*.test.ts`),
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 20_000,
+    sequence: { sequencer: KillersFirst },
   },
 })
