@@ -118,6 +118,6 @@ function startInsert(): Promise<string> {
   return startWith(({ sourceKey, body, headers, receivedAt }) =>
     sql`insert into inbox (source, source_key, body, headers, received_at)
       values ('webhook', ${sourceKey}, ${body}, ${JSON.stringify(headers)}::jsonb, ${receivedAt})
-      on conflict (source, source_key, service) do nothing`.execute(db),
+      on conflict (source, source_key) do nothing`.execute(db),
   )
 }
