@@ -4,12 +4,13 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Tests that kill most mutants come first, since a killed one ends its run; properties that take seconds come last. */
 const order = ['/decisions.test', '/reconcile', '/matching/', '/judging/', '']
 
+function rank({ moduleId }: TestSpecification): number {
+  if (moduleId.includes('/part-of-evidence')) return order.length
+  return order.findIndex((part) => moduleId.includes(part))
+}
+
 class KillersFirst extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification) =>
-      moduleId.includes('/part-of-evidence')
-        ? order.length
-        : order.findIndex((part) => moduleId.includes(part))
     return Promise.resolve(files.toSorted((one, other) => rank(one) - rank(other)))
   }
 }
