@@ -62,7 +62,7 @@ export function receiveTransfer(receiving: IntakeDeps) {
     response: ServerResponse,
   ): Promise<void> => {
     const startedAt = performance.now()
-    const received = await receive({ ...receiving, admitting }, request, startedAt).catch(
+    const received = await receive(receiving, { admitting, request, startedAt }).catch(
       (error: unknown): IntakeResult => {
         receiving.onError(error)
         return { outcome: 'unavailable' }
@@ -76,10 +76,11 @@ export function receiveTransfer(receiving: IntakeDeps) {
   }
 }
 
+type Arrival = { admitting: AdmissionDeps; request: IncomingMessage; startedAt: number }
+
 async function receive(
-  { admitting, ...receiving }: IntakeDeps & { admitting: AdmissionDeps },
-  request: IncomingMessage,
-  startedAt: number,
+  receiving: IntakeDeps,
+  { admitting, request, startedAt }: Arrival,
 ): Promise<IntakeResult> {
   const source = receiving.sourceOf(request)
   const read = await receiving.readBody(request, source)
