@@ -118,7 +118,7 @@ function showWaiting(metrics: Metrics, labels: CauseLabels, count: number): void
 function showStreams(metrics: Metrics, { streams }: Live): void {
   showPoll(
     metrics,
-    streams.find(({ name }) => name === 'poll'),
+    streams.filter(({ name }) => name === 'poll' || name.startsWith('poll/')),
   )
   for (const { name, age, progress } of streams) {
     const [kind, network = ''] = name.split('/')
@@ -130,11 +130,14 @@ function showStreams(metrics: Metrics, { streams }: Live): void {
   }
 }
 
-/** The age of a poll that never succeeded is 0. */
-function showPoll(metrics: Metrics, poll: Live['streams'][number] | undefined): void {
-  metrics.pollAge.set({}, poll?.age ?? 0)
-  const sweptAt = poll?.progress.sweptAt
-  metrics.pollSweepAge.set({}, sweptAt === undefined ? 0 : Math.max(0, Date.now() / 1000 - sweptAt))
+/** Of several services, that of the oldest. The age of a poll that never succeeded is 0. */
+function showPoll(metrics: Metrics, polls: Live['streams']): void {
+  metrics.pollAge.set({}, Math.max(0, ...polls.map(({ age }) => age)))
+  const now = Date.now() / 1000
+  const sweptAges = polls.flatMap(({ progress: { sweptAt } }) =>
+    sweptAt === undefined ? [] : [now - sweptAt],
+  )
+  metrics.pollSweepAge.set({}, Math.max(0, ...sweptAges))
 }
 
 function showTotals(metrics: Metrics, totals: StoreTotals): void {

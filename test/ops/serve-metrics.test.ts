@@ -66,7 +66,8 @@ test('gauges say what was read', async () => {
       unexplained: [{ network: 'base', asset: 'base/0x1', units: 2.5 }],
       coverageGaps: [{ network: 'base', ranges: 3 }],
       streams: [
-        { name: 'poll', age: 7, progress: {} },
+        { name: 'poll', age: 2, progress: {} },
+        { name: 'poll/acme', age: 7, progress: {} },
         { name: 'scan/base', age: 8, progress: { final: 100, head: 110 } },
       ],
       queue: { waiting: 6 },

@@ -47,7 +47,10 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
         () => orNextTime(() => snapshotBooks(db)),
         async () => observe.mismatches(await auditBooks(db)),
         async () => observe.mismatches(await auditSnapshots()),
-        async () => observe.mismatches((await auditOwners(deps)).changes),
+        ...[...deps.owners].map(([name, client]) => async () => {
+          const { changes } = await auditOwners({ ...deps, owners: new Map([[name, client]]) })
+          observe.mismatches(changes)
+        }),
       ]),
     seal: () =>
       each([() => orNextTime(() => sealBooks(db)), async () => observe.mismatches(await auditSeals())]),

@@ -102,7 +102,8 @@ test('so is the file of a token, by the key that names it', async () => {
   writeFileSync(path, 'token', { mode: 0o644 })
   const auth = serviceAuth({ scheme: 'token-file', path }, {})
   expect(secretFinding({}, [{ auth }]).says).toBe(`service.auth.path: ${path} can be read by other users`)
-  expect(secretFinding({ SERVICE_API_SECRET_FILE: path }).says).toContain('SERVICE_API_SECRET_FILE')
+  for (const name of ['SERVICE_API_SECRET_FILE', 'WEBHOOK_SECRETS_ACME_FILE'])
+    expect(secretFinding({ [name]: path }).says).toContain(name)
 })
 
 test('a folder that is only called like the one of mounted secrets is no such folder', async () => {

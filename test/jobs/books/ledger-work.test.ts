@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { ServiceName } from '../../../src/core/evidence.ts'
 import { exportLedger } from '../../../src/jobs/books/export-ledger.ts'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -28,8 +29,12 @@ const neverCut = `create or replace function ledger_cut(out last_journal bigint,
 test('an audit runs each of its steps even if others fail, and reports each failure', async () => {
   await tamper(world.books, 'drop function make_ledger_partitions', 'drop function ledger_turnover')
   const list = (kind: string) => Promise.resolve(void world.reported.push(kind)).then(() => null)
-  const { audit } = world.work({ owners: ofDefault({ ...unlistedOwners, list }) })
-  await expect(audit()).rejects.toThrow(/make_ledger_partitions.*; .*ledger_turnover/s)
+  const owners = new Map([
+    ['acme' as ServiceName, { ...unlistedOwners, list: () => Promise.reject(new Error('acme is away')) }],
+    ...ofDefault({ ...unlistedOwners, list }),
+  ])
+  const { audit } = world.work({ owners })
+  await expect(audit()).rejects.toThrow(/make_ledger_partitions.*; .*ledger_turnover.*; .*acme is away/s)
   expect(world.reported).toEqual(['channel', 'stable_wallet'])
 })
 
