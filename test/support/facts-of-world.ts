@@ -98,9 +98,9 @@ function endOf(struck: readonly DepositKnob[], isWallet: boolean) {
   const lasting = struck.map((knob) => expected({ knob, owner })).filter(({ open }) => open.length > 0)
   const must = lasting.flatMap(({ open }) => open)
   const [first, second] = lasting
-  if (second === undefined)
-    return { must, any_of: false, may: ifRead(struck), is_reconciled: first?.isReconciled ?? true }
-  return { must: [...must, 'unreported'], any_of: true, may: together, is_reconciled: null }
+  const may = [...ifRead(struck), ...ifAlike(struck)]
+  if (second === undefined) return { must, any_of: false, may, is_reconciled: first?.isReconciled ?? true }
+  return { must: [...must, 'unreported'], any_of: true, may: [...may, ...together], is_reconciled: null }
 }
 
 /** Reported where chance had the record read before it was gone. */
@@ -127,6 +127,11 @@ async function readAnswered(db: ServiceDatabase, { service }: World): Promise<re
     db,
   )
   return rows.filter((row) => !unsent.some((knob) => service.faults.strikes(knob, row))).map(({ id }) => id)
+}
+
+/** Two second forwards of one amount both fit a deposit that lacks its delivery. */
+function ifAlike(struck: readonly DepositKnob[]): readonly string[] {
+  return struck.includes('doubleForwardRate') ? ['ambiguous_match'] : []
 }
 
 type Broken = { name: string; rows: unknown[] }

@@ -103,14 +103,15 @@ async function refuse(stage: Stage, { lie, refusal }: SolanaRefused): Promise<vo
   await untilBooked(stage, tx)
 }
 
+/** The list is refused, and the blocks are read in its place. */
 async function vanish(stage: Stage): Promise<void> {
-  const { node } = stage
+  const { ground, node } = stage
   const earlier = stage.pay()
   await untilBooked(stage, earlier)
   node.lie(withoutEntry(node, earlier))
   node.slot += 3n
-  await untilRefused(stage.ground, /is no longer listed/)
-  await mustStandBelow(stage, node.slot)
+  await untilRefused(ground, /is no longer listed/)
+  await untilRead(ground, 'solana', node.slot)
   await settle(stage)
   await untilBooked(stage, earlier)
 }
