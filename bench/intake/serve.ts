@@ -74,8 +74,8 @@ async function startWith(keep: (row: ReceivedWebhook) => Promise<unknown>): Prom
   const admitting = {
     service: defaultService,
     verify: createScheme(signing, { secrets, publicKeys: null }),
-    signing: () => signing,
-    secrets: () => secrets,
+    signing,
+    secrets,
     readEventId: () => null,
   }
   const intake = await startIntake({
@@ -83,7 +83,7 @@ async function startWith(keep: (row: ReceivedWebhook) => Promise<unknown>): Prom
     host: loopback,
     trustedProxies: [],
     limits: intakeLimits,
-    services: new Map([[defaultService, admitting]]),
+    admissionOf: () => admitting,
     write: (row) => keep(row).then(() => 'stored' as const),
     quarantine: () => undefined,
     now: () => new Date(),

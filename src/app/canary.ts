@@ -2,7 +2,6 @@ import { wouldShowSecret } from '../config/canary.ts'
 import type { Settings } from '../config/settings.ts'
 import { divertCanaries, type Write } from '../intake/divert-canaries.ts'
 import type { InboxWriter } from '../intake/inbox-writer.ts'
-import type { LiveSchemes } from '../intake/live-scheme.ts'
 import { signDelivery } from '../intake/signature/sign-delivery.ts'
 import { sendCanary } from '../jobs/canary.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
@@ -13,13 +12,14 @@ import type { Observer } from '../ops/observe.ts'
 import { canaryAge, receiveCanary } from '../store/canary.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
+import type { Services } from './services.ts'
 
 type CanaryDeps = {
   db: Database<Tables>
   queue: Queue
   observer: Observer
   metrics: Metrics
-  webhooks: LiveSchemes
+  services: Services
 }
 
 export type Canary = {
@@ -39,7 +39,7 @@ const ageKeptMs = 2000
 export function composeCanary({ canary, services: [{ name }] }: Settings, deps: CanaryDeps): Canary {
   // A queued wake-up may be of earlier settings.
   if (canary === null) return { jobs: { canary: () => Promise.resolve() }, ticks: [], beside: (read) => read }
-  const { db, queue, observer, metrics, webhooks } = deps
+  const { db, queue, observer, metrics, services } = deps
   metrics.canaryWebhookLimit.set({}, (canary.everyMs * missedMax + canary.timeoutMs) / 1000)
   const readAge = cacheRead(() => canaryAge(db), { keptMaxMs: ageKeptMs })
   return {
@@ -49,11 +49,10 @@ export function composeCanary({ canary, services: [{ name }] }: Settings, deps: 
           ...canary,
           db,
           sign(unsigned) {
-            const scheme = webhooks.get(name)
-            const settings = scheme?.signing()
+            const admission = services.open().get(name)?.admission
             // The scheme may have changed since the address was accepted.
-            if (settings === undefined || wouldShowSecret(settings.scheme, canary.url)) return null
-            return signDelivery({ settings, secrets: scheme?.secrets() ?? [] }, unsigned)
+            if (admission === undefined || wouldShowSecret(admission.signing.scheme, canary.url)) return null
+            return signDelivery({ settings: admission.signing, secrets: admission.secrets }, unsigned)
           },
           now: () => new Date(),
           observe: observer.canary,

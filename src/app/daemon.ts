@@ -6,7 +6,7 @@ import type { Role } from '../health.ts'
 import { transfersPath } from '../intake/server.ts'
 import { activateRules } from '../jobs/books/activate-rules.ts'
 import { createQueue, type Queue, queueLimits } from '../jobs/queue/queue.ts'
-import { sharedTicks, startSchedule, type Tick, ticksOf } from '../jobs/schedule.ts'
+import { polledOf, sharedTicks, startSchedule, type Tick, ticksOf } from '../jobs/schedule.ts'
 import { logEvent } from '../log/log-event.ts'
 import { jobNames } from '../ops/metrics/daemon.ts'
 import { createMetrics } from '../ops/metrics.ts'
@@ -23,8 +23,9 @@ import { composeCanary } from './canary.ts'
 import { composeConsole } from './console.ts'
 import { prepareDatabase } from './database.ts'
 import { composeReadiness } from './health.ts'
-import { composeIntake, composeSchemes } from './intake.ts'
+import { composeIntake } from './intake.ts'
 import { composeGauges, knownLabels, reportedBy, showLinks } from './metrics.ts'
+import { followServices, type Services } from './services.ts'
 import { composeTracing } from './tracing.ts'
 import { composeWork } from './work.ts'
 
@@ -33,8 +34,8 @@ export type Daemon = {
   webhookUrl: string | null
   opsUrl: string
   processAll: () => Promise<void>
-  /** The settings are also checked every few seconds. */
-  reloadWebhooks: () => void
+  /** Reads the settings of services again. They are also checked every few seconds. */
+  reload: () => void
   stop: () => Promise<void>
 }
 
@@ -60,8 +61,8 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const metrics = createMetrics(options.version, knownLabels(configured))
   showLinks(metrics, configured.links)
   const observer = createObserver(metrics, options.log)
-  const webhooks = composeSchemes(configured, { ...options, observer })
-  starting.defer(() => webhooks.forEach(({ stop }) => stop()))
+  const services = followServices(configured, { ...options, report: observer.settingsRead })
+  starting.defer(services.stop)
   const ops = await startOps({ ...configured.ops, metrics, failed: observer.opsFailed })
   starting.defer(() => ops.stop())
 
@@ -73,18 +74,20 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const queue = await openQueue(settings, observer)
   starting.defer(() => queue.stop())
   const traced = traceObserved(tracing, observer)
-  const { all, ...work } = composeWork(settings, { db, queue, holder, observer: traced })
-  const canary = composeCanary(settings, { db, queue, observer, metrics, webhooks })
+  const { all, ...work } = composeWork(settings, { db, queue, services, holder, observer: traced })
+  const canary = composeCanary(settings, { db, queue, observer, metrics, services })
   const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs }
-  const ticks = [...ticksOf(settings, { ...observer, db, wake: queue.wake }), ...canary.ticks]
+  const polled = () => polledOf(services.followed().services)
+  const waking = { ...observer, db, services: polled, wake: queue.wake }
+  const ticks = [...ticksOf(settings, waking), ...canary.ticks]
   const has = (role: Role) => options.roles.includes(role)
-  if (has('worker')) await startWorker(settings, jobs, { ...options, db, queue, observer })
+  if (has('worker')) await startWorker(settings, jobs, { ...options, db, queue, services, observer })
   const endSchedule = startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
   starting.defer(endSchedule)
-  const readiness = starting.use(await composeReadiness(settings, { ...options, queue, webhooks }))
+  const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
   const gauges = starting.use(composeGauges(settings, { queue, observer }))
   const shown = starting.use(composeConsole(settings, { ...options, read: gauges.read, readiness }))
-  const receiving = { ...options, db, queue, observer, webhooks, tracing }
+  const receiving = { ...options, db, queue, observer, services, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())
   ops.open({ ...shown, read: canary.beside(() => gauges.read(reportedBy(options.roles))) })
@@ -94,7 +97,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
     webhookUrl: intake === null ? null : intake.url + transfersPath,
     opsUrl: ops.url,
     processAll: all,
-    reloadWebhooks: () => webhooks.forEach(({ reload }) => reload()),
+    reload: services.reload,
     async stop() {
       ops.leave()
       await running.disposeAsync()
@@ -102,7 +105,13 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   }
 }
 
-type WorkerDeps = { db: Database<Tables>; queue: Queue; log: Logger; observer: Observer }
+type WorkerDeps = {
+  db: Database<Tables>
+  queue: Queue
+  services: Services
+  log: Logger
+  observer: Observer
+}
 
 /**
  * The deposits of an earlier policy become due first. Wakes `apply`, so that stored deliveries do not wait for a sweep.
@@ -110,16 +119,21 @@ type WorkerDeps = { db: Database<Tables>; queue: Queue; log: Logger; observer: O
 async function startWorker(
   settings: Settings,
   jobs: Parameters<Queue['work']>[0],
-  { db, queue, log, observer }: WorkerDeps,
+  { db, queue, services, log, observer }: WorkerDeps,
 ): Promise<void> {
-  const isNew = await untilReached(async () => {
+  const activate = async () => {
+    const rules = rulesOf(services.followed())
+    const activated = () => activateRules({ db, rules, now: () => new Date() })
+    if (await untilReached(activated, observer.serverAwaited)) logEvent(log, 'policy_changed')
+    queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error))
+  }
+  await untilReached(async () => {
     await switchCanary(db, settings.canary !== null)
     await keepValuation(db, settings.valuation)
-    return activateRules({ db, rules: rulesOf(settings), now: () => new Date() })
   }, observer.serverAwaited)
-  if (isNew) logEvent(log, 'policy_changed')
+  await activate()
   queue.work(jobs, { concurrency: workerConcurrency })
-  queue.wake('apply').catch((error: unknown) => observer.jobFailed('apply', error))
+  services.onChange(() => void activate().catch(troubleOf(log)))
 }
 
 function troubleOf(log: Logger): (error: unknown) => void {

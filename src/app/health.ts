@@ -10,7 +10,6 @@ import {
   schedulerStream,
   workerStream,
 } from '../health.ts'
-import type { LiveSchemes } from '../intake/live-scheme.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
 import { expectedStreams } from '../jobs/schedule.ts'
 import { answerMaxMs, type Readiness } from '../ops/readiness.ts'
@@ -18,18 +17,18 @@ import { openDatabase } from '../store/database.ts'
 import { migrationsFolder, migrationsIn } from '../store/migrate.ts'
 import { readHealth } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
+import type { Services } from './services.ts'
 
-type ReadinessDeps = { roles: readonly Role[]; queue: Queue; webhooks: LiveSchemes }
+type ReadinessDeps = { roles: readonly Role[]; queue: Queue; services: Services }
 
 export async function composeReadiness(
   settings: Settings,
-  { roles, queue, webhooks }: ReadinessDeps,
+  { roles, queue, services }: ReadinessDeps,
 ): Promise<Readiness & AsyncDisposable> {
   const startedAt = Date.now()
   const vitals = createVitalsReader(settings.databaseUrl)
-  const streams = expectedStreams(settings)
+  const streamsNow = () => expectedStreams({ ...settings, services: services.followed().services })
   const migrations = await migrationsIn(migrationsFolder)
-  const needed = neededBy(roles, [...streams.keys()])
   const { hide } = redactorOf(settings)
   return {
     checks: hideProblems(hide, [
@@ -38,7 +37,10 @@ export async function composeReadiness(
         async ask() {
           const waited = (Date.now() - startedAt) / 1000
           const reported = await vitals.read()
-          return [judgeDatabase(reported), ...judgeVitals(reported, { migrations, streams, waited })]
+          return [
+            judgeDatabase(reported),
+            ...judgeVitals(reported, { migrations, streams: streamsNow(), waited }),
+          ]
         },
       },
       {
@@ -48,9 +50,9 @@ export async function composeReadiness(
           return [judgeQueue(danger)]
         },
       },
-      { part: 'webhooks', ask: () => Promise.resolve(judgeWebhooks(webhooks)) },
+      { part: 'webhooks', ask: () => Promise.resolve(judgeWebhooks(services)) },
     ]),
-    isNeeded: (part) => needed.has(part),
+    isNeeded: (part) => neededBy(roles, [...streamsNow().keys()]).has(part),
     [Symbol.asyncDispose]: vitals.stop,
   }
 }
@@ -83,8 +85,10 @@ function neededBy(roles: readonly Role[], streams: readonly string[]): ReadonlyS
   return new Set(['database', 'schema', ...judged.flatMap((role) => beside[role])])
 }
 
-function judgeWebhooks(schemes: LiveSchemes): ComponentHealth[] {
-  const open = [...schemes].flatMap(([name, { signing }]) => (signing().scheme === 'none' ? [name] : []))
+function judgeWebhooks(services: Services): ComponentHealth[] {
+  const open = services
+    .followed()
+    .services.flatMap(({ name, webhooks }) => (webhooks.signing.scheme === 'none' ? [name] : []))
   if (open.length === 0) return []
   const of = open.every((name) => name === defaultService) ? '' : ` of ${open.join(', ')}`
   const says = `accepted without a signature: webhooks.scheme${of} is none`

@@ -1,9 +1,6 @@
 import type { Logger } from 'pino'
 import type { Settings } from '../config/settings.ts'
-import type { ServiceName } from '../core/evidence.ts'
-import type { AdmissionDeps } from '../intake/admit-delivery.ts'
 import { createInboxWriter, writerLimits } from '../intake/inbox-writer.ts'
-import { createLiveScheme, type LiveScheme, type LiveSchemes } from '../intake/live-scheme.ts'
 import { createQuarantine, quarantineLimits } from '../intake/quarantine.ts'
 import { type Intake, intakeLimits, startIntake } from '../intake/server.ts'
 import { throttleRuns } from '../jobs/queue/limit-runs.ts'
@@ -12,16 +9,12 @@ import { logEvent } from '../log/log-event.ts'
 import { reportNotStored, reportStored } from '../ops/log-trail.ts'
 import type { Observer } from '../ops/observe.ts'
 import type { TraceRecorder } from '../ops/tracing/tracing.ts'
-import { createEventIdReader } from '../provider/read-claim.ts'
 import type { Database } from '../store/database.ts'
 import { keepQuarantined } from '../store/quarantine.ts'
 import type { Tables } from '../store/tables.ts'
 import { storeWebhooks } from '../store/webhooks.ts'
 import { composeWrite } from './canary.ts'
-import { loadServiceProfile } from './service-profile.ts'
-
-/** An operator waits for the change. */
-const settingsEveryMs = 2000
+import type { Services } from './services.ts'
 
 /** A wake-up costs as much as several webhooks, and covers every webhook that arrived meanwhile. */
 const wakeEveryMs = 20
@@ -29,31 +22,18 @@ const wakeEveryMs = 20
 /** Of deliveries that fail verification. */
 const quarantineBounds = { rowsMax: 10_000, bytesMax: 64_000_000 }
 
-type SchemeReloadDeps = { readSettings?: () => Settings; observer: Observer }
-
-/** @throws Fault `settings_bad` if a secret or a key does not fit the scheme */
-export function composeSchemes(settings: Settings, following: SchemeReloadDeps): LiveSchemes {
-  const { readSettings = () => settings, observer } = following
-  const followed = { everyMs: settingsEveryMs, now: () => new Date(), report: observer.webhookScheme }
-  const schemes = settings.services.map(({ name, webhooks }): [ServiceName, LiveScheme] => {
-    const read = () => readSettings().services.find((one) => one.name === name)?.webhooks ?? webhooks
-    return [name, createLiveScheme(webhooks, { ...followed, read })]
-  })
-  return new Map(schemes)
-}
-
 type AppIntakeDeps = {
   db: Database<Tables>
   queue: Queue
   observer: Observer
   log: Logger
-  webhooks: LiveSchemes
+  services: Services
   tracing: TraceRecorder
 }
 
 export async function composeIntake(
   settings: Settings,
-  { db, queue, observer, log, webhooks, tracing }: AppIntakeDeps,
+  { db, queue, observer, log, services, tracing }: AppIntakeDeps,
 ): Promise<Intake> {
   const writer = createInboxWriter({
     async store(rows) {
@@ -78,7 +58,7 @@ export async function composeIntake(
     ...settings.http,
     ...settings.intake,
     limits: intakeLimits,
-    services: admittingOf(settings, webhooks),
+    admissionOf: (name) => services.open().get(name)?.admission,
     write: composeWrite(settings, db, writer.write),
     trace: tracing.webhook,
     quarantine: quarantine.keep,
@@ -95,14 +75,4 @@ export async function composeIntake(
       await quarantine.stop()
     },
   }
-}
-
-function admittingOf(settings: Settings, webhooks: LiveSchemes): ReadonlyMap<ServiceName, AdmissionDeps> {
-  const all = settings.services.flatMap((service): [ServiceName, AdmissionDeps][] => {
-    const scheme = webhooks.get(service.name)
-    if (scheme === undefined) return []
-    const readEventId = createEventIdReader(loadServiceProfile(settings, service))
-    return [[service.name, { ...scheme, service: service.name, readEventId }]]
-  })
-  return new Map(all)
 }

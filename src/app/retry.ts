@@ -69,8 +69,8 @@ function retryOf(settings: Settings, service: ServiceSettings): AdmissionDeps & 
     service: service.name,
     sent: secretsSent(service),
     verify: createScheme(signing, keys),
-    signing: () => signing,
-    secrets: () => keys.secrets,
+    signing,
+    secrets: keys.secrets,
     readEventId: createEventIdReader(loadServiceProfile(settings, service)),
   }
 }

@@ -3,23 +3,34 @@ import type { Settings } from '../config/settings.ts'
 import { rulesOf } from '../core/decide.ts'
 import { createTokenBuckets } from '../http/token-buckets.ts'
 import type { Queue } from '../jobs/queue/queue.ts'
-import { createWork, type DaemonWork } from '../jobs/work.ts'
+import { createWork, type DaemonWork, type WorkDeps } from '../jobs/work.ts'
 import type { Observer } from '../ops/observe.ts'
 import { createDepositClient } from '../provider/deposit-client.ts'
 import { createOwnersClient } from '../provider/owners-client.ts'
+import type { Vocabulary } from '../provider/profile/known-assets.ts'
 import { createClaimReader, readerOfServices } from '../provider/read-claim.ts'
 import { createServiceCall } from '../provider/service-call.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
-import { loadServiceProfile } from './service-profile.ts'
+import type { OpenService, Services } from './services.ts'
 
 const leaseMs = 15_000
 /** Per network. These reads add to the scans and never replace them. */
 const verificationLimit = { perSecond: 4, burst: 20 }
 
-type AppWorkDeps = { db: Database<Tables>; queue: Queue; holder: string; observer: Observer }
+type AppWorkDeps = {
+  db: Database<Tables>
+  queue: Queue
+  services: Services
+  holder: string
+  observer: Observer
+}
 
-export function composeWork(settings: Settings, { db, queue, holder, observer }: AppWorkDeps): DaemonWork {
+/** Works with the services as they are at each job. */
+export function composeWork(
+  settings: Settings,
+  { db, queue, services, holder, observer }: AppWorkDeps,
+): DaemonWork {
   const proven = settings.networks
     .filter(({ rpcUrls }) => rpcUrls.length > 0)
     .map((network) => ({
@@ -33,26 +44,12 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
       }),
     }))
   const verifications = createTokenBuckets(verificationLimit)
-  const services = settings.services.map((service) => {
-    const profile = loadServiceProfile(settings, service)
-    const called = { ...service, call: createServiceCall(service, observer.pollRequest) }
-    return {
-      name: service.name,
-      client: createDepositClient(called, profile),
-      owners: createOwnersClient(called, profile),
-      read: createClaimReader(profile, settings, service.name),
-    }
-  })
-  return createWork({
+  const fixed = {
     db,
     holder,
     leaseMs,
     now: () => new Date(),
-    rules: rulesOf(settings),
-    readClaim: readerOfServices(new Map(services.map(({ name, read }) => [name, read]))),
-    clients: new Map(services.map(({ name, client }) => [name, client])),
     ...settings.poll,
-    owners: new Map(services.map(({ name, owners }) => [name, owners])),
     networks: settings.networks,
     readNetworks: new Set(proven.map(({ reader }) => reader.network)),
     startHeights: settings.startHeights,
@@ -62,5 +59,44 @@ export function composeWork(settings: Settings, { db, queue, holder, observer }:
     mayVerify: (network, nowMs) => verifications.take(network, nowMs).allowed,
     wake: queue.wake,
     observe: observer,
+  } satisfies Partial<WorkDeps>
+  const workNow = () =>
+    createWork({
+      ...fixed,
+      rules: rulesOf(services.followed()),
+      ...connect([...services.open().values()], settings, observer),
+    })
+  let work = workNow()
+  services.onChange(() => {
+    work = workNow()
   })
+  const names = Object.keys(work) as (keyof DaemonWork)[]
+  const current = names.map((name) => [name, (key: string) => work[name](key)])
+  return Object.fromEntries(current) as DaemonWork
+}
+
+/** A service that is paused is not called. */
+function connect(services: readonly OpenService[], vocabulary: Vocabulary, observer: Observer) {
+  const called = services
+    .filter(({ settings }) => !settings.isPaused)
+    .map(({ settings, profile }) => {
+      const service = { ...settings, call: createServiceCall(settings, observer.pollRequest) }
+      return { service, profile }
+    })
+  return {
+    readClaim: readerOfServices(
+      new Map(
+        services.map(({ settings: { name }, profile }) => [
+          name,
+          createClaimReader(profile, vocabulary, name),
+        ]),
+      ),
+    ),
+    clients: new Map(
+      called.map(({ service, profile }) => [service.name, createDepositClient(service, profile)]),
+    ),
+    owners: new Map(
+      called.map(({ service, profile }) => [service.name, createOwnersClient(service, profile)]),
+    ),
+  }
 }

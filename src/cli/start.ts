@@ -54,7 +54,7 @@ async function startAlone({ environment }: Context, roles: (typeof roleNames)[nu
   const hiding = openDaemonLog(settings, readSettings)
   const { log } = hiding
   const daemon = await startDaemon(settings, { roles, version, ...hiding })
-  process.on('SIGHUP', daemon.reloadWebhooks)
+  process.on('SIGHUP', daemon.reload)
   const signalled = untilSignal(['SIGINT', 'SIGTERM'])
   logEvent(log, 'daemon_started', { webhooks: daemon.webhookUrl, ops: daemon.opsUrl, roles, version })
   logEvent(log, 'daemon_stopping', { signal: await signalled })

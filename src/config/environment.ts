@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Fault, messageOf } from '../core/errors.ts'
 
 /** One letter is replaced, missing or doubled, or two neighbours are swapped: HTTPS_PORT is no typo of HTTP_PORT. */
@@ -15,6 +16,9 @@ export function isTypoOf(word: string, meant: string): boolean {
   ]
   return word !== meant && (isReplaced || others.includes(word))
 }
+
+/** Its files can be added while the daemon runs, which variables cannot. */
+export const secretsFolder = 'SECRETS_DIR'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -38,6 +42,9 @@ export class EnvironmentReader {
   constructor(environment: Environment) {
     this.#environment = environment
     this.faults = environment.NODE_TLS_REJECT_UNAUTHORIZED === '0' ? [unverifiedFault] : []
+    const folder = environment[secretsFolder]
+    if (folder !== undefined && !existsSync(folder))
+      this.faults.push(`${secretsFolder} does not exist: ${folder}; create the folder, or correct the path`)
   }
 
   /** An empty value is a fault and never takes the fallback. */
@@ -50,8 +57,8 @@ export class EnvironmentReader {
   /** Empty if a fault was recorded, so that the caller records no second one. */
   optional(name: string): string | undefined {
     this.#asked.add(name)
-    const file = this.#environment[`${name}_FILE`]
     const value = this.#environment[name]
+    const file = this.#environment[`${name}_FILE`] ?? (value === undefined ? this.#mounted(name) : undefined)
     if (file === undefined) return value === undefined ? undefined : this.#filled(name, value)
     if (value !== undefined) this.faults.push(`${name} and ${name}_FILE are both set; keep one`)
     try {
@@ -60,6 +67,13 @@ export class EnvironmentReader {
       this.faults.push(`${name}_FILE cannot be read: ${messageOf(error)}`)
       return ''
     }
+  }
+
+  /** In the folder of secrets, a file has the name of its setting. */
+  #mounted(name: string): string | undefined {
+    const folder = this.#environment[secretsFolder]
+    const path = folder === undefined ? undefined : join(folder, name)
+    return path !== undefined && existsSync(path) ? path : undefined
   }
 
   url(name: string, schemes: readonly string[], fallback?: string): string {

@@ -133,7 +133,7 @@ function readSecret(reader: EnvironmentReader, name: string, place: string): str
   const text = reader.optional(name)
   if (text === undefined)
     reader.faults.push(
-      `${name} is missing, and ${place} needs it: set it, or ${name}_FILE to a file with the secret`,
+      `${name} is missing, and ${place} needs it: set it, or ${name}_FILE to a file with the secret, or SECRETS_DIR to a folder with a file ${name}`,
     )
   return text ?? ''
 }

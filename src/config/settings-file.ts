@@ -64,6 +64,8 @@ const sharedKeys = {
   profile: z.string().min(1).default('depositd'),
   timeout: duration.prefault('15s'),
   auth: serviceAuthSection,
+  /** If so, the service is not called. Its webhooks are still stored and applied. */
+  paused: z.boolean().default(false),
 }
 
 const serviceName = z

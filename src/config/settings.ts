@@ -1,3 +1,4 @@
+import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { type Asset, type NetworkName, type NetworkSettings, parseAddress } from '../core/asset.ts'
 import type { AlertRules } from '../core/cause.ts'
@@ -8,7 +9,7 @@ import type { Policy, RoutePolicy } from '../core/policy.ts'
 import type { ContraRule } from '../core/posting.ts'
 import { readAccounts } from './accounts.ts'
 import { type CanarySettings, readCanary } from './canary.ts'
-import { type Environment, EnvironmentReader } from './environment.ts'
+import { type Environment, EnvironmentReader, secretsFolder } from './environment.ts'
 import {
   type Links,
   type LogLevel,
@@ -75,6 +76,7 @@ export type ServiceSettings = {
   auth: ServiceAuth
   profilePath: string
   timeoutMs: number
+  isPaused: boolean
   webhooks: WebhookAuthSettings
 }
 
@@ -138,12 +140,14 @@ function readServices(from: ServicesReader, file: SettingsFile | null): Settings
 }
 
 function defaultServiceOf({ reader, readText }: ServicesReader, file: SettingsFile | null): ServiceSettings {
+  const { profile, timeout, paused } = file?.service ?? { profile: '', timeout: 0, paused: false }
   return {
     name: defaultService,
     url: reader.url('SERVICE_URL', httpSchemes),
     auth: readServiceAuth(reader, file?.service.auth ?? null, 'service.auth'),
-    profilePath: profilePath(file?.service.profile ?? '', reader.optional('DEPOSITD_CONFIG')),
-    timeoutMs: file?.service.timeout ?? 0,
+    profilePath: profilePath(profile, reader.optional('DEPOSITD_CONFIG')),
+    timeoutMs: timeout,
+    isPaused: paused,
     webhooks: readWebhooks({ reader, readText, place: defaultWebhookPlace }, file?.webhooks ?? null),
   }
 }
@@ -151,7 +155,7 @@ function defaultServiceOf({ reader, readText }: ServicesReader, file: SettingsFi
 function namedServiceOf(
   { reader, readText }: ServicesReader,
   name: ServiceName,
-  { url, auth, profile, timeout, webhooks }: SettingsFile['services'][string],
+  { url, auth, profile, timeout, paused, webhooks }: SettingsFile['services'][string],
 ): ServiceSettings {
   const section = `services.${name}`
   const secrets = `${defaultWebhookPlace.secrets}_${name.toUpperCase().replaceAll('-', '_')}`
@@ -162,6 +166,7 @@ function namedServiceOf(
     auth: readServiceAuth(reader, auth, `${section}.auth`),
     profilePath: profilePath(profile, reader.optional('DEPOSITD_CONFIG')),
     timeoutMs: timeout,
+    isPaused: paused,
     webhooks: readWebhooks({ reader, readText, place }, webhooks),
   }
 }
@@ -214,20 +219,18 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   }
 }
 
-const followedNames = /^(?:DEPOSITD_CONFIG|WEBHOOK_SCHEME|WEBHOOK_SECRETS(?:_[A-Z0-9_]+)?|PUBLIC_URL)_FILE$/
+const followedNames = /^(?:DEPOSITD_CONFIG|PUBLIC_URL|(?:SERVICE|WEBHOOK)_[A-Z0-9_]+)$/
 
 /**
- * Reads again only if a file with settings of webhooks changed: parsing all settings every few seconds would delay
- * webhooks.
- * @returns a function that throws Fault `settings_bad` while there is a fault
+ * Reads again only if a file with settings of services changed, a profile included: parsing all settings every few
+ * seconds would delay webhooks.
+ * @returns a function that throws Fault `settings_bad` while there is a fault; the same settings as long as no file
+ * changed
  */
 export function createSettingsReader(
   environment: Environment,
   readText: (path: string) => string,
 ): () => Settings {
-  const named = Object.entries(environment).flatMap(([name, path]) =>
-    path !== undefined && followedNames.test(name) ? [path] : [],
-  )
   let texts = new Map<string, string>()
   let settings: Settings | null = null
   const textOf = (path: string): string => {
@@ -238,14 +241,28 @@ export function createSettingsReader(
     }
   }
   return () => {
-    if (settings !== null && [...texts].every(([path, text]) => textOf(path) === text)) return settings
+    const isComplete = followedFiles(environment).every((path) => texts.has(path))
+    const isSame = isComplete && [...texts].every(([path, text]) => textOf(path) === text)
+    if (settings !== null && isSame) return settings
     settings = null
-    texts = new Map(named.map((path) => [path, textOf(path)]))
+    texts = new Map(followedFiles(environment).map((path) => [path, textOf(path)]))
     settings = parseSettings(environment, (path) => {
       const text = readText(path)
       texts.set(path, text)
       return text
     })
+    for (const service of settings.services) texts.set(service.profilePath, textOf(service.profilePath))
     return settings
   }
+}
+
+function followedFiles(environment: Environment): string[] {
+  const named = Object.entries(environment).flatMap(([name, path]) =>
+    path !== undefined && name.endsWith('_FILE') && followedNames.test(name.slice(0, -5)) ? [path] : [],
+  )
+  const folder = environment[secretsFolder]
+  // A missing folder is a fault of the settings.
+  if (folder === undefined || !existsSync(folder)) return named
+  const mounted = readdirSync(folder).filter((name) => followedNames.test(name))
+  return [...named, ...mounted.map((name) => join(folder, name))]
 }

@@ -15,9 +15,9 @@ export type Admission =
 export type AdmissionDeps = {
   service: ServiceName
   verify: SignatureScheme
-  signing: () => SchemeSettings
+  signing: SchemeSettings
   /** A header that contains one is stored as a hash. */
-  secrets: () => readonly Secret[]
+  secrets: readonly Secret[]
   readEventId: EventIdReader
 }
 
@@ -27,7 +27,7 @@ export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDeliver
   if (verdict.kind === 'refused') return verdict
   const { body, headers, receivedAt } = delivery
   if (!isJson(body)) return { kind: 'not_json' }
-  const kept = storedHeaders(headers, signing(), secrets())
+  const kept = storedHeaders(headers, signing, secrets)
   const row: ReceivedWebhook = {
     source: 'webhook',
     service,
@@ -36,8 +36,8 @@ export function admitDelivery(admitting: AdmissionDeps, delivery: WebhookDeliver
     // Ours come last and override a header of the same name.
     headers: {
       ...kept,
-      ...(verdict.line && withoutSecrets(verdict.line, secrets())),
-      'verified-by': signing().scheme,
+      ...(verdict.line && withoutSecrets(verdict.line, secrets)),
+      'verified-by': signing.scheme,
     },
     receivedAt,
   }

@@ -95,7 +95,7 @@ async function receive(
   }
   const reason = admission.kind === 'refused' ? admission.reason : admission.kind
   const { body, receivedAt } = delivery
-  const kept = quarantinedHeaders(delivery, admitting.signing(), admitting.secrets())
+  const kept = quarantinedHeaders(delivery, admitting.signing, admitting.secrets)
   const { service } = admitting
   receiving.quarantine({ service, receivedAt, source, reason, headers: kept, body })
   return admission.kind === 'refused'

@@ -24,7 +24,8 @@ export type IntakeServerOptions = Omit<IntakeDeps, 'readBody' | 'sourceOf'> & {
   port: number
   host: string
   limits: IntakeLimits
-  services: ReadonlyMap<ServiceName, AdmissionDeps>
+  /** Undefined if no service has this name. */
+  admissionOf: (service: ServiceName) => AdmissionDeps | undefined
   /** Addresses, or networks such as `10.0.0.0/8`, whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
 }
@@ -59,7 +60,7 @@ export async function startIntake(settings: IntakeServerOptions): Promise<Intake
 function createApp(settings: IntakeServerOptions & Pick<IntakeDeps, 'sourceOf'>): Express {
   const receive = receiveTransfer({ ...settings, readBody: createBodyReader(settings.limits) })
   const admittingOf = ({ params }: Request) =>
-    settings.services.get((params.service ?? defaultService) as ServiceName)
+    settings.admissionOf((params.service ?? defaultService) as ServiceName)
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')

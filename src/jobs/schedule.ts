@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { createTask } from 'node-cron'
 import type { Settings } from '../config/settings.ts'
+import type { ServiceName } from '../core/evidence.ts'
 import { schedulerStream, streamAgeMaxSeconds } from '../health.ts'
 import { keepBeat } from '../store/server-facts.ts'
 import type { Tables } from '../store/tables.ts'
@@ -13,6 +14,8 @@ export type Tick = { name: string; expression: string; run: () => Promise<boolea
 
 export type TickDeps = {
   db: Kysely<Tables>
+  /** Those that are polled now. */
+  services: () => readonly ServiceName[]
   wake: (job: JobName, key?: string) => Promise<void>
   jobFailed: (job: JobName, error: unknown, key?: string) => void
 }
@@ -21,8 +24,8 @@ export type TickDeps = {
 const beatExpression = '*/10 * * * * *'
 
 export function ticksOf(
-  { networks, services, schedule }: Pick<Settings, 'networks' | 'services' | 'schedule'>,
-  { db, wake, jobFailed }: TickDeps,
+  { networks, schedule }: Pick<Settings, 'networks' | 'schedule'>,
+  { db, services, wake, jobFailed }: TickDeps,
 ): Tick[] {
   const waking = (job: JobName, key?: string) => () =>
     isDone(wake(job, key), (error) => jobFailed(job, error, key))
@@ -40,11 +43,14 @@ export function ticksOf(
     ])
   return [
     ...ofNetworks,
-    ...services.map(({ name }) => ({
-      name: pollStream(name),
+    {
+      name: 'poll',
       expression: schedule.poll,
-      run: waking('poll', name),
-    })),
+      run: async () => {
+        const woken = await Promise.all(services().map((name) => waking('poll', name)()))
+        return woken.every((isWoken) => isWoken)
+      },
+    },
     ...(['sweep', 'audit', 'seal'] as const).map((name) => ({
       name,
       expression: schedule[name],
@@ -175,9 +181,15 @@ export function expectedStreams({
   const pollEvery = Math.max(longestPause(schedule.poll), poll.quietMs / 1000)
   const scanMax = allowedAge(streamAgeMaxSeconds, longestPause(schedule.scan))
   return new Map([
-    ...services.map(({ name }) => [pollStream(name), allowedAge(streamAgeMaxSeconds, pollEvery)] as const),
+    ...polledOf(services).map(
+      (name) => [pollStream(name), allowedAge(streamAgeMaxSeconds, pollEvery)] as const,
+    ),
     ...read.map(({ name }) => [scanStream(name), scanMax] as const),
   ])
+}
+
+export function polledOf(services: Settings['services']): ServiceName[] {
+  return services.flatMap(({ name, isPaused }) => (isPaused ? [] : [name]))
 }
 
 export function allowedAge(usual: number, everySeconds: number): number {

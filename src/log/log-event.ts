@@ -83,15 +83,14 @@ export const daemonEvents = {
   }),
   webhook_not_stored: event('error', 'webhooks could not be stored', { suppressed, err }),
   quarantine_not_stored: event('error', 'quarantined webhooks could not be stored; will retry', { err }),
-  webhook_settings_read: event('info', 'webhook settings read', {
+  settings_read: event('info', 'settings read', {
     change: '`opened` at the start; `changed` or `unchanged` when read again.',
-    scheme: 'The signature scheme.',
+    services: 'The services, with their signature schemes.',
+    restart: 'Changed settings that become active only after a restart.',
   }),
-  webhook_settings_refused: event(
-    'error',
-    'webhook settings are invalid; the previous settings stay active',
-    { err },
-  ),
+  settings_refused: event('error', 'the changed settings are invalid; the previous ones stay active', {
+    err,
+  }),
   webhooks_unsigned: event(
     'warn',
     'webhooks are accepted without a signature; anyone who can reach the port can send them',

@@ -70,9 +70,16 @@ export function createObserver(metrics: Metrics, log: Logger) {
   }
 }
 
-/** `refused`: the current settings cannot be used. */
-type WebhookSchemeEvent =
-  | { kind: 'opened' | 'changed' | 'unchanged'; scheme: string }
+/** `refused`: the changed settings cannot be used. */
+export type SettingsReading =
+  | {
+      kind: 'opened' | 'changed' | 'unchanged'
+      /** Signature schemes by service. */
+      services: Readonly<Record<string, string>>
+      /** Whether any service's webhooks are accepted without a signature. */
+      isUnsigned: boolean
+      restart: readonly string[]
+    }
   | { kind: 'refused'; error: unknown }
 
 /** `event`: the sender's event id. `traceId`: set if requests are traced. */
@@ -102,17 +109,21 @@ export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now) {
     quarantineDropped: (reason: 'rate' | 'full'): void => {
       metrics.quarantineDropped.inc({ reason })
     },
-    webhookScheme: (event: WebhookSchemeEvent): void => {
-      if (event.kind === 'refused') {
-        metrics.webhookSettings.inc({ outcome: 'refused' })
-        logEvent(log, 'webhook_settings_refused', { err: event.error })
+    settingsRead: (reading: SettingsReading): void => {
+      if (reading.kind === 'refused') {
+        metrics.settingsChanges.inc({ outcome: 'refused' })
+        logEvent(log, 'settings_refused', { err: reading.error })
         return
       }
-      const { kind, scheme } = event
-      metrics.webhookSettings.inc({ outcome: 'used' }, kind === 'changed' ? 1 : 0)
-      metrics.webhooksUnsigned.set({}, scheme === 'none' ? 1 : 0)
-      logEvent(log, 'webhook_settings_read', { change: kind, scheme })
-      if (scheme === 'none') logEvent(log, 'webhooks_unsigned')
+      const { kind, services, isUnsigned, restart } = reading
+      metrics.settingsChanges.inc({ outcome: 'used' }, kind === 'changed' ? 1 : 0)
+      metrics.webhooksUnsigned.set({}, isUnsigned ? 1 : 0)
+      logEvent(log, 'settings_read', {
+        change: kind,
+        services,
+        restart: restart.length > 0 ? restart : undefined,
+      })
+      if (isUnsigned) logEvent(log, 'webhooks_unsigned')
     },
   }
 }

@@ -34,7 +34,11 @@ function settingsWith(changes: Record<string, string> = {}): Settings {
 const saying = (): Promise<never> => Promise.reject(new Error(`it said ${realSecrets.join(', ')}`))
 
 test('readiness', async () => {
-  const asked = { roles: ['worker'], queue: { ping: saying }, webhooks: { signing: () => ({ scheme: 'x' }) } }
+  const asked = {
+    roles: ['worker'],
+    queue: { ping: saying },
+    services: { followed: () => ({ services: [] }) },
+  }
   await using checks = await composeReadiness(settingsWith(), asked as never)
   const answer = await createReadiness(checks)()
   expect(answer.unready).toContainEqual({

@@ -79,10 +79,7 @@ test('a secret is rotated under load, and no genuine webhook is refused', async 
   process.kill(program.pid, 'SIGHUP')
   await until('the old secret counts no more', () => changes() === 2 || null)
   mountSecrets(short)
-  await until(
-    'the unusable secret is logged',
-    () => program.output().includes('webhook_settings_refused') || null,
-  )
+  await until('the unusable secret is logged', () => program.output().includes('settings_refused') || null)
   const atFault = sending.sent()
   await until('much was sent', () => sending.sent() > atFault + 500 || null)
   await sending.stop()
@@ -96,8 +93,8 @@ test('a secret is rotated under load, and no genuine webhook is refused', async 
   expect(await sending.send(older)).toBe(401)
   expect(await sending.send(newer)).toBe(202)
   const metrics = await textOf(`${ops}/metrics`)
-  expect(metrics).toContain('depositd_webhook_settings_total{outcome="used"} 2')
-  expect(metrics).toContain('depositd_webhook_settings_total{outcome="refused"} 1')
+  expect(metrics).toContain('depositd_settings_changes_total{outcome="used"} 2')
+  expect(metrics).toContain('depositd_settings_changes_total{outcome="refused"} 1')
   expect(metrics).toContain('depositd_webhooks_unsigned 0')
   for (const secret of [older, newer, short])
     expect(program.output()).not.toContain(secret.slice('whsec_'.length))

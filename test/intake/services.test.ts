@@ -13,7 +13,7 @@ import { signStandardWebhook, standardWebhooks } from '../support/sign-webhook.t
 const acme = 'acme' as ServiceName
 const acmeSecret = 'whsec_c2VjcmV0IG9mIGFjbWUsIG5vdCBvdXJz'
 const ofAcme: AdmissionDeps = { ...signedByStandard, service: acme, verify: standardWebhooks(acmeSecret) }
-const services = new Map([
+const services = new Map<ServiceName, AdmissionDeps>([
   [defaultService, signedByStandard],
   [acme, ofAcme],
 ])
@@ -23,7 +23,7 @@ const inbox = memoryWriter()
 let intake: TestIntake
 beforeEach(async () => {
   inbox.rows.clear()
-  intake = await startTestIntake({ write: inbox.write, services })
+  intake = await startTestIntake({ write: inbox.write, admissionOf: (name) => services.get(name) })
 })
 afterEach(() => intake.stop())
 

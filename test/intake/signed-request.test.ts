@@ -17,7 +17,7 @@ const inbox = memoryWriter()
 let intake: TestIntake
 beforeEach(async () => {
   inbox.rows.clear()
-  intake = await startTestIntake({ write: inbox.write, admitting: { verify, signing: () => settings } })
+  intake = await startTestIntake({ write: inbox.write, admitting: { verify, signing: settings } })
 })
 afterEach(() => intake.stop())
 

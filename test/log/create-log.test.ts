@@ -106,7 +106,7 @@ test('after a rotation the old secret is hidden as the new one is', async () => 
   const rotated: Settings = { ...settings, services: [{ ...service, webhooks }] }
   const { log, readSettings } = openDaemonLog(settings, () => rotated, file)
   readSettings()
-  logEvent(log, 'webhook_settings_refused', { err: new Error(`${webhookSecret} and ${rotatedSecret}`) })
+  logEvent(log, 'settings_refused', { err: new Error(`${webhookSecret} and ${rotatedSecret}`) })
   const text = await until('writing the log', () => (existsSync(file) && readFileSync(file, 'utf8')) || null)
   expect(JSON.parse(text)).toMatchObject({ err: { message: '[redacted] and [redacted]' } })
 })

@@ -142,7 +142,7 @@ test('counters whose labels are known start at 0, so that their first event is a
       'depositd_webhook_requests_total{outcome="unavailable"} 0',
       'depositd_job_failures_total{name="seal"} 0',
       'depositd_poll_requests_total{outcome="failed"} 0',
-      'depositd_webhook_settings_total{outcome="refused"} 0',
+      'depositd_settings_changes_total{outcome="refused"} 0',
     ]),
   )
 })

@@ -1,11 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
 import { startDaemon } from '../../src/app/daemon.ts'
 import { loadServiceProfile } from '../../src/app/service-profile.ts'
-import { parseSettings } from '../../src/config/settings.ts'
+import { createSettingsReader } from '../../src/config/settings.ts'
 import { roles } from '../../src/health.ts'
 import { createChannel, createStableWallet } from '../../src/jobs/provision.ts'
 import { connectOwners } from '../../src/provider/owners-client.ts'
@@ -27,6 +28,8 @@ const folder = temporaryFolderOfFile()
 const log = pino({ level: 'silent' })
 
 let world: World
+/** Writes the section of acme, and waits until the running daemon follows it. */
+let setAcme: (changes: { paused?: boolean }) => Promise<void>
 let payToAcme: World['pay']
 
 beforeAll(async () => {
@@ -51,13 +54,23 @@ beforeAll(async () => {
   const path = world.environment.DEPOSITD_CONFIG ?? ''
   const own = liquidityAddresses(secrets)
   const senders = Object.fromEntries(networks.map(({ name, family }) => [name, [own[family]]]))
-  const services = { acme: { url: acme.url, auth: { secret: 'SERVICE_API_ACME_KEY' }, senders } }
-  writeFileSync(path, stringify({ ...(parse(readFileSync(path, 'utf8')) as object), services }))
-  const keys = { SERVICE_API_ACME_KEY: secrets.writeKey, WEBHOOK_SECRETS_ACME: secrets.webhookSecret }
-  const settings = parseSettings({ ...world.environment, ...keys }, (file) => readFileSync(file, 'utf8'))
-  const daemon = await startDaemon(settings, { roles, version: 'test', log })
+  const environment = { ...world.environment, SECRETS_DIR: folder }
+  const readSettings = createSettingsReader(environment, (file) => readFileSync(file, 'utf8'))
+  const daemon = await startDaemon(readSettings(), { roles, version: 'test', log, readSettings })
   stack.defer(() => daemon.stop())
+  const file = parse(readFileSync(path, 'utf8')) as object
+  setAcme = async (changes) => {
+    const section = { url: acme.url, auth: { secret: 'SERVICE_API_ACME_KEY' }, senders, ...changes }
+    writeFileSync(path, stringify({ ...file, services: { acme: section } }))
+    daemon.reload()
+    await until('the endpoint of acme answers', async () => (await fetch(webhookUrl)).ok || null)
+  }
+  expect((await fetch(webhookUrl)).status).toBe(404)
+  writeFileSync(join(folder, 'SERVICE_API_ACME_KEY'), secrets.writeKey)
+  writeFileSync(join(folder, 'WEBHOOK_SECRETS_ACME'), secrets.webhookSecret)
+  await setAcme({})
 
+  const settings = readSettings()
   const [, service] = settings.services
   if (service === undefined) throw new Error('the file names acme')
   const owners = connectOwners(service, loadServiceProfile(settings, service))
@@ -103,6 +116,23 @@ test(
   },
   2 * withinMs,
 )
+
+test('while a service is paused, its webhooks are applied and it is not called', async () => {
+  await setAcme({ paused: true })
+  const payment = { network: 'base', symbol: 'USDC', amount: '7' } as const
+  const tx = await payToAcme({ ...payment, owner: 'acme/shop' })
+  const reported = async () => {
+    const { rows } = await sql<{ api_at: Date | null }>`
+      select api_at from deposit where tx = ${tx} and webhook_at is not null`.execute(world.db)
+    return rows[0] ?? null
+  }
+  await until('a webhook of acme is applied', reported, withinMs)
+  const ofOther = await world.pay({ ...payment, owner: 'shop' })
+  await until('a deposit of the other is reconciled', () => allReconciled(world, [ofOther]), withinMs)
+  expect(await reported()).toEqual({ api_at: null })
+  await setAcme({})
+  await until('the deposit is reconciled', () => allReconciled(world, [tx]), withinMs)
+})
 
 test('what the service said is stored under its name', async () => {
   const { rows } = await sql`

@@ -56,8 +56,8 @@ type Change = Partial<Omit<IntakeServerOptions, 'limits'>> & {
 export const signedByStandard: AdmissionDeps = {
   service: defaultService,
   verify: standardWebhooks(secret),
-  signing: () => ({ scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 }),
-  secrets: () => [],
+  signing: { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 },
+  secrets: [],
   readEventId: () => null,
 }
 
@@ -70,7 +70,7 @@ export async function startTestIntake({ limits, admitting, ...change }: Change):
   const intake = await startIntake({
     port: 0,
     host: '127.0.0.1',
-    services: new Map([[defaultService, { ...signedByStandard, ...admitting }]]),
+    admissionOf: (name) => (name === defaultService ? { ...signedByStandard, ...admitting } : undefined),
     quarantine: (delivery) => quarantined.push(delivery),
     trustedProxies: [],
     now: () => new Date(),

@@ -84,16 +84,16 @@ const quarantine: Panel = {
 }
 
 const settings: Panel = {
-  title: 'Settings of webhooks',
+  title: 'Settings of services',
   kind: 'timeseries',
   description:
-    'used and refused: changes of secrets and scheme within 15 minutes. A change that is refused leaves the old secrets in use.',
-  runbook: 'depositdwebhooksettingsrefused',
-  docs: 'webhooks.md#rotating-a-secret',
+    'used and refused: changes within 15 minutes. A change that is refused leaves the old settings in use.',
+  runbook: 'depositdsettingsrefused',
+  docs: 'settings.md#changes-without-a-restart',
   unit: 'short',
   queries: [
     {
-      expr: 'sum by (outcome) (increase(depositd_webhook_settings_total[15m]))',
+      expr: 'sum by (outcome) (increase(depositd_settings_changes_total[15m]))',
       legend: '{{outcome}}',
     },
   ],

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 import type { HttpBindAddress, ServiceSettings, Settings } from '../../config/settings.ts'
 import { isFault, messageOf } from '../../core/errors.ts'
-import { openScheme } from '../../intake/live-scheme.ts'
 import { transfersPath, transfersPathOf } from '../../intake/server.ts'
+import { openScheme } from '../../intake/signature/create-scheme.ts'
 import { type DoctorFinding, fault, ok, warning } from './finding.ts'
 
 const answerMaxMs = 5000
@@ -88,7 +88,7 @@ export function webhookFindings(
     return [warning(check, says, fix)]
   }
   try {
-    openScheme({ signing, keys }, now)
+    openScheme(signing, keys, now)
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
     const fix = 'set the secret or key as the service shows it (docs/webhooks.md)'

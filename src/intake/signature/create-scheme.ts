@@ -29,6 +29,17 @@ import {
   signatureFinder,
 } from './signed-scheme.ts'
 
+/** @throws Fault `settings_bad` if a secret or key does not fit the scheme, or all secrets have expired */
+export function openScheme(signing: SchemeSettings, keys: Keys, now: Date): SignatureScheme {
+  const ends = keys.secrets.map(({ notAfter }) => notAfter)
+  if (ends.length > 0 && ends.every((end) => end !== null && end <= now)) {
+    throw new Fault('settings_bad', {
+      faults: ['WEBHOOK_SECRETS: every secret has ended; give one that counts'],
+    })
+  }
+  return createScheme(signing, keys)
+}
+
 /**
  * Precomputes everything possible.
  * @throws Fault `settings_bad` that names every unsuitable secret or key by its position, never by its text

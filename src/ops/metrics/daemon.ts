@@ -74,9 +74,9 @@ export const ofIntake = {
     unit: 'flag',
     ofProcess: true,
   }),
-  webhookSettings: counter(
-    'webhook_settings_total',
-    'Changes of the settings of webhooks, by whether they could be used.',
+  settingsChanges: counter(
+    'settings_changes_total',
+    'Changes of the settings of services, by whether they could be used.',
     { labels: { outcome: ['used', 'refused'] } },
   ),
   webhookAck: histogram('webhook_ack_seconds', 'From a request to its answer, commit included.', {

@@ -40,7 +40,7 @@ const rotated: Fault = {
     )
     mustBeSame('the old one is revoked', await answers(first, second), [401, 202])
     for (const useless of ['\n', 'whsec_\n', `${second} not-after=2020-01-01T00:00:00Z\n`]) {
-      await follow(useless, '"event":"webhook_settings_refused"')
+      await follow(useless, '"event":"settings_refused"')
       mustBeSame('secrets that cannot be used change nothing', await answers(first, second), [401, 202])
     }
     for (const secret of [first, second]) holdSecrecy(targetAt(world, daemon, secret), daemon.output())

@@ -54,9 +54,7 @@ async function whileListening(send: (intake: TestIntake) => Promise<void>, signi
   })
   const secrets = [{ text: 'set wrongly at first', notBefore: null, notAfter: null }]
   const admitting =
-    signing === undefined
-      ? {}
-      : { signing: () => signing, verify: createScheme(signing, { secrets, publicKeys: null }) }
+    signing === undefined ? {} : { signing, verify: createScheme(signing, { secrets, publicKeys: null }) }
   const intake = await startTestIntake({ write, quarantine: quarantine.keep, admitting })
   await send(intake)
   await intake.stop()
