@@ -7,7 +7,7 @@ import {
   type NetworkName,
   type NetworkSettings,
 } from '../core/asset.ts'
-import { stableWalletNetwork } from '../core/evidence.ts'
+import { type ServiceName, serviceOf, stableWalletNetwork } from '../core/evidence.ts'
 import { type Amount, parseAmount } from '../core/money.ts'
 import {
   type FeeModel,
@@ -21,6 +21,8 @@ import { type PolicyFields, type PolicySection, policySection, type RouteMatch }
 import { parseYaml, type Refuse, refuseAt, refuseIn } from './yaml-file.ts'
 
 export type AssetCatalog = {
+  /** Names of the services. */
+  services: readonly string[]
   networks: readonly { name: string; family: Family }[]
   /** Without decimals if they are read from the chain. */
   assets: readonly (AssetLabel & Partial<Asset>)[]
@@ -141,10 +143,12 @@ export function patternOfMatch(match: RouteMatch, world: AssetCatalog, refuse: R
 }
 
 function patternOf(
-  { owner, network, asset: named }: RouteMatch,
+  { service, owner, network, asset: named }: RouteMatch,
   { assetIn, assetOut, refuse }: PolicyScope,
-  { networks }: AssetCatalog,
+  { services, networks }: AssetCatalog,
 ): RoutePattern {
+  if (service !== undefined && !services.includes(service))
+    refuse(['match', 'service'], `must be a service of the settings: ${services.join(', ')}`)
   const names = networks.map(({ name }) => name)
   const known = { in: names, out: [...names, stableWalletNetwork as string] }
   for (const side of ['in', 'out'] as const) {
@@ -157,6 +161,7 @@ function patternOf(
       refuse(['match', 'asset', side], `is not on the network ${name} that the match names`)
   }
   const pattern = {
+    service: service as ServiceName | undefined,
     ownerKind: owner.kind,
     ownerId: owner.id,
     networkIn: network.in as NetworkName | undefined,
@@ -164,7 +169,7 @@ function patternOf(
     assetIn: assetIn?.key,
     assetOut: assetOut?.key,
   }
-  if (Object.values({ ...owner, ...network, ...named }).length === 0)
+  if (service === undefined && Object.values({ ...owner, ...network, ...named }).length === 0)
     refuse(['match'], 'is empty: settings for all routes belong directly into policy')
   return pattern
 }
@@ -195,8 +200,9 @@ function assetsNamed(name: string, { networks, assets }: AssetCatalog): CatalogA
 }
 
 export function covers(earlier: RoutePattern, later: RoutePattern): boolean {
-  const { assetIn, assetOut } = later
+  const { ownerId, assetIn, assetOut } = later
   const implied: RoutePattern = {
+    ...(ownerId && { service: serviceOf(ownerId) }),
     ...(assetIn && { networkIn: assetNetwork(assetIn) }),
     ...(assetOut && { networkOut: assetNetwork(assetOut) }),
   }
@@ -208,10 +214,14 @@ export function covers(earlier: RoutePattern, later: RoutePattern): boolean {
 
 export function parsePolicyFile(
   text: string,
-  { networks, creditAsset }: { networks: readonly NetworkSettings[]; creditAsset: Asset },
+  {
+    services,
+    networks,
+    creditAsset,
+  }: { services: readonly { name: string }[]; networks: readonly NetworkSettings[]; creditAsset: Asset },
 ): { policies: ConfiguredPolicies | null; faults: string[] } {
   const assets = networks.flatMap(({ assets: pinned, unpinned = [] }) => [...pinned, ...unpinned])
-  const world = { networks, assets: [...assets, creditAsset] }
+  const world = { services: services.map(({ name }) => name), networks, assets: [...assets, creditAsset] }
   const schema = z
     .strictObject({ policy: requiredSection.pipe(policySection) })
     .transform(({ policy }, context) => readPolicies(policy, world, refuseIn(context, 'policy')))

@@ -11,6 +11,7 @@ const assetName = z.string().regex(/^[^/]+\/[^/]+$/, {
 
 /** Omitted fields match everything. */
 export const routeMatch = z.strictObject({
+  service: z.string().min(1).optional(),
   owner: z
     .strictObject({ kind: z.enum(['channel', 'stable_wallet']).optional(), id: z.string().min(1).optional() })
     .default({}),

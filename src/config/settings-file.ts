@@ -169,8 +169,10 @@ function checkSenders({ senders }: Senders, known: SettingsFile['networks'], ref
 export function worldOf({
   networks: known,
   service,
-}: Pick<SettingsFile, 'networks' | 'service'>): AssetCatalog {
+  services,
+}: Pick<SettingsFile, 'networks' | 'service' | 'services'>): AssetCatalog {
   return {
+    services: [defaultService, ...Object.keys(services)],
     networks: known,
     assets: [...known.flatMap((entry) => [...assetsOf(entry), ...unpinnedOf(entry)]), creditAssetOf(service)],
   }

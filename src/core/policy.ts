@@ -1,5 +1,5 @@
 import type { AssetKey, NetworkName } from './asset.ts'
-import type { ClaimStatus, Owner } from './evidence.ts'
+import type { ClaimStatus, Owner, ServiceName } from './evidence.ts'
 import type { Amount } from './money.ts'
 
 /** How long evidence may take before its absence is a mismatch. */
@@ -65,6 +65,7 @@ export const requiredCells = [
 export type RequiredCell = (typeof requiredCells)[number]
 
 export type DepositRoute = {
+  service: ServiceName | undefined
   owner: Owner | null | undefined
   networkIn: NetworkName | undefined
   networkOut: NetworkName | undefined
@@ -74,6 +75,7 @@ export type DepositRoute = {
 
 /** Matches a route if every named property is equal. */
 export type RoutePattern = {
+  service?: ServiceName | undefined
   ownerKind?: Owner['kind'] | undefined
   ownerId?: string | undefined
   networkIn?: NetworkName | undefined

@@ -148,6 +148,11 @@ test.each<[string, string, string]>([
     'policy.routes.0.match: is empty: settings for all routes belong directly into policy',
   ],
   [
+    'a service that is not in the settings',
+    route('match: { service: acme }'),
+    'policy.routes.0.match.service: must be a service of the settings: default',
+  ],
+  [
     'a network that is unknown',
     route('{ match: { network: { in: bsae } } }'),
     'policy.routes.0.match.network.in: must be a network of the settings: base, arbitrum',
@@ -216,6 +221,8 @@ test.each<[string, string, string, boolean]>([
   ],
   ['another network', '{ network: { in: base } }', '{ asset: { in: arbitrum/USDC } }', false],
   ['the other way', '{ network: { in: base } }', '{ asset: { out: base/USDC } }', false],
+  ['an owner of the service', '{ service: default }', '{ owner: { id: shop } }', true],
+  ['an owner of another service', '{ service: default }', '{ owner: { id: acme/shop } }', false],
   ['another owner', '{ owner: { id: shop } }', '{ owner: { id: bar } }', false],
 ])('behind a route, %s', (_what, ...[first, second, isCovered]) => {
   expect(faultsOf(file(`\n  routes:\n    - match: ${first}\n    - match: ${second}`))).toEqual(

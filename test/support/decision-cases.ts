@@ -1,6 +1,12 @@
 import type { AssetKey } from '../../src/core/asset.ts'
 import type { ObservationGroup, Rules } from '../../src/core/decide.ts'
-import { type Claim, type Observation, type ServiceId } from '../../src/core/evidence.ts'
+import {
+  type Claim,
+  defaultService,
+  type Observation,
+  type ServiceId,
+  type ServiceName,
+} from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { decision } from './decision.ts'
 import {
@@ -267,6 +273,14 @@ export const decisionCases: Record<string, DecisionCase> = {
         },
       ],
     },
+  },
+  'a route for deposits of the service, which no claim reports yet': {
+    evidence: [payment()],
+    by: { routes: [{ pattern: { service: defaultService }, policy: notSupported.policy }] },
+  },
+  'a route for deposits of another service': {
+    evidence: all,
+    by: { routes: [{ pattern: { service: 'acme' as ServiceName }, policy: notSupported.policy }] },
   },
   'an account of our own on the other side': {
     evidence: all,

@@ -1,3 +1,4 @@
+import { serviceOf } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { claimOf } from '../matching/fold.ts'
 import type { DepositRoute, Policy, RoutePattern, RoutePolicy } from '../policy.ts'
@@ -6,7 +7,9 @@ import { approvedDestination } from './legs.ts'
 /** From the chain and the address book, or else from the service. */
 export function routeOf(evidence: DepositEvidence): DepositRoute {
   const { paid, place, delivered } = legsOf(evidence)
+  const id = evidence.serviceId ?? evidence.approval?.owner.id
   return {
+    service: id === undefined ? undefined : serviceOf(id),
     owner: (evidence.approval ?? claimOf(evidence))?.owner,
     networkIn: paid?.network,
     networkOut: place?.network,

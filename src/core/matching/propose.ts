@@ -3,6 +3,7 @@ import {
   type ObservedChainTransfer,
   type Owner,
   type ServiceId,
+  serviceOf,
   type TransferRef,
   transferRef,
 } from '../evidence.ts'
@@ -93,6 +94,7 @@ function judge(
   const policy = policyOfRoute(
     {
       owner: deposit.owner,
+      service: serviceOf(deposit.serviceId),
       networkIn: deposit.paid.network,
       networkOut: transfer.role === 'recipient' ? transfer.network : undefined,
       assetIn: deposit.paid.asset,
