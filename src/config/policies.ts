@@ -142,11 +142,25 @@ export function patternOfMatch(match: RouteMatch, world: AssetCatalog, refuse: R
   return patternOf(match, { ...assetsOfMatch(match, world, refuse), refuse }, world)
 }
 
-function patternOf(
+function patternOf(match: RouteMatch, scope: PolicyScope, catalog: AssetCatalog): RoutePattern {
+  checkMatch(match, scope, catalog)
+  const { service, owner, network } = match
+  return {
+    service: service as ServiceName | undefined,
+    ownerKind: owner.kind,
+    ownerId: owner.id,
+    networkIn: network.in as NetworkName | undefined,
+    networkOut: network.out as NetworkName | undefined,
+    assetIn: scope.assetIn?.key,
+    assetOut: scope.assetOut?.key,
+  }
+}
+
+function checkMatch(
   { service, owner, network, asset: named }: RouteMatch,
   { assetIn, assetOut, refuse }: PolicyScope,
   { services, networks }: AssetCatalog,
-): RoutePattern {
+): void {
   if (service !== undefined && !services.includes(service))
     refuse(['match', 'service'], `must be a service of the settings: ${services.join(', ')}`)
   const names = networks.map(({ name }) => name)
@@ -160,18 +174,8 @@ function patternOf(
     else if (asset !== undefined && asset.network !== name)
       refuse(['match', 'asset', side], `is not on the network ${name} that the match names`)
   }
-  const pattern = {
-    service: service as ServiceName | undefined,
-    ownerKind: owner.kind,
-    ownerId: owner.id,
-    networkIn: network.in as NetworkName | undefined,
-    networkOut: network.out as NetworkName | undefined,
-    assetIn: assetIn?.key,
-    assetOut: assetOut?.key,
-  }
   if (service === undefined && Object.values({ ...owner, ...network, ...named }).length === 0)
     refuse(['match'], 'is empty: settings for all routes belong directly into policy')
-  return pattern
 }
 
 function assetsOfMatch({ asset }: RouteMatch, world: AssetCatalog, refuse: Refuse) {
