@@ -156,13 +156,20 @@ function patternOf(match: RouteMatch, scope: PolicyScope, catalog: AssetCatalog)
   }
 }
 
-function checkMatch(
-  { service, owner, network, asset: named }: RouteMatch,
-  { assetIn, assetOut, refuse }: PolicyScope,
-  { services, networks }: AssetCatalog,
-): void {
+function checkMatch(match: RouteMatch, scope: PolicyScope, { services, networks }: AssetCatalog): void {
+  const { service, owner, network, asset } = match
   if (service !== undefined && !services.includes(service))
-    refuse(['match', 'service'], `must be a service of the settings: ${services.join(', ')}`)
+    scope.refuse(['match', 'service'], `must be a service of the settings: ${services.join(', ')}`)
+  checkNetworks(match, scope, networks)
+  if (service === undefined && Object.values({ ...owner, ...network, ...asset }).length === 0)
+    scope.refuse(['match'], 'is empty: settings for all routes belong directly into policy')
+}
+
+function checkNetworks(
+  { network }: RouteMatch,
+  { assetIn, assetOut, refuse }: PolicyScope,
+  networks: AssetCatalog['networks'],
+): void {
   const names = networks.map(({ name }) => name)
   const known = { in: names, out: [...names, stableWalletNetwork as string] }
   for (const side of ['in', 'out'] as const) {
@@ -174,8 +181,6 @@ function checkMatch(
     else if (asset !== undefined && asset.network !== name)
       refuse(['match', 'asset', side], `is not on the network ${name} that the match names`)
   }
-  if (service === undefined && Object.values({ ...owner, ...network, ...named }).length === 0)
-    refuse(['match'], 'is empty: settings for all routes belong directly into policy')
 }
 
 function assetsOfMatch({ asset }: RouteMatch, world: AssetCatalog, refuse: Refuse) {
