@@ -170,16 +170,22 @@ export type AddressBookSets = {
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>
   owners: ReadonlyMap<string, Owner['kind']>
+  /** Id of the owner, by deposit address. */
+  addressOwners: ReadonlyMap<string, string>
 }
 
 export async function knownPlaces(db: Kysely<Tables>): Promise<AddressBookSets> {
   const { rows: book } = await sql<{ role: string; addresses: string[] }>`
     select role, array_agg(address) as addresses from address_book group by role`.execute(db)
   const { rows: owners } = await sql<Pick<Owner, 'kind' | 'id'>>`select kind, id from owner`.execute(db)
+  const { rows: held } = await sql<{ address: string; owner: string }>`
+    select address, min(owner_id) as owner from address_book where role = 'deposit'
+    group by address having count(distinct owner_id) = 1`.execute(db)
   const at = (role: string) => new Set(book.find((one) => one.role === role)?.addresses)
   return {
     depositAddresses: at('deposit'),
     recipients: at('recipient'),
     owners: new Map(owners.map(({ id, kind }) => [id, kind])),
+    addressOwners: new Map(held.map(({ address, owner }) => [address, owner])),
   }
 }

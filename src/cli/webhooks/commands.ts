@@ -17,10 +17,11 @@ export function describeWebhooks(program: Command, act: Act): void {
     .option('--from <place>', 'quarantine, or a file of captures', 'quarantine')
     .action(act(async () => (await import('./detect.ts')).detectCommand))
   const profile =
-    'infer a mapping profile from webhooks and records, and print it; uncertain fields are marked'
+    'infer a mapping profile from webhooks and records, prove it by nodes and address book, and print it; lines that are not proved are marked as unsure'
   subcommand(webhooks, 'profile', profile)
     .option('--from <place>', 'inbox, quarantine, or a file of captures', 'inbox')
     .option('--records <path>', 'file with records or responses of the API, as JSON or JSON lines')
+    .option('--offline', 'ask no node: no line is proved by a chain')
     .action(act(async () => (await import('./profile.ts')).profileCommand))
   describeQuarantine(webhooks, act)
 }

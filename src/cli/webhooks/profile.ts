@@ -10,16 +10,25 @@ import { inferProfile } from '../../provider/infer/infer-profile.ts'
 import { type ProfileTrial, tryProfile, writeProfile } from '../../provider/infer/write-profile.ts'
 import { parseLossless } from '../../provider/lossless-json.ts'
 import type { Vocabulary } from '../../provider/profile/known-assets.ts'
+import { offlineFacts, type ProofFacts } from '../../provider/prove/facts.ts'
+import { type ProvedProfile, proveProfile } from '../../provider/prove/prove-profile.ts'
 import { pinnedNetworks } from '../../store/assets.ts'
 import { newestSamples } from '../../store/inbox.ts'
 import { knownPlaces } from '../../store/owners.ts'
-import { attachedEnvironment, type Context, isSet, withDatabase } from '../context.ts'
+import {
+  attachedEnvironment,
+  type Context,
+  isSet,
+  type ProcessEnvironment,
+  withDatabase,
+} from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printable } from '../print.ts'
 import { isPlace, readCaptures, samplesMax } from './captures.ts'
+import { readChainFacts } from './chain-facts.ts'
 
-type ProfileOptions = { from: string; records?: string }
+type ProfileOptions = { from: string; records?: string; offline?: true }
 
 /** Bad news if the profile cannot read all of its samples. */
 export async function profileCommand(context: Context, options: ProfileOptions): Promise<News> {
@@ -32,15 +41,19 @@ export async function profileCommand(context: Context, options: ProfileOptions):
       `${options.from} contains no webhooks or records`,
       'give captured webhooks with --from, or records with --records',
     )
-  const { hints, vocabulary, isAttached } = await knownService(context, isPlace(options.from))
-  const draft = inferProfile({ payloads: webhooks, answers }, hints)
+  const { hints, vocabulary, isAttached, environment } = await knownService(context, isPlace(options.from))
+  const samples = { payloads: webhooks, answers }
+  const facts =
+    options.offline === true ? offlineFacts(hints) : await readChainFacts(samples, hints, environment)
+  const profile = proveProfile({ draft: inferProfile(samples, hints), ...samples }, facts)
   const records = answers.flatMap((answer) => listingIn(answer)?.records ?? [answer])
   const bodies = { webhooks: webhooks.map(bodyOf), records: records.map(bodyOf) }
-  const trial = tryProfile(writeProfile(draft, []), bodies, vocabulary)
+  const trial = tryProfile(writeProfile(profile, []), bodies, vocabulary)
   const notJson = captured.length - webhooks.length
-  const notes = isBookEmpty(hints) ? [isAttached ? emptyBook : noBook] : []
-  const document = { ...draft, profile: new AsWritten(draft.profile), ...trial, notJson, notes }
-  print(context, document, writeProfile(draft, [...headingOf(trial, notJson), ...notes]))
+  const notes = [...(isBookEmpty(hints) ? [isAttached ? emptyBook : noBook] : []), ...nodeNotes(facts)]
+  const document = { ...profile, profile: new AsWritten(profile.profile), ...trial, notJson, notes }
+  const heading = [...headingOf(trial, { profile, notJson }), ...notes, ...missingNotes(profile)]
+  print(context, document, writeProfile(profile, heading))
   return trial.webhooks.unread + trial.records.unread === 0 ? 'good' : 'bad'
 }
 
@@ -78,13 +91,35 @@ export function bodyOf(document: unknown): Buffer {
   return Buffer.from(JSON.stringify(document))
 }
 
-function headingOf({ webhooks, records, problems }: ProfileTrial, notJson: number): string[] {
+type HeadingParts = { profile: ProvedProfile; notJson: number }
+
+function headingOf(
+  { webhooks, records, problems }: ProfileTrial,
+  { profile, notJson }: HeadingParts,
+): string[] {
+  const { proofs } = profile
+  const proved = proofs.filter(({ proof }) => proof.kind === 'proved').length
   return [
     `A draft. It reads ${shareOf(webhooks, 'webhooks')} and ${shareOf(records, 'records')}.`,
-    'Fields marked as unsure are guesses: check each of them, and every status.',
+    `Proved: ${proved} of ${proofs.length} lines.${proved === proofs.length ? '' : ' Lines marked as unsure are guesses: check each of them.'}`,
     ...(notJson === 0 ? [] : [`Captured bodies that are not JSON: ${notJson}.`]),
     ...problems.map((problem) => `Not read: ${printable(problem)}`),
   ]
+}
+
+function nodeNotes({ isOffline, silent }: ProofFacts): string[] {
+  if (isOffline) return [noNodes]
+  return silent.map(
+    ({ network, problem }) => `Transactions on ${network} were not looked up: ${printable(problem)}`,
+  )
+}
+
+const noNodes =
+  'No node was asked, so nothing is proved by a chain. Set RPC_… to nodes of your networks, and leave out --offline.'
+
+function missingNotes({ missing }: ProvedProfile): string[] {
+  if (missing.length === 0) return []
+  return ['Missing samples:', ...missing.map((one) => `- ${printable(one)}`)]
 }
 
 function shareOf({ read, ignored, unread }: ProfileTrial['webhooks'], what: string): string {
@@ -92,7 +127,12 @@ function shareOf({ read, ignored, unread }: ProfileTrial['webhooks'], what: stri
   return ignored === 0 ? share : `${share} (${ignored} ignored)`
 }
 
-type ServiceHints = { hints: Hints; vocabulary: Vocabulary; isAttached: boolean }
+type ServiceHints = {
+  hints: Hints
+  vocabulary: Vocabulary
+  isAttached: boolean
+  environment: ProcessEnvironment
+}
 
 /**
  * Facts known before payloads can be read: networks, assets and the address book.
@@ -104,12 +144,12 @@ async function knownService(context: Context, isFromDatabase: boolean): Promise<
   const vocabulary = readVocabulary(environment.DEPOSITD_CONFIG)
   if (!isAttached) {
     const unknown = { depositAddresses: new Set<string>(), recipients: new Set<string>(), owners: new Map() }
-    return { hints: { ...vocabulary, ...unknown }, vocabulary, isAttached }
+    return { hints: { ...vocabulary, ...unknown }, vocabulary, isAttached, environment }
   }
   return withDatabase(context, async (db) => {
     const networks = await pinnedNetworks(db, vocabulary.networks)
     const hints = { networks, ...(await knownPlaces(db)) }
-    return { hints, vocabulary: { ...vocabulary, networks }, isAttached }
+    return { hints, vocabulary: { ...vocabulary, networks }, isAttached, environment }
   })
 }
 

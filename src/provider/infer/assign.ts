@@ -1,4 +1,12 @@
-import { hasForm, isAddress, type PathWords, type SampleColumn, saidAt, wordsOf } from './columns.ts'
+import {
+  hasForm,
+  isAddress,
+  isEnumerable,
+  type PathWords,
+  type SampleColumn,
+  saidAt,
+  wordsOf,
+} from './columns.ts'
 import { comparable, type Hints, isSymbol, networkOfWord, networksOfContract, statusOfWord } from './hints.ts'
 import type { EnvelopeField, FieldRule, LegNames, RecordField } from './rules.ts'
 
@@ -105,6 +113,7 @@ export function weighRecord(hints: Hints, columns: readonly SampleColumn[]) {
     id: (column) => {
       const isOther = (['address', 'transaction', 'time'] as const).some((form) => hasForm(column, form))
       if (isOther || every(column, (text) => hints.owners.has(text))) return -proof
+      if (isEnumerable(column)) return -some
       // Across all samples, there are as many deposits as transactions.
       return payments.includes(distinct(column)) ? strong : 0
     },
@@ -165,6 +174,7 @@ export function weighEnvelope(field: EnvelopeField, column: SampleColumn): numbe
   if (field === 'kind') return distinct(column) > kindsMax ? -proof : 0
   if (field === 'occurredAt') return 0
   if (hasForm(column, 'time')) return -proof
+  if (isEnumerable(column)) return -some
   const said = saidAt(column).length
   return said > 1 && distinct(column) === said ? some : 0
 }

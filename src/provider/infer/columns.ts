@@ -121,6 +121,13 @@ export function hasForm(column: SampleColumn, form: ValueFormat): boolean {
   return said.length > 0 && said.every(tests[form])
 }
 
+/** Digits only, and too few for a random number: it may count something, and others can be guessed from it. */
+const enumerable = /^\d{1,15}$/
+
+export function isEnumerable(column: SampleColumn): boolean {
+  return saidAt(column).some(({ text }) => enumerable.test(text))
+}
+
 export function isAddress(text: string): boolean {
   return evmAddress.test(text) || solanaAddress.test(text)
 }

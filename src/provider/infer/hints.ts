@@ -6,6 +6,8 @@ export type Hints = {
   depositAddresses: ReadonlySet<string>
   recipients: ReadonlySet<string>
   owners: ReadonlyMap<string, 'channel' | 'stable_wallet'>
+  /** Id of the owner, by deposit address. */
+  addressOwners?: ReadonlyMap<string, string>
 }
 
 /** Only EVM addresses have more than one spelling. */

@@ -1,17 +1,22 @@
 import { Document, isMap, isNode, isScalar, type Node, visit } from 'yaml'
 import type { Vocabulary } from '../profile/known-assets.ts'
 import { parseProfile } from '../profile/parse-profile.ts'
+import type { FieldProof } from '../prove/proof.ts'
 import { type ClaimReader, type ClaimReading, createClaimReader } from '../read-claim.ts'
+import type { Section } from './find-records.ts'
 import type { ProfileDraft } from './infer-profile.ts'
 
 const flowKeysMax = 4
 
-export function writeProfile({ profile, doubts }: ProfileDraft, heading: readonly string[]): string {
-  const document = new Document(profile)
+type RemarkedProfile = ProfileDraft | { profile: Section; proofs: readonly FieldProof[] }
+
+/** With the proof or the doubt of each line. */
+export function writeProfile(remarked: RemarkedProfile, heading: readonly string[]): string {
+  const document = new Document(remarked.profile)
   document.commentBefore = heading.map((line) => ` ${line}`).join('\n')
-  for (const { path, text } of doubts) {
+  for (const { path, text } of remarksOn(remarked)) {
     const node = document.getIn(path, true)
-    if (isNode(node)) mark(node, ` unsure: ${text}`)
+    if (isNode(node)) mark(node, ` ${text}`)
   }
   visit(document, {
     Map(_key, node) {
@@ -24,10 +29,22 @@ export function writeProfile({ profile, doubts }: ProfileDraft, heading: readonl
   return document.toString({ lineWidth: 110, singleQuote: true })
 }
 
+function remarksOn(remarked: RemarkedProfile): { path: readonly string[]; text: string }[] {
+  if ('doubts' in remarked)
+    return remarked.doubts.map(({ path, text }) => ({ path, text: `unsure: ${text}` }))
+  return remarked.proofs.map(({ path, proof }) => ({ path, text: remarkOf(proof) }))
+}
+
+function remarkOf(proof: FieldProof['proof']): string {
+  if (proof.kind === 'proved') return `proved: ${proof.by}`
+  const { why, alternatives } = proof
+  return `unsure: ${why}${alternatives.length === 0 ? '' : `; alternatives: ${alternatives.join(', ')}`}`
+}
+
+/** A field of several keys stays on one line, before its comment. */
 function mark(node: Node, comment: string): void {
-  const [first] = isMap(node) ? node.items : []
-  const target = isNode(first?.value) ? first.value : node
-  target.comment = comment
+  if (isMap(node)) node.flow = true
+  node.comment = comment
 }
 
 /** A comment ends its line, so a commented value cannot be inside braces. */

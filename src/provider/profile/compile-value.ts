@@ -125,7 +125,7 @@ function compileDecimals(decimals: string | number, prefix: string): (place: Rec
  * Without an exponent, which JSON allows, and trailing zeros in the fraction. Other text is returned
  * unchanged and refused later.
  */
-function plainDecimal(text: string): string {
+export function plainDecimal(text: string): string {
   const [, whole, fraction = '', exponent = '0'] =
     /^(\d{1,80})(?:\.(\d{1,80}))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text) ?? []
   if (whole === undefined) return text

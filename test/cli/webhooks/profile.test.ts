@@ -48,54 +48,64 @@ test('without a database, from files alone, a profile is printed that reads them
   expect({ status, err }).toEqual({ status: 0, err: '' })
   expect(out).toMatchInlineSnapshot(`
     "# A draft. It reads 16 of 16 webhooks and 16 of 16 records.
-    # Fields marked as unsure are guesses: check each of them, and every status.
+    # Proved: 1 of 35 lines. Lines marked as unsure are guesses: check each of them.
     # No address book was read, since DATABASE_URL is not set: addresses and owners are recognised by their names and formats only.
+    # No node was asked, so nothing is proved by a chain. Set RPC_… to nodes of your networks, and leave out --offline.
+    # Missing samples:
+    # - a webhook that is not about a deposit, such as a test
+    # - 3 more deposits whose payments a chain shows
+    # - a deposit that failed
+    # - a deposit that was held
+    # - a deposit that was refunded
 
     webhook:
-      id: notification.uuid
+      id: notification.uuid # proved: another one for each of 16 webhooks
       kind:
-        paths: notification.topic
-        words: { TRANSFER_CHANGED: deposit }
-      record: payload.transfer
-      occurredAt: { paths: notification.sent_ms, as: ms }
+        paths: notification.topic # unsure: only 1 value seen; 2 are needed
+        words:
+          TRANSFER_CHANGED: deposit # unsure: not all of its payments were found on a chain; alternatives: ignored
+      record: payload.transfer # unsure: too few deposits are in both webhooks and records of the API
+      occurredAt: { paths: notification.sent_ms, as: ms } # unsure: it differs from the time of the status: it may be the time of sending
     record:
-      id: reference
+      id: reference # unsure: no node was asked
       owner:
         kind:
-          paths: beneficiary.class
+          paths: beneficiary.class # unsure: the address book has none of these owners
           words:
-            CH: channel # unsure: its deliveries are on networks
-            SW: stable_wallet # unsure: its deliveries are on no network
-        id: beneficiary.key
+            CH: channel # unsure: the address book has none of these owners; alternatives: stable_wallet
+            SW: stable_wallet # unsure: the address book has none of these owners; alternatives: channel
+        id: beneficiary.key # unsure: the address book has no owners
       status:
-        paths: phase
+        paths: phase # unsure: no node was asked
         words:
-          INCOMING: observed
-          FINAL: confirmed
-          SWAPPING: settling
-          BOOKED: settled # unsure: unknown word; guessed from its position in the history
-          PAYING_OUT: settling
-          DONE: settled
-      createdAt: { paths: opened_ms, as: ms }
-      occurredAt: { paths: changed_ms, as: ms }
+          INCOMING: observed # unsure: by the word alone; alternatives: confirmed, settling, held
+          FINAL: confirmed # unsure: by the word alone; alternatives: observed, settling, held
+          SWAPPING: settling # unsure: by the word alone; alternatives: observed, confirmed, held
+          BOOKED: settled # unsure: unknown word; guessed from its order; alternatives: confirmed, settling, held
+          PAYING_OUT: settling # unsure: by the word alone; alternatives: observed, confirmed, held
+          DONE: settled # unsure: by the word alone; alternatives: confirmed, settling, held
+      createdAt: { paths: opened_ms, as: ms } # unsure: the id of the deposit is not proved
+      occurredAt: { paths: changed_ms, as: ms } # unsure: the id of the deposit is not proved; alternatives: opened_ms
       deposit:
-        network: incoming.chain
-        address: incoming.wallet
-        asset: { paths: incoming.token, presence: nullable, otherwise: native }
-        amount: { paths: incoming.qty, as: units }
-        transaction: incoming.hash
-        index: incoming.position
+        network: incoming.chain # unsure: no node was asked
+        address: incoming.wallet # unsure: no node was asked
+        asset: { paths: incoming.token, presence: nullable, otherwise: native } # unsure: no node was asked
+        amount: { paths: incoming.qty, as: units } # unsure: no node was asked
+        transaction: incoming.hash # unsure: no node was asked
+        index: incoming.position # unsure: no node was asked
       settlement:
-        network: { paths: outgoing.chain, presence: nullable, otherwise: stable-wallet }
-        address: outgoing.wallet
-        asset: { paths: outgoing.token, presence: nullable, otherwise: native }
-        amount: { paths: outgoing.qty, as: units }
-        transaction: { paths: outgoing.hash, absent: [ '' ] }
-        fee: { paths: outgoing.commission, as: units }
-    networks: { BASE: base, SOL: solana }
+        network: { paths: outgoing.chain, presence: nullable, otherwise: stable-wallet } # unsure: no node was asked
+        address: outgoing.wallet # unsure: no node was asked
+        asset: { paths: outgoing.token, presence: nullable, otherwise: native } # unsure: no node was asked
+        amount: { paths: outgoing.qty, as: units } # unsure: no node was asked
+        transaction: { paths: outgoing.hash, absent: [ '' ] } # unsure: no node was asked
+        fee: { paths: outgoing.commission, as: units } # unsure: no node was asked
+    networks:
+      BASE: base # unsure: no transaction with this word was found; alternatives: solana
+      SOL: solana # unsure: no transaction with this word was found; alternatives: base
     list:
-      items: items
-      pages: page # unsure: the answer has page; the parameter may be called otherwise
+      items: items # unsure: too few of its payments were found on a chain
+      pages: page # unsure: only single answers were seen: ask for the next page
     "
   `)
   expect(parseProfile(out).faults).toEqual([])
@@ -121,16 +131,20 @@ test('from the inbox, webhooks and polled records are taken, and owners are know
   const environment = { DATABASE_URL: database.url, DEPOSITD_CONFIG: settings }
   const { status, out } = await runCommand('webhooks profile --json', environment)
   expect(status).toBe(0)
-  const document = JSON.parse(out) as { doubts: { path: string[] }[] }
+  const document = JSON.parse(out) as { proofs: { path: string[]; proof: { kind: string } }[] }
   expect(document).toMatchObject({
     profile: { record: { owner: { kind: { words: { CH: 'channel', SW: 'stable_wallet' } } } } },
     webhooks: { read: lives.length, ignored: 0, unread: 0 },
     records: { read: lives.length, ignored: 0, unread: 0 },
     not_json: 0,
   })
-  // The address book says who SW is; of CH it says nothing.
-  expect(document.doubts.map(({ path }) => path.join('.')).filter((path) => path.includes('owner'))).toEqual([
-    'record.owner.kind.words.CH',
+  // No node was asked, so the column is unsure, and its words with it.
+  const ofOwner = document.proofs.filter(({ path }) => path.join('.').startsWith('record.owner'))
+  expect(ofOwner.map(({ path, proof }) => [path.at(-1), proof.kind])).toEqual([
+    ['paths', 'unsure'],
+    ['CH', 'unsure'],
+    ['SW', 'unsure'],
+    ['id', 'unsure'],
   ])
 })
 
@@ -141,11 +155,13 @@ test('an empty address book is named, with the commands that fill it', async () 
   const note =
     'The address book is empty, so addresses and owners cannot be recognised. First import yours: bin/depositd channels import FILE, bin/depositd wallets import FILE.'
   expect((await runCommand(line, environment)).out).toContain(`# ${note}\n`)
-  expect(JSON.parse((await runCommand(`${line} --json`, environment)).out)).toMatchObject({ notes: [note] })
+  expect(JSON.parse((await runCommand(`${line} --json`, environment)).out)).toMatchObject({
+    notes: [note, expect.stringContaining('No node was asked')],
+  })
   const db = openDatabase<Tables>({ url: database.url, poolMax: 1, applicationName: 'test' })
   await db.insertInto('owner').values({ kind: 'stable_wallet', id: 'savings' }).execute()
   await db.destroy()
-  expect((await runCommand(line, environment)).out).not.toContain('address book')
+  expect((await runCommand(line, environment)).out).not.toContain('The address book is empty')
 })
 
 test('what the profile does not read is told above it, and the status is that of bad news', async () => {
@@ -162,7 +178,7 @@ test('what the profile does not read is told above it, and the status is that of
   expect(status).toBe(1)
   expect(out.split('\n').slice(0, 4)).toEqual([
     '# A draft. It reads 16 of 17 webhooks and 0 of 0 records.',
-    '# Fields marked as unsure are guesses: check each of them, and every status.',
+    '# Proved: 1 of 33 lines. Lines marked as unsure are guesses: check each of them.',
     '# Captured bodies that are not JSON: 1.',
     '# Not read: payload.transfer.beneficiary.key: is missing',
   ])

@@ -1,0 +1,75 @@
+import { isSaid, type SampleColumn } from '../infer/columns.ts'
+import { type Hints, isSymbol, networkOfWord } from '../infer/hints.ts'
+import type { LegSide } from '../infer/rules.ts'
+import { assetOf } from './legs.ts'
+import { countOf, type Proof, unsure } from './proof.ts'
+import type { SampleTable } from './sample-table.ts'
+
+/** A column that is not proved says which words there are, and proves none of them. */
+export type LegColumn = { side: LegSide; column: SampleColumn; isProved: boolean }
+
+type WordProof = { word: string; meaning: string; proof: Proof }
+
+/** What the chains show beside each word: our words, each with its number of samples. */
+function meaningsOf(
+  columns: readonly LegColumn[],
+  table: SampleTable,
+  ours: (transfer: { network: string; asset: string }) => string | undefined,
+): Map<string, Map<string, number>> {
+  const found = new Map<string, Map<string, number>>()
+  for (const { side, column, isProved } of columns) {
+    for (const [place, leaf] of column.leaves.entries()) {
+      if (!isSaid(leaf)) continue
+      const counts = found.get(leaf.text) ?? new Map<string, number>()
+      found.set(leaf.text, counts)
+      const transfer = table.legs[side].transfers[place]
+      const meaning = transfer && isProved ? ours(transfer) : undefined
+      if (meaning !== undefined) counts.set(meaning, (counts.get(meaning) ?? 0) + 1)
+    }
+  }
+  return found
+}
+
+/**
+ * Words for networks, by where the transactions were found. A word that no transaction decides is listed even if it
+ * is the same as ours, since an unlisted word would be taken as it is.
+ */
+export function networkProofs(columns: readonly LegColumn[], table: SampleTable, hints: Hints): WordProof[] {
+  const found = meaningsOf(columns, table, ({ network }) => network)
+  return [...found].flatMap(([word, counts]) => {
+    const named = networkOfWord(hints, word)
+    const names = hints.networks.map(({ name }) => name as string)
+    return proofsOf(word, counts, { guess: named ?? 'unknown', names })
+  })
+}
+
+/** Words for assets that are stated by symbol, by what moved. */
+export function assetProofs(columns: readonly LegColumn[], table: SampleTable, hints: Hints): WordProof[] {
+  const found = meaningsOf(columns, table, ({ asset }) => assetOf(hints, asset)?.symbol)
+  const names = [...new Set(hints.networks.flatMap(({ assets }) => assets.map(({ symbol }) => symbol)))]
+  return [...found]
+    .filter(([word, counts]) => counts.size > 0 || isSymbol(hints, word))
+    .flatMap(([word, counts]) => proofsOf(word, counts, { guess: word, names }))
+}
+
+type WordContext = { guess: string; names: readonly string[] }
+
+function proofsOf(
+  word: string,
+  counts: ReadonlyMap<string, number>,
+  { guess, names }: WordContext,
+): WordProof[] {
+  const [only, second] = counts
+  if (only !== undefined && second === undefined) {
+    const [meaning, count] = only
+    if (meaning === word) return []
+    return [{ word, meaning, proof: { kind: 'proved', by: `${countOf(count, 'sample')} on the chain` } }]
+  }
+  if (second !== undefined) {
+    const meaning = counts.has(guess) ? guess : (only?.[0] ?? guess)
+    const others = [...counts.keys()].filter((one) => one !== meaning)
+    return [{ word, meaning, proof: unsure('the chain shows several', others) }]
+  }
+  const others = names.filter((one) => one !== guess)
+  return [{ word, meaning: guess, proof: unsure('no transaction with this word was found', others) }]
+}

@@ -1,0 +1,57 @@
+import type { Section } from '../infer/find-records.ts'
+import type { Samples } from '../infer/infer-profile.ts'
+import type { LegSide } from '../infer/rules.ts'
+import type { ProofFacts } from './facts.ts'
+import { depositsMin } from './proof.ts'
+import type { SampleTable } from './sample-table.ts'
+
+export type SamplesSeen = Samples & { table: SampleTable; facts: ProofFacts }
+
+/** One line each. */
+export function missingSamples({ payloads, answers, table, facts }: SamplesSeen, profile: Section): string[] {
+  const { deposit, settlement } = table.legs
+  const isForwarding = settlement.columns.length > 0 || facts.hints.recipients.size > 0
+  return [
+    ...facts.silent.map(({ network, problem }) => `transactions on ${network}: ${problem}`),
+    ...(payloads.length === 0 ? ['webhooks'] : []),
+    ...(payloads.length > 0 && payloads.length === webhooksOfDeposits(table)
+      ? ['a webhook that is not about a deposit, such as a test']
+      : []),
+    ...(answers.length === 0 ? ['records of the API'] : []),
+    ...tooFew(deposit.deposits, 'deposits whose payments a chain shows'),
+    ...(isForwarding ? tooFew(settlement.deposits, 'deposits whose deliveries a chain shows') : []),
+    ...variety('deposit', table, facts),
+    ...(isForwarding ? variety('settlement', table, facts) : []),
+    ...unseenStatuses(profile),
+  ]
+}
+
+function webhooksOfDeposits({ rows }: SampleTable): number {
+  return rows.filter(({ payload }) => payload !== null).length
+}
+
+function tooFew(count: number, what: string): string[] {
+  return count < depositsMin ? [`${depositsMin - count} more ${what}`] : []
+}
+
+function variety(side: LegSide, table: SampleTable, { hints }: ProofFacts): string[] {
+  const transfers = table.legs[side].transfers.filter((one) => one !== null)
+  if (transfers.length === 0) return []
+  const isOne = (of: (transfer: (typeof transfers)[number]) => string) =>
+    new Set(transfers.map(of)).size === 1
+  const what = side === 'deposit' ? 'a payment' : 'a delivery'
+  return [
+    ...(isOne(({ to }) => to) ? [`${what} to a second address`] : []),
+    ...(isOne(({ network }) => network) && hints.networks.length > 1 ? [`${what} on a second network`] : []),
+    ...(isOne(({ asset }) => asset.slice(asset.indexOf('/'))) ? [`${what} of a second asset`] : []),
+  ]
+}
+
+function unseenStatuses({ record }: Section): string[] {
+  const { status } = record as { status?: { words?: Record<string, string> } }
+  const seen = new Set(Object.values(status?.words ?? {}))
+  return (['failed', 'held', 'refunded'] as const).flatMap((meaning) => {
+    const what = meaning === 'failed' ? 'a deposit that failed' : `a deposit that was ${meaning}`
+    return seen.has(meaning) ? [] : [what]
+  })
+}

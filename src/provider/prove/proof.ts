@@ -1,0 +1,74 @@
+import type { SampleColumn } from '../infer/columns.ts'
+import type { FieldDraft } from '../infer/draft-fields.ts'
+
+export type Proof =
+  | { kind: 'proved'; by: string }
+  | { kind: 'unsure'; why: string; alternatives: readonly string[] }
+
+/** `path` is that of a line of the profile. */
+export type FieldProof = { path: readonly string[]; proof: Proof }
+
+/** Deposits that have to agree before a field counts as proved. */
+export const depositsMin = 3
+
+/** One way to read a field: a column, and the unit or format that its values then have. */
+export type FieldCandidate = { column: SampleColumn; draft: FieldDraft; label: string }
+
+export function candidateOf(column: SampleColumn, draft: FieldDraft): FieldCandidate {
+  return { column, draft, label: column.path }
+}
+
+/** Without a candidate, no column agrees with the facts; `isRefuted` if there were enough of them. */
+export type ProvedField = { candidate: FieldCandidate | null; proof: Proof; isRefuted: boolean }
+
+export type FieldEvidence = {
+  /** Path in the draft, if names found one. */
+  drafted: string | undefined
+  /** Of which a fact is known. */
+  deposits: number
+  /** Different values among the facts. */
+  values: number
+  valuesMin?: number
+  by: string
+  /** If there are no facts. */
+  without: string
+  /** If facts leave a doubt that no column can remove. */
+  doubt?: string | null
+}
+
+export const unsure = (why: string, alternatives: readonly string[] = []): Proof => ({
+  kind: 'unsure',
+  why,
+  alternatives,
+})
+
+/**
+ * The field is proved if only one reading agrees with every fact, over enough deposits and values. Of several, the
+ * drafted one is kept, and the field is unsure. Too few facts do not overrule the draft.
+ */
+export function proveField(candidates: readonly FieldCandidate[], evidence: FieldEvidence): ProvedField {
+  const { drafted, deposits, without } = evidence
+  const isDecided = deposits >= depositsMin
+  const same = candidates.find(({ column }) => column.path === drafted)
+  const candidate = same ?? (isDecided || drafted === undefined ? candidates[0] : undefined) ?? null
+  const others = candidates.filter((one) => one !== candidate).map(({ label }) => label)
+  if (candidate === null && (isDecided || deposits === 0)) {
+    const why = isDecided ? 'no field agrees with the facts' : without
+    return { candidate, proof: unsure(why), isRefuted: isDecided }
+  }
+  const doubt = doubtOf(evidence, others.length > 0)
+  const proof: Proof = doubt === null ? { kind: 'proved', by: evidence.by } : unsure(doubt, others)
+  return { candidate, proof, isRefuted: false }
+}
+
+function doubtOf({ deposits, values, valuesMin = 2, without, doubt }: FieldEvidence, isOpen: boolean) {
+  if (deposits === 0) return without
+  if (deposits < depositsMin) return `only ${countOf(deposits, 'deposit')} seen; ${depositsMin} are needed`
+  if (isOpen) return 'other fields fit as well'
+  if (values < valuesMin) return `only ${countOf(values, 'value')} seen; ${valuesMin} are needed`
+  return doubt ?? null
+}
+
+export function countOf(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}

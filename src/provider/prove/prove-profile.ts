@@ -1,0 +1,168 @@
+import type { SampleColumn } from '../infer/columns.ts'
+import { textDraft } from '../infer/draft-fields.ts'
+import type { Section } from '../infer/find-records.ts'
+import type { Hints } from '../infer/hints.ts'
+import type { ProfileDraft, Samples } from '../infer/infer-profile.ts'
+import type { LegSide } from '../infer/rules.ts'
+import { assetProofs, type LegColumn, networkProofs } from './dictionaries.ts'
+import type { ProofFacts } from './facts.ts'
+import { proveCreatedAt, proveId, proveOccurredAt, type TimeContext } from './ids.ts'
+import { feeField, legFields } from './legs.ts'
+import { missingSamples } from './missing-samples.ts'
+import { proveOwnerId, proveOwnerKind, proveOwnerWords } from './owners.ts'
+import { ProfileLines } from './profile-lines.ts'
+import { type FieldProof, type ProvedField, proveField } from './proof.ts'
+import { type SampleTable, tableOf } from './sample-table.ts'
+import { proveList, proveWebhook, type RecordColumns } from './webhook-lines.ts'
+import { proveStatus, proveStatusWords } from './words.ts'
+
+/** Every line of the profile has a proof, or the reason why it is unsure. */
+export type ProvedProfile = {
+  profile: Section
+  proofs: readonly FieldProof[]
+  /** What other samples would prove. */
+  missing: readonly string[]
+}
+
+/**
+ * Reads the samples again by what the chains and the address book show. If these contradict the draft, they win.
+ * Names of fields, their order and nesting prove nothing.
+ */
+export function proveProfile(
+  { draft, payloads, answers }: Samples & { draft: ProfileDraft },
+  facts: ProofFacts,
+): ProvedProfile {
+  const lines = new ProfileLines(draft)
+  const path = lines.pathOf(['webhook', 'record']) ?? ''
+  const table = tableOf({ payloads, answers }, path, facts)
+  const column = columnFinder(table)
+  const idPath = ['record', 'id']
+  const found = column(lines.settle(idPath, proveId(table, lines.pathOf(idPath)), true))
+  // What is unsure proves nothing else.
+  const id = lines.isProved(idPath) ? found : undefined
+  proveLegs(lines, table, facts)
+  const status = proveStatusLines(lines, table, id)
+  const times = proveTimes(lines, { table, id, status })
+  proveOwner(lines, table, facts)
+  proveDictionaries(lines, table, facts)
+  const columns: RecordColumns = { id, ...times }
+  proveWebhook(lines, { payloads, table, path }, columns)
+  proveList(lines, { answers, table }, columns)
+  const result = lines.result()
+  return { ...result, missing: missingSamples({ payloads, answers, table, facts }, result.profile) }
+}
+
+function columnFinder({ columns }: SampleTable): (path: string | undefined) => SampleColumn | undefined {
+  return (path) => columns.find((column) => column.path === path)
+}
+
+const needed: Record<LegSide, readonly string[]> = {
+  deposit: ['address', 'asset', 'amount'],
+  settlement: ['address', 'asset'],
+}
+
+function proveLegs(lines: ProfileLines, table: SampleTable, facts: ProofFacts): void {
+  for (const side of ['deposit', 'settlement'] as const) {
+    const path = ['record', side]
+    const isStated = lines.at(path) !== undefined || table.legs[side].columns.length > 0
+    if (!isStated) continue
+    for (const { name, candidates, evidence } of legFields(side, table, facts.hints)) {
+      const drafted = lines.pathOf([...path, name])
+      const found = proveField(candidates, { ...evidence, drafted })
+      lines.settle([...path, name], found, needed[side].includes(name))
+    }
+  }
+  if (lines.at(['record', 'settlement']) === undefined) return
+  const path = ['record', 'settlement', 'fee']
+  const { candidates, evidence } = feeField(table, facts.hints)
+  lines.settle(path, proveField(candidates, { ...evidence, drafted: lines.pathOf(path) }))
+}
+
+function proveStatusLines(
+  lines: ProfileLines,
+  table: SampleTable,
+  id: SampleColumn | undefined,
+): SampleColumn | undefined {
+  const path = ['record', 'status']
+  const drafted = lines.pathOf(path)
+  const { candidate, proof } = proveStatus(table, id, drafted)
+  const column = candidate?.column ?? columnFinder(table)(drafted)
+  if (column === undefined) {
+    lines.prove([...path, 'paths'], proof)
+    return undefined
+  }
+  const { words, proofs } = proveStatusWords(table, column, id)
+  const draft = candidate?.draft ?? textDraft(column, 'required')
+  lines.settleWords(path, draft, { proof, words, proofs })
+  return proof.kind === 'proved' ? column : undefined
+}
+
+type TimeColumns = Omit<RecordColumns, 'id'>
+
+function proveTimes(
+  lines: ProfileLines,
+  {
+    table,
+    id,
+    status,
+  }: { table: SampleTable; id: SampleColumn | undefined; status: SampleColumn | undefined },
+): TimeColumns {
+  const column = columnFinder(table)
+  const settled = (name: string, prove: (context: TimeContext) => ProvedField) => {
+    const path = ['record', name]
+    const found = column(lines.settle(path, prove({ table, id, status, drafted: lines.pathOf(path) })))
+    return lines.isProved(path) ? found : undefined
+  }
+  const occurredAt = settled('occurredAt', proveOccurredAt)
+  const createdAt = settled('createdAt', (context) => proveCreatedAt(context, occurredAt))
+  return { occurredAt, createdAt }
+}
+
+/** If the address book refutes the drafted owner, it names the owners itself. */
+function proveOwner(lines: ProfileLines, table: SampleTable, { hints }: ProofFacts): void {
+  const path = ['record', 'owner']
+  const column = columnFinder(table)
+  const found = proveOwnerId(table, hints, lines.pathOf([...path, 'id']))
+  const id = found.candidate?.column ?? column(lines.pathOf([...path, 'id']))
+  const isKnown = !found.isRefuted && id !== undefined
+  if (!isKnown || !proveOwnerLine(lines, { table, id, hints })) return lines.drop(path)
+  lines.settle([...path, 'id'], found, true)
+}
+
+type OwnerColumn = { table: SampleTable; id: SampleColumn; hints: Hints }
+
+/** False if no field says what kind of owner it is. */
+function proveOwnerLine(lines: ProfileLines, { table, id, hints }: OwnerColumn): boolean {
+  const path = ['record', 'owner', 'kind']
+  const { candidate, proof, isRefuted } = proveOwnerKind(table, id, { hints, drafted: lines.pathOf(path) })
+  const column = columnFinder(table)
+  const kind = candidate?.column ?? column(lines.pathOf(path))
+  if (isRefuted || kind === undefined) return false
+  const network = column(lines.pathOf(['record', 'settlement', 'network']))
+  const words = proveOwnerWords(kind, id, { hints, network })
+  lines.settleWords(path, candidate?.draft ?? textDraft(kind, 'required'), { proof, ...words })
+  return true
+}
+
+function proveDictionaries(lines: ProfileLines, table: SampleTable, { hints }: ProofFacts): void {
+  const column = columnFinder(table)
+  const legColumns = (name: string, isWanted: (draft: unknown) => boolean): LegColumn[] =>
+    (['deposit', 'settlement'] as const).flatMap((side) => {
+      const path = ['record', side, name]
+      const found = isWanted(lines.at(path)) ? column(lines.pathOf(path)) : undefined
+      return found === undefined ? [] : [{ side, column: found, isProved: lines.isProved(path) }]
+    })
+  lines.drop(['networks'])
+  for (const { word, meaning, proof } of networkProofs(
+    legColumns('network', () => true),
+    table,
+    hints,
+  ))
+    lines.put(['networks', word], meaning, proof)
+  for (const { word, meaning, proof } of assetProofs(legColumns('asset', isBySymbol), table, hints))
+    lines.put(['assets', word], meaning, proof)
+}
+
+function isBySymbol(draft: unknown): boolean {
+  return typeof draft === 'object' && draft !== null && 'as' in draft && draft.as === 'symbol'
+}

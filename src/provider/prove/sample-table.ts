@@ -1,0 +1,172 @@
+import { toTxId } from '../../core/asset.ts'
+import type { ChainTransfer } from '../../core/evidence.ts'
+import { columnsOf, isObject, isSaid, type SampleColumn, saidAt, valueAt } from '../infer/columns.ts'
+import { listingIn } from '../infer/find-records.ts'
+import { comparable } from '../infer/hints.ts'
+import type { Samples } from '../infer/infer-profile.ts'
+import type { LegSide } from '../infer/rules.ts'
+import type { ProofFacts, TransactionFact } from './facts.ts'
+
+/** `payload` is the index of the webhook; null for a record of the API. */
+export type SampleRow = { record: Readonly<Record<string, unknown>>; payload: number | null }
+
+/** What the chains show of one leg, by row. */
+export type LegTable = {
+  /** Columns whose transactions are of this leg. */
+  columns: readonly SampleColumn[]
+  /** Null if the chains do not decide. */
+  transfers: readonly (ChainTransfer | null)[]
+  /** Different transfers. */
+  deposits: number
+  /** Why there are none. */
+  without: string
+}
+
+export type SampleTable = {
+  rows: readonly SampleRow[]
+  columns: readonly SampleColumn[]
+  legs: Record<LegSide, LegTable>
+  /** By row: a transaction of it failed on a chain. */
+  failures: readonly boolean[]
+  /** By row: the payment is to a wallet, so that no chain shows its delivery. */
+  credits: readonly boolean[]
+}
+
+/** @param path of the record in a webhook */
+export function tableOf({ payloads, answers }: Samples, path: string, facts: ProofFacts): SampleTable {
+  const listed = answers.flatMap((answer) => listingIn(answer)?.records ?? [answer])
+  const all: SampleRow[] = [
+    ...payloads.map((payload, index) => ({ record: valueAt(payload, path), payload: index })),
+    ...listed.map((record) => ({ record, payload: null })),
+  ].filter((row): row is SampleRow => isObject(row.record))
+  const rows = rowsAlike(all)
+  const columns = columnsOf(rows.map(({ record }) => record))
+  const deposit = legOf('deposit', columns, facts)
+  const { owners, addressOwners } = facts.hints
+  return {
+    rows,
+    columns,
+    legs: { deposit, settlement: legOf('settlement', columns, facts) },
+    credits: deposit.transfers.map((transfer) => {
+      const owner = transfer === null ? undefined : addressOwners?.get(transfer.to)
+      return owner !== undefined && owners.get(owner) === 'stable_wallet'
+    }),
+    failures: rows.map((_row, place) =>
+      columns.some((column) => factsAt(column, place, facts).some(({ kind }) => kind === 'failed')),
+    ),
+  }
+}
+
+/** Test events may have another object in place of the record. */
+function rowsAlike(rows: readonly SampleRow[]): SampleRow[] {
+  const paths = rows.map(({ record }) => columnsOf([record]).map(({ path }) => path))
+  const counts = new Map<string, number>()
+  for (const path of paths.flat()) counts.set(path, (counts.get(path) ?? 0) + 1)
+  const usual = new Set([...counts].filter(([, count]) => count * 2 >= rows.length).map(([path]) => path))
+  return rows.filter((_row, place) => {
+    const own = new Set(paths[place])
+    return [...usual].filter((path) => own.has(path)).length * 2 > usual.size
+  })
+}
+
+function factsAt(column: SampleColumn, place: number, facts: ProofFacts): readonly TransactionFact[] {
+  const leaf = column.leaves[place]
+  return isSaid(leaf) ? (facts.transactions.get(toTxId(leaf.text)) ?? []) : []
+}
+
+/** A column is of the leg if each of its transactions paid to an address of that leg. */
+function legOf(leg: LegSide, columns: readonly SampleColumn[], facts: ProofFacts): LegTable {
+  const { hints } = facts
+  const own = leg === 'deposit' ? hints.depositAddresses : hints.recipients
+  const other = leg === 'deposit' ? hints.recipients : hints.depositAddresses
+  const found = columns
+    .map((column) => ({ column, moved: movedBy(column, facts) }))
+    .filter(({ moved }) => moved.some((one) => hasPaid(one, own)))
+    .filter(({ moved }) => moved.every((one) => hasPaid(one, own) || !hasPaid(one, other)))
+  const size = columns[0]?.leaves.length ?? 0
+  const transfers = Array.from({ length: size }, (_, place) =>
+    agreed(found.map(({ moved }) => paymentAt(moved[place] ?? null, { place, columns, own }))),
+  )
+  return {
+    columns: found.map(({ column }) => column),
+    transfers,
+    deposits: new Set(transfers.flatMap((one) => (one === null ? [] : [keyOf(one)]))).size,
+    without: reasonWithout(columns, facts, own.size > 0),
+  }
+}
+
+export function keyOf({ network, tx, index }: ChainTransfer): string {
+  return `${network}/${tx}/${index}`
+}
+
+type MovedTransfers = readonly ChainTransfer[] | null
+
+/** By row. */
+function movedBy(column: SampleColumn, facts: ProofFacts): MovedTransfers[] {
+  return column.leaves.map((_leaf, place) => {
+    const [fact, second] = factsAt(column, place, facts)
+    return fact?.kind === 'moved' && second === undefined ? fact.transfers : null
+  })
+}
+
+function hasPaid(moved: MovedTransfers, addresses: ReadonlySet<string>): boolean {
+  return moved?.some(({ to }) => addresses.has(to)) ?? false
+}
+
+type PaidRow = { place: number; columns: readonly SampleColumn[]; own: ReadonlySet<string> }
+
+/** Of several payments in one transaction, the one whose recipient the row names. */
+function paymentAt(moved: MovedTransfers, { place, columns, own }: PaidRow): ChainTransfer | null {
+  const paid = moved?.filter(({ to }) => own.has(to)) ?? []
+  if (paid.length <= 1) return paid[0] ?? null
+  const texts = new Set(
+    columns.flatMap(({ leaves }) => {
+      const leaf = leaves[place]
+      return isSaid(leaf) ? [comparable(leaf.text)] : []
+    }),
+  )
+  const named = paid.filter(({ to }) => texts.has(to))
+  return named.length === 1 ? (named[0] ?? null) : null
+}
+
+/** Null if columns of one leg name different transfers. */
+function agreed(transfers: readonly (ChainTransfer | null)[]): ChainTransfer | null {
+  const said = transfers.filter((one) => one !== null)
+  return new Set(said.map(keyOf)).size === 1 ? (said[0] ?? null) : null
+}
+
+function reasonWithout(columns: readonly SampleColumn[], facts: ProofFacts, hasBook: boolean): string {
+  const { silent, isOffline } = facts
+  if (isOffline) return 'no node was asked'
+  if (silent.length > 0)
+    return `not looked up: ${silent.map(({ network }) => network).join(', ')} not reached`
+  const isFound = columns.some((column) =>
+    saidAt(column).some(({ text }) => facts.transactions.has(toTxId(text))),
+  )
+  if (!isFound) return 'no transaction of the samples was found on a configured network'
+  return hasBook
+    ? 'no transaction of the samples paid an address of the address book'
+    : 'the address book is empty'
+}
+
+/** Rows of which the fact is known. */
+export type FactRows<Value> = readonly { place: number; fact: Value }[]
+
+export function decidedRows<Value>(facts: readonly (Value | null)[]): { place: number; fact: Value }[] {
+  return facts.flatMap((fact, place) => (fact === null ? [] : [{ place, fact }]))
+}
+
+/** The column has a value in each decided row, and each is what the fact says. */
+export function agrees<Value>(
+  { leaves }: SampleColumn,
+  rows: FactRows<Value>,
+  test: (text: string, fact: Value) => boolean,
+): boolean {
+  return (
+    rows.length > 0 &&
+    rows.every(({ place, fact }) => {
+      const leaf = leaves[place]
+      return isSaid(leaf) && test(leaf.text, fact)
+    })
+  )
+}

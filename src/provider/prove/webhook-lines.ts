@@ -1,0 +1,142 @@
+import { columnsOf, hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
+import { textDraft } from '../infer/draft-fields.ts'
+import { listingIn } from '../infer/find-records.ts'
+import { isOrdered, proveEventId, proveEventTime } from './ids.ts'
+import type { ProfileLines } from './profile-lines.ts'
+import { candidateOf, countOf, depositsMin, type Proof, proveField, unsure } from './proof.ts'
+import type { SampleTable } from './sample-table.ts'
+
+/** Undefined if it is not proved. */
+export type RecordColumns = {
+  id: SampleColumn | undefined
+  createdAt: SampleColumn | undefined
+  occurredAt: SampleColumn | undefined
+}
+
+export function proveWebhook(
+  lines: ProfileLines,
+  { payloads, table, path }: { payloads: readonly unknown[]; table: SampleTable; path: string },
+  { id, occurredAt }: RecordColumns,
+): void {
+  if (payloads.length === 0) return
+  const inRecord = new Set(path === '' ? table.columns.map((column) => column.path) : [])
+  const outside = columnsOf(payloads).filter((column) =>
+    path === '' ? !inRecord.has(column.path) : !column.path.startsWith(`${path}.`),
+  )
+  lines.settle(['webhook', 'id'], proveEventId(payloads, outside, lines.pathOf(['webhook', 'id'])))
+  const drafted = lines.pathOf(['webhook', 'occurredAt'])
+  lines.settle(['webhook', 'occurredAt'], proveEventTime(table, outside, { drafted, occurredAt }))
+  if (path !== '') lines.prove(['webhook', 'record'], recordProof(table, id))
+  proveKind(lines, { payloads, table, outside }, id)
+}
+
+/** Deposits that a webhook and a record of the API describe at the same paths. */
+function recordProof({ rows }: SampleTable, id: SampleColumn | undefined): Proof {
+  const ids = (isWebhook: boolean) =>
+    new Set(
+      rows.flatMap(({ payload }, place) =>
+        (payload !== null) === isWebhook ? [id?.leaves[place]?.text ?? ''] : [],
+      ),
+    )
+  const both = id === undefined ? 0 : [...ids(true)].filter((one) => ids(false).has(one)).length
+  if (both < depositsMin) return unsure('too few deposits are in both webhooks and records of the API')
+  return { kind: 'proved', by: `the record that the API has; ${countOf(both, 'deposit')}` }
+}
+
+const kindsMax = 30
+
+type KindSamples = { payloads: readonly unknown[]; table: SampleTable; outside: readonly SampleColumn[] }
+
+/** A word is of deposits or of something else, never of both. */
+function proveKind(
+  lines: ProfileLines,
+  { payloads, table, outside }: KindSamples,
+  id: SampleColumn | undefined,
+): void {
+  const path = ['webhook', 'kind']
+  const paidIds = new Set(
+    table.legs.deposit.transfers.flatMap((transfer, place) =>
+      transfer === null ? [] : [id?.leaves[place]?.text ?? ''],
+    ),
+  )
+  const rowOf = new Map(table.rows.map(({ payload }, place) => [payload, place]))
+  const isOfDeposit = (payload: number) => rowOf.has(payload)
+  const isPaid = (payload: number) => {
+    const place = rowOf.get(payload)
+    const isNamed = place !== undefined && table.legs.deposit.transfers[place] !== null
+    return isNamed || paidIds.has((place === undefined ? undefined : id?.leaves[place]?.text) ?? '?')
+  }
+  const others = payloads
+    .keys()
+    .filter((payload) => !isOfDeposit(payload))
+    .toArray().length
+  const fitting = outside.filter((column) => isKindForm(column) && divides(column, isOfDeposit))
+  const found = proveField(
+    fitting.map((column) => candidateOf(column, textDraft(column, 'required'))),
+    {
+      drafted: lines.pathOf([...path, 'paths']),
+      deposits: payloads.length - others,
+      values: others === 0 ? 1 : 2,
+      by: `divides webhooks of deposits from ${countOf(others, 'other')}`,
+      without: 'no webhook of a deposit was seen',
+    },
+  )
+  if (found.candidate === null) return lines.prove([...path, 'paths'], found.proof)
+  const { column, draft } = found.candidate
+  const words = kindsOf(column, { isOfDeposit, isPaid })
+  lines.settleWords(path, draft, { proof: found.proof, ...words })
+}
+
+function isKindForm(column: SampleColumn): boolean {
+  const texts = saidAt(column).map(({ text }) => text)
+  const distinct = new Set(texts).size
+  const isEach = distinct === texts.length && texts.length >= 10
+  return hasForm(column, 'word') && column.leaves.every(isSaid) && distinct <= kindsMax && !isEach
+}
+
+function divides({ leaves }: SampleColumn, isOfDeposit: (payload: number) => boolean): boolean {
+  const words = (isDeposit: boolean) =>
+    new Set(leaves.flatMap((leaf, place) => (leaf && isOfDeposit(place) === isDeposit ? [leaf.text] : [])))
+  return words(true).isDisjointFrom(words(false))
+}
+
+type KindTests = { isOfDeposit: (payload: number) => boolean; isPaid: (payload: number) => boolean }
+
+function kindsOf(column: SampleColumn, { isOfDeposit, isPaid }: KindTests) {
+  const words: Record<string, 'deposit' | 'ignored'> = {}
+  const proofs: Record<string, Proof> = {}
+  for (const word of new Set(saidAt(column).map(({ text }) => text))) {
+    const places = [...column.leaves.keys()].filter((place) => column.leaves[place]?.text === word)
+    const isDeposit = places.every(isOfDeposit)
+    words[word] = isDeposit ? 'deposit' : 'ignored'
+    const seen = countOf(places.length, 'webhook')
+    if (!isDeposit) proofs[word] = { kind: 'proved', by: `no record in ${seen}` }
+    else if (places.every(isPaid)) proofs[word] = { kind: 'proved', by: `paid on the chain; ${seen}` }
+    else proofs[word] = unsure('not all of its payments were found on a chain', ['ignored'])
+  }
+  return { words, proofs }
+}
+
+/** Only the answers that were seen say how the list is read. */
+export function proveList(
+  lines: ProfileLines,
+  { answers, table }: { answers: readonly unknown[]; table: SampleTable },
+  { createdAt }: RecordColumns,
+): void {
+  const list = answers.find((answer) => listingIn(answer) !== null)
+  if (list === undefined) return
+  const listed = table.rows.flatMap(({ payload }, place) => (payload === null ? [place] : []))
+  const paid = listed.filter((place) => table.legs.deposit.transfers[place] !== null).length
+  const proof: Proof =
+    paid < depositsMin
+      ? unsure('too few of its payments were found on a chain')
+      : { kind: 'proved', by: `holds ${countOf(paid, 'deposit')} that the chain shows` }
+  lines.prove(['list', 'items'], proof)
+  for (const name of ['pages', 'next', 'firstPage']) {
+    const why = 'only single answers were seen: ask for the next page'
+    if (lines.at(['list', name]) !== undefined) lines.prove(['list', name], unsure(why))
+  }
+  if (createdAt === undefined) return
+  if (isOrdered(createdAt, listed) === 'newest-first') lines.drop(['list', 'order'])
+  else lines.put(['list', 'order'], 'oldest-first', { kind: 'proved', by: 'the times of creation rise' })
+}
