@@ -60,10 +60,8 @@ function pageReader(
       if (!Array.isArray(items))
         throw new Error(`unexpected answer at ${list.items ?? 'the top'}: is no list, but ${kindOf(items)}`)
       const records = items.map(readHead)
-      const places = {
-        cursor: cursorText(findCursor(body)),
-        link: list.pages === 'link' ? nextLink(link, url) : null,
-      }
+      const cursor = cursorText(findCursor(body))
+      const places = { cursor, link: list.pages === 'link' ? nextLink(link, cursor, url) : null }
       return { records, next: paging.next({ mark, heads: records, ...places }) }
     })
   }
@@ -156,11 +154,12 @@ function cursorText(value: unknown): string | null {
 }
 
 /**
- * The path and query in a `Link` header (RFC 8288), relative to `base`; null if there is no next page.
+ * The path and query, relative to `base`, of the link in a `Link` header (RFC 8288) or else in the answer; null if
+ * there is no next page.
  * @throws Error if the link leads to another location: the key must not be sent there
  */
-export function nextLink(header: string | null, base: string): string | null {
-  const target = targetOf(header ?? '')
+export function nextLink(header: string | null, inBody: string | null, base: string): string | null {
+  const target = targetOf(header ?? '') ?? inBody
   if (target === null) return null
   const own = new URL(base.replace(/\/*$/, '/'))
   const next = URL.canParse(target, own.href) ? new URL(target, own.href) : null

@@ -102,7 +102,7 @@ async function listAll(
       const page: DepositPage | null = await pages.listDeposits({ mark, since: null })
       if (page === null) throw failure(request, 'the service refuses the next page of its list')
       owners.push(...understood(request, () => page.records.map(({ text }) => read(parseLossless(text)))))
-      if (page.next === null) return owners
+      if (page.next === null) return joined(owners)
       mark = page.next.mark
     }
   } catch (error) {
@@ -110,6 +110,15 @@ async function listAll(
     throw error
   }
   throw failure(request, `there are more than ${pagesMax} pages`)
+}
+
+/** Records of one address each make one owner. */
+function joined(owners: readonly StatedOwner[]): StatedOwner[] {
+  return [...Map.groupBy(owners, ({ owner }) => owner.id).values()].flatMap(([first, ...others]) =>
+    first === undefined
+      ? []
+      : [{ ...first, deposits: [first, ...others].flatMap(({ deposits }) => deposits) }],
+  )
 }
 
 /** Caught inside `listAll` only. */
@@ -157,7 +166,8 @@ function compileOwnerReader(
     address: compileText(record.address),
     forward: kind === 'channel' ? compileForward(owners.channels.record) : () => null,
   }
-  const findAddresses = compilePath(record.addresses)
+  const findAddresses =
+    record.addresses === null ? (value: unknown) => [value] : compilePath(record.addresses)
   return (value) => {
     const addresses = findAddresses(value, value)
     if (!Array.isArray(addresses) || addresses.length === 0)

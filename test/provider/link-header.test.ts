@@ -12,7 +12,7 @@ test.each<[string | null, string | null]>([
   ['</deposits-api/v1/d?c=1>; rel="prev"', null],
   ['</deposits-api/v1/d?c=1>; rel="nextish"', null],
 ])('%s leads to %s', (header, path) => {
-  expect(nextLink(header, base)).toBe(path)
+  expect(nextLink(header, null, base)).toBe(path)
 })
 
 test.each([
@@ -22,5 +22,11 @@ test.each([
   '</admin?c=1>; rel="next"',
   '</deposits-api/../admin>; rel="next"',
 ])('%s leads away, and is refused', (header) => {
-  expect(() => nextLink(header, base)).toThrow('leads away')
+  expect(() => nextLink(header, null, base)).toThrow('leads away')
+})
+
+test('without a header, the link in the answer counts, under the same rules', () => {
+  expect(nextLink(null, 'https://api.example.com/deposits-api/v1/d?page=2', base)).toBe('/v1/d?page=2')
+  expect(nextLink('</deposits-api/v1/d?c=1>; rel=next', '/deposits-api/v1/d?c=2', base)).toBe('/v1/d?c=1')
+  expect(() => nextLink(null, 'https://elsewhere.example.com/v1/d', base)).toThrow('leads away')
 })

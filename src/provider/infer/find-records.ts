@@ -56,7 +56,7 @@ export function findFields(columns: readonly SampleColumn[], hints: Hints): Map<
 }
 
 /** `items` is null if the answer is the list itself. */
-type RecordListing = { items: string | null; records: readonly unknown[] }
+export type RecordListing = { items: string | null; records: readonly unknown[] }
 
 export function listingIn(answer: unknown): RecordListing | null {
   if (Array.isArray(answer)) return { items: null, records: answer.filter(isObject) }
@@ -108,7 +108,7 @@ export function draftList(answer: unknown, { items, records }: RecordListing, do
 type RecordOrder = { order?: 'oldest-first' }
 
 /** The first time column that only rises or only falls; newest first is the default. */
-function orderOf(records: readonly unknown[]): RecordOrder {
+export function orderOf(records: readonly unknown[]): RecordOrder {
   for (const { leaves } of columnsOf(records)) {
     const texts = leaves.map((leaf) => leaf?.text ?? '')
     const isTime = texts.every((text) => /^(?:\d{4}-\d\d-\d\d[T ]|[1-9]\d{9}$|[1-9]\d{12}$)/.test(text))

@@ -14,7 +14,7 @@ export const listSchema = z
     query: z.record(z.string(), z.string()).default({}),
     /**
      * `since` asks again from the time of the last record; `link` follows the header `Link` with
-     * `rel="next"`.
+     * `rel="next"` or, without one, the link at `next`.
      */
     pages: z.enum(['cursor', 'page', 'offset', 'since', 'link']).default('cursor'),
     order: z.enum(['newest-first', 'oldest-first']).default('newest-first'),
@@ -77,7 +77,8 @@ function listAt(path: string) {
 
 function addressFields(path: string) {
   return {
-    addresses: pathSchema.default(path),
+    /** Null if each record of the list is one address; those of one id are one owner. */
+    addresses: pathSchema.nullable().default(path),
     network: textField('required').prefault('network'),
     address: textField('required').prefault('address'),
   }

@@ -1,0 +1,158 @@
+import { columnsOf, hasForm, type SampleColumn, saidAt, wordsOf } from '../infer/columns.ts'
+import type { Section } from '../infer/find-records.ts'
+import { comparable } from '../infer/hints.ts'
+import type { FoundCall } from './find-calls.ts'
+import type { ProofNote } from './find-paging.ts'
+
+/** The section `owners.channels` or `owners.wallets` of a profile, without its list. */
+export type FoundOwners = {
+  kind: 'channel' | 'stable_wallet'
+  record: Section
+  notes: readonly ProofNote[]
+}
+
+type DepositFacts = { addresses: ReadonlySet<string>; columns: readonly SampleColumn[] }
+
+/**
+ * From a list whose records hold addresses of deposits. A list with another address per owner, to which it forwards, is
+ * of channels. @returns null if no id or no network is found
+ */
+export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOwners | null {
+  const columns = columnsOf(answer.listing?.records ?? [])
+  const place = addressPlace(columns, deposits.addresses)
+  if (place === null) return null
+  const { list, inside } = place
+  const isInside = ({ path }: SampleColumn) => list !== null && path.startsWith(`${list}.`)
+  const outer = columns.filter((column) => !isInside(column))
+  const inner = list === null ? outer : itemColumns(columns, list)
+  const recipient = outer.find(
+    (column) => hasForm(column, 'address') && column.path !== inside && !holds(column, deposits.addresses),
+  )
+  const network = named(inner, networkWords, recipient === undefined ? [] : forwardWords)
+  const id = idColumn(outer, deposits.columns)
+  if (id === null || network === undefined) return null
+  const kind = recipient === undefined ? 'stable_wallet' : 'channel'
+  const section = kind === 'channel' ? 'channels' : 'wallets'
+  const note = (field: string, isProved: boolean, text: string): ProofNote => ({
+    path: ['owners', section, 'record', field],
+    isProved,
+    text,
+  })
+  return {
+    kind,
+    record: {
+      id: id.column.path,
+      addresses: list,
+      network: network.path,
+      address: inside,
+      ...(recipient !== undefined && forwardOf(outer, recipient, network)),
+    },
+    notes: [
+      note('address', true, 'deposits were paid to these addresses'),
+      note('id', id.isShared, id.isShared ? 'deposits name these owners' : 'no deposit names these ids'),
+    ],
+  }
+}
+
+const networkWords = ['network', 'chain', 'blockchain', 'rail', 'ledger', 'net']
+const assetWords = ['asset', 'currency', 'token', 'symbol', 'coin', 'ticker']
+const forwardWords = ['forward', 'payout', 'destination', 'target', 'recipient', 'settlement', 'out', 'to']
+
+/** `list` is null if each record is one address. */
+type AddressPlace = { list: string | null; inside: string }
+
+/** In a list within the record, whose items are numbered, or in the record itself. */
+function addressPlace(columns: readonly SampleColumn[], addresses: ReadonlySet<string>): AddressPlace | null {
+  const hits = columns
+    .map((column) => ({ path: column.path, count: countIn(column, addresses) }))
+    .filter(({ count }) => count > 0)
+    .toSorted((one, other) => other.count - one.count)
+  const [best] = hits
+  if (best === undefined) return null
+  const [, list, inside] = /^(.*?)\.\d+\.(.+)$/.exec(best.path) ?? []
+  return list !== undefined && inside !== undefined ? { list, inside } : { list: null, inside: best.path }
+}
+
+function itemColumns(columns: readonly SampleColumn[], list: string): SampleColumn[] {
+  const found = columns.filter(({ path }) => path.startsWith(`${list}.0.`))
+  return found.map(({ path, leaves }) => ({ path: path.slice(list.length + 3), leaves }))
+}
+
+function countIn({ leaves }: SampleColumn, addresses: ReadonlySet<string>): number {
+  return leaves.filter((leaf) => leaf !== null && addresses.has(comparable(leaf.text))).length
+}
+
+function holds(column: SampleColumn, addresses: ReadonlySet<string>): boolean {
+  return countIn(column, addresses) > 0
+}
+
+/** The shortest path with one of these words at its end. */
+function named(
+  columns: readonly SampleColumn[],
+  words: readonly string[],
+  others: readonly string[] = [],
+): SampleColumn | undefined {
+  return columns
+    .filter(
+      (column) => hasForm(column, 'token') && wordsOf(column.path).last.some((one) => words.includes(one)),
+    )
+    .toSorted((one, other) => Number(isOf(one, others)) - Number(isOf(other, others)))[0]
+}
+
+function isOf({ path }: SampleColumn, words: readonly string[]): boolean {
+  const { last, before } = wordsOf(path)
+  return [...last, ...before].some((word) => words.includes(word))
+}
+
+/** Ids that deposits name count first, then unique ones by their name. */
+function idColumn(
+  columns: readonly SampleColumn[],
+  ofDeposits: readonly SampleColumn[],
+): { column: SampleColumn; isShared: boolean } | null {
+  const tokens = columns.filter(
+    (column) =>
+      hasForm(column, 'token') && !hasForm(column, 'address') && !hasForm(column, 'time') && isUnique(column),
+  )
+  const sharedBy = (column: SampleColumn) => {
+    const ids = new Set(saidAt(column).map(({ text }) => text))
+    const naming = ofDeposits.filter((one) => {
+      const said = saidAt(one)
+      return (
+        said.length > 0 &&
+        new Set(said.map(({ text }) => text)).size > 1 &&
+        said.every(({ text }) => ids.has(text))
+      )
+    })
+    return naming.length
+  }
+  const [best] = tokens
+    .map((column) => ({
+      column,
+      shared: sharedBy(column),
+      isNamed: wordsOf(column.path).last.includes('id'),
+    }))
+    .toSorted((one, other) => other.shared - one.shared || Number(other.isNamed) - Number(one.isNamed))
+  return best === undefined ? null : { column: best.column, isShared: best.shared > 0 }
+}
+
+/** In a list of addresses, an owner has one record per network. */
+function isUnique(column: SampleColumn): boolean {
+  const said = saidAt(column)
+  return new Set(said.map(({ text }) => text)).size * 4 >= said.length
+}
+
+function forwardOf(
+  columns: readonly SampleColumn[],
+  recipient: SampleColumn,
+  network: SampleColumn,
+): Section {
+  const others = columns.filter(({ path }) => path !== network.path)
+  const forwardNetwork = others.toSorted(
+    (one, other) => Number(isOf(other, forwardWords)) - Number(isOf(one, forwardWords)),
+  )
+  return {
+    forwardNetwork: named(forwardNetwork, networkWords)?.path,
+    forwardAsset: named(others, assetWords)?.path,
+    forwardRecipient: recipient.path,
+  }
+}
