@@ -73,6 +73,8 @@ function readPublicKeys({ reader, readText, place }: WebhookReader, path: string
 
 function readSecrets({ reader, place }: WebhookReader, scheme: SchemeName): SecretSetting[] {
   const { section, secrets: name } = place
+  // The secret is often there before its scheme is known.
+  if (scheme === 'capture') return parseSecrets(reader.optional(name) ?? '', reader.faults, name)
   if (scheme !== 'none' && scheme !== 'public-key')
     return parseSecrets(reader.text(name), reader.faults, name)
   // An operator who sets a secret expects it to protect.
@@ -137,6 +139,7 @@ export const schemeNames = [
   'hmac',
   'public-key',
   'shared-secret',
+  'capture',
   'none',
 ] as const
 export type SchemeName = (typeof schemeNames)[number]
@@ -233,6 +236,8 @@ export const webhookSection = z.discriminatedUnion('scheme', [
   hmac,
   publicKey,
   z.strictObject({ scheme: z.literal('shared-secret'), header: headerName, prefix: prefix.default('') }),
+  /** Keeps every webhook in the quarantine, from which the scheme can be detected. */
+  z.strictObject({ scheme: z.literal('capture') }),
   z.strictObject({ scheme: z.literal('none') }),
 ])
 

@@ -111,8 +111,9 @@ export function quarantinedHeaders(
 const hostHeaders = ['host', 'x-forwarded-host']
 
 function templateOf(signing: SchemeSettings): string {
-  if (signing.scheme === 'none' || signing.scheme === 'shared-secret') return ''
-  return signing.scheme === 'public-key' ? signing.template : asHmac(signing).template
+  const { scheme } = signing
+  if (scheme === 'none' || scheme === 'capture' || scheme === 'shared-secret') return ''
+  return scheme === 'public-key' ? signing.template : asHmac(signing).template
 }
 
 function withoutSecrets(
@@ -136,7 +137,7 @@ function hashOf(text: string): string {
 function headersRead(signing: SchemeSettings): string[] {
   if ('headers' in signing)
     return ['id', 'timestamp', 'signature'].map((name) => `${signing.headers}-${name}`)
-  if (signing.scheme === 'none') return []
+  if (signing.scheme === 'none' || signing.scheme === 'capture') return []
   const read = 'header' in signing ? signing : asHmac(signing)
   const signed = 'template' in read ? [read.id?.header, read.timestamp?.header] : []
   return [read.header, ...signed].filter((name) => name !== undefined)

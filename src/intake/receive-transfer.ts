@@ -139,6 +139,7 @@ const refusedAs: Record<Refusal, IntakeOutcome> = {
   timestamp_too_new: 'bad_timestamp',
   signature_missing: 'bad_signature',
   signature_wrong: 'bad_signature',
+  scheme_unknown: 'bad_signature',
 }
 
 const statusOf: Record<IntakeOutcome, number> = {

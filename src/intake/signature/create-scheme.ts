@@ -46,6 +46,7 @@ export function openScheme(signing: SchemeSettings, keys: Keys, now: Date): Sign
  */
 export function createScheme(settings: SchemeSettings, { secrets, publicKeys }: Keys): SignatureScheme {
   if (settings.scheme === 'none') return () => ({ kind: 'verified', id: null })
+  if (settings.scheme === 'capture') return () => refused('scheme_unknown')
   if (settings.scheme === 'shared-secret') return createSharedSecret(settings, secrets)
   if (settings.scheme === 'public-key') return createPublicKeyScheme(settings, publicKeys ?? '')
   if ('headers' in settings) return createStandardWebhooks(settings, secrets)

@@ -23,6 +23,7 @@ export type Refusal =
   | 'timestamp_too_new'
   | 'signature_missing'
   | 'signature_wrong'
+  | 'scheme_unknown'
 
 /**
  * `id` is signed, and a resend repeats it; null if the scheme signs no id beside the body. `line` is set if the scheme

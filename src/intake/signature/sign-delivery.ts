@@ -17,7 +17,7 @@ export function signDelivery(
   { settings, secrets }: SchemeWithSecrets,
   unsigned: UnsignedDelivery,
 ): Record<string, string> | null {
-  if (settings.scheme === 'none') return {}
+  if (settings.scheme === 'none' || settings.scheme === 'capture') return {}
   if (settings.scheme === 'public-key') return null
   const counting = secrets.filter(isValidAt(unsigned.at))
   if (settings.scheme === 'shared-secret') {
