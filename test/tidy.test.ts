@@ -54,6 +54,17 @@ test('the deposit service imports of the daemon only what both may share', () =>
   expect(imported.filter((line) => !shared.test(line.split(' imports ')[1] ?? ''))).toEqual([])
 })
 
+test('the services of other shapes share no code with ours', () => {
+  const fronts = filesIn('test/shapes', '.ts').filter(({ path }) => !path.endsWith('.test.ts'))
+  const imported = fronts.flatMap(({ path, text }) =>
+    [...text.matchAll(/\b(?:from|import\()\s*'([^']+)'/g)].map(
+      ([, request = '']) => `${path} imports ${request}`,
+    ),
+  )
+  expect(imported.length).toBeGreaterThan(10)
+  expect(imported.filter((line) => !/ imports (node:|\.\/)/.test(line))).toEqual([])
+})
+
 test('nothing is left for later in comments, and no test is switched off', () => {
   const all = [...sources, ...filesIn('test', '.ts').filter(({ path }) => path !== 'test/tidy.test.ts')]
   expect(offending(all, /\b(TODO|FIXME|XXX)\b|\b(test|describe|it)\.(only|skip)\(/)).toEqual([])
