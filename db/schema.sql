@@ -622,8 +622,9 @@ CREATE INDEX chain_transfer_received ON public.chain_transfer USING btree (netwo
 CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (transfer);
 CREATE INDEX deposit_group_id ON public.deposit USING btree (group_id);
 CREATE INDEX deposit_owner ON public.deposit USING btree (owner_kind, owner_id, id) WHERE (merged_into IS NULL);
+CREATE INDEX deposit_service ON public.deposit USING btree (service, id) WHERE ((merged_into IS NULL) AND (service <> 'default'::text));
 CREATE INDEX deposit_since ON public.deposit USING btree (COALESCE(deposited_at, LEAST(webhook_at, api_at))) WHERE (merged_into IS NULL);
-CREATE INDEX deposit_state ON public.deposit USING btree (state, network, merged_into);
+CREATE INDEX deposit_state ON public.deposit USING btree (state, network, service, merged_into);
 CREATE INDEX deposit_tx ON public.deposit USING btree (tx);
 CREATE INDEX evidence_group_id ON public.evidence USING btree (group_id);
 CREATE INDEX evidence_group_recheck_at ON public.evidence_group USING btree (recheck_at) WHERE (recheck_at IS NOT NULL);
@@ -834,6 +835,7 @@ view accounting.coverage_gaps as
     LATERAL unnest(g.heights) stretch(stretch);
 view accounting.daily_totals as
  SELECT t.day,
+    d.service,
     d.owner_kind,
     d.owner_id,
     a.network,
@@ -881,7 +883,7 @@ view accounting.daily_totals as
            FROM ledger_transit) t
      JOIN asset a ON ((a.key = t.asset)))
      LEFT JOIN deposit d ON ((d.id = t.deposit_id)))
-  GROUP BY t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
+  GROUP BY t.day, d.service, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
  HAVING ((sum(t.deposits) <> 0) OR (sum(t.settlements) <> 0) OR (sum(t.came_in) <> (0)::numeric) OR (sum(t.settled) <> (0)::numeric) OR (sum(t.otherwise) <> (0)::numeric));
 view accounting.deposits as
  SELECT id,
@@ -942,6 +944,7 @@ view accounting.fees as
         )
  SELECT j.id AS journal_id,
     j.deposit_id,
+    d.service,
     d.owner_kind,
     d.owner_id,
     p.network,
@@ -974,6 +977,7 @@ view accounting.fees as
           WHERE ((e.journal_id = j.id) AND (e.recorded_at = j.recorded_at) AND (e.asset = f.asset) AND ((e.account ~~ 'assets:forwarded:%'::text) OR (e.account ~~ 'assets:stable\_wallet:%'::text)))) delivered ON (true));
 view accounting.in_transit_age as
  SELECT deposit_id,
+    service,
     service_id,
     state,
     owner_kind,
@@ -987,7 +991,7 @@ view accounting.in_transit_age as
     age,
     bucket,
     from_age
-   FROM accounting.in_transit_at(now()) in_transit_at(deposit_id, service_id, state, owner_kind, owner_id, network, asset_symbol, asset, amount, amount_base, since, age, bucket, from_age);
+   FROM accounting.in_transit_at(now()) in_transit_at(deposit_id, service, service_id, state, owner_kind, owner_id, network, asset_symbol, asset, amount, amount_base, since, age, bucket, from_age);
 view accounting.journal as
  SELECT id,
     posting_key,
@@ -1027,7 +1031,8 @@ view accounting.manual_journals as
      JOIN ledger_journal j ON ((j.id = m.journal_id)))
      LEFT JOIN ledger_journal r ON ((r.reverses = j.id)));
 view accounting.mismatch_ageing as
- SELECT stakes.kind,
+ SELECT stakes.service,
+    stakes.kind,
     stakes.severity,
     a.symbol AS asset_symbol,
     stakes.asset,
@@ -1038,7 +1043,8 @@ view accounting.mismatch_ageing as
     sum(stakes.loss) AS amount_base,
     sum(stakes.loss_value) AS value,
     max(stakes.currency) AS currency
-   FROM (( SELECT open_mismatch.kind,
+   FROM (( SELECT open_mismatch.service,
+            open_mismatch.kind,
             open_mismatch.severity,
             open_mismatch.loss_asset AS asset,
             open_mismatch.stake,
@@ -1055,9 +1061,9 @@ view accounting.mismatch_ageing as
                   WHERE (buckets.from_age <= GREATEST((now() - open_mismatch.opened_at), '00:00:00'::interval))
                   ORDER BY buckets.from_age DESC
                  LIMIT 1) aged)
-          GROUP BY open_mismatch.kind, open_mismatch.severity, open_mismatch.loss_asset, open_mismatch.stake, aged.bucket, aged.from_age) stakes
+          GROUP BY open_mismatch.service, open_mismatch.kind, open_mismatch.severity, open_mismatch.loss_asset, open_mismatch.stake, aged.bucket, aged.from_age) stakes
      LEFT JOIN asset a ON ((a.key = stakes.asset)))
-  GROUP BY stakes.kind, stakes.severity, a.symbol, a.decimals, stakes.asset, stakes.bucket, stakes.from_age;
+  GROUP BY stakes.service, stakes.kind, stakes.severity, a.symbol, a.decimals, stakes.asset, stakes.bucket, stakes.from_age;
 view accounting.mismatch_history as
  SELECT m.id AS mismatch_id,
     m.opened_at AS at,
@@ -1091,6 +1097,7 @@ UNION ALL
   WHERE (m.cleared_at IS NOT NULL);
 view accounting.mismatches as
  SELECT m.id,
+    m.service,
     m.kind,
     m.severity,
     m.deposit_id,
@@ -1225,7 +1232,8 @@ view accounting.prices as
    FROM (price p
      JOIN asset a ON ((a.key = p.asset)));
 view accounting.scorecard as
- SELECT scope,
+ SELECT service,
+    scope,
     network,
     asset_symbol,
     asset,
@@ -1250,7 +1258,7 @@ view accounting.scorecard as
     fee,
     fee_share,
     delivered_per_paid
-   FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_reported, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
+   FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(service, scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_reported, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
 view accounting.seals as
  SELECT number,
     after_journal,
@@ -1321,7 +1329,8 @@ view accounting.valuation as
           ORDER BY p_1.at DESC, p_1.id DESC
          LIMIT 1) p ON (true));
 view accounting.value_at_risk as
- SELECT a.symbol AS asset_symbol,
+ SELECT s.service,
+    a.symbol AS asset_symbol,
     s.asset,
     s.severity,
     count(*) AS transfers,
@@ -1334,12 +1343,13 @@ view accounting.value_at_risk as
             max(open_mismatch.loss_amount) AS loss,
             max(open_mismatch.loss_value) AS loss_value,
             max(open_mismatch.currency) AS currency,
-            (ARRAY['severe'::text, 'warning'::text, 'info'::text])[min(array_position(ARRAY['severe'::text, 'warning'::text, 'info'::text], open_mismatch.severity))] AS severity
+            (ARRAY['severe'::text, 'warning'::text, 'info'::text])[min(array_position(ARRAY['severe'::text, 'warning'::text, 'info'::text], open_mismatch.severity))] AS severity,
+            (array_agg(open_mismatch.service ORDER BY open_mismatch.loss_amount DESC, open_mismatch.id))[1] AS service
            FROM open_mismatch
           WHERE (open_mismatch.loss_asset IS NOT NULL)
           GROUP BY open_mismatch.loss_asset, open_mismatch.stake) s
      JOIN asset a ON ((a.key = s.asset)))
-  GROUP BY a.symbol, a.decimals, s.asset, s.severity;
+  GROUP BY s.service, a.symbol, a.decimals, s.asset, s.severity;
 view public.active_valuation as
  SELECT currency,
     max_age
@@ -1724,7 +1734,7 @@ view public.unnamed_transfer as
   WHERE ((m.cleared_at IS NULL) AND (m.resolved_at IS NULL) AND (m.kind = ANY (ARRAY['unreported'::text, 'settlement_unreported'::text])));
 
 CREATE OR REPLACE FUNCTION accounting.in_transit_at(as_of timestamp with time zone, recorded_as_of timestamp with time zone DEFAULT now())
- RETURNS TABLE(deposit_id bigint, service_id text, state text, owner_kind text, owner_id text, network text, asset_symbol text, asset text, amount numeric, amount_base numeric, since timestamp with time zone, age interval, bucket text, from_age interval)
+ RETURNS TABLE(deposit_id bigint, service text, service_id text, state text, owner_kind text, owner_id text, network text, asset_symbol text, asset text, amount numeric, amount_base numeric, since timestamp with time zone, age interval, bucket text, from_age interval)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1745,7 +1755,7 @@ AS $function$
     ), h.first_at) as since
     from held h
   )
-  select h.deposit_id, d.service_id, d.state, d.owner_kind, d.owner_id, split_part(h.account, ':', 3), a.symbol, h.asset,
+  select h.deposit_id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, split_part(h.account, ':', 3), a.symbol, h.asset,
     accounting.in_units(h.amount, a.decimals), h.amount, h.since, as_of - h.since, aged.bucket, aged.from_age
   from aging h
     join asset a on a.key = h.asset
@@ -1766,7 +1776,7 @@ CREATE OR REPLACE FUNCTION accounting.in_units(amount numeric, decimals smallint
 RETURN (amount * (('1e-'::text || decimals))::numeric)
 ;
 CREATE OR REPLACE FUNCTION accounting.scorecard_between(from_at timestamp with time zone, to_at timestamp with time zone)
- RETURNS TABLE(scope text, network text, asset_symbol text, asset text, settlement_network text, settlement_asset_symbol text, settlement_asset text, deposits bigint, settled bigint, steps_known bigint, steps_reported bigint, completeness numeric, webhooks bigint, duplicates bigint, delivery_p50_seconds double precision, delivery_p95_seconds double precision, delivery_p99_seconds double precision, settle_p50_seconds double precision, settle_p95_seconds double precision, settle_p99_seconds double precision, paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric)
+ RETURNS TABLE(service text, scope text, network text, asset_symbol text, asset text, settlement_network text, settlement_asset_symbol text, settlement_asset text, deposits bigint, settled bigint, steps_known bigint, steps_reported bigint, completeness numeric, webhooks bigint, duplicates bigint, delivery_p50_seconds double precision, delivery_p95_seconds double precision, delivery_p99_seconds double precision, settle_p50_seconds double precision, settle_p95_seconds double precision, settle_p99_seconds double precision, paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric)
  LANGUAGE sql
  STABLE SECURITY DEFINER
  SET search_path TO 'public', 'pg_temp'
@@ -1777,18 +1787,18 @@ AS $function$
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
   ), message as (
-    select c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
+    select c.service, c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
       greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
     from chosen c
       join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
       join inbox i on i.id = e.inbox_id and i.source = 'webhook'
       left join webhook_repeat r on r.inbox_id = i.id
   ), told as (
-    select grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
+    select service, grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
       percentile_cont(array[0.5, 0.95, 0.99]) within group (order by lag) as lag
-    from message group by grouping sets ((), (asset, settlement_asset))
+    from message group by grouping sets ((service), (service, asset, settlement_asset))
   ), done as (
-    select grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
+    select service, grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
       sum(steps_known)::bigint as steps_known, sum(steps_reported)::bigint as steps_reported,
       percentile_cont(array[0.5, 0.95, 0.99]) within group (
         order by greatest(extract(epoch from settled_at - final_at), 0)::float8
@@ -1797,9 +1807,9 @@ AS $function$
       sum(settlement_amount) filter (where settled_at is not null) as delivered,
       sum(fee_amount) filter (where settled_at is not null) as fee,
       sum(settlement_amount + fee_amount) filter (where settled_at is not null) as before_fee
-    from chosen group by grouping sets ((), (asset, settlement_asset))
+    from chosen group by grouping sets ((service), (service, asset, settlement_asset))
   )
-  select case when done.is_all = 1 then 'service' else 'route' end,
+  select done.service, case when done.is_all = 1 then 'service' else 'route' end,
     a.network, a.symbol, done.asset, s.network, s.symbol, done.settlement_asset,
     done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_reported, 0),
     done.steps_reported::numeric / nullif(done.steps_known, 0),
@@ -1810,11 +1820,12 @@ AS $function$
     case when s.key is not null then done.fee / nullif(done.before_fee, 0) end,
     accounting.in_units(done.delivered, s.decimals) / nullif(accounting.in_units(done.paid, a.decimals), 0)
   from done
-    left join told on told.is_all = done.is_all and told.asset is not distinct from done.asset
+    left join told on told.service = done.service and told.is_all = done.is_all
+      and told.asset is not distinct from done.asset
       and told.settlement_asset is not distinct from done.settlement_asset
     left join asset a on a.key = done.asset
     left join asset s on s.key = done.settlement_asset
-  order by done.is_all desc, a.network, a.symbol, s.network, s.symbol
+  order by done.service <> 'default', done.service, done.is_all desc, a.network, a.symbol, s.network, s.symbol
 $function$
 ;
 CREATE OR REPLACE FUNCTION accounting.statement(owner text, from_at timestamp with time zone, to_at timestamp with time zone)
@@ -2965,9 +2976,16 @@ comment on column reverses of view accounting.journal is 'The journal that this 
 comment on column reverses of view accounting.late_items is 'The journal that this one takes back.';
 comment on column reverses of view accounting.manual_journals is 'The journal that this one takes back.';
 comment on column root of view accounting.seals is 'Root of the Merkle tree over these journals, SHA-256.';
-comment on column scope of view accounting.scorecard is 'service: all deposits; route: those of one asset paid and one asset delivered.';
+comment on column scope of view accounting.scorecard is 'service: all deposits of the service; route: those of one asset paid and one asset delivered.';
 comment on column sealed_at of view accounting.seals is 'When it was made.';
+comment on column service of view accounting.daily_totals is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column service of view accounting.deposits is 'Name of the deposit service in the settings.';
+comment on column service of view accounting.fees is 'Name of the deposit service in the settings; empty if it was booked by hand.';
+comment on column service of view accounting.in_transit_age is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
+comment on column service of view accounting.mismatch_ageing is 'Name of the deposit service in the settings; empty for mismatches about no single service.';
+comment on column service of view accounting.mismatches is 'Name of the deposit service in the settings; empty if it is about no single service.';
+comment on column service of view accounting.scorecard is 'Name of the deposit service in the settings.';
+comment on column service of view accounting.value_at_risk is 'Name of the deposit service in the settings; empty for losses by no single service.';
 comment on column service_id of view accounting.deposits is 'The deposit service''s id, with "SERVICE/" before it unless the service is the default one; empty while the service has not reported it.';
 comment on column service_id of view accounting.in_transit_age is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column settle_p50_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: half are faster.';
@@ -3028,7 +3046,7 @@ comment on column value of view accounting.value_at_risk is 'Losses at the price
 comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
 comment on function accounting.in_transit_at(timestamp with time zone,timestamp with time zone) is 'Amounts in transit at a moment: events up to as_of, as recorded up to recorded_as_of. Columns as in accounting.in_transit_age.';
 comment on function accounting.in_units(numeric,smallint) is 'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
-comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How the deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
+comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How each deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
 comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
 comment on function accounting.trial_balance(timestamp with time zone,timestamp with time zone) is 'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in base units.';
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
@@ -3052,11 +3070,11 @@ comment on view accounting.period_balances is 'Trial balances as they were froze
 comment on view accounting.period_history is 'Closes and reopenings of months, with person and reason. Append-only.';
 comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';
 comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two prices for one time, the one imported last applies.';
-comment on view accounting.scorecard is 'How the deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
+comment on view accounting.scorecard is 'How each deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
 comment on view accounting.seals is 'One row per seal: a hash over a range of journals and the seal before it.';
 comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
-comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per asset. If several are about one transfer, the largest loss of each asset counts once, under the highest severity.';
+comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per service and asset. If several are about one transfer, the largest loss of each asset counts once, under the service of that loss and the highest severity.';
 comment on view active_valuation is 'No row while nothing is valued.';
 comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';
 comment on view ledger_tie is 'One row per deposit address and asset: from the amount in transit to the proved balance.';

@@ -51,9 +51,11 @@ create table deposit (
 create index deposit_group_id on deposit (group_id);
 create index deposit_tx on deposit (tx);
 create index deposit_owner on deposit (owner_kind, owner_id, id) where merged_into is null;
+-- The deposits of most installations are all of the default service.
+create index deposit_service on deposit (service, id) where merged_into is null and service <> 'default';
 create index deposit_since on deposit (coalesce(deposited_at, least(webhook_at, api_at))) where merged_into is null;
 -- Deposits are counted by state at every scrape: from the index alone, however many are done.
-create index deposit_state on deposit (state, network, merged_into);
+create index deposit_state on deposit (state, network, service, merged_into);
 
 create view deposit_report as
   select d.id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, d.network, d.address,

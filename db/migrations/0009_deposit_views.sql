@@ -31,7 +31,7 @@ comment on column accounting.deposits.settled_at is 'When the delivery was prove
 comment on column accounting.deposits.reconciled_at is 'When all required sources first agreed.';
 
 create view accounting.mismatches as
-  select m.id, m.kind, m.severity, m.deposit_id, m.subject, m.network, a.symbol as asset_symbol, m.asset,
+  select m.id, m.service, m.kind, m.severity, m.deposit_id, m.subject, m.network, a.symbol as asset_symbol, m.asset,
     accounting.in_units(m.value, a.decimals) as amount, m.value as amount_base, m.detail,
     m.opened_at, m.cleared_at, m.cleared_how,
     coalesce(least(m.resolved_at, m.cleared_at), now()) - m.opened_at as age,
@@ -45,6 +45,7 @@ create view accounting.mismatches as
 
 comment on view accounting.mismatches is 'Every mismatch that was ever opened; its status says whether it is open.';
 comment on column accounting.mismatches.id is 'Number of the mismatch.';
+comment on column accounting.mismatches.service is 'Name of the deposit service in the settings; empty if it is about no single service.';
 comment on column accounting.mismatches.kind is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column accounting.mismatches.severity is 'info, warning or severe.';
 comment on column accounting.mismatches.deposit_id is 'The deposit it is about; empty if there is none.';
@@ -95,11 +96,11 @@ comment on column accounting.mismatch_history.after is 'The changed values, afte
 
 -- Several mismatches of one transfer are mostly one loss: the largest of each asset counts, once.
 create view accounting.mismatch_ageing as
-  select kind, severity, a.symbol as asset_symbol, asset, bucket, from_age,
+  select service, kind, severity, a.symbol as asset_symbol, asset, bucket, from_age,
     sum(mismatches)::bigint as mismatches, accounting.in_units(sum(loss), a.decimals) as amount,
     sum(loss) as amount_base, sum(loss_value) as value, max(currency) as currency
   from (
-    select kind, severity, loss_asset as asset, stake, bucket, from_age, count(*) as mismatches,
+    select service, kind, severity, loss_asset as asset, stake, bucket, from_age, count(*) as mismatches,
       max(loss_amount) as loss, max(loss_value) as loss_value, max(currency) as currency
     from open_mismatch cross join lateral (
       select bucket, from_age from (values
@@ -108,11 +109,12 @@ create view accounting.mismatch_ageing as
       ) as buckets (bucket, from_age)
       where from_age <= greatest(now() - opened_at, interval '0') order by from_age desc limit 1
     ) as aged
-    group by kind, severity, loss_asset, stake, bucket, from_age
+    group by service, kind, severity, loss_asset, stake, bucket, from_age
   ) as stakes left join asset a on a.key = asset
-  group by kind, severity, a.symbol, a.decimals, asset, bucket, from_age;
+  group by service, kind, severity, a.symbol, a.decimals, asset, bucket, from_age;
 
 comment on view accounting.mismatch_ageing is 'Open mismatches by age.';
+comment on column accounting.mismatch_ageing.service is 'Name of the deposit service in the settings; empty for mismatches about no single service.';
 comment on column accounting.mismatch_ageing.kind is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column accounting.mismatch_ageing.severity is 'info, warning or severe.';
 comment on column accounting.mismatch_ageing.asset_symbol is 'Label of the asset of the losses.';
@@ -126,18 +128,20 @@ comment on column accounting.mismatch_ageing.value is 'Losses at the prices that
 comment on column accounting.mismatch_ageing.currency is 'Currency of value; empty while nothing is valued.';
 
 create view accounting.value_at_risk as
-  select a.symbol as asset_symbol, s.asset, s.severity, count(*) as transfers,
+  select s.service, a.symbol as asset_symbol, s.asset, s.severity, count(*) as transfers,
     accounting.in_units(sum(s.loss), a.decimals) as amount, sum(s.loss) as amount_base,
     sum(s.loss_value) as value, max(s.currency) as currency
   from (
     select loss_asset as asset, stake, max(loss_amount) as loss, max(loss_value) as loss_value,
       max(currency) as currency,
-      (array['severe', 'warning', 'info'])[min(array_position(array['severe', 'warning', 'info'], severity))] as severity
+      (array['severe', 'warning', 'info'])[min(array_position(array['severe', 'warning', 'info'], severity))] as severity,
+      (array_agg(service order by loss_amount desc, id))[1] as service
     from open_mismatch where loss_asset is not null group by loss_asset, stake
   ) as s join asset a on a.key = s.asset
-  group by a.symbol, a.decimals, s.asset, s.severity;
+  group by s.service, a.symbol, a.decimals, s.asset, s.severity;
 
-comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per asset. If several are about one transfer, the largest loss of each asset counts once, under the highest severity.';
+comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per service and asset. If several are about one transfer, the largest loss of each asset counts once, under the service of that loss and the highest severity.';
+comment on column accounting.value_at_risk.service is 'Name of the deposit service in the settings; empty for losses by no single service.';
 comment on column accounting.value_at_risk.asset_symbol is 'Label of the asset.';
 comment on column accounting.value_at_risk.asset is 'Asset: network/contract, network/mint or network/native.';
 comment on column accounting.value_at_risk.severity is 'info, warning or severe.';
@@ -175,11 +179,11 @@ comment on column accounting.coverage_gaps.to_height is 'Last block or slot of t
 comment on column accounting.coverage_gaps.addresses is 'The number of addresses for which it was not read.';
 comment on column accounting.coverage_gaps.since is 'When the gap was first found; empty until then.';
 
--- How the service did with the deposits of a span: one row for all, and one per route, which is an asset paid and the asset
+-- How each service did with the deposits of a span: one row for all, and one per route, which is an asset paid and the asset
 -- delivered for it. Amounts of different assets are never added.
 create function accounting.scorecard_between(from_at timestamptz, to_at timestamptz)
 returns table (
-  scope text, network text, asset_symbol text, asset text,
+  service text, scope text, network text, asset_symbol text, asset text,
   settlement_network text, settlement_asset_symbol text, settlement_asset text,
   deposits bigint, settled bigint, steps_known bigint, steps_reported bigint, completeness numeric,
   webhooks bigint, duplicates bigint,
@@ -195,18 +199,18 @@ as $$
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) >= from_at
       and coalesce(d.deposited_at, least(d.webhook_at, d.api_at)) < to_at
   ), message as (
-    select c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
+    select c.service, c.asset, c.settlement_asset, coalesce(r.count, 0) as repeats,
       greatest(extract(epoch from i.received_at - (e.observation ->> 'occurredAt')::timestamptz), 0)::float8 as lag
     from chosen c
       join evidence e on e.group_id = c.group_id and e.observation ->> 'serviceId' = c.service_id
       join inbox i on i.id = e.inbox_id and i.source = 'webhook'
       left join webhook_repeat r on r.inbox_id = i.id
   ), told as (
-    select grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
+    select service, grouping(asset) as is_all, asset, settlement_asset, count(*) as webhooks, sum(repeats)::bigint as duplicates,
       percentile_cont(array[0.5, 0.95, 0.99]) within group (order by lag) as lag
-    from message group by grouping sets ((), (asset, settlement_asset))
+    from message group by grouping sets ((service), (service, asset, settlement_asset))
   ), done as (
-    select grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
+    select service, grouping(asset) as is_all, asset, settlement_asset, count(*) as deposits, count(settled_at) as settled,
       sum(steps_known)::bigint as steps_known, sum(steps_reported)::bigint as steps_reported,
       percentile_cont(array[0.5, 0.95, 0.99]) within group (
         order by greatest(extract(epoch from settled_at - final_at), 0)::float8
@@ -215,9 +219,9 @@ as $$
       sum(settlement_amount) filter (where settled_at is not null) as delivered,
       sum(fee_amount) filter (where settled_at is not null) as fee,
       sum(settlement_amount + fee_amount) filter (where settled_at is not null) as before_fee
-    from chosen group by grouping sets ((), (asset, settlement_asset))
+    from chosen group by grouping sets ((service), (service, asset, settlement_asset))
   )
-  select case when done.is_all = 1 then 'service' else 'route' end,
+  select done.service, case when done.is_all = 1 then 'service' else 'route' end,
     a.network, a.symbol, done.asset, s.network, s.symbol, done.settlement_asset,
     done.deposits, done.settled, coalesce(done.steps_known, 0), coalesce(done.steps_reported, 0),
     done.steps_reported::numeric / nullif(done.steps_known, 0),
@@ -228,21 +232,23 @@ as $$
     case when s.key is not null then done.fee / nullif(done.before_fee, 0) end,
     accounting.in_units(done.delivered, s.decimals) / nullif(accounting.in_units(done.paid, a.decimals), 0)
   from done
-    left join told on told.is_all = done.is_all and told.asset is not distinct from done.asset
+    left join told on told.service = done.service and told.is_all = done.is_all
+      and told.asset is not distinct from done.asset
       and told.settlement_asset is not distinct from done.settlement_asset
     left join asset a on a.key = done.asset
     left join asset s on s.key = done.settlement_asset
-  order by done.is_all desc, a.network, a.symbol, s.network, s.symbol
+  order by done.service <> 'default', done.service, done.is_all desc, a.network, a.symbol, s.network, s.symbol
 $$;
 
 comment on function accounting.scorecard_between is
-  'How the deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
+  'How each deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
 
 create view accounting.scorecard as
   select * from accounting.scorecard_between(now() - interval '30 days', now());
 
-comment on view accounting.scorecard is 'How the deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
-comment on column accounting.scorecard.scope is 'service: all deposits; route: those of one asset paid and one asset delivered.';
+comment on view accounting.scorecard is 'How each deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
+comment on column accounting.scorecard.service is 'Name of the deposit service in the settings.';
+comment on column accounting.scorecard.scope is 'service: all deposits of the service; route: those of one asset paid and one asset delivered.';
 comment on column accounting.scorecard.network is 'Network of the payments; empty for the whole service.';
 comment on column accounting.scorecard.asset_symbol is 'Label of the asset paid.';
 comment on column accounting.scorecard.asset is 'Asset paid.';

@@ -105,7 +105,7 @@ create view ledger_transit as
 comment on view ledger_transit is 'Ledger transfers into transit, as positive amounts, or out of transit.';
 
 create view accounting.daily_totals as
-  select t.day, d.owner_kind, d.owner_id, a.network, a.symbol as asset_symbol, t.asset,
+  select t.day, d.service, d.owner_kind, d.owner_id, a.network, a.symbol as asset_symbol, t.asset,
     sum(t.deposits)::bigint as deposits,
     accounting.in_units(sum(t.came_in), a.decimals) as amount, sum(t.came_in) as amount_base,
     accounting.in_units(sum(t.unclaimed), a.decimals) as unclaimed, sum(t.unclaimed) as unclaimed_base,
@@ -124,12 +124,13 @@ create view accounting.daily_totals as
   ) as t
     join asset a on a.key = t.asset
     left join deposit d on d.id = t.deposit_id
-  group by t.day, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
+  group by t.day, d.service, d.owner_kind, d.owner_id, a.network, a.symbol, a.decimals, t.asset
   having sum(t.deposits) <> 0 or sum(t.settlements) <> 0
     or sum(t.came_in) <> 0 or sum(t.settled) <> 0 or sum(t.otherwise) <> 0;
 
 comment on view accounting.daily_totals is 'One row per day, owner and asset: amounts received, and amounts that left transit. A reversal counts against the day of the reversed event.';
 comment on column accounting.daily_totals.day is 'Day, in UTC, on which it happened.';
+comment on column accounting.daily_totals.service is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column accounting.daily_totals.owner_kind is 'channel or stable_wallet; empty if the journal has no deposit.';
 comment on column accounting.daily_totals.owner_id is 'Channel or StableWallet whose address was paid.';
 comment on column accounting.daily_totals.network is 'Network of the payments.';
@@ -152,7 +153,7 @@ create view accounting.fees as
     select e.journal_id, e.recorded_at, e.asset, sum(e.amount) as amount from ledger_entry e
     where e.account = 'expenses:fees:service' group by e.journal_id, e.recorded_at, e.asset
   )
-  select j.id as journal_id, j.deposit_id, d.owner_kind, d.owner_id,
+  select j.id as journal_id, j.deposit_id, d.service, d.owner_kind, d.owner_id,
     p.network, p.symbol as asset_symbol, paid.asset, accounting.in_units(paid.amount, p.decimals) as amount,
     paid.amount as amount_base,
     s.network as settlement_network, s.symbol as settlement_asset_symbol, f.asset as settlement_asset,
@@ -177,6 +178,7 @@ create view accounting.fees as
 comment on view accounting.fees is 'One row per journal that books a fee of the service; a reversal is negative. The sum is the balance of expenses:fees:service.';
 comment on column accounting.fees.journal_id is 'Journal that books it.';
 comment on column accounting.fees.deposit_id is 'The deposit it was paid for; empty if it was booked by hand.';
+comment on column accounting.fees.service is 'Name of the deposit service in the settings; empty if it was booked by hand.';
 comment on column accounting.fees.owner_kind is 'channel or stable_wallet.';
 comment on column accounting.fees.owner_id is 'Channel or StableWallet that the deposit is for.';
 comment on column accounting.fees.network is 'Network of the payment.';
@@ -197,7 +199,7 @@ comment on column accounting.fees.recorded_at is 'When it was written.';
 -- A security definer, because accountants have no right to the tables.
 create function accounting.in_transit_at(as_of timestamptz, recorded_as_of timestamptz default now())
 returns table (
-  deposit_id bigint, service_id text, state text, owner_kind text, owner_id text, network text, asset_symbol text,
+  deposit_id bigint, service text, service_id text, state text, owner_kind text, owner_id text, network text, asset_symbol text,
   asset text, amount numeric, amount_base numeric, since timestamptz, age interval, bucket text, from_age interval
 )
 language sql stable security definer set search_path = pg_catalog, public, pg_temp
@@ -218,7 +220,7 @@ as $$
     ), h.first_at) as since
     from held h
   )
-  select h.deposit_id, d.service_id, d.state, d.owner_kind, d.owner_id, split_part(h.account, ':', 3), a.symbol, h.asset,
+  select h.deposit_id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, split_part(h.account, ':', 3), a.symbol, h.asset,
     accounting.in_units(h.amount, a.decimals), h.amount, h.since, as_of - h.since, aged.bucket, aged.from_age
   from aging h
     join asset a on a.key = h.asset
@@ -240,6 +242,7 @@ create view accounting.in_transit_age as
 
 comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
 comment on column accounting.in_transit_age.deposit_id is 'Our number of the deposit; empty if the journal has no deposit.';
+comment on column accounting.in_transit_age.service is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column accounting.in_transit_age.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column accounting.in_transit_age.state is 'State of the deposit, as the evidence stands now.';
 comment on column accounting.in_transit_age.owner_kind is 'channel or stable_wallet.';

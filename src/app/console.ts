@@ -32,6 +32,8 @@ import type { Tables } from '../store/tables.ts'
 
 export type ConsoleDeps = {
   version: string
+  /** As the settings name them now. */
+  serviceNames: () => readonly string[]
   read: GaugesReader
   readiness: Readiness
 }
@@ -56,7 +58,7 @@ const listed = {
 
 export function composeConsole(
   settings: Settings,
-  { version, read, readiness }: ConsoleDeps,
+  { version, serviceNames, read, readiness }: ConsoleDeps,
 ): OpsSources & AsyncDisposable {
   const db = openDatabase<Tables>({
     url: settings.databaseUrl,
@@ -73,6 +75,9 @@ export function composeConsole(
   const ledger = cached(ledgerCacheMs, () => readLedger(db, partOf))
   const reader: ConsoleReader = {
     version,
+    get services() {
+      return serviceNames()
+    },
     networks: settings.networks.map(({ name }) => name),
     dashboards: sharedLinks(settings.links).dashboards,
     overview: () => reading(overview()),

@@ -86,7 +86,13 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   starting.defer(endSchedule)
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
   const gauges = starting.use(composeGauges(settings, { queue, observer }))
-  const shown = starting.use(composeConsole(settings, { ...options, read: gauges.read, readiness }))
+  const showing = {
+    ...options,
+    serviceNames: () => [...services.open().keys()],
+    read: gauges.read,
+    readiness,
+  }
+  const shown = starting.use(composeConsole(settings, showing))
   const receiving = { ...options, db, queue, observer, services, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())

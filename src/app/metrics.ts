@@ -15,9 +15,10 @@ import { readDayScorecard } from '../store/scorecard.ts'
 import type { Tables } from '../store/tables.ts'
 
 /** Values in deliveries cannot displace these. */
-export function knownLabels({ networks, creditAsset, links }: Settings): KnownLabelValues {
+export function knownLabels({ services, networks, creditAsset, links }: Settings): KnownLabelValues {
   const assets = networks.flatMap((network) => [...network.assets, ...(network.unpinned ?? [])])
   return {
+    service: services.map(({ name }) => name),
     network: networks.map(({ name }) => name),
     asset: [...assets, creditAsset].map(({ key }) => key),
     url: Object.values(sharedLinks(links)).filter((url) => url !== null),

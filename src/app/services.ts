@@ -121,7 +121,10 @@ function reportedOf(first: Settings, { settings }: OpenServices) {
         isPaused ? `${webhooks.signing.scheme}, paused` : webhooks.signing.scheme,
       ]),
     ),
-    isUnsigned: settings.services.some(({ webhooks }) => webhooks.signing.scheme === 'none'),
+    polled: settings.services.filter(({ isPaused }) => !isPaused).map(({ name }) => name),
+    unsigned: settings.services
+      .filter(({ webhooks }) => webhooks.signing.scheme === 'none')
+      .map(({ name }) => name),
     restart: atStart.filter((name) => !isDeepStrictEqual(first[name], settings[name])),
   }
 }

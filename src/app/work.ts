@@ -80,7 +80,8 @@ function connect(services: readonly OpenService[], vocabulary: Vocabulary, obser
   const called = services
     .filter(({ settings }) => !settings.isPaused)
     .map(({ settings, profile }) => {
-      const service = { ...settings, call: createServiceCall(settings, observer.pollRequest) }
+      const observe = (outcome: string) => observer.pollRequest(settings.name, outcome)
+      const service = { ...settings, call: createServiceCall(settings, observe) }
       return { service, profile }
     })
   return {

@@ -18,7 +18,7 @@ import type { AssetNames } from '../store/assets.ts'
 import type { BookedJournal } from '../store/ledger/journals.ts'
 import type { ShownMismatch } from '../store/mismatches/show-mismatches.ts'
 
-type MismatchWithNetwork = StatedMismatch & { network?: unknown }
+type MismatchOfCause = StatedMismatch & { service: string | null; network?: unknown }
 
 /** The stored detail, a sentence about it, and its amounts in units and in base units. */
 export function mismatchDocument<Row extends StatedMismatch>(row: Row) {
@@ -26,9 +26,12 @@ export function mismatchDocument<Row extends StatedMismatch>(row: Row) {
 }
 
 /** With the cause that the mismatch shares with others. */
-export function causedDocument<Row extends MismatchWithNetwork>(row: Row) {
+export function causedDocument<Row extends MismatchOfCause>(row: Row) {
   const network = typeof row.network === 'string' ? row.network : ''
-  return { ...mismatchDocument(row), cause: causeKeyOf({ kind: row.kind, network }) }
+  return {
+    ...mismatchDocument(row),
+    cause: causeKeyOf({ kind: row.kind, service: row.service ?? '', network }),
+  }
 }
 
 type MismatchHistoryLine = ShownMismatch['history'][number]

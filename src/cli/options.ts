@@ -20,6 +20,14 @@ export function actorCommand(group: Command, words: string, description: string)
   return subcommand(group, words, description).option('--by <name>', by)
 }
 
+/** A command about one service, or a list that can be limited to one. */
+export function ofService(
+  command: Command,
+  what = 'only this deposit service, of the settings or the database',
+): Command {
+  return command.option('--service <name>', what)
+}
+
 /** The reason of a decision. */
 export function reasoned(command: Command): Command {
   return command.requiredOption('--reason <text>', 'the reason; it is stored permanently')

@@ -7,7 +7,7 @@ import { describeDeposits } from './deposits/commands.ts'
 import { describeLedger } from './ledger/commands.ts'
 import { limited, listed } from './lists.ts'
 import { describeMismatches } from './mismatches/commands.ts'
-import { type Act, choice, ranged, subcommand, timeOption } from './options.ts'
+import { type Act, choice, ofService, ranged, subcommand, timeOption } from './options.ts'
 import type { News } from './print.ts'
 import { version } from './process.ts'
 import { wantsJson } from './report-error.ts'
@@ -74,9 +74,9 @@ function describeDaemon(program: Command, act: Act): void {
 }
 
 function describePolicy(program: Command, act: Act): void {
-  listed(program.command('scorecard'), 100)
+  ofService(listed(program.command('scorecard'), 100))
     .description(
-      "report the service's webhooks (missing, late, repeated), settlement times and fees, by route",
+      "report each service's webhooks (missing, late, repeated), settlement times and fees, by route",
     )
     .option('--since <time>', 'how long ago, like 24h or 30d, or a time', '30d')
     .action(act(async () => (await import('./scorecard.ts')).scorecardCommand))

@@ -1,23 +1,34 @@
 import { readScorecard, type ScorecardLine } from '../store/scorecard.ts'
 import { type Context, withDatabase } from './context.ts'
-import { type ListKeyset, type ListOptions, pageOf, printList } from './lists.ts'
+import { checkFilters } from './filters.ts'
+import { goOnLine, type ListKeyset, type ListOptions, pageOf } from './lists.ts'
 import { timeOf } from './options.ts'
-import { duration, type TableColumn } from './print.ts'
+import { duration, print, type TableColumn, table } from './print.ts'
 
 export async function scorecardCommand(
   context: Context,
-  { since, ...options }: ListOptions & { since: string },
+  { since, service, ...options }: ListOptions & { since: string; service?: string },
 ): Promise<void> {
   const [from, to] = [timeOf('--since', since, -1), new Date()]
-  const rows = await withDatabase(context, (db) => readScorecard(db, { from, to }))
-  const shown = rows.filter(({ deposits }) => deposits > 0n)
+  const { rows, services } = await withDatabase(context, async (db) => ({
+    services: await checkFilters(context, db, { service }),
+    rows: await readScorecard(db, { from, to }),
+  }))
+  const shown = rows.filter((line) => service === undefined || line.service === service)
   const empty = `no deposits since ${from.toISOString()}`
-  printList(context, pageOf(shown, options, paging), { columns, empty })
+  const page = pageOf(shown, options, paging)
+  const text = services.hasSeveralServices ? partsText(page.items) : table(page.items, columns)
+  print(context, page, `${page.items.length === 0 ? `${empty}\n` : text}${goOnLine(context, page)}`)
+}
+
+function partsText(lines: readonly ScorecardLine[]): string {
+  const parts = Map.groupBy(lines, ({ service }) => service)
+  return [...parts].map(([service, rows]) => `service ${service}\n${table(rows, columns)}`).join('\n')
 }
 
 const paging: ListKeyset<ScorecardLine> = {
   list: 'scorecard',
-  keyOf: ({ asset, settlement_asset: settled }) => [asset ?? '', settled ?? ''],
+  keyOf: ({ service, asset, settlement_asset: settled }) => [service, asset ?? '', settled ?? ''],
 }
 
 const columns: TableColumn<ScorecardLine>[] = [

@@ -2,7 +2,8 @@ import { mismatchKinds } from './mismatch.ts'
 import type { KindEntry, ResponsibleParty, Severity } from './mismatches/kind-entry.ts'
 import { isWithinLimit, type Limits, type Stake } from './second-person.ts'
 
-export type CauseCandidate = { kind: string; network: string; openedAt: Date }
+/** `service` and `network` are empty for what is of none. */
+export type CauseCandidate = { kind: string; service: string; network: string; openedAt: Date }
 
 type CauseKey = { kind: string; service: string; network: string; side: ResponsibleParty }
 
@@ -14,9 +15,6 @@ export type Cause<Case> = CauseKey & {
   cases: readonly Case[]
 }
 
-/** Only one deposit service is read. */
-const service = 'default'
-
 /**
  * Mismatches of one kind, service, network and side share a cause if consecutive ones were opened no more than
  * `withinMs` apart.
@@ -25,7 +23,7 @@ export function causesOf<Case extends CauseCandidate>(
   cases: readonly Case[],
   withinMs: number,
 ): Cause<Case>[] {
-  const alike = Map.groupBy(cases, ({ kind, network }) => JSON.stringify([kind, network]))
+  const alike = Map.groupBy(cases, ({ kind, service, network }) => JSON.stringify([kind, service, network]))
   return [...alike.keys()]
     .toSorted()
     .flatMap((key) => split(alike.get(key) ?? [], withinMs).map((together) => causeOf(together)))
@@ -51,7 +49,7 @@ function causeOf<Case extends CauseCandidate>(cases: [Case, ...Case[]]): Cause<C
   return { ...causeKeyOf(one), severity: entryOf(one.kind).severity, since: one.openedAt, cases }
 }
 
-export function causeKeyOf({ kind, network }: Pick<CauseCandidate, 'kind' | 'network'>): CauseKey {
+export function causeKeyOf({ kind, service, network }: Omit<CauseCandidate, 'openedAt'>): CauseKey {
   return { kind, service, network, side: entryOf(kind).responsible }
 }
 

@@ -1,4 +1,5 @@
 import type { NetworkName } from './asset.ts'
+import type { ServiceName } from './evidence.ts'
 
 export type Milestones = {
   depositedAt: Date | null
@@ -22,9 +23,12 @@ export const lagStages = [
 ] as const
 export type LagStage = (typeof lagStages)[number]
 
-/** `of`: the deposit or inbox row that was measured. */
-export type Lag = { stage: LagStage; network: NetworkName; seconds: number; of?: LagOf }
-export type LagOf = { depositId: bigint } | { inboxId: bigint }
+export type Lag = { stage: LagStage; network: NetworkName; seconds: number }
+/** `service`: null for what no service sent. `of`: the deposit or inbox row that was measured. */
+export type MeasuredLag = Lag & {
+  service: ServiceName | null
+  of: { depositId: bigint } | { inboxId: bigint }
+}
 
 export const stages: Partial<Record<LagStage, { from: keyof Milestones; to: keyof Milestones }>> = {
   api_detection: { from: 'depositedAt', to: 'apiAt' },

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import type { ServiceName } from '../core/evidence.ts'
 import { reach } from '../failpoint.ts'
 import type { SourceReader } from '../http/client-address.ts'
 import { type AdmissionDeps, admitDelivery, quarantinedHeaders } from './admit-delivery.ts'
@@ -25,6 +26,7 @@ export type IntakeOutcome =
 
 /** `reason` is set if the request was refused, `event` if it was accepted. */
 export type IntakeObservation = {
+  service: ServiceName
   outcome: IntakeOutcome
   seconds: number
   reason?: Refusal
@@ -52,7 +54,7 @@ export type IntakeDeps = {
   onError: (error: unknown) => void
 }
 
-type IntakeResult = Omit<IntakeObservation, 'seconds'>
+type IntakeResult = Omit<IntakeObservation, 'service' | 'seconds'>
 
 /** The answer is sent after the commit, never before it. */
 export function receiveTransfer(receiving: IntakeDeps) {
@@ -69,7 +71,8 @@ export function receiveTransfer(receiving: IntakeDeps) {
       },
     )
     answer(response, received.outcome)
-    receiving.observe({ ...received, seconds: (performance.now() - startedAt) / 1000 })
+    const { service } = admitting
+    receiving.observe({ ...received, service, seconds: (performance.now() - startedAt) / 1000 })
     if (received.outcome !== 'stored' && received.outcome !== 'conflicting') return
     reach('intake.answered')
     receiving.onStored()

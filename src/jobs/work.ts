@@ -25,7 +25,7 @@ export type WorkDeps = ApplyDeps &
     wake: (job: JobName, key?: string) => Promise<void>
     observe: {
       applied: (applied: ApplyResult) => void
-      polled: (reading: PollReport) => void
+      polled: (service: ServiceName, reading: PollReport) => void
     }
   }
 
@@ -76,7 +76,7 @@ export function createWork(options: WorkDeps): DaemonWork {
       if (client === undefined) return
       const reading = nothingRead()
       await readAlone(await byDatabaseClock({ ...deps, client }), [id], reading)
-      deps.observe.polled(reading)
+      deps.observe.polled(client.service, reading)
       if (reading.stored > 0) await deps.wake('apply')
     },
     async sweep() {
@@ -107,7 +107,7 @@ async function byDatabaseClock<Deps extends PollDeps>(deps: Deps): Promise<Deps>
 
 async function pollNow(deps: WorkDeps & PollDeps): Promise<void> {
   const reading = (await pollDeposits(await byDatabaseClock(deps))) ?? nothingRead()
-  deps.observe.polled(reading)
+  deps.observe.polled(deps.client.service, reading)
 }
 
 /** Continues at each call. True if the policy approved a match that must be applied. */

@@ -48,6 +48,7 @@ const err =
   'The error: type, message, code, details, causes, and the stack if it is not one of our own errors.'
 
 const network = 'The network.'
+const service = 'The name of the deposit service in the settings.'
 const deposit = 'The number of the deposit, as for `bin/depositd deposits show`.'
 const row = 'The row of the inbox, as `inbox/N`: the correlation id.'
 const rows = 'The rows of the inbox that caused it, as `inbox/N`; at most the newest 32.'
@@ -77,6 +78,7 @@ export const daemonEvents = {
       '`stored`, `duplicate` or `conflicting`. For a duplicate, `inbox` is the row of the first webhook.',
   }),
   webhook_refused: event('warn', 'webhook refused', {
+    service,
     outcome: 'The outcome, as counted by the metric.',
     reason: 'Why the signature was rejected, if it was.',
     suppressed,
@@ -94,6 +96,7 @@ export const daemonEvents = {
   webhooks_unsigned: event(
     'warn',
     'webhooks are accepted without a signature; anyone who can reach the port can send them',
+    { service },
   ),
 
   ops_request_failed: event('error', 'request to the ops port failed because of an internal error', {
@@ -129,6 +132,7 @@ export const daemonEvents = {
   mismatch_changed: event('info', 'mismatch changed', {
     kind: 'The kind, as listed in docs/mismatches.md.',
     severity: 'The severity.',
+    service: 'The name of the deposit service in the settings; null if it is about no single service.',
     network,
     change: '`opened`; `reopened` by evidence or a person; `resolved` by a person; `cleared` by evidence.',
   }),

@@ -25,7 +25,7 @@ export type OpenCause = {
 }
 
 /** Null if a value is not known. */
-export type Scores = Pick<
+export type Scores = { service: string } & Pick<
   ScorecardLine,
   'route' | 'completeness' | 'duplicates' | 'fee_share' | `${'delivery' | 'settle'}_${Percentile}_seconds`
 >

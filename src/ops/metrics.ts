@@ -5,7 +5,7 @@ import {
   Registry,
   type RegistryContentType,
 } from 'prom-client'
-import { ofChains, ofIntake, ofPoll, ofService } from './metrics/daemon.ts'
+import { ofChains, ofIntake, ofPoll, ofProgram } from './metrics/daemon.ts'
 import {
   type Creation,
   createAdmission,
@@ -16,7 +16,7 @@ import { ofBooks, ofDeposits, ofScorecard } from './metrics/deposits.ts'
 
 /** Without the prefix. Labels have few, limited values; ids belong in the log. */
 const declared = {
-  ...ofService,
+  ...ofProgram,
   ...ofIntake,
   ...ofPoll,
   ...ofChains,
@@ -28,6 +28,8 @@ const declared = {
 type MetricDeclarations = typeof declared
 export type Metrics = { [Name in keyof MetricDeclarations]: ReturnType<MetricDeclarations[Name]> } & {
   registry: Registry
+  /** Of the settings as they are now; `polled` without those that are paused. */
+  services: { named: readonly string[]; polled: readonly string[] }
 } & Pick<Creation, 'refused' | 'clears'>
 
 export const metricDescriptions: readonly MetricDescription[] = Object.values(declared).map(
@@ -48,8 +50,9 @@ export function createMetrics(version: string, known: KnownLabelValues = {}): Me
   const registry = new Registry()
   for (const metric of metricsOf(ground)) registry.registerMetric(metric)
   const created = {
-    ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry' | 'refused' | 'clears'>),
+    ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry' | 'services' | 'refused' | 'clears'>),
     registry,
+    services: { named: known['service'] ?? [], polled: known['service'] ?? [] },
     ...kept,
   }
   created.build.set({ version }, 1)

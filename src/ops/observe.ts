@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import { type FaultCode, isFault, lineOf } from '../core/errors.ts'
-import type { Lag } from '../core/lag.ts'
+import type { MeasuredLag } from '../core/lag.ts'
 import { limitLines } from '../log/limit-lines.ts'
 import { logEvent } from '../log/log-event.ts'
 import type { MismatchChange } from '../store/mismatches/mismatches.ts'
@@ -38,19 +38,19 @@ export function createObserver(metrics: Metrics, log: Logger) {
     ...observeWebhooks(metrics, log),
     ...observeChains(metrics, log),
     ...observeJobs(metrics, log),
-    pollRequest: (outcome: string): void => {
-      metrics.pollRequests.inc({ outcome })
+    pollRequest: (service: string, outcome: string): void => {
+      metrics.pollRequests.inc({ service, outcome })
     },
     mismatches,
     applied: (applied: ObservedBatch): void => {
       const { lags, mismatches: changes } = applied
-      for (const { stage, network, seconds, of } of lags)
-        metrics.stageLag.observe({ stage, network }, seconds, exemplarOf(of))
+      for (const { stage, service, network, seconds, of } of lags)
+        metrics.stageLag.observe({ stage, service: service ?? '', network }, seconds, exemplarOf(of))
       mismatches(changes)
       reportApplied(log, applied)
     },
-    polled: ({ drifts, mismatches: changes }: ObservedReading): void => {
-      metrics.pollDrifts.inc({}, drifts)
+    polled: (service: string, { drifts, mismatches: changes }: ObservedReading): void => {
+      metrics.pollDrifts.inc({ service }, drifts)
       mismatches(changes)
     },
     opsFailed: (path: string, error: unknown): void => {
@@ -76,14 +76,17 @@ export type SettingsReading =
       kind: 'opened' | 'changed' | 'unchanged'
       /** Signature schemes by service. */
       services: Readonly<Record<string, string>>
-      /** Whether any service's webhooks are accepted without a signature. */
-      isUnsigned: boolean
+      /** Those that are not paused. */
+      polled: readonly string[]
+      /** Those whose webhooks are accepted without a signature. */
+      unsigned: readonly string[]
       restart: readonly string[]
     }
   | { kind: 'refused'; error: unknown }
 
 /** `event`: the sender's event id. `traceId`: set if requests are traced. */
 type WebhookAnswer = {
+  service: string
   outcome: string
   seconds: number
   reason?: string
@@ -97,14 +100,14 @@ const keptOutcomes = new Set(['stored', 'duplicate', 'conflicting', 'canary'])
 export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now) {
   const limit = limitLines(now)
   return {
-    webhook: ({ outcome, seconds, reason, event, traceId }: WebhookAnswer): void => {
-      metrics.webhooks.inc({ outcome })
+    webhook: ({ service, outcome, seconds, reason, event, traceId }: WebhookAnswer): void => {
+      metrics.webhooks.inc({ service, outcome })
       metrics.webhookAck.observe({}, seconds, {
         ...(event !== undefined && { webhook: event }),
         ...(traceId !== undefined && { trace_id: traceId }),
       })
       const suppressed = keptOutcomes.has(outcome) ? null : limit()
-      if (suppressed !== null) logEvent(log, 'webhook_refused', { outcome, reason, suppressed })
+      if (suppressed !== null) logEvent(log, 'webhook_refused', { service, outcome, reason, suppressed })
     },
     quarantineDropped: (reason: 'rate' | 'full'): void => {
       metrics.quarantineDropped.inc({ reason })
@@ -115,15 +118,18 @@ export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now) {
         logEvent(log, 'settings_refused', { err: reading.error })
         return
       }
-      const { kind, services, isUnsigned, restart } = reading
+      const { kind, services, polled, unsigned, restart } = reading
+      metrics.services = { named: Object.keys(services), polled }
       metrics.settingsChanges.inc({ outcome: 'used' }, kind === 'changed' ? 1 : 0)
-      metrics.webhooksUnsigned.set({}, isUnsigned ? 1 : 0)
+      metrics.webhooksUnsigned.clear()
+      for (const service of metrics.services.named)
+        metrics.webhooksUnsigned.set({ service }, unsigned.includes(service) ? 1 : 0)
       logEvent(log, 'settings_read', {
         change: kind,
         services,
         restart: restart.length > 0 ? restart : undefined,
       })
-      if (isUnsigned) logEvent(log, 'webhooks_unsigned')
+      for (const service of unsigned) logEvent(log, 'webhooks_unsigned', { service })
     },
   }
 }
@@ -154,19 +160,19 @@ function observeChains(metrics: Metrics, log: Logger) {
 
 function observeMismatches(metrics: Metrics, log: Logger) {
   return (changes: readonly MismatchChange[]): void => {
-    for (const { kind, severity, network, change } of changes) {
+    for (const { kind, severity, service: about, network, change } of changes) {
       const how = ended[change]
-      if (how === null) metrics.mismatchesOpened.inc({ kind, severity, network: network ?? '' })
-      else metrics.mismatchesResolved.inc({ kind, how })
-      logEvent(log, 'mismatch_changed', { kind, severity, network, change })
+      const service = about ?? ''
+      if (how === null) metrics.mismatchesOpened.inc({ kind, severity, service, network: network ?? '' })
+      else metrics.mismatchesResolved.inc({ kind, service, how })
+      logEvent(log, 'mismatch_changed', { kind, severity, service: about, network, change })
     }
   }
 }
 
-type ObservedBatch = AppliedTrail & { lags: readonly Lag[]; mismatches: readonly MismatchChange[] }
+type ObservedBatch = AppliedTrail & { lags: readonly MeasuredLag[]; mismatches: readonly MismatchChange[] }
 
-function exemplarOf(of: Lag['of']): Exemplar {
-  if (of === undefined) return {}
+function exemplarOf(of: MeasuredLag['of']): Exemplar {
   return 'depositId' in of ? { deposit_id: of.depositId.toString() } : { inbox: `inbox/${of.inboxId}` }
 }
 

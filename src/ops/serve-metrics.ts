@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express'
 import type { Metric, Registry } from 'prom-client'
+import { defaultService } from '../core/evidence.ts'
 import { mismatchKinds } from '../core/mismatch.ts'
 import { severities } from '../core/mismatches/kind-entry.ts'
 import type { StoreTotals } from '../store/gauges.ts'
@@ -51,7 +52,8 @@ function showQueue(metrics: Metrics, queue: GaugeValues['queue']): void {
 function showLive(metrics: Metrics, live: Live): void {
   metrics.inboxPending.set({}, live.inbox.pending)
   metrics.inboxOldest.set({}, live.inbox.oldest)
-  metrics.quarantineDeliveries.set({}, live.quarantine)
+  for (const service of metrics.services.named) metrics.quarantineDeliveries.set({ service }, 0)
+  for (const { service, count } of live.quarantine) metrics.quarantineDeliveries.set({ service }, count)
   for (const { oldest, unnamed, ...labels } of live.stages) {
     metrics.stageOldest.set(labels, oldest)
     if (unnamed !== null) metrics.stageOldestUnnamed.set(labels, unnamed)
@@ -66,37 +68,45 @@ function showLive(metrics: Metrics, live: Live): void {
 }
 
 function showMismatches(metrics: Metrics, { mismatches }: Live): void {
+  const ofServices = Map.groupBy(mismatches, ({ service }) => service)
+  const services = new Set([...metrics.services.named, ...ofServices.keys()])
+  for (const service of services) showAges(metrics, service, ofServices.get(service) ?? [])
+  const found = new Set(mismatches.map(({ kind }) => kind))
+  for (const [kind, { severity }] of Object.entries(mismatchKinds))
+    if (!found.has(kind)) metrics.mismatchesOpen.set({ kind, severity, service: '', network: '' }, 0)
+  for (const [first, ...more] of alike(mismatches, ['kind', 'severity', 'service', 'network']))
+    metrics.mismatchesOpen.set(first, sum([first, ...more].map(({ count }) => count)))
+  for (const [first, ...more] of alike(mismatches, ['kind', 'severity', 'service']))
+    metrics.mismatchOldest.set(first, Math.max(...[first, ...more].map(({ oldest }) => oldest)))
+}
+
+function showAges(metrics: Metrics, service: string, mismatches: Live['mismatches']): void {
   for (const severity of severities)
     for (const age of mismatchAges) {
       const same = mismatches.filter((one) => one.severity === severity && one.age === age)
-      metrics.mismatchesOpenByAge.set({ severity, age }, sum(same.map(({ count }) => count)))
+      metrics.mismatchesOpenByAge.set({ severity, service, age }, sum(same.map(({ count }) => count)))
     }
-  const found = new Set(mismatches.map(({ kind }) => kind))
-  for (const [kind, { severity }] of Object.entries(mismatchKinds))
-    if (!found.has(kind)) metrics.mismatchesOpen.set({ kind, severity, network: '' }, 0)
-  const ofNetworks = Map.groupBy(mismatches, (one) => `${one.kind} ${one.severity} ${one.network}`)
-  for (const [first, ...more] of ofNetworks.values())
-    if (first !== undefined)
-      metrics.mismatchesOpen.set(first, sum([first, ...more].map(({ count }) => count)))
-  const ofKinds = Map.groupBy(mismatches, ({ kind, severity }) => `${kind} ${severity}`)
-  for (const [first, ...more] of ofKinds.values())
-    if (first !== undefined)
-      metrics.mismatchOldest.set(first, Math.max(...[first, ...more].map(({ oldest }) => oldest)))
+}
+
+/** Groups of rows with the same values of these labels. */
+function alike<Row>(rows: readonly Row[], labels: readonly (keyof Row)[]): [Row, ...Row[]][] {
+  const groups = Map.groupBy(rows, (row) => JSON.stringify(labels.map((label) => row[label])))
+  return [...groups.values()].flatMap(([first, ...more]) =>
+    first === undefined ? [] : [[first, ...more] satisfies [Row, ...Row[]]],
+  )
 }
 
 /**
- * A kind without open mismatches has a 0 under an empty network, so that an alert sees the first one as an increase.
+ * A kind without open mismatches has a 0 under an empty service and network, so that an alert sees the first one as an increase.
  */
 function showCauses(metrics: Metrics, { causes }: Live): void {
   for (const [kind, { severity, responsible: side }] of Object.entries(mismatchKinds)) {
     if (causes.some((cause) => cause.kind === kind)) continue
-    const none = { kind, service: 'default', network: '', side, severity }
+    const none = { kind, service: '', network: '', side, severity }
     metrics.causesOpen.set(none, 0)
     showWaiting(metrics, none, 0)
   }
-  const alike = Map.groupBy(causes, (one) => `${one.kind} ${one.service} ${one.network}`)
-  for (const [first, ...more] of alike.values()) {
-    if (first === undefined) continue
+  for (const [first, ...more] of alike(causes, ['kind', 'service', 'network'])) {
     const all = [first, ...more]
     metrics.causesOpen.set(first, all.length)
     showWaiting(metrics, first, all.filter((cause) => cause.callsForPeople).length)
@@ -116,10 +126,7 @@ function showWaiting(metrics: Metrics, labels: CauseLabels, count: number): void
 }
 
 function showStreams(metrics: Metrics, { streams }: Live): void {
-  showPoll(
-    metrics,
-    streams.filter(({ name }) => name === 'poll' || name.startsWith('poll/')),
-  )
+  showPolls(metrics, streams)
   for (const { name, age, progress } of streams) {
     const [kind, network = ''] = name.split('/')
     if (name === 'worker' || name === 'scheduler') metrics.beatAge.set({ role: name }, age)
@@ -130,14 +137,21 @@ function showStreams(metrics: Metrics, { streams }: Live): void {
   }
 }
 
-/** Of several services, that of the oldest. The age of a poll that never succeeded is 0. */
-function showPoll(metrics: Metrics, polls: Live['streams']): void {
-  metrics.pollAge.set({}, Math.max(0, ...polls.map(({ age }) => age)))
+/** The age of a poll that never succeeded is 0. A service that is paused or gone has none. */
+function showPolls(metrics: Metrics, streams: Live['streams']): void {
   const now = Date.now() / 1000
-  const sweptAges = polls.flatMap(({ progress: { sweptAt } }) =>
-    sweptAt === undefined ? [] : [now - sweptAt],
+  const polls = new Map(
+    streams.flatMap((stream) => {
+      const [kind, service = defaultService] = stream.name.split('/')
+      return kind === 'poll' ? [[service, stream] as const] : []
+    }),
   )
-  metrics.pollSweepAge.set({}, Math.max(0, ...sweptAges))
+  for (const service of metrics.services.polled) {
+    const poll = polls.get(service)
+    metrics.pollAge.set({ service }, Math.max(0, poll?.age ?? 0))
+    const { sweptAt = now } = poll?.progress ?? {}
+    metrics.pollSweepAge.set({ service }, Math.max(0, now - sweptAt))
+  }
 }
 
 function showTotals(metrics: Metrics, totals: StoreTotals): void {
@@ -149,18 +163,19 @@ function showTotals(metrics: Metrics, totals: StoreTotals): void {
   for (const { ranges, network } of totals.coverageGaps) metrics.chainCoverageGaps.set({ network }, ranges)
 }
 
-function showScores(metrics: Metrics, { route, ...scores }: Scores): void {
-  metrics.scorecardDuplicates.set({ route }, Number(scores.duplicates))
-  if (scores.completeness !== null) metrics.scorecardCompleteness.set({ route }, Number(scores.completeness))
-  if (scores.fee_share !== null) metrics.scorecardFee.set({ route }, Number(scores.fee_share))
+function showScores(metrics: Metrics, { service, route, ...scores }: Scores): void {
+  const of = { service, route }
+  metrics.scorecardDuplicates.set(of, Number(scores.duplicates))
+  if (scores.completeness !== null) metrics.scorecardCompleteness.set(of, Number(scores.completeness))
+  if (scores.fee_share !== null) metrics.scorecardFee.set(of, Number(scores.fee_share))
   const spans = [
     ['p50', scores.delivery_p50_seconds, scores.settle_p50_seconds],
     ['p95', scores.delivery_p95_seconds, scores.settle_p95_seconds],
     ['p99', scores.delivery_p99_seconds, scores.settle_p99_seconds],
   ] as const
   for (const [percentile, delivery, settle] of spans) {
-    if (delivery !== null) metrics.scorecardDelivery.set({ route, percentile }, delivery)
-    if (settle !== null) metrics.scorecardSettle.set({ route, percentile }, settle)
+    if (delivery !== null) metrics.scorecardDelivery.set({ ...of, percentile }, delivery)
+    if (settle !== null) metrics.scorecardSettle.set({ ...of, percentile }, settle)
   }
 }
 

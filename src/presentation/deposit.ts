@@ -1,10 +1,11 @@
 import type { Cell, Matrix } from '../core/judging/matrix.ts'
 import { type AssetLabels, mismatchSentence } from './mismatch-sentence.ts'
-import type { Fact, TableColumn } from './text.ts'
+import { type Fact, type ServicesShown, serviceColumn, type TableColumn } from './text.ts'
 
 /** Amounts are decimal text. */
 export type DepositListRow = {
   id: string
+  service: string
   state: string
   owner: string
   network: string
@@ -46,6 +47,7 @@ type TransferLine = { debit: string; credit: string; amount: string; asset_symbo
 export const depositColumns: readonly TableColumn<DepositListRow>[] = [
   { title: 'ID', value: ({ id }) => id, align: 'right' },
   { title: 'STATE', value: ({ state }) => state },
+  serviceColumn,
   { title: 'OWNER', value: ({ owner }) => owner },
   { title: 'NETWORK', value: ({ network }) => network },
   { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
@@ -54,7 +56,10 @@ export const depositColumns: readonly TableColumn<DepositListRow>[] = [
   { title: 'MISMATCHES', value: ({ mismatches }) => mismatches },
 ]
 
-export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[] {
+export function depositFacts(
+  { deposit }: Pick<DepositDetail, 'deposit'>,
+  { hasSeveralServices }: ServicesShown,
+): Fact[] {
   const said = (name: string) => fieldText(deposit, name)
   const fee = said('fee') === '-' ? '-' : `${said('fee')} ${said('fee_asset_symbol')}`
   return [
@@ -73,7 +78,7 @@ export function depositFacts({ deposit }: Pick<DepositDetail, 'deposit'>): Fact[
         said('settlement_tx'),
       ],
     },
-    { name: 'service', lines: [said('service_id')] },
+    { name: 'service', lines: [...(hasSeveralServices ? [said('service')] : []), said('service_id')] },
   ]
 }
 

@@ -1,10 +1,19 @@
 import { mismatchKinds } from '../core/mismatch.ts'
 import type { KindEntry } from '../core/mismatches/kind-entry.ts'
 import { type AssetLabels, decimalText, mismatchSentence } from './mismatch-sentence.ts'
-import { type Fact, objectText, type TableColumn, valueText } from './text.ts'
+import {
+  type Fact,
+  objectText,
+  type ServicesShown,
+  serviceColumn,
+  type TableColumn,
+  valueText,
+} from './text.ts'
 
 export type MismatchRow = {
   id: string
+  /** Null if it is about no single service. */
+  service: string | null
   kind: string
   severity: string
   subject: string
@@ -58,6 +67,7 @@ export const mismatchColumns: readonly TableColumn<MismatchRow>[] = [
   { title: 'ID', value: ({ id }) => id, align: 'right' },
   { title: 'SEVERITY', value: ({ severity }) => severity },
   { title: 'KIND', value: ({ kind }) => kind },
+  serviceColumn,
   { title: 'ABOUT', value: ({ subject }) => subject },
   { title: 'AGE', value: ({ age }) => age },
   { title: 'ACT IN', value: ({ act_in: left }) => left },
@@ -106,11 +116,12 @@ function actBy(
 
 export function mismatchFacts(
   { mismatch, deposit }: MismatchDetail,
-  { means, next, act_by: by }: Advice,
+  { means, next, act_by: by, hasSeveralServices }: Advice & ServicesShown,
 ): Fact[] {
   const said = (name: string) => valueText(mismatch[name])
   const facts = [
     ['about', mismatch.subject],
+    ...(hasSeveralServices ? [['service', said('service')]] : []),
     ['deposit', depositText(deposit)],
     ['loss', lossText({ loss: mismatch.loss, loss_asset_symbol: mismatch.loss_asset_symbol })],
     ['open for', said('age')],

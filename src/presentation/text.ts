@@ -20,6 +20,23 @@ export type Fact = { name: string; lines: readonly string[] }
 
 export type TableColumn<Row> = { title: string; value: (row: Row) => string; align?: 'right' }
 
+const serviceTitle = 'SERVICE'
+
+/** Shown only if there are several services. */
+export const serviceColumn: TableColumn<{ service: string | null }> = {
+  title: serviceTitle,
+  value: ({ service }) => service ?? '',
+}
+
+export type ServicesShown = { hasSeveralServices: boolean }
+
+export function columnsFor<Column extends { title: string }>(
+  columns: readonly Column[],
+  { hasSeveralServices }: ServicesShown,
+): readonly Column[] {
+  return hasSeveralServices ? columns : columns.filter(({ title }) => title !== serviceTitle)
+}
+
 /** Text from external senders must not control the reader's terminal, or reverse the direction of a line. */
 export function printable(text: string): string {
   return text.replace(/[^\P{C}\n\t]/gu, '\ufffd')

@@ -11,17 +11,19 @@ import type { Tables } from './tables.ts'
 /** The same for every replica. Ages are in seconds. */
 export type StoreGauges = {
   inbox: { pending: number; oldest: number }
-  quarantine: number
+  quarantine: { service: string; count: number }[]
   stages: StageGauge[]
+  /** `service` is empty for what is of none. */
   mismatches: {
     kind: string
     severity: string
+    service: string
     network: string
     age: string
     count: number
     oldest: number
   }[]
-  atRisk: { asset: string; severity: string; units: number }[]
+  atRisk: { service: string; asset: string; severity: string; units: number }[]
   /** Similar ones of the same minute are grouped. */
   cases: OpenCases[]
   /** How long the oldest journal has waited for its seal. */
@@ -34,23 +36,27 @@ export type StoreGauges = {
 }
 
 /** `unnamed`: of the oldest deposit without an uncleared mismatch. */
-type StageGauge = { stage: string; network: string; oldest: number; unnamed: number | null }
+type StageGauge = { stage: string; service: string; network: string; oldest: number; unnamed: number | null }
 
 /** Few rows, however much is stored. */
 export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
   return readAlone(db, async (tx) => {
     const inbox = await readPending(tx)
     const { oldest } = inbox
-    const applying = inbox.pending === 0 ? [] : [{ stage: 'apply', network: '', oldest, unnamed: oldest }]
-    const quarantine = await sql<{ count: number }>`select count(*)::int as count from quarantine`.execute(tx)
+    const applying =
+      inbox.pending === 0 ? [] : [{ stage: 'apply', service: '', network: '', oldest, unnamed: oldest }]
+    const quarantine = await sql<StoreGauges['quarantine'][number]>`
+      select service, count(*)::int as count from quarantine group by service`.execute(tx)
     const atRisk = await sql<StoreGauges['atRisk'][number]>`
-      select asset, severity, amount::float8 as units from accounting.value_at_risk`.execute(tx)
+      select coalesce(service, '') as service, asset, severity, amount::float8 as units from accounting.value_at_risk`.execute(
+      tx,
+    )
     const streams = await sql<StoreGauges['streams'][number]>`
       select name, ${ageOf(sql`succeeded_at`)} as age, progress from stream
       where succeeded_at is not null`.execute(tx)
     return {
       inbox,
-      quarantine: quarantine.rows[0]?.count ?? 0,
+      quarantine: quarantine.rows,
       stages: [...applying, ...(await readStages(tx))],
       mismatches: await readMismatches(tx),
       atRisk: atRisk.rows,
@@ -65,7 +71,7 @@ export function readGauges(db: Kysely<Tables>): Promise<StoreGauges> {
 
 async function readMismatches(db: Kysely<Tables>): Promise<StoreGauges['mismatches']> {
   const { rows } = await sql<StoreGauges['mismatches'][number]>`
-    select kind, severity, coalesce(network, '') as network, count(*)::int as count,
+    select kind, severity, coalesce(service, '') as service, coalesce(network, '') as network, count(*)::int as count,
       ${ageOf(sql`min(opened_at)`)} as oldest,
       case when opened_at > now() - interval '1 hour' then 'under_1h'
         when opened_at > now() - interval '24 hours' then 'under_24h'
@@ -73,11 +79,11 @@ async function readMismatches(db: Kysely<Tables>): Promise<StoreGauges['mismatch
         when opened_at > now() - interval '7 days' then 'under_7d'
         when opened_at > now() - interval '30 days' then 'under_30d' else 'older' end as age
     from mismatch where cleared_at is null and resolved_at is null
-    group by kind, severity, network, 6`.execute(db)
+    group by kind, severity, service, network, 7`.execute(db)
   return rows
 }
 
-/** Same kind, network, minute, assignment and snooze. Losses of one asset are added up. */
+/** Same kind, service, network, minute, assignment and snooze. Losses of one asset are added up. */
 export type OpenCases = OpenCase & { count: number }
 
 type CaseRow = Omit<OpenCases, 'loss'> & {
@@ -90,12 +96,12 @@ type CaseRow = Omit<OpenCases, 'loss'> & {
 /** By minute: this separates causes, and keeps the rows few. */
 async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
   const { rows } = await sql<CaseRow>`
-    select kind, coalesce(m.network, '') as network, date_trunc('minute', opened_at) as "openedAt",
+    select kind, coalesce(m.service, '') as service, coalesce(m.network, '') as network, date_trunc('minute', opened_at) as "openedAt",
       assigned_to is not null as "isAssigned", snoozed_until as "snoozedUntil", count(*)::int as count,
       loss_asset as "lossAsset", a.symbol, a.decimals, sum(loss_amount)::text as amount
     from mismatch m left join asset a on a.key = m.loss_asset
     where cleared_at is null and resolved_at is null
-    group by kind, m.network, 3, 4, snoozed_until, loss_asset, a.symbol, a.decimals`.execute(db)
+    group by kind, m.service, m.network, 4, 5, snoozed_until, loss_asset, a.symbol, a.decimals`.execute(db)
   return rows.map(({ lossAsset, symbol, decimals, amount, ...row }) => {
     const network = lossAsset?.split('/')[0]
     const loss = network === undefined ? null : { network, symbol, decimals, amount: BigInt(amount ?? 0) }
@@ -107,7 +113,7 @@ async function readCases(db: Kysely<Tables>): Promise<OpenCases[]> {
 async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
   const { rows } = await sql<StoreGauges['stages'][number]>`
     with waiting as (
-      select network,
+      select service, network,
         exists (select from mismatch m where m.deposit_id = deposit.id and m.cleared_at is null) as is_named,
         min(unreported_since) as delivery,
         min(coalesce(deposited_at, webhook_at)) filter (where api_at is null) as api_detection,
@@ -121,24 +127,24 @@ async function readStages(db: Kysely<Tables>): Promise<StoreGauges['stages']> {
           select w.deposit_id from ledger_journal w where w.kind = 'write_off' and w.deposit_id is not null
             and not exists (select from ledger_journal r where r.reverses = w.id)
         ))
-      group by network, is_named
+      group by service, network, is_named
     )
-    select stage, network, max(${ageOf(sql`since`)}) as oldest,
+    select stage, service, network, max(${ageOf(sql`since`)}) as oldest,
       max(${ageOf(sql`since`)}) filter (where not is_named) as unnamed
     from waiting, lateral (values
       ('delivery', delivery), ('api_detection', api_detection), ('chain_detection', chain_detection),
       ('finality', finality), ('settlement', settlement), ('reconciliation', reconciliation)
     ) as of_network (stage, since)
     where since is not null
-    group by stage, network`.execute(db)
+    group by stage, service, network`.execute(db)
   return rows
 }
 
 /** The time these take grows with everything stored. */
 export type StoreTotals = {
-  deposits: { state: string; network: string; count: number }[]
+  deposits: { state: string; service: string; network: string; count: number }[]
   /** Deposits of the last 24 hours. */
-  matrix: { leg: string; source: string; cell: string; count: number }[]
+  matrix: { service: string; leg: string; source: string; cell: string; count: number }[]
   assets: { asset: string; network: string; symbol: string }[]
   /** By purpose, in units; debit balances are positive. */
   balances: { account: string; network: string; asset: string; units: number }[]
@@ -150,17 +156,17 @@ export type StoreTotals = {
 export function readTotals(db: Kysely<Tables>): Promise<StoreTotals> {
   return readAlone(db, async (tx) => {
     const deposits = await sql<StoreTotals['deposits'][number]>`
-      select state, coalesce(network, '') as network, count(*)::float8 as count from deposit
-      where merged_into is null group by state, network`.execute(tx)
+      select state, service, coalesce(network, '') as network, count(*)::float8 as count from deposit
+      where merged_into is null group by state, service, network`.execute(tx)
     const matrix = await sql<StoreTotals['matrix'][number]>`
-      select leg, source, cell, sum(deposits)::float8 as count
+      select service, leg, source, cell, sum(deposits)::float8 as count
       from (
-        select matrix, count(*) as deposits from deposit
+        select service, matrix, count(*) as deposits from deposit
         where coalesce(deposited_at, least(webhook_at, api_at)) >= now() - interval '24 hours'
           and merged_into is null and state <> 'ignored'
-        group by matrix
+        group by service, matrix
       ) as alike, jsonb_each(matrix) as legs (leg, sources), jsonb_each_text(sources) as cells (source, cell)
-      group by leg, source, cell`.execute(tx)
+      group by service, leg, source, cell`.execute(tx)
     const { assets, balances, imbalances } = await readBooks(tx)
     return {
       deposits: deposits.rows,

@@ -139,6 +139,7 @@ async function recheckUnknown(tx: Transaction<Tables>, entries: readonly OwnerEn
 }
 
 export type OwnerLine = {
+  service: string
   id: string
   network: string
   address: string
@@ -152,18 +153,27 @@ export async function listOwners(
   db: Kysely<Tables>,
   {
     kind,
+    service,
     limit,
     after = null,
-  }: { kind: Owner['kind']; limit: number; after?: Pick<OwnerLine, 'id' | 'network'> | null },
+  }: {
+    kind: Owner['kind']
+    service?: string | undefined
+    limit: number
+    after?: Pick<OwnerLine, 'id' | 'network'> | null
+  },
 ): Promise<OwnerLine[]> {
   const { rows } = await sql<OwnerLine>`
-    select o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient
+    select ${serviceOfOwner} as service, o.id, b.network, b.address, o.forward_network, o.forward_asset, o.forward_recipient
     from owner o join address_book b on b.owner_kind = o.kind and b.owner_id = o.id
-    where o.kind = ${kind}
+    where o.kind = ${kind} and (${service ?? null}::text is null or ${serviceOfOwner} = ${service ?? null})
       and (${after?.id ?? null}::text is null or (o.id, b.network) > (${after?.id ?? ''}, ${after?.network ?? ''}))
     order by o.id, b.network limit ${limit}`.execute(db)
   return rows
 }
+
+/** As `serviceOf` reads it out of the id. */
+const serviceOfOwner = sql`case when o.id like '%/%' then split_part(o.id, '/', 1) else 'default' end`
 
 /** In the spelling used for comparisons. */
 export type AddressBookSets = {

@@ -63,6 +63,7 @@ export function keepQuarantined(
 
 export type QuarantineLine = {
   id: string
+  service: string
   received_at: Date
   source: string
   reason: string
@@ -73,12 +74,14 @@ export type QuarantineLine = {
 /** Newest first, with ids below `before`. */
 export async function listQuarantine(
   db: Kysely<Tables>,
-  { limit, before }: { limit: number; before?: bigint | undefined },
+  { limit, before, service }: { limit: number; before?: bigint | undefined; service?: string | undefined },
 ): Promise<QuarantineLine[]> {
   const { rows } = await sql<QuarantineLine>`
-    select id::text as id, received_at, source, reason, length(body) as bytes,
+    select id::text as id, service, received_at, source, reason, length(body) as bytes,
       coalesce(headers ->> 'user-agent', '') as user_agent
-    from quarantine where id < ${before ?? largestId} order by id desc limit ${limit}`.execute(db)
+    from quarantine
+    where id < ${before ?? largestId} and (${service ?? null}::text is null or service = ${service ?? null})
+    order by id desc limit ${limit}`.execute(db)
   return rows
 }
 

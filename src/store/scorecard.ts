@@ -1,9 +1,11 @@
 import { type Kysely, sql } from 'kysely'
+import type { ServiceName } from '../core/evidence.ts'
 import { readAlone } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** `accounting.scorecard` documents each column. Ratios are exact decimals. */
 export type ScorecardLine = {
+  service: ServiceName
   /** `all`, or both assets with their networks, for people and as a label of metrics. */
   route: string
   scope: 'service' | 'route'
@@ -37,7 +39,7 @@ export type ScorecardLine = {
   delivered_per_paid: string | null
 }
 
-/** The whole service, then one line per route. */
+/** Of each service: the whole service, then one line per route. */
 export async function readScorecard(
   db: Kysely<Tables>,
   { from, to }: { from: Date; to: Date },

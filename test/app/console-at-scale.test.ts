@@ -96,7 +96,12 @@ test('no page reads a table of deposits, mismatches or evidence through', async 
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   stack.defer(() => ops.stop())
   const readiness = { checks: [], isNeeded: () => true }
-  const shown = composeConsole(settings, { version: 'test', read: readAs(emptyReading), readiness })
+  const shown = composeConsole(settings, {
+    version: 'test',
+    serviceNames: () => ['default'],
+    read: readAs(emptyReading),
+    readiness,
+  })
   ops.open(shown)
   const paths = [
     '/',
@@ -138,7 +143,11 @@ test('the overview shows the figures of all that is stored', async () => {
   }
   const read = createGaugesReader(sources, (part, error) => void unreadable.push([part, error]))
   const readiness = { checks: [], isNeeded: () => true }
-  ops.open(stack.use(composeConsole(settings, { version: 'test', read, readiness })))
+  ops.open(
+    stack.use(
+      composeConsole(settings, { version: 'test', serviceNames: () => ['default'], read, readiness }),
+    ),
+  )
   const { status, text } = await pageAt(ops.url)
   expect([status, unreadable]).toEqual([200, []])
   expect(text).toMatch(/href="\/deposits\?state=reconciled&#38;network=base">99900</)

@@ -48,7 +48,11 @@ async function serve(databaseUrl: string, within: AsyncDisposableStack): Promise
   const settings = parseSettings(judgingEnvironment(databaseUrl), () => '')
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   within.defer(() => ops.stop())
-  ops.open(within.use(composeConsole(settings, { version: 'test', read, readiness })))
+  ops.open(
+    within.use(
+      composeConsole(settings, { version: 'test', serviceNames: () => ['default'], read, readiness }),
+    ),
+  )
   return ops.url
 }
 

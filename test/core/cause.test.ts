@@ -29,6 +29,7 @@ const at = (minutes: number) => new Date(start + minutes * minute)
 const anyCase = record({
   id: uuid(),
   kind: constantFrom('settlement_short', 'unreported', 'address_changed', 'of_an_older_version'),
+  service: constantFrom('default', 'acme', ''),
   network: constantFrom('base', 'solana', ''),
   openedAt: integer({ min: 0, max: 600 }).map(at),
 })
@@ -50,7 +51,7 @@ describe('causes of mismatches', () => {
     )
   })
 
-  test('hold every mismatch once, of one kind, network and side, and are apart by more than the window', () => {
+  test('hold every mismatch once, of one kind, service, network and side, and are apart by more than the window', () => {
     assert(
       property(cases, windows, (all, within) => {
         const causes = causesOf(all, within)
@@ -58,6 +59,7 @@ describe('causes of mismatches', () => {
         expect(held.toSorted()).toEqual(all.map(({ id }) => id).toSorted())
         for (const {
           kind,
+          service,
           network,
           since,
           cases: [first, ...more],
@@ -65,7 +67,7 @@ describe('causes of mismatches', () => {
           expect(since).toEqual(first?.openedAt)
           let last = since
           for (const one of more) {
-            expect(one).toMatchObject({ kind, network })
+            expect(one).toMatchObject({ kind, service, network })
             expect(one.openedAt.getTime() - last.getTime()).toBeLessThanOrEqual(within)
             last = one.openedAt
           }
@@ -81,20 +83,28 @@ describe('causes of mismatches', () => {
   })
 
   test('begin anew after a gap that is longer than the window, and not at one that is as long', () => {
-    const opened = [0, 5, 11].map((minutes) => ({ kind: 'stuck', network: 'base', openedAt: at(minutes) }))
+    const opened = [0, 5, 11].map((minutes) => ({
+      kind: 'stuck',
+      service: 'default',
+      network: 'base',
+      openedAt: at(minutes),
+    }))
     expect(causesOf(opened, 5 * minute).map(({ cases: held }) => held.length)).toEqual([2, 1])
   })
 
   test('name who is at fault and how grave it is', () => {
-    const [cause] = causesOf([{ kind: 'settlement_short', network: 'base', openedAt: at(0) }], 0)
-    expect(cause).toMatchObject({ service: 'default', side: 'service', severity: 'severe', since: at(0) })
-    const [older] = causesOf([{ kind: 'of_an_older_version', network: '', openedAt: at(0) }], 0)
+    const [cause] = causesOf(
+      [{ kind: 'settlement_short', service: 'acme', network: 'base', openedAt: at(0) }],
+      0,
+    )
+    expect(cause).toMatchObject({ service: 'acme', side: 'service', severity: 'severe', since: at(0) })
+    const [older] = causesOf([{ kind: 'of_an_older_version', service: '', network: '', openedAt: at(0) }], 0)
     expect(older).toMatchObject({ side: 'unknown', severity: 'warning' })
   })
 })
 
 function isAlike(one: Cause<object>, other: Cause<object>): boolean {
-  return one.kind === other.kind && one.network === other.network
+  return one.kind === other.kind && one.service === other.service && one.network === other.network
 }
 
 const rules: AlertRules = {
@@ -115,6 +125,7 @@ const usdc = (units: bigint): Stake => ({
 /** Opened at the start; it should be acted on within eight hours. */
 const short: OpenCase = {
   kind: 'settlement_short',
+  service: 'default',
   network: 'base',
   openedAt: at(0),
   isAssigned: false,

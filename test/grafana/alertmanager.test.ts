@@ -161,6 +161,21 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
       ['DepositdRpcFailing', 'DepositdFinalityOverdue'],
     ))
 
+  it('holds back what a service that is not read explains, of that service', () =>
+    expectHeldBack(
+      [
+        { alertname: 'DepositdPollDead', severity: 'critical', service: 'acme' },
+        { alertname: 'DepositdApiDetectionOverdue', severity: 'warning', service: 'acme', network: 'base' },
+        {
+          alertname: 'DepositdApiDetectionOverdue',
+          severity: 'warning',
+          service: 'default',
+          network: 'base',
+        },
+      ],
+      ['DepositdApiDetectionOverdue'],
+    ))
+
   it('holds back a budget that burns slowly where it burns fast', () =>
     expectHeldBack(
       [

@@ -159,7 +159,7 @@ describe.skipIf(!promtoolInstalled())('promtool', () => {
   it('can read every query', () => {
     const rules = queries.map(({ expr }, number) => ({
       record: `panel:query:${number}`,
-      expr: expr.replace(/\$(?:network|asset)\b/g, '.*').replaceAll('$__rate_interval', '1m'),
+      expr: expr.replace(/\$(?:service|network|asset)\b/g, '.*').replaceAll('$__rate_interval', '1m'),
     }))
     const folder = mkdtempSync(join(tmpdir(), 'depositd-dashboard-'))
     try {

@@ -18,7 +18,7 @@ export function evaluatePanels(known: Known, expected: readonly Expected[]): { s
       interval: '15s',
       input_series: Object.entries(known).map(([series, values]) => ({ series, values })),
       promql_expr_test: expected.map(({ expr, at = '30m', gives }) => ({
-        expr: expr.replace(/\$(?:network|asset)\b/g, '.*').replaceAll('$__rate_interval', '1m'),
+        expr: expr.replace(/\$(?:service|network|asset)\b/g, '.*').replaceAll('$__rate_interval', '1m'),
         eval_time: at,
         exp_samples: Object.entries(gives).map(([labels, value]) => ({ labels, value })),
       })),

@@ -10,22 +10,30 @@ const keywords = new Set(['and', 'or', 'unless', 'offset', 'bool', 'group_left',
 export function readPromql(expression: string): Reads {
   const text = expression.replace(/"[^"]*"/g, '""').replace(/\$\w+/g, ' ')
   const matched = capture(text, /\{([^}]*)\}/g).flatMap((inside) => capture(inside, /(\w+)\s*[=!]/g))
-  const kept = capture(text, /\b(?:by|group_left|group_right)\s*\(([^)]*)\)/g)
-    .flatMap((inside) => inside.split(','))
-    .map((one) => one.trim())
-    .filter((one) => one !== '')
+  const kept = keptIn(text)
   const bare = text
     .replace(/\{[^}]*\}|\[[^\]]*\]/g, ' ')
     .replace(/\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)/g, ' ')
   const series = capture(bare, /\b([a-zA-Z_:][\w:]*)\b(?!\s*\()/g).filter((word) => !keywords.has(word))
-  return { series, labels: [...matched, ...kept], kept }
+  const ofRecordings = series.flatMap((name) => (name.includes(':') ? (added.get(name) ?? []) : []))
+  return { series, labels: [...matched, ...kept], kept: [...kept, ...ofRecordings] }
+}
+
+function keptIn(expression: string): string[] {
+  return capture(expression, /\b(?:by|group_left|group_right)\s*\(([^)]*)\)/g)
+    .flatMap((inside) => inside.split(','))
+    .map((one) => one.trim())
+    .filter((one) => one !== '')
 }
 
 /** What Prometheus itself adds: whether a target answers, which alerts fire, and what the rules record. */
 const added = new Map<string, readonly string[]>([
   ['up', ['job', 'instance', 'daemon']],
   ['ALERTS', ['alertname', 'alertstate', 'severity']],
-  ...recordings.map(({ record, labels }): [string, string[]] => [record, Object.keys(labels)]),
+  ...recordings.map(({ record, expr, labels }): [string, string[]] => [
+    record,
+    [...Object.keys(labels), ...keptIn(expr)],
+  ]),
 ])
 
 /** What in an expression neither a metric of the program nor Prometheus explains. */

@@ -13,12 +13,18 @@ function memoryLog(level = 'debug') {
 
 test('a line has the name, level and text of its event, and the fields', () => {
   const { lines, log } = memoryLog()
-  logEvent(log, 'webhook_refused', { outcome: 'bad_signature', reason: 'signature_wrong', suppressed: 0 })
+  logEvent(log, 'webhook_refused', {
+    service: 'acme',
+    outcome: 'bad_signature',
+    reason: 'signature_wrong',
+    suppressed: 0,
+  })
   logEvent(log, 'policy_changed')
   expect(lines).toMatchObject([
     {
       event: 'webhook_refused',
       level: 40,
+      service: 'acme',
       outcome: 'bad_signature',
       reason: 'signature_wrong',
       msg: 'webhook refused',
@@ -30,7 +36,7 @@ test('a line has the name, level and text of its event, and the fields', () => {
 test('the level of the log decides what is written', () => {
   const { lines, log } = memoryLog('warn')
   logEvent(log, 'policy_changed')
-  logEvent(log, 'webhooks_unsigned')
+  logEvent(log, 'webhooks_unsigned', { service: 'default' })
   expect(lines).toMatchObject([{ event: 'webhooks_unsigned' }])
 })
 

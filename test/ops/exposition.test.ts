@@ -21,10 +21,18 @@ test.each([
 
 /** A server whose process has seen a webhook and a deposit. */
 async function start(): Promise<(accept: string) => Promise<{ type: string; text: string }>> {
-  const metrics = createMetrics('1.2.3', { network: ['base'] })
+  const metrics = createMetrics('1.2.3', { service: ['default'], network: ['base'] })
   const observer = createObserver(metrics, pino({ level: 'silent' }))
-  observer.webhook({ outcome: 'stored', seconds: 0.02, event: 'evt_1', traceId: 'ab'.repeat(16) })
-  metrics.stageLag.observe({ stage: 'finality', network: 'base' }, 700, { deposit_id: '42' })
+  observer.webhook({
+    service: 'default',
+    outcome: 'stored',
+    seconds: 0.02,
+    event: 'evt_1',
+    traceId: 'ab'.repeat(16),
+  })
+  metrics.stageLag.observe({ stage: 'finality', service: 'default', network: 'base' }, 700, {
+    deposit_id: '42',
+  })
   const url = await startOpsServer({ metrics })
   return async (accept) => {
     const response = await fetch(`${url}/metrics`, { headers: { accept } })
@@ -53,7 +61,7 @@ test('both forms tell the same values, in whatever order they are asked for', as
 test('OpenMetrics names families of counters without their ending, and ends with its mark', async () => {
   const { text } = await (await start())(prometheus2)
   expect(text).toContain('# TYPE depositd_webhook_requests counter\n')
-  expect(text).toContain('\ndepositd_webhook_requests_total{outcome="stored"} 1\n')
+  expect(text).toContain('\ndepositd_webhook_requests_total{service="default",outcome="stored"} 1\n')
   expect(text.endsWith('\n# EOF\n')).toBe(true)
   // There a quotation mark would have to be escaped.
   expect(metricDescriptions.filter(({ help }) => help.includes('"'))).toEqual([])
@@ -66,7 +74,7 @@ test('exemplars say which delivery and which deposit, in OpenMetrics alone', asy
     /^depositd_webhook_ack_seconds_bucket\{le="0.025"\} 1 # \{webhook="evt_1",trace_id="(ab){16}"\} 0.02 \d+(\.\d+)?$/m,
   )
   expect(text).toMatch(
-    /^depositd_stage_lag_seconds_bucket\{le="1200",stage="finality",network="base"\} 1 # \{deposit_id="42"\} 700 \d+(\.\d+)?$/m,
+    /^depositd_stage_lag_seconds_bucket\{le="1200",stage="finality",service="default",network="base"\} 1 # \{deposit_id="42"\} 700 \d+(\.\d+)?$/m,
   )
   expect((await scrape('text/plain')).text).not.toContain(' # {')
 })

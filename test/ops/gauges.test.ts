@@ -17,7 +17,7 @@ function create(takesMs = 0) {
   const open = {
     ...live,
     inbox: { pending: 1, oldest: 10 },
-    stages: [{ stage: 'finality', network: 'base', oldest: 20, unnamed: 20 }],
+    stages: [{ stage: 'finality', service: 'default', network: 'base', oldest: 20, unnamed: 20 }],
     streams: [{ name: 'poll', age: 30, progress: {} }],
   }
   const sources = {

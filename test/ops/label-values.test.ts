@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import type { ServiceName } from '../../src/core/evidence.ts'
 import type { Severity } from '../../src/core/mismatch.ts'
 import { assets, createAdmission, networks, other, routes } from '../../src/ops/metrics/declare.ts'
 import { busiest } from '../../src/ops/metrics/deposits.ts'
@@ -8,7 +9,7 @@ import { createObserver } from '../../src/ops/observe.ts'
 import { showGauges } from '../../src/ops/serve-metrics.ts'
 import { readingOf } from '../support/readings.ts'
 
-const known = { network: ['base', 'solana'], asset: ['base/0x1'] }
+const known = { service: ['default', 'acme'], network: ['base', 'solana'], asset: ['base/0x1'] }
 const many = Array.from({ length: 1000 }, (_each, number) => `stranger${number}\n"}`)
 
 const scores = {
@@ -32,37 +33,46 @@ async function seriesOf(metrics: ReturnType<typeof createMetrics>): Promise<stri
 function attack(metrics: ReturnType<typeof createMetrics>): void {
   const observer = createObserver(metrics, pino({ level: 'silent' }))
   for (const text of many) {
-    observer.webhook({ outcome: text, seconds: 1, event: text })
+    observer.webhook({ service: text, outcome: text, seconds: 1, event: text })
     observer.rpc({ network: text, node: text, method: text, outcome: text, seconds: 1 })
     observer.rpcNode({ network: text, node: text, score: 1 })
     observer.oddLog({ network: text, reason: text, contract: text, tx: text })
-    observer.pollRequest(text)
+    observer.pollRequest(text, text)
     observer.rewound(text)
     observer.queueTrouble({ kind: 'job_failed', wake: { name: text } })
-    observer.mismatches([{ kind: text, severity: text as Severity, network: text, change: 'opened' }])
-    metrics.stageLag.observe({ stage: text, network: text }, 1)
+    observer.mismatches([
+      {
+        kind: text,
+        severity: text as Severity,
+        service: text as ServiceName,
+        network: text,
+        change: 'opened',
+      },
+    ])
+    metrics.stageLag.observe({ stage: text, service: text, network: text }, 1)
   }
   const reading = readingOf({
-    stages: many.map((text) => ({ stage: text, network: text, oldest: 1, unnamed: 1 })),
+    stages: many.map((text) => ({ stage: text, service: text, network: text, oldest: 1, unnamed: 1 })),
     mismatches: many.map((text) => ({
       kind: text,
       severity: text,
+      service: text,
       network: text,
       age: text,
       count: 1,
       oldest: 1,
     })),
-    atRisk: many.map((text) => ({ asset: text, severity: text, units: 1 })),
+    atRisk: many.map((text) => ({ service: text, asset: text, severity: text, units: 1 })),
     untied: many.map((text) => ({ control: text, asset: text, units: 1 })),
     unexplained: many.map((text) => ({ network: text, asset: text, units: 1 })),
     streams: many.map((text) => ({ name: `scan/${text}`, age: 1, progress: {} })),
-    deposits: many.map((text) => ({ state: text, network: text, count: 1 })),
-    matrix: many.map((text) => ({ leg: text, source: text, cell: text, count: 1 })),
+    deposits: many.map((text) => ({ state: text, service: text, network: text, count: 1 })),
+    matrix: many.map((text) => ({ service: text, leg: text, source: text, cell: text, count: 1 })),
     assets: many.map((text) => ({ asset: text, network: text, symbol: text })),
     balances: many.map((text) => ({ account: text, network: text, asset: text, units: 1 })),
     imbalances: many.map((text) => ({ asset: text, units: 1 })),
     coverageGaps: many.map((text) => ({ network: text, ranges: 1 })),
-    scorecard: many.map((text) => ({ route: text, ...scores })),
+    scorecard: many.map((text) => ({ service: text, route: text, ...scores })),
     queue: Object.fromEntries(many.map((text) => [text, 1])),
   })
   showGauges(metrics, reading)
@@ -86,20 +96,20 @@ test('unknown networks beyond the limit are combined as other, and those of the 
     metrics,
     readingOf({
       deposits: [
-        ...strangers.map(({ network }) => ({ state: 'settled', network, count: 1 })),
-        { state: 'settled', network: 'solana', count: 2 },
+        ...strangers.map(({ network }) => ({ state: 'settled', service: 'default', network, count: 1 })),
+        { state: 'settled', service: 'default', network: 'solana', count: 2 },
       ],
-      stages: strangers.map((one) => ({ stage: 'finality', unnamed: null, ...one })),
+      stages: strangers.map((one) => ({ stage: 'finality', service: 'default', unnamed: null, ...one })),
     }),
   )
   const lines = await seriesOf(metrics)
   expect(lines.filter((line) => line.startsWith('depositd_deposits{'))).toHaveLength(networks.upTo)
   expect(lines).toEqual(
     expect.arrayContaining([
-      'depositd_deposits{state="settled",network="solana"} 2',
-      'depositd_deposits{state="settled",network="other"} 970',
-      'depositd_stage_oldest_open_seconds{stage="finality",network="other"} 999',
-      'depositd_webhook_requests_total{outcome="other"} 1000',
+      'depositd_deposits{state="settled",service="default",network="solana"} 2',
+      'depositd_deposits{state="settled",service="default",network="other"} 970',
+      'depositd_stage_oldest_open_seconds{stage="finality",service="default",network="other"} 999',
+      'depositd_webhook_requests_total{service="other",outcome="other"} 986',
     ]),
   )
 })
@@ -107,20 +117,25 @@ test('unknown networks beyond the limit are combined as other, and those of the 
 test('routes are told apart anew each time, so that those of long ago keep no place', async () => {
   const metrics = createMetrics('test', known)
   attack(metrics)
-  showGauges(metrics, readingOf({ scorecard: [{ route: 'USDC on base to USDC on arbitrum', ...scores }] }))
+  showGauges(
+    metrics,
+    readingOf({ scorecard: [{ service: 'acme', route: 'USDC on base to USDC on arbitrum', ...scores }] }),
+  )
   const reported = (await seriesOf(metrics)).filter((line) => line.includes('scorecard_completeness'))
   expect(reported).toEqual([
-    'depositd_scorecard_completeness_ratio{route="USDC on base to USDC on arbitrum"} 1',
+    'depositd_scorecard_completeness_ratio{service="acme",route="USDC on base to USDC on arbitrum"} 1',
   ])
 })
 
 test('of too many routes those of most deposits are told apart, the same ones whoever asks', () => {
-  const lines = many.map((route, number) => ({ route, deposits: BigInt(number % 500) }))
-  const reported = busiest([...lines, { route: 'all', deposits: 124_750n }])
+  const lines = many.map((route, number) => ({ service: 'acme', route, deposits: BigInt(number % 500) }))
+  const reported = busiest([...lines, { service: 'acme', route: 'all', deposits: 124_750n }])
   expect(reported).toHaveLength(routes.upTo)
   expect(reported[0]?.route).toBe('all')
   expect(Math.min(...reported.map(({ deposits }) => Number(deposits)))).toBe(468)
-  expect(busiest([{ route: 'all', deposits: 124_750n }, ...lines.toReversed()])).toEqual(reported)
+  expect(busiest([{ service: 'acme', route: 'all', deposits: 124_750n }, ...lines.toReversed()])).toEqual(
+    reported,
+  )
 })
 
 test('an open set takes so many values and no long one, whatever comes first', () => {
@@ -139,9 +154,9 @@ test('counters whose labels are known start at 0, so that their first event is a
     expect.arrayContaining([
       'depositd_chain_reorgs_total{network="base"} 0',
       'depositd_chain_reorgs_total{network="solana"} 0',
-      'depositd_webhook_requests_total{outcome="unavailable"} 0',
+      'depositd_webhook_requests_total{service="acme",outcome="unavailable"} 0',
       'depositd_job_failures_total{name="seal"} 0',
-      'depositd_poll_requests_total{outcome="failed"} 0',
+      'depositd_poll_requests_total{service="acme",outcome="failed"} 0',
       'depositd_settings_changes_total{outcome="refused"} 0',
     ]),
   )

@@ -19,18 +19,20 @@ function observe() {
 
 test('a flood of refusals is counted one by one, and logged by a few lines a second', async () => {
   const { lines, metrics, clock, webhook } = observe()
-  const refuse = () => webhook({ outcome: 'bad_signature', seconds: 0.001, reason: 'signature_wrong' })
+  const refuse = () =>
+    webhook({ service: 'acme', outcome: 'bad_signature', seconds: 0.001, reason: 'signature_wrong' })
   for (let number = 0; number < 1000; number++) refuse()
   expect(lines).toEqual(Array(10).fill('webhook refused: bad_signature, 0 suppressed'))
   clock.seconds++
   refuse()
   expect(lines.slice(10)).toEqual(['webhook refused: bad_signature, 990 suppressed'])
   const text = await metrics.registry.metrics()
-  expect(text).toContain('depositd_webhook_requests_total{outcome="bad_signature"} 1001\n')
+  expect(text).toContain('depositd_webhook_requests_total{service="acme",outcome="bad_signature"} 1001\n')
 })
 
 test('what is kept is counted and not logged', () => {
   const { lines, webhook } = observe()
-  for (const outcome of ['stored', 'duplicate', 'conflicting']) webhook({ outcome, seconds: 0.001 })
+  for (const outcome of ['stored', 'duplicate', 'conflicting'])
+    webhook({ service: 'acme', outcome, seconds: 0.001 })
   expect(lines).toEqual([])
 })

@@ -1,19 +1,26 @@
 import { PassThrough } from 'node:stream'
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
+import type { ServiceName } from '../../src/core/evidence.ts'
 import { createMetrics } from '../../src/ops/metrics.ts'
 import { createObserver } from '../../src/ops/observe.ts'
 import type { MismatchChange } from '../../src/store/mismatches/mismatches.ts'
 
 test.each<[MismatchChange['change'], string]>([
-  ['opened', 'depositd_mismatches_opened_total{kind="unreported",severity="severe",network="base"} 1'],
-  ['reopened', 'depositd_mismatches_opened_total{kind="unreported",severity="severe",network="base"} 1'],
-  ['resolved', 'depositd_mismatches_resolved_total{kind="unreported",how="person"} 1'],
-  ['cleared', 'depositd_mismatches_resolved_total{kind="unreported",how="evidence"} 1'],
+  [
+    'opened',
+    'depositd_mismatches_opened_total{kind="unreported",severity="severe",service="acme",network="base"} 1',
+  ],
+  [
+    'reopened',
+    'depositd_mismatches_opened_total{kind="unreported",severity="severe",service="acme",network="base"} 1',
+  ],
+  ['resolved', 'depositd_mismatches_resolved_total{kind="unreported",service="acme",how="person"} 1'],
+  ['cleared', 'depositd_mismatches_resolved_total{kind="unreported",service="acme",how="evidence"} 1'],
 ])('a mismatch that is %s is counted', async (change, line) => {
   const metrics = createMetrics('test')
   createObserver(metrics, pino({ level: 'silent' })).mismatches([
-    { kind: 'unreported', severity: 'severe', network: 'base', change },
+    { kind: 'unreported', severity: 'severe', service: 'acme' as ServiceName, network: 'base', change },
   ])
   const text = await metrics.registry.metrics()
   const counted = /^depositd_mismatches_(opened|resolved)_total.* [^0]/

@@ -25,10 +25,12 @@ let ops: OpsServer
 let prometheus: Prometheus | null = null
 
 beforeAll(async () => {
-  const metrics = createMetrics('1.2.3', { network: ['base'] })
+  const metrics = createMetrics('1.2.3', { service: ['default'], network: ['base'] })
   const observer = createObserver(metrics, pino({ level: 'silent' }))
-  observer.webhook({ outcome: 'stored', seconds: 0.02, event: hostile })
-  metrics.stageLag.observe({ stage: 'finality', network: 'base' }, 700, { deposit_id: '42' })
+  observer.webhook({ service: 'default', outcome: 'stored', seconds: 0.02, event: hostile })
+  metrics.stageLag.observe({ stage: 'finality', service: 'default', network: 'base' }, 700, {
+    deposit_id: '42',
+  })
   metrics.rpcRequests.inc({ network: hostile, method: hostile, outcome: 'ok' })
   ops = await startOps({ host: '127.0.0.1', port: 0, metrics })
   if (!prometheusInstalled()) return
@@ -67,7 +69,7 @@ test.skipIf(!prometheusInstalled())(
 test.skipIf(!promtoolInstalled())(
   'promtool finds nothing to improve in any metric, those of Node included',
   async () => {
-    const { registry } = createMetrics('1.2.3', { network: ['base'] })
+    const { registry } = createMetrics('1.2.3', { service: ['default'], network: ['base'] })
     for (const { name, values } of metricDescriptions) showOnce(registry.getSingleMetric(name), values)
     const input = await registry.metrics()
     const { stdout, stderr } = spawnSync('promtool', ['check', 'metrics'], { input, encoding: 'utf8' })

@@ -48,17 +48,41 @@ test('gauges say what was read', async () => {
   const found = await scrape(
     readingOf({
       inbox: { pending: 3, oldest: 4.5 },
-      quarantine: 2,
-      deposits: [{ state: 'settled', network: 'base', count: 2 }],
-      stages: [{ stage: 'settlement', network: 'base', oldest: 60, unnamed: 60 }],
+      quarantine: [{ service: 'acme', count: 2 }],
+      deposits: [{ state: 'settled', service: 'default', network: 'base', count: 2 }],
+      stages: [{ stage: 'settlement', service: 'acme', network: 'base', oldest: 60, unnamed: 60 }],
       mismatches: [
-        { kind: 'unreported', severity: 'severe', network: 'base', age: 'under_1h', count: 1, oldest: 5 },
-        { kind: 'unreported', severity: 'severe', network: 'solana', age: 'older', count: 2, oldest: 9 },
-        { kind: 'unreported', severity: 'severe', network: 'solana', age: 'under_1h', count: 3, oldest: 1 },
+        {
+          kind: 'unreported',
+          severity: 'severe',
+          service: 'default',
+          network: 'base',
+          age: 'under_1h',
+          count: 1,
+          oldest: 5,
+        },
+        {
+          kind: 'unreported',
+          severity: 'severe',
+          service: 'acme',
+          network: 'solana',
+          age: 'older',
+          count: 2,
+          oldest: 9,
+        },
+        {
+          kind: 'unreported',
+          severity: 'severe',
+          service: 'acme',
+          network: 'solana',
+          age: 'under_1h',
+          count: 3,
+          oldest: 1,
+        },
       ],
-      atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1.5 }],
+      atRisk: [{ service: 'acme', asset: 'base/0x1', severity: 'severe', units: 1.5 }],
       imbalances: [{ asset: 'base/0x1', units: 0 }],
-      matrix: [{ leg: 'deposit', source: 'api', cell: 'agrees', count: 8 }],
+      matrix: [{ service: 'default', leg: 'deposit', source: 'api', cell: 'agrees', count: 8 }],
       assets: [{ asset: 'base/0x1', network: 'base', symbol: 'USDC' }],
       balances: [{ account: 'in_transit', network: 'base', asset: 'base/0x1', units: 4.5 }],
       sealAge: 90,
@@ -73,6 +97,7 @@ test('gauges say what was read', async () => {
       queue: { waiting: 6 },
       scorecard: [
         {
+          service: 'acme',
           route: 'all',
           completeness: '0.5',
           duplicates: 3n,
@@ -90,21 +115,21 @@ test('gauges say what was read', async () => {
   const reported = Object.fromEntries([...found].filter(([name]) => /^depositd_(?!.*_bucket)/.test(name)))
   expect(reported).toMatchObject({
     depositd_inbox_pending: 3,
-    'depositd_scorecard_completeness_ratio{route="all"}': 0.5,
-    'depositd_scorecard_duplicates{route="all"}': 3,
-    'depositd_scorecard_delivery_seconds{route="all",percentile="p99"}': 3,
+    'depositd_scorecard_completeness_ratio{service="acme",route="all"}': 0.5,
+    'depositd_scorecard_duplicates{service="acme",route="all"}': 3,
+    'depositd_scorecard_delivery_seconds{service="acme",route="all",percentile="p99"}': 3,
     depositd_inbox_oldest_seconds: 4.5,
-    'depositd_deposits{state="settled",network="base"}': 2,
-    'depositd_stage_oldest_open_seconds{stage="settlement",network="base"}': 60,
-    'depositd_mismatches_open{kind="unreported",severity="severe",network="base"}': 1,
-    'depositd_mismatches_open{kind="unreported",severity="severe",network="solana"}': 5,
-    'depositd_mismatches_open_by_age{severity="severe",age="under_1h"}': 4,
-    'depositd_mismatches_open_by_age{severity="severe",age="under_3d"}': 0,
-    'depositd_mismatches_open_by_age{severity="severe",age="older"}': 2,
-    'depositd_mismatch_oldest_seconds{kind="unreported",severity="severe"}': 9,
-    'depositd_mismatch_value{asset="base/0x1",severity="severe"}': 1.5,
+    'depositd_deposits{state="settled",service="default",network="base"}': 2,
+    'depositd_stage_oldest_open_seconds{stage="settlement",service="acme",network="base"}': 60,
+    'depositd_mismatches_open{kind="unreported",severity="severe",service="default",network="base"}': 1,
+    'depositd_mismatches_open{kind="unreported",severity="severe",service="acme",network="solana"}': 5,
+    'depositd_mismatches_open_by_age{severity="severe",service="acme",age="under_1h"}': 3,
+    'depositd_mismatches_open_by_age{severity="severe",service="default",age="under_3d"}': 0,
+    'depositd_mismatches_open_by_age{severity="severe",service="acme",age="older"}': 2,
+    'depositd_mismatch_oldest_seconds{kind="unreported",severity="severe",service="acme"}': 9,
+    'depositd_mismatch_value{asset="base/0x1",severity="severe",service="acme"}': 1.5,
     'depositd_ledger_imbalance{asset="base/0x1"}': 0,
-    'depositd_matrix_cells{leg="deposit",source="api",cell="agrees"}': 8,
+    'depositd_matrix_cells{service="default",leg="deposit",source="api",cell="agrees"}': 8,
     'depositd_asset_info{asset="base/0x1",network="base",symbol="USDC"}': 1,
     'depositd_ledger_balance{account="in_transit",network="base",asset="base/0x1"}': 4.5,
     'depositd_gauges_readable{part="live"}': 1,
@@ -112,7 +137,10 @@ test('gauges say what was read', async () => {
     'depositd_ledger_untied{control="tie_out",asset="base/0x1"}': 0.5,
     'depositd_unexplained_balance{network="base",asset="base/0x1"}': 2.5,
     'depositd_chain_coverage_gaps{network="base"}': 3,
-    depositd_poll_age_seconds: 7,
+    'depositd_poll_age_seconds{service="default"}': 2,
+    'depositd_poll_age_seconds{service="acme"}': 7,
+    'depositd_quarantine_deliveries{service="default"}': 0,
+    'depositd_quarantine_deliveries{service="acme"}': 2,
     'depositd_chain_head_lag_seconds{network="base"}': 8,
     'depositd_chain_final_block{network="base"}': 100,
     'depositd_chain_scanned_block{network="base"}': 110,
@@ -123,12 +151,20 @@ test('gauges say what was read', async () => {
 test('what is no longer read is no longer told', async () => {
   const readings = [
     readingOf({
-      deposits: [{ state: 'observed', network: 'base', count: 1 }],
-      stages: [{ stage: 'finality', network: 'base', oldest: 1, unnamed: 1 }],
+      deposits: [{ state: 'observed', service: 'default', network: 'base', count: 1 }],
+      stages: [{ stage: 'finality', service: 'acme', network: 'base', oldest: 1, unnamed: 1 }],
       mismatches: [
-        { kind: 'unreported', severity: 'severe', network: 'base', age: 'under_1h', count: 1, oldest: 5 },
+        {
+          kind: 'unreported',
+          severity: 'severe',
+          service: 'default',
+          network: 'base',
+          age: 'under_1h',
+          count: 1,
+          oldest: 5,
+        },
       ],
-      atRisk: [{ asset: 'base/0x1', severity: 'severe', units: 1 }],
+      atRisk: [{ service: 'acme', asset: 'base/0x1', severity: 'severe', units: 1 }],
       imbalances: [{ asset: 'base/0x1', units: 1 }],
       unexplained: [{ network: 'base', asset: 'base/0x1', units: 1 }],
     }),
@@ -154,16 +190,19 @@ test('gauges that cannot be read are left out, and what the process counted is t
     'depositd_gauges_readable{part="totals"}': 0,
     'depositd_gauges_readable{part="queue"}': 1,
     'depositd_queue_jobs{state="waiting"}': 1,
-    'depositd_webhook_requests_total{outcome="unavailable"}': 0,
+    'depositd_webhook_requests_total{service="acme",outcome="unavailable"}': 0,
   })
 })
 
-test('a gauge without labels is told again once it can be read again', async () => {
-  const readings = [{ ...readingOf(), live: null }, readingOf({ quarantine: 3 })]
+test('a gauge is told again once it can be read again', async () => {
+  const readings = [
+    { ...readingOf(), live: null },
+    readingOf({ quarantine: [{ service: 'default', count: 3 }] }),
+  ]
   const url = await start({ read: () => Promise.resolve(readings.shift() ?? readingOf()) })
   await fetch(`${url}/metrics`)
   const found = samples(await (await fetch(`${url}/metrics`)).text())
-  expect(found.get('depositd_quarantine_deliveries')).toBe(3)
+  expect(found.get('depositd_quarantine_deliveries{service="default"}')).toBe(3)
 })
 
 test('a figure that is none is left out, its part is not whole, and all the rest is told', async () => {
@@ -171,20 +210,20 @@ test('a figure that is none is left out, its part is not whole, and all the rest
   const found = await scrape(
     readingOf({
       atRisk: [
-        { asset: 'base/0x1', severity: 'severe', units: none as number },
-        { asset: 'base/0x2', severity: 'severe', units: 2 },
+        { service: 'acme', asset: 'base/0x1', severity: 'severe', units: none as number },
+        { service: 'acme', asset: 'base/0x2', severity: 'severe', units: 2 },
       ],
       sealAge: Number.NaN,
-      quarantine: 7,
-      deposits: [{ state: 'settled', network: 'base', count: 3 }],
+      quarantine: [{ service: 'acme', count: 7 }],
+      deposits: [{ state: 'settled', service: 'default', network: 'base', count: 3 }],
     }),
   )
   expect([...found.keys()].filter((name) => /mismatch_value|seal_age/.test(name))).toEqual([
-    'depositd_mismatch_value{asset="base/0x2",severity="severe"}',
+    'depositd_mismatch_value{asset="base/0x2",severity="severe",service="acme"}',
   ])
   expect(Object.fromEntries(found)).toMatchObject({
-    depositd_quarantine_deliveries: 7,
-    'depositd_deposits{state="settled",network="base"}': 3,
+    'depositd_quarantine_deliveries{service="acme"}': 7,
+    'depositd_deposits{state="settled",service="default",network="base"}': 3,
     'depositd_gauges_readable{part="live"}': 0,
     'depositd_gauges_readable{part="totals"}': 1,
   })

@@ -35,7 +35,7 @@ beforeAll(async () => {
   expect(cases).toEqual([])
   expect(fresh).toEqual({
     inbox: { pending: 0, oldest: 0 },
-    quarantine: 0,
+    quarantine: [],
     stages: [],
     mismatches: [],
     atRisk: [],
@@ -77,12 +77,12 @@ test('what waits is counted, with the age of the oldest', () => {
   expect(gauges.inbox.oldest).toBeCloseTo(50, -1)
 })
 
-test('deposits are counted by state and network', () => {
+test('deposits are counted by state, service and network', () => {
   const counted = totals.deposits.toSorted((left, right) => (left.state < right.state ? -1 : 1))
   expect(counted).toEqual([
-    { state: 'confirmed', network: 'base', count: 1 },
-    { state: 'observed', network: 'base', count: 1 },
-    { state: 'reconciled', network: 'base', count: 1 },
+    { state: 'confirmed', service: 'default', network: 'base', count: 1 },
+    { state: 'observed', service: 'default', network: 'base', count: 1 },
+    { state: 'reconciled', service: 'default', network: 'base', count: 1 },
   ])
 })
 
@@ -105,13 +105,14 @@ test('open mismatches are counted with their age and what is at stake, in units'
     {
       kind: 'unreported',
       severity: 'severe',
+      service: 'default',
       network: 'base',
       age: 'under_1h',
       count: 1,
       oldest: expect.closeTo(100, -1),
     },
   ])
-  expect(gauges.atRisk).toEqual([{ asset: usdcOnBase, severity: 'severe', units: 100 }])
+  expect(gauges.atRisk).toEqual([{ service: 'default', asset: usdcOnBase, severity: 'severe', units: 100 }])
 })
 
 test('what is closed waits for nothing, and what has ended is not open', async () => {
@@ -167,7 +168,13 @@ test('the matrix of the last day says how many deposits have each cell', async (
   await sql`update deposit set deposited_at = now()`.execute(own.db)
   const { matrix } = await readTotals(own.db)
   expect(matrix).toHaveLength(6)
-  expect(matrix).toContainEqual({ leg: 'settlement', source: 'chain', cell: 'agrees', count: 1 })
+  expect(matrix).toContainEqual({
+    service: 'default',
+    leg: 'settlement',
+    source: 'chain',
+    cell: 'agrees',
+    count: 1,
+  })
 })
 
 test('a delivery is waited for from when the step was known until a webhook tells of it', async () => {
@@ -178,7 +185,13 @@ test('a delivery is waited for from when the step was known until a webhook tell
   const { rows } = await sql<{ since: Date }>`select unreported_since as since from deposit`.execute(own.db)
   const seconds = (Date.now() - (rows[0]?.since.getTime() ?? 0)) / 1000
   expect(await waiting()).toEqual([
-    { stage: 'delivery', network: 'base', oldest: expect.closeTo(seconds, -1), unnamed: null },
+    {
+      stage: 'delivery',
+      service: 'default',
+      network: 'base',
+      oldest: expect.closeTo(seconds, -1),
+      unnamed: null,
+    },
   ])
   await own.receive(webhook())
   await own.settle()

@@ -27,7 +27,7 @@ test('deposits are counted, however many of one kind there are', async () => {
   await run(books.url, manyForOne)
   await using db = openDatabase<Tables>({ url: books.url, poolMax: 1, applicationName: 'test many' })
   const { deposits, matrix } = await readTotals(db)
-  expect(deposits).toEqual([{ state: 'reconciled', network: 'base', count: each }])
+  expect(deposits).toEqual([{ state: 'reconciled', service: 'default', network: 'base', count: each }])
   expect(new Set(matrix.map(({ count }) => count))).toEqual(new Set([each]))
   expect((await summarise(db)).states).toEqual([{ state: 'reconciled', count: each }])
 })

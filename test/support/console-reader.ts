@@ -7,6 +7,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
   return {
     version: '1.2.3',
     dashboards: null,
+    services: ['default'],
     networks: ['base', 'solana'],
     overview: async () => ({
       readAt: new Date('2026-01-01T10:00:00Z'),

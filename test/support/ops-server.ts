@@ -7,7 +7,7 @@ import { type OpsServer, type OpsSettings, type OpsSources, startOps } from '../
 export const emptyReading: GaugeValues = {
   live: {
     inbox: { pending: 0, oldest: 0 },
-    quarantine: 0,
+    quarantine: [],
     stages: [],
     mismatches: [],
     atRisk: [],
@@ -41,7 +41,7 @@ export async function startUnopened(changes: Partial<OpsSettings> = {}): Promise
   const server = await startOps({
     host: '127.0.0.1',
     port: 0,
-    metrics: createMetrics('1.2.3'),
+    metrics: createMetrics('1.2.3', { service: ['default', 'acme'] }),
     ...changes,
   })
   running.push(server)

@@ -3,7 +3,7 @@ import { assetLegend, balanceOf, chosenAndUnbooked, chosenAssets, quantile, zero
 
 /** Gauges come from the database and are the same in every replica: the greatest is the value, a sum is not. */
 export const openMismatches =
-  'max by (kind, severity, network) (depositd_mismatches_open{network=~"$network"})'
+  'max by (kind, severity, service, network) (depositd_mismatches_open{service=~"$service",network=~"$network"})'
 
 /** Whether all entries of each asset sum to zero. */
 export const booksPanel: Panel = {
@@ -30,7 +30,7 @@ export const severePanel: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(max by (kind, network) (depositd_mismatches_open{severity="severe",network=~"$network"})) ${zeroWhenRead('live')}`,
+      expr: `sum(max by (kind, service, network) (depositd_mismatches_open{severity="severe",service=~"$service",network=~"$network"})) ${zeroWhenRead('live')}`,
       legend: 'open',
     },
   ],
@@ -72,7 +72,9 @@ export const atRiskPanel: Panel = {
   unit: 'locale',
   queries: [
     {
-      expr: chosenAndUnbooked('max by (asset, severity) (depositd_mismatch_value)'),
+      expr: chosenAndUnbooked(
+        'sum by (asset, severity) (max by (asset, severity, service) (depositd_mismatch_value{service=~"$service"}))',
+      ),
       legend: 'value',
     },
   ],
@@ -113,7 +115,10 @@ function ofAges({ under_1h: youngest, ...others }: typeof ages): readonly [PromQ
 }
 
 function ofAge(age: string, legend: string): PromQuery {
-  return { expr: `max by (severity) (depositd_mismatches_open_by_age{age="${age}"})`, legend }
+  return {
+    expr: `sum by (severity) (max by (severity, service) (depositd_mismatches_open_by_age{service=~"$service",age="${age}"}))`,
+    legend,
+  }
 }
 
 export const kindsPanel: Panel = {
@@ -126,7 +131,10 @@ export const kindsPanel: Panel = {
   unit: 'short',
   queries: [
     { expr: `sum by (kind, severity) (${openMismatches}) > 0`, legend: 'open' },
-    { expr: 'max by (kind, severity) (depositd_mismatch_oldest_seconds)', legend: 'oldest' },
+    {
+      expr: 'max by (kind, severity) (depositd_mismatch_oldest_seconds{service=~"$service"})',
+      legend: 'oldest',
+    },
   ],
   thresholds: worseFrom(3600, 86_400),
   columns: { open: 'short', oldest: 's' },
@@ -147,7 +155,7 @@ export function stageLagPanel(percent: 50 | 95): Panel {
     queries: [
       {
         expr: quantile(percent / 100, {
-          of: 'depositd_stage_lag_seconds_bucket{network=~"$network"}',
+          of: 'depositd_stage_lag_seconds_bucket{service=~"$service",network=~"$network"}',
           by: 'stage',
           over: '1h',
         }),
@@ -172,7 +180,7 @@ export const oldestOpenPanel: Panel = {
   unit: 's',
   queries: [
     {
-      expr: 'max by (stage) (depositd_stage_oldest_open_seconds{network=~"$network|"})',
+      expr: 'max by (stage) (depositd_stage_oldest_open_seconds{service=~"$service|",network=~"$network|"})',
       legend: '{{stage}}',
     },
   ],

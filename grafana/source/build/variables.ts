@@ -29,6 +29,14 @@ export const docsVariable: VariableModel = {
   hide: VariableHide.HideVariable,
 }
 
+/** Deposit services of the settings. What is about no single service has none; ".*" keeps it in view. */
+export const serviceVariable: VariableModel = labelVariable({
+  name: 'service',
+  label: 'Service',
+  metric: 'depositd_poll_age_seconds',
+  key: 'service',
+})
+
 /** Networks that deposits are on. Mismatches about what could not be read have none; ".*" keeps them in view. */
 export const networkVariable: VariableModel = labelVariable({
   name: 'network',

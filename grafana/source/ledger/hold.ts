@@ -30,7 +30,7 @@ const reported: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(max by (network) (depositd_mismatches_open{kind="ledger_imbalance"})) ${zeroWhenRead('live')}`,
+      expr: `sum(max by (service, network) (depositd_mismatches_open{kind="ledger_imbalance"})) ${zeroWhenRead('live')}`,
       legend: 'open',
     },
   ],
@@ -67,7 +67,7 @@ const sealBroken: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(max by (network) (depositd_mismatches_open{kind="seal_broken"})) ${zeroWhenRead('live')}`,
+      expr: `sum(max by (service, network) (depositd_mismatches_open{kind="seal_broken"})) ${zeroWhenRead('live')}`,
       legend: 'broken',
     },
   ],

@@ -11,7 +11,7 @@ const oldestSevere: Panel = {
   unit: 's',
   queries: [
     {
-      expr: `max(depositd_mismatch_oldest_seconds{severity="severe"}) ${zeroWhenRead('live')}`,
+      expr: `max(depositd_mismatch_oldest_seconds{severity="severe",service=~"$service"}) ${zeroWhenRead('live')}`,
       legend: 'oldest',
     },
   ],
@@ -29,7 +29,7 @@ const oldestDeposit: Panel = {
   unit: 's',
   queries: [
     {
-      expr: `max(depositd_stage_oldest_open_seconds{stage="reconciliation",network=~"$network"}) ${zeroWhenRead('live')}`,
+      expr: `max(depositd_stage_oldest_open_seconds{stage="reconciliation",service=~"$service",network=~"$network"}) ${zeroWhenRead('live')}`,
       legend: 'oldest',
     },
   ],
@@ -47,7 +47,7 @@ const underWay: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(max by (state, network) (depositd_deposits{state=~"observed|confirmed|settling|settled",network=~"$network"})) ${zeroWhenRead('totals')}`,
+      expr: `sum(max by (state, service, network) (depositd_deposits{state=~"observed|confirmed|settling|settled",service=~"$service",network=~"$network"})) ${zeroWhenRead('totals')}`,
       legend: 'under way',
     },
   ],
@@ -81,7 +81,7 @@ const byState: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: 'sum by (state) (max by (state, network) (depositd_deposits{network=~"$network"}))',
+      expr: 'sum by (state) (max by (state, service, network) (depositd_deposits{service=~"$service",network=~"$network"}))',
       legend: '{{state}}',
     },
   ],

@@ -2,7 +2,7 @@ import { deploys, periodCloses, reorgs } from '../build/annotations.ts'
 import type { DashboardSource } from '../build/dashboard.ts'
 import { noBounds, type Panel, type Row } from '../build/panel.ts'
 import { ageingPanel, kindsPanel, oldestOpenPanel, openMismatches, stageLagPanel } from '../build/shared.ts'
-import { assetVariable, datasourceVariable, networkVariable } from '../build/variables.ts'
+import { assetVariable, datasourceVariable, networkVariable, serviceVariable } from '../build/variables.ts'
 import { moneyRow } from './money.ts'
 import { partsRow } from './parts.ts'
 
@@ -52,7 +52,7 @@ export const overview: DashboardSource = {
   title: 'Overview',
   description:
     'Is money where it should be? From top to bottom: the answer, what is wrong, how late, and whether every part still looks.',
-  variables: [datasourceVariable, networkVariable, assetVariable],
+  variables: [datasourceVariable, serviceVariable, networkVariable, assetVariable],
   annotations: [reorgs, deploys, periodCloses],
   rows: [moneyRow, wrongRow, lateRow, partsRow],
   from: 'now-6h',

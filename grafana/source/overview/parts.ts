@@ -23,7 +23,7 @@ const notStored: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum(increase(depositd_webhook_requests_total{outcome=~"overloaded|unavailable"}[15m])) ${elseZero}`,
+      expr: `sum(increase(depositd_webhook_requests_total{service=~"$service",outcome=~"overloaded|unavailable"}[15m])) ${elseZero}`,
       legend: 'not stored',
     },
   ],
@@ -38,7 +38,7 @@ const poll: Panel = {
   description: "Since the service's records were last read completely (never: 0). Red as the alert.",
   runbook: 'depositdpolldead',
   unit: 's',
-  queries: [{ expr: 'max(depositd_poll_age_seconds)', legend: 'age' }],
+  queries: [{ expr: 'max(depositd_poll_age_seconds{service=~"$service"})', legend: 'age' }],
   thresholds: worseFrom(120, 300),
   width: 4,
   height: 4,

@@ -11,7 +11,7 @@ const webhooks: Panel = {
   unit: 'reqps',
   queries: [
     {
-      expr: 'sum by (outcome) (rate(depositd_webhook_requests_total[$__rate_interval]))',
+      expr: 'sum by (outcome) (rate(depositd_webhook_requests_total{service=~"$service"}[$__rate_interval]))',
       legend: '{{outcome}}',
     },
   ],
@@ -30,7 +30,7 @@ const refusedShare: Panel = {
   unit: 'percentunit',
   queries: [
     {
-      expr: `sum(rate(depositd_webhook_requests_total{outcome=~"bad_signature|bad_timestamp"}[15m])) / (sum(rate(depositd_webhook_requests_total{outcome!="canary"}[15m])) > 0) ${elseZero}`,
+      expr: `sum(rate(depositd_webhook_requests_total{service=~"$service",outcome=~"bad_signature|bad_timestamp"}[15m])) / (sum(rate(depositd_webhook_requests_total{service=~"$service",outcome!="canary"}[15m])) > 0) ${elseZero}`,
       legend: 'refused',
     },
   ],
@@ -72,7 +72,10 @@ const quarantine: Panel = {
   docs: 'webhooks.md#quarantine',
   unit: 'short',
   queries: [
-    { expr: 'max(depositd_quarantine_deliveries)', legend: 'kept' },
+    {
+      expr: 'max by (service) (depositd_quarantine_deliveries{service=~"$service"})',
+      legend: 'kept: {{service}}',
+    },
     {
       expr: 'sum by (reason) (increase(depositd_quarantine_dropped_total[15m]))',
       legend: 'dropped: {{reason}}',
@@ -109,7 +112,7 @@ const unsigned: Panel = {
   runbook: 'depositdwebhooksunsigned',
   docs: 'webhooks.md#signing-schemes',
   unit: 'none',
-  queries: [{ expr: 'max(depositd_webhooks_unsigned)', legend: 'unsigned' }],
+  queries: [{ expr: 'max(depositd_webhooks_unsigned{service=~"$service"})', legend: 'unsigned' }],
   thresholds: redFrom(1),
   words: { '0': { text: 'verified', color: 'green' }, '1': { text: 'not verified', color: 'red' } },
   width: 8,

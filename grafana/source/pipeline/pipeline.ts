@@ -1,6 +1,6 @@
 import { deploys, periodCloses, reorgs } from '../build/annotations.ts'
 import type { DashboardSource } from '../build/dashboard.ts'
-import { datasourceVariable, networkVariable } from '../build/variables.ts'
+import { datasourceVariable, networkVariable, serviceVariable } from '../build/variables.ts'
 import { canaryRow } from './canaries.ts'
 import { intakeRow } from './intake.ts'
 import { pollRow } from './poll.ts'
@@ -13,7 +13,7 @@ export const pipeline: DashboardSource = {
   title: 'Pipeline',
   description:
     'Does what the service says come in, by webhook and by its API, and is it applied? Intake, inbox, queue, poll, and the daemons themselves.',
-  variables: [datasourceVariable, networkVariable],
+  variables: [datasourceVariable, serviceVariable, networkVariable],
   annotations: [reorgs, deploys, periodCloses],
   rows: [intakeRow, workRow, pollRow, processRow, canaryRow],
   from: 'now-3h',

@@ -1,7 +1,7 @@
 import { noBounds, orangeFrom, type Panel, type Row, worseFrom } from '../build/panel.ts'
 
 const requests: Panel = {
-  title: 'Requests to the service',
+  title: 'Requests to the services',
   kind: 'timeseries',
   description:
     "Requests to the service's API by how they ended. refused: the key, limited: too many, failed: no answer, withheld: not sent, since the service is left alone.",
@@ -10,7 +10,7 @@ const requests: Panel = {
   unit: 'reqps',
   queries: [
     {
-      expr: 'sum by (outcome) (rate(depositd_poll_requests_total[$__rate_interval]))',
+      expr: 'sum by (outcome) (rate(depositd_poll_requests_total{service=~"$service"}[$__rate_interval]))',
       legend: '{{outcome}}',
     },
   ],
@@ -25,7 +25,9 @@ const age: Panel = {
   description: "Since the service's records were last read completely (never: 0). Red as the alert.",
   runbook: 'depositdpolldead',
   unit: 's',
-  queries: [{ expr: 'max(depositd_poll_age_seconds)', legend: 'age' }],
+  queries: [
+    { expr: 'max by (service) (depositd_poll_age_seconds{service=~"$service"})', legend: '{{service}}' },
+  ],
   thresholds: worseFrom(120, 300),
   width: 6,
   height: 8,
@@ -39,7 +41,12 @@ const sweep: Panel = {
   runbook: 'depositdsweepoverdue',
   docs: 'settings.md#schedule',
   unit: 's',
-  queries: [{ expr: 'max(depositd_poll_sweep_age_seconds)', legend: 'age' }],
+  queries: [
+    {
+      expr: 'max by (service) (depositd_poll_sweep_age_seconds{service=~"$service"})',
+      legend: '{{service}}',
+    },
+  ],
   thresholds: orangeFrom(43_200),
   width: 6,
   height: 8,
@@ -53,10 +60,15 @@ const drifts: Panel = {
   runbook: 'api_missing',
   docs: 'mapping.md#how-deposits-are-listed',
   unit: 'short',
-  queries: [{ expr: 'sum(increase(depositd_poll_drifts_total[1h]))', legend: 'shifts' }],
+  queries: [
+    {
+      expr: 'sum by (service) (increase(depositd_poll_drifts_total{service=~"$service"}[1h]))',
+      legend: '{{service}}',
+    },
+  ],
   thresholds: orangeFrom(10),
   width: 6,
   height: 8,
 }
 
-export const pollRow: Row = { title: 'The service is read', panels: [requests, age, sweep, drifts] }
+export const pollRow: Row = { title: 'The services are read', panels: [requests, age, sweep, drifts] }

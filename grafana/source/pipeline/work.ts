@@ -39,7 +39,7 @@ const lags: Panel = {
   queries: [
     {
       expr: quantile(0.95, {
-        of: 'depositd_stage_lag_seconds_bucket{stage=~"delivery|apply",network=~"$network|"}',
+        of: 'depositd_stage_lag_seconds_bucket{stage=~"delivery|apply",service=~"$service|",network=~"$network|"}',
         by: 'stage',
         over: '1h',
       }),
@@ -88,7 +88,7 @@ const overdue: Panel = {
   unit: 's',
   queries: [
     {
-      expr: 'max by (network) (depositd_stage_oldest_open_seconds{stage="delivery",network=~"$network"})',
+      expr: 'max by (network) (depositd_stage_oldest_open_seconds{stage="delivery",service=~"$service",network=~"$network"})',
       legend: '{{network}}',
     },
   ],

@@ -13,7 +13,7 @@ const settlement: Panel = {
   queries: [
     {
       expr: quantile(0.95, {
-        of: 'depositd_stage_lag_seconds_bucket{stage="settlement",network=~"$network"}',
+        of: 'depositd_stage_lag_seconds_bucket{stage="settlement",service=~"$service",network=~"$network"}',
         by: 'network',
         over: '1h',
       }),
@@ -37,7 +37,7 @@ const reconciliation: Panel = {
   queries: [
     {
       expr: quantile(0.95, {
-        of: 'depositd_stage_lag_seconds_bucket{stage="reconciliation",network=~"$network"}',
+        of: 'depositd_stage_lag_seconds_bucket{stage="reconciliation",service=~"$service",network=~"$network"}',
         by: 'network',
         over: '1h',
       }),
@@ -59,8 +59,8 @@ const slo: Panel = {
   docs: 'slo.md#two-objectives',
   unit: 'percentunit',
   queries: [
-    { expr: 'max by (slo) (depositd:slo_slow:ratio_rate1h)', legend: '{{slo}}, hour' },
-    { expr: 'max by (slo) (depositd:slo_slow:ratio_rate1d)', legend: '{{slo}}, day' },
+    { expr: 'max by (slo) (depositd:slo_slow:ratio_rate1h{service=~"$service"})', legend: '{{slo}}, hour' },
+    { expr: 'max by (slo) (depositd:slo_slow:ratio_rate1d{service=~"$service"})', legend: '{{slo}}, day' },
   ],
   thresholds: worseFrom(0.01, 0.144),
   width: 6,

@@ -10,7 +10,7 @@ const fill: Panel = {
   unit: 'percentunit',
   queries: [
     {
-      expr: `sum by (leg, source) (max by (leg, source, cell) (depositd_matrix_cells{cell="agrees"})) / (sum by (leg, source) (max by (leg, source, cell) (depositd_matrix_cells{cell!="not_applicable"})) > 0)`,
+      expr: `sum by (leg, source) (max by (service, leg, source, cell) (depositd_matrix_cells{service=~"$service",cell="agrees"})) / (sum by (leg, source) (max by (service, leg, source, cell) (depositd_matrix_cells{service=~"$service",cell!="not_applicable"})) > 0)`,
       legend: '{{leg}}: {{source}}',
     },
   ],
@@ -46,8 +46,9 @@ function countsOf([first, ...others]: typeof cells): readonly [PromQuery, ...Pro
 }
 
 function countOf(cell: string): PromQuery {
-  const all = 'max by (leg, source) (depositd_matrix_cells)'
-  return { expr: `max by (leg, source) (depositd_matrix_cells{cell="${cell}"}) or 0 * ${all}`, legend: cell }
+  const all = 'max by (leg, source) (depositd_matrix_cells{service=~"$service"})'
+  const ofServices = `max by (service, leg, source) (depositd_matrix_cells{service=~"$service",cell="${cell}"})`
+  return { expr: `sum by (leg, source) (${ofServices}) or 0 * ${all}`, legend: cell }
 }
 
 const overTime: Panel = {

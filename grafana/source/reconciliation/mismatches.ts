@@ -6,7 +6,7 @@ const byCause: Panel = {
   title: 'Open causes over time, by kind',
   kind: 'timeseries',
   description:
-    'Mismatches of the same kind, network and side at fault that were opened soon after each other are one cause, whatever the number of deposits. Those that call for people have an alert: nobody has taken them in time.',
+    'Mismatches of the same kind, service, network and side at fault that were opened soon after each other are one cause, whatever the number of deposits. Those that call for people have an alert: nobody has taken them in time.',
   runbook: 'depositdseveremismatch',
   docs: 'settings.md#alerts',
   unit: 'short',
@@ -20,7 +20,7 @@ const byCause: Panel = {
 }
 
 function byKindOf(gauge: string, alsoBy = ''): string {
-  return `sum by (kind) (max by (kind, service, network, side${alsoBy}) (${gauge}{network=~"$network|"}))`
+  return `sum by (kind) (max by (kind, service, network, side${alsoBy}) (${gauge}{service=~"$service",network=~"$network|"}))`
 }
 
 const flow: Panel = {
@@ -33,11 +33,11 @@ const flow: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: `sum by (kind) (${grownBy('depositd_mismatches_opened_total{network=~"$network|"}', '1h')}) > 0`,
+      expr: `sum by (kind) (${grownBy('depositd_mismatches_opened_total{service=~"$service",network=~"$network|"}', '1h')}) > 0`,
       legend: '{{kind}} opened',
     },
     {
-      expr: 'sum by (kind) (increase(depositd_mismatches_resolved_total[1h])) > 0',
+      expr: 'sum by (kind) (increase(depositd_mismatches_resolved_total{service=~"$service"}[1h])) > 0',
       legend: '{{kind}} ended',
     },
   ],
@@ -54,7 +54,12 @@ const how: Panel = {
   runbook: 'mismatches',
   docs: 'case-work.md#statuses',
   unit: 'short',
-  queries: [{ expr: 'sum by (how) (increase(depositd_mismatches_resolved_total[24h]))', legend: '{{how}}' }],
+  queries: [
+    {
+      expr: 'sum by (how) (increase(depositd_mismatches_resolved_total{service=~"$service"}[24h]))',
+      legend: '{{how}}',
+    },
+  ],
   thresholds: noBounds,
   width: 8,
   height: 8,

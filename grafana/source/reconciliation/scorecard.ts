@@ -8,7 +8,12 @@ const reported: Panel = {
   runbook: 'webhook_missing',
   docs: 'mismatches.md#webhook_missing',
   unit: 'percentunit',
-  queries: [{ expr: 'min by (route) (depositd_scorecard_completeness_ratio)', legend: '{{route}}' }],
+  queries: [
+    {
+      expr: 'min by (service, route) (depositd_scorecard_completeness_ratio{service=~"$service"})',
+      legend: '{{service}}: {{route}}',
+    },
+  ],
   thresholds: betterFrom(0.95, 0.999),
   width: 6,
   height: 8,
@@ -17,14 +22,14 @@ const reported: Panel = {
 const delivery: Panel = {
   title: 'Webhook lag',
   kind: 'timeseries',
-  description: 'From an event to its webhook, over the deposits of the last 24 hours, of the whole service.',
+  description: 'From an event to its webhook, over the deposits of the last 24 hours, of each whole service.',
   runbook: 'depositddeliveryoverdue',
   docs: 'metrics.md#stages',
   unit: 's',
   queries: [
     {
-      expr: 'max by (percentile) (depositd_scorecard_delivery_seconds{route="all"})',
-      legend: '{{percentile}}',
+      expr: 'max by (service, percentile) (depositd_scorecard_delivery_seconds{service=~"$service",route="all"})',
+      legend: '{{service}}: {{percentile}}',
     },
   ],
   thresholds: worseFrom(60, 900),
@@ -42,8 +47,8 @@ const settle: Panel = {
   unit: 's',
   queries: [
     {
-      expr: 'max by (route) (depositd_scorecard_settle_seconds{percentile="p50"})',
-      legend: '{{route}}',
+      expr: 'max by (service, route) (depositd_scorecard_settle_seconds{service=~"$service",percentile="p50"})',
+      legend: '{{service}}: {{route}}',
     },
   ],
   thresholds: worseFrom(1800, 3600),
@@ -60,8 +65,11 @@ const fees: Panel = {
   docs: 'policy.md#fees',
   unit: 'none',
   queries: [
-    { expr: 'max by (route) (depositd_scorecard_fee_ratio)', legend: 'fee' },
-    { expr: 'max by (route) (depositd_scorecard_duplicates)', legend: 'repeats' },
+    { expr: 'max by (service, route) (depositd_scorecard_fee_ratio{service=~"$service"})', legend: 'fee' },
+    {
+      expr: 'max by (service, route) (depositd_scorecard_duplicates{service=~"$service"})',
+      legend: 'repeats',
+    },
   ],
   thresholds: noBounds,
   columns: { fee: 'percentunit', repeats: 'short' },

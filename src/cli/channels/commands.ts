@@ -1,13 +1,17 @@
 import type { Command } from 'commander'
 import type { Owner } from '../../core/evidence.ts'
 import { listed } from '../lists.ts'
-import { type Act, subcommand } from '../options.ts'
+import { type Act, ofService, subcommand } from '../options.ts'
+
+const createChannel = 'create a channel at the service and watch its addresses'
+const createWallet = 'create a StableWallet at the service and watch its addresses'
+const atService = 'the deposit service; by default that of SERVICE_URL'
 
 export function describeOwners(program: Command, act: Act): void {
   const channels = program
     .command('channels')
     .description('channels: deposit addresses that forward deposits')
-  subcommand(channels, 'create <id>', 'create a channel at the service and watch its addresses')
+  ofService(subcommand(channels, 'create <id>', createChannel), atService)
     .requiredOption('--network <name>', 'network to forward to')
     .requiredOption('--asset <symbol>', 'asset to deliver')
     .requiredOption('--recipient <address>', 'address to deliver to')
@@ -16,14 +20,14 @@ export function describeOwners(program: Command, act: Act): void {
   const wallets = program
     .command('wallets')
     .description('StableWallets: deposit addresses that are credited in USDC')
-  subcommand(wallets, 'create <id>', 'create a StableWallet at the service and watch its addresses').action(
+  ofService(subcommand(wallets, 'create <id>', createWallet), atService).action(
     act(async () => (await import('./owners.ts')).createWalletCommand),
   )
   describeBook(wallets, act, 'stable_wallet')
 }
 
 function describeBook(group: Command, act: Act, kind: Owner['kind']): void {
-  listed(group.command('list'), 100, 'addresses')
+  ofService(listed(group.command('list'), 100, 'addresses'))
     .description('list the address book')
     .option('--remote', "list the service's own records, and compare them with the address book")
     .setOptionValue('kind', kind)

@@ -1,44 +1,67 @@
 import { basename, extname } from 'node:path'
 import { loadServiceProfile } from '../../app/service-profile.ts'
-import type { Settings } from '../../config/settings.ts'
+import type { ServiceSettings, Settings } from '../../config/settings.ts'
 import { contradictionsOf, type OwnerEntry, type StatedOwner } from '../../core/address-book.ts'
-import type { Owner } from '../../core/evidence.ts'
+import { defaultService, idAmongServices, type Owner, serviceOf } from '../../core/evidence.ts'
 import { importOwners, refuseImport } from '../../jobs/import-owners.ts'
 import { createChannel, createStableWallet } from '../../jobs/provision.ts'
+import { columnsFor, serviceColumn } from '../../presentation/text.ts'
 import { connectOwners, type OwnersClient } from '../../provider/owners-client.ts'
 import { readOwnersFile } from '../../provider/owners-file.ts'
 import { listOwners, type OwnerLine, readOwners } from '../../store/owners.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { readTextFile } from '../files.ts'
+import { checkFilters } from '../filters.ts'
 import { type ListKeyset, type ListOptions, pageOf, printList, readPage } from '../lists.ts'
 import { choiceOf, wrongUse } from '../options.ts'
 import { print, type TableColumn } from '../print.ts'
 
-function connectDefault(settings: Settings): OwnersClient {
-  const [service] = settings.services
+function connectTo(settings: Settings, service: ServiceSettings): OwnersClient {
   return connectOwners(service, loadServiceProfile(settings, service))
 }
 
-type ChannelOptions = { network: string; asset: string; recipient: string }
+/** The default one unless another is named. @throws Fault `usage_bad` that lists the services */
+function serviceIn({ services }: Settings, name: string = defaultService): ServiceSettings {
+  const names = services.map((service) => service.name)
+  const chosen = choiceOf('--service', name, names)
+  const [first] = services
+  return services.find((service) => service.name === chosen) ?? first
+}
+
+type OwnerOptions = { service?: string }
+
+type ChannelOptions = OwnerOptions & { network: string; asset: string; recipient: string }
 
 export async function createChannelCommand(
   context: Context,
   id: string,
-  { network, asset, recipient }: ChannelOptions,
+  { service: serviceName, network, asset, recipient }: ChannelOptions,
 ): Promise<void> {
   const settings = attachedSettings(context)
+  const service = serviceIn(settings, serviceName)
   const networks = settings.networks.map(({ name }) => name)
   choiceOf('--network', network, networks)
-  const request = { id, forwardNetwork: network, forwardAsset: asset, forwardRecipient: recipient }
-  const owners = connectDefault(settings)
+  const request = {
+    id: idAmongServices(service.name, id),
+    forwardNetwork: network,
+    forwardAsset: asset,
+    forwardRecipient: recipient,
+  }
+  const owners = connectTo(settings, service)
   const entry = await withDatabase(context, (db) => createChannel({ ...settings, db, owners }, request))
   printEntry(context, entry)
 }
 
-export async function createWalletCommand(context: Context, id: string): Promise<void> {
+export async function createWalletCommand(
+  context: Context,
+  id: string,
+  { service: name }: OwnerOptions,
+): Promise<void> {
   const settings = attachedSettings(context)
-  const owners = connectDefault(settings)
-  const entry = await withDatabase(context, (db) => createStableWallet({ ...settings, db, owners }, id))
+  const service = serviceIn(settings, name)
+  const owners = connectTo(settings, service)
+  const unique = idAmongServices(service.name, id)
+  const entry = await withDatabase(context, (db) => createStableWallet({ ...settings, db, owners }, unique))
   printEntry(context, entry)
 }
 
@@ -49,31 +72,37 @@ const paging: ListKeyset<OwnerBookLine> = {
 
 export async function listOwnersCommand(
   context: Context,
-  { kind, remote, ...options }: ListOptions & { kind: Owner['kind']; remote?: boolean },
+  {
+    kind,
+    remote = false,
+    service,
+    ...options
+  }: ListOptions & OwnerOptions & { kind: Owner['kind']; remote?: boolean },
 ): Promise<void> {
-  const page =
-    remote === true
-      ? pageOf(await listRemote(context, kind), options, paging)
-      : await withDatabase(context, (db) =>
-          readPage<OwnerBookLine>(options, paging, ({ limit, after }) =>
-            listOwners(db, { kind, limit, after: after && { id: after[0] ?? '', network: after[1] ?? '' } }),
-          ),
-        )
-  const shown = remote === true ? [...columns, bookColumn] : columns
-  printList(context, page, { columns: shown, empty: 'none yet' })
+  const remotePage = remote ? pageOf(await listRemote(context, kind, service), options, paging) : null
+  const { page, services } = await withDatabase(context, async (db) => ({
+    services: await checkFilters(context, db, { service }),
+    page:
+      remotePage ??
+      (await readPage<OwnerBookLine>(options, paging, ({ limit, after }) => {
+        const [id = '', network = ''] = after ?? []
+        return listOwners(db, { kind, service, limit, after: after && { id, network } })
+      })),
+  }))
+  const shown = remote ? [...columns, bookColumn] : columns
+  printList(context, page, { columns: columnsFor(shown, services), empty: 'none yet' })
 }
 
 type OwnerBookLine = OwnerLine & { book?: BookWord }
 
 type BookWord = 'same' | 'differs' | 'unknown'
 
-async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerBookLine[]> {
+/** Of all services unless one is named. */
+async function listRemote(context: Context, kind: Owner['kind'], name?: string): Promise<OwnerBookLine[]> {
   const settings = attachedSettings(context)
-  const listed = await connectDefault(settings).list(kind)
-  if (listed === null) {
-    const problem = `the service does not list its ${kind === 'channel' ? 'channels' : 'wallets'}`
-    throw wrongUse(problem, 'omit --remote, and import them from a file')
-  }
+  const services = name === undefined ? settings.services : [serviceIn(settings, name)]
+  const lists = await Promise.all(services.map((service) => listAt(settings, service, kind)))
+  const listed = lists.flat()
   const ids = listed.map(({ owner }) => owner.id)
   const kept = await withDatabase(context, (db) => readOwners(db, kind, ids))
   const book = new Map(kept.map((entry) => [entry.owner.id, entry]))
@@ -85,8 +114,23 @@ async function listRemote(context: Context, kind: Owner['kind']): Promise<OwnerB
   return listed.flatMap((stated) => linesOf(stated, bookOf(stated)))
 }
 
+async function listAt(
+  settings: Settings,
+  service: ServiceSettings,
+  kind: Owner['kind'],
+): Promise<readonly StatedOwner[]> {
+  const listed = await connectTo(settings, service).list(kind)
+  if (listed !== null) return listed
+  const isAlone = settings.services.length === 1
+  const which = isAlone ? 'the service' : `the service ${service.name}`
+  const problem = `${which} does not list its ${kind === 'channel' ? 'channels' : 'wallets'}`
+  const others = isAlone ? '' : ', or name another service with --service'
+  throw wrongUse(problem, `omit --remote, and import them from a file${others}`)
+}
+
 function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): OwnerBookLine[] {
   return deposits.map(({ network, address }) => ({
+    service: serviceOf(owner.id),
     id: owner.id,
     network,
     address,
@@ -98,6 +142,7 @@ function linesOf({ owner, deposits, forward }: StatedOwner, book: BookWord): Own
 }
 
 const columns: TableColumn<OwnerBookLine>[] = [
+  serviceColumn,
   { title: 'ID', value: ({ id }) => id },
   { title: 'NETWORK', value: ({ network }) => network },
   { title: 'ADDRESS', value: ({ address }) => address },

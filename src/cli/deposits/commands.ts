@@ -2,13 +2,13 @@ import type { Command } from 'commander'
 import { depositStates } from '../../core/judging/reconcile.ts'
 import { listed } from '../lists.ts'
 import { decisionCommand } from '../mismatches/commands.ts'
-import { type Act, choice, subcommand, timeOption } from '../options.ts'
+import { type Act, choice, ofService, subcommand, timeOption } from '../options.ts'
 
 export function describeDeposits(program: Command, act: Act): void {
   const deposits = program
     .command('deposits')
     .description('deposits, and what each source reports about them')
-  listed(deposits.command('list'), 50)
+  ofService(listed(deposits.command('list'), 50))
     .description('list deposits, the newest first')
     .addOption(choice('--state <state>', 'only this state; by default all except ignored', depositStates))
     .option('--network <name>', 'only this network, of the settings or the database')
@@ -17,7 +17,7 @@ export function describeDeposits(program: Command, act: Act): void {
   subcommand(deposits, 'show <id>', "show one deposit, by its number, the service's id or a transaction")
     .addOption(timeOption('--as-of <time>', 'show what was known and decided at that time'))
     .action(act(async () => (await import('./show-as-of.ts')).showDepositCommand))
-  listed(deposits.command('proposals'), 50)
+  ofService(listed(deposits.command('proposals'), 50))
     .description('list chain transfers that no source links to a deposit, with the deposits that they fit')
     .action(act(async () => (await import('./deposits.ts')).listProposalsCommand))
   const evidence = 'write all evidence of one deposit to a file that anyone can verify'

@@ -16,7 +16,7 @@ import {
 } from '../../presentation/deposit.ts'
 import type { AssetLabels } from '../../presentation/mismatch-sentence.ts'
 import { type Explanation, reasonDocument, reasonText } from '../../presentation/reasons.ts'
-import type { Fact } from '../../presentation/text.ts'
+import { columnsFor, type Fact, type ServicesShown, serviceColumn } from '../../presentation/text.ts'
 import { listProposals, type ProposalLine } from '../../store/books/proposals.ts'
 import {
   type DepositLine,
@@ -33,34 +33,34 @@ import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '..
 import { noDeposit, onlyOne } from '../options.ts'
 import { print, printable, type TableColumn, table } from '../print.ts'
 
-type DepositFilters = { state?: string; network?: string; owner?: string }
+type DepositFilters = { state?: string; service?: string; network?: string; owner?: string }
 
 const paging: ListKeyset<DepositLine> = { list: 'deposits', keyOf: ({ id }) => [id] }
 
 export async function listDepositsCommand(
   context: Context,
-  { state, network, owner, ...options }: ListOptions & DepositFilters,
+  { state, service, network, owner, ...options }: ListOptions & DepositFilters,
 ): Promise<void> {
-  const page = await withDatabase(context, async (db) => {
-    await checkFilters(context, db, { network, owner })
-    return readPage(options, paging, ({ limit, after }) =>
-      listDeposits(db, { state, network, owner, limit, before: idIn(after) }),
-    )
-  })
-  printList(context, page, { columns: depositColumns, empty: 'no deposits' })
+  const { page, services } = await withDatabase(context, async (db) => ({
+    services: await checkFilters(context, db, { service, network, owner }),
+    page: await readPage(options, paging, ({ limit, after }) =>
+      listDeposits(db, { state, service, network, owner, limit, before: idIn(after) }),
+    ),
+  }))
+  printList(context, page, { columns: columnsFor(depositColumns, services), empty: 'no deposits' })
 }
 
 export async function showCurrentDeposit(context: Context, id: string): Promise<void> {
   const read = settingsOrProblem(context)
-  const shown = await withDatabase(context, async (db) => {
+  const { shown, services } = await withDatabase(context, async (db) => {
     const found = await showDeposits(db, toTxId(id))
     if (found.length === 0) throw noDeposit(id)
     const printed = context.json ? [onlyOne(id, found)] : found
-    return Promise.all(
-      printed.map(async (one) => ({ ...one, explanation: await explainShown(db, one, read) })),
-    )
+    const explained = printed.map(async (one) => ({ ...one, explanation: await explainShown(db, one, read) }))
+    return { shown: await Promise.all(explained), services: await checkFilters(context, db, {}) }
   })
-  print(context, shown.map(documentOf)[0], printable(shown.map(textOf).join('\n')))
+  const texts = shown.map((one) => textOf(one, services))
+  print(context, shown.map(documentOf)[0], printable(texts.join('\n')))
 }
 
 type DepositWithExplanation = DepositReport & { explanation: Explanation }
@@ -77,11 +77,11 @@ function documentOf({ explanation, ...shown }: DepositWithExplanation): object {
   }
 }
 
-function textOf({ explanation, ...shown }: DepositWithExplanation): string {
+function textOf({ explanation, ...shown }: DepositWithExplanation, services: ServicesShown): string {
   const { deposit, matrix, mismatches, evidence, journals } = shown
   return [
     `deposit ${fieldText(deposit, 'id')}: ${fieldText(deposit, 'state')}\n`,
-    factsText(depositFacts(shown), 10),
+    factsText(depositFacts(shown, services), 10),
     '\n',
     indent(matrixTable(matrix)),
     section('mismatches', mismatches.map(mismatchText)),
@@ -108,15 +108,22 @@ function explanationTexts(explanation: Explanation, assets: AssetLabels): string
 
 const proposalPaging: ListKeyset<ProposalLine> = { list: 'proposals', keyOf: ({ id }) => [id] }
 
-export async function listProposalsCommand(context: Context, options: ListOptions): Promise<void> {
-  const page = await withDatabase(context, (db) =>
-    readPage(options, proposalPaging, ({ limit, after }) => listProposals(db, { limit, after: idIn(after) })),
-  )
-  printList(context, page, { columns: proposalColumns, empty: 'no proposals' })
+export async function listProposalsCommand(
+  context: Context,
+  { service, ...options }: ListOptions & { service?: string },
+): Promise<void> {
+  const { page, services } = await withDatabase(context, async (db) => ({
+    services: await checkFilters(context, db, { service }),
+    page: await readPage(options, proposalPaging, ({ limit, after }) =>
+      listProposals(db, { limit, after: idIn(after), service }),
+    ),
+  }))
+  printList(context, page, { columns: columnsFor(proposalColumns, services), empty: 'no proposals' })
 }
 
 const proposalColumns: TableColumn<ProposalLine>[] = [
   { title: 'DEPOSIT', value: ({ deposit }) => deposit, align: 'right' },
+  serviceColumn,
   { title: 'SERVICE ID', value: ({ service_id }) => service_id },
   { title: 'AS', value: ({ role }) => (role === 'deposit' ? 'payment' : 'delivery') },
   { title: 'TRANSFER', value: ({ transfer }) => transfer },

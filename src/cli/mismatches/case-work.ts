@@ -12,6 +12,7 @@ import { type CaseAction, workOnCases } from '../../store/mismatches/cases.ts'
 import { listMismatches } from '../../store/mismatches/show-mismatches.ts'
 import { type Actor, actorOf, actorText, mismatchIds, nameOf } from '../actor.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
+import { checkFilters } from '../filters.ts'
 import { wholeOf } from '../lists.ts'
 import { badValue, textOf, timeOf, wrongUse } from '../options.ts'
 import { print, printable } from '../print.ts'
@@ -61,12 +62,13 @@ async function workOn(
 ): Promise<void> {
   const ids = mismatchIds(words)
   const actor = actorOf(by)
-  const rows = await withDatabase(context, async (db) => {
+  const { rows, services } = await withDatabase(context, async (db) => {
     await inTransaction(db, (tx) => workOnCases(tx, ids, { ...act, actor: actor.name }))
-    return listMismatches(db, { ids, also: 'all', limit: ids.length })
+    const changed = await listMismatches(db, { ids, also: 'all', limit: ids.length })
+    return { rows: changed, services: await checkFilters(context, db, {}) }
   })
   if (!context.json) context.stdout.write(`${act.action} ${actorText(actor)}\n`)
-  printMismatches(context, wholeOf(rows))
+  printMismatches(context, wholeOf(rows), services)
 }
 
 /**

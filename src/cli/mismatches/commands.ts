@@ -2,12 +2,12 @@ import type { Command } from 'commander'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import { severities } from '../../core/mismatches/kind-entry.ts'
 import { listed } from '../lists.ts'
-import { type Act, actorCommand, choice, reasoned, spanOption, subcommand } from '../options.ts'
+import { type Act, actorCommand, choice, ofService, reasoned, spanOption, subcommand } from '../options.ts'
 
 export function describeMismatches(program: Command, act: Act): void {
   const mismatches = program.command('mismatches').description('mismatches, and the work on them')
   const failOn = 'exit with 1 if a mismatch of this severity or higher is open and passes the filters'
-  listed(mismatches.command('list'), 100)
+  ofService(listed(mismatches.command('list'), 100))
     .description('list open mismatches, the most severe and the largest losses first')
     .addOption(choice('--kind <kind>', 'only this kind', Object.keys(mismatchKinds)))
     .addOption(choice('--severity <severity>', 'only this severity', severities))

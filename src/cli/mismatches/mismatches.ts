@@ -7,7 +7,7 @@ import {
   mismatchColumns,
   mismatchFacts,
 } from '../../presentation/mismatch.ts'
-import { valueText } from '../../presentation/text.ts'
+import { columnsFor, type ServicesShown, valueText } from '../../presentation/text.ts'
 import type { Database } from '../../store/database.ts'
 import {
   listMismatches,
@@ -37,6 +37,7 @@ import { type News, print, printable, table } from '../print.ts'
 type ListMismatchesOptions = ListOptions & {
   kind?: string
   severity?: string
+  service?: string
   network?: string
   assigned?: string
   /** In milliseconds. */
@@ -52,13 +53,14 @@ const paging: ListKeyset<MismatchLine> = { list: 'mismatches', keyOf: ({ id }) =
 /** Bad news if a filtered mismatch is open or snoozed, and at least as severe as `--fail-on`. */
 export async function listMismatchesCommand(context: Context, options: ListMismatchesOptions): Promise<News> {
   const filter = filterOf(options)
-  const { page, isBad } = await withDatabase(context, async (db) => {
-    await checkFilters(context, db, options)
+  const { page, isBad, services } = await withDatabase(context, async (db) => {
+    const shown = await checkFilters(context, db, options)
     const read = ({ limit, after }: PageRequest) =>
       listMismatches(db, { ...filter, limit, after: idIn(after) })
-    return { page: await readPage(options, paging, read), isBad: await hasGrave(db, filter, options) }
+    const found = await readPage(options, paging, read)
+    return { page: found, isBad: await hasGrave(db, filter, options), services: shown }
   })
-  printMismatches(context, page)
+  printMismatches(context, page, services)
   return isBad ? 'bad' : 'good'
 }
 
@@ -77,16 +79,21 @@ async function hasGrave(
   return found.flat().length > 0
 }
 
-export function printMismatches(context: Context, page: ListPage<MismatchLine>): void {
+export function printMismatches(
+  context: Context,
+  page: ListPage<MismatchLine>,
+  services: ServicesShown,
+): void {
   const shown = { ...page, items: page.items.map(causedDocument) }
-  printList(context, shown, { columns: mismatchColumns, empty: 'no mismatches' })
+  printList(context, shown, { columns: columnsFor(mismatchColumns, services), empty: 'no mismatches' })
 }
 
 function filterOf(options: ListMismatchesOptions): Omit<MismatchFilter, 'limit'> {
-  const { kind, severity, network, assigned, olderThan = 0, overdue, snoozed, all } = options
+  const { kind, severity, service, network, assigned, olderThan = 0, overdue, snoozed, all } = options
   return {
     kind,
     severity,
+    service,
     network,
     assigned,
     olderThanSeconds: olderThan / 1000,
@@ -97,11 +104,14 @@ function filterOf(options: ListMismatchesOptions): Omit<MismatchFilter, 'limit'>
 
 export async function showMismatchCommand(context: Context, word: string): Promise<void> {
   const [id = 0n] = mismatchIds([word])
-  const shown = await withDatabase(context, (db) => showMismatch(db, id))
+  const { shown, services } = await withDatabase(context, async (db) => ({
+    shown: await showMismatch(db, id),
+    services: await checkFilters(context, db, {}),
+  }))
   if (shown === null)
     throw notFound(`mismatch ${id}`, 'use a number from "bin/depositd mismatches list --all"')
   const advice = adviceOf(shown)
-  print(context, { ...shownDocument(shown), ...advice }, printable(textOf(shown, advice)))
+  print(context, { ...shownDocument(shown), ...advice }, printable(textOf(shown, { ...advice, ...services })))
 }
 
 function shownDocument({ mismatch, deposit, history }: ShownMismatch): object {
@@ -112,7 +122,7 @@ function shownDocument({ mismatch, deposit, history }: ShownMismatch): object {
   }
 }
 
-function textOf(shown: MismatchDetail, advice: Advice): string {
+function textOf(shown: MismatchDetail, advice: Advice & ServicesShown): string {
   const { mismatch, history } = shown
   const past = table(history, historyColumns(mismatch)).replaceAll(/^(?=.)/gm, '    ')
   const title = `mismatch ${valueText(mismatch.id)}: ${mismatch.kind} (${mismatch.severity}), ${mismatch.status}`

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { listed } from '../lists.ts'
-import { type Act, subcommand } from '../options.ts'
+import { type Act, ofService, subcommand } from '../options.ts'
 
 export function describeWebhooks(program: Command, act: Act): void {
   const webhooks = program
@@ -43,7 +43,7 @@ export function describeProfile(program: Command, act: Act): void {
 
 function describeQuarantine(webhooks: Command, act: Act): void {
   const quarantine = webhooks.command('quarantine').description('deliveries that failed verification')
-  listed(quarantine.command('list'), 50)
+  ofService(listed(quarantine.command('list'), 50))
     .description('list deliveries, the newest first')
     .action(act(async () => (await import('./quarantine.ts')).listQuarantineCommand))
   subcommand(quarantine, 'show <id>', 'show one delivery with its headers and body').action(

@@ -1,5 +1,6 @@
 import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../../app/retry.ts'
 import type { Fault } from '../../core/errors.ts'
+import { columnsFor, serviceColumn } from '../../presentation/text.ts'
 import {
   dropQuarantined,
   listQuarantine,
@@ -9,22 +10,30 @@ import {
   retryAlone,
 } from '../../store/quarantine.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
+import { checkFilters } from '../filters.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage, wholeOf } from '../lists.ts'
 import { notFound, wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printable, type TableColumn } from '../print.ts'
 
 const paging: ListKeyset<QuarantineLine> = { list: 'quarantine', keyOf: ({ id }) => [id] }
 
-export async function listQuarantineCommand(context: Context, options: ListOptions): Promise<void> {
-  const page = await withDatabase(context, (db) =>
-    readPage(options, paging, ({ limit, after }) => listQuarantine(db, { limit, before: idIn(after) })),
-  )
-  printList(context, page, { columns, empty: 'the quarantine is empty' })
+export async function listQuarantineCommand(
+  context: Context,
+  { service, ...options }: ListOptions & { service?: string },
+): Promise<void> {
+  const { page, services } = await withDatabase(context, async (db) => ({
+    services: await checkFilters(context, db, { service }),
+    page: await readPage(options, paging, ({ limit, after }) =>
+      listQuarantine(db, { limit, before: idIn(after), service }),
+    ),
+  }))
+  printList(context, page, { columns: columnsFor(columns, services), empty: 'the quarantine is empty' })
 }
 
 const columns: TableColumn<QuarantineLine>[] = [
   { title: 'ID', value: ({ id }) => id, align: 'right' },
   { title: 'RECEIVED', value: ({ received_at }) => received_at.toISOString() },
+  serviceColumn,
   { title: 'FROM', value: ({ source }) => source },
   { title: 'REASON', value: ({ reason }) => reason },
   { title: 'BYTES', value: ({ bytes }) => String(bytes), align: 'right' },
@@ -39,21 +48,22 @@ export async function showQuarantineCommand(context: Context, id: string): Promi
   print(context, new AsWritten(captureOf(row)), textOf(row))
 }
 
-function captureOf({ headers, body, receivedAt, source, reason }: QuarantinedRow) {
+function captureOf({ service, headers, body, receivedAt, source, reason }: QuarantinedRow) {
   return {
     headers,
     body_base64: body.toString('base64'),
     received_at: receivedAt.toISOString(),
+    service,
     source,
     reason,
   }
 }
 
-function textOf({ id, receivedAt, source, reason, headers, body }: QuarantinedRow): string {
+function textOf({ id, service, receivedAt, source, reason, headers, body }: QuarantinedRow): string {
   const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${printable(value)}\n`)
   return [
     `delivery ${id}: ${reason}\n`,
-    `  received ${receivedAt.toISOString()} from ${source}, ${body.length} bytes\n\n`,
+    `  received ${receivedAt.toISOString()} from ${source} for service ${service}, ${body.length} bytes\n\n`,
     ...lines,
     `\n${printable(body.toString())}\n`,
   ].join('')

@@ -8,11 +8,11 @@ import {
   type Observation,
   type ServiceId,
 } from '../../core/evidence.ts'
-import { type Lag, secondsBetween } from '../../core/lag.ts'
+import { type MeasuredLag, secondsBetween } from '../../core/lag.ts'
 import { earliest } from '../../core/time.ts'
 import { reach } from '../../failpoint.ts'
 import type { AnyClaimReader, ClaimReading } from '../../provider/read-claim.ts'
-import { numberDeposits, saveDeposits } from '../../store/books/deposits.ts'
+import { numberDeposits, saveDeposits, serviceOfDeposit } from '../../store/books/deposits.ts'
 import { type LinkedObservation, loadGroups, saveEvidence } from '../../store/books/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
 import { askChains } from '../../store/chain/leg-searches.ts'
@@ -52,7 +52,7 @@ export type ApplyResult = {
   rows: number
   groups: number
   journals: number
-  lags: readonly Lag[]
+  lags: readonly MeasuredLag[]
   mismatches: readonly MismatchChange[]
   reported: readonly ServiceId[]
   named: readonly NetworkName[]
@@ -219,7 +219,9 @@ export async function decideGroups(
     tx,
     decisions.map(({ groupId, recheckAt }) => ({ groupId, at: recheckAt })),
   )
-  const lags = deposits.flatMap(({ id, lags: own }) => own.map((lag) => ({ ...lag, of: { depositId: id } })))
+  const lags = deposits.flatMap(({ id, evidence, lags: own }) =>
+    own.map((lag) => ({ ...lag, service: serviceOfDeposit(evidence), of: { depositId: id } })),
+  )
   const named = readNetworks === null ? [] : await askChains(tx, deposits, { now, readNetworks })
   reach('apply.in_transaction')
   const times = { begunAt, loadedAt, decidedAt, bookedAt: clock() }
@@ -236,13 +238,16 @@ function reportedOf(observation: Observation): ServiceId[] {
   return observation.kind === 'claim' && observation.source === 'webhook' ? [observation.serviceId] : []
 }
 
-function messageLags({ id, source, storedAt }: PendingRow, observation: Observation, now: Date): Lag[] {
-  const network = observation.kind === 'claim' ? observation.deposit.network : observation.network
-  const of = { inboxId: id }
-  const apply: Lag = { stage: 'apply', network, seconds: secondsBetween(storedAt, now), of }
-  return source === 'webhook' ? [apply, { ...deliveryLag(observation as Claim), of }] : [apply]
-}
-
-function deliveryLag({ deposit, occurredAt, receivedAt }: Claim): Lag {
-  return { stage: 'delivery', network: deposit.network, seconds: secondsBetween(occurredAt, receivedAt) }
+function messageLags(
+  { id, source, service: sender, storedAt }: PendingRow,
+  observation: Observation,
+  now: Date,
+): MeasuredLag[] {
+  const isClaim = observation.kind === 'claim'
+  const network = isClaim ? observation.deposit.network : observation.network
+  const about = { network, service: isClaim ? sender : null, of: { inboxId: id } }
+  const apply: MeasuredLag = { ...about, stage: 'apply', seconds: secondsBetween(storedAt, now) }
+  if (source !== 'webhook') return [apply]
+  const { occurredAt, receivedAt } = observation as Claim
+  return [apply, { ...about, stage: 'delivery', seconds: secondsBetween(occurredAt, receivedAt) }]
 }

@@ -16,6 +16,7 @@ import {
 import { lossText } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
 import { reasonColumns } from '../../presentation/reasons.ts'
+import { columnsFor, type ServicesShown } from '../../presentation/text.ts'
 import { clip, factsOf, type Html, html, type ShownColumn, tableOf, withShown } from './html.ts'
 import {
   badge,
@@ -28,16 +29,16 @@ import {
   timeOf,
 } from './page.ts'
 import { numberOf, oneOf, readQuery, shortText } from './query.ts'
-import type { ConsoleDeposit, ConsoleDepositFilter } from './reader.ts'
+import type { ConsoleChoices, ConsoleDeposit, ConsoleDepositFilter } from './reader.ts'
 
 const journalsMax = 100
 
-export function depositPage(shown: ConsoleDeposit): ConsolePage {
+export function depositPage(shown: ConsoleDeposit, services: ServicesShown): ConsolePage {
   const { id, deposit, mismatches, evidence, isCut } = shown
   const body = html`<p class="crumbs"><a href="/deposits">Deposits</a></p>
 <h1>Deposit ${id} ${stateBadge(fieldText(deposit, 'state'))}</h1>
 ${courseOf(deposit)}
-${factsOf(depositFacts(shown))}
+${factsOf(depositFacts(shown, services))}
 ${sectionOf('Who says what', matrixTable(shown))}
 ${sectionOf(
   'Mismatches',
@@ -143,10 +144,14 @@ ${tableOf(journal.transfers, { caption: title, columns: transferColumns, empty: 
 const pageMax = 50
 
 /** @throws Fault `request_refused` if a filter is unknown */
-export function depositFilter(search: URLSearchParams, networks: readonly string[]): ConsoleDepositFilter {
+export function depositFilter(
+  search: URLSearchParams,
+  { services, networks }: ConsoleChoices,
+): ConsoleDepositFilter {
   const asked = readQuery(search, {
     state: oneOf(depositStates),
     owner: shortText,
+    service: oneOf(services),
     network: oneOf(networks),
     before: numberOf,
   })
@@ -156,18 +161,22 @@ export function depositFilter(search: URLSearchParams, networks: readonly string
 type DepositsPageData = {
   rows: readonly DepositListRow[]
   wish: ConsoleDepositFilter
-  networks: readonly string[]
-}
+} & ConsoleChoices &
+  ServicesShown
 
-export function depositsPage({ rows, wish, networks }: DepositsPageData): ConsolePage {
-  const { state, owner, network } = wish
+export function depositsPage({ rows, wish, ...choices }: DepositsPageData): ConsolePage {
+  const { state, owner, service, network } = wish
+  const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Deposits</h1>
 ${filterForm('/deposits', [
   { name: 'state', label: 'State', value: state, words: depositStates, any: 'any but ignored' },
+  ...(hasSeveralServices
+    ? [{ name: 'service', label: 'Service', value: service, words: services, any: 'any' }]
+    : []),
   { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
   { name: 'owner', label: 'Owner', value: owner },
 ])}
-${depositList(rows, 'Deposits, the newest first')}
+${depositList(rows, { caption: 'Deposits, the newest first', hasSeveralServices })}
 ${pager({ path: '/deposits', wish, field: 'before', rows })}`
   return { title: 'Deposits', entry: '/deposits', body }
 }
@@ -179,8 +188,11 @@ export function foundPage(reference: string, ids: readonly bigint[]): ConsolePag
   return { title: 'Deposits', entry: '/deposits', body }
 }
 
-export function depositList(rows: readonly DepositListRow[], caption: string): Html {
-  return tableOf(rows, { caption, columns: listColumns, empty: 'No deposits.' })
+export function depositList(
+  rows: readonly DepositListRow[],
+  { caption, ...services }: ServicesShown & { caption: string },
+): Html {
+  return tableOf(rows, { caption, columns: columnsFor(listColumns, services), empty: 'No deposits.' })
 }
 
 const listColumns = withShown(depositColumns, {

@@ -10,20 +10,25 @@ import {
   mismatchFacts,
 } from '../../presentation/mismatch.ts'
 import { mismatchSentence } from '../../presentation/mismatch-sentence.ts'
-import type { Fact } from '../../presentation/text.ts'
+import { columnsFor, type Fact, type ServicesShown } from '../../presentation/text.ts'
 import { clip, factsOf, type Html, type HtmlContent, html, tableOf, withShown } from './html.ts'
 import { markdownHtml } from './markdown.ts'
 import { badge, type ConsolePage, filterForm, pager, sectionOf, severityBadge } from './page.ts'
 import { numberOf, oneOf, readQuery } from './query.ts'
-import type { ConsoleMismatchFilter } from './reader.ts'
+import type { ConsoleChoices, ConsoleMismatchFilter } from './reader.ts'
 
 const historyMax = 200
 
-export function mismatchPage(shown: MismatchDetail, runbook: string): ConsolePage {
+export function mismatchPage(
+  shown: MismatchDetail,
+  { runbook, hasSeveralServices }: ServicesShown & { runbook: string },
+): ConsolePage {
   const { mismatch, deposit, history } = shown
   const id = String(mismatch.id)
   const advice = adviceOf(shown)
-  const facts = mismatchFacts(shown, advice).filter(({ name }) => name !== 'means' && name !== 'next')
+  const facts = mismatchFacts(shown, { ...advice, hasSeveralServices }).filter(
+    ({ name }) => name !== 'means' && name !== 'next',
+  )
   const newest = history.slice(-historyMax)
   const cut = history.length - newest.length
   const body = html`<p class="crumbs"><a href="/mismatches">Mismatches</a></p>
@@ -66,10 +71,14 @@ const statuses = ['open', 'snoozed', 'all'] as const
 const pageMax = 50
 
 /** @throws Fault `request_refused` if a filter is unknown */
-export function mismatchFilter(search: URLSearchParams, networks: readonly string[]): ConsoleMismatchFilter {
+export function mismatchFilter(
+  search: URLSearchParams,
+  { services, networks }: ConsoleChoices,
+): ConsoleMismatchFilter {
   const asked = readQuery(search, {
     kind: oneOf(Object.keys(mismatchKinds)),
     severity: oneOf(severities),
+    service: oneOf(services),
     network: oneOf(networks),
     status: oneOf(statuses),
     after: numberOf,
@@ -80,21 +89,25 @@ export function mismatchFilter(search: URLSearchParams, networks: readonly strin
 type MismatchesPageData = {
   rows: readonly MismatchRow[]
   wish: ConsoleMismatchFilter
-  networks: readonly string[]
-}
+} & ConsoleChoices &
+  ServicesShown
 
 /** By severity and then age. */
-export function mismatchesPage({ rows, wish, networks }: MismatchesPageData): ConsolePage {
-  const { kind, severity, network, status } = wish
+export function mismatchesPage({ rows, wish, ...choices }: MismatchesPageData): ConsolePage {
+  const { kind, severity, service, network, status } = wish
+  const { services, networks, hasSeveralServices } = choices
   const body = html`<h1>Mismatches</h1>
 ${filterForm('/mismatches', [
   { name: 'severity', label: 'Severity', value: severity, words: severities, any: 'any' },
   { name: 'kind', label: 'Kind', value: kind, words: Object.keys(mismatchKinds).toSorted(), any: 'any' },
+  ...(hasSeveralServices
+    ? [{ name: 'service', label: 'Service', value: service, words: services, any: 'any' }]
+    : []),
   { name: 'network', label: 'Network', value: network, words: networks, any: 'any' },
   { name: 'status', label: 'Status', value: status, words: statuses },
 ])}
 <p class="note">${explained[status]}</p>
-${mismatchList(rows, 'Mismatches, the gravest and oldest first')}
+${mismatchList(rows, { caption: 'Mismatches, the gravest and oldest first', hasSeveralServices })}
 ${pager({ path: '/mismatches', wish, field: 'after', rows })}`
   return { title: 'Mismatches', entry: '/mismatches', body }
 }
@@ -105,8 +118,11 @@ const explained = {
   all: 'All that ever were: open, then snoozed, resolved, and cleared by evidence.',
 } as const
 
-export function mismatchList(rows: readonly MismatchRow[], caption: string): Html {
-  return tableOf(rows, { caption, columns: listColumns, empty: 'No mismatches.' })
+export function mismatchList(
+  rows: readonly MismatchRow[],
+  { caption, ...services }: ServicesShown & { caption: string },
+): Html {
+  return tableOf(rows, { caption, columns: columnsFor(listColumns, services), empty: 'No mismatches.' })
 }
 
 const longestSubject = 120

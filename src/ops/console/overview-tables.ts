@@ -1,6 +1,6 @@
 import { depositStates } from '../../core/judging/reconcile.ts'
 import { severities } from '../../core/mismatches/kind-entry.ts'
-import { duration } from '../../presentation/text.ts'
+import { columnsFor, duration, type ServicesShown, serviceColumn } from '../../presentation/text.ts'
 import type { StoreTotals } from '../../store/gauges.ts'
 import { type Live } from '../gauges.ts'
 import { shownAccounts } from '../metrics/deposits.ts'
@@ -15,11 +15,12 @@ const causeColumns: readonly ShownColumn<CauseRow>[] = [
   {
     title: 'KIND',
     value: ({ kind }) => kind,
-    show: ({ kind, network }) => {
-      const query = { kind, ...(network !== '' && { network }) }
+    show: ({ kind, service, network }) => {
+      const query = { kind, ...(service !== '' && { service }), ...(network !== '' && { network }) }
       return html`<a href="${linkTo('/mismatches', query)}">${kind}</a>`
     },
   },
+  serviceColumn,
   { title: 'NETWORK', value: ({ network }) => network },
   { title: 'AT FAULT', value: ({ side }) => side },
   { title: 'MISMATCHES', value: ({ count }) => `${count}`, align: 'right' },
@@ -32,7 +33,10 @@ const causeColumns: readonly ShownColumn<CauseRow>[] = [
 ]
 
 /** First the causes that need a person, then by severity and age. */
-export function causesTable({ causes }: Live, now: Date): Html | null {
+export function causesTable(
+  { causes }: Live,
+  { now, ...services }: ServicesShown & { now: Date },
+): Html | null {
   if (causes.length === 0) return null
   const rows = causes.map((one) => ({ ...one, age: (now.getTime() - one.since.getTime()) / 1000 }))
   rows.sort(
@@ -42,9 +46,9 @@ export function causesTable({ causes }: Live, now: Date): Html | null {
       other.age - one.age,
   )
   return html`<h3>By cause</h3>
-${tableOf(rows.slice(0, causesMax), { caption: 'Open mismatches by cause', columns: causeColumns, empty: '' })}
+${tableOf(rows.slice(0, causesMax), { caption: 'Open mismatches by cause', columns: columnsFor(causeColumns, services), empty: '' })}
 ${rows.length > causesMax ? html`<p class="note">${rows.length - causesMax} more causes are not shown; <a href="/mismatches">Mismatches</a> lists all.</p>` : null}
-<p class="note">Mismatches of the same kind, network and side at fault that were opened soon after each other.</p>`
+<p class="note">Mismatches of the same kind, service, network and side at fault that were opened soon after each other.</p>`
 }
 
 const causesMax = 50
@@ -53,15 +57,19 @@ function gravity({ severity }: CauseRow): number {
   return severities.findIndex((one) => one === severity)
 }
 
-export function risksTable({ atRisk }: Live, totals: StoreTotals | null): Html | null {
+export function risksTable(
+  { atRisk }: Live,
+  { totals, ...services }: ServicesShown & { totals: StoreTotals | null },
+): Html | null {
   if (atRisk.length === 0) return null
   const columns: ShownColumn<Live['atRisk'][number]>[] = [
+    serviceColumn,
     { title: 'ASSET', value: ({ asset }) => assetText(asset, totals) },
     severityColumn,
     { title: 'LOSS', value: ({ units }) => unitsText(units), align: 'right' },
   ]
   return html`<h3>What may be lost</h3>
-${tableOf(atRisk, { caption: 'What may be lost by open mismatches', columns, empty: '' })}
+${tableOf(atRisk, { caption: 'What may be lost by open mismatches', columns: columnsFor(columns, services), empty: '' })}
 <p class="note">Per asset. Each transfer counts once, with its largest loss, under its highest severity.</p>`
 }
 
@@ -100,8 +108,10 @@ export function statesTable({ deposits }: StoreTotals, known: readonly string[])
   const columns: ShownColumn<string>[] = [
     { title: 'NETWORK', value: (network) => (network === '' ? 'not known yet' : network) },
     ...states.map((state): ShownColumn<string> => {
-      const value = (network: string) =>
-        deposits.find((one) => one.state === state && one.network === network)?.count.toString() ?? ''
+      const value = (network: string) => {
+        const found = deposits.filter((one) => one.state === state && one.network === network)
+        return found.length === 0 ? '' : `${found.reduce((sum, { count }) => sum + count, 0)}`
+      }
       const show = (network: string) =>
         known.includes(network) && value(network) !== ''
           ? html`<a href="${linkTo('/deposits', { state, network })}">${value(network)}</a>`
@@ -112,14 +122,16 @@ export function statesTable({ deposits }: StoreTotals, known: readonly string[])
   return tableOf(networks, { caption: 'Deposits by network and state', columns, empty: 'No deposits yet.' })
 }
 
-export function stagesTable({ stages }: Live): Html {
+export function stagesTable({ stages }: Live, services: ServicesShown): Html {
   const rows = stages.toSorted((left, right) => right.oldest - left.oldest)
   const columns: ShownColumn<Live['stages'][number]>[] = [
     { title: 'STAGE', value: ({ stage }) => stage.replaceAll('_', ' ') },
+    serviceColumn,
     { title: 'NETWORK', value: ({ network }) => network },
     { title: 'OLDEST', value: ({ oldest }) => duration(oldest), align: 'right' },
   ]
-  return tableOf(rows, { caption: 'The oldest that waits for each stage', columns, empty: 'Nothing waits.' })
+  const caption = 'The oldest that waits for each stage'
+  return tableOf(rows, { caption, columns: columnsFor(columns, services), empty: 'Nothing waits.' })
 }
 
 export function streamsTable({ streams }: Live, totals: StoreTotals | null): Html {

@@ -1,5 +1,5 @@
 import type { Severity } from '../../core/mismatch.ts'
-import { duration } from '../../presentation/text.ts'
+import { duration, type ServicesShown } from '../../presentation/text.ts'
 import type { StoreTotals } from '../../store/gauges.ts'
 import type { GaugeValues, Live, ReportedGauges } from '../gauges.ts'
 import type { ReadinessReport } from '../readiness.ts'
@@ -21,9 +21,12 @@ import type { Overview } from './reader.ts'
 const refreshSeconds = 30
 
 /** `isLive`: the page refreshes itself. `networks`: their deposits can be listed. */
-type OverviewPageOptions = { isLive: boolean; networks: readonly string[] }
+type OverviewPageOptions = ServicesShown & { isLive: boolean; networks: readonly string[] }
 
-export function overviewPage(overview: Overview, { isLive, networks }: OverviewPageOptions): ConsolePage {
+export function overviewPage(
+  overview: Overview,
+  { isLive, networks, hasSeveralServices }: OverviewPageOptions,
+): ConsolePage {
   const { readAt, gauges, health, gravest, latest } = overview
   const figures = figuresOf(gauges)
   const { live, totals } = figures
@@ -36,15 +39,20 @@ ${verdictOf(figures, health)}
 ${cardsOf(figures)}
 ${sectionOf(
   'What is wrong',
-  partHtml(gravest, (rows) => mismatchList(rows, 'The gravest open mismatches')),
-  live && [causesTable(live, readAt), risksTable(live, totals)],
+  partHtml(gravest, (rows) =>
+    mismatchList(rows, { caption: 'The gravest open mismatches', hasSeveralServices }),
+  ),
+  live && [
+    causesTable(live, { hasSeveralServices, now: readAt }),
+    risksTable(live, { hasSeveralServices, totals }),
+  ],
 )}
 ${totals && [sectionOf('Where the money is', moneyTable(totals)), sectionOf('Deposits by state', statesTable(totals, networks))]}
 ${sectionOf(
   'Latest deposits',
-  partHtml(latest, (rows) => depositList(rows, 'The latest deposits')),
+  partHtml(latest, (rows) => depositList(rows, { caption: 'The latest deposits', hasSeveralServices })),
 )}
-${live && [sectionOf('What waits', stagesTable(live)), sectionOf('What is read', streamsTable(live, totals))]}
+${live && [sectionOf('What waits', stagesTable(live, { hasSeveralServices })), sectionOf('What is read', streamsTable(live, totals))]}
 ${sectionOf('What works', partsTable(health))}`
   return { title: 'How it stands', entry: '/', body, ...(isLive && { refreshSeconds }) }
 }
@@ -128,7 +136,8 @@ function depositsCard({ deposits }: StoreTotals): Card {
 }
 
 function inboxCard({ inbox, quarantine }: Live): Card {
-  const kept = quarantine === 0 ? '' : `; ${quarantine} in quarantine`
+  const refused = countOf(quarantine)
+  const kept = refused === 0 ? '' : `; ${refused} in quarantine`
   const waits = inbox.pending === 0 ? 'nothing waits to be applied' : `oldest ${duration(inbox.oldest)}`
   const tone = inbox.oldest > 60 ? 'warning' : 'quiet'
   return { name: 'Inbox', value: `${inbox.pending}`, note: `${waits}${kept}`, tone }

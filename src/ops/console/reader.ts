@@ -16,6 +16,7 @@ export type Overview = {
 export type ConsoleMismatchFilter = {
   kind?: string | undefined
   severity?: string | undefined
+  service?: string | undefined
   network?: string | undefined
   status: 'open' | 'snoozed' | 'all'
   /** The last row of the previous page. */
@@ -26,6 +27,7 @@ export type ConsoleMismatchFilter = {
 export type ConsoleDepositFilter = {
   state?: string | undefined
   owner?: string | undefined
+  service?: string | undefined
   network?: string | undefined
   /** The last row of the previous page. */
   before?: bigint | undefined
@@ -48,11 +50,13 @@ export type LedgerReading = {
   seals: SectionResult<readonly SealRow[]>
 }
 
+/** Of the settings. */
+export type ConsoleChoices = { services: readonly string[]; networks: readonly string[] }
+
 /** Each function runs a bounded number of statements. @throws Fault `remote_failed` */
-export type ConsoleReader = {
+export type ConsoleReader = ConsoleChoices & {
   version: string
   dashboards: string | null
-  networks: readonly string[]
   overview: () => Promise<Overview>
   mismatches: (wish: ConsoleMismatchFilter) => Promise<readonly MismatchRow[]>
   mismatch: (id: bigint) => Promise<MismatchDetail | null>

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { isFault } from '../../core/errors.ts'
+import type { ServicesShown } from '../../presentation/text.ts'
 import { depositFilter, depositPage, depositsPage, foundPage } from './deposits.ts'
 import { html } from './html.ts'
 import { ledgerPage } from './ledger.ts'
@@ -10,7 +11,7 @@ import { mismatchesPage, mismatchFilter, mismatchPage } from './mismatches.ts'
 import { overviewPage } from './overview.ts'
 import { type ConsolePage, documentOf, icon, iconPath } from './page.ts'
 import { missing, oneOf, readQuery, shortText } from './query.ts'
-import type { ConsoleReader } from './reader.ts'
+import type { ConsoleChoices, ConsoleReader } from './reader.ts'
 
 const style = readFileSync(join(import.meta.dirname, 'console.css'), 'utf8')
 const stylePath = `/console-${createHash('sha256').update(style).digest('hex').slice(0, 12)}.css`
@@ -119,30 +120,33 @@ const routes: readonly (readonly [path: string, answer: ConsolePageHandler])[] =
   ['/ledger', showLedger],
 ]
 
+function choicesOf({ services, networks }: ConsoleReader): ConsoleChoices & ServicesShown {
+  return { services, networks, hasSeveralServices: services.length > 1 }
+}
+
 async function showOverview({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
   const { refresh } = readQuery(search, { refresh: oneOf(['30']) })
   return overviewPage(await reader.overview(), {
     isLive: refresh !== undefined,
-    networks: reader.networks,
+    ...choicesOf(reader),
   })
 }
 
 async function showMismatches({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
-  const { networks } = reader
-  const wish = mismatchFilter(search, networks)
-  return mismatchesPage({ rows: await reader.mismatches(wish), wish, networks })
+  const wish = mismatchFilter(search, reader)
+  return mismatchesPage({ rows: await reader.mismatches(wish), wish, ...choicesOf(reader) })
 }
 
 async function showMismatch({ reader, search, id }: ConsoleRequest): Promise<ConsolePage> {
   readQuery(search, {})
   const shown = await readNumbered('mismatch', id, reader.mismatch)
-  return mismatchPage(shown, reader.runbook(shown.mismatch.kind))
+  const runbook = reader.runbook(shown.mismatch.kind)
+  return mismatchPage(shown, { runbook, ...choicesOf(reader) })
 }
 
 async function showDeposits({ reader, search }: ConsoleRequest): Promise<ConsolePage> {
-  const { networks } = reader
-  const wish = depositFilter(search, networks)
-  return depositsPage({ rows: await reader.deposits(wish), wish, networks })
+  const wish = depositFilter(search, reader)
+  return depositsPage({ rows: await reader.deposits(wish), wish, ...choicesOf(reader) })
 }
 
 async function findDeposit({ reader, search }: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
@@ -161,7 +165,9 @@ async function showDeposit({
 }: ConsoleRequest): Promise<ConsolePage | { redirect: string }> {
   readQuery(search, {})
   const shown = await readNumbered('deposit', id, reader.deposit)
-  return shown.id.toString() === id ? depositPage(shown) : { redirect: `/deposits/${shown.id}` }
+  return shown.id.toString() === id
+    ? depositPage(shown, choicesOf(reader))
+    : { redirect: `/deposits/${shown.id}` }
 }
 
 async function showLedger({ reader, search }: ConsoleRequest): Promise<ConsolePage> {

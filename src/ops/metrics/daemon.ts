@@ -1,5 +1,15 @@
 import { canaryOutcomes } from '../../core/canary.ts'
-import { assets, counter, gauge, histogram, networks, nodes, requestBuckets, rpcMethods } from './declare.ts'
+import {
+  assets,
+  counter,
+  gauge,
+  histogram,
+  networks,
+  nodes,
+  requestBuckets,
+  rpcMethods,
+  services,
+} from './declare.ts'
 
 export const jobNames = [
   'apply',
@@ -19,7 +29,7 @@ export const jobNames = [
 export const readingParts = ['live', 'totals', 'scorecard', 'queue'] as const
 export type ReadingPart = (typeof readingParts)[number]
 
-export const ofService = {
+export const ofProgram = {
   build: gauge('build_info', 'Always 1; the label names the version.', {
     labels: { version: { set: 'version', upTo: 1 } },
     unit: 'flag',
@@ -51,6 +61,8 @@ export const ofService = {
   jobFailures: counter('job_failures_total', 'Runs of a job that failed.', { labels: { name: jobNames } }),
 }
 
+const ofService = { labels: { service: services } }
+
 export const webhookOutcomes = [
   'stored',
   'duplicate',
@@ -68,9 +80,10 @@ export const webhookOutcomes = [
 
 export const ofIntake = {
   webhooks: counter('webhook_requests_total', 'Webhook requests by how they were answered.', {
-    labels: { outcome: webhookOutcomes },
+    labels: { service: services, outcome: webhookOutcomes },
   }),
   webhooksUnsigned: gauge('webhooks_unsigned', '1 while webhooks are taken without a signature.', {
+    ...ofService,
     unit: 'flag',
     ofProcess: true,
   }),
@@ -82,7 +95,11 @@ export const ofIntake = {
   webhookAck: histogram('webhook_ack_seconds', 'From a request to its answer, commit included.', {
     buckets: requestBuckets,
   }),
-  quarantineDeliveries: gauge('quarantine_deliveries', 'Deliveries that failed verification and are kept.'),
+  quarantineDeliveries: gauge(
+    'quarantine_deliveries',
+    'Deliveries that failed verification and are kept.',
+    ofService,
+  ),
   quarantineDropped: counter(
     'quarantine_dropped_total',
     'Deliveries that failed verification and were not kept: too many of one sender, or more than the database took.',
@@ -113,14 +130,23 @@ export const ofIntake = {
 export const pollOutcomes = ['ok', 'refused', 'limited', 'failed', 'withheld'] as const
 
 export const ofPoll = {
-  pollAge: gauge('poll_age_seconds', "Since the service's records were last read completely."),
+  pollAge: gauge(
+    'poll_age_seconds',
+    "Since the service's records were last read completely; 0 if they never were.",
+    ofService,
+  ),
   pollRequests: counter('poll_requests_total', "Requests to the service's API by how they ended.", {
-    labels: { outcome: pollOutcomes },
+    labels: { service: services, outcome: pollOutcomes },
   }),
-  pollDrifts: counter('poll_drifts_total', 'Times that records shifted between pages while they were read.'),
+  pollDrifts: counter(
+    'poll_drifts_total',
+    'Times that records shifted between pages while they were read.',
+    ofService,
+  ),
   pollSweepAge: gauge(
     'poll_sweep_age_seconds',
-    "Since the last complete reading of all the service's records began.",
+    "Since the last complete reading of all the service's records began; 0 if there was none.",
+    ofService,
   ),
 }
 

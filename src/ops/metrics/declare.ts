@@ -45,7 +45,7 @@ export type Exemplar = Readonly<Record<string, string>>
 /** The limit of OpenMetrics, names included. */
 const exemplarLengthMax = 128
 
-/** A counter with more series does not start at 0. */
+/** For each service. A counter with more series does not start at 0. */
 const startedMax = 100
 
 /** Starts at 0 for known label values, because Prometheus only sees an increase in an existing series. */
@@ -59,8 +59,7 @@ export function counter<Label extends string = never>(
     ({ registry, admit, known }: Creation) => {
       const { name, labels: labelNames, values } = described
       const metric = new Counter({ name, help, labelNames, registers: [registry] })
-      const start = combinations(values, known)
-      if (start.length <= startedMax) for (const labels of start) metric.inc(labels, 0)
+      for (const labels of startedAt0(values, known)) metric.inc(labels, 0)
       return {
         inc(labels: Labels<Label>, by = 1) {
           metric.inc(shown(values, labels, admit), by)
@@ -121,8 +120,7 @@ export function histogram<Label extends string = never>(suffix: string, help: st
       const { name, labels: labelNames, values, buckets } = described
       const settings = { name, help, labelNames, buckets, registers: [registry], enableExemplars: true }
       const metric = new Histogram(settings)
-      const start = combinations(values, known)
-      if (start.length <= startedMax) for (const labels of start) metric.zero(labels)
+      for (const labels of startedAt0(values, known)) metric.zero(labels)
       return {
         observe(labels: Labels<Label>, value: number, exemplar: Exemplar = {}) {
           const fits = Object.entries(exemplar).flat().join('').length <= exemplarLengthMax
@@ -187,6 +185,7 @@ export type KnownLabelValues = Readonly<Record<string, readonly string[]>>
 
 type Admit = (values: Values, value: string) => string
 
+export const services: OpenSet = { set: 'service', upTo: 16 }
 export const networks: OpenSet = { set: 'network', upTo: 32 }
 export const assets: OpenSet = { set: 'asset', upTo: 64 }
 export const routes: OpenSet = { set: 'route', upTo: 64 }
@@ -211,6 +210,12 @@ export function createAdmission(known: KnownLabelValues): Admit {
     admitted.add(value)
     return value
   }
+}
+
+function startedAt0(values: MetricDescription['values'], known: KnownLabelValues): Record<string, string>[] {
+  const all = combinations(values, known)
+  const count = 'service' in values ? (known['service']?.length ?? 1) : 1
+  return all.length <= startedMax * count ? all : []
 }
 
 function combinations(

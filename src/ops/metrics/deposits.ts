@@ -3,10 +3,9 @@ import { depositStates } from '../../core/judging/reconcile.ts'
 import { lagStages } from '../../core/lag.ts'
 import { mismatchKinds } from '../../core/mismatch.ts'
 import { responsibleParties, severities } from '../../core/mismatches/kind-entry.ts'
-import { assets, counter, gauge, histogram, lagBuckets, networks, type OpenSet, routes } from './declare.ts'
+import { assets, counter, gauge, histogram, lagBuckets, networks, routes, services } from './declare.ts'
 
 const kinds = Object.keys(mismatchKinds)
-const services: OpenSet = { set: 'service', upTo: 16 }
 /** Further causes are counted with the last number. */
 export const waitingNumbers = ['1', '2', '3', '4', '5', '6', '7', '8'] as const
 const ofCauses = {
@@ -22,29 +21,38 @@ export const mismatchAges = ['under_1h', 'under_24h', 'under_3d', 'under_7d', 'u
 
 export const ofDeposits = {
   stageLag: histogram('stage_lag_seconds', 'How long a completed stage took.', {
-    labels: { stage: lagStages, network: networks },
+    labels: { stage: lagStages, service: services, network: networks },
     buckets: lagBuckets,
   }),
   stageOldest: gauge(
     'stage_oldest_open_seconds',
     'How long the oldest deposit, or for apply the oldest observation, has waited for a stage to complete.',
-    { labels: { stage: lagStages, network: networks } },
+    { labels: { stage: lagStages, service: services, network: networks } },
   ),
   stageOldestUnnamed: gauge(
     'stage_oldest_unnamed_seconds',
     'The same of deposits about which no mismatch is open: one that is open has an alert of its own.',
-    { labels: { stage: lagStages, network: networks } },
+    { labels: { stage: lagStages, service: services, network: networks } },
   ),
-  deposits: gauge('deposits', 'Deposits by state.', { labels: { state: depositStates, network: networks } }),
+  deposits: gauge('deposits', 'Deposits by state.', {
+    labels: { state: depositStates, service: services, network: networks },
+  }),
   matrixCells: gauge(
     'matrix_cells',
     'What each source says of each leg of a deposit: how many of the last 24 hours of deposits have the cell.',
-    { labels: { leg: ['deposit', 'settlement'], source: evidenceSources, cell: matrixCells } },
+    {
+      labels: {
+        service: services,
+        leg: ['deposit', 'settlement'],
+        source: evidenceSources,
+        cell: matrixCells,
+      },
+    },
   ),
   mismatchesOpen: gauge(
     'mismatches_open',
     `Open mismatches: neither cleared by evidence nor resolved by a person. ${kindsBySeverity()}`,
-    { labels: { kind: kinds, severity: severities, network: networks } },
+    { labels: { kind: kinds, severity: severities, service: services, network: networks } },
   ),
   causesOpen: gauge(
     'causes_open',
@@ -59,24 +67,24 @@ export const ofDeposits = {
   mismatchesOpenByAge: gauge(
     'mismatches_open_by_age',
     'Open mismatches by how long they have been open, each age without those before it.',
-    { labels: { severity: severities, age: mismatchAges } },
+    { labels: { severity: severities, service: services, age: mismatchAges } },
   ),
   mismatchesOpened: counter('mismatches_opened_total', 'Mismatches opened, or opened again.', {
-    labels: { kind: kinds, severity: severities, network: networks },
+    labels: { kind: kinds, severity: severities, service: services, network: networks },
   }),
   mismatchesResolved: counter(
     'mismatches_resolved_total',
     'Mismatches that ended: by evidence, or by a person.',
-    { labels: { kind: kinds, how: ['evidence', 'person'] } },
+    { labels: { kind: kinds, service: services, how: ['evidence', 'person'] } },
   ),
   mismatchOldest: gauge('mismatch_oldest_seconds', 'Age of the oldest open mismatch.', {
-    labels: { kind: kinds, severity: severities },
+    labels: { kind: kinds, severity: severities, service: services },
   }),
   mismatchValue: gauge(
     'mismatch_value',
     'What may be lost by open mismatches, in units of the asset; of each transfer the largest loss. Approximate.',
     {
-      labels: { asset: assets, severity: severities },
+      labels: { asset: assets, severity: severities, service: services },
       unit: 'units',
     },
   ),
@@ -134,16 +142,19 @@ export const ofBooks = {
   ),
 }
 
-/** The total and the routes with the most deposits, the same on every replica. */
-export function busiest<Line extends { route: string; deposits: bigint }>(lines: readonly Line[]): Line[] {
+/** Of each service, the total and the routes with the most deposits, the same on every replica. */
+export function busiest<Line extends { service: string; route: string; deposits: bigint }>(
+  lines: readonly Line[],
+): Line[] {
   const rank = (left: Line, right: Line) =>
     Number(right.deposits - left.deposits) || (left.route < right.route ? -1 : 1)
-  return lines.toSorted(rank).slice(0, routes.upTo)
+  const ofServices = Map.groupBy(lines, ({ service }) => service)
+  return [...ofServices.values()].flatMap((same) => same.toSorted(rank).slice(0, routes.upTo))
 }
 
-const ofRoute = { labels: { route: routes } }
+const ofRoute = { labels: { service: services, route: routes } }
 /** Prometheus reserves the label `quantile` for summaries, which these are not. */
-const spread = { labels: { route: routes, percentile: ['p50', 'p95', 'p99'] } }
+const spread = { labels: { service: services, route: routes, percentile: ['p50', 'p95', 'p99'] } }
 
 export const ofScorecard = {
   scorecardCompleteness: gauge(

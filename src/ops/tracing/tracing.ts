@@ -54,8 +54,8 @@ export function traceObserved(tracing: TraceRecorder, observer: Observer): Obser
       observer.rpc(request)
       tracing.rpc(request)
     },
-    pollRequest(outcome) {
-      observer.pollRequest(outcome)
+    pollRequest(service, outcome) {
+      observer.pollRequest(service, outcome)
       tracing.apiRequest(outcome)
     },
   }

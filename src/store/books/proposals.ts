@@ -119,6 +119,7 @@ async function endProposals(tx: Transaction<Tables>, decisions: readonly Transfe
 
 export type ProposalLine = {
   id: string
+  service: string
   deposit: string
   service_id: string
   role: UnnamedTransfer['role']
@@ -138,17 +139,18 @@ export type ProposalLine = {
 /** The highest score first, then the oldest, after the id `after`. */
 export async function listProposals(
   db: Kysely<Tables>,
-  { limit, after }: { limit: number; after?: bigint | undefined },
+  { limit, after, service }: { limit: number; after?: bigint | undefined; service?: string | undefined },
 ): Promise<ProposalLine[]> {
   const { rows } = await sql<ProposalLine>`
-    select p.id::text as id, d.id::text as deposit, p.service_id, p.role, p.transfer, u.network, coalesce(a.symbol, u.asset) as asset_symbol, u.asset,
+    select p.id::text as id, d.service, d.id::text as deposit, p.service_id, p.role, p.transfer, u.network, coalesce(a.symbol, u.asset) as asset_symbol, u.asset,
       coalesce(accounting.in_units(u.amount, a.decimals), u.amount)::text as amount, u.amount::text as amount_base,
       p.score, p.reasons, p.policy, p.proposed_at
     from proposal p
       join deposit d on d.service_id = p.service_id
       join unnamed_transfer u on u.role = p.role and u.transfer = p.transfer
       left join asset a on a.key = u.asset
-    where p.state = 'proposed' and (${after ?? null}::bigint is null or (-p.score, p.proposed_at, p.id)
+    where p.state = 'proposed' and (${service ?? null}::text is null or d.service = ${service ?? null})
+      and (${after ?? null}::bigint is null or (-p.score, p.proposed_at, p.id)
       > (select -score, proposed_at, id from proposal where id = ${after ?? null}::bigint))
     order by p.score desc, p.proposed_at, p.id limit ${limit}`.execute(db)
   return rows

@@ -140,6 +140,7 @@ export function depositNumber(reference: string): bigint | null {
 /** Amounts are decimal text. */
 export type DepositLine = {
   id: string
+  service: string
   state: string
   owner: string
   network: string
@@ -161,6 +162,7 @@ export type DepositLine = {
 export type Filter = {
   limit: number
   state?: string | undefined
+  service?: string | undefined
   network?: string | undefined
   owner?: string | undefined
   /** The last id of the previous page. */
@@ -169,16 +171,17 @@ export type Filter = {
 
 export async function listDeposits(
   db: Kysely<Tables>,
-  { limit, state, network, owner, before }: Filter,
+  { limit, state, service, network, owner, before }: Filter,
 ): Promise<DepositLine[]> {
   const asked = [
     state === undefined ? sql`d.state <> 'ignored'` : sql`d.state = ${state}`,
+    ...whereSet(service, (name) => sql`d.service = ${name}`),
     ...whereSet(network, (name) => sql`d.network = ${name}`),
     ...whereSet(owner, (id) => sql`d.owner_id = ${id} and d.owner_kind in ('channel', 'stable_wallet')`),
     ...whereSet(before, (id) => sql`d.id < ${id}`),
   ]
   const { rows } = await sql<DepositLine>`
-    select d.id::text as id, d.state, coalesce(d.owner_id, '?') as owner, coalesce(d.network, '?') as network,
+    select d.id::text as id, d.service, d.state, coalesce(d.owner_id, '?') as owner, coalesce(d.network, '?') as network,
       coalesce(d.asset_symbol, '?') as asset_symbol, d.asset, coalesce(d.amount::text, '?') as amount,
       d.amount_base::text as amount_base, d.settlement_network, d.settlement_asset_symbol, d.settlement_asset,
       d.settlement_amount::text as settlement_amount, d.settlement_amount_base::text as settlement_amount_base,

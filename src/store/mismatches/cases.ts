@@ -117,7 +117,7 @@ export async function takeDecisions(db: Kysely<Tables>): Promise<MismatchChange[
         select event_id from mismatch_event_pending order by event_id limit ${takenMax} for update skip locked
       ) returning event_id
     )
-    select m.kind, m.severity, m.network, e.action as change
+    select m.kind, m.severity, m.service, m.network, e.action as change
     from taken join mismatch_event e on e.id = taken.event_id join mismatch m on m.id = e.mismatch_id
     order by e.id`.execute(db)
   return rows

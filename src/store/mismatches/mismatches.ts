@@ -29,6 +29,8 @@ export type HeldMismatch = {
 export type MismatchChange = {
   kind: string
   severity: Severity
+  /** Null for what is of no service. */
+  service: ServiceName | null
   network: string | null
   /** `reopened` by new evidence or a person; `resolved` by a person; `cleared` by evidence before that. */
   change: 'opened' | 'reopened' | 'resolved' | 'cleared'
@@ -73,7 +75,7 @@ export async function endMismatches(
 ): Promise<MismatchChange[]> {
   const { rows } = await sql<Omit<MismatchChange, 'change'> & { was_open: boolean }>`
     update mismatch set cleared_at = now(), cleared_how = 'evidence' where cleared_at is null and ${fits}
-    returning kind, severity, network, resolved_at is null as was_open`.execute(db)
+    returning kind, severity, service, network, resolved_at is null as was_open`.execute(db)
   return rows.flatMap(({ was_open, ...row }) => (was_open ? [{ ...row, change: 'cleared' as const }] : []))
 }
 
@@ -101,7 +103,7 @@ export async function openMismatches(
             mismatch.loss_amount, mismatch.loss_whole)
           is distinct from (excluded.detail, excluded.network, excluded.asset, excluded.value, excluded.loss_asset,
             excluded.loss_amount, excluded.loss_whole)
-      returning new.id, new.kind, new.severity, new.network, old.id is null as is_new,
+      returning new.id, new.kind, new.severity, new.service, new.network, old.id is null as is_new,
         coalesce(old.resolved_at is not null or old.snoozed_until > now(), false) as was_put_off,
         old.resolved_at is not null as was_resolved,
         ${stakesOf('old')} as before, ${stakesOf('new')} as after
@@ -109,7 +111,7 @@ export async function openMismatches(
       insert into mismatch_event (mismatch_id, actor, action, text, before, after)
       select id, 'depositd', 'reopened', 'new evidence', before, after from held where was_put_off
     )
-    select kind, severity, network, case when is_new then 'opened' else 'reopened' end as change
+    select kind, severity, service, network, case when is_new then 'opened' else 'reopened' end as change
     from held where is_new or was_resolved`.execute(tx)
   return rows
 }

@@ -8,6 +8,7 @@ import type { Tables } from '../tables.ts'
 export type ShownMismatch = {
   /** As in `accounting.mismatches`. */
   mismatch: Record<string, unknown> & {
+    service: string | null
     kind: string
     severity: string
     subject: string
@@ -90,6 +91,8 @@ export async function mismatchesAt(
 
 export type MismatchLine = {
   id: string
+  /** Null if it is about no single service. */
+  service: string | null
   kind: string
   severity: string
   subject: string
@@ -130,6 +133,7 @@ export type MismatchFilter = {
   ids?: readonly bigint[]
   kind?: string | undefined
   severity?: string | undefined
+  service?: string | undefined
   network?: string | undefined
   /**
    * Instead of the most severe and the largest losses first. For mismatches of every status, only this order uses an
@@ -151,7 +155,7 @@ export async function listMismatches(
   { limit, ...filter }: MismatchFilter,
 ): Promise<MismatchLine[]> {
   const { rows } = await sql<MismatchLine>`
-    select id::text as id, kind, severity, subject, coalesce(network, '') as network,
+    select id::text as id, service, kind, severity, subject, coalesce(network, '') as network,
       coalesce(asset_symbol, '') as asset_symbol, asset, coalesce(amount::text, '') as amount, amount_base::text as amount_base,
       loss::text as loss, loss_base::text as loss_base, loss_asset, loss_asset_symbol,
       loss_value::text as loss_value, currency, loss_share::text as loss_share,
@@ -178,7 +182,7 @@ function wantedOf({
   isNewestFirst,
   ...filter
 }: Omit<MismatchFilter, 'limit'>): RawBuilder<unknown>[] {
-  const { kind, severity, network, assigned, olderThanSeconds, isOverdue } = filter
+  const { kind, severity, service, network, assigned, olderThanSeconds, isOverdue } = filter
   // Closed mismatches are many; open ones have their own index.
   const open = [
     sql`cleared_at is null`,
@@ -196,6 +200,7 @@ function wantedOf({
     ),
     ...whereSet(kind, (name) => sql`kind = ${name}`),
     ...whereSet(severity, (name) => sql`severity = ${name}`),
+    ...whereSet(service, (name) => sql`service = ${name}`),
     ...whereSet(network, (name) => sql`network = ${name}`),
     ...whereSet(assigned, (name) => sql`coalesce(assigned_to, 'nobody') = ${name}`),
     ...whereSet(olderThanSeconds, (seconds) => sql`age >= make_interval(secs => ${seconds})`),

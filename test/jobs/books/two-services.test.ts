@@ -1,29 +1,13 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { Address } from '../../../src/core/asset.ts'
-import type { ServiceId } from '../../../src/core/evidence.ts'
-import { saveOwner } from '../../../src/store/owners.ts'
-import { type Books, openBooks } from '../../support/books.ts'
-import { arbitrum, base, claim, delivery, payment, recipient, txId, webhook } from '../../support/evidence.ts'
-
-/** Two services that chose the same ids: of a deposit and of a channel. */
-const acmeAddress = '0x00000000000000000000000000000000000000ac' as Address
-const ofAcme = {
-  serviceId: 'acme/dep_1' as ServiceId,
-  owner: { kind: 'channel', id: 'acme/shop' },
-  deposit: { address: acmeAddress, tx: txId('acme pays') },
-  settlement: { tx: txId('acme delivers') },
-} as const
+import type { Books } from '../../support/books.ts'
+import { claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
+import { acmeAddress, ofAcme, openBooksOfTwo } from '../../support/two-services.ts'
 
 let books: Books
 
 beforeEach(async () => {
-  books = await openBooks()
-  await saveOwner(books.db, {
-    owner: ofAcme.owner,
-    deposits: [{ network: base, address: acmeAddress }],
-    forward: { network: arbitrum, asset: 'USDC', recipient },
-  })
+  books = await openBooksOfTwo()
 })
 afterEach(() => books[Symbol.asyncDispose]())
 

@@ -8,6 +8,7 @@ const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)>{{7*7}}\u2
 const at = new Date('2026-01-01T10:00:00Z')
 
 const row = {
+  service: evil,
   id: '1',
   kind: evil,
   severity: evil,
@@ -26,6 +27,7 @@ const row = {
   assets: {},
 }
 const line = {
+  service: evil,
   id: '1',
   state: evil,
   owner: evil,
@@ -41,6 +43,7 @@ const unvalued = { loss: evil, loss_asset: evil, loss_asset_symbol: evil, assets
 const mismatch: MismatchDetail = {
   mismatch: {
     id: '1',
+    service: evil,
     kind: evil,
     severity: evil,
     subject: evil,
@@ -67,7 +70,15 @@ const mismatch: MismatchDetail = {
 
 const deposit: ConsoleDeposit = {
   id: 1n,
-  deposit: { state: evil, owner_kind: evil, owner_id: evil, tx: evil, address: evil, service_id: evil },
+  deposit: {
+    service: evil,
+    state: evil,
+    owner_kind: evil,
+    owner_id: evil,
+    tx: evil,
+    address: evil,
+    service_id: evil,
+  },
   matrix: {
     deposit: { webhook: 'agrees', api: 'differs', chain: 'present' },
     settlement: { webhook: 'absent', api: 'not_applicable', chain: 'absent' },
@@ -123,17 +134,19 @@ async function evilOverview(): ReturnType<ConsoleReader['overview']> {
       live: now({
         causes: [],
         inbox: { pending: 1, oldest: 2 },
-        quarantine: 1,
-        stages: [{ stage: evil, network: evil, oldest: 1, unnamed: 1 }],
-        mismatches: [{ kind: evil, severity: 'severe', network: evil, age: evil, count: 1, oldest: 1 }],
-        atRisk: [{ asset: evil, severity: evil, units: 1 }],
+        quarantine: [{ service: evil, count: 1 }],
+        stages: [{ stage: evil, service: evil, network: evil, oldest: 1, unnamed: 1 }],
+        mismatches: [
+          { kind: evil, severity: 'severe', service: evil, network: evil, age: evil, count: 1, oldest: 1 },
+        ],
+        atRisk: [{ service: evil, asset: evil, severity: evil, units: 1 }],
         sealAge: 1,
         untied: [{ control: evil, asset: evil, units: 1 }],
         unexplained: [],
         streams: [{ name: evil, age: 1, progress: {} }],
       }),
       totals: now({
-        deposits: [{ state: evil, network: evil, count: 1 }],
+        deposits: [{ state: evil, service: evil, network: evil, count: 1 }],
         matrix: [],
         assets: [{ asset: evil, network: evil, symbol: evil }],
         balances: [{ account: 'in_transit', network: evil, asset: evil, units: 1 }],
@@ -156,6 +169,7 @@ const total = {
 
 const reader: Partial<ConsoleReader> = {
   version: evil,
+  services: ['default', evil],
   overview: evilOverview,
   mismatches: () => Promise.resolve([row]),
   mismatch: () => Promise.resolve(mismatch),

@@ -8,7 +8,7 @@ const network = 'base'
 const asset = 'base/native'
 const totals = {
   ...emptyReading.totals,
-  deposits: depositStates.map((state) => ({ state, network, count: 3 })),
+  deposits: depositStates.map((state) => ({ state, service: 'default', network, count: 3 })),
   assets: [{ asset, network, symbol: 'ETH' }],
   balances: shownAccounts.map((account) => ({ account, network, asset, units: 5 })),
 }

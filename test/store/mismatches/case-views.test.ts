@@ -99,8 +99,8 @@ test('a transfer that several mismatches are about is at risk once, under the gr
   )
   expect(await atRisk()).toEqual(['USDC severe 1 0.000100 100', 'USDC warning 1 0.000007 7'])
   expect((await readGauges(books.db)).atRisk).toEqual([
-    { asset: usdcOnBase, severity: 'severe', units: 0.0001 },
-    { asset: usdcOnBase, severity: 'warning', units: 0.000007 },
+    { service: '', asset: usdcOnBase, severity: 'severe', units: 0.0001 },
+    { service: '', asset: usdcOnBase, severity: 'warning', units: 0.000007 },
   ])
 })
 

@@ -70,7 +70,9 @@ test('other evidence opens it again, and history has both', async () => {
   const id = await opened('other')
   await resolve(id)
   const changes = await hold(held('other', { detail: { amount: '7' }, value: 7n }))
-  expect(changes).toEqual([{ kind: 'unreported', severity: 'severe', network: 'base', change: 'reopened' }])
+  expect(changes).toEqual([
+    { kind: 'unreported', severity: 'severe', service: null, network: 'base', change: 'reopened' },
+  ])
   expect(await shown(id)).toMatchObject({ status: 'open', resolved_by: null, reason: null })
   expect(await history(id)).toEqual([
     'depositd opened',
@@ -190,7 +192,7 @@ test('what people decided is taken once, by whoever asks first', async () => {
   await resolve(id)
   await act([id], { action: 'reopened', text: 'too soon' })
   const taken = await Promise.all(Array.from({ length: 20 }, () => takeDecisions(books.db)))
-  const reported = { kind: 'unreported', severity: 'severe', network: 'base' }
+  const reported = { kind: 'unreported', severity: 'severe', service: null, network: 'base' }
   const changes = taken.flat().toSorted((left, right) => (left.change < right.change ? -1 : 1))
   expect(changes).toEqual([
     { ...reported, change: 'reopened' },
