@@ -1,5 +1,5 @@
 import { isMap, isSeq, LineCounter, type Node, parseDocument, type YAMLSeq } from 'yaml'
-import type { Owner } from '../core/evidence.ts'
+import { idAmongServices, type Owner, type ServiceName, serviceOf } from '../core/evidence.ts'
 import { parseTime } from '../core/time.ts'
 
 export type OwnerFileRow = {
@@ -22,7 +22,7 @@ const ofEvery = ['id', 'network', 'address']
 const createdField = 'created_at'
 const ofChannels = ['forward_network', 'forward_asset', 'forward_recipient']
 /** Additional fields of our own `channels list --json`. */
-const ofLists = ['book']
+const ofLists = ['service', 'book']
 const known = [...ofEvery, ...ofChannels, createdField, ...ofLists]
 
 /** Also accepts a page of `channels list --json`. All problems are reported with their lines. */
@@ -107,10 +107,13 @@ function problemOf(fields: ReadonlyMap<string, string>, kind: Owner['kind']): st
   if (missing.length > 0) return `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`
   if (kind === 'stable_wallet' && ofChannels.some((name) => fields.has(name)))
     return 'a StableWallet forwards nowhere'
+  const [id = '', service] = [fields.get('id'), fields.get('service') as ServiceName | undefined]
+  if (service !== undefined && serviceOf(id) !== service)
+    return `the id ${id} is not of the service ${service}; write ${idAmongServices(service, id)}`
   const created = fields.get(createdField)
   if (created !== undefined && parseTime(created) === null)
     return `${createdField} is neither a day nor a time, like 2026-11-20 or 2026-11-20T08:00:00Z`
-  return /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(fields.get('id') ?? '')
+  return /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(id)
     ? null
     : 'id is longer than 200 characters, or holds some that cannot be kept'
 }

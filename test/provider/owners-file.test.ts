@@ -67,6 +67,7 @@ test('channels are read from CSV, their columns in any order', () => {
 
 test('channels are read from JSON as the list prints them', () => {
   const row = {
+    service: 'default',
     id: 'shop',
     network: 'base',
     address: '0x1',
@@ -79,7 +80,7 @@ test('channels are read from JSON as the list prints them', () => {
   expect(readOwnersFile(text, { format: 'json', kind: 'channel' })).toEqual({
     rows: [
       { line: 2, id: 'shop', network: 'base', address: '0x1', forward },
-      { line: 11, id: 'shop', network: 'solana', address: '0x1', forward },
+      { line: 12, id: 'shop', network: 'solana', address: '0x1', forward },
     ],
     faults: [],
   })
@@ -118,7 +119,7 @@ test.each<['csv' | 'json', string, string[]]>([
     'csv',
     'id,name\n',
     [
-      '1: knows no column "name"; known are id, network, address, forward_network, forward_asset, forward_recipient, created_at, book',
+      '1: knows no column "name"; known are id, network, address, forward_network, forward_asset, forward_recipient, created_at, service, book',
     ],
   ],
   [
@@ -138,6 +139,11 @@ test.each<['csv' | 'json', string, string[]]>([
     [2, 3].map(
       (line) => `${line}: created_at is neither a day nor a time, like 2026-11-20 or 2026-11-20T08:00:00Z`,
     ),
+  ],
+  [
+    'csv',
+    `service,${head}\nacme,acme/a,base,0x1,arbitrum,USDC,0xff\nacme,b,base,0x2,arbitrum,USDC,0xff`,
+    ['3: the id b is not of the service acme; write acme/b'],
   ],
   ['json', '{"id":"a"}', ['1: is no list of channels or wallets']],
   [

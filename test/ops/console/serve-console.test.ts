@@ -69,7 +69,7 @@ describe('what is not there, or cannot be asked, is one line', () => {
     ['/deposits/find?reference=0xabc', 404, 'there is no deposit "0xabc"'],
     ['/deposits/find', 404, 'there is no deposit ""'],
     ['/mismatches?after=x', 400, 'after is "x"; it must be a number'],
-    ['/deposits?limit=9', 400, 'there is no filter "limit"; use state, owner, network, before'],
+    ['/deposits?limit=9', 400, 'there is no filter "limit"; use state, owner, service, network, before'],
     ['/?refresh=1', 400, 'refresh does not know "1"; use 30'],
     ['/ledger?x=1', 400, 'there is no filter "x"; use none'],
   ] as const
