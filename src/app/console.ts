@@ -29,11 +29,11 @@ import { listPeriods } from '../store/ledger/periods.ts'
 import { newestSeals } from '../store/ledger/seals.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
 import type { Tables } from '../store/tables.ts'
+import type { Services } from './services.ts'
 
 export type ConsoleDeps = {
   version: string
-  /** As the settings name them now. */
-  serviceNames: () => readonly string[]
+  services: Pick<Services, 'names'>
   read: GaugesReader
   readiness: Readiness
 }
@@ -58,7 +58,7 @@ const listed = {
 
 export function composeConsole(
   settings: Settings,
-  { version, serviceNames, read, readiness }: ConsoleDeps,
+  { version, services, read, readiness }: ConsoleDeps,
 ): OpsSources & AsyncDisposable {
   const db = openDatabase<Tables>({
     url: settings.databaseUrl,
@@ -76,7 +76,7 @@ export function composeConsole(
   const reader: ConsoleReader = {
     version,
     get services() {
-      return serviceNames()
+      return services.names()
     },
     networks: settings.networks.map(({ name }) => name),
     dashboards: sharedLinks(settings.links).dashboards,

@@ -86,13 +86,7 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   starting.defer(endSchedule)
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
   const gauges = starting.use(composeGauges(settings, { queue, observer }))
-  const showing = {
-    ...options,
-    serviceNames: () => [...services.open().keys()],
-    read: gauges.read,
-    readiness,
-  }
-  const shown = starting.use(composeConsole(settings, showing))
+  const shown = starting.use(composeConsole(settings, { ...options, services, read: gauges.read, readiness }))
   const receiving = { ...options, db, queue, observer, services, tracing }
   const intake = has('http') ? await composeIntake(settings, receiving) : null
   starting.defer(() => intake?.stop())

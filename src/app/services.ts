@@ -19,6 +19,7 @@ export type OpenService = { settings: ServiceSettings; profile: Profile; admissi
 export type Services = {
   followed: () => FollowedSettings
   open: () => ReadonlyMap<ServiceName, OpenService>
+  names: () => readonly string[]
   /** The listener is called after each change. */
   onChange: (listener: () => void) => void
   /** Reads the settings now. Without it, they are read every few seconds. */
@@ -76,6 +77,7 @@ export function followServices(
   return {
     followed: () => current.settings,
     open: () => current.services,
+    names: () => [...current.services.keys()],
     onChange: (listener) => void listeners.push(listener),
     reload: () => look(true),
     stop: () => clearInterval(timer),

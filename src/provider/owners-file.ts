@@ -107,12 +107,15 @@ function problemOf(fields: ReadonlyMap<string, string>, kind: Owner['kind']): st
   if (missing.length > 0) return `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`
   if (kind === 'stable_wallet' && ofChannels.some((name) => fields.has(name)))
     return 'a StableWallet forwards nowhere'
-  const [id = '', service] = [fields.get('id'), fields.get('service') as ServiceName | undefined]
-  if (service !== undefined && serviceOf(id) !== service)
-    return `the id ${id} is not of the service ${service}; write ${idAmongServices(service, id)}`
   const created = fields.get(createdField)
   if (created !== undefined && parseTime(created) === null)
     return `${createdField} is neither a day nor a time, like 2026-11-20 or 2026-11-20T08:00:00Z`
+  return problemOfId(fields.get('id') ?? '', fields.get('service') as ServiceName | undefined)
+}
+
+function problemOfId(id: string, service: ServiceName | undefined): string | null {
+  if (service !== undefined && serviceOf(id) !== service)
+    return `the id ${id} is not of the service ${service}; write ${idAmongServices(service, id)}`
   return /^[^\p{Cc}\p{Cs}]{1,200}$/u.test(id)
     ? null
     : 'id is longer than 200 characters, or holds some that cannot be kept'

@@ -98,7 +98,7 @@ test('no page reads a table of deposits, mismatches or evidence through', async 
   const readiness = { checks: [], isNeeded: () => true }
   const shown = composeConsole(settings, {
     version: 'test',
-    serviceNames: () => ['default'],
+    services: { names: () => ['default'] },
     read: readAs(emptyReading),
     readiness,
   })
@@ -145,7 +145,7 @@ test('the overview shows the figures of all that is stored', async () => {
   const readiness = { checks: [], isNeeded: () => true }
   ops.open(
     stack.use(
-      composeConsole(settings, { version: 'test', serviceNames: () => ['default'], read, readiness }),
+      composeConsole(settings, { version: 'test', services: { names: () => ['default'] }, read, readiness }),
     ),
   )
   const { status, text } = await pageAt(ops.url)

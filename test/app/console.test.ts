@@ -50,7 +50,7 @@ async function serve(databaseUrl: string, within: AsyncDisposableStack): Promise
   within.defer(() => ops.stop())
   ops.open(
     within.use(
-      composeConsole(settings, { version: 'test', serviceNames: () => ['default'], read, readiness }),
+      composeConsole(settings, { version: 'test', services: { names: () => ['default'] }, read, readiness }),
     ),
   )
   return ops.url

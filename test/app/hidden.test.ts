@@ -66,7 +66,12 @@ test('the console', async () => {
   // What the server says of a database that is not there, it says with its name.
   place.pathname = '/sk_live_9f8e7d6c'
   const readiness = { checks: [], isNeeded: () => true }
-  const deps = { version: 'test', serviceNames: () => ['default'], read: readAs(emptyReading), readiness }
+  const deps = {
+    version: 'test',
+    services: { names: () => ['default'] },
+    read: readAs(emptyReading),
+    readiness,
+  }
   await using shown = composeConsole(settingsWith({ DATABASE_URL: place.href }), deps)
   const ops = await startOps({ host: '127.0.0.1', port: 0, metrics: createMetrics('test') })
   ops.open(shown)
