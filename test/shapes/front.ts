@@ -3,8 +3,11 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { dunlin } from './dunlin.ts'
+import { heron } from './heron.ts'
 import { quay } from './quay.ts'
 import { isSame, type OurEvent, type OurPage, type OurService, type Shape } from './shape.ts'
+import { skua } from './skua.ts'
 import { tern } from './tern.ts'
 
 /**
@@ -39,7 +42,7 @@ export const shapes: readonly {
   name: string
   title: string
   start: (options: FrontOptions) => Promise<Front>
-}[] = [tern, quay].map((shape) => ({
+}[] = [tern, quay, skua, dunlin, heron].map((shape) => ({
   name: shape.name,
   title: shape.title,
   start: (options) => startFront(shape, options),
@@ -74,7 +77,10 @@ async function answer(shape: Shape, options: FrontOptions, { request, response }
   const isOver = new AbortController()
   response.once('close', () => isOver.abort())
   try {
-    const found = await shape.answer({ method, url, headers }, readService(options, isOver.signal))
+    const found =
+      url.pathname === shape.specification?.path
+        ? { body: specificationOf(shape) }
+        : await shape.answer({ method, url, headers }, readService(options, isOver.signal))
     if (found === null) return void refuse(404)
     response.writeHead(200, { 'content-type': 'application/json', ...found.headers })
     response.end(JSON.stringify(found.body))
@@ -82,6 +88,16 @@ async function answer(shape: Shape, options: FrontOptions, { request, response }
     if (!(error instanceof UpstreamRefusal)) throw error
     refuse(error.status, error.headers)
   }
+}
+
+function specificationOf({ title, specification }: Shape): object {
+  const paths = Object.entries(specification?.calls ?? {}).map(([path, names]) => {
+    const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({ name, in: 'path', required: true }))
+    const inQuery = names.map((name) => ({ name, in: 'query', required: false }))
+    const parameters = [...inPath, ...inQuery].map((one) => ({ ...one, schema: { type: 'string' } }))
+    return [path, { get: { parameters, responses: { 200: { description: 'OK' } } } }]
+  })
+  return { openapi: '3.1.0', info: { title, version: '1' }, paths: Object.fromEntries(paths) as object }
 }
 
 /** Our service refused a call: so does the front. */

@@ -37,6 +37,14 @@ export const quay: Shape = {
             : null
     return items && { body: pageOf(items, searchParams) }
   },
+  specification: {
+    path: '/swagger.json',
+    calls: {
+      '/api/deposits': ['pageNumber', 'pageSize'],
+      '/api/collectionPoints': ['pageNumber', 'pageSize'],
+      '/api/treasuryAccounts': ['pageNumber', 'pageSize'],
+    },
+  },
   batch: noBatch,
   payload: ([event]) => (event === undefined ? {} : message(event)),
   sign({ url, body, at }, key) {

@@ -105,6 +105,8 @@ export type Shape = {
   isAuthorized: (request: ApiRequest, apiKey: string) => boolean
   /** Null for an unknown path. */
   answer: (request: ApiRequest, service: OurService) => Promise<ApiAnswer | null>
+  /** A document in the format of OpenAPI at `path`; the calls with the parameters of their queries. */
+  specification: { path: string; calls: Readonly<Record<string, readonly string[]>> } | null
   /** How many events one webhook may have, and how long it waits for more. */
   batch: { max: number; withinMs: number }
   payload: (events: readonly OurEvent[]) => unknown

@@ -39,6 +39,7 @@ type OpenShape = {
   receiver: WebhookReceiver
   authorize: Authorize
   webhooks: TakenWebhook[]
+  webhookPort: number
 }
 
 let open: OpenShape[]
@@ -113,7 +114,7 @@ beforeAll(async () => {
     front.sendTo(receiver.url)
     const setting = `SERVICE_API_${shape.name.toUpperCase()}_KEY`
     const authorize = createAuthorize(serviceAuth(front.auth, { [setting]: keys.api }), () => new Date())
-    return { name: shape.name, front, client, receiver, authorize, webhooks: [] }
+    return { name: shape.name, front, client, receiver, authorize, webhooks: [], webhookPort }
   }
 }, withinMs + 60_000)
 afterAll(() => stack.disposeAsync())
@@ -190,7 +191,9 @@ describe.each(shapes)('$name: $title', ({ name }) => {
       const record = records.find((one) => at(one, client.payment) === source.transaction)
       const told = leavesOf(record ?? null)
       const has = (text: string, decimals: number) =>
-        spellings(text, decimals).some((one) => told.includes(one))
+        spellings(text, decimals).some((one) =>
+          told.some((leaf) => leaf === one || leaf.startsWith(`${one}.`)),
+        )
       const { network: _from, ...paidIn } = source
       const { network: _to, ...paidOut } = destination
       const lacking = [
@@ -235,12 +238,56 @@ describe.each(shapes)('$name: $title', ({ name }) => {
     }
   })
 
+  test('publishes which calls it has, unless it has no such document', async () => {
+    const { specification, deposits, owners } = shape().client
+    if (specification === null) return
+    const { body } = await get(shape(), specification)
+    const published = Object.keys(at(body, 'paths') ?? {})
+    const called = [deposits, ...owners].map(({ first }) => first.replace(/\?.*/, ''))
+    expect(called.filter((path) => !published.includes(path))).toEqual([])
+  })
+
   test('signs each webhook', () => {
     const { client, front, webhooks, receiver } = shape()
     const from = { secret: front.webhookSecret, url: receiver.url }
     expect(webhooks.length).toBeGreaterThan(payments.length)
     expect(webhooks.filter((webhook) => !client.isSigned(webhook, from))).toEqual([])
+    // A shared secret signs nothing.
+    if (name === 'dunlin') return
     const changed = webhooks.map((webhook) => ({ ...webhook, body: `${webhook.body} ` }))
     expect(changed.filter((webhook) => client.isSigned(webhook, from))).toEqual([])
   })
+
+  test('what our service did not sign is passed on with a wrong signature', async () => {
+    const { client, front, receiver, webhookPort } = shape()
+    const event = { id: 'evt_1', Type: 'deposit.confirmed', created_at: ours[0]?.updated_at, data: ours[0] }
+    const headers = { 'webhook-id': event.id, 'webhook-timestamp': '1', 'webhook-signature': 'v1,AAAA' }
+    const sent = { method: 'POST', headers, body: JSON.stringify(event) }
+    expect((await fetch(`http://127.0.0.1:${webhookPort}/`, sent)).status).toBe(204)
+    const [webhook, ...others] = receiver.taken()
+    if (webhook === undefined) throw new Error('it was passed on')
+    const told = client.reported(parse(webhook.body)).map((record) => textAt(record, client.payment))
+    expect([told, others]).toEqual([[ours[0]?.source.transaction], []])
+    expect(client.isSigned(webhook, { secret: front.webhookSecret, url: receiver.url })).toBe(false)
+  })
+
+  test('passes on the refusal of a receiver, so that our service sends again', async () => {
+    const { receiver, webhookPort } = shape()
+    const event = { id: 'evt_2', type: 'endpoint.test', created_at: ours[0]?.updated_at, data: {} }
+    const sent = { method: 'POST', body: JSON.stringify(event) }
+    receiver.answerWith(429, { 'retry-after': '7' })
+    const { status, headers } = await fetch(`http://127.0.0.1:${webhookPort}/`, sent)
+    expect([status, headers.get('retry-after')]).toEqual([429, '7'])
+    expect(receiver.taken()).toHaveLength(1)
+  })
+})
+
+test('heron reports up to three changes in one webhook', () => {
+  const { webhooks } = open.find(({ name }) => name === 'heron') as OpenShape
+  const sizes = webhooks.map(({ body }) => (at(parse(body), 'events') as readonly Json[]).length)
+  expect([Math.min(...sizes) >= 1, Math.max(...sizes) > 1, Math.max(...sizes) <= 3]).toEqual([
+    true,
+    true,
+    true,
+  ])
 })

@@ -31,6 +31,15 @@ export const tern: Shape = {
     const list = lists[url.pathname]
     return list === undefined ? null : { body: await list(url.searchParams, service) }
   },
+  specification: {
+    path: '/v1/openapi.json',
+    calls: {
+      '/v1/deposits': ['page_size', 'page_token', 'updated_after'],
+      '/v1/deposits/{deposit_id}': [],
+      '/v1/forwarding_routes': ['page_size', 'page_token'],
+      '/v1/vaults': ['page_size', 'page_token'],
+    },
+  },
   batch: noBatch,
   payload: ([event]) => (event === undefined ? {} : notification(event)),
   sign({ body, at }, key) {
