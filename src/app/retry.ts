@@ -1,4 +1,5 @@
 import type { ServiceSettings, Settings } from '../config/settings.ts'
+import type { ServiceName } from '../core/evidence.ts'
 import { type AdmissionDeps, admitDelivery } from '../intake/admit-delivery.ts'
 import { restoreSecrets } from '../intake/detect/detect-scheme.ts'
 import { createInboxWriter, type InboxOutcome, writerLimits } from '../intake/inbox-writer.ts'
@@ -22,12 +23,14 @@ const pageRows = 50
  * Verifies with the current settings, as of the time of receipt. Deliveries leave the quarantine only once the inbox
  * has them, so an interrupted run can be repeated.
  * @param ids null for all
+ * @param service null for all
  * @throws Fault `settings_bad` if the webhook settings or the profile cannot be used
  */
 export async function* retryQuarantine(
   db: Database<Tables>,
   settings: Settings,
   ids: readonly bigint[] | null,
+  service: ServiceName | null = null,
 ): AsyncGenerator<readonly QuarantineRetryOutcome[]> {
   const admitting = new Map(settings.services.map((service) => [service.name, retryOf(settings, service)]))
   const writer = createInboxWriter({
@@ -35,7 +38,7 @@ export async function* retryQuarantine(
     ...writerLimits,
   })
   for (let after = 0n; ; ) {
-    const page = await readQuarantine(db, { ids, after, limit: pageRows })
+    const page = await readQuarantine(db, { ids, after, limit: pageRows, service })
     const last = page.at(-1)
     if (last === undefined) return
     const retried = await Promise.all(

@@ -7,6 +7,7 @@ import { describeDeposits } from './deposits/commands.ts'
 import { describeLedger } from './ledger/commands.ts'
 import { limited, listed } from './lists.ts'
 import { describeMismatches } from './mismatches/commands.ts'
+import { describeOnboard } from './onboard/commands.ts'
 import { type Act, choice, ofService, ranged, subcommand, timeOption } from './options.ts'
 import type { News } from './print.ts'
 import { version } from './process.ts'
@@ -36,6 +37,7 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
       report(await run({ ...context, json }, ...(words.slice(0, -1) as never[])))
     }
   describeDaemon(program, act)
+  describeOnboard(program, act)
   describeService(program, act)
   describeWebhooks(program, act)
   describeProfile(program, act)

@@ -187,10 +187,12 @@ export async function newestSamples(
   db: Kysely<Tables>,
   source: 'webhook' | 'api',
   limit: number,
+  service: ServiceName | null = null,
 ): Promise<Sample[]> {
   const { rows } = await sql<Sample>`
     select headers, body, received_at as "receivedAt" from inbox
-    where source = ${source} order by id desc limit ${limit}`.execute(db)
+    where source = ${source} and (${service}::text is null or service = ${service})
+    order by id desc limit ${limit}`.execute(db)
   return rows.toReversed()
 }
 

@@ -6,8 +6,10 @@ import {
   type OwnerEntry,
   ownerKey,
 } from '../core/address-book.ts'
+import type { Address, NetworkName } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
 import type { Owner } from '../core/evidence.ts'
+import type { Approval } from '../core/matching/divide.ts'
 import { searchAgain } from './chain/leg-searches.ts'
 import { asTable, inTransaction } from './database.ts'
 import type { Tables } from './tables.ts'
@@ -38,6 +40,25 @@ export async function ownerIdsKnown(db: Kysely<Tables>, asked: string): Promise<
 }
 
 /** On any network. */
+type ApprovalRow = Pick<Approval, 'network' | 'address' | 'owner'> & {
+  forwardNetwork: NetworkName | null
+  forwardRecipient: Address | null
+}
+
+/** The owners of these deposit addresses, on every network. */
+export async function approvalsAt(db: Kysely<Tables>, addresses: readonly string[]): Promise<Approval[]> {
+  const { rows } = await sql<ApprovalRow>`
+    select b.network, b.address, jsonb_build_object('kind', o.kind, 'id', o.id) as owner,
+      o.forward_network as "forwardNetwork", o.forward_recipient as "forwardRecipient"
+    from address_book b join owner o on o.kind = b.owner_kind and o.id = b.owner_id
+    where b.role = 'deposit' and b.address = any(${addresses}::text[])
+    order by b.network, b.address`.execute(db)
+  return rows.map(({ forwardNetwork: network, forwardRecipient: recipient, ...approval }) => ({
+    ...approval,
+    forward: network !== null && recipient !== null ? { network, recipient } : null,
+  }))
+}
+
 export async function ownersAt(db: Kysely<Tables>, addresses: readonly string[]): Promise<HeldAddress[]> {
   const { rows } = await sql<HeldAddress>`
     select network, address, jsonb_build_object('kind', owner_kind, 'id', owner_id) as owner from address_book

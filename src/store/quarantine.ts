@@ -92,11 +92,17 @@ export type QuarantinedRow = QuarantineRow & { id: bigint }
 /** `ids` is null for all. */
 export async function readQuarantine(
   db: Kysely<Tables>,
-  { ids, after, limit }: { ids: readonly bigint[] | null; after: bigint; limit: number },
+  {
+    ids,
+    after,
+    limit,
+    service = null,
+  }: { ids: readonly bigint[] | null; after: bigint; limit: number; service?: ServiceName | null },
 ): Promise<QuarantinedRow[]> {
   const { rows } = await sql<QuarantinedRow>`
     select id, service, received_at as "receivedAt", source, reason, headers, body from quarantine
     where id > ${after} and (${ids}::bigint[] is null or id = any(${ids}::bigint[]))
+      and (${service}::text is null or service = ${service})
     order by id limit ${limit}`.execute(db)
   return rows
 }
@@ -124,12 +130,14 @@ export function retryAlone<Result>(db: Kysely<Tables>, work: () => Promise<Resul
 export async function newestQuarantined(
   db: Kysely<Tables>,
   limit: number,
+  service: ServiceName | null = null,
 ): Promise<(Sample & { source: string })[]> {
   const { rows } = await sql<Sample & { source: string }>`
     select headers, body, received_at as "receivedAt", source from quarantine
     where id in (
       select id from (
         select id, row_number() over (partition by source order by id desc) as turn from quarantine
+        where ${service}::text is null or service = ${service}
       ) as turns order by turn, id desc limit ${limit}
     ) order by id`.execute(db)
   return rows

@@ -51,7 +51,10 @@ export function judgeHmacs(
   return matches ? null : 'signature_wrong'
 }
 
-type SymmetricSettings = Exclude<SchemeSettings, { scheme: 'capture' | 'none' | 'public-key' | 'shared-secret' }>
+type SymmetricSettings = Exclude<
+  SchemeSettings,
+  { scheme: 'capture' | 'none' | 'public-key' | 'shared-secret' }
+>
 
 const usual = { scheme: 'hmac', prefix: '', algorithm: 'sha256', encoding: 'hex', key: 'utf8' } as const
 const square = {

@@ -9,6 +9,8 @@ export type FoundOwners = {
   kind: 'channel' | 'stable_wallet'
   record: Section
   notes: readonly ProofNote[]
+  /** As written in the answer, not yet approved. */
+  places: { deposits: string[]; recipients: string[]; ids: string[] }
 }
 
 type DepositFacts = { addresses: ReadonlySet<string>; columns: readonly SampleColumn[] }
@@ -51,7 +53,23 @@ export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOw
       note('address', true, 'deposits were paid to these addresses'),
       note('id', id.isShared, id.isShared ? 'deposits name these owners' : 'no deposit names these ids'),
     ],
+    places: {
+      deposits: textsOf(columns.filter(({ path }) => placeOf(path, list) === inside)),
+      recipients: recipient === undefined ? [] : textsOf([recipient]),
+      ids: textsOf([id.column]),
+    },
   }
+}
+
+function textsOf(columns: readonly SampleColumn[]): string[] {
+  return [...new Set(columns.flatMap(saidAt).map(({ text }) => text))]
+}
+
+/** The path within an item of the list, or within the record. */
+function placeOf(path: string, list: string | null): string {
+  return list === null || !path.startsWith(`${list}.`)
+    ? path
+    : path.slice(list.length + 1).replace(/^\d+\./, '')
 }
 
 const networkWords = ['network', 'chain', 'blockchain', 'rail', 'ledger', 'net']

@@ -1,0 +1,71 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { detectScheme, toSection } from '../../intake/detect/detect-scheme.ts'
+import { transfersPathOf } from '../../intake/server.ts'
+import { newestQuarantined } from '../../store/quarantine.ts'
+import { withDatabase } from '../context.ts'
+import { readTextFile } from '../files.ts'
+import { wrongUse } from '../options.ts'
+import { capturing, secretsSetting } from './register.ts'
+import type { Session } from './session.ts'
+
+/** Fewer may agree by chance in more than the scheme. */
+const capturesMin = 3
+const capturesMax = 500
+const lookEveryMs = 1000
+
+/** Waits for webhooks in the quarantine, and writes the scheme that verifies them into the settings file. */
+export async function capture(session: Session): Promise<void> {
+  const { file, at, say, options } = session
+  const scheme = (file.read(at.webhooks) as { scheme?: string } | undefined)?.scheme
+  if (scheme !== capturing.scheme) {
+    say(`The scheme is set already: ${scheme ?? 'the default one'}.`)
+    return
+  }
+  const captures = await waitForCaptures(session)
+  const { keys } = session.service().service.webhooks
+  const publicKeys =
+    options.publicKeys === undefined ? null : readTextFile('--public-keys', options.publicKeys)
+  if (keys.secrets.length === 0 && publicKeys === null)
+    throw wrongUse(
+      'no secret verifies webhooks',
+      `put the secret into ${secretsSetting(session)}, or give --public-keys FILE; then run this command again`,
+    )
+  const found = detectScheme(captures, { secrets: keys.secrets, publicKeys }, publicUrlOf(session))
+  if (found.kind === 'none')
+    throw wrongUse(
+      `none of ${captures.length} captured webhooks verifies with this secret by any known scheme`,
+      'check the secret; if the sender signs its URL, set PUBLIC_URL to the address that it calls',
+    )
+  const section = toSection(found.settings, options.publicKeys ?? null)
+  say(
+    `${found.verified.length} of ${captures.length} captured webhooks verify by: ${JSON.stringify(section)}`,
+  )
+  for (const other of found.alike)
+    say(`  unsure  also: ${JSON.stringify(toSection(other, options.publicKeys ?? null))}`)
+  await session.agree('Write this scheme?')
+  file.set(at.webhooks, section)
+  file.save()
+  session.service()
+}
+
+function publicUrlOf({ environment }: Session): string | null {
+  return environment.PUBLIC_URL ?? null
+}
+
+async function waitForCaptures({ context, name, options, say }: Session) {
+  const deadline = Date.now() + options.wait * 1000
+  let seen = -1
+  for (;;) {
+    const captures = await withDatabase(context, (db) => newestQuarantined(db, capturesMax, name))
+    if (captures.length >= capturesMin) return captures
+    if (captures.length !== seen)
+      say(`Waits for webhooks at ${transfersPathOf(name)}: ${captures.length} of ${capturesMin} so far.`)
+    seen = captures.length
+    if (Date.now() > deadline)
+      throw wrongUse(
+        `only ${seen} webhooks arrived within ${options.wait} s`,
+        'let the service send some, for example by a deposit, check that the daemon runs, and run this command again',
+      )
+    await pause(lookEveryMs)
+  }
+}

@@ -1,0 +1,115 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { parse, stringify } from 'yaml'
+import { Fault } from '../../core/errors.ts'
+import {
+  type FoundCall,
+  findDepositList,
+  findOwnerLists,
+  publishedPaths,
+} from '../../provider/discover/find-calls.ts'
+import { findFilter } from '../../provider/discover/find-filter.ts'
+import { ownersIn } from '../../provider/discover/find-owners.ts'
+import { findPaging, type ProofNote } from '../../provider/discover/find-paging.ts'
+import { createProbe, type Probe } from '../../provider/discover/probe.ts'
+import { columnsOf, isAddress, saidAt } from '../../provider/infer/columns.ts'
+import { orderOf, type Section } from '../../provider/infer/find-records.ts'
+import { comparable } from '../../provider/infer/hints.ts'
+import { createServiceCall } from '../../provider/service-call.ts'
+import { readTextFile } from '../files.ts'
+import type { Session } from './session.ts'
+
+/** What is known of the calls of the service: sections of its profile, each line with what shows it. */
+export type FoundCalls = {
+  list: Section
+  owners: { channels?: Section; wallets?: Section }
+  notes: readonly ProofNote[]
+  /** Of the owners, as they were listed. */
+  places: { deposits: string[]; recipients: string[]; channels: string[]; wallets: string[] }
+}
+
+const callsFile = 'calls.yaml'
+
+/** Only reads; what was found is kept in a file. @throws Fault `remote_failed` if no list of deposits is found */
+export async function discover(session: Session): Promise<FoundCalls> {
+  const path = session.fileNamed(callsFile)
+  if (existsSync(path)) {
+    session.say(`Found before: ${path}. Delete it to look again.`)
+    return parse(readTextFile('calls', path)) as FoundCalls
+  }
+  const { service } = session.service()
+  const { probe, counts } = createProbe(createServiceCall({ ...service, attemptsMax: 2 }))
+  session.say(`Looks for the calls of ${service.url}. Only reads, with its key.`)
+  const published = session.options.list === undefined ? await publishedPaths(probe) : [session.options.list]
+  const call = await findDepositList(probe, published)
+  if (call === null) throw noList(counts, session)
+  const calls = await describeCalls(probe, { call, published })
+  for (const { path: line, isProved, text } of calls.notes)
+    session.say(`  ${isProved ? 'proved' : 'unsure'}  ${line.join('.')}: ${text}`)
+  session.say(`${counts.requests} requests. The calls are in ${path}.`)
+  writeFileSync(path, stringify(calls))
+  return calls
+}
+
+function noList(
+  { refusedKeys, answered }: { refusedKeys: number; answered: number },
+  session: Session,
+): Fault {
+  const { service } = session.service()
+  const what = `finding the list of deposits of ${service.url}`
+  if (answered === 0 && refusedKeys > 0) {
+    const fix = `correct ${service.auth.credential}, or ${session.at.service.join('.')}.auth (docs/settings.md#authentication)`
+    return new Fault('remote_failed', { what, problem: 'the service refuses the key', fix })
+  }
+  const fix = 'make a first deposit, or give the path with --list, like --list /v1/deposits'
+  return new Fault('remote_failed', {
+    what,
+    problem: 'no known path answers with transactions and addresses',
+    fix,
+  })
+}
+
+async function describeCalls(
+  probe: Probe,
+  { call, published }: { call: FoundCall & { others: readonly string[] }; published: readonly string[] },
+): Promise<FoundCalls> {
+  const records = call.answer.listing?.records ?? []
+  const paging = await findPaging(probe, call)
+  const filter = await findFilter(probe, call)
+  const columns = columnsOf(records)
+  const addresses = new Set(
+    columns.flatMap((column) =>
+      saidAt(column).flatMap(({ text }) => (isAddress(text) ? [comparable(text)] : [])),
+    ),
+  )
+  const owners: FoundCalls['owners'] = {}
+  const places: FoundCalls['places'] = { deposits: [], recipients: [], channels: [], wallets: [] }
+  const notes: ProofNote[] = [
+    {
+      path: ['list', 'path'],
+      isProved: call.others.length === 0,
+      text:
+        call.others.length === 0
+          ? `${call.path} lists transactions and addresses`
+          : `other lists have transactions too: ${call.others.join(', ')}`,
+    },
+    ...paging.notes,
+    ...(filter === null ? [] : [filter.note]),
+  ]
+  for (const list of await findOwnerLists(probe, { list: call.path, published, addresses })) {
+    const found = ownersIn(list, { addresses, columns })
+    const section = found?.kind === 'channel' ? 'channels' : 'wallets'
+    if (found === null || owners[section] !== undefined) continue
+    const { section: ownList } = await findPaging(probe, list)
+    owners[section] = { list: ownList, record: found.record }
+    notes.push(...found.notes)
+    places.deposits.push(...found.places.deposits)
+    places.recipients.push(...found.places.recipients)
+    places[section].push(...found.places.ids)
+  }
+  const section = {
+    ...paging.section,
+    ...orderOf(records),
+    ...(filter !== null && { since: filter.section }),
+  }
+  return { list: section, owners, notes, places }
+}

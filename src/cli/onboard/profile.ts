@@ -1,0 +1,213 @@
+import { writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { Fault } from '../../core/errors.ts'
+import { idAtService, type ServiceName, serviceOf } from '../../core/evidence.ts'
+import { isJson } from '../../intake/json.ts'
+import { createDepositClient } from '../../provider/deposit-client.ts'
+import { findSingle } from '../../provider/discover/find-paging.ts'
+import { createProbe } from '../../provider/discover/probe.ts'
+import { valueAt } from '../../provider/infer/columns.ts'
+import type { Section } from '../../provider/infer/find-records.ts'
+import { comparable, type Hints } from '../../provider/infer/hints.ts'
+import { inferProfile } from '../../provider/infer/infer-profile.ts'
+import { writeProfile } from '../../provider/infer/write-profile.ts'
+import { parseLossless } from '../../provider/lossless-json.ts'
+import type { PageMark } from '../../provider/paging.ts'
+import { parseProfile } from '../../provider/profile/parse-profile.ts'
+import { listSchema, type Profile } from '../../provider/profile/profile-schema.ts'
+import type { ProofFacts } from '../../provider/prove/facts.ts'
+import type { FieldProof } from '../../provider/prove/proof.ts'
+import { type ProvedProfile, proveProfile } from '../../provider/prove/prove-profile.ts'
+import { createServiceCall } from '../../provider/service-call.ts'
+import { pinnedNetworks } from '../../store/assets.ts'
+import { newestSamples } from '../../store/inbox.ts'
+import { knownPlaces } from '../../store/owners.ts'
+import { newestQuarantined } from '../../store/quarantine.ts'
+import { withDatabase } from '../context.ts'
+import { readChainFacts } from '../webhooks/chain-facts.ts'
+import type { FoundCalls } from './discover.ts'
+import type { Session } from './session.ts'
+
+/** Webhooks and records as the service sent them. */
+export type OnboardSamples = { payloads: readonly unknown[]; records: readonly unknown[] }
+
+export type OnboardProfile = {
+  profile: Profile
+  samples: OnboardSamples
+  facts: ProofFacts
+  proved: ProvedProfile
+}
+
+const webhooksMax = 500
+
+/**
+ * Infers the profile from webhooks and records, proves it by the chains and the address book, and writes it beside the
+ * settings file. Until the book has the owners, those that the service lists stand in for it.
+ * @throws Fault `settings_bad` if the samples give no valid profile
+ */
+export async function writeServiceProfile(
+  session: Session,
+  calls: FoundCalls,
+  { isBookComplete }: { isBookComplete: boolean },
+): Promise<OnboardProfile> {
+  const hints = await hintsOf(session, isBookComplete ? null : calls)
+  const samples = await readSamples(session, calls)
+  const answers = [listAnswer(calls, samples.records)]
+  const of = { payloads: samples.payloads, answers }
+  const facts = await readChainFacts(of, hints, session.environment)
+  const proved = proveProfile({ draft: inferProfile(of, hints), ...of }, facts)
+  const whole = await withCalls(session, calls, { proved, samples })
+  const text = writeProfile(whole, headingOf(session, whole, samples))
+  const { profile, faults } = parseProfile(text)
+  const path = profilePathOf(session)
+  writeFileSync(path, text)
+  if (profile === null)
+    throw new Fault('settings_bad', {
+      faults: faults.map((fault) => `${path}, ${fault}`),
+      fix: `too few samples: let the service report more deposits, and run this command again; or correct ${path} and set it as profile`,
+    })
+  return { profile, samples, facts, proved: whole }
+}
+
+export function profilePathOf({ settingsPath, name }: Pick<Session, 'settingsPath' | 'name'>): string {
+  return join(dirname(settingsPath), `${name}.yaml`)
+}
+
+/** As it is named in the settings file. */
+export function profileSetting(session: Pick<Session, 'settingsPath' | 'name'>): string {
+  return `./${basename(profilePathOf(session))}`
+}
+
+async function hintsOf(session: Session, proposed: FoundCalls | null): Promise<Hints> {
+  const { settings } = session.service()
+  return withDatabase(session.context, async (db) => {
+    const networks = await pinnedNetworks(db, settings.networks)
+    const book = ownBook(await knownPlaces(db), session.name)
+    if (proposed === null) return { networks, ...book }
+    const { deposits, recipients, channels, wallets } = proposed.places
+    return {
+      networks,
+      depositAddresses: new Set([...book.depositAddresses, ...deposits.map(comparable)]),
+      recipients: new Set([...book.recipients, ...recipients.map(comparable)]),
+      owners: new Map([
+        ...book.owners,
+        ...channels.map((id) => [id, 'channel'] as const),
+        ...wallets.map((id) => [id, 'stable_wallet'] as const),
+      ]),
+    }
+  })
+}
+
+/** Ids as the service itself writes them. */
+function ownBook(book: Awaited<ReturnType<typeof knownPlaces>>, name: ServiceName) {
+  const isOwn = (id: string) => serviceOf(id) === name
+  return {
+    ...book,
+    owners: new Map(
+      [...book.owners].flatMap(([id, kind]) => (isOwn(id) ? [[idAtService(id), kind] as const] : [])),
+    ),
+    addressOwners: new Map(
+      [...book.addressOwners].flatMap(([address, id]) =>
+        isOwn(id) ? [[address, idAtService(id)] as const] : [],
+      ),
+    ),
+  }
+}
+
+/** The newest webhooks of the inbox and the quarantine, and the first records of the list. */
+async function readSamples(session: Session, calls: FoundCalls): Promise<OnboardSamples> {
+  const { name, context } = session
+  const kept = await withDatabase(context, async (db) => [
+    ...(await newestSamples(db, 'webhook', webhooksMax, name)),
+    ...(await newestQuarantined(db, webhooksMax, name)),
+  ])
+  const payloads = kept
+    .toSorted((one, other) => one.receivedAt.getTime() - other.receivedAt.getTime())
+    .filter(({ body }) => isJson(body))
+    .map(({ body }) => parseLossless(body.toString()))
+  return { payloads, records: await readRecords(session, calls) }
+}
+
+async function readRecords(session: Session, calls: FoundCalls): Promise<unknown[]> {
+  const { service } = session.service()
+  const list = listSchema.parse(calls.list)
+  // The id only tells whether records shifted; it is not known yet.
+  const record = { id: { paths: ['id'], presence: 'optional' as const, absent: [] } }
+  const client = createDepositClient({ ...service, call: createServiceCall(service) }, { list, record })
+  const records: unknown[] = []
+  let mark: PageMark = null
+  while (records.length < session.options.records) {
+    const page = await client.listDeposits({ mark, since: null })
+    if (page === null) break
+    records.push(...page.records.map(({ text }) => parseLossless(text)))
+    if (page.next === null || page.next.isDrift) break
+    mark = page.next.mark
+  }
+  return records.slice(0, session.options.records)
+}
+
+/** As one page of the list would have them. */
+function listAnswer({ list }: FoundCalls, records: readonly unknown[]): unknown {
+  const items = typeof list.items === 'string' ? list.items : null
+  if (items === null) return records
+  return items.split('.').reduceRight<unknown>((inner, key) => ({ [key]: inner }), records)
+}
+
+type KnownParts = { proved: ProvedProfile; samples: OnboardSamples }
+
+/** The sections about calls were tried, so they replace what the answers alone suggest. */
+async function withCalls(
+  session: Session,
+  calls: FoundCalls,
+  { proved, samples }: KnownParts,
+): Promise<ProvedProfile> {
+  const one = await findOne(session, calls, { proved, samples })
+  const own = calls.notes.map(
+    ({ path, isProved, text }): FieldProof => ({
+      path,
+      proof: isProved ? { kind: 'proved', by: text } : { kind: 'unsure', why: text, alternatives: [] },
+    }),
+  )
+  const isTried = ({ path }: FieldProof) => own.some((note) => note.path.join() === path.join())
+  const {
+    items: _items,
+    pages: _pages,
+    next: _next,
+    firstPage: _firstPage,
+    ...rest
+  } = (proved.profile.list ?? {}) as Section
+  const profile = {
+    ...proved.profile,
+    list: { ...rest, ...calls.list, ...(one !== null && { one }) },
+    owners: {
+      channels: calls.owners.channels ?? { list: null },
+      wallets: calls.owners.wallets ?? { list: null },
+    },
+  }
+  return {
+    ...proved,
+    profile,
+    proofs: [...proved.proofs.filter((proof) => !isTried(proof)), ...own].filter(
+      ({ path }) => valueAt(profile, path.join('.')) !== undefined,
+    ),
+  }
+}
+
+async function findOne(session: Session, { list }: FoundCalls, { proved, samples }: KnownParts) {
+  const id = (proved.profile.record as { id?: string | { paths?: string } }).id
+  const idPath = typeof id === 'string' ? id : id?.paths
+  const [record] = samples.records
+  if (idPath === undefined || record === undefined) return null
+  const { service } = session.service()
+  const { probe } = createProbe(createServiceCall({ ...service, attemptsMax: 2 }))
+  return findSingle(probe, String(list.path), idPath, record)
+}
+
+function headingOf({ name }: Session, { proofs, missing }: ProvedProfile, samples: OnboardSamples): string[] {
+  const proved = proofs.filter(({ proof }) => proof.kind === 'proved').length
+  return [
+    `How depositd reads ${name}. Inferred from ${samples.payloads.length} webhooks and ${samples.records.length} records.`,
+    `Proved: ${proved} of ${proofs.length} lines.${proved === proofs.length ? '' : ' Check each line that is marked as unsure.'}`,
+    ...(missing.length === 0 ? [] : ['Missing samples:', ...missing.map((one) => `- ${one}`)]),
+  ]
+}

@@ -1,0 +1,108 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { parse } from 'yaml'
+import { parseSettings, type ServiceSettings, type Settings } from '../../config/settings.ts'
+import { defaultService, type ServiceName } from '../../core/evidence.ts'
+import { attachedEnvironment, type Context, type ProcessEnvironment } from '../context.ts'
+import { wrongUse } from '../options.ts'
+import { openSettingsDocument, type SettingsDocument } from './settings-document.ts'
+
+export type OnboardOptions = {
+  url?: string
+  auth?: string
+  list?: string
+  publicKeys?: string
+  since?: Date
+  wait: number
+  records: number
+  yes?: boolean
+}
+
+/** What every step of an onboarding uses. */
+export type Session = {
+  context: Context
+  environment: ProcessEnvironment
+  name: ServiceName
+  options: OnboardOptions
+  file: SettingsDocument
+  /** Of the settings file. */
+  settingsPath: string
+  /** Path of a file that a step leaves for the next one, and for people. */
+  fileNamed: (name: string) => string
+  /** Where the sections of the service are in the settings file. */
+  at: { service: readonly string[]; webhooks: readonly string[] }
+  /** As the settings file says now. @throws Fault `settings_bad` */
+  service: () => { settings: Settings; service: ServiceSettings }
+  say: (text: string) => void
+  /** Ends the command, which continues here when it is called again, unless the person agrees. */
+  agree: (question: string) => Promise<void>
+}
+
+/** @throws Fault `usage_bad` without a settings file */
+export function openSession(context: Context, name: string, options: OnboardOptions): Session {
+  const environment = attachedEnvironment(context)
+  const settingsPath = environment.DEPOSITD_CONFIG
+  if (
+    settingsPath === undefined ||
+    (context.environment.DATABASE_URL === undefined && context.environment.DATABASE_URL_FILE === undefined)
+  )
+    throw wrongUse(
+      'onboard writes into the settings file, and embedded mode has none',
+      'set DATABASE_URL and DEPOSITD_CONFIG, as in docs/how-to/onboard-a-service.md',
+    )
+  const folder = join(dirname(settingsPath), 'onboarding', name)
+  mkdirSync(folder, { recursive: true })
+  const say = (text: string) => void (context.json || context.stdout.write(`${text}\n`))
+  const isDefault = name === defaultService
+  const at = isDefault
+    ? { service: ['service'], webhooks: ['webhooks'] }
+    : { service: ['services', name], webhooks: ['services', name, 'webhooks'] }
+  return {
+    context,
+    environment,
+    name: name as ServiceName,
+    options,
+    file: openSettingsDocument(settingsPath),
+    settingsPath,
+    fileNamed: (one) => join(folder, one),
+    at,
+    service() {
+      const settings = parseSettings(environment, (path) => readFileSync(path, 'utf8'))
+      const service = settings.services.find((one) => one.name === name)
+      if (service === undefined)
+        throw wrongUse(`${name} is not in the settings file`, 'run this command again')
+      return { settings, service }
+    },
+    say,
+    agree: (question) => askPerson(context, options, question),
+  }
+}
+
+async function askPerson(context: Context, { yes = false }: OnboardOptions, question: string): Promise<void> {
+  if (yes) return
+  if (!process.stdin.isTTY || context.json)
+    throw wrongUse(`an answer is needed: ${question}`, 'run the command on a terminal, or with --yes')
+  const asking = createInterface({ input: process.stdin, output: process.stdout })
+  try {
+    const answer = await asking.question(`${question} [y/N] `)
+    if (/^y(?:es)?$/i.test(answer.trim())) return
+  } finally {
+    asking.close()
+  }
+  throw wrongUse('stopped as you asked', 'run the same command again to continue from here')
+}
+
+/** A section as YAML on the command line, like `{ header: X-Token, secret: SERVICE_API_ACME_KEY }`. */
+export function sectionOf(option: string, text: string): object {
+  try {
+    const section: unknown = parse(text)
+    if (typeof section === 'object' && section !== null && !Array.isArray(section)) return section
+  } catch {
+    // Reported below.
+  }
+  throw wrongUse(
+    `${option} is no YAML mapping`,
+    `give it like ${option} '{ header: X-Token, secret: SERVICE_API_ACME_KEY }'`,
+  )
+}
