@@ -1,5 +1,6 @@
 import { wouldShowSecret } from '../config/canary.ts'
 import type { Settings } from '../config/settings.ts'
+import { webhookSecretsSetting } from '../config/webhook-settings.ts'
 import { divertCanaries, type Write } from '../intake/divert-canaries.ts'
 import type { InboxWriter } from '../intake/inbox-writer.ts'
 import { signDelivery } from '../intake/signature/sign-delivery.ts'
@@ -36,7 +37,7 @@ const missedMax = 3
 const ageKeptMs = 2000
 
 /** If the settings have none, nothing is sent. */
-export function composeCanary({ canary, services: [{ name }] }: Settings, deps: CanaryDeps): Canary {
+export function composeCanary({ canary }: Settings, deps: CanaryDeps): Canary {
   // A queued wake-up may be of earlier settings.
   if (canary === null) return { jobs: { canary: () => Promise.resolve() }, ticks: [], beside: (read) => read }
   const { db, queue, observer, metrics, services } = deps
@@ -48,8 +49,9 @@ export function composeCanary({ canary, services: [{ name }] }: Settings, deps: 
         sendCanary({
           ...canary,
           db,
+          secretsSetting: webhookSecretsSetting(canary.service),
           sign(unsigned) {
-            const admission = services.open().get(name)?.admission
+            const admission = services.open().get(canary.service)?.admission
             // The scheme may have changed since the address was accepted.
             if (admission === undefined || wouldShowSecret(admission.signing.scheme, canary.url)) return null
             return signDelivery({ settings: admission.signing, secrets: admission.secrets }, unsigned)

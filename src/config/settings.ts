@@ -30,6 +30,7 @@ import {
   readSchemeName,
   readWebhooks,
   type WebhookAuthSettings,
+  webhookSecretsSetting,
 } from './webhook-settings.ts'
 
 export type Settings = {
@@ -100,8 +101,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     tracing: readTracing(reader),
   }
   reader.faults.push(...settings.networks.flatMap(quorumFaults))
-  const [{ webhooks }] = settings.services
-  const canary = file && readCanary(reader, { ...file, webhooks: webhooks.signing })
+  const canary = file && readCanary(reader, file.canary, settings.services)
   // Networks and names of secrets are known only if the file can be read.
   if (file !== null) refuseUnusedSecrets(reader)
   reader.refuseUnknown(file === null ? /^DEPOSITD_/ : /^(DEPOSITD|RPC)_/)
@@ -158,8 +158,7 @@ function namedServiceOf(
   { url, auth, profile, timeout, paused, webhooks }: SettingsFile['services'][string],
 ): ServiceSettings {
   const section = `services.${name}`
-  const secrets = `${defaultWebhookPlace.secrets}_${name.toUpperCase().replaceAll('-', '_')}`
-  const place = { section: `${section}.webhooks`, secrets }
+  const place = { section: `${section}.webhooks`, secrets: webhookSecretsSetting(name) }
   return {
     name,
     url,
@@ -173,6 +172,14 @@ function namedServiceOf(
 
 export function urlSettingOf(service: ServiceName): string {
   return service === defaultService ? 'SERVICE_URL' : `services.${service}.url`
+}
+
+export function authSettingOf(service: ServiceName): string {
+  return service === defaultService ? 'service.auth' : `services.${service}.auth`
+}
+
+export function webhooksSettingOf(service: ServiceName): string {
+  return service === defaultService ? 'webhooks' : `services.${service}.webhooks`
 }
 
 /** One node that is listed twice would agree with itself. */

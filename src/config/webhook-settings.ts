@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
+import { defaultService, type ServiceName } from '../core/evidence.ts'
 import type { EnvironmentReader } from './environment.ts'
 import { readPublicUrl } from './environment-settings.ts'
 import { duration, refuseIn } from './yaml-file.ts'
@@ -10,8 +11,11 @@ export type SecretSetting = { text: string; notBefore: Date | null; notAfter: Da
 
 export type WebhookAuthSettings = {
   signing: WebhookSection
-  /** `publicKeys` is the text of the file that the section names. */
-  keys: { secrets: readonly SecretSetting[]; publicKeys: string | null }
+  /**
+   * `publicKeys` is the text of the file that the section names. `secretsSetting` is the setting that has the secrets, for
+   * messages; by default `WEBHOOK_SECRETS`.
+   */
+  keys: { secrets: readonly SecretSetting[]; publicKeys: string | null; secretsSetting?: string }
 }
 
 export function readSchemeName(reader: EnvironmentReader): SchemeName | null {
@@ -20,6 +24,12 @@ export function readSchemeName(reader: EnvironmentReader): SchemeName | null {
 
 /** Of the default service. */
 export const defaultWebhookPlace = { section: 'webhooks', secrets: 'WEBHOOK_SECRETS' }
+
+/** The setting of the environment that has the secrets of a service's webhooks. */
+export function webhookSecretsSetting(service: ServiceName): string {
+  const { secrets } = defaultWebhookPlace
+  return service === defaultService ? secrets : `${secrets}_${service.toUpperCase().replaceAll('-', '_')}`
+}
 
 /** The section, and the setting of the environment that has its secrets. */
 type WebhookPlace = typeof defaultWebhookPlace
@@ -38,7 +48,7 @@ export function readWebhooks(from: WebhookReader, section: WebhookSection | null
   const publicKeys = section.scheme === 'public-key' ? readPublicKeys(from, section.publicKeys) : null
   return {
     signing: withPublicUrl(from, section),
-    keys: { secrets: readSecrets(from, section.scheme), publicKeys },
+    keys: { secrets: readSecrets(from, section.scheme), publicKeys, secretsSetting: place.secrets },
   }
 }
 

@@ -1,4 +1,5 @@
 import type { ServiceSettings, Settings } from '../config/settings.ts'
+import { webhookSecretsSetting } from '../config/webhook-settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import { type GroupVerdict, rulesOf } from '../core/decide.ts'
 import { Fault } from '../core/errors.ts'
@@ -102,8 +103,8 @@ export function refuseSecrets(document: string, settings: Settings): void {
 function secretsOf({ services, networks, databaseUrl, queueUrl }: Settings) {
   return [
     ...services.flatMap(({ auth }) => auth.secrets),
-    ...services.flatMap(({ webhooks }) =>
-      webhooks.keys.secrets.map(({ text }) => ({ name: 'WEBHOOK_SECRETS', text })),
+    ...services.flatMap(({ name, webhooks }) =>
+      webhooks.keys.secrets.map(({ text }) => ({ name: webhookSecretsSetting(name), text })),
     ),
     ...networks.flatMap(({ name, rpcUrls }) =>
       rpcUrls.map((text) => ({ name: `RPC_${name.toUpperCase()}`, text })),

@@ -1,7 +1,7 @@
 import { defaultReading } from '../chain/options.ts'
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 import { Fault, lineOf } from '../core/errors.ts'
-import { decodeObservation, type ServiceName } from '../core/evidence.ts'
+import { decodeObservation, defaultService, type ServiceName } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
 import { createScheme } from '../intake/signature/create-scheme.ts'
 import type { Keys, SchemeSettings } from '../intake/signature/scheme.ts'
@@ -194,31 +194,36 @@ function mirrorsOriginal(reversal: BundleJournal, journals: readonly BundleJourn
 
 const signatureCheck = 'signatures'
 
-/** With the auditor's own keys: those of the bundle's maker would prove nothing. */
-export function verifySignatures({ evidence, services }: BundleParts, keys: Keys): BundleCheck {
-  const rows = evidence.filter(({ source }) => source === 'webhook')
-  const signingOf = ({ service }: BundleEvidenceRow) => services[service]?.webhooks as SchemeSettings
-  const schemes = new Set(rows.map((row) => signingOf(row).scheme))
-  const given = keys.secrets.length > 0 || keys.publicKeys !== null
-  if (rows.length === 0) return notDone(signatureCheck, 'there are no webhooks')
-  if (!given)
-    return notDone(signatureCheck, 'set WEBHOOK_SECRETS, or use --public-keys, to verify the webhooks')
-  if (schemes.has('none'))
-    return judged(signatureCheck, ['keys are given, but the bundle states that webhooks are not signed'], '')
-  if (schemes.has('shared-secret'))
-    return notDone(
-      signatureCheck,
-      'only a hash of a shared secret is stored, and it proves nothing about a body',
-    )
-  return checked(signatureCheck, `${rows.length} webhooks are signed by one of the given keys`, () => {
-    const verifiers = new Map(rows.map((row) => [row.service, createScheme(signingOf(row), keys)]))
-    return rows.flatMap(({ inbox, service, headers, body, receivedAt }) => {
-      const verdict = verifiers.get(service)?.({
-        headers,
-        body: bytesOf(body),
-        receivedAt: new Date(receivedAt),
-      })
-      return verdict?.kind === 'refused' ? [`row ${inbox}: ${verdict.reason}`] : []
+/** One check for each service. With the auditor's own keys: those of the bundle's maker would prove nothing. */
+export function verifySignatures(
+  { evidence, services }: BundleParts,
+  keysOf: (service: ServiceName) => Keys,
+): BundleCheck[] {
+  const webhooks = evidence.filter(({ source }) => source === 'webhook')
+  if (webhooks.length === 0) return [notDone(signatureCheck, 'there are no webhooks')]
+  const ofServices = Map.groupBy(webhooks, ({ service }) => service as ServiceName)
+  return [...ofServices].map(([service, rows]) => {
+    const check = service === defaultService ? signatureCheck : `${signatureCheck} ${service}`
+    const signing = services[service]?.webhooks as SchemeSettings
+    return verifyRows({ check, signing, keys: keysOf(service) }, rows)
+  })
+}
+
+type SignatureCheck = { check: string; signing: SchemeSettings; keys: Keys }
+
+function verifyRows({ check, signing, keys }: SignatureCheck, rows: BundleParts['evidence']): BundleCheck {
+  const { secretsSetting = '' } = keys
+  if (keys.secrets.length === 0 && keys.publicKeys === null)
+    return notDone(check, `set ${secretsSetting}, or use --public-keys, to verify the webhooks`)
+  if (signing.scheme === 'none')
+    return judged(check, ['keys are given, but the bundle states that webhooks are not signed'], '')
+  if (signing.scheme === 'shared-secret')
+    return notDone(check, 'only a hash of a shared secret is stored, and it proves nothing about a body')
+  return checked(check, `${rows.length} webhooks are signed by one of the given keys`, () => {
+    const verify = createScheme(signing, keys)
+    return rows.flatMap(({ inbox, headers, body, receivedAt }) => {
+      const verdict = verify({ headers, body: bytesOf(body), receivedAt: new Date(receivedAt) })
+      return verdict.kind === 'refused' ? [`row ${inbox}: ${verdict.reason}`] : []
     })
   })
 }

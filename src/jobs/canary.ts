@@ -17,6 +17,8 @@ export type SendCanaryDeps = {
   url: string
   everyMs: number
   timeoutMs: number
+  /** The setting that has the secrets of the service. */
+  secretsSetting: string
   /** Null if no currently valid secret can sign. */
   sign: (unsigned: {
     id: string
@@ -52,11 +54,11 @@ export async function sendCanary(deps: SendCanaryDeps): Promise<void> {
   )
 }
 
-function post({ url, timeoutMs, sign, now }: SendCanaryDeps, token: string) {
+function post({ url, timeoutMs, secretsSetting, sign, now }: SendCanaryDeps, token: string) {
   const body = canaryBody(token)
   const headers = sign({ id: `canary${randomBytes(16).toString('hex')}`, body, at: now(), url })
   if (headers === null) {
-    const problem = 'no currently valid secret of WEBHOOK_SECRETS can sign for this address'
+    const problem = `no currently valid secret of ${secretsSetting} can sign for this address`
     return { kind: 'failed' as const, problem }
   }
   return postWebhook({ url, headers, body, timeoutMs })

@@ -8,7 +8,7 @@ import {
 } from '../core/address-book.ts'
 import type { Address, NetworkName } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
-import type { Owner } from '../core/evidence.ts'
+import type { Owner, ServiceName } from '../core/evidence.ts'
 import type { Approval } from '../core/matching/divide.ts'
 import { searchAgain } from './chain/leg-searches.ts'
 import { asTable, inTransaction } from './database.ts'
@@ -191,6 +191,20 @@ export async function listOwners(
       and (${after?.id ?? null}::text is null or (o.id, b.network) > (${after?.id ?? ''}, ${after?.network ?? ''}))
     order by o.id, b.network limit ${limit}`.execute(db)
   return rows
+}
+
+/** By `network/address`: the service that alone has channels with this recipient. Absent if there are several, or none. */
+export async function servicesOfRecipients(
+  db: Kysely<Tables>,
+  recipients: readonly { network: string; address: string }[],
+): Promise<ReadonlyMap<string, ServiceName>> {
+  if (recipients.length === 0) return new Map()
+  const { rows } = await sql<{ recipient: string; service: ServiceName }>`
+    select network || '/' || address as recipient, min(${serviceOfOwner}) as service
+    from ${asTable('asked', recipients, 'network text, address text')}
+      join owner o on o.forward_network = network and o.forward_recipient = address
+    group by network, address having min(${serviceOfOwner}) = max(${serviceOfOwner})`.execute(db)
+  return new Map(rows.map(({ recipient, service }) => [recipient, service]))
 }
 
 /** As `serviceOf` reads it out of the id. */

@@ -131,7 +131,18 @@ test.each<[string, string, string, string]>([
   ['a profile that does not exist', 'settings.yaml', acme(', profile: ./none.yaml'), 'none.yaml'],
   ['a secret of another form', 'secrets', 'not a secret', 'secret 1 must be whsec_'],
   ['no secret', 'secrets', '', 'WEBHOOK_SECRETS'],
-  ['a secret that has ended', 'secrets', `${newer} not-after=2020-01-01T00:00:00Z`, 'every secret has ended'],
+  [
+    'a secret that has ended',
+    'secrets',
+    `${newer} not-after=2020-01-01T00:00:00Z`,
+    'WEBHOOK_SECRETS: every secret has ended',
+  ],
+  [
+    'a secret of another service that has ended',
+    'WEBHOOK_SECRETS_ACME',
+    `${newer} not-after=2020-01-01T00:00:00Z`,
+    'WEBHOOK_SECRETS_ACME: every secret has ended',
+  ],
 ])('%s: refused as a whole, and everything stays as it was', async (...[, name, text, fault]) => {
   const { write, reload, services, verifies, changes } = await start({ file: acme() })
   const before = services.followed()
@@ -142,6 +153,7 @@ test.each<[string, string, string, string]>([
   expect(services.followed()).toBe(before)
   expect([verifies(older), verifies(ofAcme, 'acme'), changes()]).toEqual([true, true, 0])
   write('settings.yaml', acme(', paused: true'))
+  write('WEBHOOK_SECRETS_ACME', ofAcme)
   expect(reload('secrets', newer)).toMatchObject({ kind: 'changed' })
   expect(verifies(newer)).toBe(true)
 })

@@ -5,17 +5,17 @@ import { environment } from '../support/settings-text.ts'
 
 const files: Record<string, string> = { '/keys/keys.pem': 'PEM' }
 
-function parse(text: string) {
-  return parseSettings({ ...environment, DEPOSITD_CONFIG: '/keys/settings.yaml' }, (path) => {
+function parse(text: string, more: Record<string, string> = {}) {
+  return parseSettings({ ...environment, ...more, DEPOSITD_CONFIG: '/keys/settings.yaml' }, (path) => {
     const found = path === '/keys/settings.yaml' ? text : files[path]
     if (found === undefined) throw new Error(`no such file: ${path}`)
     return found
   })
 }
 
-function faultsOf(text: string): string {
+function faultsOf(text: string, more: Record<string, string> = {}): string {
   try {
-    parse(text)
+    parse(text, more)
     return ''
   } catch (error) {
     if (!isFault(error, 'settings_bad')) throw error
@@ -29,10 +29,26 @@ test('no canary is sent by default', () => {
 
 test('a canary is sent every minute, with a timeout of 10 s', () => {
   expect(parse('canary: { url: "https://pay.example/hooks" }').canary).toEqual({
+    service: 'default',
     url: 'https://pay.example/hooks',
     everyMs: 60_000,
     timeoutMs: 10_000,
   })
+})
+
+test('a canary may be of another service, whose scheme counts', () => {
+  const acme = (scheme: string) =>
+    `services: { acme: { url: 'https://acme.example', profile: ./acme.yaml, auth: { header: Authorization, secret: SERVICE_API_ACME_KEY }, webhooks: { scheme: ${scheme} } } }`
+  const canary = 'canary: { service: acme, url: "https://pay.example/webhooks/acme/transfers" }'
+  const more = { SERVICE_API_ACME_KEY: 'key of acme', WEBHOOK_SECRETS_ACME: 'secret of acme' }
+  const { canary: read } = parse(`${acme('github')}\n${canary}`, more)
+  expect(read).toMatchObject({ service: 'acme' })
+  const open = { SERVICE_API_ACME_KEY: 'key of acme' }
+  const keyed = acme('public-key, header: x-signature, algorithm: ed25519, publicKeys: keys.pem')
+  expect(faultsOf(`${keyed}\n${canary}`, open)).toContain('depositd cannot sign')
+  expect(faultsOf('canary: { service: acne, url: "https://pay.example" }')).toContain(
+    'canary.service: knows no service acne; use default',
+  )
 })
 
 test.each([

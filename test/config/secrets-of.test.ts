@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { secretsOf } from '../../src/config/secrets-of.ts'
 import { parseSettings } from '../../src/config/settings.ts'
+import { defaultService } from '../../src/core/evidence.ts'
 
 const environment = {
   DATABASE_URL: 'postgres://me@db/x?sslmode=require&password=p%40ssword',
@@ -17,6 +18,7 @@ const settings = parseSettings(environment, () => '')
 const withCanary = {
   ...settings,
   canary: {
+    service: defaultService,
     url: 'https://own.example/hooks/hook-with-a-key?key=hookkey',
     everyMs: 1,
     timeoutMs: 1,

@@ -169,7 +169,7 @@ test('the public URL is that of the section, else PUBLIC_URL, and it is read onl
 })
 
 test('a scheme without secrets takes none, and the others do not do without', () => {
-  expect(parse('{ scheme: none }', {}).keys).toEqual({ secrets: [], publicKeys: null })
+  expect(parse('{ scheme: none }', {}).keys).toMatchObject({ secrets: [], publicKeys: null })
   expect(faultsOf('{ scheme: none }')).toEqual([
     'WEBHOOK_SECRETS is set, and webhooks.scheme none uses none; unset it or choose another scheme',
   ])

@@ -35,7 +35,8 @@ const observe = (result: CanaryResult) => void results.push(result)
 
 function send(changes: Partial<SendCanaryDeps> = {}): Promise<void> {
   const times = { everyMs: 3_600_000, timeoutMs: 5000, now: () => new Date() }
-  return sendCanary({ db: books.db, url, ...times, sign: () => ({}), observe, ...changes })
+  const secretsSetting = 'WEBHOOK_SECRETS_ACME'
+  return sendCanary({ db: books.db, url, ...times, secretsSetting, sign: () => ({}), observe, ...changes })
 }
 
 test('is received if the intake records its token, and is sent once per interval', async () => {
@@ -61,6 +62,9 @@ test('sends nothing if no secret can sign', async () => {
   answer = () => Promise.reject(new Error('nothing was to be sent'))
   await send({ sign: () => null })
   expect(results).toMatchObject([
-    { outcome: 'failed', problem: 'no currently valid secret of WEBHOOK_SECRETS can sign for this address' },
+    {
+      outcome: 'failed',
+      problem: 'no currently valid secret of WEBHOOK_SECRETS_ACME can sign for this address',
+    },
   ])
 })

@@ -1,11 +1,19 @@
+import { createHmac } from 'node:crypto'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
+import { webhookSecretsSetting } from '../../src/config/webhook-settings.ts'
 import { assetCode } from '../../src/core/asset.ts'
-import type { Claim, ObservedChainTransfer } from '../../src/core/evidence.ts'
-import { createClaimReader } from '../../src/provider/read-claim.ts'
+import {
+  type Claim,
+  defaultService,
+  idAmongServices,
+  type ObservedChainTransfer,
+  type ServiceName,
+} from '../../src/core/evidence.ts'
+import { createClaimReader, readerOfServices } from '../../src/provider/read-claim.ts'
 import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
@@ -25,18 +33,32 @@ export type EvidenceWorld = AsyncDisposable & {
   secret: string
   environment: Record<string, string>
   /** Stores a signed webhook as the intake does, and what repeats it. */
-  post: (claim: Claim, more?: { headers?: Record<string, string>; copiesAt?: Date[] }) => Promise<void>
+  post: (claim: Claim, more?: PostedWith) => Promise<void>
   list: (claim: Claim) => Promise<void>
   see: (...chainTransfers: ObservedChainTransfer[]) => Promise<void>
   run: (line: string, environment?: Record<string, string>) => Promise<Ran>
 }
 
-export async function openEvidenceWorld(): Promise<EvidenceWorld> {
-  const books = await openBooks({ readClaim: createClaimReader(ownProfile, vocabulary) })
+type PostedWith = { headers?: Record<string, string>; copiesAt?: Date[]; service?: ServiceName }
+
+/** @param named a second service, whose ids are those of the default one after `NAME/` */
+export async function openEvidenceWorld(named?: ServiceName): Promise<EvidenceWorld> {
+  const services = [defaultService, ...(named === undefined ? [] : [named])]
+  const readers = services.map((name) => [name, createClaimReader(ownProfile, vocabulary, name)] as const)
+  const books = await openBooks({ readClaim: readerOfServices(new Map(readers)) })
   const folder = mkdtempSync(join(tmpdir(), 'depositd-evidence-'))
   const path = join(folder, 'settings.yaml')
-  writeFileSync(path, stringify(settings))
-  const environment = judgingEnvironment(books.url, { DEPOSITD_CONFIG: path })
+  const auth = { header: 'Authorization', secret: 'SERVICE_API_NAMED_KEY' }
+  const section = { url: 'https://named.example', auth, webhooks: { scheme: 'github' } }
+  const others = named === undefined ? {} : { services: { [named]: section } }
+  writeFileSync(path, stringify({ ...settings, ...others }))
+  const environment = judgingEnvironment(books.url, {
+    DEPOSITD_CONFIG: path,
+    ...(named !== undefined && {
+      SERVICE_API_NAMED_KEY: 'key of the named one',
+      [webhookSecretsSetting(named)]: secretOfNamed,
+    }),
+  })
   const { WEBHOOK_SECRETS: secret } = environment
   let events = 0
   return {
@@ -44,13 +66,15 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
     folder,
     secret,
     environment,
-    async post(claim, { headers = {}, copiesAt = [] } = {}) {
+    async post(claim, { headers = {}, copiesAt = [], service = defaultService } = {}) {
       const id = `evt_${++events}`
       const event = { ...ownEvent(claim, { type: `deposit.${claim.status}`, status: claim.status }), id }
       const body = Buffer.from(JSON.stringify(event))
       const at = claim.receivedAt
-      const signed = signStandardWebhook({ secret, id, body, at })
-      const arrival = { source: 'webhook', sourceKey: id, body, receivedAt: at, copiesAt } as const
+      const signed =
+        service === defaultService ? signStandardWebhook({ secret, id, body, at }) : signGithub(body)
+      const sourceKey = idAmongServices(service, id)
+      const arrival = { source: 'webhook', service, sourceKey, body, receivedAt: at, copiesAt } as const
       await storeWebhooks(books.db, [{ ...arrival, headers: { ...signed, ...headers } }])
     },
     async list(claim) {
@@ -72,6 +96,12 @@ export async function openEvidenceWorld(): Promise<EvidenceWorld> {
       await rm(folder, { recursive: true, force: true })
     },
   }
+}
+
+export const secretOfNamed = 'secret of the named service'
+
+function signGithub(body: Buffer): Record<string, string> {
+  return { 'x-hub-signature-256': `sha256=${createHmac('sha256', secretOfNamed).update(body).digest('hex')}` }
 }
 
 const coin = (symbol: string, key: typeof usdcOnBase) => ({ symbol, contract: assetCode(key), decimals: 6 })

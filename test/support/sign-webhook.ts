@@ -28,7 +28,7 @@ export function secretsOf(...texts: string[]): Secret[] {
 /** The verifier of the default scheme, by any of the secrets. */
 export function standardWebhooks(...secrets: string[]): SignatureScheme {
   const settings = { scheme: 'standard-webhooks', headers: 'webhook', tolerance: 300_000 } as const
-  return createStandardWebhooks(settings, secretsOf(...secrets))
+  return createStandardWebhooks(settings, { secrets: secretsOf(...secrets), publicKeys: null })
 }
 
 /** A section `webhooks` with its defaults, whatever file its public keys would be in. */

@@ -44,7 +44,8 @@ function describeMatches(deposits: Command, act: Act): void {
 
 function describeEvidence(program: Command, act: Act): void {
   const evidence = program.command('evidence').description('files written by "deposits evidence"')
-  const what = 'verify an evidence file, without the database; secrets come from WEBHOOK_SECRETS'
+  const what =
+    'verify an evidence file, without the database; secrets come from WEBHOOK_SECRETS, or WEBHOOK_SECRETS_NAME for a named service'
   subcommand(evidence, 'verify <file>', what)
     .option(
       '--rpc <network=url>',

@@ -1,12 +1,14 @@
 import { readFileSync } from 'node:fs'
 import { loadServiceProfile } from '../../app/service-profile.ts'
 import { readFrom } from '../../config/environment.ts'
-import { parseSecrets } from '../../config/webhook-settings.ts'
+import { parseSecrets, webhookSecretsSetting } from '../../config/webhook-settings.ts'
 import { toTxId } from '../../core/asset.ts'
 import { decide } from '../../core/decide.ts'
+import type { ServiceName } from '../../core/evidence.ts'
 import { makeBundle, refuseSecrets } from '../../evidence/make-bundle.ts'
 import { type BundleCheck, verifyBundle, verifySignatures } from '../../evidence/verify-bundle.ts'
 import { type Nodes, verifyChains } from '../../evidence/verify-chain.ts'
+import type { Keys } from '../../intake/signature/scheme.ts'
 import { pinnedNetworks } from '../../store/assets.ts'
 import { loadEvidence } from '../../store/books/load-evidence.ts'
 import { showDeposits } from '../../store/books/show-deposits.ts'
@@ -53,7 +55,6 @@ export async function verifyEvidenceCommand(
   path: string,
   options: VerifyEvidenceOptions,
 ): Promise<News> {
-  const keys = keysOf(context, options)
   const nodes = nodesOf(options.rpc ?? [])
   const { checks, bundle, stored } = verifyBundle(readTextFile(path, path))
   const networks = bundle?.parts.networks.map(({ name }) => name) ?? []
@@ -61,7 +62,10 @@ export async function verifyEvidenceCommand(
   const others =
     bundle === null
       ? []
-      : [verifySignatures(bundle.parts, keys), ...(await verifyChains(bundle.parts, stored, nodes))]
+      : [
+          ...verifySignatures(bundle.parts, keysOf(context, options)),
+          ...(await verifyChains(bundle.parts, stored, nodes)),
+        ]
   const all = [...checks, ...others]
   const verified = all.every(({ outcome }) => outcome !== 'failed')
   const text = `${checksText(all)}${verified ? 'verified' : 'NOT VERIFIED'}\n`
@@ -77,11 +81,15 @@ function checksText(checks: readonly BundleCheck[]): string {
   ])
 }
 
-function keysOf({ environment }: Context, { publicKeys }: VerifyEvidenceOptions) {
-  const secrets = readFrom(environment, (reader) =>
-    parseSecrets(reader.optional('WEBHOOK_SECRETS') ?? '', reader.faults),
-  )
-  return { secrets, publicKeys: publicKeys === undefined ? null : readTextFile('--public-keys', publicKeys) }
+function keysOf({ environment }: Context, { publicKeys: file }: VerifyEvidenceOptions) {
+  const publicKeys = file === undefined ? null : readTextFile('--public-keys', file)
+  return (service: ServiceName): Keys => {
+    const secretsSetting = webhookSecretsSetting(service)
+    const secrets = readFrom(environment, (reader) =>
+      parseSecrets(reader.optional(secretsSetting) ?? '', reader.faults, secretsSetting),
+    )
+    return { secrets, publicKeys, secretsSetting }
+  }
 }
 
 /** Several nodes of one network have to agree. */

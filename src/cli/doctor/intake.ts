@@ -1,5 +1,11 @@
 import { createServer } from 'node:net'
-import type { HttpBindAddress, ServiceSettings, Settings } from '../../config/settings.ts'
+import {
+  type HttpBindAddress,
+  type ServiceSettings,
+  type Settings,
+  webhooksSettingOf,
+} from '../../config/settings.ts'
+import { webhookSecretsSetting } from '../../config/webhook-settings.ts'
 import { isFault, messageOf } from '../../core/errors.ts'
 import { transfersPath, transfersPathOf } from '../../intake/server.ts'
 import { openScheme } from '../../intake/signature/create-scheme.ts'
@@ -84,7 +90,7 @@ export function webhookFindings(
 ): DoctorFinding[] {
   if (signing.scheme === 'none') {
     const says = 'not signed: every sender that reaches the port is accepted'
-    const fix = 'set webhooks.scheme; bin/depositd webhooks detect finds it from captured deliveries'
+    const fix = `set ${webhooksSettingOf(name)}.scheme; bin/depositd webhooks detect finds it from captured deliveries`
     return [warning(check, says, fix)]
   }
   try {
@@ -97,7 +103,7 @@ export function webhookFindings(
   const end = endOf(keys.secrets)
   if (end !== null && end.getTime() - now.getTime() < soonMs) {
     const says = `the last secret expires at ${end.toISOString()}`
-    const fix = 'add the new secret first in WEBHOOK_SECRETS before the old one expires'
+    const fix = `add the new secret first in ${webhookSecretsSetting(name)} before the old one expires`
     return [warning(check, says, fix)]
   }
   const signed = 'publicUrl' in signing ? `, sent to ${signing.publicUrl}${transfersPathOf(name)}` : ''

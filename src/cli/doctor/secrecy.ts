@@ -1,6 +1,6 @@
 import { realpathSync, statSync } from 'node:fs'
 import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/environment-settings.ts'
-import { type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
+import { authSettingOf, type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
 import type { ProcessEnvironment } from '../context.ts'
 import { type DoctorFinding, type IsMade, ok, warning } from './finding.ts'
 
@@ -78,11 +78,11 @@ const mounted = /^(?:\/var)?\/run\/secrets\//
 /** Whether other users of this machine can read a file with a secret. */
 export function secretFinding(
   environment: ProcessEnvironment,
-  services: readonly Pick<ServiceSettings, 'auth'>[] = [],
+  services: readonly Pick<ServiceSettings, 'name' | 'auth'>[] = [],
 ): DoctorFinding {
   const files = Object.entries(environment).filter(([name]) => secretFiles.test(name))
-  for (const { auth } of services)
-    if (auth.proof.kind === 'token-file') files.push(['service.auth.path', auth.proof.path])
+  for (const { name, auth } of services)
+    if (auth.proof.kind === 'token-file') files.push([`${authSettingOf(name)}.path`, auth.proof.path])
   const bare = files.flatMap(([name, path]) => (path !== undefined && isBare(path) ? [{ name, path }] : []))
   if (bare.length === 0) return ok('secrets', 'other users cannot read any file with a secret')
   const says = bare.map(({ name, path }) => `${name}: ${path} can be read by other users`).join('; ')

@@ -1,5 +1,4 @@
-import type { ServiceAuth } from '../../config/service-auth.ts'
-import { type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
+import { authSettingOf, type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
 import { isFault, lineOf } from '../../core/errors.ts'
 import { type QueueEvent } from '../../jobs/queue/bullmq.ts'
 import { createQueue, queueLimits } from '../../jobs/queue/queue.ts'
@@ -74,7 +73,7 @@ const newerVersion = 'upgrade this depositd as well'
 
 const serviceFix = (problem: string, { name, auth: { credential } }: ServiceSettings) =>
   problem.includes('the token file')
-    ? 'let the program that renews the token write it there, or correct service.auth.path'
+    ? `let the program that renews the token write it there, or correct ${authSettingOf(name)}.path`
     : adviceFor(problem, { setting: urlSettingOf(name), credential })
 
 export async function serviceFindings({
@@ -94,10 +93,10 @@ export async function serviceFindings({
     ),
     probeScope({ ...service, timeoutMs: requestMaxMs }, profile.owners.channels.create.path),
   ])
-  return [...found, scope === 'refused' ? refusedFinding(service.auth) : scopeFindings[scope]]
+  return [...found, scope === 'refused' ? refusedFinding(service) : scopeFindings[scope]]
 }
 
-function refusedFinding({ credential, proof }: ServiceAuth): DoctorFinding {
+function refusedFinding({ name, auth: { credential, proof } }: ServiceSettings): DoctorFinding {
   const revoked = `${credential} is refused: wrong or revoked`
   if (proof.kind === 'token-file')
     return fault('key', revoked, 'let the program that renews the token write one of scope read')
@@ -105,7 +104,7 @@ function refusedFinding({ credential, proof }: ServiceAuth): DoctorFinding {
     return fault(
       'key',
       `${revoked}, or the service expects another signature`,
-      "compare service.auth with the service's documentation, and the clocks of both; or create a key of scope read there",
+      `compare ${authSettingOf(name)} with the service's documentation, and the clocks of both; or create a key of scope read there`,
     )
   return fault('key', revoked, `create a key of scope read at the service, and set ${credential} to it`)
 }

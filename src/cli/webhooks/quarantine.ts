@@ -1,4 +1,5 @@
 import { isTaken, type QuarantineRetryOutcome, retryQuarantine } from '../../app/retry.ts'
+import { type ServiceSettings, webhooksSettingOf } from '../../config/settings.ts'
 import type { Fault } from '../../core/errors.ts'
 import { columnsFor, serviceColumn } from '../../presentation/text.ts'
 import {
@@ -73,8 +74,8 @@ function textOf({ id, service, receivedAt, source, reason, headers, body }: Quar
 export async function retryQuarantineCommand(context: Context, words: readonly string[]): Promise<News> {
   const ids = words.length === 0 ? null : idsOf(words)
   const settings = attachedSettings(context)
-  if (ids === null && settings.services.some(({ webhooks }) => webhooks.signing.scheme === 'none'))
-    throw nothingProved()
+  const open = settings.services.find(({ webhooks }) => webhooks.signing.scheme === 'none')
+  if (ids === null && open !== undefined) throw nothingProved(open)
   const retried = await withDatabase(context, (db) =>
     retryAlone(db, async () => {
       const all: QuarantineRetryOutcome[] = []
@@ -92,8 +93,8 @@ export async function retryQuarantineCommand(context: Context, words: readonly s
 }
 
 /** Without a signature, every delivery would pass, including forged ones. */
-function nothingProved(): Fault<'usage_bad'> {
-  const problem = 'webhooks.scheme is none, which would accept every delivery'
+function nothingProved({ name }: ServiceSettings): Fault<'usage_bad'> {
+  const problem = `${webhooksSettingOf(name)}.scheme is none, which would accept every delivery`
   return wrongUse(problem, 'set the scheme and its secret, or give the numbers of genuine deliveries')
 }
 

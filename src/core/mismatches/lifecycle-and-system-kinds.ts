@@ -142,7 +142,7 @@ export const systemKinds = kindsOf('system', {
     lossMeans: 'The payload is stored but not applied. What it would show is missing in other mismatches.',
     means:
       'A webhook has an event type that the mapping profile does not list. It is stored but not applied.',
-    next: 'Add the event type to the profile, as `deposit` or `ignored`, then run `bin/depositd replay`.',
+    next: 'Add the event type to the profile of the service, as `deposit` or `ignored`. Try it with `bin/depositd profile test FILE`, then run `bin/depositd replay`.',
   },
   unknown_status: {
     severity: 'warning',
@@ -152,7 +152,7 @@ export const systemKinds = kindsOf('system', {
     lossMeans: 'The payload is stored but not applied. What it would show is missing in other mismatches.',
     means:
       'A webhook or record has a status that the mapping profile does not list. It is stored but not applied.',
-    next: 'Add the status to the profile, then run `bin/depositd replay`.',
+    next: 'Add the status to the profile of the service. Try it with `bin/depositd profile test FILE`, then run `bin/depositd replay`.',
   },
   schema_drift: {
     severity: 'warning',
@@ -161,7 +161,7 @@ export const systemKinds = kindsOf('system', {
     lossMeans: 'The payload is stored but not applied. What it would show is missing in other mismatches.',
     means:
       'A webhook or record does not have the structure that the mapping profile expects. It is stored but not applied.',
-    next: 'Compare the payload with the profile at the path in the detail, correct the profile, then run `bin/depositd replay`.',
+    next: 'Compare the payload with the profile of the service at the path in the detail, and correct the profile. Try it with `bin/depositd profile test FILE`, then run `bin/depositd replay`.',
   },
   ledger_imbalance: {
     severity: 'severe',

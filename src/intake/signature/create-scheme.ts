@@ -11,12 +11,11 @@ import {
 import { z } from 'zod'
 import { Fault } from '../../core/errors.ts'
 import { asHmac, createHmacScheme, hmacsOf, judgeHmacs, spelled } from './hmac.ts'
-import { bytesOf, keysAt, parseSecrets } from './keys.ts'
+import { bytesOf, keysAt, parseSecrets, settingOf } from './keys.ts'
 import type {
   Keys,
   PublicKeySettings,
   SchemeSettings,
-  Secret,
   SharedSecretSettings,
   SignatureScheme,
   StandardWebhooksSettings,
@@ -34,7 +33,7 @@ export function openScheme(signing: SchemeSettings, keys: Keys, now: Date): Sign
   const ends = keys.secrets.map(({ notAfter }) => notAfter)
   if (ends.length > 0 && ends.every((end) => end !== null && end <= now)) {
     throw new Fault('settings_bad', {
-      faults: ['WEBHOOK_SECRETS: every secret has ended; give one that counts'],
+      faults: [`${settingOf(keys)}: every secret has ended; give one that counts`],
     })
   }
   return createScheme(signing, keys)
@@ -44,21 +43,18 @@ export function openScheme(signing: SchemeSettings, keys: Keys, now: Date): Sign
  * Precomputes everything possible.
  * @throws Fault `settings_bad` that names every unsuitable secret or key by its position, never by its text
  */
-export function createScheme(settings: SchemeSettings, { secrets, publicKeys }: Keys): SignatureScheme {
+export function createScheme(settings: SchemeSettings, keys: Keys): SignatureScheme {
   if (settings.scheme === 'none') return () => ({ kind: 'verified', id: null })
   if (settings.scheme === 'capture') return () => refused('scheme_unknown')
-  if (settings.scheme === 'shared-secret') return createSharedSecret(settings, secrets)
-  if (settings.scheme === 'public-key') return createPublicKeyScheme(settings, publicKeys ?? '')
-  if ('headers' in settings) return createStandardWebhooks(settings, secrets)
-  return createHmacScheme(asHmac(settings), secrets)
+  if (settings.scheme === 'shared-secret') return createSharedSecret(settings, keys)
+  if (settings.scheme === 'public-key') return createPublicKeyScheme(settings, keys.publicKeys ?? '')
+  if ('headers' in settings) return createStandardWebhooks(settings, keys)
+  return createHmacScheme(asHmac(settings), keys)
 }
 
 /** As for a bearer token: authenticates the sender, not the content. */
-function createSharedSecret(
-  { header, prefix }: SharedSecretSettings,
-  secrets: readonly Secret[],
-): SignatureScheme {
-  const keys = parseSecrets(secrets, {
+function createSharedSecret({ header, prefix }: SharedSecretSettings, given: Keys): SignatureScheme {
+  const keys = parseSecrets(given, {
     parse: (text) => (ascii.test(text) ? digest(prefix + text) : null),
     form: 'text in ASCII, as headers are',
   })
@@ -84,11 +80,8 @@ function digest(text: string): Buffer {
  * names.
  * @throws Fault `settings_bad` that names each secret by its position, never by its text
  */
-export function createStandardWebhooks(
-  settings: StandardWebhooksSettings,
-  secrets: readonly Secret[],
-): SignatureScheme {
-  const keys = parseSecrets(secrets, { parse: parseKey, form: keyForm })
+export function createStandardWebhooks(settings: StandardWebhooksSettings, given: Keys): SignatureScheme {
+  const keys = parseSecrets(given, { parse: parseKey, form: keyForm })
   const hmac = asHmac(settings)
   const findHmacs = signatureFinder(hmac)
   /** One valid signature of either kind is enough: a sender that changes keys sends several. */

@@ -1,6 +1,6 @@
 import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import { keyForms, keysAt, parseSecrets } from './keys.ts'
-import type { HmacSettings, SchemeSettings, Secret, SignatureScheme, SignedSettings } from './scheme.ts'
+import type { HmacSettings, Keys, SchemeSettings, SignatureScheme, SignedSettings } from './scheme.ts'
 import { createSignedScheme, type SignedDelivery, signatureFinder } from './signed-scheme.ts'
 
 type HmacAlgorithm = HmacSettings['algorithm']
@@ -10,9 +10,9 @@ type Encoding = SignedSettings['encoding']
  * RFC 2104, over the body or a template that contains it.
  * @throws Fault `settings_bad`
  */
-export function createHmacScheme(settings: HmacSettings, secrets: readonly Secret[]): SignatureScheme {
+export function createHmacScheme(settings: HmacSettings, given: Keys): SignatureScheme {
   const { algorithm, encoding } = settings
-  const keys = parseSecrets(secrets, keyForms[settings.key])
+  const keys = parseSecrets(given, keyForms[settings.key])
   const find = signatureFinder(settings)
   return createSignedScheme(settings, (signed) => {
     const candidates = find(signed.signatures).map(spelled[encoding])

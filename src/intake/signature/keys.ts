@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto'
 import { Fault } from '../../core/errors.ts'
-import type { HmacSettings, Secret } from './scheme.ts'
+import type { HmacSettings, Keys, Secret } from './scheme.ts'
 
 type Validity = Pick<Secret, 'notBefore' | 'notAfter'>
 export type DatedKey<Key = KeyObject> = Validity & { key: Key }
@@ -20,18 +20,21 @@ type SecretFormat<Key> = { parse: (text: string) => Key | null; form: string }
  * Once: a signature with a `KeyObject` costs about a sixth of one with a string key.
  * @throws Fault `settings_bad` that names each secret by its position, never by its text
  */
-export function parseSecrets<Key>(
-  secrets: readonly Secret[],
-  { parse, form }: SecretFormat<Key>,
-): DatedKey<Key>[] {
-  const faults = secrets.length > 0 ? [] : ['WEBHOOK_SECRETS is empty: give the secret of the webhook']
+export function parseSecrets<Key>(given: Keys, { parse, form }: SecretFormat<Key>): DatedKey<Key>[] {
+  const { secrets } = given
+  const faults = secrets.length > 0 ? [] : [`${settingOf(given)} is empty: give the secret of the webhook`]
   const keys = secrets.flatMap(({ text, ...dates }, place) => {
     const key = parse(text)
-    if (key === null) faults.push(`WEBHOOK_SECRETS: secret ${place + 1} must be ${form}`)
+    if (key === null) faults.push(`${settingOf(given)}: secret ${place + 1} must be ${form}`)
     return key === null ? [] : [{ key, ...dates }]
   })
   if (faults.length > 0) throw new Fault('settings_bad', { faults })
   return keys
+}
+
+/** The setting of the environment that has the secrets. */
+export function settingOf({ secretsSetting = 'WEBHOOK_SECRETS' }: Keys): string {
+  return secretsSetting
 }
 
 /** Only the canonical spelling: decoders ignore invalid characters. */

@@ -210,7 +210,8 @@ export async function decideGroups(
     decisions.flatMap(({ groupId, deposits: found }) => found.map((deposit) => ({ ...deposit, groupId }))),
   )
   await saveDeposits(tx, deposits)
-  const mismatches = await syncGroupMismatches(tx, groups, heldMismatches(deposits, decisions))
+  const held = await heldMismatches(tx, deposits, decisions)
+  const mismatches = await syncGroupMismatches(tx, groups, held)
   const journals = deposits.flatMap(({ id, journals: formed }) =>
     formed.map((one) => ({ ...one, depositId: one.depositId ?? id })),
   )

@@ -1,13 +1,20 @@
+import type { Transaction } from 'kysely'
 import type { UnmatchedDelivery } from '../../core/decide.ts'
 import type { UnreadableKind } from '../../core/mismatch.ts'
 import { type NumberedDeposit, serviceOfDeposit } from '../../store/books/deposits.ts'
 import type { PendingRow } from '../../store/inbox.ts'
 import type { HeldMismatch } from '../../store/mismatches/mismatches.ts'
+import { servicesOfRecipients } from '../../store/owners.ts'
+import type { Tables } from '../../store/tables.ts'
 
-export function heldMismatches(
+type UnmatchedOfGroup = { groupId: bigint; unmatchedDeliveries: readonly UnmatchedDelivery[] }
+
+/** An unmatched delivery is of the service that alone forwards to its recipient. */
+export async function heldMismatches(
+  tx: Transaction<Tables>,
   deposits: readonly NumberedDeposit[],
-  unmatchedDeliveries: readonly { groupId: bigint; unmatchedDeliveries: readonly UnmatchedDelivery[] }[],
-): HeldMismatch[] {
+  groups: readonly UnmatchedOfGroup[],
+): Promise<HeldMismatch[]> {
   const ofDeposits = deposits.flatMap(({ id, groupId, evidence, verdict, payment }) =>
     verdict.mismatches.map((mismatch) => ({
       ...mismatch,
@@ -20,16 +27,23 @@ export function heldMismatches(
       value: payment?.amount ?? null,
     })),
   )
-  const ofUnmatchedDeliveries = unmatchedDeliveries.flatMap(({ groupId, unmatchedDeliveries: found }) =>
-    found.map(({ leg, mismatch }) => ({
+  const unmatched = groups.flatMap(({ groupId, unmatchedDeliveries }) =>
+    unmatchedDeliveries.map((delivery) => ({ groupId, ...delivery })),
+  )
+  const recipients = unmatched.map(({ leg: { network, to } }) => ({ network, address: to }))
+  const services = await servicesOfRecipients(tx, recipients)
+  const ofUnmatchedDeliveries = unmatched.map(({ groupId, leg, mismatch }): HeldMismatch => {
+    const service = services.get(`${leg.network}/${leg.to}`)
+    return {
       ...mismatch,
+      ...(service !== undefined && { service }),
       subject: `transfer/${leg.ref}`,
       groupId,
       network: leg.network,
       asset: leg.asset,
       value: leg.amount,
-    })),
-  )
+    }
+  })
   return [...ofDeposits, ...ofUnmatchedDeliveries]
 }
 

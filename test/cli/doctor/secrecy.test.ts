@@ -4,6 +4,7 @@ import { expect, test } from 'vitest'
 import { madeIn } from '../../../src/cli/doctor/finding.ts'
 import { connectionFinding, secretFinding } from '../../../src/cli/doctor/secrecy.ts'
 import { parseSettings } from '../../../src/config/settings.ts'
+import type { ServiceName } from '../../../src/core/evidence.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { serviceAuth } from '../../support/service-auth.ts'
@@ -101,7 +102,9 @@ test('so is the file of a token, by the key that names it', async () => {
   const path = join(await temporaryFolder(), 'token')
   writeFileSync(path, 'token', { mode: 0o644 })
   const auth = serviceAuth({ scheme: 'token-file', path }, {})
-  expect(secretFinding({}, [{ auth }]).says).toBe(`service.auth.path: ${path} can be read by other users`)
+  const saysOf = (name: string) => secretFinding({}, [{ name: name as ServiceName, auth }]).says
+  expect(saysOf('default')).toBe(`service.auth.path: ${path} can be read by other users`)
+  expect(saysOf('acme')).toBe(`services.acme.auth.path: ${path} can be read by other users`)
   for (const name of ['SERVICE_API_SECRET_FILE', 'WEBHOOK_SECRETS_ACME_FILE'])
     expect(secretFinding({ [name]: path }).says).toContain(name)
 })

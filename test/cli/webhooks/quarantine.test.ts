@@ -107,6 +107,17 @@ test('a delivery is judged by the time at which it was received, not by that of 
   ])
 })
 
+test('a delivery of a service that is no longer in the settings stays, and is named', async () => {
+  await whileListening((intake) => sendGenuine(intake, ['a']))
+  await sql`
+    insert into quarantine (service, received_at, source, reason, headers, body, size)
+    select 'gone', received_at, source, reason, headers, body, size from quarantine`.execute(books.db)
+  const { status, out } = await depositd('retry')
+  expect([status, out]).toEqual([1, '1 accepted\n1 still refused: service_unknown\n'])
+  expect(await inboxKeys()).toEqual(['a'])
+  expect((await depositd('list --json')).out).toContain('"service": "gone"')
+})
+
 test('what came again by the way of the sender meanwhile is a repeat', async () => {
   await whileListening(async (intake) => {
     await sendGenuine(intake, ['a'])

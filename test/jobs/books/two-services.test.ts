@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Address } from '../../../src/core/asset.ts'
+import { saveOwner } from '../../../src/store/owners.ts'
 import type { Books } from '../../support/books.ts'
-import { claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
+import { arbitrum, base, claim, delivery, payment, txId, webhook } from '../../support/evidence.ts'
 import { acmeAddress, ofAcme, openBooksOfTwo } from '../../support/two-services.ts'
 
 let books: Books
@@ -55,6 +57,22 @@ test('a payment that a second service claims stays with the service of its addre
     kind: 'service_mismatch',
     subject: 'acme/dep_1',
   })
+})
+
+test('an unmatched delivery is of the service that alone forwards to its recipient, or of none', async () => {
+  await books.receive(delivery({ tx: txId('to both') }))
+  await books.settle()
+  const unmatched = { kind: 'settlement_unreported', subject: null }
+  expect(await mismatches()).toEqual([{ service: null, ...unmatched }])
+  const treasury = '0x00000000000000000000000000000000000000ad' as Address
+  await saveOwner(books.db, {
+    owner: { kind: 'channel', id: 'acme/till' },
+    deposits: [{ network: base, address: '0x00000000000000000000000000000000000000ae' as Address }],
+    forward: { network: arbitrum, asset: 'USDC', recipient: treasury },
+  })
+  await books.receive(delivery({ tx: txId('to acme'), to: treasury }))
+  await books.settle()
+  expect(await mismatches()).toContainEqual({ service: 'acme', ...unmatched })
 })
 
 test('an unreported payment is of the service whose owner has the address', async () => {
