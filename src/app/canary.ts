@@ -1,6 +1,5 @@
 import { wouldShowSecret } from '../config/canary.ts'
-import type { Settings } from '../config/settings.ts'
-import { webhookSecretsSetting } from '../config/webhook-settings.ts'
+import { type Settings, webhookSecretsSetting } from '../config/settings.ts'
 import { divertCanaries, type Write } from '../intake/divert-canaries.ts'
 import type { InboxWriter } from '../intake/inbox-writer.ts'
 import { signDelivery } from '../intake/signature/sign-delivery.ts'

@@ -30,7 +30,6 @@ import {
   readSchemeName,
   readWebhooks,
   type WebhookAuthSettings,
-  webhookSecretsSetting,
 } from './webhook-settings.ts'
 
 export type Settings = {
@@ -180,6 +179,12 @@ export function authSettingOf(service: ServiceName): string {
 
 export function webhooksSettingOf(service: ServiceName): string {
   return service === defaultService ? 'webhooks' : `services.${service}.webhooks`
+}
+
+/** The setting of the environment that has the secrets of a service's webhooks. */
+export function webhookSecretsSetting(service: ServiceName): string {
+  const { secrets } = defaultWebhookPlace
+  return service === defaultService ? secrets : `${secrets}_${service.toUpperCase().replaceAll('-', '_')}`
 }
 
 /** One node that is listed twice would agree with itself. */

@@ -1,7 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
-import { defaultService, type ServiceName } from '../core/evidence.ts'
 import type { EnvironmentReader } from './environment.ts'
 import { readPublicUrl } from './environment-settings.ts'
 import { duration, refuseIn } from './yaml-file.ts'
@@ -24,12 +23,6 @@ export function readSchemeName(reader: EnvironmentReader): SchemeName | null {
 
 /** Of the default service. */
 export const defaultWebhookPlace = { section: 'webhooks', secrets: 'WEBHOOK_SECRETS' }
-
-/** The setting of the environment that has the secrets of a service's webhooks. */
-export function webhookSecretsSetting(service: ServiceName): string {
-  const { secrets } = defaultWebhookPlace
-  return service === defaultService ? secrets : `${secrets}_${service.toUpperCase().replaceAll('-', '_')}`
-}
 
 /** The section, and the setting of the environment that has its secrets. */
 type WebhookPlace = typeof defaultWebhookPlace

@@ -1,5 +1,4 @@
-import type { ServiceSettings, Settings } from '../config/settings.ts'
-import { webhookSecretsSetting } from '../config/webhook-settings.ts'
+import { type ServiceSettings, type Settings, webhookSecretsSetting } from '../config/settings.ts'
 import type { NetworkSettings } from '../core/asset.ts'
 import { type GroupVerdict, rulesOf } from '../core/decide.ts'
 import { Fault } from '../core/errors.ts'

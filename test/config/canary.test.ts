@@ -36,9 +36,11 @@ test('a canary is sent every minute, with a timeout of 10 s', () => {
   })
 })
 
+/** A section of the service acme. */
+const acme = (scheme: string) =>
+  `services: { acme: { url: 'https://acme.example', profile: ./acme.yaml, auth: { header: Authorization, secret: SERVICE_API_ACME_KEY }, webhooks: { scheme: ${scheme} } } }`
+
 test('a canary may be of another service, whose scheme counts', () => {
-  const acme = (scheme: string) =>
-    `services: { acme: { url: 'https://acme.example', profile: ./acme.yaml, auth: { header: Authorization, secret: SERVICE_API_ACME_KEY }, webhooks: { scheme: ${scheme} } } }`
   const canary = 'canary: { service: acme, url: "https://pay.example/webhooks/acme/transfers" }'
   const more = { SERVICE_API_ACME_KEY: 'key of acme', WEBHOOK_SECRETS_ACME: 'secret of acme' }
   const { canary: read } = parse(`${acme('github')}\n${canary}`, more)

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
-import { webhookSecretsSetting } from '../../src/config/webhook-settings.ts'
+import { webhookSecretsSetting } from '../../src/config/settings.ts'
 import { assetCode } from '../../src/core/asset.ts'
 import {
   type Claim,

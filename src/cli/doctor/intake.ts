@@ -3,9 +3,9 @@ import {
   type HttpBindAddress,
   type ServiceSettings,
   type Settings,
+  webhookSecretsSetting,
   webhooksSettingOf,
 } from '../../config/settings.ts'
-import { webhookSecretsSetting } from '../../config/webhook-settings.ts'
 import { isFault, messageOf } from '../../core/errors.ts'
 import { transfersPath, transfersPathOf } from '../../intake/server.ts'
 import { openScheme } from '../../intake/signature/create-scheme.ts'
