@@ -20,12 +20,18 @@ function memoryBytes(): number {
 /** Their files share worker processes: what one imports stays loaded for the next. They leave nothing behind in the process. */
 const together = [
   'address',
+  'app',
   'chain',
+  'cli',
   'config',
   'core',
+  'docs',
   'evidence',
+  'grafana',
   'http',
+  'jobs',
   'ledger',
+  'ops',
   'oracle',
   'presentation',
   'provider',

@@ -38,6 +38,7 @@ const lists = named('--limit').filter((name) => !reports.includes(name))
 /** They run until they are stopped, write settings, or print a format of their own. */
 const withoutJson = ['start', 'compose-setup', 'ledger seals export', 'completion']
 
+const folder = process.cwd()
 let books: Books
 let environment: Record<string, string>
 
@@ -47,7 +48,10 @@ beforeAll(async () => {
   await fill(books)
   environment = { DATABASE_URL: books.url, SERVICE_DATABASE_URL: books.url }
 })
-afterAll(() => books[Symbol.asyncDispose]())
+afterAll(async () => {
+  process.chdir(folder)
+  await books[Symbol.asyncDispose]()
+})
 
 /** At least two rows of each list that is paged below. */
 async function fill({ db, receive, settle }: Books): Promise<void> {
