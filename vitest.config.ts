@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config'
 const memoryFolder = '/dev/shm'
 const memoryMinBytes = 4 * 1024 ** 3
 
-/** Clones of databases are thousands of small files: on a disk they take ten times the processor time. */
+/** Clones of databases are hundreds of small files: on a disk they take ten times the processor time. */
 if (memoryBytes() >= memoryMinBytes) process.env.TMPDIR ??= memoryFolder
 
 function memoryBytes(): number {
