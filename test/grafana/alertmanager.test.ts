@@ -165,13 +165,8 @@ describe.skipIf(!amtoolInstalled())('a running Alertmanager', () => {
     expectHeldBack(
       [
         { alertname: 'DepositdPollDead', severity: 'critical', service: 'acme' },
-        { alertname: 'DepositdApiDetectionOverdue', severity: 'warning', service: 'acme', network: 'base' },
-        {
-          alertname: 'DepositdApiDetectionOverdue',
-          severity: 'warning',
-          service: 'default',
-          network: 'base',
-        },
+        { alertname: 'DepositdApiDetectionOverdue', severity: 'warning', service: 'acme' },
+        { alertname: 'DepositdApiDetectionOverdue', severity: 'warning', service: 'default' },
       ],
       ['DepositdApiDetectionOverdue'],
     ))

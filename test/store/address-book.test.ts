@@ -42,6 +42,7 @@ test('an owner is kept with its addresses and its recipient, all of which are wa
     expect.arrayContaining([`deposit ${address('a1')}`, `recipient ${address('beef')}`]),
   )
   const line = {
+    service: 'default',
     id: 'one',
     address: address('a1'),
     forward_network: 'arbitrum',

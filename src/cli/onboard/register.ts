@@ -1,3 +1,4 @@
+import { webhookSecretsSetting } from '../../config/settings.ts'
 import { defaultService } from '../../core/evidence.ts'
 import { transfersPathOf } from '../../intake/server.ts'
 import { wrongUse } from '../options.ts'
@@ -37,9 +38,7 @@ export async function register(session: Session): Promise<void> {
 }
 
 export function secretsSetting({ name }: Pick<Session, 'name'>): string {
-  return name === defaultService
-    ? 'WEBHOOK_SECRETS'
-    : `WEBHOOK_SECRETS_${name.toUpperCase().replaceAll('-', '_')}`
+  return webhookSecretsSetting(name)
 }
 
 function sectionToWrite({ name, options }: Session): Record<string, unknown> {

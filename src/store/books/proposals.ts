@@ -1,5 +1,12 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import { isByPolicy, type TransferDecision, type TransferRef, transferRef } from '../../core/evidence.ts'
+import {
+  isByPolicy,
+  type ServiceId,
+  serviceOf,
+  type TransferDecision,
+  type TransferRef,
+  transferRef,
+} from '../../core/evidence.ts'
 import type { Proposal, ProposalAmbiguity, RuleResult, UnnamedTransfer } from '../../core/matching/propose.ts'
 import { asTable } from '../database.ts'
 import { appendObservations } from '../inbox.ts'
@@ -79,6 +86,7 @@ export function syncAmbiguities(
     ({ transfer, deposits, transfers, depositId }): HeldMismatch => ({
       subject: `transfer/${transferRef(transfer)}`,
       kind: 'ambiguous_match',
+      ...onlyServiceOf(deposits),
       depositId,
       network: transfer.network,
       asset: transfer.asset,
@@ -89,6 +97,11 @@ export function syncAmbiguities(
   const subjects = page.map(({ transfer }) => `transfer/${transfer}`)
   const about = sql`kind = 'ambiguous_match' and group_id is null and subject = any(${subjects}::text[])`
   return syncMismatches(tx, about, held)
+}
+
+function onlyServiceOf(deposits: readonly ServiceId[]): Pick<HeldMismatch, 'service'> {
+  const [service, ...others] = new Set(deposits.map(serviceOf))
+  return service === undefined || others.length > 0 ? {} : { service }
 }
 
 /** A policy does not override an end by a person. */

@@ -89,10 +89,14 @@ describe('where several fit', () => {
     expect(await books.run()).toMatchObject({ mismatches: [{ kind: 'ambiguous_match', change: 'opened' }] })
     expect(await books.states()).toEqual({})
     const { rows } = await sql`
-      select subject, detail from mismatch where kind = 'ambiguous_match'`.execute(books.db)
+      select subject, service, detail from mismatch where kind = 'ambiguous_match'`.execute(books.db)
     const ref = `base/${payment().tx}/0`
     expect(rows).toEqual([
-      { subject: `transfer/${ref}`, detail: { role: 'deposit', deposits: 'dep_1, dep_2', transfers: ref } },
+      {
+        subject: `transfer/${ref}`,
+        service: 'default',
+        detail: { role: 'deposit', deposits: 'dep_1, dep_2', transfers: ref },
+      },
     ])
   })
 
