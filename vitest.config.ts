@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 const memoryFolder = '/dev/shm'
@@ -7,6 +8,9 @@ const memoryMinBytes = 4 * 1024 ** 3
 
 /** Clones of databases are hundreds of small files: on a disk they take ten times the processor time. */
 if (memoryBytes() >= memoryMinBytes) process.env.TMPDIR ??= memoryFolder
+
+/** Half of what the start of a program computes is to compile its sources. */
+process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'depositd-compiled')
 
 function memoryBytes(): number {
   try {

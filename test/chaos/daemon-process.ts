@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { programEnvironment } from '../support/program-environment.ts'
 import { recordProcess } from './leftover.ts'
 import type { Orders } from './preload.ts'
 import { preloaded, setClock, watchLoop } from './preloaded.ts'
@@ -26,7 +27,7 @@ export function spawnDaemon(settings: DaemonSettings): DaemonProcess {
     cwd: folder,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-    env: { PATH: process.env.PATH, ...environment, ...preloaded(orders) },
+    env: { ...programEnvironment, ...environment, ...preloaded(orders) },
   })
   // What stands still does not notice that its parent is gone.
   if (child.pid !== undefined) recordProcess(folder, child.pid)

@@ -7,6 +7,7 @@ import { freePort } from '../../src/sandbox/free-port.ts'
 import { identifyProcess } from '../../src/sandbox/processes.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { emptyDatabase, type TestDatabase } from '../support/postgres.ts'
+import { programEnvironment } from '../support/program-environment.ts'
 import { makeSecret } from '../support/sign-webhook.ts'
 import { until } from '../support/until.ts'
 
@@ -36,7 +37,7 @@ type Started = { child: ChildProcess; output: () => string; ended: Promise<[numb
 
 function start(command: readonly string[], words: readonly string[], environment = {}): Started {
   const [file = '', ...first] = command
-  const child = spawn(file, [...first, ...words], { env: { PATH: process.env.PATH, ...environment } })
+  const child = spawn(file, [...first, ...words], { env: { ...programEnvironment, ...environment } })
   onTestFinished(() => void child.kill('SIGKILL'))
   let text = ''
   for (const stream of [child.stdout, child.stderr])

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { freePort } from '../../src/sandbox/free-port.ts'
 import { root } from '../docs/pages.ts'
 import { makeFolder } from '../support/make-folder.ts'
+import { programEnvironment } from '../support/program-environment.ts'
 import { shell } from '../support/shell.ts'
 import { until } from '../support/until.ts'
 
@@ -50,7 +51,7 @@ describe.skipIf(process.getuid?.() !== 0)('a checkout in a folder of mode 700', 
     }
     const child = spawn('setpriv', [...options, 'npm', 'start'], {
       cwd: checkout,
-      env: { PATH: process.env.PATH, ...environment },
+      env: { ...programEnvironment, ...environment },
       detached: true,
     })
     let text = ''

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { programEnvironment } from './program-environment.ts'
 import { until } from './until.ts'
 
 export type EmbeddedProgram = {
@@ -30,7 +31,7 @@ export function spawnProgram(
   const { folder, main } = typeof where === 'string' ? { folder: where, main: ownMain } : where
   const child = spawn(process.execPath, [main, ...words], {
     cwd: folder,
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...programEnvironment, ...environment },
   })
   let text = ''
   child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()))

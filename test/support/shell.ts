@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { programEnvironment } from './program-environment.ts'
 import { isInstalled } from './programs-needed.ts'
 
 export type Spoken = { status: number; out: string; err: string }
@@ -31,7 +32,7 @@ export function runFile(
   words: readonly string[],
   { folder, environment = {} }: Place,
 ): Promise<Spoken> {
-  const env = { PATH: process.env.PATH, ...environment }
+  const env = { ...programEnvironment, ...environment }
   return new Promise((resolve, reject) => {
     execFile(file, words, { cwd: folder, env, maxBuffer: 2 ** 26 }, (error, out, err) => {
       // A string is the name of a fault of the system: the file could not be run at all.
