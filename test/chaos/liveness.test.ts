@@ -31,6 +31,6 @@ test('what does not go on is told of, and its lag grows', { timeout: 180_000 }, 
   await expect(holdResumed(living, 5000)).rejects.toThrow(
     /no work 5000 ms after the recovery: .*poll was not read/,
   )
-  await holdGrowing({ opsUrl }, 'depositd_poll_age_seconds')
+  await holdGrowing({ opsUrl }, 'depositd_poll_age_seconds{service="default"}')
   await expect(holdGrowing({ opsUrl }, 'depositd_no_such_series')).rejects.toThrow(/it is not told/)
 })

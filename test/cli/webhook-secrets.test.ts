@@ -95,7 +95,7 @@ test('a secret is rotated under load, and no genuine webhook is refused', async 
   const metrics = await textOf(`${ops}/metrics`)
   expect(metrics).toContain('depositd_settings_changes_total{outcome="used"} 2')
   expect(metrics).toContain('depositd_settings_changes_total{outcome="refused"} 1')
-  expect(metrics).toContain('depositd_webhooks_unsigned 0')
+  expect(metrics).toContain('depositd_webhooks_unsigned{service="default"} 0')
   for (const secret of [older, newer, short])
     expect(program.output()).not.toContain(secret.slice('whsec_'.length))
   expect(await program.end('SIGTERM')).toBe(0)
@@ -113,7 +113,7 @@ test('the scheme none is asked for by name, and shown wherever one looks', async
   const answer = await fetch(url, { method: 'POST', body: '{"id":"unsigned"}', headers })
   expect(answer.status).toBe(202)
   expect(program.output()).toContain('webhooks are accepted without a signature')
-  expect(await textOf(`${ops}/metrics`)).toContain('depositd_webhooks_unsigned 1')
+  expect(await textOf(`${ops}/metrics`)).toContain('depositd_webhooks_unsigned{service="default"} 1')
   expect(JSON.parse(await textOf(`${ops}/readyz`))).toMatchObject({
     warnings: expect.arrayContaining([
       { part: 'webhooks', problem: 'accepted without a signature: webhooks.scheme is none' },

@@ -58,7 +58,7 @@ test('while the database is away webhooks are answered 503 with a time to come b
   expect(await send('during')).toEqual([503, '5', { code: 'unavailable' }])
   expect(await send('forged', makeSecret())).toEqual([401, null, { code: 'bad_signature' }])
   const reported = await scrape()
-  expect(reported).toContain('depositd_webhook_requests_total{outcome="unavailable"} 1\n')
+  expect(reported).toContain('depositd_webhook_requests_total{service="default",outcome="unavailable"} 1\n')
   expect(reported).toContain('depositd_gauges_readable{part="live"} 0\n')
   expect(reported).not.toMatch(/^depositd_inbox_pending/m)
   expect(await readiness()).toMatchObject({ status: 503, parts: expect.arrayContaining(['database']) })
@@ -74,7 +74,8 @@ test('while the database is away webhooks are answered 503 with a time to come b
   })
   const written = async () => (await sql`select from quarantine`.execute(db)).rows.length
   await expect.poll(written).toBe(1)
-  const quarantined = async () => /depositd_quarantine_deliveries (\d+)/.exec(await scrape())?.[1]
+  const quarantined = async () =>
+    /depositd_quarantine_deliveries\{service="default"\} (\d+)/.exec(await scrape())?.[1]
   await expect.poll(quarantined).toBe('1')
   await daemon.stop()
 })

@@ -57,8 +57,8 @@ test('a canary arrives through the webhook endpoint, and is no evidence', async 
   )
   expect(metric('canary_webhook_limit_seconds')).toBe(20)
   expect(metric('canary_webhook_age_seconds')).toBeLessThan(20)
-  expect(metric('webhook_requests_total{outcome="canary"}')).toBeGreaterThan(1)
-  expect(metric('webhook_requests_total{outcome="bad_signature"}')).toBe(0)
+  expect(metric('webhook_requests_total{service="default",outcome="canary"}')).toBeGreaterThan(1)
+  expect(metric('webhook_requests_total{service="default",outcome="bad_signature"}')).toBe(0)
   const { rows } = await sql`
     select count(*) from inbox where body::text like '%' || encode('depositd.canary', 'hex') || '%'`.execute(
     world.db,

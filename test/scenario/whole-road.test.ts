@@ -110,7 +110,7 @@ test('every address was read from its first height up to the cursor, also those 
 test('metrics tell of it, and the daemon is ready', async () => {
   await expect
     .poll(() => metricsOf(world))
-    .toContain('depositd_deposits{state="reconciled",network="base"} 1')
+    .toContain('depositd_deposits{state="reconciled",service="default",network="base"} 1')
   await expect
     .poll(() => metricsOf(world))
     .toMatch(/depositd_stage_lag_seconds_count\{stage="reconciliation",network="solana"\} 2/)

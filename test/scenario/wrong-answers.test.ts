@@ -54,7 +54,7 @@ test.each(requestKnobs)('%s strikes, and depositd gets over it', (knob) => {
 })
 
 test.each(['limited', 'failed'])('depositd counts polls that they made end as %s', async (outcome) => {
-  const count = () => metric(world, 'depositd_poll_requests_total', `outcome="${outcome}"`)
+  const count = () => metric(world, 'depositd_poll_requests_total', `service="default",outcome="${outcome}"`)
   await until(`a poll is ${outcome}`, async () => (await count()) > 0 || null, withinMs)
 })
 

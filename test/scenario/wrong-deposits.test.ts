@@ -122,7 +122,9 @@ describe('depositd reports exactly what the table of faults says', () => {
 
 describe('what depositd gets over is seen', () => {
   test('a doubled webhook as a duplicate', async () => {
-    expect(await metric(world, 'depositd_webhook_requests_total', 'outcome="duplicate"')).toBeGreaterThan(0)
+    expect(
+      await metric(world, 'depositd_webhook_requests_total', 'service="default",outcome="duplicate"'),
+    ).toBeGreaterThan(0)
   })
 
   test('reordered webhooks in the order of the evidence', async () => {

@@ -58,7 +58,7 @@ async function fill({ intake }: ChaosWorld, { url, opsUrl }: AnotherDaemon): Pro
 
 async function answeredOf(opsUrl: string): Promise<number> {
   const reported = await scrape(opsUrl)
-  return reported.value('depositd_webhook_requests_total{outcome="stored"}') ?? 0
+  return reported.value('depositd_webhook_requests_total{service="default",outcome="stored"}') ?? 0
 }
 
 async function memoryOf({ opsUrl }: AnotherDaemon): Promise<number> {
