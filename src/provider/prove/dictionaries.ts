@@ -71,5 +71,5 @@ function proofsOf(
     return [{ word, meaning, proof: unsure('the chain shows several', others) }]
   }
   const others = names.filter((one) => one !== guess)
-  return [{ word, meaning: guess, proof: unsure('no transaction with this word was found', others) }]
+  return [{ word, meaning: guess, proof: unsure('no chain decides it', others) }]
 }

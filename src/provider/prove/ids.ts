@@ -1,39 +1,66 @@
 import { hasForm, isEnumerable, isSaid, type SampleColumn } from '../infer/columns.ts'
 import { textDraft, timeDraft } from '../infer/draft-fields.ts'
-import { candidateOf, countOf, depositsMin, type ProvedField, proveField, unsure } from './proof.ts'
+import {
+  candidateOf,
+  countOf,
+  depositsMin,
+  type FieldEvidence,
+  type ProvedField,
+  proveField,
+  unsure,
+} from './proof.ts'
 import { keyOf, type SampleTable } from './sample-table.ts'
 
 /**
  * The id of a deposit: one per payment, and one payment per id, in webhooks and records alike. A short number is
- * never proved to be one.
+ * never proved to be one, since others can guess it.
  */
-export function proveId(table: SampleTable, drafted: string | undefined): ProvedField {
-  const payments = table.legs.deposit
-  const keys = payments.transfers.map((transfer) => (transfer === null ? null : keyOf(transfer)))
-  const known = payments.deposits === 0 ? [] : table.columns
-  const fitting = known.filter((column) => isIdForm(column) && correspond(column, keys))
-  const [numbers, texts] = [fitting.filter(isEnumerable), fitting.filter((one) => !isEnumerable(one))]
-  const evidence = {
+export function proveId(
+  table: SampleTable,
+  { drafted, isOther }: { drafted: string | undefined; isOther: (column: SampleColumn) => boolean },
+): ProvedField {
+  const { transfers, deposits, without } = table.legs.deposit
+  const keys = transfers.map((transfer) => (transfer === null ? null : keyOf(transfer)))
+  const addresses = new Set(transfers.map((transfer) => transfer?.to))
+  const known = deposits === 0 ? [] : table.columns.filter((column) => !isOther(column))
+  return proveIdAmong(known.filter((column) => isIdForm(column) && correspond(column, keys)), {
     drafted,
-    deposits: payments.deposits,
-    values: payments.deposits,
-    by: `one for each of ${countOf(payments.deposits, 'payment')} on the chain, wherever the payment is named`,
-    without: payments.without,
-  }
-  if (texts.length > 0) return proveField(texts.map(asId), evidence)
-  const found = proveField(numbers.map(asId), evidence)
-  if (found.candidate === null) return found
-  const others = numbers.map(({ path }) => path).filter((path) => path !== found.candidate?.label)
-  return { ...found, proof: unsure('a short number that others can guess: is there another id?', others) }
+    deposits,
+    values: deposits,
+    by: `one for each of ${countOf(deposits, 'payment')} on the chain, in every sample of it`,
+    without,
+    isVaried: deposits >= variedMin && addresses.size < deposits,
+  })
 }
 
-function asId(column: SampleColumn) {
-  return candidateOf(column, textDraft(column, 'required'))
+/** Deposits, of which some went to the same address, so that nothing of an owner can fit by chance. */
+const variedMin = 6
+
+type IdEvidence = FieldEvidence & { isVaried: boolean }
+
+/**
+ * A number is only taken, and never proved, if no text fits.
+ * @param isVaried if false, a text may fit by chance, and the number be the id
+ */
+function proveIdAmong(columns: readonly SampleColumn[], { isVaried, ...evidence }: IdEvidence): ProvedField {
+  const [numbers, texts] = [columns.filter(isEnumerable), columns.filter((one) => !isEnumerable(one))]
+  const isNumber = numbers.some(({ path }) => path === evidence.drafted)
+  const candidates = (isVaried && texts.length > 0 ? texts : [...texts, ...numbers]).map((column) =>
+    candidateOf(column, textDraft(column, 'required')),
+  )
+  const found = proveField(candidates, {
+    ...evidence,
+    drafted: isNumber && texts.length > 0 ? undefined : evidence.drafted,
+  })
+  if (found.candidate === null || texts.length > 0) return found
+  const others = candidates.map(({ label }) => label).filter((label) => label !== found.candidate?.label)
+  return { ...found, proof: unsure('a short number, which others can guess: is there another id?', others) }
 }
 
 function isIdForm(column: SampleColumn): boolean {
   const isOther = (['address', 'transaction', 'time'] as const).some((form) => hasForm(column, form))
-  return !isOther && hasForm(column, 'token') && column.leaves.every(isSaid)
+  const isFraction = column.leaves.some((leaf) => /^\d+\.\d+$/.test(leaf?.text ?? ''))
+  return !isOther && !isFraction && hasForm(column, 'token') && column.leaves.every(isSaid)
 }
 
 function correspond({ leaves }: SampleColumn, keys: readonly (string | null)[]): boolean {
@@ -56,34 +83,32 @@ export function proveEventId(
 ): ProvedField {
   const bodies = payloads.map((payload) => JSON.stringify(payload))
   const fitting = outside.filter((column) => isIdForm(column) && correspond(column, bodies))
-  const [numbers, texts] = [fitting.filter(isEnumerable), fitting.filter((one) => !isEnumerable(one))]
   const events = new Set(bodies).size
-  const found = proveField(
-    (texts.length > 0 ? texts : numbers).map((column) => candidateOf(column, textDraft(column, 'optional'))),
-    {
-      drafted,
-      deposits: events,
-      values: events,
-      by: `another one for each of ${countOf(events, 'webhook')}`,
-      without: 'no webhook was seen',
-    },
-  )
-  if (found.candidate === null || texts.length > 0) return found
-  return { ...found, proof: unsure('a short number that others can guess: is there another id?') }
+  return proveIdAmong(fitting, {
+    drafted,
+    deposits: events,
+    values: events,
+    by: `another one for each of ${countOf(events, 'webhook')}`,
+    without: 'no webhook was seen',
+    isVaried: false,
+  })
 }
 
 /** Rows of webhooks of one deposit, in the order of arrival. */
 export type DepositLife = readonly number[]
 
-/** By the id of the deposit, else by its payment. */
+/** By row: the deposit, by its id, else by its payment. Null if neither is known. */
+export function depositsOf(table: SampleTable, id: SampleColumn | undefined): (string | null)[] {
+  return table.legs.deposit.transfers.map((transfer, place) => {
+    const key = transfer === null ? null : keyOf(transfer)
+    return id === undefined ? key : (id.leaves[place]?.text ?? key)
+  })
+}
+
 export function livesOf(table: SampleTable, id: SampleColumn | undefined): DepositLife[] {
   const lives = new Map<string, number[]>()
-  for (const [place, { payload }] of table.rows.entries()) {
-    if (payload === null) continue
-    const transfer = table.legs.deposit.transfers[place]
-    const key = id?.leaves[place]?.text ?? (transfer ? keyOf(transfer) : null)
-    if (key !== null) lives.set(key, [...(lives.get(key) ?? []), place])
-  }
+  for (const [place, key] of depositsOf(table, id).entries())
+    if (key !== null && table.rows[place]?.payload !== null) lives.set(key, [...(lives.get(key) ?? []), place])
   return [...lives.values()]
 }
 
@@ -126,13 +151,10 @@ export function proveOccurredAt({ table, id, status, drafted }: TimeContext): Pr
     .filter((column) => pairs.every(([one, other]) => timeAt(column, one) === timeAt(column, other)))
   return proveField(fitting.map(timeCandidate), {
     drafted,
-    deposits: id === undefined ? 0 : Math.min(lives.length, pairs.length),
+    deposits: Math.min(lives.length, pairs.length),
     values: lives.length,
     by: `later with each status in ${countOf(lives.length, 'deposit')}, and the same in webhooks and records`,
-    without:
-      id === undefined
-        ? 'the id of the deposit is not proved'
-        : 'no status was seen in both a webhook and a record',
+    without: 'no status was seen in both a webhook and a record',
     doubt: status === undefined ? 'the status is not proved' : null,
   })
 }
@@ -144,52 +166,73 @@ function timeCandidate(column: SampleColumn) {
 
 /** A webhook and a record of the API with the same deposit and status. */
 function statePairs(
-  { rows }: SampleTable,
+  table: SampleTable,
   id: SampleColumn | undefined,
   status: SampleColumn | undefined,
 ): [number, number][] {
-  const stateAt = (place: number) =>
-    `${id?.leaves[place]?.text ?? place} ${status?.leaves[place]?.text ?? ''}`
-  const webhooks = new Map(
-    rows.flatMap(({ payload }, place) => (payload === null ? [] : [[stateAt(place), place] as const])),
+  const deposits = depositsOf(table, id)
+  const states = deposits.map((key, place) =>
+    key === null ? null : `${key} ${status?.leaves[place]?.text ?? ''}`,
   )
-  return rows.flatMap(({ payload }, place): [number, number][] => {
-    const same = payload === null ? webhooks.get(stateAt(place)) : undefined
-    return same === undefined ? [] : [[same, place]]
+  const isWebhook = (place: number) => table.rows[place]?.payload !== null
+  return states.flatMap((state, place): [number, number][] => {
+    if (state === null || isWebhook(place)) return []
+    const same = states.findIndex((one, other) => one === state && isWebhook(other))
+    return same === -1 ? [] : [[same, place]]
   })
 }
 
-/** The time of creation: fixed in the life of a deposit, not after its first state, and the order of the list. */
+/** The time of creation: fixed in the life of a deposit, not after its first status, and the order of the list. */
 export function proveCreatedAt(
   { table, id, drafted }: TimeContext,
   occurredAt: SampleColumn | undefined,
 ): ProvedField {
-  const lives = livesOf(table, id)
+  const keys = depositsOf(table, id)
   const listed = table.rows.flatMap(({ payload }, place) => (payload === null ? [place] : []))
-  const isFixed = (column: SampleColumn) => {
-    const times = new Map<string, number | null>()
-    return table.rows.every((_row, place) => {
-      const key = id?.leaves[place]?.text ?? `${place}`
-      const known = times.get(key) ?? timeAt(column, place)
-      times.set(key, known)
-      return known === timeAt(column, place)
-    })
-  }
-  const isFirst = (column: SampleColumn) =>
-    occurredAt === undefined ||
-    table.rows.every((_row, place) => (timeAt(column, place) ?? 0) <= (timeAt(occurredAt, place) ?? Infinity))
   const fitting = timesOf(table)
-    .filter((column) => column.leaves.every(isSaid))
-    .filter((column) => isFixed(column) && isFirst(column) && isOrdered(column, listed) !== null)
-  const deposits = id === undefined ? 0 : new Set(listed.map((place) => id.leaves[place]?.text)).size
+    .filter((column) => column.leaves.every(isSaid) && isFixed(column, keys))
+    .filter((column) => isOrdered(column, listed) !== null && isNeverAfter(column, occurredAt))
+  const deposits = new Set(listed.map((place) => keys[place])).size
+  const times = (column: SampleColumn) => new Set(listed.map((place) => timeAt(column, place))).size
+  const [only] = fitting
+  const isBlock = only !== undefined && isBlockTime(only, table)
   return proveField(fitting.map(timeCandidate), {
     drafted,
     deposits,
-    values: new Set(listed.map((place) => fitting[0] && timeAt(fitting[0], place))).size,
+    values: only === undefined ? 0 : times(only),
     valuesMin: depositsMin,
     by: `fixed for each deposit, not after its first status, and the order of ${countOf(deposits, 'record')}`,
-    without: id === undefined ? 'the id of the deposit is not proved' : 'no record of the API was seen',
-    doubt: lives.length < depositsMin ? 'too few deposits with several webhooks' : null,
+    without: 'no record of the API was seen',
+    doubt:
+      (occurredAt === undefined ? 'the time of the status is not proved' : null) ??
+      (isBlock ? 'it is the time of the block' : null),
+  })
+}
+
+function isFixed(column: SampleColumn, keys: readonly (string | null)[]): boolean {
+  const times = new Map<string, number | null>()
+  return keys.every((key, place) => {
+    if (key === null) return true
+    const known = times.get(key) ?? timeAt(column, place)
+    times.set(key, known)
+    return known === timeAt(column, place)
+  })
+}
+
+function isNeverAfter(column: SampleColumn, other: SampleColumn | undefined): boolean {
+  return column.leaves.every((_leaf, place) => {
+    const later = other === undefined ? null : timeAt(other, place)
+    return later === null || (timeAt(column, place) ?? 0) <= later
+  })
+}
+
+const secondMs = 1000
+
+function isBlockTime(column: SampleColumn, { legs }: SampleTable): boolean {
+  return legs.deposit.transfers.every((transfer, place) => {
+    if (transfer === null) return true
+    const difference = (timeAt(column, place) ?? 0) - transfer.blockAt.getTime()
+    return Math.abs(difference) < secondMs
   })
 }
 
@@ -205,7 +248,10 @@ export function isOrdered(
   return follows((one, next) => one <= next) ? 'oldest-first' : null
 }
 
-/** Outside the record: the time of the state that the webhook reports. */
+/**
+ * Outside the record: the time of the state that the webhook reports.
+ * @param occurredAt of the record, if it is proved
+ */
 export function proveEventTime(
   table: SampleTable,
   outside: readonly SampleColumn[],
@@ -213,16 +259,19 @@ export function proveEventTime(
 ): ProvedField {
   const reported = table.rows.flatMap(({ payload }, place) => (payload === null ? [] : [{ payload, place }]))
   const times = outside.filter((column) => hasForm(column, 'time') && column.leaves.every(isSaid))
-  const isSame = (column: SampleColumn) =>
-    occurredAt !== undefined &&
-    reported.every(({ payload, place }) => timeAt(column, payload) === timeAt(occurredAt, place))
-  const same = times.filter(isSame)
-  return proveField((same.length > 0 ? same : times).map(timeCandidate), {
+  const same = times.filter(
+    (column) =>
+      occurredAt !== undefined &&
+      reported.every(({ payload, place }) => timeAt(column, payload) === timeAt(occurredAt, place)),
+  )
+  // The record states the time itself, and that is proved.
+  const isNeeded = occurredAt === undefined
+  return proveField((isNeeded ? times : same).map(timeCandidate), {
     drafted,
     deposits: reported.length,
     values: reported.length,
     by: `the time of the status in each of ${countOf(reported.length, 'webhook')}`,
     without: 'no webhook was seen',
-    doubt: same.length > 0 ? null : 'it differs from the time of the status: it may be the time of sending',
+    doubt: isNeeded ? 'it may be the time of sending' : null,
   })
 }

@@ -20,6 +20,7 @@ export function missingSamples({ payloads, answers, table, facts }: SamplesSeen,
     ...(answers.length === 0 ? ['records of the API'] : []),
     ...tooFew(deposit.deposits, 'deposits whose payments a chain shows'),
     ...(isForwarding ? tooFew(settlement.deposits, 'deposits whose deliveries a chain shows') : []),
+    ...(deposit.deposits > 0 && addressesOf(table) >= deposit.deposits ? ['a second payment to the same address'] : []),
     ...variety('deposit', table, facts),
     ...(isForwarding ? variety('settlement', table, facts) : []),
     ...unseenStatuses(profile),
@@ -32,6 +33,10 @@ function webhooksOfDeposits({ rows }: SampleTable): number {
 
 function tooFew(count: number, what: string): string[] {
   return count < depositsMin ? [`${depositsMin - count} more ${what}`] : []
+}
+
+function addressesOf({ legs }: SampleTable): number {
+  return new Set(legs.deposit.transfers.flatMap((one) => (one === null ? [] : [one.to]))).size
 }
 
 function variety(side: LegSide, table: SampleTable, { hints }: ProofFacts): string[] {

@@ -14,6 +14,8 @@ export function proveOwnerId(table: SampleTable, hints: Hints, drafted: string |
   })
   const fitting = table.columns.filter((column) => agrees(column, rows, (text, fact) => text === fact))
   const candidates = fitting.map((column) => candidateOf(column, textDraft(column, 'required')))
+  const kinds = (ids: Iterable<string>) => new Set([...ids].map((id) => hints.owners.get(id))).size
+  const isOfOneKind = kinds(rows.map(({ fact }) => fact)) < kinds(hints.owners.keys())
   const without = hints.owners.size === 0 ? 'the address book has no owners' : table.legs.deposit.without
   return proveField(candidates, {
     drafted,
@@ -21,6 +23,7 @@ export function proveOwnerId(table: SampleTable, hints: Hints, drafted: string |
     values: new Set(rows.map(({ fact }) => fact)).size,
     by: `the owner of the paid address in the address book; ${countOf(rows.length, 'sample')}`,
     without,
+    doubt: isOfOneKind ? 'only owners of one kind were seen' : null,
   })
 }
 

@@ -36,11 +36,15 @@ export function proveProfile(
   const path = lines.pathOf(['webhook', 'record']) ?? ''
   const table = tableOf({ payloads, answers }, path, facts)
   const column = columnFinder(table)
+  const amounts = proveLegs(lines, table, facts)
   const idPath = ['record', 'id']
-  const found = column(lines.settle(idPath, proveId(table, lines.pathOf(idPath)), true))
+  const settled = proveId(table, {
+    drafted: lines.pathOf(idPath),
+    isOther: (one) => amounts.has(one.path),
+  })
+  const found = column(lines.settle(idPath, settled, true))
   // What is unsure proves nothing else.
   const id = lines.isProved(idPath) ? found : undefined
-  proveLegs(lines, table, facts)
   const status = proveStatusLines(lines, table, id)
   const times = proveTimes(lines, { table, id, status })
   proveOwner(lines, table, facts)
@@ -61,21 +65,24 @@ const needed: Record<LegSide, readonly string[]> = {
   settlement: ['address', 'asset'],
 }
 
-function proveLegs(lines: ProfileLines, table: SampleTable, facts: ProofFacts): void {
+/** Paths of columns that are amounts of a leg. */
+function proveLegs(lines: ProfileLines, table: SampleTable, facts: ProofFacts): ReadonlySet<string> {
+  const amounts = new Set<string>()
   for (const side of ['deposit', 'settlement'] as const) {
     const path = ['record', side]
     const isStated = lines.at(path) !== undefined || table.legs[side].columns.length > 0
-    if (!isStated) continue
-    for (const { name, candidates, evidence } of legFields(side, table, facts.hints)) {
-      const drafted = lines.pathOf([...path, name])
-      const found = proveField(candidates, { ...evidence, drafted })
+    const fields = legFields(side, table, facts.hints)
+    for (const { name, candidates, evidence } of isStated ? fields : []) {
+      const found = proveField(candidates, { ...evidence, drafted: lines.pathOf([...path, name]) })
       lines.settle([...path, name], found, needed[side].includes(name))
+      if (name === 'amount') for (const { column } of candidates) amounts.add(column.path)
     }
   }
-  if (lines.at(['record', 'settlement']) === undefined) return
+  if (lines.at(['record', 'settlement']) === undefined) return amounts
   const path = ['record', 'settlement', 'fee']
   const { candidates, evidence } = feeField(table, facts.hints)
   lines.settle(path, proveField(candidates, { ...evidence, drafted: lines.pathOf(path) }))
+  return amounts
 }
 
 function proveStatusLines(

@@ -1,7 +1,7 @@
 import { columnsOf, hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
 import { textDraft } from '../infer/draft-fields.ts'
 import { listingIn } from '../infer/find-records.ts'
-import { isOrdered, proveEventId, proveEventTime } from './ids.ts'
+import { depositsOf, isOrdered, proveEventId, proveEventTime } from './ids.ts'
 import type { ProfileLines } from './profile-lines.ts'
 import { candidateOf, countOf, depositsMin, type Proof, proveField, unsure } from './proof.ts'
 import type { SampleTable } from './sample-table.ts'
@@ -31,14 +31,11 @@ export function proveWebhook(
 }
 
 /** Deposits that a webhook and a record of the API describe at the same paths. */
-function recordProof({ rows }: SampleTable, id: SampleColumn | undefined): Proof {
-  const ids = (isWebhook: boolean) =>
-    new Set(
-      rows.flatMap(({ payload }, place) =>
-        (payload !== null) === isWebhook ? [id?.leaves[place]?.text ?? ''] : [],
-      ),
-    )
-  const both = id === undefined ? 0 : [...ids(true)].filter((one) => ids(false).has(one)).length
+function recordProof(table: SampleTable, id: SampleColumn | undefined): Proof {
+  const keys = depositsOf(table, id)
+  const deposits = (isWebhook: boolean) =>
+    new Set(keys.filter((key, place) => key !== null && (table.rows[place]?.payload !== null) === isWebhook))
+  const both = deposits(true).intersection(deposits(false)).size
   if (both < depositsMin) return unsure('too few deposits are in both webhooks and records of the API')
   return { kind: 'proved', by: `the record that the API has; ${countOf(both, 'deposit')}` }
 }
@@ -54,17 +51,14 @@ function proveKind(
   id: SampleColumn | undefined,
 ): void {
   const path = ['webhook', 'kind']
-  const paidIds = new Set(
-    table.legs.deposit.transfers.flatMap((transfer, place) =>
-      transfer === null ? [] : [id?.leaves[place]?.text ?? ''],
-    ),
-  )
+  const keys = depositsOf(table, id)
+  const paid = new Set(keys.filter((_key, place) => table.legs.deposit.transfers[place] !== null))
   const rowOf = new Map(table.rows.map(({ payload }, place) => [payload, place]))
   const isOfDeposit = (payload: number) => rowOf.has(payload)
   const isPaid = (payload: number) => {
     const place = rowOf.get(payload)
-    const isNamed = place !== undefined && table.legs.deposit.transfers[place] !== null
-    return isNamed || paidIds.has((place === undefined ? undefined : id?.leaves[place]?.text) ?? '?')
+    const key = place === undefined ? null : (keys[place] ?? null)
+    return key !== null && paid.has(key)
   }
   const others = payloads
     .keys()
@@ -79,8 +73,11 @@ function proveKind(
       values: others === 0 ? 1 : 2,
       by: `divides webhooks of deposits from ${countOf(others, 'other')}`,
       without: 'no webhook of a deposit was seen',
+      doubt: fitting.some(isEach) ? 'each webhook has a word of its own' : null,
     },
   )
+  // Without a kind, every webhook is a deposit.
+  if (found.isRefuted) return lines.drop(path)
   if (found.candidate === null) return lines.prove([...path, 'paths'], found.proof)
   const { column, draft } = found.candidate
   const words = kindsOf(column, { isOfDeposit, isPaid })
@@ -88,10 +85,13 @@ function proveKind(
 }
 
 function isKindForm(column: SampleColumn): boolean {
-  const texts = saidAt(column).map(({ text }) => text)
-  const distinct = new Set(texts).size
-  const isEach = distinct === texts.length && texts.length >= 10
-  return hasForm(column, 'word') && column.leaves.every(isSaid) && distinct <= kindsMax && !isEach
+  const distinct = new Set(saidAt(column).map(({ text }) => text)).size
+  const isId = isEach(column) && column.leaves.length >= 10
+  return hasForm(column, 'word') && column.leaves.every(isSaid) && distinct <= kindsMax && !isId
+}
+
+function isEach({ leaves }: SampleColumn): boolean {
+  return new Set(leaves.map((leaf) => leaf?.text)).size === leaves.length
 }
 
 function divides({ leaves }: SampleColumn, isOfDeposit: (payload: number) => boolean): boolean {

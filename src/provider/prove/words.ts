@@ -22,9 +22,12 @@ export function proveStatus(
   drafted: string | undefined,
 ): ProvedField {
   const histories = historiesOf(table, id)
-  const fitting = table.columns.filter(
+  const all = table.columns.filter(
     (column) => isStatusForm(column) && finalWordOf(column, table, histories) !== null,
   )
+  // True and false are too few for a status if there are words.
+  const isFlag = (column: SampleColumn) => saidAt(column).every(({ kind }) => kind === 'boolean')
+  const fitting = all.every(isFlag) ? all : all.filter((column) => !isFlag(column))
   const delivered = table.legs.settlement
   return proveField(
     fitting.map((column) => candidateOf(column, textDraft(column, 'required'))),

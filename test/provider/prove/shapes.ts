@@ -1,0 +1,287 @@
+import type { Address, Asset, AssetKey, NetworkName, NetworkSettings, TxId } from '../../../src/core/asset.ts'
+import type { ChainTransfer } from '../../../src/core/evidence.ts'
+import { formatAmount, toAmount } from '../../../src/core/money.ts'
+import type { Hints, StatusMeaning } from '../../../src/provider/infer/hints.ts'
+import type { ProofFacts, TransactionFact } from '../../../src/provider/prove/facts.ts'
+
+/** Deposits of a made-up service, and what the chains and the address book show of them. */
+
+export type Random = {
+  /** From 0 to 1. */
+  next: () => number
+  int: (low: number, high: number) => number
+  chance: (share: number) => boolean
+  pick: <Item>(items: readonly Item[]) => Item
+  shuffle: <Item>(items: readonly Item[]) => Item[]
+  text: (alphabet: string, length: number) => string
+}
+
+export function randomOf(seed: number): Random {
+  let state = seed * 2_654_435_761 + 1
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+  const int = (low: number, high: number) => low + Math.floor(next() * (high - low + 1))
+  const pick = <Item>(items: readonly Item[]) => items[int(0, items.length - 1)] as Item
+  return {
+    next,
+    int,
+    pick,
+    chance: (share) => next() < share,
+    shuffle: (items) =>
+      items
+        .map((item) => ({ item, at: next() }))
+        .toSorted((one, other) => one.at - other.at)
+        .map(({ item }) => item),
+    text: (alphabet, length) => Array.from({ length }, () => alphabet[int(0, alphabet.length - 1)]).join(''),
+  }
+}
+
+const hex = '0123456789abcdef'
+const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
+const assetTable = {
+  mainnet: { USDC: 6, USDT: 6, ETH: 18 },
+  base: { USDC: 6, ETH: 18 },
+  arbitrum: { USDC: 6, DAI: 18 },
+  solana: { USDC: 6, SOL: 9 },
+} as const
+
+const chainIds: Readonly<Record<string, number | null>> = { mainnet: 1, base: 8453, arbitrum: 42161, solana: null }
+const nativeSymbols = new Set(['ETH', 'SOL'])
+
+const isEvm = (network: string) => network !== 'solana'
+
+export const hashOf = (random: Random, network: string) =>
+  (isEvm(network) ? `0x${random.text(hex, 64)}` : random.text(base58.slice(1), 88)) as TxId
+export const addressOn = (random: Random, network: string) =>
+  (isEvm(network) ? `0x${random.text(hex, 40)}` : random.text(base58.slice(1), 44)) as Address
+
+export const uuidOf = (random: Random) =>
+  [8, 4, 4, 4, 12].map((length) => random.text(hex, length)).join('-')
+
+function networkSettings(random: Random): NetworkSettings[] {
+  return Object.entries(assetTable).map(([name, assets]) => ({
+    name: name as NetworkName,
+    family: isEvm(name) ? ('evm' as const) : ('solana' as const),
+    chainId: chainIds[name] ?? null,
+    rpcUrls: [],
+    assets: Object.entries(assets).map(([symbol, decimals]) => ({
+      key: `${name}/${nativeSymbols.has(symbol) ? 'native' : addressOn(random, name)}` as AssetKey,
+      network: name as NetworkName,
+      symbol,
+      decimals,
+    })),
+  }))
+}
+
+type MadeOwner = {
+  id: string
+  kind: 'channel' | 'stable_wallet'
+  addresses: Map<string, Address>
+  forward: { asset: Asset; recipient: Address } | null
+}
+
+export type MadeDeposit = {
+  number: number
+  id: string
+  reference: string
+  owner: MadeOwner
+  asset: Asset
+  payer: Address
+  payment: ChainTransfer
+  delivery: { asset: Asset; transfer: ChainTransfer; fee: bigint } | null
+  sweepTx: TxId
+  /** Of each step, oldest first. */
+  steps: readonly { meaning: StatusMeaning; word: string; at: Date }[]
+  createdAt: Date
+}
+
+export type MadeWorld = {
+  networks: readonly NetworkSettings[]
+  deposits: readonly MadeDeposit[]
+  /** Deposits of the same service that are not in the samples. */
+  others: readonly MadeDeposit[]
+  facts: ProofFacts
+}
+
+export type Flow = {
+  forwarded: readonly (readonly [string, StatusMeaning])[]
+  credited: readonly (readonly [string, StatusMeaning])[]
+  stopped: readonly (readonly [string, StatusMeaning])[]
+}
+
+export type WorldStyle = {
+  flow: Flow
+  count: number
+  isConverting: boolean
+  hasWallets: boolean
+  hasChannels: boolean
+  /** Payments and deliveries on one network. */
+  isSameNetwork: boolean
+  feeKind: 'share' | 'fixed' | 'none'
+  hasBook: boolean
+  networkNames: readonly string[]
+  stopShare: number
+}
+
+const start = Date.parse('2026-03-01T08:00:00Z')
+
+export function makeWorld(random: Random, style: WorldStyle): MadeWorld {
+  const networks = networkSettings(random)
+  const used = networks.filter(({ name }) => style.networkNames.includes(name))
+  const owners = makeOwners(random, used, style)
+  const make = (count: number, from: number) =>
+    Array.from({ length: count }, (_, place) => makeDeposit(random, { number: from + place, owners, used, style }))
+  const deposits = make(style.count, 1)
+  const others = make(12, style.count + 1)
+  return { networks, deposits, others, facts: factsOf(deposits, { networks, owners, style }) }
+}
+
+function makeOwners(random: Random, used: readonly NetworkSettings[], style: WorldStyle): MadeOwner[] {
+  const kinds = [
+    ...Array.from({ length: style.hasChannels ? random.int(2, 6) : 0 }, () => 'channel' as const),
+    ...Array.from({ length: style.hasWallets ? random.int(1, 3) : 0 }, () => 'stable_wallet' as const),
+  ]
+  return kinds.map((kind, place) => {
+    const own = random.pick(used)
+    const asset = random.pick(own.assets)
+    const evm = addressOn(random, 'base')
+    return {
+      id: random.pick([`${kind === 'channel' ? 'shop' : 'vault'}-${place}`, uuidOf(random), `own${place}x`]),
+      kind,
+      addresses: new Map(used.map(({ name }) => [name, isEvm(name) ? evm : addressOn(random, name)])),
+      forward: kind === 'channel' ? { asset, recipient: addressOn(random, own.name) } : null,
+    }
+  })
+}
+
+type DepositContext = {
+  number: number
+  owners: readonly MadeOwner[]
+  used: readonly NetworkSettings[]
+  style: WorldStyle
+}
+
+function makeDeposit(random: Random, { number, owners, used, style }: DepositContext): MadeDeposit {
+  const owner = random.pick(owners)
+  const own = owner.forward?.asset.network
+  const network = style.isSameNetwork && own ? (used.find(({ name }) => name === own) ?? random.pick(used)) : random.pick(used)
+  const same = network.assets.filter(({ symbol }) => symbol === owner.forward?.asset.symbol)
+  const asset = random.pick(style.isConverting || same.length === 0 ? network.assets : same)
+  const paidAt = new Date(start + number * 7_200_000 + random.int(0, 3_000_000))
+  const amount = toAmount(randomAmount(random, asset.decimals))
+  const to = owner.addresses.get(network.name) as Address
+  const payment = transferOf(random, { asset, to, amount, at: paidAt })
+  const stopped = random.chance(style.stopShare)
+  const words = flowOf(random, { owner, stopped, style })
+  const createdAt = new Date(paidAt.getTime() + random.int(1_000, 90_000))
+  const steps = stepsOf(random, words, createdAt)
+  const last = steps.at(-1)
+  return {
+    number,
+    id: uuidOf(random),
+    reference: random.text('ABCDEFGHJKMNPQRSTVWXYZ23456789', 10),
+    owner,
+    asset,
+    payer: addressOn(random, network.name),
+    payment,
+    delivery:
+      owner.forward === null || last?.meaning !== 'settled'
+        ? null
+        : deliveryOf(random, { payment, asset, forward: owner.forward, style, at: new Date(last.at.getTime() - 20_000) }),
+    sweepTx: hashOf(random, network.name),
+    steps,
+    createdAt,
+  }
+}
+
+/** Mostly with many digits; sometimes round. */
+function randomAmount(random: Random, decimals: number): bigint {
+  const units = BigInt(random.int(1, 900))
+  const fraction = random.chance(0.25) ? 0n : BigInt(random.int(1, 999_999)) * 10n ** BigInt(decimals - 6)
+  return units * 10n ** BigInt(decimals) + fraction
+}
+
+function transferOf(
+  random: Random,
+  { asset, to, amount, at }: { asset: Asset; to: Address; amount: bigint; at: Date },
+): ChainTransfer {
+  const { network, key } = asset
+  const code = key.slice(key.indexOf('/') + 1)
+  const index = isEvm(network) ? (code === 'native' ? 'native' : `${random.int(0, 300)}`) : `${code}:${to}`
+  return {
+    network,
+    tx: hashOf(random, network),
+    index,
+    asset: key,
+    from: addressOn(random, network),
+    to,
+    amount: toAmount(amount),
+    height: BigInt(random.int(1_000_000, 2_000_000)),
+    blockHash: `0x${random.text(hex, 64)}`,
+    blockAt: at,
+  }
+}
+
+type DeliveryContext = {
+  payment: ChainTransfer
+  asset: Asset
+  forward: { asset: Asset; recipient: Address }
+  style: WorldStyle
+  at: Date
+}
+
+function deliveryOf(random: Random, { payment, asset, forward, style, at }: DeliveryContext) {
+  const scaled = (payment.amount * 10n ** BigInt(forward.asset.decimals)) / 10n ** BigInt(asset.decimals)
+  const isConverted = asset.symbol !== forward.asset.symbol
+  const gross = isConverted ? (scaled * BigInt(random.int(300, 1700))) / 1000n : scaled
+  const fees = { share: gross / BigInt(random.int(90, 400)), fixed: 10n ** BigInt(forward.asset.decimals - 2), none: 0n }
+  const fee = fees[style.feeKind]
+  const amount = gross - fee
+  return { asset: forward.asset, fee, transfer: transferOf(random, { asset: forward.asset, to: forward.recipient, amount, at }) }
+}
+
+function flowOf(random: Random, { owner, stopped, style }: { owner: MadeOwner; stopped: boolean; style: WorldStyle }) {
+  const { forwarded, credited, stopped: ends } = style.flow
+  const usual = owner.kind === 'channel' ? forwarded : credited
+  return stopped && ends.length > 0 ? [...usual.slice(0, random.int(1, usual.length - 1)), random.pick(ends)] : usual
+}
+
+function stepsOf(random: Random, words: readonly (readonly [string, StatusMeaning])[], createdAt: Date) {
+  let at = createdAt.getTime()
+  return words.map(([word, meaning], step) => {
+    if (step > 0) at += random.int(60_000, 600_000)
+    return { word, meaning, at: new Date(at) }
+  })
+}
+
+type FactContext = { networks: readonly NetworkSettings[]; owners: readonly MadeOwner[]; style: WorldStyle }
+
+function factsOf(deposits: readonly MadeDeposit[], { networks, owners, style }: FactContext): ProofFacts {
+  const transactions = new Map<TxId, TransactionFact[]>()
+  for (const { payment, delivery, sweepTx } of deposits) {
+    for (const one of [payment, ...(delivery === null ? [] : [delivery.transfer])])
+      transactions.set(one.tx, [{ kind: 'moved', network: one.network, transfers: [one] }])
+    transactions.set(sweepTx, [{ kind: 'moved', network: payment.network, transfers: [] }])
+  }
+  const held = owners.flatMap(({ id, addresses }) => [...addresses.values()].map((one): [string, string] => [one, id]))
+  const hints: Hints = style.hasBook
+    ? {
+        networks,
+        depositAddresses: new Set(held.map(([address]) => address)),
+        recipients: new Set(owners.flatMap(({ forward }) => (forward === null ? [] : [forward.recipient]))),
+        owners: new Map(owners.map(({ id, kind }) => [id, kind])),
+        addressOwners: new Map(held),
+      }
+    : { networks, depositAddresses: new Set(), recipients: new Set(), owners: new Map() }
+  return { hints, transactions, silent: [], isOffline: false }
+}
+
+export function unitsOf(amount: bigint, decimals: number): string {
+  const text = formatAmount(amount, decimals)
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text
+}
