@@ -1,4 +1,4 @@
-import { hasForm, isEnumerable, isSaid, type SampleColumn } from '../infer/columns.ts'
+import { hasForm, isEnumerable, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
 import { textDraft, timeDraft } from '../infer/draft-fields.ts'
 import {
   candidateOf,
@@ -23,14 +23,17 @@ export function proveId(
   const keys = transfers.map((transfer) => (transfer === null ? null : keyOf(transfer)))
   const addresses = new Set(transfers.map((transfer) => transfer?.to))
   const known = deposits === 0 ? [] : table.columns.filter((column) => !isOther(column))
-  return proveIdAmong(known.filter((column) => isIdForm(column) && correspond(column, keys)), {
-    drafted,
-    deposits,
-    values: deposits,
-    by: `one for each of ${countOf(deposits, 'payment')} on the chain, in every sample of it`,
-    without,
-    isVaried: deposits >= variedMin && addresses.size < deposits,
-  })
+  return proveIdAmong(
+    known.filter((column) => isIdForm(column) && correspond(column, keys)),
+    {
+      drafted,
+      deposits,
+      values: deposits,
+      by: `one for each of ${countOf(deposits, 'payment')} on the chain, in every sample of it`,
+      without,
+      isVaried: deposits >= variedMin && addresses.size < deposits,
+    },
+  )
 }
 
 /** Deposits, of which some went to the same address, so that nothing of an owner can fit by chance. */
@@ -48,8 +51,10 @@ function proveIdAmong(columns: readonly SampleColumn[], { isVaried, ...evidence 
   const candidates = (isVaried && texts.length > 0 ? texts : [...texts, ...numbers]).map((column) =>
     candidateOf(column, textDraft(column, 'required')),
   )
+  const isDigits = texts.some((column) => saidAt(column).every(({ text }) => /^\d+$/.test(text)))
   const found = proveField(candidates, {
     ...evidence,
+    doubt: isDigits ? 'only digits: it may be an amount' : null,
     drafted: isNumber && texts.length > 0 ? undefined : evidence.drafted,
   })
   if (found.candidate === null || texts.length > 0) return found
@@ -108,7 +113,8 @@ export function depositsOf(table: SampleTable, id: SampleColumn | undefined): (s
 export function livesOf(table: SampleTable, id: SampleColumn | undefined): DepositLife[] {
   const lives = new Map<string, number[]>()
   for (const [place, key] of depositsOf(table, id).entries())
-    if (key !== null && table.rows[place]?.payload !== null) lives.set(key, [...(lives.get(key) ?? []), place])
+    if (key !== null && table.rows[place]?.payload !== null)
+      lives.set(key, [...(lives.get(key) ?? []), place])
   return [...lives.values()]
 }
 

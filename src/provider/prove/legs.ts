@@ -1,6 +1,6 @@
 import { type Asset, assetCode, type NetworkSettings } from '../../core/asset.ts'
 import type { ChainTransfer } from '../../core/evidence.ts'
-import { type Amount, parseAmount } from '../../core/money.ts'
+import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
 import { hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
 import { type DefaultPresence, textDraft } from '../infer/draft-fields.ts'
 import { comparable, type Hints } from '../infer/hints.ts'
@@ -130,11 +130,12 @@ function assets(
   const symbols = columns.filter((column) => agrees(column, rows, (text, one) => text === symbolOf(one)))
   const words = columns.filter(
     (column) =>
+      !symbols.includes(column) &&
       hasForm(column, 'word') &&
       !isNetworkColumn(column, rows) &&
       pairsOf(column, rows, (one) => symbolOf(one) ?? '') !== null,
   )
-  return (symbols.length > 0 ? symbols : words).map((column) =>
+  return [...symbols, ...words].map((column) =>
     candidateOf(column, textDraft(column, 'required', { as: 'symbol' })),
   )
 }
@@ -180,8 +181,12 @@ function amountFields(
   const isOfOneScale = valuesOf(sums, ({ decimals }) => `${decimals}`) < Math.min(2, scales.size)
   const isScaled = !candidates.some(({ label }) => label.endsWith(unitsLabel))
   const doubt = isScaled && isOfOneScale ? 'only assets with the same decimals were seen' : null
-  const values = valuesOf(sums, ({ amount }) => `${amount}`)
-  return [field('amount', candidates, { values, valuesMin: 3, by, doubt })]
+  return [field('amount', candidates, { values: sumsSeen(sums), valuesMin: 3, by, doubt })]
+}
+
+/** Different ones, in units. */
+function sumsSeen(sums: FactRows<StatedSum>): number {
+  return valuesOf(sums, ({ amount, decimals }) => formatAmount(amount, decimals).replace(/\.?0+$/, ''))
 }
 
 export type StatedSum = { amount: bigint; decimals: number }
@@ -278,7 +283,7 @@ export function feeField({ columns, legs }: SampleTable, hints: Hints): Omit<Leg
     candidates,
     evidence: {
       deposits: new Set(kept.map(({ delivered }) => delivered.tx)).size,
-      values: valuesOf(sums, ({ amount }) => `${amount}`),
+      values: sumsSeen(sums),
       valuesMin: 3,
       by: `payment less delivery on the chain; ${countedAs(legs.settlement, 'settlement')}`,
       without: pairs.length === 0 ? legs.settlement.without : 'every delivery was converted',

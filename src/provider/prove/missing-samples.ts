@@ -20,7 +20,9 @@ export function missingSamples({ payloads, answers, table, facts }: SamplesSeen,
     ...(answers.length === 0 ? ['records of the API'] : []),
     ...tooFew(deposit.deposits, 'deposits whose payments a chain shows'),
     ...(isForwarding ? tooFew(settlement.deposits, 'deposits whose deliveries a chain shows') : []),
-    ...(deposit.deposits > 0 && addressesOf(table) >= deposit.deposits ? ['a second payment to the same address'] : []),
+    ...(deposit.deposits > 0 && addressesOf(table) >= deposit.deposits
+      ? ['a second payment to the same address']
+      : []),
     ...variety('deposit', table, facts),
     ...(isForwarding ? variety('settlement', table, facts) : []),
     ...unseenStatuses(profile),

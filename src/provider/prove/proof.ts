@@ -36,10 +36,13 @@ export type FieldEvidence = {
   doubt?: string | null
 }
 
+/** A person can compare so many. */
+const alternativesMax = 6
+
 export const unsure = (why: string, alternatives: readonly string[] = []): Proof => ({
   kind: 'unsure',
   why,
-  alternatives,
+  alternatives: alternatives.slice(0, alternativesMax),
 })
 
 /**

@@ -1,7 +1,16 @@
 import type { Asset } from '../../../src/core/asset.ts'
 import type { StatusMeaning } from '../../../src/provider/infer/hints.ts'
 import { parseLossless } from '../../../src/provider/lossless-json.ts'
-import { type Flow, type MadeDeposit, type MadeWorld, makeWorld, type Random, randomOf, unitsOf, uuidOf } from './shapes.ts'
+import {
+  type Flow,
+  type MadeDeposit,
+  type MadeWorld,
+  makeWorld,
+  type Random,
+  randomOf,
+  unitsOf,
+  uuidOf,
+} from './shapes.ts'
 
 /** A made-up service: which fields it has, what they are called, where they are, and how it writes values. */
 
@@ -19,6 +28,8 @@ type ShapeColumn = {
 
 export type Shape = {
   seed: number
+  /** The samples have everything that a proof may need. */
+  isAmple: boolean
   world: MadeWorld
   payloads: readonly unknown[]
   answers: readonly unknown[]
@@ -36,43 +47,123 @@ export type Shape = {
 
 const flows: readonly Flow[] = [
   {
-    forwarded: [['detected', 'observed'], ['confirmed', 'confirmed'], ['converting', 'settling'], ['forwarding', 'settling'], ['settled', 'settled']],
-    credited: [['detected', 'observed'], ['confirmed', 'confirmed'], ['credited', 'settled']],
-    stopped: [['held', 'held'], ['failed', 'failed'], ['refunded', 'refunded']],
+    forwarded: [
+      ['detected', 'observed'],
+      ['confirmed', 'confirmed'],
+      ['converting', 'settling'],
+      ['forwarding', 'settling'],
+      ['settled', 'settled'],
+    ],
+    credited: [
+      ['detected', 'observed'],
+      ['confirmed', 'confirmed'],
+      ['credited', 'settled'],
+    ],
+    stopped: [
+      ['held', 'held'],
+      ['failed', 'failed'],
+      ['refunded', 'refunded'],
+    ],
   },
   {
-    forwarded: [['PENDING', 'observed'], ['PROCESSING', 'settling'], ['COMPLETED', 'settled']],
-    credited: [['PENDING', 'observed'], ['COMPLETED', 'settled']],
-    stopped: [['REJECTED', 'held'], ['CANCELLED', 'failed']],
+    forwarded: [
+      ['PENDING', 'observed'],
+      ['PROCESSING', 'settling'],
+      ['COMPLETED', 'settled'],
+    ],
+    credited: [
+      ['PENDING', 'observed'],
+      ['COMPLETED', 'settled'],
+    ],
+    stopped: [
+      ['REJECTED', 'held'],
+      ['CANCELLED', 'failed'],
+    ],
   },
   {
-    forwarded: [['new', 'observed'], ['accepted', 'observed'], ['processing', 'confirmed'], ['paid', 'settling'], ['done', 'settled']],
-    credited: [['new', 'observed'], ['accepted', 'observed'], ['done', 'settled']],
+    forwarded: [
+      ['new', 'observed'],
+      ['accepted', 'observed'],
+      ['processing', 'confirmed'],
+      ['paid', 'settling'],
+      ['done', 'settled'],
+    ],
+    credited: [
+      ['new', 'observed'],
+      ['accepted', 'observed'],
+      ['done', 'settled'],
+    ],
     stopped: [['returned', 'held']],
   },
   {
-    forwarded: [['S1', 'observed'], ['S4', 'confirmed'], ['S2', 'settling'], ['S9', 'settled']],
-    credited: [['S1', 'observed'], ['S4', 'confirmed'], ['S9', 'settled']],
+    forwarded: [
+      ['S1', 'observed'],
+      ['S4', 'confirmed'],
+      ['S2', 'settling'],
+      ['S9', 'settled'],
+    ],
+    credited: [
+      ['S1', 'observed'],
+      ['S4', 'confirmed'],
+      ['S9', 'settled'],
+    ],
     stopped: [['S7', 'failed']],
   },
   {
-    forwarded: [['tx_seen', 'observed'], ['tx_confirmed', 'confirmed'], ['swapping', 'settling'], ['paid_out', 'settled']],
-    credited: [['tx_seen', 'observed'], ['tx_confirmed', 'confirmed'], ['paid_out', 'settled']],
+    forwarded: [
+      ['tx_seen', 'observed'],
+      ['tx_confirmed', 'confirmed'],
+      ['swapping', 'settling'],
+      ['paid_out', 'settled'],
+    ],
+    credited: [
+      ['tx_seen', 'observed'],
+      ['tx_confirmed', 'confirmed'],
+      ['paid_out', 'settled'],
+    ],
     stopped: [],
   },
   {
-    forwarded: [['observed', 'observed'], ['confirmed', 'confirmed'], ['screening', 'held'], ['sweeping', 'settling'], ['settled', 'settled']],
-    credited: [['observed', 'observed'], ['confirmed', 'confirmed'], ['settled', 'settled']],
+    forwarded: [
+      ['observed', 'observed'],
+      ['confirmed', 'confirmed'],
+      ['screening', 'held'],
+      ['sweeping', 'settling'],
+      ['settled', 'settled'],
+    ],
+    credited: [
+      ['observed', 'observed'],
+      ['confirmed', 'confirmed'],
+      ['settled', 'settled'],
+    ],
     stopped: [['frozen', 'held']],
   },
   {
-    forwarded: [['10', 'observed'], ['20', 'confirmed'], ['30', 'settling'], ['40', 'settled']],
-    credited: [['10', 'observed'], ['20', 'confirmed'], ['40', 'settled']],
+    forwarded: [
+      ['10', 'observed'],
+      ['20', 'confirmed'],
+      ['30', 'settling'],
+      ['40', 'settled'],
+    ],
+    credited: [
+      ['10', 'observed'],
+      ['20', 'confirmed'],
+      ['40', 'settled'],
+    ],
     stopped: [['90', 'failed']],
   },
   {
-    forwarded: [['DETECTED', 'observed'], ['CONFIRMED', 'confirmed'], ['FORWARDING', 'settling'], ['SETTLED', 'settled']],
-    credited: [['DETECTED', 'observed'], ['CONFIRMED', 'confirmed'], ['SETTLED', 'settled']],
+    forwarded: [
+      ['DETECTED', 'observed'],
+      ['CONFIRMED', 'confirmed'],
+      ['FORWARDING', 'settling'],
+      ['SETTLED', 'settled'],
+    ],
+    credited: [
+      ['DETECTED', 'observed'],
+      ['CONFIRMED', 'confirmed'],
+      ['SETTLED', 'settled'],
+    ],
     stopped: [],
   },
 ]
@@ -122,7 +213,14 @@ function styleOf(random: Random) {
   return {
     naming: random.pick(['realistic', 'realistic', 'meaningless', 'misleading'] as const),
     nesting: random.pick(['flat', 'nested', 'nested', 'deep', 'list'] as const),
-    amount: random.pick(['base-text', 'base-number', 'units-text', 'units-number', 'eighteen', 'own-decimals'] as const),
+    amount: random.pick([
+      'base-text',
+      'base-number',
+      'units-text',
+      'units-number',
+      'eighteen',
+      'own-decimals',
+    ] as const),
     time: random.pick(['iso', 'ms', 's', 'utc'] as const),
     asset: random.pick(['contract', 'both', 'symbol', 'code'] as const),
     networks: random.pick(networkStyles),
@@ -196,7 +294,8 @@ function isDelivered(deposit: MadeDeposit, step: number, style: ShapeStyle): boo
 function legColumns(style: ShapeStyle, side: 'deposit' | 'settlement'): ShapeColumn[] {
   const group = side === 'deposit' ? 'in' : 'out'
   const amount = amountWriter(style)
-  const assetOf = (deposit: MadeDeposit) => (side === 'deposit' ? deposit.asset : deposit.owner.forward?.asset)
+  const assetOf = (deposit: MadeDeposit) =>
+    side === 'deposit' ? deposit.asset : deposit.owner.forward?.asset
   const ofAsset = (write: (asset: Asset) => unknown) => (deposit: MadeDeposit) => {
     const asset = assetOf(deposit)
     return asset === undefined ? absence(style) : write(asset)
@@ -207,14 +306,36 @@ function legColumns(style: ShapeStyle, side: 'deposit' | 'settlement'): ShapeCol
     names: words(name),
     value,
   })
-  const contract = column('asset', ofAsset((asset) => (codeOf(asset) === 'native' ? absence(style) : codeOf(asset))))
-  const symbol = { ...column('asset', ofAsset(({ symbol: text }) => text)), names: words('symbol') }
-  const code = { ...column('asset', ofAsset(({ symbol: text }) => assetCodes[text])), names: words('symbol') }
+  const contract = column(
+    'asset',
+    ofAsset((asset) => (codeOf(asset) === 'native' ? absence(style) : codeOf(asset))),
+  )
+  const symbol = {
+    ...column(
+      'asset',
+      ofAsset(({ symbol: text }) => text),
+    ),
+    names: words('symbol'),
+  }
+  const code = {
+    ...column(
+      'asset',
+      ofAsset(({ symbol: text }) => assetCodes[text]),
+    ),
+    names: words('symbol'),
+  }
   const assets = { contract: [contract], both: [contract, symbol], symbol: [symbol], code: [code] }
   const isNetworkLeft = style.isOneNetworkColumn && side === 'settlement'
   return [
     ...assets[style.asset],
-    ...(isNetworkLeft ? [] : [column('network', ofAsset(({ network }) => style.networks[network]))]),
+    ...(isNetworkLeft
+      ? []
+      : [
+          column(
+            'network',
+            ofAsset(({ network }) => style.networks[network]),
+          ),
+        ]),
     column('address', (deposit) => {
       if (side === 'deposit') return deposit.payment.to
       return deposit.owner.forward?.recipient ?? deposit.owner.id
@@ -227,18 +348,27 @@ function legColumns(style: ShapeStyle, side: 'deposit' | 'settlement'): ShapeCol
         : absence(style)
     }),
     column('transaction', (deposit, step) => {
-      if (side === 'deposit') return style.isLateTransaction && step === 0 ? absence(style) : deposit.payment.tx
+      if (side === 'deposit')
+        return style.isLateTransaction && step === 0 ? absence(style) : deposit.payment.tx
       return isDelivered(deposit, step, style) ? deposit.delivery?.transfer.tx : absence(style)
     }),
     ...(style.amount === 'own-decimals'
-      ? [column('decimals', ofAsset(({ decimals }) => decimals), null)]
+      ? [
+          column(
+            'decimals',
+            ofAsset(({ decimals }) => decimals),
+            null,
+          ),
+        ]
       : []),
     ...(side === 'deposit' && style.hasIndex ? [column('index', ({ payment }) => payment.index)] : []),
     ...(side === 'settlement' && style.hasFee
       ? [
           column('fee', (deposit, step) => {
             const { delivery } = deposit
-            return delivery !== null && isDelivered(deposit, step, style) ? amount(delivery.fee, delivery.asset) : absence(style)
+            return delivery !== null && isDelivered(deposit, step, style)
+              ? amount(delivery.fee, delivery.asset)
+              : absence(style)
           }),
         ]
       : []),
@@ -258,7 +388,9 @@ function rootColumns(style: ShapeStyle): ShapeColumn[] {
     root('id', ({ id, number }) => (style.isNumericId ? 4000 + number : id)),
     root('status', ({ steps }, step) => asStatus(steps[step]?.word ?? '')),
     ...(style.hasCreatedAt ? [root('createdAt', ({ createdAt }) => time(createdAt))] : []),
-    ...(style.hasOccurredAt ? [root('occurredAt', ({ steps }, step) => time(steps[step]?.at ?? new Date(0)))] : []),
+    ...(style.hasOccurredAt
+      ? [root('occurredAt', ({ steps }, step) => time(steps[step]?.at ?? new Date(0)))]
+      : []),
     ...(style.hasOwner
       ? [
           root('owner.id', ({ owner }) => owner.id, 'owner'),
@@ -273,7 +405,8 @@ function distractorColumns(random: Random, style: ShapeStyle): ShapeColumn[] {
   const time = timeWriter(style)
   const amount = amountWriter(style)
   const rate: Readonly<Record<string, bigint>> = { USDC: 1n, USDT: 1n, DAI: 1n, ETH: 2500n, SOL: 150n }
-  const usd = (deposit: MadeDeposit) => unitsOf(deposit.payment.amount * (rate[deposit.asset.symbol] ?? 1n), deposit.asset.decimals)
+  const usd = (deposit: MadeDeposit) =>
+    unitsOf(deposit.payment.amount * (rate[deposit.asset.symbol] ?? 1n), deposit.asset.decimals)
   const column = (name: string, group: FieldGroup, value: ShapeColumn['value']): ShapeColumn => ({
     field: null,
     group,
@@ -287,7 +420,9 @@ function distractorColumns(random: Random, style: ShapeStyle): ShapeColumn[] {
     column('block_number', 'in', ({ payment }) => Number(payment.height)),
     column('confirmations', 'in', (_deposit, step) => Math.min(step * 6, 12)),
     column('usd_value', 'in', usd),
-    column('requested_amount', 'in', (deposit) => amount(deposit.payment.amount - (deposit.number % 5 === 0 ? 1n : 0n), deposit.asset)),
+    column('requested_amount', 'in', (deposit) =>
+      amount(deposit.payment.amount - (deposit.number % 5 === 0 ? 1n : 0n), deposit.asset),
+    ),
     column('gross_amount', 'in', (deposit) => amount(deposit.payment.amount, deposit.asset)),
     column('from_address', 'in', ({ payer }) => payer),
     column('sweep_hash', 'in', ({ sweepTx }) => sweepTx),
@@ -314,14 +449,19 @@ function distractorColumns(random: Random, style: ShapeStyle): ShapeColumn[] {
 const syllables = ['ba', 'do', 'ki', 'lu', 'me', 'no', 'pi', 'ra', 'su', 'to', 've', 'zo']
 
 /** Of one object, each name once. */
-function nameColumns(random: Random, columns: readonly ShapeColumn[], style: ShapeStyle): Map<ShapeColumn, string> {
+function nameColumns(
+  random: Random,
+  columns: readonly ShapeColumn[],
+  style: ShapeStyle,
+): Map<ShapeColumn, string> {
   const taken = new Set<string>()
   return new Map(
     columns.map((column) => {
       let name = ''
       const scope = style.nesting === 'flat' ? '' : column.group
       do {
-        if (style.naming === 'meaningless') name = Array.from({ length: 3 }, () => random.pick(syllables)).join('')
+        if (style.naming === 'meaningless')
+          name = Array.from({ length: 3 }, () => random.pick(syllables)).join('')
         else if (style.naming === 'misleading') name = random.pick(realistic)
         else name = random.pick(column.names)
         if (taken.has(`${scope}.${name}`)) name += random.pick(['_x', '_2', 'Info', '_y'])
@@ -340,7 +480,11 @@ const groupNames = [
   { in: 'settlement', out: 'payment' },
 ]
 
-function pathsOf(random: Random, columns: readonly ShapeColumn[], style: ShapeStyle): Map<ShapeColumn, string[]> {
+function pathsOf(
+  random: Random,
+  columns: readonly ShapeColumn[],
+  style: ShapeStyle,
+): Map<ShapeColumn, string[]> {
   const names = nameColumns(random, columns, style)
   const groups = random.pick(groupNames)
   const before = style.nesting === 'deep' ? ['attributes', 'body'] : []
@@ -377,14 +521,20 @@ function build(entries: readonly (readonly [string[], unknown])[]): Plain {
 function withLists(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || 'rawJSON' in value) return value
   const entries = Object.entries(value).map(([name, one]) => [name, withLists(one)] as const)
-  if (entries.length > 0 && entries.every(([name]) => /^\d$/.test(name))) return [entries.find(([name]) => name === '0')?.[1] ?? {}, entries.find(([name]) => name === '1')?.[1] ?? {}]
+  if (entries.length > 0 && entries.every(([name]) => /^\d$/.test(name)))
+    return [
+      entries.find(([name]) => name === '0')?.[1] ?? {},
+      entries.find(([name]) => name === '1')?.[1] ?? {},
+    ]
   return Object.fromEntries(entries)
 }
 
 export function makeShape(seed: number): Shape {
   const random = randomOf(seed)
   const style = styleOf(random)
-  const networkNames = random.shuffle(['mainnet', 'base', 'arbitrum', 'solana']).slice(0, random.pick([1, 2, 3, 4, 4]))
+  const networkNames = random
+    .shuffle(['mainnet', 'base', 'arbitrum', 'solana'])
+    .slice(0, random.pick([1, 2, 3, 4, 4]))
   const isSameNetwork = style.isOneNetworkColumn
   const world = makeWorld(random, {
     flow: style.flow,
@@ -408,10 +558,27 @@ export function makeShape(seed: number): Shape {
   const paths = pathsOf(random, columns, style)
   const recordOf = (deposit: MadeDeposit, step: number) =>
     build(columns.map((column) => [paths.get(column) ?? [], column.value(deposit, step)] as const))
-  return { seed, world, recordOf, ...truthOf(style, columns, paths), ...samplesOf(random, { style, world, recordOf }) }
+  const { deposits, facts } = world
+  const isAmple =
+    deposits.length >= 12 &&
+    networkNames.length >= 3 &&
+    facts.hints.owners.size > 0 &&
+    [style.hasWebhooks, style.hasApi, style.hasPing].every(Boolean)
+  return {
+    seed,
+    isAmple,
+    world,
+    recordOf,
+    ...truthOf(style, columns, paths),
+    ...samplesOf(random, { style, world, recordOf }),
+  }
 }
 
-function truthOf(style: ShapeStyle, columns: readonly ShapeColumn[], paths: ReadonlyMap<ShapeColumn, string[]>) {
+function truthOf(
+  style: ShapeStyle,
+  columns: readonly ShapeColumn[],
+  paths: ReadonlyMap<ShapeColumn, string[]>,
+) {
   const truth = new Map<string, Set<string>>()
   for (const column of columns) {
     if (column.field === null) continue
@@ -420,7 +587,9 @@ function truthOf(style: ShapeStyle, columns: readonly ShapeColumn[], paths: Read
   }
   if (style.isOneNetworkColumn) truth.set('settlement.network', truth.get('deposit.network') ?? new Set())
   const unit = style.amount === 'eighteen' ? '18' : style.amount.startsWith('units') ? 'units' : 'base'
-  const amountPaths = ['deposit.amount', 'settlement.amount', 'settlement.fee'].flatMap((field) => [...(truth.get(field) ?? [])])
+  const amountPaths = ['deposit.amount', 'settlement.amount', 'settlement.fee'].flatMap((field) => [
+    ...(truth.get(field) ?? []),
+  ])
   const { forwarded, credited, stopped } = style.flow
   return {
     truth,
@@ -459,13 +628,25 @@ function samplesOf(random: Random, { style, world, recordOf }: SampleContext) {
   const wrap = (about: Plain, record: Plain) => {
     if (style.envelope === 'data') return { ...about, data: record }
     if (style.envelope === 'header') return { event: about, payload: { deposit: record } }
-    return { ...Object.fromEntries(Object.entries(about).map(([name, value]) => [`event_${name}`, value])), ...record }
+    return {
+      ...Object.fromEntries(Object.entries(about).map(([name, value]) => [`event_${name}`, value])),
+      ...record,
+    }
   }
-  const payloads = events.map(({ deposit, step, word, at }, number) => wrap(around(number + 1, at, kindOf(word)), recordOf(deposit, step)))
-  const ping = wrap(around(0, new Date(), 'ping'), style.envelope === 'flat' ? {} : { endpoint: { url: 'u' } })
+  const payloads = events.map(({ deposit, step, word, at }, number) =>
+    wrap(around(number + 1, at, kindOf(word)), recordOf(deposit, step)),
+  )
+  const ping = wrap(
+    around(0, new Date(), 'ping'),
+    style.envelope === 'flat' ? {} : { endpoint: { url: 'u' } },
+  )
   const listed = style.isNewestFirst ? world.deposits.toReversed() : world.deposits
   const records = listed.map((deposit) => recordOf(deposit, deposit.steps.length - 1))
-  const answer = random.pick([records, { items: records, next_cursor: 'x' }, { result: { rows: records }, page: 1 }])
+  const answer = random.pick([
+    records,
+    { items: records, next_cursor: 'x' },
+    { result: { rows: records }, page: 1 },
+  ])
   const parse = (document: unknown) => parseLossless(JSON.stringify(document))
   const hasApi = style.hasApi || !style.hasWebhooks
   return {

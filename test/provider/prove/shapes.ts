@@ -50,7 +50,12 @@ const assetTable = {
   solana: { USDC: 6, SOL: 9 },
 } as const
 
-const chainIds: Readonly<Record<string, number | null>> = { mainnet: 1, base: 8453, arbitrum: 42161, solana: null }
+const chainIds: Readonly<Record<string, number | null>> = {
+  mainnet: 1,
+  base: 8453,
+  arbitrum: 42161,
+  solana: null,
+}
 const nativeSymbols = new Set(['ETH', 'SOL'])
 
 const isEvm = (network: string) => network !== 'solana'
@@ -60,8 +65,7 @@ export const hashOf = (random: Random, network: string) =>
 export const addressOn = (random: Random, network: string) =>
   (isEvm(network) ? `0x${random.text(hex, 40)}` : random.text(base58.slice(1), 44)) as Address
 
-export const uuidOf = (random: Random) =>
-  [8, 4, 4, 4, 12].map((length) => random.text(hex, length)).join('-')
+export const uuidOf = (random: Random) => [8, 4, 4, 4, 12].map((length) => random.text(hex, length)).join('-')
 
 function networkSettings(random: Random): NetworkSettings[] {
   return Object.entries(assetTable).map(([name, assets]) => ({
@@ -135,7 +139,9 @@ export function makeWorld(random: Random, style: WorldStyle): MadeWorld {
   const used = networks.filter(({ name }) => style.networkNames.includes(name))
   const owners = makeOwners(random, used, style)
   const make = (count: number, from: number) =>
-    Array.from({ length: count }, (_, place) => makeDeposit(random, { number: from + place, owners, used, style }))
+    Array.from({ length: count }, (_, place) =>
+      makeDeposit(random, { number: from + place, owners, used, style }),
+    )
   const deposits = make(style.count, 1)
   const others = make(12, style.count + 1)
   return { networks, deposits, others, facts: factsOf(deposits, { networks, owners, style }) }
@@ -169,7 +175,10 @@ type DepositContext = {
 function makeDeposit(random: Random, { number, owners, used, style }: DepositContext): MadeDeposit {
   const owner = random.pick(owners)
   const own = owner.forward?.asset.network
-  const network = style.isSameNetwork && own ? (used.find(({ name }) => name === own) ?? random.pick(used)) : random.pick(used)
+  const network =
+    style.isSameNetwork && own
+      ? (used.find(({ name }) => name === own) ?? random.pick(used))
+      : random.pick(used)
   const same = network.assets.filter(({ symbol }) => symbol === owner.forward?.asset.symbol)
   const asset = random.pick(style.isConverting || same.length === 0 ? network.assets : same)
   const paidAt = new Date(start + number * 7_200_000 + random.int(0, 3_000_000))
@@ -192,7 +201,13 @@ function makeDeposit(random: Random, { number, owners, used, style }: DepositCon
     delivery:
       owner.forward === null || last?.meaning !== 'settled'
         ? null
-        : deliveryOf(random, { payment, asset, forward: owner.forward, style, at: new Date(last.at.getTime() - 20_000) }),
+        : deliveryOf(random, {
+            payment,
+            asset,
+            forward: owner.forward,
+            style,
+            at: new Date(last.at.getTime() - 20_000),
+          }),
     sweepTx: hashOf(random, network.name),
     steps,
     createdAt,
@@ -239,16 +254,29 @@ function deliveryOf(random: Random, { payment, asset, forward, style, at }: Deli
   const scaled = (payment.amount * 10n ** BigInt(forward.asset.decimals)) / 10n ** BigInt(asset.decimals)
   const isConverted = asset.symbol !== forward.asset.symbol
   const gross = isConverted ? (scaled * BigInt(random.int(300, 1700))) / 1000n : scaled
-  const fees = { share: gross / BigInt(random.int(90, 400)), fixed: 10n ** BigInt(forward.asset.decimals - 2), none: 0n }
+  const fees = {
+    share: gross / BigInt(random.int(90, 400)),
+    fixed: 10n ** BigInt(forward.asset.decimals - 2),
+    none: 0n,
+  }
   const fee = fees[style.feeKind]
   const amount = gross - fee
-  return { asset: forward.asset, fee, transfer: transferOf(random, { asset: forward.asset, to: forward.recipient, amount, at }) }
+  return {
+    asset: forward.asset,
+    fee,
+    transfer: transferOf(random, { asset: forward.asset, to: forward.recipient, amount, at }),
+  }
 }
 
-function flowOf(random: Random, { owner, stopped, style }: { owner: MadeOwner; stopped: boolean; style: WorldStyle }) {
+function flowOf(
+  random: Random,
+  { owner, stopped, style }: { owner: MadeOwner; stopped: boolean; style: WorldStyle },
+) {
   const { forwarded, credited, stopped: ends } = style.flow
   const usual = owner.kind === 'channel' ? forwarded : credited
-  return stopped && ends.length > 0 ? [...usual.slice(0, random.int(1, usual.length - 1)), random.pick(ends)] : usual
+  return stopped && ends.length > 0
+    ? [...usual.slice(0, random.int(1, usual.length - 1)), random.pick(ends)]
+    : usual
 }
 
 function stepsOf(random: Random, words: readonly (readonly [string, StatusMeaning])[], createdAt: Date) {
@@ -268,7 +296,9 @@ function factsOf(deposits: readonly MadeDeposit[], { networks, owners, style }: 
       transactions.set(one.tx, [{ kind: 'moved', network: one.network, transfers: [one] }])
     transactions.set(sweepTx, [{ kind: 'moved', network: payment.network, transfers: [] }])
   }
-  const held = owners.flatMap(({ id, addresses }) => [...addresses.values()].map((one): [string, string] => [one, id]))
+  const held = owners.flatMap(({ id, addresses }) =>
+    [...addresses.values()].map((one): [string, string] => [one, id]),
+  )
   const hints: Hints = style.hasBook
     ? {
         networks,

@@ -27,7 +27,10 @@ function problemOf(shape: BasedShape, path: readonly string[], value: unknown): 
   if (name === 'status' && word === 'words') return expected(value, shape.statuses.get(last))
   if (name === 'owner' && last === 'words')
     return expected(value, ({ CH: 'channel', SW: 'stable_wallet' } as Record<string, string>)[path[4] ?? ''])
-  const field = path.slice(1).filter((one) => one !== 'paths').join('.')
+  const field = path
+    .slice(1)
+    .filter((one) => one !== 'paths')
+    .join('.')
   return fieldProblem(shape, field, asField(value))
 }
 
@@ -86,13 +89,18 @@ function assetProblem(shape: BasedShape, field: string, { paths, as }: Field): s
     if (asset === undefined) return false
     const text = valueAt(shape.recordOf(deposit, 0), withoutRecord(shape, paths))
     const code = asset.key.slice(asset.key.indexOf('/') + 1)
-    if (as !== 'symbol') return (text === undefined || text === null || text === '' ? 'native' : text) !== code
+    if (as !== 'symbol')
+      return (text === undefined || text === null || text === '' ? 'native' : text) !== code
     return text !== asset.symbol && shape.assetWords.get(String(text)) !== asset.symbol
   })
   return wrong.length === 0 ? null : `wrong for ${wrong.length} others`
 }
 
-function webhookProblem(shape: Shape, [, name = '', part = '', word = '']: readonly string[], value: unknown): string | null {
+function webhookProblem(
+  shape: Shape,
+  [, name = '', part = '', word = '']: readonly string[],
+  value: unknown,
+): string | null {
   if (part === 'words') return expected(value, shape.kinds.get(word) ?? objectKinds.get(word))
   const record = recordPath(shape)
   if (name === 'record') return expected(value, record === '' ? undefined : record)
