@@ -9,7 +9,7 @@ import {
   proveField,
   unsure,
 } from './proof.ts'
-import { keyOf, type SampleTable } from './sample-table.ts'
+import { columnsFor, keyOf, type SampleTable } from './sample-table.ts'
 
 /**
  * The id of a deposit: one per payment, and one payment per id, in webhooks and records alike. A short number is
@@ -22,7 +22,7 @@ export function proveId(
   const { transfers, deposits, without } = table.legs.deposit
   const keys = transfers.map((transfer) => (transfer === null ? null : keyOf(transfer)))
   const addresses = new Set(transfers.map((transfer) => transfer?.to))
-  const known = deposits === 0 ? [] : table.columns.filter((column) => !isOther(column))
+  const known = deposits === 0 ? [] : columnsFor(table, 'id').filter((column) => !isOther(column))
   return proveIdAmong(
     known.filter((column) => isIdForm(column) && correspond(column, keys)),
     {
@@ -125,7 +125,9 @@ export type TimeContext = {
   drafted: string | undefined
 }
 
-const timesOf = ({ columns }: SampleTable) => columns.filter((column) => hasForm(column, 'time'))
+function timesFor(table: SampleTable, field: string): SampleColumn[] {
+  return columnsFor(table, field).filter((column) => hasForm(column, 'time') && column.leaves.every(isSaid))
+}
 
 /** Milliseconds since 1970; null if there is none. */
 export function timeAt({ leaves }: SampleColumn, place: number): number | null {
@@ -152,8 +154,8 @@ export function proveOccurredAt({ table, id, status, drafted }: TimeContext): Pr
       }),
     )
   const pairs = statePairs(table, id, status)
-  const fitting = timesOf(table)
-    .filter((column) => column.leaves.every(isSaid) && rises(column))
+  const fitting = timesFor(table, 'occurredAt')
+    .filter(rises)
     .filter((column) => pairs.every(([one, other]) => timeAt(column, one) === timeAt(column, other)))
   return proveField(fitting.map(timeCandidate), {
     drafted,
@@ -195,9 +197,11 @@ export function proveCreatedAt(
 ): ProvedField {
   const keys = depositsOf(table, id)
   const listed = table.rows.flatMap(({ payload }, place) => (payload === null ? [place] : []))
-  const fitting = timesOf(table)
-    .filter((column) => column.leaves.every(isSaid) && isFixed(column, keys))
-    .filter((column) => isOrdered(column, listed) !== null && isNeverAfter(column, occurredAt))
+  const all = timesFor(table, 'createdAt')
+    .filter((column) => isFixed(column, keys) && isNeverAfter(column, occurredAt))
+    .filter((column) => isOrdered(column, listed) !== null)
+  const others = all.filter((column) => !isBlockTime(column, table))
+  const fitting = others.length > 0 ? others : all
   const deposits = new Set(listed.map((place) => keys[place])).size
   const times = (column: SampleColumn) => new Set(listed.map((place) => timeAt(column, place))).size
   const [only] = fitting

@@ -7,7 +7,7 @@ import { comparable, type Hints } from '../infer/hints.ts'
 import type { LegSide } from '../infer/rules.ts'
 import { plainDecimal } from '../profile/compile-value.ts'
 import { candidateOf, type FieldCandidate, type FieldEvidence } from './proof.ts'
-import { agrees, decidedRows, type FactRows, type LegTable, type SampleTable } from './sample-table.ts'
+import { agrees, columnsFor, decidedRows, type FactRows, type LegTable, type SampleTable } from './sample-table.ts'
 
 export type LegField = {
   name: string
@@ -28,7 +28,7 @@ export function legFields(side: LegSide, table: SampleTable, hints: Hints): LegF
     candidates,
     evidence: { deposits: leg.deposits, without: leg.without, ...evidence },
   })
-  const { columns } = table
+  const of = (name: string) => columnsFor(table, `${side}.${name}`)
   const [paid, seen] = [side === 'deposit' ? 'paid' : 'delivered', countedAs(leg, side)]
   const values = (value: (transfer: ChainTransfer) => string) => valuesOf(rows, value)
   return [
@@ -36,20 +36,20 @@ export function legFields(side: LegSide, table: SampleTable, hints: Hints): LegF
       values: leg.deposits,
       by: `${side === 'deposit' ? 'paid deposit addresses' : 'paid recipients'} of the address book; ${seen}`,
     }),
-    field('address', addresses(columns, rows), {
+    field('address', addresses(of('address'), rows), {
       values: values(({ to }) => to),
       by: `received what was ${paid} on the chain; ${seen}`,
     }),
-    field('network', networks(columns, rows, side), {
+    field('network', networks(of('network'), rows, side), {
       values: values(({ network }) => network),
       by: `the network that has the transaction; ${seen}`,
     }),
-    field('asset', assets(columns, rows, hints), {
+    field('asset', assets(of('asset'), rows, hints), {
       values: values(({ asset }) => asset),
       by: `the asset that was ${paid} on the chain; ${seen}`,
     }),
-    ...amountFields(columns, rows, { hints, field, by: `the amount ${paid} on the chain; ${seen}` }),
-    field('index', side === 'deposit' ? indexes(columns, rows) : [], {
+    ...amountFields(of('amount'), rows, { hints, field, by: `the amount ${paid} on the chain; ${seen}` }),
+    field('index', side === 'deposit' ? indexes(of('index'), rows) : [], {
       values: values(({ index }) => index),
       valuesMin: 3,
       by: `the index of the transfer on the chain; ${seen}`,
@@ -260,7 +260,8 @@ export function sumOf(text: string, decimals: number): Amount | null {
 }
 
 /** The difference between payment and delivery, of deposits that were not converted. */
-export function feeField({ columns, legs }: SampleTable, hints: Hints): Omit<LegField, 'name'> {
+export function feeField(table: SampleTable, hints: Hints): Omit<LegField, 'name'> {
+  const { legs } = table
   const pairs = legs.deposit.transfers.flatMap((paid, place) => {
     const delivered = legs.settlement.transfers[place]
     const [from, to] = [paid && assetOf(hints, paid.asset), delivered && assetOf(hints, delivered.asset)]
@@ -274,7 +275,7 @@ export function feeField({ columns, legs }: SampleTable, hints: Hints): Omit<Leg
       ? []
       : [{ place, fact: { amount: amount / scale, decimals: to.decimals } }]
   })
-  const candidates = amountCandidates(columns, sums, 'optional')
+  const candidates = amountCandidates(columnsFor(table, 'settlement.fee'), sums, 'optional')
   const converted = pairs.filter(({ from, to }) => from.symbol !== to.symbol)
   const isConverted = candidates.some(({ column }) =>
     converted.some(({ place }) => isSaid(column.leaves[place])),

@@ -2,7 +2,7 @@ import { hasForm, isSaid, type SampleColumn } from '../infer/columns.ts'
 import { ownerWords, textDraft } from '../infer/draft-fields.ts'
 import type { Hints } from '../infer/hints.ts'
 import { candidateOf, countOf, type Proof, type ProvedField, proveField, unsure } from './proof.ts'
-import { agrees, type SampleTable } from './sample-table.ts'
+import { agrees, columnsFor, type SampleTable } from './sample-table.ts'
 import type { ProvedWords } from './words.ts'
 
 /** By the owner of the paid address, if the address book knows it; otherwise by the ids of owners. */
@@ -12,7 +12,7 @@ export function proveOwnerId(table: SampleTable, hints: Hints, drafted: string |
     const fact = transfer === null ? undefined : addressOwners?.get(transfer.to)
     return fact === undefined ? [] : [{ place, fact }]
   })
-  const fitting = table.columns.filter((column) => agrees(column, rows, (text, fact) => text === fact))
+  const fitting = columnsFor(table, 'owner.id').filter((column) => agrees(column, rows, (text, fact) => text === fact))
   const candidates = fitting.map((column) => candidateOf(column, textDraft(column, 'required')))
   const kinds = (ids: Iterable<string>) => new Set([...ids].map((id) => hints.owners.get(id))).size
   const isOfOneKind = kinds(rows.map(({ fact }) => fact)) < kinds(hints.owners.keys())
@@ -37,7 +37,7 @@ export function proveOwnerKind(
     const fact = isSaid(leaf) ? hints.owners.get(leaf.text) : undefined
     return fact === undefined ? [] : [{ place, fact }]
   })
-  const fitting = table.columns.filter((column) => {
+  const fitting = columnsFor(table, 'owner.kind').filter((column) => {
     const kinds = new Map<string, string>()
     const isAgreed = agrees(column, rows, (text, fact) => {
       const known = kinds.get(text) ?? fact

@@ -41,6 +41,21 @@ export class ProfileLines {
     return this.#proofs.get(keyOf(path))?.kind === 'proved'
   }
 
+  /** By path of the column: the field of the record that it was proved to be. */
+  provedColumns(): Map<string, string> {
+    const proved = this.result().proofs.filter(({ path, proof }) => {
+      const isField = path[0] === 'record' && !path.includes('words')
+      return isField && proof.kind === 'proved'
+    })
+    return new Map(
+      proved.flatMap(({ path }) => {
+        const field = path.filter((name) => name !== 'paths')
+        const column = this.pathOf(field)
+        return column === undefined ? [] : [[column, field.slice(1).join('.')] as const]
+      }),
+    )
+  }
+
   drop(path: readonly string[]): void {
     const parent = this.at(path.slice(0, -1))
     if (isSection(parent)) delete parent[path.at(-1) ?? '']

@@ -32,9 +32,22 @@ export function proveProfile(
   { draft, payloads, answers }: Samples & { draft: ProfileDraft },
   facts: ProofFacts,
 ): ProvedProfile {
-  const lines = new ProfileLines(draft)
-  const path = lines.pathOf(['webhook', 'record']) ?? ''
+  const path = new ProfileLines(draft).pathOf(['webhook', 'record']) ?? ''
   const table = tableOf({ payloads, answers }, path, facts)
+  const samples: ProofSamples = { draft, payloads, answers, path, table }
+  let lines = proveLines(samples, facts)
+  for (let taken = lines.provedColumns(); taken.size > samples.table.taken.size; taken = lines.provedColumns()) {
+    samples.table = { ...table, taken }
+    lines = proveLines(samples, facts)
+  }
+  const result = lines.result()
+  return { ...result, missing: missingSamples({ payloads, answers, table, facts }, result.profile) }
+}
+
+type ProofSamples = Samples & { draft: ProfileDraft; path: string; table: SampleTable }
+
+function proveLines({ draft, payloads, answers, path, table }: ProofSamples, facts: ProofFacts): ProfileLines {
+  const lines = new ProfileLines(draft)
   const column = columnFinder(table)
   const amounts = proveLegs(lines, table, facts)
   const idPath = ['record', 'id']
@@ -52,8 +65,7 @@ export function proveProfile(
   const columns: RecordColumns = { id, ...times }
   proveWebhook(lines, { payloads, table, path }, columns)
   proveList(lines, { answers, table }, columns)
-  const result = lines.result()
-  return { ...result, missing: missingSamples({ payloads, answers, table, facts }, result.profile) }
+  return lines
 }
 
 function columnFinder({ columns }: SampleTable): (path: string | undefined) => SampleColumn | undefined {

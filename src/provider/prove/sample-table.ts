@@ -25,6 +25,8 @@ export type LegTable = {
 export type SampleTable = {
   rows: readonly SampleRow[]
   columns: readonly SampleColumn[]
+  /** By path: the field that a column was proved to be. It is no other field. */
+  taken: ReadonlyMap<string, string>
   legs: Record<LegSide, LegTable>
   /** By row: a transaction of it failed on a chain. */
   failures: readonly boolean[]
@@ -46,6 +48,7 @@ export function tableOf({ payloads, answers }: Samples, path: string, facts: Pro
   return {
     rows,
     columns,
+    taken: new Map(),
     legs: { deposit, settlement: legOf('settlement', columns, facts) },
     credits: deposit.transfers.map((transfer) => {
       const owner = transfer === null ? undefined : addressOwners?.get(transfer.to)
@@ -55,6 +58,18 @@ export function tableOf({ payloads, answers }: Samples, path: string, facts: Pro
       columns.some((column) => factsAt(column, place, facts).some(({ kind }) => kind === 'failed')),
     ),
   }
+}
+
+/** Those that may be the field. One column may be the network or the asset of both legs. */
+export function columnsFor({ columns, taken }: SampleTable, field: string): SampleColumn[] {
+  return columns.filter(({ path }) => {
+    const other = taken.get(path)
+    return other === undefined || sharedName(other) === sharedName(field)
+  })
+}
+
+function sharedName(field: string): string {
+  return field.replace(/^(?:deposit|settlement)\.(?=network$|asset$)/, '')
 }
 
 /** Test events may have another object in place of the record. */

@@ -3,7 +3,7 @@ import { statusWords, textDraft } from '../infer/draft-fields.ts'
 import { type StatusMeaning, statusOfWord } from '../infer/hints.ts'
 import { type DepositLife, livesOf } from './ids.ts'
 import { candidateOf, depositsMin, type Proof, type ProvedField, proveField, unsure } from './proof.ts'
-import type { SampleTable } from './sample-table.ts'
+import { columnsFor, type SampleTable } from './sample-table.ts'
 
 const statusesMax = 20
 
@@ -22,7 +22,7 @@ export function proveStatus(
   drafted: string | undefined,
 ): ProvedField {
   const histories = historiesOf(table, id)
-  const all = table.columns.filter(
+  const all = columnsFor(table, 'status').filter(
     (column) => isStatusForm(column) && finalWordOf(column, table, histories) !== null,
   )
   // True and false are too few for a status if there are words.

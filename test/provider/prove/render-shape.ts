@@ -242,7 +242,7 @@ function styleOf(random: Random) {
     hasCreatedAt: random.chance(0.9),
     hasOccurredAt: random.chance(0.85),
     isNumericId: random.chance(0.12),
-    distractors: random.pick([0.08, 0.25, 0.6]),
+    distractors: random.pick([0, 0.08, 0.25, 0.6]),
     hasChannels,
     hasWallets: !hasChannels || random.chance(0.5),
   }
