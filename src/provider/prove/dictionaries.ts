@@ -1,9 +1,8 @@
 import { isSaid, type SampleColumn } from '../infer/columns.ts'
 import { type Hints, isSymbol, networkOfWord } from '../infer/hints.ts'
 import type { LegSide } from '../infer/rules.ts'
-import { assetOf } from './legs.ts'
 import { countOf, type Proof, unsure } from './proof.ts'
-import type { SampleTable } from './sample-table.ts'
+import { assetOf, type SampleTable } from './sample-table.ts'
 
 /** A column that is not proved says which words there are, and proves none of them. */
 export type LegColumn = { side: LegSide; column: SampleColumn; isProved: boolean }

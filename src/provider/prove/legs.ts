@@ -1,15 +1,24 @@
-import { type Asset, assetCode, type NetworkSettings } from '../../core/asset.ts'
+import { assetCode } from '../../core/asset.ts'
 import type { ChainTransfer } from '../../core/evidence.ts'
-import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
 import { hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
-import { type DefaultPresence, textDraft } from '../infer/draft-fields.ts'
-import { comparable, type Hints } from '../infer/hints.ts'
+import { textDraft } from '../infer/draft-fields.ts'
+import { comparable, type Hints, networkOfWord } from '../infer/hints.ts'
 import type { LegSide } from '../infer/rules.ts'
-import { plainDecimal } from '../profile/compile-value.ts'
+import { amountField } from './amounts.ts'
 import { candidateOf, type FieldCandidate, type FieldEvidence } from './proof.ts'
-import { agrees, columnsFor, decidedRows, type FactRows, type LegTable, type SampleTable } from './sample-table.ts'
+import {
+  agrees,
+  assetOf,
+  columnsFor,
+  countedAs,
+  decidedRows,
+  type FactRows,
+  type LegTable,
+  type SampleTable,
+  valuesOf,
+} from './sample-table.ts'
 
-export type LegField = {
+type LegField = {
   name: string
   candidates: readonly FieldCandidate[]
   evidence: Omit<FieldEvidence, 'drafted'>
@@ -31,25 +40,31 @@ export function legFields(side: LegSide, table: SampleTable, hints: Hints): LegF
   const of = (name: string) => columnsFor(table, `${side}.${name}`)
   const [paid, seen] = [side === 'deposit' ? 'paid' : 'delivered', countedAs(leg, side)]
   const values = (value: (transfer: ChainTransfer) => string) => valuesOf(rows, value)
+  const [networkCount, assetCount] = [values(({ network }) => network), values(({ asset }) => asset)]
+  const nativeDoubt = rows.every(({ fact }) => isNative(fact)) ? `only native coins were ${paid}` : null
+  const amount = amountField(of('amount'), rows, hints)
+  const addressesOfLeg = side === 'deposit' ? 'deposit addresses' : 'recipients'
   return [
     field('transaction', transactions(leg), {
       values: leg.deposits,
-      by: `${side === 'deposit' ? 'paid deposit addresses' : 'paid recipients'} of the address book; ${seen}`,
+      by: `paid ${addressesOfLeg} of the address book; ${seen}`,
     }),
     field('address', addresses(of('address'), rows), {
       values: values(({ to }) => to),
       by: `received what was ${paid} on the chain; ${seen}`,
     }),
-    field('network', networks(of('network'), rows, side), {
-      values: values(({ network }) => network),
+    field('network', networks(of('network'), rows, { side, hints }), {
+      values: networkCount,
       by: `the network that has the transaction; ${seen}`,
+      doubt: chanceDoubt(leg.deposits, networkCount),
     }),
     field('asset', assets(of('asset'), rows, hints), {
-      values: values(({ asset }) => asset),
+      values: assetCount,
       by: `the asset that was ${paid} on the chain; ${seen}`,
+      doubt: nativeDoubt ?? chanceDoubt(leg.deposits, assetCount),
     }),
-    ...amountFields(of('amount'), rows, { hints, field, by: `the amount ${paid} on the chain; ${seen}` }),
-    field('index', side === 'deposit' ? indexes(of('index'), rows) : [], {
+    field('amount', amount.candidates, { ...amount, by: `the amount ${paid} on the chain; ${seen}` }),
+    field('index', indexes(of('index'), rows), {
       values: values(({ index }) => index),
       valuesMin: 3,
       by: `the index of the transfer on the chain; ${seen}`,
@@ -57,12 +72,9 @@ export function legFields(side: LegSide, table: SampleTable, hints: Hints): LegF
   ].filter(({ name }) => side === 'deposit' || name !== 'index')
 }
 
-export function countedAs({ deposits }: LegTable, side: LegSide): string {
-  return `${deposits} ${side === 'deposit' ? 'payments' : 'deliveries'}`
-}
-
-export function valuesOf<Fact>(rows: FactRows<Fact>, value: (fact: Fact) => string): number {
-  return new Set(rows.map(({ fact }) => value(fact))).size
+/** Words that come once each correspond with anything. */
+function chanceDoubt(deposits: number, values: number): string | null {
+  return deposits < 2 * values ? 'most words were seen only once' : null
 }
 
 function transactions({ columns }: LegTable): FieldCandidate[] {
@@ -79,10 +91,13 @@ function addresses(columns: readonly SampleColumn[], rows: FactRows<ChainTransfe
 function networks(
   columns: readonly SampleColumn[],
   rows: FactRows<ChainTransfer>,
-  side: LegSide,
+  { side, hints }: { side: LegSide; hints: Hints },
 ): FieldCandidate[] {
-  return columns
-    .filter((column) => isNetworkColumn(column, rows))
+  const isKnown = (column: SampleColumn) =>
+    saidAt(column).every(({ text }) => networkOfWord(hints, text) !== null)
+  const fitting = columns.filter((column) => isNetworkColumn(column, rows))
+  return fitting
+    .toSorted((one, other) => Number(isKnown(other)) - Number(isKnown(one)))
     .map((column) => {
       const isCredit = side === 'settlement' && column.leaves.some((leaf) => !isSaid(leaf))
       const draft = textDraft(column, 'required', isCredit ? { otherwise: 'stable-wallet' } : {})
@@ -96,7 +111,7 @@ function isNetworkColumn(column: SampleColumn, rows: FactRows<ChainTransfer>): b
 }
 
 /** Their word to ours; null unless they correspond one to one. */
-export function pairsOf(
+function pairsOf(
   column: SampleColumn,
   rows: FactRows<ChainTransfer>,
   ours: (transfer: ChainTransfer) => string,
@@ -132,6 +147,7 @@ function assets(
     (column) =>
       !symbols.includes(column) &&
       hasForm(column, 'word') &&
+      !hasForm(column, 'time') &&
       !isNetworkColumn(column, rows) &&
       pairsOf(column, rows, (one) => symbolOf(one) ?? '') !== null,
   )
@@ -144,151 +160,8 @@ function isNative({ asset }: ChainTransfer): boolean {
   return assetCode(asset) === 'native'
 }
 
-export function assetOf({ networks: all }: Pick<Hints, 'networks'>, key: string): Asset | undefined {
-  return all.flatMap((one: NetworkSettings) => one.assets).find((asset) => asset.key === key)
-}
-
 function indexes(columns: readonly SampleColumn[], rows: FactRows<ChainTransfer>): FieldCandidate[] {
   return columns
     .filter((column) => agrees(column, rows, (text, { index }) => text === index))
     .map((column) => candidateOf(column, textDraft(column, 'optional')))
-}
-
-/** How an amount is stated; `decimals` if they are not those of the asset. */
-export type AmountReading = { as?: 'units'; decimals?: number | string }
-
-type AmountFieldContext = {
-  hints: Hints
-  field: (
-    name: string,
-    candidates: readonly FieldCandidate[],
-    evidence: Pick<FieldEvidence, 'values' | 'by'> & Partial<FieldEvidence>,
-  ) => LegField
-  by: string
-}
-
-function amountFields(
-  columns: readonly SampleColumn[],
-  rows: FactRows<ChainTransfer>,
-  { hints, field, by }: AmountFieldContext,
-): LegField[] {
-  const sums = rows.flatMap(({ place, fact: { asset, amount } }) => {
-    const decimals = assetOf(hints, asset)?.decimals
-    return decimals === undefined ? [] : [{ place, fact: { amount, decimals } }]
-  })
-  const candidates = amountCandidates(columns, sums, 'required')
-  const scales = new Set(hints.networks.flatMap(({ assets: all }) => all.map(({ decimals }) => decimals)))
-  const isOfOneScale = valuesOf(sums, ({ decimals }) => `${decimals}`) < Math.min(2, scales.size)
-  const isScaled = !candidates.some(({ label }) => label.endsWith(unitsLabel))
-  const doubt = isScaled && isOfOneScale ? 'only assets with the same decimals were seen' : null
-  return [field('amount', candidates, { values: sumsSeen(sums), valuesMin: 3, by, doubt })]
-}
-
-/** Different ones, in units. */
-function sumsSeen(sums: FactRows<StatedSum>): number {
-  return valuesOf(sums, ({ amount, decimals }) => formatAmount(amount, decimals).replace(/\.?0+$/, ''))
-}
-
-export type StatedSum = { amount: bigint; decimals: number }
-
-const unitsLabel = ' in units'
-
-/** A column is listed once, by the first reading of it under which every amount agrees. */
-export function amountCandidates(
-  columns: readonly SampleColumn[],
-  sums: FactRows<StatedSum>,
-  usual: DefaultPresence,
-): FieldCandidate[] {
-  return columns
-    .filter((column) => saidAt(column).every(({ text }) => numeral.test(text)))
-    .flatMap((column) => {
-      const reading = readingsFor(columns).find((one) => agreesAs(column, sums, { ...one, columns }))
-      if (reading === undefined) return []
-      const label = column.path + (reading.as === 'units' ? unitsLabel : '') + decimalsLabel(reading.decimals)
-      return [{ column, draft: textDraft(column, usual, reading), label }]
-    })
-}
-
-const numeral = /^\d{1,80}(?:\.\d{1,80})?(?:[eE][+-]?\d{1,2})?$/
-
-function decimalsLabel(decimals: AmountReading['decimals']): string {
-  return decimals === undefined ? '' : ` with decimals ${decimals}`
-}
-
-const decimalsMax = 38
-
-function readingsFor(columns: readonly SampleColumn[]): AmountReading[] {
-  const stated = columns.filter((column) => saidAt(column).every(({ text }) => /^\d{1,2}$/.test(text)))
-  return [
-    {},
-    { as: 'units' },
-    ...Array.from({ length: decimalsMax + 1 }, (_, decimals) => ({ decimals })),
-    ...stated.map(({ path }) => ({ decimals: path })),
-  ]
-}
-
-type ReadingContext = AmountReading & { columns: readonly SampleColumn[] }
-
-function agreesAs(
-  column: SampleColumn,
-  sums: FactRows<StatedSum>,
-  { as, decimals: own, columns }: ReadingContext,
-): boolean {
-  const stated = typeof own === 'string' ? columns.find(({ path }) => path === own) : undefined
-  return agrees(
-    column,
-    sums.map(({ place, fact }) => ({ place, fact: { ...fact, place } })),
-    (text, fact) => {
-      const { amount, decimals, place } = fact
-      if (as === 'units') return sumOf(text, decimals) === amount
-      const digits = typeof own === 'string' ? Number(stated?.leaves[place]?.text ?? Number.NaN) : own
-      if (digits === undefined) return sumOf(text, 0) === amount
-      if (!Number.isInteger(digits) || digits > decimalsMax) return false
-      const sum = sumOf(text, 0)
-      return sum !== null && sum * 10n ** BigInt(decimals) === amount * 10n ** BigInt(digits)
-    },
-  )
-}
-
-/** Null if the text has more digits than the asset. */
-export function sumOf(text: string, decimals: number): Amount | null {
-  try {
-    return parseAmount(plainDecimal(text), decimals)
-  } catch {
-    return null
-  }
-}
-
-/** The difference between payment and delivery, of deposits that were not converted. */
-export function feeField(table: SampleTable, hints: Hints): Omit<LegField, 'name'> {
-  const { legs } = table
-  const pairs = legs.deposit.transfers.flatMap((paid, place) => {
-    const delivered = legs.settlement.transfers[place]
-    const [from, to] = [paid && assetOf(hints, paid.asset), delivered && assetOf(hints, delivered.asset)]
-    return paid && delivered && from && to ? [{ place, paid, delivered, from, to }] : []
-  })
-  const kept = pairs.filter(({ from, to }) => from.symbol === to.symbol)
-  const sums = kept.flatMap(({ place, paid, delivered, from, to }) => {
-    const amount = paid.amount * 10n ** BigInt(to.decimals) - delivered.amount * 10n ** BigInt(from.decimals)
-    const scale = 10n ** BigInt(from.decimals)
-    return amount < 0n || amount % scale !== 0n
-      ? []
-      : [{ place, fact: { amount: amount / scale, decimals: to.decimals } }]
-  })
-  const candidates = amountCandidates(columnsFor(table, 'settlement.fee'), sums, 'optional')
-  const converted = pairs.filter(({ from, to }) => from.symbol !== to.symbol)
-  const isConverted = candidates.some(({ column }) =>
-    converted.some(({ place }) => isSaid(column.leaves[place])),
-  )
-  return {
-    candidates,
-    evidence: {
-      deposits: new Set(kept.map(({ delivered }) => delivered.tx)).size,
-      values: sumsSeen(sums),
-      valuesMin: 3,
-      by: `payment less delivery on the chain; ${countedAs(legs.settlement, 'settlement')}`,
-      without: pairs.length === 0 ? legs.settlement.without : 'every delivery was converted',
-      doubt: isConverted ? 'of converted deliveries, the asset of the fee is not known' : null,
-    },
-  }
 }

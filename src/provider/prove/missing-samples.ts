@@ -1,3 +1,4 @@
+import { assetCode } from '../../core/asset.ts'
 import type { Section } from '../infer/find-records.ts'
 import type { Samples } from '../infer/infer-profile.ts'
 import type { LegSide } from '../infer/rules.ts'
@@ -8,24 +9,30 @@ import type { SampleTable } from './sample-table.ts'
 export type SamplesSeen = Samples & { table: SampleTable; facts: ProofFacts }
 
 /** One line each. */
-export function missingSamples({ payloads, answers, table, facts }: SamplesSeen, profile: Section): string[] {
+export function missingSamples(samples: SamplesSeen, profile: Section): string[] {
+  const { table, facts } = samples
   const { deposit, settlement } = table.legs
   const isForwarding = settlement.columns.length > 0 || facts.hints.recipients.size > 0
+  const isToEach = deposit.deposits > 0 && addressesOf(table) >= deposit.deposits
+  return [
+    ...missingKinds(samples),
+    ...tooFew(deposit.deposits, 'deposits whose payments a chain shows'),
+    ...(isForwarding ? tooFew(settlement.deposits, 'deposits whose deliveries a chain shows') : []),
+    ...(isToEach ? ['a second payment to the same address'] : []),
+    ...variety('deposit', table, facts),
+    ...(isForwarding ? variety('settlement', table, facts) : []),
+    ...(settlement.deposits > 0 ? unlikeLegs(table) : []),
+    ...unseenStatuses(profile),
+  ]
+}
+
+function missingKinds({ payloads, answers, table, facts }: SamplesSeen): string[] {
+  const isOfDeposits = payloads.length > 0 && payloads.length === webhooksOfDeposits(table)
   return [
     ...facts.silent.map(({ network, problem }) => `transactions on ${network}: ${problem}`),
     ...(payloads.length === 0 ? ['webhooks'] : []),
-    ...(payloads.length > 0 && payloads.length === webhooksOfDeposits(table)
-      ? ['a webhook that is not about a deposit, such as a test']
-      : []),
+    ...(isOfDeposits ? ['a webhook that is not about a deposit, such as a test'] : []),
     ...(answers.length === 0 ? ['records of the API'] : []),
-    ...tooFew(deposit.deposits, 'deposits whose payments a chain shows'),
-    ...(isForwarding ? tooFew(settlement.deposits, 'deposits whose deliveries a chain shows') : []),
-    ...(deposit.deposits > 0 && addressesOf(table) >= deposit.deposits
-      ? ['a second payment to the same address']
-      : []),
-    ...variety('deposit', table, facts),
-    ...(isForwarding ? variety('settlement', table, facts) : []),
-    ...unseenStatuses(profile),
   ]
 }
 
@@ -50,7 +57,23 @@ function variety(side: LegSide, table: SampleTable, { hints }: ProofFacts): stri
   return [
     ...(isOne(({ to }) => to) ? [`${what} to a second address`] : []),
     ...(isOne(({ network }) => network) && hints.networks.length > 1 ? [`${what} on a second network`] : []),
-    ...(isOne(({ asset }) => asset.slice(asset.indexOf('/'))) ? [`${what} of a second asset`] : []),
+    ...(isOne(({ asset }) => assetCode(asset)) ? [`${what} of a second asset`] : []),
+  ]
+}
+
+/** What tells the fields of the payment from those of the delivery. */
+function unlikeLegs({ legs }: SampleTable): string[] {
+  const pairs = legs.deposit.transfers.flatMap((paid, place) => {
+    const delivered = legs.settlement.transfers[place]
+    return paid && delivered ? [{ paid, delivered }] : []
+  })
+  const isUnlike = pairs.some(({ paid, delivered }) => paid.network !== delivered.network)
+  const isConverted = pairs.some(
+    ({ paid, delivered }) => assetCode(paid.asset) !== assetCode(delivered.asset),
+  )
+  return [
+    ...(isUnlike ? [] : ['a delivery on another network than its payment']),
+    ...(isConverted ? [] : ['a delivery in another asset than its payment']),
   ]
 }
 

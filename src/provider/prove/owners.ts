@@ -12,7 +12,9 @@ export function proveOwnerId(table: SampleTable, hints: Hints, drafted: string |
     const fact = transfer === null ? undefined : addressOwners?.get(transfer.to)
     return fact === undefined ? [] : [{ place, fact }]
   })
-  const fitting = columnsFor(table, 'owner.id').filter((column) => agrees(column, rows, (text, fact) => text === fact))
+  const fitting = columnsFor(table, 'owner.id').filter((column) =>
+    agrees(column, rows, (text, fact) => text === fact),
+  )
   const candidates = fitting.map((column) => candidateOf(column, textDraft(column, 'required')))
   const kinds = (ids: Iterable<string>) => new Set([...ids].map((id) => hints.owners.get(id))).size
   const isOfOneKind = kinds(rows.map(({ fact }) => fact)) < kinds(hints.owners.keys())

@@ -138,7 +138,7 @@ function linesOf(value: unknown, path: readonly string[]): string[][] {
     const words = isSection(value.words) ? Object.keys(value.words) : []
     return [[...path, 'paths'], ...words.map((word) => [...path, 'words', word])]
   }
-  if ('paths' in value) return [[...path]]
+  if ('paths' in value || 'otherwise' in value) return [[...path]]
   return Object.entries(value).flatMap(([name, one]) => linesOf(one, [...path, name]))
 }
 

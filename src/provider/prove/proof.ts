@@ -50,18 +50,22 @@ export const unsure = (why: string, alternatives: readonly string[] = []): Proof
  * drafted one is kept, and the field is unsure. Too few facts do not overrule the draft.
  */
 export function proveField(candidates: readonly FieldCandidate[], evidence: FieldEvidence): ProvedField {
-  const { drafted, deposits, without } = evidence
+  const { drafted, deposits } = evidence
   const isDecided = deposits >= depositsMin
+  const isOpen = isDecided || drafted === undefined
   const same = candidates.find(({ column }) => column.path === drafted)
-  const candidate = same ?? (isDecided || drafted === undefined ? candidates[0] : undefined) ?? null
+  const candidate = same ?? (isOpen ? candidates[0] : undefined) ?? null
   const others = candidates.filter((one) => one !== candidate).map(({ label }) => label)
-  if (candidate === null && (isDecided || deposits === 0)) {
-    const why = isDecided ? 'no field agrees with the facts' : without
-    return { candidate, proof: unsure(why), isRefuted: isDecided }
-  }
+  if (candidate === null && (isDecided || deposits === 0)) return notFound(evidence)
   const doubt = doubtOf(evidence, others.length > 0)
   const proof: Proof = doubt === null ? { kind: 'proved', by: evidence.by } : unsure(doubt, others)
   return { candidate, proof, isRefuted: false }
+}
+
+function notFound({ deposits, without, doubt }: FieldEvidence): ProvedField {
+  if (deposits === 0) return { candidate: null, proof: unsure(without), isRefuted: false }
+  const proof = unsure(doubt ?? 'no field agrees with the facts')
+  return { candidate: null, proof, isRefuted: (doubt ?? null) === null }
 }
 
 function doubtOf({ deposits, values, valuesMin = 2, without, doubt }: FieldEvidence, isOpen: boolean) {

@@ -4,10 +4,11 @@ import type { Section } from '../infer/find-records.ts'
 import type { Hints } from '../infer/hints.ts'
 import type { ProfileDraft, Samples } from '../infer/infer-profile.ts'
 import type { LegSide } from '../infer/rules.ts'
+import { feeField } from './amounts.ts'
 import { assetProofs, type LegColumn, networkProofs } from './dictionaries.ts'
 import type { ProofFacts } from './facts.ts'
 import { proveCreatedAt, proveId, proveOccurredAt, type TimeContext } from './ids.ts'
-import { feeField, legFields } from './legs.ts'
+import { legFields } from './legs.ts'
 import { missingSamples } from './missing-samples.ts'
 import { proveOwnerId, proveOwnerKind, proveOwnerWords } from './owners.ts'
 import { ProfileLines } from './profile-lines.ts'
@@ -36,7 +37,11 @@ export function proveProfile(
   const table = tableOf({ payloads, answers }, path, facts)
   const samples: ProofSamples = { draft, payloads, answers, path, table }
   let lines = proveLines(samples, facts)
-  for (let taken = lines.provedColumns(); taken.size > samples.table.taken.size; taken = lines.provedColumns()) {
+  for (
+    let taken = lines.provedColumns();
+    taken.size > samples.table.taken.size;
+    taken = lines.provedColumns()
+  ) {
     samples.table = { ...table, taken }
     lines = proveLines(samples, facts)
   }
@@ -46,7 +51,10 @@ export function proveProfile(
 
 type ProofSamples = Samples & { draft: ProfileDraft; path: string; table: SampleTable }
 
-function proveLines({ draft, payloads, answers, path, table }: ProofSamples, facts: ProofFacts): ProfileLines {
+function proveLines(
+  { draft, payloads, answers, path, table }: ProofSamples,
+  facts: ProofFacts,
+): ProfileLines {
   const lines = new ProfileLines(draft)
   const column = columnFinder(table)
   const amounts = proveLegs(lines, table, facts)
@@ -80,14 +88,15 @@ const needed: Record<LegSide, readonly string[]> = {
 /** Paths of columns that are amounts of a leg. */
 function proveLegs(lines: ProfileLines, table: SampleTable, facts: ProofFacts): ReadonlySet<string> {
   const amounts = new Set<string>()
-  for (const side of ['deposit', 'settlement'] as const) {
+  const sides = (['deposit', 'settlement'] as const).filter(
+    (side) => lines.at(['record', side]) !== undefined || table.legs[side].columns.length > 0,
+  )
+  for (const side of sides) {
     const path = ['record', side]
-    const isStated = lines.at(path) !== undefined || table.legs[side].columns.length > 0
-    const fields = legFields(side, table, facts.hints)
-    for (const { name, candidates, evidence } of isStated ? fields : []) {
+    for (const { name, candidates, evidence } of legFields(side, table, facts.hints)) {
       const found = proveField(candidates, { ...evidence, drafted: lines.pathOf([...path, name]) })
       lines.settle([...path, name], found, needed[side].includes(name))
-      if (name === 'amount') for (const { column } of candidates) amounts.add(column.path)
+      if (name === 'amount') candidates.forEach(({ column }) => amounts.add(column.path))
     }
   }
   if (lines.at(['record', 'settlement']) === undefined) return amounts
@@ -153,6 +162,12 @@ type OwnerColumn = { table: SampleTable; id: SampleColumn; hints: Hints }
 /** False if no field says what kind of owner it is. */
 function proveOwnerLine(lines: ProfileLines, { table, id, hints }: OwnerColumn): boolean {
   const path = ['record', 'owner', 'kind']
+  const only = onlyKind(hints)
+  if (only !== null) {
+    const by = `all ${hints.owners.size} owners of the address book are of this kind`
+    lines.put(path, { otherwise: only }, { kind: 'proved', by })
+    return true
+  }
   const { candidate, proof, isRefuted } = proveOwnerKind(table, id, { hints, drafted: lines.pathOf(path) })
   const column = columnFinder(table)
   const kind = candidate?.column ?? column(lines.pathOf(path))
@@ -161,6 +176,11 @@ function proveOwnerLine(lines: ProfileLines, { table, id, hints }: OwnerColumn):
   const words = proveOwnerWords(kind, id, { hints, network })
   lines.settleWords(path, candidate?.draft ?? textDraft(kind, 'required'), { proof, ...words })
   return true
+}
+
+function onlyKind({ owners }: Hints): string | null {
+  const [kind, other] = new Set(owners.values())
+  return kind === undefined || other !== undefined ? null : kind
 }
 
 function proveDictionaries(lines: ProfileLines, table: SampleTable, { hints }: ProofFacts): void {

@@ -1,8 +1,8 @@
-import { toTxId } from '../../core/asset.ts'
+import { type Asset, toTxId } from '../../core/asset.ts'
 import type { ChainTransfer } from '../../core/evidence.ts'
 import { columnsOf, isObject, isSaid, type SampleColumn, saidAt, valueAt } from '../infer/columns.ts'
 import { listingIn } from '../infer/find-records.ts'
-import { comparable } from '../infer/hints.ts'
+import { comparable, type Hints } from '../infer/hints.ts'
 import type { Samples } from '../infer/infer-profile.ts'
 import type { LegSide } from '../infer/rules.ts'
 import type { ProofFacts, TransactionFact } from './facts.ts'
@@ -184,4 +184,16 @@ export function agrees<Value>(
       return isSaid(leaf) && test(leaf.text, fact)
     })
   )
+}
+
+export function countedAs({ deposits }: LegTable, side: LegSide): string {
+  return `${deposits} ${side === 'deposit' ? 'payments' : 'deliveries'}`
+}
+
+export function valuesOf<Fact>(rows: FactRows<Fact>, value: (fact: Fact) => string): number {
+  return new Set(rows.map(({ fact }) => value(fact))).size
+}
+
+export function assetOf({ networks: all }: Pick<Hints, 'networks'>, key: string): Asset | undefined {
+  return all.flatMap((one) => one.assets).find((asset) => asset.key === key)
 }

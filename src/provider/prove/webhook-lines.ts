@@ -13,21 +13,33 @@ export type RecordColumns = {
   occurredAt: SampleColumn | undefined
 }
 
+type WebhookSamples = { payloads: readonly unknown[]; table: SampleTable; path: string }
+
 export function proveWebhook(
   lines: ProfileLines,
-  { payloads, table, path }: { payloads: readonly unknown[]; table: SampleTable; path: string },
+  samples: WebhookSamples,
   { id, occurredAt }: RecordColumns,
 ): void {
-  if (payloads.length === 0) return
-  const inRecord = new Set(path === '' ? table.columns.map((column) => column.path) : [])
-  const outside = columnsOf(payloads).filter((column) =>
-    path === '' ? !inRecord.has(column.path) : !column.path.startsWith(`${path}.`),
-  )
+  const { payloads, table, path } = samples
+  const isListed = table.rows.some(({ payload }) => payload === null)
+  // Without records of the API, nothing tells the fields of the record from those beside them.
+  if (payloads.length === 0 || (path === '' && !isListed)) return
+  const outside = outsideOf(samples)
   lines.settle(['webhook', 'id'], proveEventId(payloads, outside, lines.pathOf(['webhook', 'id'])))
   const drafted = lines.pathOf(['webhook', 'occurredAt'])
   lines.settle(['webhook', 'occurredAt'], proveEventTime(table, outside, { drafted, occurredAt }))
   if (path !== '') lines.prove(['webhook', 'record'], recordProof(table, id))
   proveKind(lines, { payloads, table, outside }, id)
+}
+
+/** If the payload is the record: what records of the API do not have. */
+function outsideOf({ payloads, table, path }: WebhookSamples): SampleColumn[] {
+  const columns = columnsOf(payloads)
+  if (path !== '') return columns.filter((column) => !column.path.startsWith(`${path}.`))
+  const listed = table.rows.flatMap(({ payload }, place) => (payload === null ? [place] : []))
+  const stated = table.columns.filter(({ leaves }) => listed.some((place) => leaves[place] !== null))
+  const own = new Set(stated.map((column) => column.path))
+  return columns.filter((column) => !own.has(column.path))
 }
 
 /** Deposits that a webhook and a record of the API describe at the same paths. */

@@ -26,7 +26,6 @@ export function proveStatus(
     (column) => isStatusForm(column) && finalWordOf(column, table, histories) !== null,
   )
   // True and false are too few for a status if there are words.
-  const isFlag = (column: SampleColumn) => saidAt(column).every(({ kind }) => kind === 'boolean')
   const fitting = all.every(isFlag) ? all : all.filter((column) => !isFlag(column))
   const delivered = table.legs.settlement
   return proveField(
@@ -41,10 +40,15 @@ export function proveStatus(
   )
 }
 
+function isFlag(column: SampleColumn): boolean {
+  return saidAt(column).every(({ kind }) => kind === 'boolean')
+}
+
 function isStatusForm(column: SampleColumn): boolean {
   const isOther = (['address', 'transaction', 'time'] as const).some((form) => hasForm(column, form))
   const words = new Set(saidAt(column).map(({ text }) => text))
-  return !isOther && hasForm(column, 'token') && words.size > 1 && words.size <= statusesMax
+  const isStated = column.leaves.every(isSaid) && hasForm(column, 'token')
+  return !isOther && isStated && words.size > 1 && words.size <= statusesMax
 }
 
 function historiesOf(table: SampleTable, id: SampleColumn | undefined): DepositLife[] {

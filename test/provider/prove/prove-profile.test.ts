@@ -15,7 +15,7 @@ function prove({ payloads, answers, world }: Shape): ProvedProfile {
 
 test(`of ${shapes} services of all shapes, no line is wrong without being marked as unsure`, () => {
   const wrong: string[] = []
-  const counts = { proved: 0, lines: 0, whole: 0, ample: 0, ampleProved: 0, ampleLines: 0, ampleWhole: 0 }
+  const counts = { proved: 0, lines: 0, whole: 0, plain: 0, plainProved: 0, plainLines: 0, plainWhole: 0 }
   const unsureLines = new Map<string, number>()
   for (let seed = first; seed < first + shapes; seed++) {
     const shape = makeShape(seed)
@@ -23,21 +23,20 @@ test(`of ${shapes} services of all shapes, no line is wrong without being marked
     wrong.push(...wrongLines(shape, profile).map((line) => `seed ${seed}: ${line}`))
     const own = profile.proofs.filter(({ path }) => path[0] !== 'list')
     const open = own.filter(({ proof }) => proof.kind === 'unsure')
-    if (shape.isAmple) {
+    if (shape.isPlain) {
       for (const one of open) count(unsureLines, one)
-      counts.ample++
-      counts.ampleWhole += open.length === 0 ? 1 : 0
-      counts.ampleLines += own.length
-      counts.ampleProved += own.length - open.length
+      counts.plain++
+      counts.plainWhole += open.length === 0 ? 1 : 0
+      counts.plainLines += own.length
+      counts.plainProved += own.length - open.length
     }
     counts.lines += own.length
     counts.proved += own.length - open.length
     counts.whole += open.length === 0 ? 1 : 0
   }
-  const share = (part: number, all: number) => `${((100 * part) / all).toFixed(1)} %`
   process.stdout.write(
     `${shapes} shapes from seed ${first}: fully proved ${share(counts.whole, shapes)}, lines proved ${share(counts.proved, counts.lines)};
-of ${counts.ample} with ample samples: fully proved ${share(counts.ampleWhole, counts.ample)}, lines proved ${share(counts.ampleProved, counts.ampleLines)}\n`,
+of ${counts.plain} with plain words, no look-alikes and ample samples: fully proved ${share(counts.plainWhole, counts.plain)}, lines proved ${share(counts.plainProved, counts.plainLines)}\n`,
   )
   if (process.env.SHAPES_WHY !== undefined)
     process.stdout.write(
@@ -49,6 +48,10 @@ of ${counts.ample} with ample samples: fully proved ${share(counts.ampleWhole, c
     )
   expect(wrong).toEqual([])
 }, 600_000)
+
+function share(part: number, all: number): string {
+  return `${((100 * part) / all).toFixed(1)} %`
+}
 
 function count(lines: Map<string, number>, { path, proof }: FieldProof): void {
   const isWord = path.includes('words') || path[0] === 'networks' || path[0] === 'assets'

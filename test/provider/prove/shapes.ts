@@ -1,44 +1,12 @@
 import type { Address, Asset, AssetKey, NetworkName, NetworkSettings, TxId } from '../../../src/core/asset.ts'
 import type { ChainTransfer } from '../../../src/core/evidence.ts'
 import { formatAmount, toAmount } from '../../../src/core/money.ts'
-import type { Hints, StatusMeaning } from '../../../src/provider/infer/hints.ts'
-import type { ProofFacts, TransactionFact } from '../../../src/provider/prove/facts.ts'
+import type { StatusMeaning } from '../../../src/provider/infer/hints.ts'
+import type { ProofFacts } from '../../../src/provider/prove/facts.ts'
+import { factsOf } from './made-facts.ts'
+import type { Random } from './random.ts'
 
 /** Deposits of a made-up service, and what the chains and the address book show of them. */
-
-export type Random = {
-  /** From 0 to 1. */
-  next: () => number
-  int: (low: number, high: number) => number
-  chance: (share: number) => boolean
-  pick: <Item>(items: readonly Item[]) => Item
-  shuffle: <Item>(items: readonly Item[]) => Item[]
-  text: (alphabet: string, length: number) => string
-}
-
-export function randomOf(seed: number): Random {
-  let state = seed * 2_654_435_761 + 1
-  const next = () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-  const int = (low: number, high: number) => low + Math.floor(next() * (high - low + 1))
-  const pick = <Item>(items: readonly Item[]) => items[int(0, items.length - 1)] as Item
-  return {
-    next,
-    int,
-    pick,
-    chance: (share) => next() < share,
-    shuffle: (items) =>
-      items
-        .map((item) => ({ item, at: next() }))
-        .toSorted((one, other) => one.at - other.at)
-        .map(({ item }) => item),
-    text: (alphabet, length) => Array.from({ length }, () => alphabet[int(0, alphabet.length - 1)]).join(''),
-  }
-}
 
 const hex = '0123456789abcdef'
 const base58 = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
@@ -82,7 +50,7 @@ function networkSettings(random: Random): NetworkSettings[] {
   }))
 }
 
-type MadeOwner = {
+export type MadeOwner = {
   id: string
   kind: 'channel' | 'stable_wallet'
   addresses: Map<string, Address>
@@ -113,7 +81,7 @@ export type MadeWorld = {
 }
 
 export type Flow = {
-  forwarded: readonly (readonly [string, StatusMeaning])[]
+  forwarded: readonly [readonly [string, StatusMeaning], ...(readonly [string, StatusMeaning])[]]
   credited: readonly (readonly [string, StatusMeaning])[]
   stopped: readonly (readonly [string, StatusMeaning])[]
 }
@@ -124,6 +92,7 @@ export type WorldStyle = {
   isConverting: boolean
   hasWallets: boolean
   hasChannels: boolean
+  channels: readonly [number, number]
   /** Payments and deliveries on one network. */
   isSameNetwork: boolean
   feeKind: 'share' | 'fixed' | 'none'
@@ -149,7 +118,10 @@ export function makeWorld(random: Random, style: WorldStyle): MadeWorld {
 
 function makeOwners(random: Random, used: readonly NetworkSettings[], style: WorldStyle): MadeOwner[] {
   const kinds = [
-    ...Array.from({ length: style.hasChannels ? random.int(2, 6) : 0 }, () => 'channel' as const),
+    ...Array.from(
+      { length: style.hasChannels ? random.int(...style.channels) : 0 },
+      () => 'channel' as const,
+    ),
     ...Array.from({ length: style.hasWallets ? random.int(1, 3) : 0 }, () => 'stable_wallet' as const),
   ]
   return kinds.map((kind, place) => {
@@ -174,16 +146,11 @@ type DepositContext = {
 
 function makeDeposit(random: Random, { number, owners, used, style }: DepositContext): MadeDeposit {
   const owner = random.pick(owners)
-  const own = owner.forward?.asset.network
-  const network =
-    style.isSameNetwork && own
-      ? (used.find(({ name }) => name === own) ?? random.pick(used))
-      : random.pick(used)
-  const same = network.assets.filter(({ symbol }) => symbol === owner.forward?.asset.symbol)
-  const asset = random.pick(style.isConverting || same.length === 0 ? network.assets : same)
+  const asset = random.pick(paidAssets(owner, used, style))
+  const { network } = asset
   const paidAt = new Date(start + number * 7_200_000 + random.int(0, 3_000_000))
   const amount = toAmount(randomAmount(random, asset.decimals))
-  const to = owner.addresses.get(network.name) as Address
+  const to = owner.addresses.get(network) as Address
   const payment = transferOf(random, { asset, to, amount, at: paidAt })
   const stopped = random.chance(style.stopShare)
   const words = flowOf(random, { owner, stopped, style })
@@ -196,7 +163,7 @@ function makeDeposit(random: Random, { number, owners, used, style }: DepositCon
     reference: random.text('ABCDEFGHJKMNPQRSTVWXYZ23456789', 10),
     owner,
     asset,
-    payer: addressOn(random, network.name),
+    payer: addressOn(random, network),
     payment,
     delivery:
       owner.forward === null || last?.meaning !== 'settled'
@@ -208,10 +175,19 @@ function makeDeposit(random: Random, { number, owners, used, style }: DepositCon
             style,
             at: new Date(last.at.getTime() - 20_000),
           }),
-    sweepTx: hashOf(random, network.name),
+    sweepTx: hashOf(random, network),
     steps,
     createdAt,
   }
+}
+
+function paidAssets({ forward }: MadeOwner, used: readonly NetworkSettings[], style: WorldStyle): Asset[] {
+  const all = used.flatMap(({ assets }) => assets)
+  return all.filter(({ network, symbol }) => {
+    if (forward === null) return true
+    const isNetwork = !style.isSameNetwork || network === forward.asset.network
+    return isNetwork && (style.isConverting || symbol === forward.asset.symbol)
+  })
 }
 
 /** Mostly with many digits; sometimes round. */
@@ -285,30 +261,6 @@ function stepsOf(random: Random, words: readonly (readonly [string, StatusMeanin
     if (step > 0) at += random.int(60_000, 600_000)
     return { word, meaning, at: new Date(at) }
   })
-}
-
-type FactContext = { networks: readonly NetworkSettings[]; owners: readonly MadeOwner[]; style: WorldStyle }
-
-function factsOf(deposits: readonly MadeDeposit[], { networks, owners, style }: FactContext): ProofFacts {
-  const transactions = new Map<TxId, TransactionFact[]>()
-  for (const { payment, delivery, sweepTx } of deposits) {
-    for (const one of [payment, ...(delivery === null ? [] : [delivery.transfer])])
-      transactions.set(one.tx, [{ kind: 'moved', network: one.network, transfers: [one] }])
-    transactions.set(sweepTx, [{ kind: 'moved', network: payment.network, transfers: [] }])
-  }
-  const held = owners.flatMap(({ id, addresses }) =>
-    [...addresses.values()].map((one): [string, string] => [one, id]),
-  )
-  const hints: Hints = style.hasBook
-    ? {
-        networks,
-        depositAddresses: new Set(held.map(([address]) => address)),
-        recipients: new Set(owners.flatMap(({ forward }) => (forward === null ? [] : [forward.recipient]))),
-        owners: new Map(owners.map(({ id, kind }) => [id, kind])),
-        addressOwners: new Map(held),
-      }
-    : { networks, depositAddresses: new Set(), recipients: new Set(), owners: new Map() }
-  return { hints, transactions, silent: [], isOffline: false }
 }
 
 export function unitsOf(amount: bigint, decimals: number): string {

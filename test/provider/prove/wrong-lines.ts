@@ -14,48 +14,69 @@ export function wrongLines(shape: Shape, { profile, proofs }: ProvedProfile): st
   })
 }
 
-type Field = { paths: string; as?: string; decimals?: unknown }
+type Field = { paths?: string; as?: string; decimals?: unknown; otherwise?: string }
 
 const asField = (value: unknown): Field => (typeof value === 'string' ? { paths: value } : (value as Field))
 
+type LineCheck = (shape: BasedShape, path: readonly string[], value: unknown) => string | null
+
+const checks: Readonly<Record<string, LineCheck>> = {
+  networks: (shape, [, word = ''], value) => expected(value, shape.networkWords.get(word)),
+  assets: (shape, [, word = ''], value) => expected(value, shape.assetWords.get(word)),
+  list: (shape, [, name = ''], value) => listProblem(shape, name, value),
+  webhook: (shape, path, value) => webhookProblem(shape, path, value),
+  record: (shape, path, value) => {
+    const word = path.at(-1) ?? ''
+    if (path.includes('words')) return expected(value, shape.statuses.get(word) ?? ownerKinds.get(word))
+    const field = path.slice(1).filter((name) => name !== 'paths')
+    return fieldProblem(shape, field.join('.'), asField(value))
+  },
+}
+
+const ownerKinds = new Map([
+  ['CH', 'channel'],
+  ['SW', 'stable_wallet'],
+])
+
 function problemOf(shape: BasedShape, path: readonly string[], value: unknown): string | null {
-  const [section, name = '', word = '', last = ''] = path
-  if (section === 'networks') return expected(value, shape.networkWords.get(name))
-  if (section === 'assets') return expected(value, shape.assetWords.get(name))
-  if (section === 'list') return listProblem(shape, name, value)
-  if (section === 'webhook') return webhookProblem(shape, path, value)
-  if (name === 'status' && word === 'words') return expected(value, shape.statuses.get(last))
-  if (name === 'owner' && last === 'words')
-    return expected(value, ({ CH: 'channel', SW: 'stable_wallet' } as Record<string, string>)[path[4] ?? ''])
-  const field = path
-    .slice(1)
-    .filter((one) => one !== 'paths')
-    .join('.')
-  return fieldProblem(shape, field, asField(value))
+  const check = checks[path[0] ?? '']
+  return check === undefined ? 'no such section' : check(shape, path, value)
 }
 
 function expected(value: unknown, truth: unknown): string | null {
   return value === truth ? null : `it is ${JSON.stringify(truth)}`
 }
 
-/** Right is what states the same of deposits that were not among the samples. */
 function fieldProblem(shape: BasedShape, field: string, found: Field): string | null {
+  if (field.endsWith('.asset')) return assetProblem(shape, field, found)
+  if (found.otherwise !== undefined && found.paths === undefined)
+    return shape.world.others.every(({ owner }) => owner.kind === found.otherwise) ? null : 'owners differ'
+  return columnProblem(shape, field, found.paths ?? '') ?? unitProblem(shape, field, found)
+}
+
+/** Right is what states the same of deposits that were not among the samples. */
+function columnProblem(shape: BasedShape, field: string, paths: string): string | null {
   const truths = [...(shape.truth.get(field) ?? [])]
-  if (field === 'deposit.asset' || field === 'settlement.asset') return assetProblem(shape, field, found)
-  const { paths, as, decimals } = found
   const path = withoutRecord(shape, paths)
   const others = shape.world.others.flatMap((deposit) =>
     deposit.steps.map((_state, step) => parseLossless(JSON.stringify(shape.recordOf(deposit, step)))),
   )
-  const textAt = (record: unknown, at: string) => JSON.stringify(valueAt(record, at) ?? null)
   const isSame = truths.some((truth) =>
     others.every((record) => textAt(record, path) === textAt(record, truth)),
   )
   const isId = field === 'id' && isIdOf(shape, path)
-  if (!isSame && !isId) return `it is ${JSON.stringify(truths)}`
-  const unit = shape.units.get(truths[0] ?? '')
-  if (unit !== undefined) return expected(as ?? decimals?.toString() ?? 'base', unit)
-  return field.endsWith('At') ? expected(as ?? 'iso', shape.timeUnit) : null
+  return isSame || isId ? null : `it is ${JSON.stringify(truths)}`
+}
+
+function unitProblem(shape: BasedShape, field: string, { as, decimals }: Field): string | null {
+  if (field.endsWith('At')) return expected(as ?? 'iso', shape.timeUnit)
+  const [truth = ''] = shape.truth.get(field) ?? []
+  const unit = shape.units.get(truth)
+  return unit === undefined ? null : expected(as ?? decimals?.toString() ?? 'base', unit)
+}
+
+function textAt(record: unknown, path: string): string {
+  return JSON.stringify(valueAt(record, path) ?? null)
 }
 
 /** `base`: where the records of the profile are, below those of the service. */
@@ -83,32 +104,28 @@ function isIdOf({ world: { others }, recordOf }: Shape, path: string): boolean {
   return isFixed && new Set(ids.flat()).size === others.length && !/^\d+$/.test(ids[0]?.[0] ?? '')
 }
 
-function assetProblem(shape: BasedShape, field: string, { paths, as }: Field): string | null {
+function assetProblem(shape: BasedShape, field: string, { paths = '', as }: Field): string | null {
   const wrong = shape.world.others.filter((deposit) => {
     const asset = field === 'deposit.asset' ? deposit.asset : deposit.owner.forward?.asset
     if (asset === undefined) return false
-    const text = valueAt(shape.recordOf(deposit, 0), withoutRecord(shape, paths))
+    const text = textAt(shape.recordOf(deposit, 0), withoutRecord(shape, paths)).replaceAll('"', '')
     const code = asset.key.slice(asset.key.indexOf('/') + 1)
-    if (as !== 'symbol')
-      return (text === undefined || text === null || text === '' ? 'native' : text) !== code
-    return text !== asset.symbol && shape.assetWords.get(String(text)) !== asset.symbol
+    if (as !== 'symbol') return (text === 'null' || text === '' ? 'native' : text) !== code
+    return text !== asset.symbol && shape.assetWords.get(text) !== asset.symbol
   })
   return wrong.length === 0 ? null : `wrong for ${wrong.length} others`
 }
 
-function webhookProblem(
-  shape: Shape,
-  [, name = '', part = '', word = '']: readonly string[],
-  value: unknown,
-): string | null {
-  if (part === 'words') return expected(value, shape.kinds.get(word) ?? objectKinds.get(word))
+function webhookProblem(shape: Shape, path: readonly string[], value: unknown): string | null {
+  const [name, word] = [path[1] ?? '', path.at(-1) ?? '']
+  if (path.includes('words')) return expected(value, shape.kinds.get(word) ?? objectKinds.get(word))
   const record = recordPath(shape)
-  if (name === 'record') return expected(value, record === '' ? undefined : record)
-  const { paths, as } = asField(value)
+  if (name === 'record') return record === value ? null : `it is ${record}`
+  const { paths, as = 'iso' } = asField(value)
   const truth = envelopePaths(record)[name]
-  const isObject = name === 'kind' && paths.endsWith('object')
-  if (paths !== truth && !isObject) return `it is ${truth}`
-  return name === 'occurredAt' ? expected(as ?? 'iso', shape.timeUnit) : null
+  const isRight = paths === truth || (name === 'kind' && paths === truth?.replace('type', 'object'))
+  if (!isRight) return `it is ${truth}`
+  return name === 'occurredAt' ? expected(as, shape.timeUnit) : null
 }
 
 /** Of the kind of object, which divides webhooks as well. */
@@ -118,7 +135,7 @@ const objectKinds = new Map([
 ])
 
 function recordPath({ payloads }: Shape): string {
-  const last = (payloads.at(-1) ?? {}) as object
+  const last: object = payloads.at(-1) ?? {}
   if ('data' in last) return 'data'
   return 'payload' in last ? 'payload.deposit' : ''
 }
@@ -127,6 +144,6 @@ function listProblem(shape: Shape, name: string, value: unknown): string | null 
   const [answer] = shape.answers as [object]
   if (name === 'items')
     return expected(value, Array.isArray(answer) ? null : 'items' in answer ? 'items' : 'result.rows')
-  if (name === 'order') return null
+  if (name === 'order') return expected(value, shape.order)
   return 'nothing was known of it'
 }
