@@ -202,7 +202,7 @@ export function proveCreatedAt(
     .filter((column) => isOrdered(column, listed) !== null)
   const others = all.filter((column) => !isBlockTime(column, table))
   const fitting = others.length > 0 ? others : all
-  const deposits = new Set(listed.map((place) => keys[place])).size
+  const deposits = new Set(listed.flatMap((place) => keys[place] ?? [])).size
   const times = (column: SampleColumn) => new Set(listed.map((place) => timeAt(column, place))).size
   const [only] = fitting
   const isBlock = only !== undefined && isBlockTime(only, table)
@@ -212,7 +212,7 @@ export function proveCreatedAt(
     values: only === undefined ? 0 : times(only),
     valuesMin: depositsMin,
     by: `fixed for each deposit, not after its first status, and the order of ${countOf(deposits, 'record')}`,
-    without: 'no record of the API was seen',
+    without: listed.length === 0 ? 'no record of the API was seen' : table.legs.deposit.without,
     doubt:
       (occurredAt === undefined ? 'the time of the status is not proved' : null) ??
       (isBlock ? 'it is the time of the block' : null),

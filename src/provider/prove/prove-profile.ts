@@ -1,4 +1,4 @@
-import type { SampleColumn } from '../infer/columns.ts'
+import { type SampleColumn, saidAt } from '../infer/columns.ts'
 import { textDraft } from '../infer/draft-fields.ts'
 import type { Section } from '../infer/find-records.ts'
 import type { Hints } from '../infer/hints.ts'
@@ -162,7 +162,7 @@ type OwnerColumn = { table: SampleTable; id: SampleColumn; hints: Hints }
 /** False if no field says what kind of owner it is. */
 function proveOwnerLine(lines: ProfileLines, { table, id, hints }: OwnerColumn): boolean {
   const path = ['record', 'owner', 'kind']
-  const only = onlyKind(hints)
+  const only = saidAt(id).every(({ text }) => hints.owners.has(text)) ? onlyKind(hints) : null
   if (only !== null) {
     const by = `all ${hints.owners.size} owners of the address book are of this kind`
     lines.put(path, { otherwise: only }, { kind: 'proved', by })

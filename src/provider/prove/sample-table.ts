@@ -106,7 +106,7 @@ function legOf(leg: LegSide, columns: readonly SampleColumn[], facts: ProofFacts
     columns: found.map(({ column }) => column),
     transfers,
     deposits: new Set(transfers.flatMap((one) => (one === null ? [] : [keyOf(one)]))).size,
-    without: reasonWithout(columns, facts, own.size > 0),
+    without: reasonWithout(columns, facts, own.size > 0 ? null : leg),
   }
 }
 
@@ -150,7 +150,11 @@ function agreed(transfers: readonly (ChainTransfer | null)[]): ChainTransfer | n
   return new Set(said.map(keyOf)).size === 1 ? (said[0] ?? null) : null
 }
 
-function reasonWithout(columns: readonly SampleColumn[], facts: ProofFacts, hasBook: boolean): string {
+function reasonWithout(
+  columns: readonly SampleColumn[],
+  facts: ProofFacts,
+  unlisted: LegSide | null,
+): string {
   const { silent, isOffline } = facts
   if (isOffline) return 'no node was asked'
   if (silent.length > 0)
@@ -159,9 +163,8 @@ function reasonWithout(columns: readonly SampleColumn[], facts: ProofFacts, hasB
     saidAt(column).some(({ text }) => facts.transactions.has(toTxId(text))),
   )
   if (!isFound) return 'no transaction of the samples was found on a configured network'
-  return hasBook
-    ? 'no transaction of the samples paid an address of the address book'
-    : 'the address book is empty'
+  if (unlisted === null) return 'no transaction of the samples paid an address of the address book'
+  return `the address book has no ${unlisted === 'deposit' ? 'deposit addresses' : 'recipients'}`
 }
 
 /** Rows of which the fact is known. */

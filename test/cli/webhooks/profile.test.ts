@@ -65,7 +65,7 @@ test('without a database, from files alone, a profile is printed that reads them
         words:
           TRANSFER_CHANGED: deposit # unsure: not all of its payments were found on a chain; alternatives: ignored
       record: payload.transfer # unsure: too few deposits are in both webhooks and records of the API
-      occurredAt: { paths: notification.sent_ms, as: ms } # unsure: it differs from the time of the status: it may be the time of sending
+      occurredAt: { paths: notification.sent_ms, as: ms } # unsure: it may be the time of sending
     record:
       id: reference # unsure: no node was asked
       owner:
@@ -84,8 +84,8 @@ test('without a database, from files alone, a profile is printed that reads them
           BOOKED: settled # unsure: unknown word; guessed from its order; alternatives: confirmed, settling, held
           PAYING_OUT: settling # unsure: by the word alone; alternatives: observed, confirmed, held
           DONE: settled # unsure: by the word alone; alternatives: confirmed, settling, held
-      createdAt: { paths: opened_ms, as: ms } # unsure: the id of the deposit is not proved
-      occurredAt: { paths: changed_ms, as: ms } # unsure: the id of the deposit is not proved; alternatives: opened_ms
+      createdAt: { paths: opened_ms, as: ms } # unsure: only 1 deposit seen; 3 are needed; alternatives: changed_ms
+      occurredAt: { paths: changed_ms, as: ms } # unsure: no status was seen in both a webhook and a record; alternatives: opened_ms
       deposit:
         network: incoming.chain # unsure: no node was asked
         address: incoming.wallet # unsure: no node was asked
@@ -101,8 +101,8 @@ test('without a database, from files alone, a profile is printed that reads them
         transaction: { paths: outgoing.hash, absent: [ '' ] } # unsure: no node was asked
         fee: { paths: outgoing.commission, as: units } # unsure: no node was asked
     networks:
-      BASE: base # unsure: no transaction with this word was found; alternatives: solana
-      SOL: solana # unsure: no transaction with this word was found; alternatives: base
+      BASE: base # unsure: no chain decides it; alternatives: solana
+      SOL: solana # unsure: no chain decides it; alternatives: base
     list:
       items: items # unsure: too few of its payments were found on a chain
       pages: page # unsure: only single answers were seen: ask for the next page

@@ -117,15 +117,19 @@ function assetProblem(shape: BasedShape, field: string, { paths = '', as }: Fiel
 }
 
 function webhookProblem(shape: Shape, path: readonly string[], value: unknown): string | null {
-  const [name, word] = [path[1] ?? '', path.at(-1) ?? '']
+  const [name, word] = [String(path[1]), String(path.at(-1))]
   if (path.includes('words')) return expected(value, shape.kinds.get(word) ?? objectKinds.get(word))
   const record = recordPath(shape)
   if (name === 'record') return record === value ? null : `it is ${record}`
   const { paths, as = 'iso' } = asField(value)
+  const wrong = envelopeProblem(record, name, String(paths))
+  return wrong ?? (name === 'occurredAt' ? expected(as, shape.timeUnit) : null)
+}
+
+function envelopeProblem(record: string, name: string, paths: string): string | null {
   const truth = envelopePaths(record)[name]
-  const isRight = paths === truth || (name === 'kind' && paths === truth?.replace('type', 'object'))
-  if (!isRight) return `it is ${truth}`
-  return name === 'occurredAt' ? expected(as, shape.timeUnit) : null
+  const isObject = name === 'kind' && paths.endsWith('object')
+  return paths === truth || isObject ? null : `it is ${truth}`
 }
 
 /** Of the kind of object, which divides webhooks as well. */
