@@ -84,7 +84,7 @@ test('without a database, from files alone, a profile is printed that reads them
           BOOKED: settled # unsure: unknown word; guessed from its order; alternatives: confirmed, settling, held
           PAYING_OUT: settling # unsure: by the word alone; alternatives: observed, confirmed, held
           DONE: settled # unsure: by the word alone; alternatives: confirmed, settling, held
-      createdAt: { paths: opened_ms, as: ms } # unsure: only 1 deposit seen; 3 are needed; alternatives: changed_ms
+      createdAt: { paths: opened_ms, as: ms } # unsure: no node was asked
       occurredAt: { paths: changed_ms, as: ms } # unsure: no status was seen in both a webhook and a record; alternatives: opened_ms
       deposit:
         network: incoming.chain # unsure: no node was asked

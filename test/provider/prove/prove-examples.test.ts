@@ -7,8 +7,8 @@ import { type ProvedProfile, proveProfile } from '../../../src/provider/prove/pr
 import { lives } from '../infer/lives.ts'
 import { makeShape, type Shape } from './render-shape.ts'
 
-function shapeWhere(test: (shape: Shape) => boolean): Shape {
-  const seed = Array.from({ length: 400 }, (_, number) => number + 1).find((one) => test(makeShape(one)))
+function shapeWhere(isWanted: (shape: Shape) => boolean): Shape {
+  const seed = Array.from({ length: 400 }, (_, number) => number + 1).find((one) => isWanted(makeShape(one)))
   if (seed === undefined) throw new Error('no such shape')
   return makeShape(seed)
 }
@@ -97,15 +97,11 @@ test('two samples are too few, and the missing ones are named', () => {
 })
 
 test('a number that counts is no id of a deposit, whatever its name', () => {
-  const numbered = (record: unknown, number: number) => ({
-    ...(record as object),
-    id: 4000 + number,
-    code: `D-${number}-x`,
-  })
   const { world, recordOf } = misleading
-  const records = world.deposits.map((deposit) =>
-    numbered(recordOf(deposit, deposit.steps.length - 1), deposit.number),
-  )
+  const records = world.deposits.map((deposit) => {
+    const { number, steps } = deposit
+    return { ...(recordOf(deposit, steps.length - 1) as object), id: 4000 + number, code: `D-${number}-x` }
+  })
   const draft = inferProfile({ payloads: [], answers: [records] }, world.facts.hints)
   const { profile } = proveProfile({ draft, payloads: [], answers: [records] }, world.facts)
   expect(profile).not.toMatchObject({ record: { id: 'id' } })
