@@ -42,9 +42,9 @@ export async function readChainFacts(
   return { hints, transactions, silent: answers.flatMap(({ silent }) => silent), isOffline: false }
 }
 
-type FoundTransaction = { tx: TxId; fact: TransactionFact }
+type TransactionFinding = { tx: TxId; fact: TransactionFact }
 
-type NetworkAnswer = { found: FoundTransaction[]; silent: SilentNetwork[] }
+type NetworkAnswer = { found: TransactionFinding[]; silent: SilentNetwork[] }
 
 async function askNetwork(
   network: NetworkSettings,
@@ -68,7 +68,7 @@ async function factOf(
   reader: FullChainReader,
   tx: TxId,
   watched: Parameters<FullChainReader['readTransaction']>[1],
-): Promise<FoundTransaction[]> {
+): Promise<TransactionFinding[]> {
   const reading = await reader.readTransaction(tx, watched)
   const { network } = reader
   if (reading.kind === 'unknown') return []

@@ -1,13 +1,13 @@
 import { isSaid, type SampleColumn } from '../infer/columns.ts'
 import { type Hints, isSymbol, networkOfWord } from '../infer/hints.ts'
 import type { LegSide } from '../infer/rules.ts'
-import { countOf, type Proof, unsure } from './proof.ts'
+import { countOf, type LineProof, unsure } from './proof.ts'
 import { assetOf, type SampleTable } from './sample-table.ts'
 
 /** A column that is not proved says which words there are, and proves none of them. */
 export type LegColumn = { side: LegSide; column: SampleColumn; isProved: boolean }
 
-type WordProof = { word: string; meaning: string; proof: Proof }
+type WordProof = { word: string; meaning: string; proof: LineProof }
 
 /** What the chains show beside each word: our words, each with its number of samples. */
 function meaningsOf(

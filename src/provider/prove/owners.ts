@@ -1,7 +1,7 @@
 import { hasForm, isSaid, type SampleColumn } from '../infer/columns.ts'
 import { ownerWords, textDraft } from '../infer/draft-fields.ts'
 import type { Hints } from '../infer/hints.ts'
-import { candidateOf, countOf, type Proof, type ProvedField, proveField, unsure } from './proof.ts'
+import { candidateOf, countOf, type LineProof, type ProvedField, proveField, unsure } from './proof.ts'
 import { agrees, columnsFor, type SampleTable } from './sample-table.ts'
 import type { ProvedWords } from './words.ts'
 
@@ -67,7 +67,7 @@ export function proveOwnerWords(
 ): ProvedWords<'channel' | 'stable_wallet'> {
   const { words } = ownerWords({ kind, id, settlementNetwork: network }, hints)
   const proofs = Object.fromEntries(
-    Object.entries(words).map(([word, meaning]): [string, Proof] => {
+    Object.entries(words).map(([word, meaning]): [string, LineProof] => {
       const owners = new Set(
         kind.leaves.flatMap((leaf, place) => (leaf?.text === word ? [id.leaves[place]?.text ?? ''] : [])),
       )

@@ -1,6 +1,6 @@
 import type { FieldDraft } from '../infer/draft-fields.ts'
 import type { Doubt, Section } from '../infer/find-records.ts'
-import { type FieldProof, type Proof, type ProvedField, unsure } from './proof.ts'
+import { type FieldProof, type LineProof, type ProvedField, unsure } from './proof.ts'
 
 /** A path without a value, until a person enters one. */
 const nowhere = 'not-found'
@@ -9,7 +9,7 @@ const nowhere = 'not-found'
 export class ProfileLines {
   readonly #profile: Section
   readonly #doubts: readonly Doubt[]
-  readonly #proofs = new Map<string, Proof>()
+  readonly #proofs = new Map<string, LineProof>()
 
   constructor({ profile, doubts }: { profile: Section; doubts: readonly Doubt[] }) {
     this.#profile = structuredClone(profile)
@@ -27,13 +27,13 @@ export class ProfileLines {
     return path.reduce<unknown>((value, name) => (isSection(value) ? value[name] : undefined), this.#profile)
   }
 
-  put(path: readonly string[], value: unknown, proof: Proof): void {
+  put(path: readonly string[], value: unknown, proof: LineProof): void {
     const parent = this.#sectionAt(path.slice(0, -1))
     parent[path.at(-1) ?? ''] = value
     this.prove(path, proof)
   }
 
-  prove(path: readonly string[], proof: Proof): void {
+  prove(path: readonly string[], proof: LineProof): void {
     this.#proofs.set(keyOf(path), proof)
   }
 
@@ -85,7 +85,11 @@ export class ProfileLines {
   settleWords(
     path: readonly string[],
     draft: FieldDraft,
-    { proof, words, proofs }: { proof: Proof; words: object; proofs: Readonly<Record<string, Proof>> },
+    {
+      proof,
+      words,
+      proofs,
+    }: { proof: LineProof; words: object; proofs: Readonly<Record<string, LineProof>> },
   ): void {
     this.put(path, { ...(typeof draft === 'string' ? { paths: draft } : draft), words }, proof)
     this.prove([...path, 'paths'], proof)
@@ -103,7 +107,7 @@ export class ProfileLines {
     return { profile, proofs }
   }
 
-  #proofOf(path: readonly string[]): Proof {
+  #proofOf(path: readonly string[]): LineProof {
     const doubt = this.#doubts.find((one) => keyOf(one.path) === keyOf(path))
     return this.#proofs.get(keyOf(path)) ?? unsure(doubt?.text ?? 'by its name alone')
   }

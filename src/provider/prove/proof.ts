@@ -1,12 +1,12 @@
 import type { SampleColumn } from '../infer/columns.ts'
 import type { FieldDraft } from '../infer/draft-fields.ts'
 
-export type Proof =
+export type LineProof =
   | { kind: 'proved'; by: string }
   | { kind: 'unsure'; why: string; alternatives: readonly string[] }
 
 /** `path` is that of a line of the profile. */
-export type FieldProof = { path: readonly string[]; proof: Proof }
+export type FieldProof = { path: readonly string[]; proof: LineProof }
 
 /** Deposits that have to agree before a field counts as proved. */
 export const depositsMin = 3
@@ -19,7 +19,7 @@ export function candidateOf(column: SampleColumn, draft: FieldDraft): FieldCandi
 }
 
 /** Without a candidate, no column agrees with the facts; `isRefuted` if there were enough of them. */
-export type ProvedField = { candidate: FieldCandidate | null; proof: Proof; isRefuted: boolean }
+export type ProvedField = { candidate: FieldCandidate | null; proof: LineProof; isRefuted: boolean }
 
 export type FieldEvidence = {
   /** Path in the draft, if names found one. */
@@ -39,7 +39,7 @@ export type FieldEvidence = {
 /** A person can compare so many. */
 const alternativesMax = 6
 
-export const unsure = (why: string, alternatives: readonly string[] = []): Proof => ({
+export const unsure = (why: string, alternatives: readonly string[] = []): LineProof => ({
   kind: 'unsure',
   why,
   alternatives: alternatives.slice(0, alternativesMax),
@@ -58,7 +58,7 @@ export function proveField(candidates: readonly FieldCandidate[], evidence: Fiel
   const others = candidates.filter((one) => one !== candidate).map(({ label }) => label)
   if (candidate === null && (isDecided || deposits === 0)) return notFound(evidence)
   const doubt = doubtOf(evidence, others.length > 0)
-  const proof: Proof = doubt === null ? { kind: 'proved', by: evidence.by } : unsure(doubt, others)
+  const proof: LineProof = doubt === null ? { kind: 'proved', by: evidence.by } : unsure(doubt, others)
   return { candidate, proof, isRefuted: false }
 }
 

@@ -3,7 +3,7 @@ import { textDraft } from '../infer/draft-fields.ts'
 import { listingIn } from '../infer/find-records.ts'
 import { depositsOf, isOrdered, proveEventId, proveEventTime } from './ids.ts'
 import type { ProfileLines } from './profile-lines.ts'
-import { candidateOf, countOf, depositsMin, type Proof, proveField, unsure } from './proof.ts'
+import { candidateOf, countOf, depositsMin, type LineProof, proveField, unsure } from './proof.ts'
 import type { SampleTable } from './sample-table.ts'
 
 /** Undefined if it is not proved. */
@@ -13,11 +13,11 @@ export type RecordColumns = {
   occurredAt: SampleColumn | undefined
 }
 
-type WebhookSamples = { payloads: readonly unknown[]; table: SampleTable; path: string }
+type WebhookTable = { payloads: readonly unknown[]; table: SampleTable; path: string }
 
 export function proveWebhook(
   lines: ProfileLines,
-  samples: WebhookSamples,
+  samples: WebhookTable,
   { id, occurredAt }: RecordColumns,
 ): void {
   const { payloads, table, path } = samples
@@ -33,7 +33,7 @@ export function proveWebhook(
 }
 
 /** If the payload is the record: what records of the API do not have. */
-function outsideOf({ payloads, table, path }: WebhookSamples): SampleColumn[] {
+function outsideOf({ payloads, table, path }: WebhookTable): SampleColumn[] {
   const columns = columnsOf(payloads)
   if (path !== '') return columns.filter((column) => !column.path.startsWith(`${path}.`))
   const listed = table.rows.flatMap(({ payload }, place) => (payload === null ? [place] : []))
@@ -43,7 +43,7 @@ function outsideOf({ payloads, table, path }: WebhookSamples): SampleColumn[] {
 }
 
 /** Deposits that a webhook and a record of the API describe at the same paths. */
-function recordProof(table: SampleTable, id: SampleColumn | undefined): Proof {
+function recordProof(table: SampleTable, id: SampleColumn | undefined): LineProof {
   const keys = depositsOf(table, id)
   const deposits = (isWebhook: boolean) =>
     new Set(keys.filter((key, place) => key !== null && (table.rows[place]?.payload !== null) === isWebhook))
@@ -116,7 +116,7 @@ type KindTests = { isOfDeposit: (payload: number) => boolean; isPaid: (payload: 
 
 function kindsOf(column: SampleColumn, { isOfDeposit, isPaid }: KindTests) {
   const words: Record<string, 'deposit' | 'ignored'> = {}
-  const proofs: Record<string, Proof> = {}
+  const proofs: Record<string, LineProof> = {}
   for (const word of new Set(saidAt(column).map(({ text }) => text))) {
     const places = [...column.leaves.keys()].filter((place) => column.leaves[place]?.text === word)
     const isDeposit = places.every(isOfDeposit)
@@ -139,7 +139,7 @@ export function proveList(
   if (list === undefined) return
   const listed = table.rows.flatMap(({ payload }, place) => (payload === null ? [place] : []))
   const paid = listed.filter((place) => table.legs.deposit.transfers[place] !== null).length
-  const proof: Proof =
+  const proof: LineProof =
     paid < depositsMin
       ? unsure('too few of its payments were found on a chain')
       : { kind: 'proved', by: `holds ${countOf(paid, 'deposit')} that the chain shows` }

@@ -2,14 +2,14 @@ import { hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
 import { statusWords, textDraft } from '../infer/draft-fields.ts'
 import { type StatusMeaning, statusOfWord } from '../infer/hints.ts'
 import { type DepositLife, livesOf } from './ids.ts'
-import { candidateOf, depositsMin, type Proof, type ProvedField, proveField, unsure } from './proof.ts'
+import { candidateOf, depositsMin, type LineProof, type ProvedField, proveField, unsure } from './proof.ts'
 import { columnsFor, type SampleTable } from './sample-table.ts'
 
 const statusesMax = 20
 
 export type ProvedWords<Meaning extends string> = {
   words: Record<string, Meaning>
-  proofs: Record<string, Proof>
+  proofs: Record<string, LineProof>
 }
 
 /**
@@ -120,7 +120,7 @@ export function proveStatusWords(
   return result
 }
 
-type ProvedMeaning = { meaning: StatusMeaning; proof: Proof }
+type ProvedMeaning = { meaning: StatusMeaning; proof: LineProof }
 
 function meaningOf(word: string, final: string | null, evidence: StatusEvidence): ProvedMeaning | null {
   const { column, table, histories } = evidence
@@ -134,7 +134,7 @@ function meaningOf(word: string, final: string | null, evidence: StatusEvidence)
   return final === null ? null : plainProof(word, final, evidence)
 }
 
-const proved = (by: string): Proof => ({ kind: 'proved', by })
+const proved = (by: string): LineProof => ({ kind: 'proved', by })
 
 /** Of deposits that ended with the final word. */
 function plainProof(
@@ -167,7 +167,7 @@ function isRising(words: readonly string[], final: string): boolean {
   return ranks.every((rank, step) => step === 0 || (ranks[step - 1] ?? 0) <= rank)
 }
 
-function unsureMeaning(word: string, meaning: StatusMeaning): Proof {
+function unsureMeaning(word: string, meaning: StatusMeaning): LineProof {
   const isKnown = statusOfWord(word) !== null
   const others = alternatives[meaning]
   return unsure(isKnown ? 'by the word alone' : 'unknown word; guessed from its order', others)

@@ -3,6 +3,7 @@ import { inferProfile } from '../../../src/provider/infer/infer-profile.ts'
 import type { FieldProof } from '../../../src/provider/prove/proof.ts'
 import { type ProvedProfile, proveProfile } from '../../../src/provider/prove/prove-profile.ts'
 import { makeShape, type Shape } from './render-shape.ts'
+import { wrongClaims } from './wrong-claims.ts'
 import { wrongLines } from './wrong-lines.ts'
 
 const shapes = Number(process.env.SHAPES ?? '60')
@@ -23,6 +24,7 @@ test(`of ${shapes} services of all shapes, no line is wrong without being marked
     wrong.push(...wrongLines(shape, profile).map((line) => `seed ${seed}: ${line}`))
     const own = profile.proofs.filter(({ path }) => path[0] !== 'list')
     const open = own.filter(({ proof }) => proof.kind === 'unsure')
+    if (open.length === 0) wrong.push(...wrongClaims(shape, profile).map((claim) => `seed ${seed}: ${claim}`))
     if (shape.isPlain) {
       for (const one of open) count(unsureLines, one)
       counts.plain++
