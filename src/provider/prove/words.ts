@@ -129,7 +129,8 @@ function meaningOf(word: string, final: string | null, evidence: StatusEvidence)
     return { meaning: 'settled', proof: proved(`the last of ${ended} deposits that were delivered`) }
   }
   const places = [...column.leaves.keys()].filter((place) => column.leaves[place]?.text === word)
-  if (places.every((place) => table.failures[place]))
+  const isLast = !histories.some((life) => isFollowedIn(column, life, word))
+  if (isLast && places.every((place) => table.failures[place]))
     return { meaning: 'failed', proof: proved('the chain shows that the transaction failed') }
   return final === null ? null : plainProof(word, final, evidence)
 }

@@ -11,9 +11,16 @@ export function factsOf(
   { networks, owners, style }: FactContext,
 ): ProofFacts {
   const transactions = new Map<TxId, TransactionFact[]>()
-  for (const { payment, delivery, sweepTx } of deposits) {
-    for (const one of [payment, ...(delivery === null ? [] : [delivery.transfer])])
-      transactions.set(one.tx, [{ kind: 'moved', network: one.network, transfers: [one] }])
+  for (const { payment, delivery, sweepTx, steps } of deposits) {
+    const { network, tx } = payment
+    const isFailed = style.isFailureOnChain && steps.at(-1)?.meaning === 'failed'
+    transactions.set(tx, [
+      isFailed ? { kind: 'failed', network } : { kind: 'moved', network, transfers: [payment] },
+    ])
+    if (delivery !== null) {
+      const { transfer } = delivery
+      transactions.set(transfer.tx, [{ kind: 'moved', network: transfer.network, transfers: [transfer] }])
+    }
     transactions.set(sweepTx, [{ kind: 'moved', network: payment.network, transfers: [] }])
   }
   const held = owners.flatMap(({ id, addresses }) =>

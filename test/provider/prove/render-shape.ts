@@ -132,6 +132,7 @@ function worldOf(random: Random, style: ShapeStyle): MadeWorld {
     feeKind: isPlain ? 'share' : random.pick(['share', 'share', 'fixed', 'none'] as const),
     hasBook: isPlain || random.chance(0.9),
     networkNames,
+    isFailureOnChain: random.chance(0.5),
     stopShare: random.pick([0, 0, 0.2]),
   })
 }

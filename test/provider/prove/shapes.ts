@@ -99,6 +99,8 @@ export type WorldStyle = {
   hasBook: boolean
   networkNames: readonly string[]
   stopShare: number
+  /** Of deposits that failed, the transaction failed. */
+  isFailureOnChain: boolean
 }
 
 const start = Date.parse('2026-03-01T08:00:00Z')
