@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -28,14 +29,21 @@ import { startWorld, type World } from '../support/world.ts'
  * one installation by one command. No profile of theirs is in the repository.
  */
 
-const withinMs = 180_000
+const withinMs = 60_000
 const wanted = process.env.SHAPE
-const depositsEach = Number(process.env.DEPOSITS ?? 8)
+const depositsEach = Number(process.env.DEPOSITS ?? 16)
 const folder = temporaryFolderOfFile()
 const stack = new AsyncDisposableStack()
 const log = pino({ level: 'silent' })
 
-type Connected = { name: string; front: Front; pay: (place: number) => Promise<string> }
+type Connected = {
+  name: string
+  front: Front
+  pay: (place: number) => Promise<string>
+  /** How many deposits have come to their end. */
+  countEnded: () => Promise<number>
+  stateOf: (tx: string) => Promise<unknown>
+}
 
 let world: World
 let environment: Record<string, string>
@@ -72,7 +80,13 @@ async function startShape({ name, start }: (typeof shapes)[number]): Promise<Con
   stack.defer(() => service.stop())
   service.faults.set({ dropWebhookRate: 0, shortForwardRate: 0 })
   const keys = { api: randomBytes(16).toString('hex'), webhook: randomBytes(24).toString('hex') }
-  const front = await start({ serviceUrl: service.url, serviceKey: secrets.readKey, webhookPort, keys })
+  const front = await start({
+    serviceUrl: service.url,
+    serviceKey: secrets.readKey,
+    serviceWebhookSecret: secrets.webhookSecret,
+    webhookPort,
+    keys,
+  })
   stack.defer(() => front[Symbol.asyncDispose]())
   front.sendTo(`http://127.0.0.1:${world.settings.http.port}/webhooks/${name}/transfers`)
   const upper = name.toUpperCase()
@@ -83,6 +97,18 @@ async function startShape({ name, start }: (typeof shapes)[number]): Promise<Con
   return {
     name,
     front,
+    async stateOf(tx: string) {
+      const path = '/v1/proxies/deposits?limit=500'
+      const answer = await fetch(service.url + path, { headers: { 'x-api-key': secrets.readKey } })
+      const { data } = (await answer.json()) as OurPage<{ status: string; id: string; source: { transaction: string } }>
+      return data.filter((one) => one.source.transaction === tx)
+    },
+    async countEnded() {
+      const path = '/v1/proxies/deposits?limit=500'
+      const answer = await fetch(service.url + path, { headers: { 'x-api-key': secrets.readKey } })
+      const { data } = (await answer.json()) as OurPage<{ status: string }>
+      return data.filter(({ status }) => ['settled', 'credited'].includes(status)).length
+    },
     pay: (place) => {
       const network = networks[place % networks.length]
       const asset = network?.assets[Math.floor(place / 2) % network.assets.length]
@@ -119,6 +145,27 @@ async function createOwners(url: string, key: string, name: string) {
   ]
 }
 
+const payEveryMs = 400
+
+/** Customers go on paying while the service is connected. */
+function payOn({ pay }: Connected, from: number) {
+  let isOver = false
+  const payAll = async () => {
+    const txs: string[] = []
+    for (let place = from; !isOver; place++) {
+      txs.push(await pay(place))
+      await sleep(payEveryMs)
+    }
+    return txs
+  }
+  return {
+    paid: payAll(),
+    stop: () => {
+      isOver = true
+    },
+  }
+}
+
 async function onboard({ name, front }: Connected): Promise<string> {
   const isKey = front.webhookSecret.startsWith('-----BEGIN')
   const words = [
@@ -144,11 +191,42 @@ describe.each(shapes.filter(({ name }) => wanted === undefined || name === wante
         const one = connected.find((service) => service.name === name)
         if (one === undefined) throw new Error(`${name} is not there`)
         const txs = await Promise.all(Array.from({ length: depositsEach }, (_, place) => one.pay(place)))
-        await onboard(one)
-        const later = await Promise.all(
-          Array.from({ length: depositsEach }, (_, place) => one.pay(place + depositsEach)),
+        await until(
+          'the service has history',
+          async () => (await one.countEnded()) === depositsEach || null,
+          withinMs,
         )
-        await until('every deposit is reconciled', () => allReconciled(world, [...txs, ...later]), withinMs)
+        const traffic = payOn(one, depositsEach)
+        await onboard(one).finally(traffic.stop)
+        const meanwhile = await traffic.paid
+        const later = await Promise.all(Array.from({ length: depositsEach }, (_, place) => one.pay(place)))
+        await until(
+          'every deposit is reconciled',
+          () => allReconciled(world, [...txs, ...meanwhile, ...later]),
+          withinMs,
+        ).catch(async (error: unknown) => {
+          const { rows } = await sql`
+            select d.tx, d.state, d.service, d.service_id, d.owner_id, d.webhook_at, d.api_at, d.final_at, d.settled_at,
+              (select array_agg(kind) from mismatch m where m.deposit_id = d.id and cleared_at is null) as open
+            from deposit d where state <> 'reconciled'`.execute(world.db)
+          const { rows: q } = await sql`select reason, count(*)::int from quarantine group by 1`.execute(
+            world.db,
+          )
+          const { rows: s } =
+            await sql`select name, cursor, succeeded_at, progress from stream where name like 'poll%'`.execute(
+              world.db,
+            )
+          const { rows: m } =
+            await sql`select kind, detail ->> 'problem' as problem, detail ->> 'path' as path, detail ->> 'source' as source, count(*)::int from mismatch where cleared_at is null group by 1, 2, 3, 4`.execute(world.db)
+          const { rows: i } =
+            await sql`select source, count(*)::int, max(received_at) from inbox where service = 'tern' group by 1`.execute(
+              world.db,
+            )
+          process.stdout.write(
+            `${JSON.stringify({ n: rows.length, at: await one.stateOf((rows[0] as { tx: string }).tx), rows: rows.slice(0, 3), q, s, m, i })}\n${readFileSync(join(world.environment.DEPOSITD_CONFIG ?? '', '../tern.yaml'), 'utf8')}`,
+          )
+          throw error
+        })
         const { rows } = await sql`
         select kind, count(*)::int as count from mismatch
         where service = ${name} and cleared_at is null group by kind`.execute(world.db)

@@ -13,10 +13,14 @@ import type { Session } from './session.ts'
 const lookEveryMs = 1000
 
 /** Makes the profile active, takes in what was captured, and waits for the first deposit that is reconciled. */
-export async function activate(session: Session): Promise<{ reconciled: number }> {
+export async function activate(
+  session: Session,
+  webhooks: Record<string, unknown> | null,
+): Promise<{ reconciled: number }> {
   const { file, at, name, context, say } = session
   await session.agree('Activate the service?')
   file.set([...at.service, 'profile'], profileSetting(session))
+  if (webhooks !== null) file.set(at.webhooks, webhooks)
   file.set([...at.service, 'paused'], null)
   const undo = file.save()
   try {

@@ -13,13 +13,17 @@ const capturesMin = 3
 const capturesMax = 500
 const lookEveryMs = 1000
 
-/** Waits for webhooks in the quarantine, and writes the scheme that verifies them into the settings file. */
-export async function capture(session: Session): Promise<void> {
+/**
+ * Waits for webhooks in the quarantine, and finds the scheme that verifies them. They stay there until the profile can
+ * read them.
+ * @returns the section of the settings file; null if it has a scheme already
+ */
+export async function capture(session: Session): Promise<Record<string, unknown> | null> {
   const { file, at, say, options } = session
   const scheme = (file.read(at.webhooks) as { scheme?: string } | undefined)?.scheme
   if (scheme !== capturing.scheme) {
     say(`The scheme is set already: ${scheme ?? 'the default one'}.`)
-    return
+    return null
   }
   const captures = await waitForCaptures(session)
   const { keys } = session.service().service.webhooks
@@ -42,10 +46,8 @@ export async function capture(session: Session): Promise<void> {
   )
   for (const other of found.alike)
     say(`  unsure  also: ${JSON.stringify(toSection(other, options.publicKeys ?? null))}`)
-  await session.agree('Write this scheme?')
-  file.set(at.webhooks, section)
-  file.save()
-  session.service()
+  await session.agree('Is this the scheme of the sender?')
+  return section
 }
 
 function publicUrlOf({ environment }: Session): string | null {

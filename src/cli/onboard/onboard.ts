@@ -20,7 +20,7 @@ export async function onboardCommand(context: Context, name: string, options: On
   step(2, 'Calls of the service')
   const calls = await discover(session)
   step(3, 'Webhooks')
-  await capture(session)
+  const webhooks = await capture(session)
   step(4, 'Profile')
   const draft = await writeServiceProfile(session, calls, { isBookComplete: false })
   step(5, 'Address book')
@@ -40,7 +40,7 @@ export async function onboardCommand(context: Context, name: string, options: On
       `correct it, and try it with: bin/depositd profile test ${profilePathOf(session)}`,
     )
   step(7, 'Activation')
-  const { reconciled } = await activate(session)
+  const { reconciled } = await activate(session, webhooks)
   print(
     context,
     { service: name, profile: { path: profilePathOf(session), ...counts }, dryRun: tried, reconciled },

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../core/errors.ts'
 import { idAtService, type ServiceName, serviceOf } from '../../core/evidence.ts'
 import { isJson } from '../../intake/json.ts'
@@ -51,7 +52,7 @@ export async function writeServiceProfile(
   { isBookComplete }: { isBookComplete: boolean },
 ): Promise<OnboardProfile> {
   const hints = await hintsOf(session, isBookComplete ? null : calls)
-  const samples = await readSamples(session, calls)
+  const samples = await readSamples(session, calls, hints)
   const answers = [listAnswer(calls, samples.records)]
   const of = { payloads: samples.payloads, answers }
   const facts = await readChainFacts(of, hints, session.environment)
@@ -114,8 +115,40 @@ function ownBook(book: Awaited<ReturnType<typeof knownPlaces>>, name: ServiceNam
   }
 }
 
+/** A status that no sample has would be unknown to the profile. */
+const livesMin = 3
+const lookEveryMs = 2000
+
+/** Waits until webhooks report some deposits from one status to the one that the API states, if that comes in time. */
+async function readSamples(session: Session, calls: FoundCalls, hints: Hints): Promise<OnboardSamples> {
+  const deadline = Date.now() + session.options.wait * 1000
+  for (let isSaid = false; ; isSaid = true) {
+    const samples = await readSamplesNow(session, calls)
+    const lives = wholeLives(samples, listAnswer(calls, samples.records), hints)
+    if (lives >= livesMin || Date.now() > deadline) return samples
+    if (!isSaid)
+      session.say(`Waits for webhooks that report ${livesMin} deposits to their end: ${lives} so far.`)
+    await pause(lookEveryMs)
+  }
+}
+
+/** Deposits with several statuses in webhooks, the last of which is that of the API. */
+function wholeLives({ payloads, records }: OnboardSamples, answer: unknown, hints: Hints): number {
+  const draft = inferProfile({ payloads, answers: [answer] }, hints).profile
+  const { record = {}, webhook = {} } = draft as Record<string, Record<string, unknown>>
+  const pathIn = (field: unknown) =>
+    String(typeof field === 'string' ? field : ((field as Section)?.paths ?? ''))
+  const [id, status] = [pathIn(record.id), pathIn(record.status)]
+  const stated = new Map(records.map((one) => [valueAt(one, id), valueAt(one, status)]))
+  const reported = payloads.map((payload) => valueAt(payload, pathIn(webhook.record)))
+  return [...Map.groupBy(reported, (one) => valueAt(one, id))].filter(([key, all]) => {
+    const words = new Set(all.map((one) => valueAt(one, status)))
+    return key !== undefined && words.size > 1 && words.has(stated.get(key))
+  }).length
+}
+
 /** The newest webhooks of the inbox and the quarantine, and the first records of the list. */
-async function readSamples(session: Session, calls: FoundCalls): Promise<OnboardSamples> {
+async function readSamplesNow(session: Session, calls: FoundCalls): Promise<OnboardSamples> {
   const { name, context } = session
   const kept = await withDatabase(context, async (db) => [
     ...(await newestSamples(db, 'webhook', webhooksMax, name)),
@@ -174,11 +207,17 @@ async function withCalls(
     pages: _pages,
     next: _next,
     firstPage: _firstPage,
+    order: order0,
     ...rest
   } = (proved.profile.list ?? {}) as Section
+  const isOrderProved = proved.proofs.some(
+    ({ path, proof }) => path.join() === 'list,order' && proof.kind === 'proved',
+  )
+  const { order: triedOrder, ...tried } = calls.list
+  const order = isOrderProved ? order0 : triedOrder
   const profile = {
     ...proved.profile,
-    list: { ...rest, ...calls.list, ...(one !== null && { one }) },
+    list: { ...rest, ...tried, ...(order !== undefined && { order }), ...(one !== null && { one }) },
     owners: {
       channels: calls.owners.channels ?? { list: null },
       wallets: calls.owners.wallets ?? { list: null },

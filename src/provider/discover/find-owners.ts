@@ -27,11 +27,9 @@ export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOw
   const isInside = ({ path }: SampleColumn) => list !== null && path.startsWith(`${list}.`)
   const outer = columns.filter((column) => !isInside(column))
   const inner = list === null ? outer : itemColumns(columns, list)
-  const recipient = outer.find(
-    (column) => hasForm(column, 'address') && column.path !== inside && !holds(column, deposits.addresses),
-  )
+  const recipient = outer.find((column) => hasForm(column, 'address') && column.path !== inside)
   const network = named(inner, networkWords, recipient === undefined ? [] : forwardWords)
-  const id = idColumn(outer, deposits.columns)
+  const id = idColumn(outer, deposits.columns, list === null)
   if (id === null || network === undefined) return null
   const kind = recipient === undefined ? 'stable_wallet' : 'channel'
   const section = kind === 'channel' ? 'channels' : 'wallets'
@@ -51,7 +49,7 @@ export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOw
     },
     notes: [
       note('address', true, 'deposits were paid to these addresses'),
-      note('id', id.isShared, id.isShared ? 'deposits name these owners' : 'no deposit names these ids'),
+      note('id', id.isShared && id.others.length === 0, idText(id)),
     ],
     places: {
       deposits: textsOf(columns.filter(({ path }) => placeOf(path, list) === inside)),
@@ -59,6 +57,11 @@ export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOw
       ids: textsOf([id.column]),
     },
   }
+}
+
+function idText({ isShared, others }: { isShared: boolean; others: readonly string[] }): string {
+  if (others.length > 0) return `deposits name these values too: ${others.join(', ')}`
+  return isShared ? 'deposits name these owners' : 'no deposit names these ids'
 }
 
 function textsOf(columns: readonly SampleColumn[]): string[] {
@@ -79,7 +82,10 @@ const forwardWords = ['forward', 'payout', 'destination', 'target', 'recipient',
 /** `list` is null if each record is one address. */
 type AddressPlace = { list: string | null; inside: string }
 
-/** In a list within the record, whose items are numbered, or in the record itself. */
+/**
+ * In a list within the record, whose items are numbered, or in the record itself. Recipients are addresses of deposits
+ * too, but many owners share one.
+ */
 function addressPlace(columns: readonly SampleColumn[], addresses: ReadonlySet<string>): AddressPlace | null {
   const hits = columns
     .map((column) => ({ path: column.path, count: countIn(column, addresses) }))
@@ -96,12 +102,8 @@ function itemColumns(columns: readonly SampleColumn[], list: string): SampleColu
   return found.map(({ path, leaves }) => ({ path: path.slice(list.length + 3), leaves }))
 }
 
-function countIn({ leaves }: SampleColumn, addresses: ReadonlySet<string>): number {
-  return leaves.filter((leaf) => leaf !== null && addresses.has(comparable(leaf.text))).length
-}
-
-function holds(column: SampleColumn, addresses: ReadonlySet<string>): boolean {
-  return countIn(column, addresses) > 0
+function countIn(column: SampleColumn, addresses: ReadonlySet<string>): number {
+  return new Set(saidAt(column).map(({ text }) => comparable(text))).intersection(addresses).size
 }
 
 /** The shortest path with one of these words at its end. */
@@ -122,14 +124,23 @@ function isOf({ path }: SampleColumn, words: readonly string[]): boolean {
   return [...last, ...before].some((word) => words.includes(word))
 }
 
-/** Ids that deposits name count first, then unique ones by their name. */
+const idWords = ['id', 'key', 'reference', 'ref', 'code', 'uuid', 'number', 'handle', 'name', 'slug']
+
+/**
+ * One value per owner. By its name, then by whether deposits name it: a network or an asset may also differ with each
+ * owner and be named by its deposits.
+ */
 function idColumn(
   columns: readonly SampleColumn[],
   ofDeposits: readonly SampleColumn[],
-): { column: SampleColumn; isShared: boolean } | null {
+  isFlat: boolean,
+): { column: SampleColumn; isShared: boolean; others: readonly string[] } | null {
   const tokens = columns.filter(
     (column) =>
-      hasForm(column, 'token') && !hasForm(column, 'address') && !hasForm(column, 'time') && isUnique(column),
+      hasForm(column, 'token') &&
+      !hasForm(column, 'address') &&
+      !hasForm(column, 'time') &&
+      isUnique(column, isFlat),
   )
   const sharedBy = (column: SampleColumn) => {
     const ids = new Set(saidAt(column).map(({ text }) => text))
@@ -143,20 +154,25 @@ function idColumn(
     })
     return naming.length
   }
-  const [best] = tokens
-    .map((column) => ({
-      column,
-      shared: sharedBy(column),
-      isNamed: wordsOf(column.path).last.includes('id'),
-    }))
-    .toSorted((one, other) => other.shared - one.shared || Number(other.isNamed) - Number(one.isNamed))
-  return best === undefined ? null : { column: best.column, isShared: best.shared > 0 }
+  const ranked = tokens
+    .map((column) => ({ column, shared: sharedBy(column), rank: rankOf(column) }))
+    .toSorted((one, other) => one.rank - other.rank || other.shared - one.shared)
+  const [best] = ranked
+  if (best === undefined) return null
+  const others = ranked.filter(({ column, shared }) => column !== best.column && shared > 0)
+  return { column: best.column, isShared: best.shared > 0, others: others.map(({ column }) => column.path) }
+}
+
+function rankOf({ path }: SampleColumn): number {
+  const rank = idWords.findIndex((word) => wordsOf(path).last.includes(word))
+  return rank === -1 ? idWords.length : rank
 }
 
 /** In a list of addresses, an owner has one record per network. */
-function isUnique(column: SampleColumn): boolean {
+function isUnique(column: SampleColumn, isFlat: boolean): boolean {
   const said = saidAt(column)
-  return new Set(said.map(({ text }) => text)).size * 4 >= said.length
+  const { size } = new Set(said.map(({ text }) => text))
+  return isFlat ? size * 4 >= said.length : size === said.length
 }
 
 function forwardOf(

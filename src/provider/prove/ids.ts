@@ -99,7 +99,7 @@ export function proveEventId(
   })
 }
 
-/** Rows of webhooks of one deposit, in the order of arrival. */
+/** Rows of webhooks of one deposit, by the record's own time: webhooks that are sent again arrive in any order. */
 export type DepositLife = readonly number[]
 
 /** By row: the deposit, by its id, else by its payment. Null if neither is known. */
@@ -115,7 +115,24 @@ export function livesOf(table: SampleTable, id: SampleColumn | undefined): Depos
   for (const [place, key] of depositsOf(table, id).entries())
     if (key !== null && table.rows[place]?.payload !== null)
       lives.set(key, [...(lives.get(key) ?? []), place])
-  return [...lives.values()]
+  return inOrder([...lives.values()], table)
+}
+
+/** The time that changes most within the lives; without one, the order of arrival. */
+function inOrder(lives: readonly DepositLife[], table: SampleTable): DepositLife[] {
+  const changesOf = (column: SampleColumn) =>
+    lives.reduce((sum, life) => sum + new Set(life.map((place) => timeAt(column, place))).size - 1, 0)
+  const times = table.columns.filter(
+    (column) =>
+      hasForm(column, 'time') && lives.every((life) => life.every((place) => timeAt(column, place) !== null)),
+  )
+  const [clock] = times
+    .map((column) => ({ column, changes: changesOf(column) }))
+    .filter(({ changes }) => changes > 0)
+    .toSorted((one, other) => other.changes - one.changes)
+  if (clock === undefined) return [...lives]
+  const at = (place: number) => timeAt(clock.column, place) ?? 0
+  return lives.map((life) => life.toSorted((one, other) => at(one) - at(other)))
 }
 
 export type TimeContext = {
