@@ -52,7 +52,8 @@ const connected: Connected[] = []
 beforeAll(async () => {
   world = await startWorld({ networks: ['base', 'solana'], policy: patientPolicy }, stack)
   await world.daemon.stop()
-  environment = { ...world.environment, SECRETS_DIR: folder }
+  const publicUrl = `http://127.0.0.1:${world.settings.http.port}`
+  environment = { ...world.environment, SECRETS_DIR: folder, PUBLIC_URL: publicUrl }
   const readSettings = createSettingsReader(environment, (file) => readFileSync(file, 'utf8'))
   const daemon = await startDaemon(readSettings(), { roles, version: 'test', log, readSettings })
   stack.defer(() => daemon.stop())
@@ -219,11 +220,11 @@ describe.each(shapes.filter(({ name }) => wanted === undefined || name === wante
           const { rows: m } =
             await sql`select kind, detail ->> 'problem' as problem, detail ->> 'path' as path, detail ->> 'source' as source, count(*)::int from mismatch where cleared_at is null group by 1, 2, 3, 4`.execute(world.db)
           const { rows: i } =
-            await sql`select source, count(*)::int, max(received_at) from inbox where service = 'tern' group by 1`.execute(
+            await sql`select source, count(*)::int, max(received_at) from inbox where service = ${name} group by 1`.execute(
               world.db,
             )
           process.stdout.write(
-            `${JSON.stringify({ n: rows.length, at: await one.stateOf((rows[0] as { tx: string }).tx), rows: rows.slice(0, 3), q, s, m, i })}\n${readFileSync(join(world.environment.DEPOSITD_CONFIG ?? '', '../tern.yaml'), 'utf8')}`,
+            `${JSON.stringify({ n: rows.length, at: await one.stateOf((rows[0] as { tx: string }).tx), rows: rows.slice(0, 3), q, s, m, i })}\n${readFileSync(join(world.environment.DEPOSITD_CONFIG ?? '', `../${name}.yaml`), 'utf8')}`,
           )
           throw error
         })
