@@ -74,14 +74,14 @@ export async function startDaemon(configured: Settings, options: DaemonOptions):
   const queue = await openQueue(settings, observer)
   starting.defer(() => queue.stop())
   const traced = traceObserved(tracing, observer)
-  const { all, ...work } = composeWork(settings, { db, queue, services, holder, observer: traced })
+  const { all, replay, ...work } = composeWork(settings, { db, queue, services, holder, observer: traced })
   const canary = composeCanary(settings, { db, queue, observer, metrics, services })
   const jobs = { ...traceJobs(tracing, work), beat: work.beat, ...canary.jobs }
   const polled = () => polledOf(services.followed().services)
   const waking = { ...observer, db, services: polled, wake: queue.wake }
   const ticks = [...ticksOf(settings, waking), ...canary.ticks]
   const has = (role: Role) => options.roles.includes(role)
-  if (has('worker')) await startWorker(settings, jobs, { ...options, db, queue, services, observer })
+  if (has('worker')) await startWorker(settings, jobs, { ...options, db, queue, services, observer, replay })
   const endSchedule = startSchedule(has('scheduler') ? shareTicks(db, ticks) : [], troubleOf(options.log))
   starting.defer(endSchedule)
   const readiness = starting.use(await composeReadiness(settings, { ...options, queue, services }))
@@ -111,6 +111,7 @@ type WorkerDeps = {
   services: Services
   log: Logger
   observer: Observer
+  replay: () => Promise<void>
 }
 
 /**
@@ -119,7 +120,7 @@ type WorkerDeps = {
 async function startWorker(
   settings: Settings,
   jobs: Parameters<Queue['work']>[0],
-  { db, queue, services, log, observer }: WorkerDeps,
+  { db, queue, services, log, observer, replay }: WorkerDeps,
 ): Promise<void> {
   const activate = async () => {
     const rules = rulesOf(services.followed())
@@ -133,7 +134,7 @@ async function startWorker(
   }, observer.serverAwaited)
   await activate()
   queue.work(jobs, { concurrency: workerConcurrency })
-  services.onChange(() => void activate().catch(troubleOf(log)))
+  services.onChange(() => void activate().then(replay).catch(troubleOf(log)))
 }
 
 function troubleOf(log: Logger): (error: unknown) => void {

@@ -8,7 +8,7 @@ import type { Observer } from '../ops/observe.ts'
 import { createDepositClient } from '../provider/deposit-client.ts'
 import { createOwnersClient } from '../provider/owners-client.ts'
 import type { Vocabulary } from '../provider/profile/known-assets.ts'
-import { createClaimReader, readerOfServices } from '../provider/read-claim.ts'
+import { type AnyClaimReader, createClaimReader, readerOfServices } from '../provider/read-claim.ts'
 import { createServiceCall } from '../provider/service-call.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
@@ -60,14 +60,14 @@ export function composeWork(
     wake: queue.wake,
     observe: observer,
   } satisfies Partial<WorkDeps>
-  const workNow = () =>
-    createWork({
-      ...fixed,
-      rules: rulesOf(services.followed()),
-      ...connect([...services.open().values()], settings, observer),
-    })
+  const connectNow = () => connect([...services.open().values()], settings, observer)
+  let connected = connectNow()
+  // A job that is under way reads payloads by the new profile too.
+  const readClaim: AnyClaimReader = (payload) => connected.readClaim(payload)
+  const workNow = () => createWork({ ...fixed, ...connected, readClaim, rules: rulesOf(services.followed()) })
   let work = workNow()
   services.onChange(() => {
+    connected = connectNow()
     work = workNow()
   })
   const names = Object.keys(work) as (keyof DaemonWork)[]

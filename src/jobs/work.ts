@@ -1,4 +1,5 @@
 import { type ServiceName, serviceOf } from '../core/evidence.ts'
+import { unreadableKinds } from '../core/mismatch.ts'
 import { reach } from '../failpoint.ts'
 import { workerStream } from '../health.ts'
 import type { DepositClient } from '../provider/deposit-client.ts'
@@ -10,6 +11,7 @@ import { readClock } from '../store/streams.ts'
 import { type ApplyDeps, type ApplyResult, applyDue, applyPending, batchMax } from './books/apply.ts'
 import { createLedgerWork, type LedgerWork, type LedgerWorkDeps } from './books/ledger-work.ts'
 import { proposeMatches } from './books/propose-matches.ts'
+import { replayKept } from './books/replay.ts'
 import { type ChainWork, createNetworkWork, type NetworkWorkDeps } from './chain/network-work.ts'
 import { type Cadence, isPollDue, keepPace } from './poll/pace.ts'
 import { type PollDeps, pollDeposits } from './poll/poll.ts'
@@ -29,7 +31,7 @@ export type WorkDeps = ApplyDeps &
     }
   }
 
-export type JobName = Exclude<keyof DaemonWork, 'all'>
+export type JobName = Exclude<keyof DaemonWork, 'all' | 'replay'>
 
 /** A wake-up counts as lost after this time. */
 const overdueSeconds = 5
@@ -48,6 +50,8 @@ export type DaemonWork = LedgerWork &
     sweep: () => Promise<void>
     beat: () => Promise<void>
     all: () => Promise<void>
+    /** Applies stored payloads that a changed profile can read. */
+    replay: () => Promise<void>
   }
 
 export function createWork(options: WorkDeps): DaemonWork {
@@ -89,6 +93,9 @@ export function createWork(options: WorkDeps): DaemonWork {
       if (await proposePage()) await deps.wake('apply')
     },
     beat: () => keepBeat(deps.db, workerStream),
+    async replay() {
+      await replayKept(deps, { kinds: unreadableKinds, since: null }, () => undefined)
+    },
     async all() {
       await readAll()
       for (const client of deps.clients.values()) await pollNow({ ...deps, client })
