@@ -101,7 +101,11 @@ async function startShape({ name, start }: (typeof shapes)[number]): Promise<Con
     async stateOf(tx: string) {
       const path = '/v1/proxies/deposits?limit=500'
       const answer = await fetch(service.url + path, { headers: { 'x-api-key': secrets.readKey } })
-      const { data } = (await answer.json()) as OurPage<{ status: string; id: string; source: { transaction: string } }>
+      const { data } = (await answer.json()) as OurPage<{
+        status: string
+        id: string
+        source: { transaction: string }
+      }>
       return data.filter((one) => one.source.transaction === tx)
     },
     async countEnded() {
@@ -207,9 +211,12 @@ describe.each(shapes.filter(({ name }) => wanted === undefined || name === wante
           withinMs,
         ).catch(async (error: unknown) => {
           const { rows } = await sql`
-            select d.tx, d.state, d.service, d.service_id, d.owner_id, d.webhook_at, d.api_at, d.final_at, d.settled_at,
+            select d.tx, d.state, d.matrix, d.service, d.service_id, d.owner_id, d.webhook_at, d.api_at, d.final_at, d.settled_at,
               (select array_agg(kind) from mismatch m where m.deposit_id = d.id and cleared_at is null) as open
-            from deposit d where state <> 'reconciled'`.execute(world.db)
+            from deposit d where tx = any(${[...txs, ...meanwhile, ...later]}) and not (state = 'reconciled'
+              and matrix @> '{"deposit":{"webhook":"agrees"},"settlement":{"webhook":"agrees"}}')`.execute(
+            world.db,
+          )
           const { rows: q } = await sql`select reason, count(*)::int from quarantine group by 1`.execute(
             world.db,
           )
@@ -218,7 +225,9 @@ describe.each(shapes.filter(({ name }) => wanted === undefined || name === wante
               world.db,
             )
           const { rows: m } =
-            await sql`select kind, detail ->> 'problem' as problem, detail ->> 'path' as path, detail ->> 'source' as source, count(*)::int from mismatch where cleared_at is null group by 1, 2, 3, 4`.execute(world.db)
+            await sql`select kind, detail ->> 'problem' as problem, detail ->> 'path' as path, detail ->> 'source' as source, count(*)::int from mismatch where cleared_at is null group by 1, 2, 3, 4`.execute(
+              world.db,
+            )
           const { rows: i } =
             await sql`select source, count(*)::int, max(received_at) from inbox where service = ${name} group by 1`.execute(
               world.db,

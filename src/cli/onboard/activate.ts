@@ -15,12 +15,16 @@ const lookEveryMs = 1000
 /** Makes the profile active, takes in what was captured, and waits for the first deposit that is reconciled. */
 export async function activate(
   session: Session,
-  webhooks: Record<string, unknown> | null,
+  {
+    webhooks,
+    senders,
+  }: { webhooks: Record<string, unknown> | null; senders: Readonly<Record<string, string[]>> },
 ): Promise<{ reconciled: number }> {
   const { file, at, name, context, say } = session
   await session.agree('Activate the service?')
   file.set([...at.service, 'profile'], profileSetting(session))
   if (webhooks !== null) file.set(at.webhooks, webhooks)
+  if (Object.keys(senders).length > 0) file.set([...at.service, 'senders'], senders)
   file.set([...at.service, 'paused'], null)
   const undo = file.save()
   try {

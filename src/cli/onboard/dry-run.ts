@@ -14,6 +14,23 @@ export type DryRun = {
   mismatches: Readonly<Record<string, number>>
   journals: number
   unread: readonly string[]
+  /** On the chains, of deposits of the samples. */
+  deliveries: readonly { network: string; from: string | null }[]
+}
+
+/** From which addresses the service forwards, by network: those of the deliveries that the chains show. */
+export function sendersOf(session: Session, { deliveries }: DryRun): Record<string, string[]> {
+  const known = Map.groupBy(
+    deliveries.filter(({ from }) => from !== null),
+    ({ network }) => network,
+  )
+  return Object.fromEntries(
+    [...known].map(([network, all]) => {
+      const senders = [...new Set(all.flatMap(({ from }) => from ?? []))]
+      session.say(`  proved  senders.${network}: ${all.length} deliveries came from ${senders.join(', ')}`)
+      return [network, senders]
+    }),
+  )
 }
 
 /** What the samples would become: decided as the daemon would, by the real chains, and nothing is stored. */
@@ -42,6 +59,9 @@ export async function dryRun(session: Session, { profile, samples, facts }: Onbo
     ),
     journals: reported.reduce((sum, { journals }) => sum + journals.length, 0),
     unread: [...new Set(unread)],
+    deliveries: reported.flatMap(({ evidence: { settlements } }) =>
+      settlements.map(({ network, from }) => ({ network, from })),
+    ),
   }
   session.say(textOf(tried))
   return tried

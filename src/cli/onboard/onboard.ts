@@ -5,7 +5,7 @@ import { activate } from './activate.ts'
 import { proposeAddressBook } from './address-book.ts'
 import { capture } from './capture.ts'
 import { discover } from './discover.ts'
-import { dryRun } from './dry-run.ts'
+import { dryRun, sendersOf } from './dry-run.ts'
 import { profilePathOf, writeServiceProfile } from './profile.ts'
 import { register } from './register.ts'
 import { type OnboardOptions, openSession } from './session.ts'
@@ -39,11 +39,17 @@ export async function onboardCommand(context: Context, name: string, options: On
       `the profile cannot read ${tried.unread.length} of the samples`,
       `correct it, and try it with: bin/depositd profile test ${profilePathOf(session)}`,
     )
+  const senders = sendersOf(session, tried)
   step(7, 'Activation')
-  const { reconciled } = await activate(session, webhooks)
+  const { reconciled } = await activate(session, { webhooks, senders })
   print(
     context,
-    { service: name, profile: { path: profilePathOf(session), ...counts }, dryRun: tried, reconciled },
+    {
+      service: name,
+      profile: { path: profilePathOf(session), ...counts },
+      dryRun: { ...tried, deliveries: tried.deliveries.length },
+      reconciled,
+    },
     '',
   )
   return 'good'
