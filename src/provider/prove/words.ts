@@ -1,5 +1,5 @@
 import { hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
-import { statusWords, textDraft } from '../infer/draft-fields.ts'
+import { textDraft } from '../infer/draft-fields.ts'
 import { type StatusMeaning, statusOfWord } from '../infer/hints.ts'
 import { type DepositLife, livesOf } from './ids.ts'
 import { candidateOf, depositsMin, type LineProof, type ProvedField, proveField, unsure } from './proof.ts'
@@ -106,18 +106,25 @@ export function proveStatusWords(
 ): ProvedWords<StatusMeaning> {
   const histories = historiesOf(table, id)
   const evidence = { column, table, histories }
-  const drafted = statusWords(column, id).words
+  const lives = histories.map((life) => wordsIn(column, life))
   const final = finalWordOf(column, table, histories)
   const result: ProvedWords<StatusMeaning> = { words: {}, proofs: {} }
   for (const word of new Set(saidAt(column).map(({ text }) => text))) {
     const { meaning, proof } = meaningOf(word, final, evidence) ?? {
-      meaning: drafted[word] ?? 'settling',
+      meaning: statusOfWord(word) ?? guessByOrder(word, lives),
       proof: null,
     }
     result.words[word] = meaning
     result.proofs[word] = proof ?? unsureMeaning(word, meaning)
   }
   return result
+}
+
+/** For a word that says nothing. */
+function guessByOrder(word: string, lives: readonly string[][]): StatusMeaning {
+  const own = lives.filter((words) => words.includes(word))
+  if (own.every((words) => words.at(-1) === word)) return 'settled'
+  return own.every((words) => words[0] === word) ? 'observed' : 'settling'
 }
 
 type ProvedMeaning = { meaning: StatusMeaning; proof: LineProof }
