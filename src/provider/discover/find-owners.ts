@@ -106,17 +106,20 @@ function countIn(column: SampleColumn, addresses: ReadonlySet<string>): number {
   return new Set(saidAt(column).map(({ text }) => comparable(text))).intersection(addresses).size
 }
 
-/** The shortest path with one of these words at its end. */
+/** With one of these words at its end or else on its way, and rather without the others. */
 function named(
   columns: readonly SampleColumn[],
   words: readonly string[],
   others: readonly string[] = [],
 ): SampleColumn | undefined {
+  const isAtEnd = ({ path }: SampleColumn) => wordsOf(path).last.some((one) => words.includes(one))
   return columns
-    .filter(
-      (column) => hasForm(column, 'token') && wordsOf(column.path).last.some((one) => words.includes(one)),
-    )
-    .toSorted((one, other) => Number(isOf(one, others)) - Number(isOf(other, others)))[0]
+    .filter((column) => hasForm(column, 'token') && isOf(column, words))
+    .toSorted(
+      (one, other) =>
+        Number(isOf(one, others)) - Number(isOf(other, others)) ||
+        Number(isAtEnd(other)) - Number(isAtEnd(one)),
+    )[0]
 }
 
 function isOf({ path }: SampleColumn, words: readonly string[]): boolean {

@@ -1,7 +1,8 @@
+import { stableWalletNetwork } from '../../core/evidence.ts'
 import { isSaid, type SampleColumn } from '../infer/columns.ts'
 import { type Hints, isSymbol, networkOfWord } from '../infer/hints.ts'
 import type { LegSide } from '../infer/rules.ts'
-import { countOf, type LineProof, unsure } from './proof.ts'
+import { countOf, depositsMin, type LineProof, unsure } from './proof.ts'
 import { assetOf, type SampleTable } from './sample-table.ts'
 
 /** A column that is not proved says which words there are, and proves none of them. */
@@ -36,10 +37,32 @@ function meaningsOf(
 export function networkProofs(columns: readonly LegColumn[], table: SampleTable, hints: Hints): WordProof[] {
   const found = meaningsOf(columns, table, ({ network }) => network)
   return [...found].flatMap(([word, counts]) => {
+    const credits = counts.size > 0 ? 0 : creditsWith(word, columns, table)
+    if (credits > 0) return [creditProof(word, credits)]
     const named = networkOfWord(hints, word)
     const names = hints.networks.map(({ name }) => name as string)
     return proofsOf(word, counts, { guess: named ?? 'unknown', names })
   })
+}
+
+/** Samples with this word as the network of their delivery, if all of them are of StableWallets. */
+function creditsWith(word: string, columns: readonly LegColumn[], table: SampleTable): number {
+  const places = columns.flatMap(({ side, column }) =>
+    [...column.leaves.keys()]
+      .filter((place) => column.leaves[place]?.text === word)
+      .map((place) => ({ side, place })),
+  )
+  const isCredit = places.every(({ side, place }) => side === 'settlement' && table.credits[place] === true)
+  return isCredit ? places.length : 0
+}
+
+function creditProof(word: string, credits: number): WordProof {
+  const samples = `${countOf(credits, 'sample')} of StableWallets of the address book`
+  const proof: LineProof =
+    credits < depositsMin
+      ? unsure(`only ${samples}`)
+      : { kind: 'proved', by: `${samples}, and of no other owner` }
+  return { word, meaning: stableWalletNetwork, proof }
 }
 
 /** Words for assets that are stated by symbol, by what moved. */
