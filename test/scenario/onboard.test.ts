@@ -36,6 +36,9 @@ const folder = temporaryFolderOfFile()
 const stack = new AsyncDisposableStack()
 const log = pino({ level: 'silent' })
 
+/** A list without a filter shows changes of older records only when it is read as a whole. */
+const often = { schedule: { pollAll: '5s' } as object }
+
 type Connected = {
   name: string
   front: Front
@@ -50,7 +53,10 @@ let environment: Record<string, string>
 const connected: Connected[] = []
 
 beforeAll(async () => {
-  world = await startWorld({ networks: ['base', 'solana'], policy: patientPolicy }, stack)
+  world = await startWorld(
+    { networks: ['base', 'solana'], policy: patientPolicy, sections: () => often },
+    stack,
+  )
   await world.daemon.stop()
   const publicUrl = `http://127.0.0.1:${world.settings.http.port}`
   environment = { ...world.environment, SECRETS_DIR: folder, PUBLIC_URL: publicUrl }

@@ -93,7 +93,11 @@ async function describeCalls(
           : `other lists have transactions too: ${call.others.join(', ')}`,
     },
     ...paging.notes,
-    ...(filter === null ? [] : [filter.note]),
+    filter?.note ?? {
+      path: ['list'],
+      isProved: false,
+      text: 'no known parameter filters by time: changes of older records are seen by full readings (schedule.pollAll)',
+    },
   ]
   for (const list of await findOwnerLists(probe, { list: call.path, published, addresses })) {
     const found = ownersIn(list, { addresses, columns })

@@ -226,10 +226,18 @@ async function withCalls(
   return {
     ...proved,
     profile,
-    proofs: [...proved.proofs.filter((proof) => !isTried(proof)), ...own].filter(
-      ({ path }) => valueAt(profile, path.join('.')) !== undefined,
+    proofs: [...proved.proofs.filter((proof) => !isTried(proof)), ...own].filter(({ path }) =>
+      isLine(profile, path),
     ),
   }
+}
+
+/** Words may contain dots. */
+function isLine(profile: unknown, path: readonly string[]): boolean {
+  const [name, ...rest] = path
+  if (name === undefined) return profile !== undefined
+  const inner = typeof profile === 'object' && profile !== null ? (profile as Section)[name] : undefined
+  return inner !== undefined && isLine(inner, rest)
 }
 
 async function findOne(session: Session, { list }: FoundCalls, { proved, samples }: KnownParts) {
