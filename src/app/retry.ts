@@ -22,23 +22,22 @@ const pageRows = 50
 /**
  * Verifies with the current settings, as of the time of receipt. Deliveries leave the quarantine only once the inbox
  * has them, so an interrupted run can be repeated.
- * @param ids null for all
- * @param service null for all
+ * @param which null for all, or those of one service
  * @throws Fault `settings_bad` if the webhook settings or the profile cannot be used
  */
 export async function* retryQuarantine(
   db: Database<Tables>,
   settings: Settings,
-  ids: readonly bigint[] | null,
-  service: ServiceName | null = null,
+  which: readonly bigint[] | ServiceName | null,
 ): AsyncGenerator<readonly QuarantineRetryOutcome[]> {
+  const chosen = typeof which === 'string' ? { ids: null, service: which } : { ids: which }
   const admitting = new Map(settings.services.map((service) => [service.name, retryOf(settings, service)]))
   const writer = createInboxWriter({
     store: async (rows) => (await storeWebhooks(db, rows)).outcomes,
     ...writerLimits,
   })
   for (let after = 0n; ; ) {
-    const page = await readQuarantine(db, { ids, after, limit: pageRows, service })
+    const page = await readQuarantine(db, { ...chosen, after, limit: pageRows })
     const last = page.at(-1)
     if (last === undefined) return
     const retried = await Promise.all(

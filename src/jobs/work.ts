@@ -93,9 +93,7 @@ export function createWork(options: WorkDeps): DaemonWork {
       if (await proposePage()) await deps.wake('apply')
     },
     beat: () => keepBeat(deps.db, workerStream),
-    async replay() {
-      await replayKept(deps, { kinds: unreadableKinds, since: null }, () => undefined)
-    },
+    replay: () => replayAll(deps),
     async all() {
       await readAll()
       for (const client of deps.clients.values()) await pollNow({ ...deps, client })
@@ -105,6 +103,10 @@ export function createWork(options: WorkDeps): DaemonWork {
       if (await proposePage()) await applyAll(deps)
     },
   }
+}
+
+async function replayAll(deps: ApplyDeps): Promise<void> {
+  await replayKept(deps, { kinds: unreadableKinds, since: null }, () => undefined)
 }
 
 /** Reading times order the records for all processes. A fast clock would skip records until real time catches up. */

@@ -186,8 +186,7 @@ export type Sample = { headers: Record<string, string>; body: Buffer; receivedAt
 export async function newestSamples(
   db: Kysely<Tables>,
   source: 'webhook' | 'api',
-  limit: number,
-  service: ServiceName | null = null,
+  { limit, service = null }: { limit: number; service?: ServiceName | null },
 ): Promise<Sample[]> {
   const { rows } = await sql<Sample>`
     select headers, body, received_at as "receivedAt" from inbox

@@ -56,7 +56,7 @@ async function takeIn(db: Database<Tables>, session: Session): Promise<number> {
   const { settings } = session.service()
   let taken = 0
   await retryAlone(db, async () => {
-    for await (const page of retryQuarantine(db, settings, null, session.name))
+    for await (const page of retryQuarantine(db, settings, session.name))
       taken += page.filter(({ outcome }) => ['stored', 'duplicate', 'conflicting'].includes(outcome)).length
   })
   return taken

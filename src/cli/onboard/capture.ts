@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Fault } from '../../core/errors.ts'
 import { detectScheme, toSection } from '../../intake/detect/detect-scheme.ts'
 import { transfersPathOf } from '../../intake/server.ts'
+import type { Keys } from '../../intake/signature/scheme.ts'
 import { newestQuarantined } from '../../store/quarantine.ts'
 import { withDatabase } from '../context.ts'
 import { readTextFile } from '../files.ts'
@@ -26,20 +28,8 @@ export async function capture(session: Session): Promise<Record<string, unknown>
     return null
   }
   const captures = await waitForCaptures(session)
-  const { keys } = session.service().service.webhooks
-  const publicKeys =
-    options.publicKeys === undefined ? null : readTextFile('--public-keys', options.publicKeys)
-  if (keys.secrets.length === 0 && publicKeys === null)
-    throw wrongUse(
-      'no secret verifies webhooks',
-      `put the secret into ${secretsSetting(session)}, or give --public-keys FILE; then run this command again`,
-    )
-  const found = detectScheme(captures, { secrets: keys.secrets, publicKeys }, publicUrlOf(session))
-  if (found.kind === 'none')
-    throw wrongUse(
-      `none of ${captures.length} captured webhooks verifies with this secret by any known scheme`,
-      'check the secret; if the sender signs its URL, set PUBLIC_URL to the address that it calls',
-    )
+  const found = detectScheme(captures, keysOf(session), publicUrlOf(session))
+  if (found.kind === 'none') throw noScheme(captures.length)
   const section = toSection(found.settings, options.publicKeys ?? null)
   say(
     `${found.verified.length} of ${captures.length} captured webhooks verify by: ${JSON.stringify(section)}`,
@@ -48,6 +38,26 @@ export async function capture(session: Session): Promise<Record<string, unknown>
     say(`  unsure  also: ${JSON.stringify(toSection(other, options.publicKeys ?? null))}`)
   await session.agree('Is this the scheme of the sender?')
   return section
+}
+
+function keysOf(session: Session): Keys {
+  const { secrets } = session.service().service.webhooks.keys
+  const path = session.options.publicKeys
+  const publicKeys = path === undefined ? null : readTextFile('--public-keys', path)
+  if (secrets.length === 0 && publicKeys === null) throw noSecret(session)
+  return { secrets, publicKeys }
+}
+
+function noSecret(session: Session): Fault {
+  const fix = `put the secret into ${secretsSetting(session)}, or give --public-keys FILE; then run this command again`
+  return wrongUse('no secret verifies webhooks', fix)
+}
+
+function noScheme(captures: number): Fault {
+  return wrongUse(
+    `none of ${captures} captured webhooks verifies with this secret by any known scheme`,
+    'check the secret; if the sender signs its URL, set PUBLIC_URL to the address that it calls',
+  )
 }
 
 function publicUrlOf({ environment }: Session): string | null {

@@ -68,52 +68,60 @@ function noList(
   })
 }
 
+type DepositCall = FoundCall & { others: readonly string[] }
+
 async function describeCalls(
   probe: Probe,
-  { call, published }: { call: FoundCall & { others: readonly string[] }; published: readonly string[] },
+  { call, published }: { call: DepositCall; published: readonly string[] },
 ): Promise<FoundCalls> {
   const records = call.answer.listing?.records ?? []
-  const paging = await findPaging(probe, call)
+  const { section, notes } = await findPaging(probe, call)
   const filter = await findFilter(probe, call)
-  const columns = columnsOf(records)
-  const addresses = new Set(
-    columns.flatMap((column) =>
-      saidAt(column).flatMap(({ text }) => (isAddress(text) ? [comparable(text)] : [])),
-    ),
-  )
-  const owners: FoundCalls['owners'] = {}
-  const places: FoundCalls['places'] = { deposits: [], recipients: [], channels: [], wallets: [] }
-  const notes: ProofNote[] = [
-    {
-      path: ['list', 'path'],
-      isProved: call.others.length === 0,
-      text:
-        call.others.length === 0
-          ? `${call.path} lists transactions and addresses`
-          : `other lists have transactions too: ${call.others.join(', ')}`,
-    },
-    ...paging.notes,
-    filter?.note ?? {
-      path: ['list'],
-      isProved: false,
-      text: 'no known parameter filters by time: changes of older records are seen by full readings (schedule.pollAll)',
-    },
-  ]
+  const owners = await describeOwners(probe, { call, published })
+  const list = { ...section, ...orderOf(records), ...(filter !== null && { since: filter.section }) }
+  return {
+    ...owners,
+    list,
+    notes: [pathNote(call), ...notes, filter?.note ?? noFilter, ...owners.notes],
+  }
+}
+
+function pathNote({ path, others }: DepositCall): ProofNote {
+  const isProved = others.length === 0
+  const text = isProved
+    ? `${path} lists transactions and addresses`
+    : `other lists have transactions too: ${others.join(', ')}`
+  return { path: ['list', 'path'], isProved, text }
+}
+
+const noFilter: ProofNote = {
+  path: ['list'],
+  isProved: false,
+  text: 'no known parameter filters by time: changes of older records are seen by full readings (schedule.pollAll)',
+}
+
+async function describeOwners(
+  probe: Probe,
+  { call, published }: { call: DepositCall; published: readonly string[] },
+): Promise<Omit<FoundCalls, 'list'>> {
+  const columns = columnsOf(call.answer.listing?.records ?? [])
+  const texts = columns.flatMap(saidAt).map(({ text }) => text)
+  const addresses = new Set(texts.filter(isAddress).map(comparable))
+  const found: Omit<FoundCalls, 'list'> & { notes: ProofNote[] } = {
+    owners: {},
+    places: { deposits: [], recipients: [], channels: [], wallets: [] },
+    notes: [],
+  }
   for (const list of await findOwnerLists(probe, { list: call.path, published, addresses })) {
-    const found = ownersIn(list, { addresses, columns })
-    const section = found?.kind === 'channel' ? 'channels' : 'wallets'
-    if (found === null || owners[section] !== undefined) continue
+    const one = ownersIn(list, { addresses, columns })
+    const section = one?.kind === 'channel' ? 'channels' : 'wallets'
+    if (one === null || found.owners[section] !== undefined) continue
     const { section: ownList } = await findPaging(probe, list)
-    owners[section] = { list: ownList, record: found.record }
-    notes.push(...found.notes)
-    places.deposits.push(...found.places.deposits)
-    places.recipients.push(...found.places.recipients)
-    places[section].push(...found.places.ids)
+    found.owners[section] = { list: ownList, record: one.record }
+    found.notes.push(...one.notes)
+    found.places.deposits.push(...one.places.deposits)
+    found.places.recipients.push(...one.places.recipients)
+    found.places[section].push(...one.places.ids)
   }
-  const section = {
-    ...paging.section,
-    ...orderOf(records),
-    ...(filter !== null && { since: filter.section }),
-  }
-  return { list: section, owners, notes, places }
+  return found
 }

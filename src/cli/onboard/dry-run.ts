@@ -93,11 +93,12 @@ function countBy(words: readonly string[]): Record<string, number> {
   return Object.fromEntries([...Map.groupBy(words, (word) => word)].map(([word, all]) => [word, all.length]))
 }
 
+function list(counts: Readonly<Record<string, number>>): string {
+  const parts = Object.entries(counts).map(([word, count]) => `${count} ${word}`)
+  return parts.join(', ') || 'none'
+}
+
 function textOf({ deposits, states, mismatches, journals, unread }: DryRun): string {
-  const list = (counts: Readonly<Record<string, number>>) =>
-    Object.entries(counts)
-      .map(([word, count]) => `${count} ${word}`)
-      .join(', ') || 'none'
   return [
     `Of ${deposits} deposits in the samples: ${list(states)}.`,
     `Open mismatches: ${list(mismatches)}. Journals that would be booked: ${journals}.`,

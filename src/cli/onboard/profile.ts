@@ -136,8 +136,6 @@ async function readSamples(session: Session, calls: FoundCalls, hints: Hints): P
 function wholeLives({ payloads, records }: OnboardSamples, answer: unknown, hints: Hints): number {
   const draft = inferProfile({ payloads, answers: [answer] }, hints).profile
   const { record = {}, webhook = {} } = draft as Record<string, Record<string, unknown>>
-  const pathIn = (field: unknown) =>
-    String(typeof field === 'string' ? field : ((field as Section)?.paths ?? ''))
   const [id, status] = [pathIn(record.id), pathIn(record.status)]
   const stated = new Map(records.map((one) => [valueAt(one, id), valueAt(one, status)]))
   const reported = payloads.map((payload) => valueAt(payload, pathIn(webhook.record)))
@@ -147,11 +145,18 @@ function wholeLives({ payloads, records }: OnboardSamples, answer: unknown, hint
   }).length
 }
 
+/** Of a drafted field, alone or with options. */
+function pathIn(field: unknown): string {
+  if (typeof field === 'string') return field
+  const { paths } = (field ?? {}) as { paths?: unknown }
+  return typeof paths === 'string' ? paths : ''
+}
+
 /** The newest webhooks of the inbox and the quarantine, and the first records of the list. */
 async function readSamplesNow(session: Session, calls: FoundCalls): Promise<OnboardSamples> {
   const { name, context } = session
   const kept = await withDatabase(context, async (db) => [
-    ...(await newestSamples(db, 'webhook', webhooksMax, name)),
+    ...(await newestSamples(db, 'webhook', { limit: webhooksMax, service: name })),
     ...(await newestQuarantined(db, webhooksMax, name)),
   ])
   const payloads = kept
@@ -247,7 +252,7 @@ async function findOne(session: Session, { list }: FoundCalls, { proved, samples
   if (idPath === undefined || record === undefined) return null
   const { service } = session.service()
   const { probe } = createProbe(createServiceCall({ ...service, attemptsMax: 2 }))
-  return findSingle(probe, String(list.path), idPath, record)
+  return findSingle(probe, String(list.path), { idPath, record })
 }
 
 function headingOf({ name }: Session, { proofs, missing }: ProvedProfile, samples: OnboardSamples): string[] {

@@ -15,7 +15,8 @@ export const samplesMax = 500
  */
 export function readCaptures(context: Context, from: string): Promise<CapturedDelivery[]> {
   if (from === 'quarantine') return withDatabase(context, (db) => newestQuarantined(db, samplesMax))
-  if (from === 'inbox') return withDatabase(context, (db) => newestSamples(db, 'webhook', samplesMax))
+  if (from === 'inbox')
+    return withDatabase(context, (db) => newestSamples(db, 'webhook', { limit: samplesMax }))
   const { captures, faults } = parseCaptures(readTextFile('--from', from))
   if (faults.length > 0) {
     const problem = faults.map((fault) => `${from}, ${fault}`).join('\n  ')

@@ -70,7 +70,7 @@ function isBookEmpty({ depositAddresses, recipients, owners }: Hints): boolean {
 async function readAnswers(context: Context, { from, records }: ProfileOptions): Promise<unknown[]> {
   if (records !== undefined) return parseAnswers(records, readTextFile('--records', records))
   if (from !== 'inbox') return []
-  const kept = await withDatabase(context, (db) => newestSamples(db, 'api', samplesMax))
+  const kept = await withDatabase(context, (db) => newestSamples(db, 'api', { limit: samplesMax }))
   return kept.map(({ body }) => parseLossless(body.toString()))
 }
 

@@ -24,42 +24,35 @@ export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOw
   const place = addressPlace(columns, deposits.addresses)
   if (place === null) return null
   const { list, inside } = place
-  const isInside = ({ path }: SampleColumn) => list !== null && path.startsWith(`${list}.`)
-  const outer = columns.filter((column) => !isInside(column))
+  const outer = columns.filter(({ path }) => list === null || !path.startsWith(`${list}.`))
   const inner = list === null ? outer : itemColumns(columns, list)
-  const recipient = outer.find((column) => hasForm(column, 'address') && column.path !== inside)
-  const network = named(inner, networkWords, recipient === undefined ? [] : forwardWords)
+  const recipients = outer.filter((column) => hasForm(column, 'address') && column.path !== inside)
+  const [recipient] = recipients
+  const network = named(inner, networkWords, forwardWords)
   const id = idColumn(outer, deposits.columns, list === null)
   if (id === null || network === undefined) return null
-  const kind = recipient === undefined ? 'stable_wallet' : 'channel'
-  const section = kind === 'channel' ? 'channels' : 'wallets'
-  const note = (field: string, isProved: boolean, text: string): ProofNote => ({
-    path: ['owners', section, 'record', field],
-    isProved,
-    text,
-  })
-  return {
-    kind,
-    record: {
-      id: id.column.path,
-      addresses: list,
-      network: network.path,
-      address: inside,
-      ...(recipient !== undefined && forwardOf(outer, recipient, network)),
-    },
-    notes: [
-      note('address', true, 'deposits were paid to these addresses'),
-      note('id', id.isShared && id.others.length === 0, idText(id)),
-    ],
-    places: {
-      deposits: textsOf(columns.filter(({ path }) => placeOf(path, list) === inside)),
-      recipients: recipient === undefined ? [] : textsOf([recipient]),
-      ids: textsOf([id.column]),
-    },
+  const record = { id: id.column.path, addresses: list, network: network.path, address: inside }
+  const places = {
+    deposits: textsOf(columns.filter(({ path }) => placeOf(path, list) === inside)),
+    recipients: textsOf(recipients),
+    ids: textsOf([id.column]),
   }
+  if (recipient === undefined) return { kind: 'stable_wallet', record, notes: notesOf('wallets', id), places }
+  const forward = forwardOf(outer, recipient, network)
+  return { kind: 'channel', record: { ...record, ...forward }, notes: notesOf('channels', id), places }
 }
 
-function idText({ isShared, others }: { isShared: boolean; others: readonly string[] }): string {
+type OwnerIdColumn = { column: SampleColumn; isShared: boolean; others: readonly string[] }
+
+function notesOf(section: string, id: OwnerIdColumn): ProofNote[] {
+  const at = (field: string) => ['owners', section, 'record', field]
+  return [
+    { path: at('address'), isProved: true, text: 'deposits were paid to these addresses' },
+    { path: at('id'), isProved: id.isShared && id.others.length === 0, text: idText(id) },
+  ]
+}
+
+function idText({ isShared, others }: OwnerIdColumn): string {
   if (others.length > 0) return `deposits name these values too: ${others.join(', ')}`
   return isShared ? 'deposits name these owners' : 'no deposit names these ids'
 }
@@ -137,7 +130,7 @@ function idColumn(
   columns: readonly SampleColumn[],
   ofDeposits: readonly SampleColumn[],
   isFlat: boolean,
-): { column: SampleColumn; isShared: boolean; others: readonly string[] } | null {
+): OwnerIdColumn | null {
   const tokens = columns.filter(
     (column) =>
       hasForm(column, 'token') &&

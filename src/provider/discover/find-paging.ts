@@ -47,70 +47,68 @@ const limitUsual = 100
 
 type Paging = { probe: Probe; path: string; first: Page; limit: Readonly<Record<string, string>> }
 type Page = ProbedAnswer & { listing: RecordListing }
-type FoundPaging = { section: Section; proof: string }
+/** `parameter` is set if its name is not the usual one. */
+type FoundPaging = { section: Section; parameter?: Section; proof: string }
 
 /** Asks for small pages, and compares the records of one with those of the next. */
 export async function findPaging(probe: Probe, { path, answer }: FoundCall): Promise<FoundList> {
   const whole = answer as Page
   const { items, records } = whole.listing
-  const base = { path, items }
   if (records.length < recordsMin) {
     const text = `the list has ${records.length} records, too few to try its pages: at least ${recordsMin} are needed`
-    return { section: base, notes: [{ path: ['list', 'pages'], isProved: false, text }] }
+    return { section: { path, items }, notes: [{ path: ['list', 'pages'], isProved: false, text }] }
   }
-  const limit = await findLimit(probe, path, whole)
-  const limited = limit === null ? {} : { [limit.name]: '2' }
-  const first = limit?.page ?? whole
-  const paging = await findPages({ probe, path, first, limit: limited })
-  const notes: ProofNote[] = [
-    limit === null
-      ? unsure(['list', 'limit'], 'no known parameter changes the size of a page')
-      : proved(['list', 'limit'], `${limit.name}=2 returned 2 records`),
-    paging === null
-      ? unsure(['list', 'pages'], 'no known parameter and no link leads to further records')
-      : proved(['list', 'pages'], paging.proof),
-  ]
-  const parameters = {
-    ...(limit !== null && limit.name !== 'limit' && { limit: limit.name }),
-    ...(paging?.section.parameters as Section | undefined),
-  }
-  const size = limit === null ? null : await largestPage(probe, path, limit.name)
+  const limit = await findLimit(probe, path)
+  const small =
+    limit === null ? { first: whole, limit: {} } : { first: limit.page, limit: { [limit.name]: '2' } }
+  const paging = await findPages({ probe, path, ...small })
+  const size = limit === null ? {} : await sizeOf(probe, path, limit.name)
+  const parameters = { ...parameter('limit', limit?.name), ...paging?.parameter }
   return {
     section: {
-      ...base,
+      path,
+      items,
       ...paging?.section,
-      ...(size !== null && size !== limitUsual && { limit: size }),
+      ...size,
       ...(Object.keys(parameters).length > 0 && { parameters }),
     },
-    notes,
+    notes: [limitNote(limit?.name), pagesNote(paging)],
   }
 }
 
-function proved(path: readonly string[], text: string): ProofNote {
-  return { path, isProved: true, text }
+function limitNote(name: string | undefined): ProofNote {
+  const path = ['list', 'limit']
+  return name === undefined
+    ? { path, isProved: false, text: 'no known parameter changes the size of a page' }
+    : { path, isProved: true, text: `${name}=2 returned 2 records` }
 }
 
-function unsure(path: readonly string[], text: string): ProofNote {
-  return { path, isProved: false, text }
+function pagesNote(paging: FoundPaging | null): ProofNote {
+  const path = ['list', 'pages']
+  return paging === null
+    ? { path, isProved: false, text: 'no known parameter and no link leads to further records' }
+    : { path, isProved: true, text: paging.proof }
 }
 
-async function findLimit(
-  probe: Probe,
-  path: string,
-  whole: Page,
-): Promise<{ name: string; page: Page } | null> {
+/** Nothing if the name is the usual one. */
+function parameter(of: string, name: string | undefined): Section {
+  return name === undefined || name === of ? {} : { [of]: name }
+}
+
+async function findLimit(probe: Probe, path: string): Promise<{ name: string; page: Page } | null> {
   for (const name of limitNames) {
     const page = pageOf(await probe(path, { [name]: '2' }))
-    if (page?.listing.records.length === 2 && whole.listing.records.length > 2) return { name, page }
+    if (page?.listing.records.length === 2) return { name, page }
   }
   return null
 }
 
 /** A service may refuse a size that it does not offer. */
-async function largestPage(probe: Probe, path: string, name: string): Promise<number> {
+async function sizeOf(probe: Probe, path: string, name: string): Promise<Section> {
   for (const size of [limitUsual, 50, 25, 10])
-    if (pageOf(await probe(path, { [name]: `${size}` })) !== null) return size
-  return 10
+    if (pageOf(await probe(path, { [name]: `${size}` })) !== null)
+      return size === limitUsual ? {} : { limit: size }
+  return { limit: 10 }
 }
 
 function pageOf(answer: ProbedAnswer | null): Page | null {
@@ -118,56 +116,60 @@ function pageOf(answer: ProbedAnswer | null): Page | null {
 }
 
 async function findPages(paging: Paging): Promise<FoundPaging | null> {
-  for (const find of [byLink, byCursor, byNumber, byOffset]) {
+  for (const find of [byHeader, byLinkInBody, byCursor, byNumber, byOffset]) {
     const found = await find(paging)
     if (found !== null) return found
   }
   return null
 }
 
-async function byLink({ probe, first }: Paging): Promise<FoundPaging | null> {
-  const header = /<([^>]*)>[^,]*rel="?next/.exec(first.link ?? '')?.[1] ?? null
-  const inBody = besides(first).find(
-    ({ path, leaves }) => isNext(path) && /^(?:https?:\/)?\/\S+$/.test(leaves[0]?.text ?? ''),
-  )
-  const target = header ?? inBody?.leaves[0]?.text ?? null
-  if (target === null) return null
-  const { pathname, search } = new URL(target, 'http://service')
-  const next = pageOf(await probe(relativeTo(first.path, pathname) + search))
-  if (next === null || !isOther(first, next)) return null
-  const where = header === null ? `the link at ${inBody?.path}` : 'the header Link'
-  return {
-    section: { pages: 'link', ...(header === null && { next: inBody?.path }) },
-    proof: `${where} led to other records`,
-  }
+async function byHeader({ probe, first }: Paging): Promise<FoundPaging | null> {
+  const target = /<([^>]*)>[^,]*rel="?next/.exec(first.link ?? '')?.[1]
+  return target !== undefined && (await leadsOn(probe, first, target))
+    ? { section: { pages: 'link' }, proof: 'the header Link led to other records' }
+    : null
 }
 
-/** A link is absolute, but a path is relative to the address of the service. */
-function relativeTo(path: string, pathname: string): string {
-  const own = path.replace(/\?.*/, '')
-  return pathname.endsWith(own) ? own : pathname
+const linkForm = /^(?:https?:\/)?\/\S+$/
+
+async function byLinkInBody({ probe, first }: Paging): Promise<FoundPaging | null> {
+  for (const { path, leaves } of besides(first).filter((one) => isNext(one.path))) {
+    const target = leaves[0]?.text ?? ''
+    if (linkForm.test(target) && (await leadsOn(probe, first, target)))
+      return { section: { pages: 'link', next: path }, proof: `the link at ${path} led to other records` }
+  }
+  return null
+}
+
+/** A link may be absolute; paths are relative to the address of the service. */
+async function leadsOn(probe: Probe, first: Page, target: string): Promise<boolean> {
+  const { pathname, search } = new URL(target, 'http://service')
+  const own = first.path.replace(/\?.*/, '')
+  const next = pageOf(await probe((pathname.endsWith(own) ? own : pathname) + search))
+  return next !== null && isOther(first, next)
 }
 
 async function byCursor({ probe, path, first, limit }: Paging): Promise<FoundPaging | null> {
   for (const { path: place, leaves } of besides(first).filter((one) => isCursor(one.path))) {
-    const text = leaves[0]?.text ?? ''
-    if (text === '' || leaves[0]?.kind === 'boolean') continue
-    const last = place.split('.').at(-1) ?? ''
-    const own = [last, last.replace(/^next[_-]?/i, '')].map((name) => name.replace(/^[A-Z]/, lower))
-    for (const name of new Set([...own.filter((one) => one !== ''), ...cursorNames])) {
+    const text = leaves[0]?.kind === 'boolean' ? '' : (leaves[0]?.text ?? '')
+    for (const name of text === '' ? [] : namesOfCursor(place)) {
       const next = pageOf(await probe(path, { ...limit, [name]: text }))
-      if (next === null || !isOther(first, next)) continue
-      return {
-        section: { pages: 'cursor', next: place, ...(name !== 'cursor' && { parameters: { cursor: name } }) },
-        proof: `${name} with the value at ${place} led to other records`,
-      }
+      if (next !== null && isOther(first, next))
+        return {
+          section: { pages: 'cursor', next: place },
+          parameter: parameter('cursor', name),
+          proof: `${name} with the value at ${place} led to other records`,
+        }
     }
   }
   return null
 }
 
-function lower(letter: string): string {
-  return letter.toLowerCase()
+/** As the field is called, with and without "next", then the usual ones. */
+function namesOfCursor(place: string): ReadonlySet<string> {
+  const last = place.split('.').at(-1) ?? ''
+  const short = last.replace(/^next[_-]?/i, '').replace(/^[A-Z]/, (letter) => letter.toLowerCase())
+  return new Set([last, short, ...cursorNames].filter((name) => name !== ''))
 }
 
 async function byNumber({ probe, path, first, limit }: Paging): Promise<FoundPaging | null> {
@@ -182,11 +184,8 @@ async function byNumber({ probe, path, first, limit }: Paging): Promise<FoundPag
     const firstPage = isSamePage(first, await ask(1)) ? 1 : 0
     if (firstPage === 0 && !isSamePage(first, await ask(0))) continue
     return {
-      section: {
-        pages: 'page',
-        ...(firstPage === 0 && { firstPage }),
-        ...(name !== 'page' && { parameters: { page: name } }),
-      },
+      section: { pages: 'page', ...(firstPage === 0 && { firstPage }) },
+      parameter: parameter('page', name),
       proof: `${name}=${firstPage} returned the first records, ${name}=2 others`,
     }
   }
@@ -194,13 +193,13 @@ async function byNumber({ probe, path, first, limit }: Paging): Promise<FoundPag
 }
 
 async function byOffset({ probe, path, first, limit }: Paging): Promise<FoundPaging | null> {
-  for (const name of offsetNames) {
+  const [, second] = first.listing.records
+  for (const name of second === undefined ? [] : offsetNames) {
     const shifted = pageOf(await probe(path, { ...limit, [name]: '1' }))
-    if (shifted === null || first.listing.records.length < 2) continue
-    const [, second] = first.listing.records
-    if (JSON.stringify(shifted.listing.records[0]) !== JSON.stringify(second)) continue
+    if (JSON.stringify(shifted?.listing.records[0]) !== JSON.stringify(second)) continue
     return {
-      section: { pages: 'offset', ...(name !== 'offset' && { parameters: { offset: name } }) },
+      section: { pages: 'offset' },
+      parameter: parameter('offset', name),
       proof: `${name}=1 returned the second record first`,
     }
   }
@@ -235,20 +234,19 @@ function isSamePage(first: Page, other: Page | null): boolean {
   return text(first) === text(other)
 }
 
-/** Of the record with this id, by itself: a path with `{id}`, and where the answer has the record. */
+/** A record whose id is at `idPath`. */
+type SingleRecord = { idPath: string; record: unknown }
+
+/** The call that reads this record by itself: a path with `{id}`, and where its answer has the record. */
 export async function findSingle(
   probe: Probe,
   path: string,
-  idPath: string,
-  record: unknown,
+  { idPath, record }: SingleRecord,
 ): Promise<{ path: string; record?: string } | null> {
-  const id = saidAt({
-    path: idPath,
-    leaves: columnsOf([record]).find((one) => one.path === idPath)?.leaves ?? [],
-  })
-  const text = id[0]?.text
-  if (text === undefined) return null
-  const answer = await probe(`${path}/${encodeURIComponent(text)}`)
+  const [id] = columnsOf([record])
+    .filter((one) => one.path === idPath)
+    .flatMap(saidAt)
+  const answer = id === undefined ? null : await probe(`${path}/${encodeURIComponent(id.text)}`)
   if (answer === null) return null
   const holders = ['', ...Object.keys((answer.body as object | null) ?? {})]
   const at = holders.find((holder) => JSON.stringify(valueAt(answer.body, holder)) === JSON.stringify(record))

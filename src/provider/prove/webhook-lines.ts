@@ -1,10 +1,12 @@
 import { columnsOf, hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
 import { textDraft } from '../infer/draft-fields.ts'
 import { listingIn } from '../infer/find-records.ts'
-import { depositsOf, isOrdered, proveEventId, proveEventTime } from './ids.ts'
+import { proveEventId } from './ids.ts'
+import { depositsOf } from './lives.ts'
 import type { ProfileLines } from './profile-lines.ts'
 import { candidateOf, countOf, depositsMin, type LineProof, proveField, unsure } from './proof.ts'
 import type { SampleTable } from './sample-table.ts'
+import { isOrdered, proveEventTime } from './times.ts'
 
 /** Undefined if it is not proved. */
 export type RecordColumns = {

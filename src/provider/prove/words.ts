@@ -1,7 +1,7 @@
 import { hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
 import { textDraft } from '../infer/draft-fields.ts'
 import { type StatusMeaning, statusOfWord } from '../infer/hints.ts'
-import { type DepositLife, livesOf } from './ids.ts'
+import { type DepositLife, livesOf } from './lives.ts'
 import { candidateOf, depositsMin, type LineProof, type ProvedField, proveField, unsure } from './proof.ts'
 import { columnsFor, type SampleTable } from './sample-table.ts'
 
