@@ -122,6 +122,13 @@ export async function readClock(db: Kysely<Tables>): Promise<() => Date> {
   return () => new Date(ahead + performance.now())
 }
 
+/** Whether the work of this stream was done after that time. */
+export async function hasSucceeded(db: Kysely<Tables>, stream: string, since: Date): Promise<boolean> {
+  const { rows } = await sql`
+    select from stream where name = ${stream} and succeeded_at > ${since}`.execute(db)
+  return rows.length > 0
+}
+
 /** Null if it has none yet. In a transaction, it cannot change until the end. */
 export async function readCursor(db: Kysely<Tables>, stream: string): Promise<unknown> {
   const { rows } = await sql<{ cursor: unknown }>`

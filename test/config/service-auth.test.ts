@@ -164,7 +164,7 @@ test('secrets that are missing, unusable or unused are named at once, and never 
     SERVICE_API_OLD_FILE: '/run/old',
   }
   expect(faultsOf(section, environment)).toEqual([
-    'SERVICE_API_PASS is missing, and service.auth.headers.X-Pass needs it: set it, or SERVICE_API_PASS_FILE to a file with the secret',
+    'SERVICE_API_PASS is missing, and service.auth.headers.X-Pass needs it: set it, or SERVICE_API_PASS_FILE to a file with the secret, or SECRETS_DIR to a folder with a file SERVICE_API_PASS',
     'SERVICE_API_ID must be one line of printable ASCII, since service.auth sends it in a header',
     'SERVICE_API_SECRET must be base64, as service.auth.secretEncoding says',
     'SERVICE_API_KEY is missing',

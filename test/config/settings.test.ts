@@ -91,7 +91,7 @@ test('every fault is named at once', () => {
   }
   expect(faultsOf(bad)).toMatchInlineSnapshot(`
     [
-      "WEBHOOK_SCHEME must be one of standard-webhooks, svix, stripe, github, square, hubspot, hmac, public-key, shared-secret, none, not "standard"",
+      "WEBHOOK_SCHEME must be one of standard-webhooks, svix, stripe, github, square, hubspot, hmac, public-key, shared-secret, capture, none, not "standard"",
       "DATABASE_URL is missing",
       "QUEUE_URL must be an address that begins with redis:// or rediss:// or postgres:// or postgresql://",
       "SERVICE_URL must be an address that begins with http:// or https://",

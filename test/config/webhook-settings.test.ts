@@ -78,7 +78,7 @@ test.each<[string, string[]]>([
   [
     '{ scheme: hmca }',
     [
-      'webhooks.scheme: must be one of standard-webhooks, svix, stripe, github, square, hubspot, hmac, public-key, shared-secret, none',
+      'webhooks.scheme: must be one of standard-webhooks, svix, stripe, github, square, hubspot, hmac, public-key, shared-secret, capture, none',
     ],
   ],
   ['{ scheme: github, tolerance: 1m }', ['webhooks: unknown key tolerance']],

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { retryQuarantine } from '../../app/retry.ts'
 import { pollStream } from '../../jobs/poll/position.ts'
+import { countReconciled } from '../../store/books/show-deposits.ts'
+import { hasSucceeded, readClock } from '../../store/streams.ts'
 import type { Database } from '../../store/database.ts'
 import { retryAlone } from '../../store/quarantine.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -34,11 +35,11 @@ export async function activate(
     throw error
   }
   return withDatabase(context, async (db) => {
-    const since = await databaseTime(db)
+    const since = (await readClock(db))()
     await untilSeen(
       session,
       'the daemon polls the service',
-      async () => (await polledSince(db, name, since)) || null,
+      async () => (await hasSucceeded(db, pollStream(name), since)) || null,
     )
     const taken = await takeIn(db, session)
     say(`${taken} captured webhooks were verified and taken in.`)
@@ -81,22 +82,4 @@ async function untilSeen<Value>(
       )
     await pause(lookEveryMs)
   }
-}
-
-async function databaseTime(db: Database<Tables>): Promise<Date> {
-  const { rows } = await sql<{ now: Date }>`select now() as now`.execute(db)
-  return rows[0]?.now ?? new Date()
-}
-
-async function polledSince(db: Database<Tables>, name: Session['name'], since: Date): Promise<boolean> {
-  const { rows } = await sql<{ is_polled: boolean }>`
-    select succeeded_at > ${since} as is_polled from stream where name = ${pollStream(name)}`.execute(db)
-  return rows[0]?.is_polled ?? false
-}
-
-async function countReconciled(db: Database<Tables>, name: string): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from deposit
-    where service = ${name} and state = 'reconciled' and merged_into is null`.execute(db)
-  return rows[0]?.count ?? 0
 }

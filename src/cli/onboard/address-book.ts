@@ -47,7 +47,7 @@ export async function proposeAddressBook(
   }
 }
 
-type Proposal = {
+type OwnerProposal = {
   kind: Owner['kind']
   rows: readonly OwnerFileRow[]
   path: string
@@ -55,7 +55,7 @@ type Proposal = {
   paid: ReadonlySet<string>
 }
 
-async function reviewAndImport(session: Session, { kind, rows, path, text, paid }: Proposal): Promise<void> {
+async function reviewAndImport(session: Session, { kind, rows, path, text, paid }: OwnerProposal): Promise<void> {
   const { context, say } = session
   const { settings } = session.service()
   if (rows.length === 0) return say(`${path}: the list is empty.`)

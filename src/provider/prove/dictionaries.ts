@@ -37,31 +37,37 @@ function meaningsOf(
 export function networkProofs(columns: readonly LegColumn[], table: SampleTable, hints: Hints): WordProof[] {
   const found = meaningsOf(columns, table, ({ network }) => network)
   return [...found].flatMap(([word, counts]) => {
-    const credits = counts.size > 0 ? 0 : creditsWith(word, columns, table)
-    if (credits > 0) return [creditProof(word, credits)]
+    const credits = counts.size > 0 ? null : creditsWith(word, columns, table)
+    if (credits !== null) return [creditProof(word, credits)]
     const named = networkOfWord(hints, word)
     const names = hints.networks.map(({ name }) => name as string)
     return proofsOf(word, counts, { guess: named ?? 'unknown', names })
   })
 }
 
-/** Samples with this word as the network of their delivery, if all of them are of StableWallets. */
-function creditsWith(word: string, columns: readonly LegColumn[], table: SampleTable): number {
-  const places = columns.flatMap(({ side, column }) =>
-    [...column.leaves.keys()]
-      .filter((place) => column.leaves[place]?.text === word)
-      .map((place) => ({ side, place })),
+type CreditSamples = { count: number; isProved: boolean }
+
+/** Samples with this word as the network of their delivery; null if not all of them are of StableWallets. */
+function creditsWith(
+  word: string,
+  columns: readonly LegColumn[],
+  { credits }: SampleTable,
+): CreditSamples | null {
+  const found = columns.flatMap(({ side, column: { leaves }, isProved }) =>
+    [...leaves.keys()]
+      .filter((place) => leaves[place]?.text === word)
+      .map((place) => ({ isCredit: side === 'settlement' && credits[place] === true, isProved })),
   )
-  const isCredit = places.every(({ side, place }) => side === 'settlement' && table.credits[place] === true)
-  return isCredit ? places.length : 0
+  const isCredit = found.every((one) => one.isCredit)
+  return isCredit ? { count: found.length, isProved: found.every((one) => one.isProved) } : null
 }
 
-function creditProof(word: string, credits: number): WordProof {
-  const samples = `${countOf(credits, 'sample')} of StableWallets of the address book`
+function creditProof(word: string, { count, isProved }: CreditSamples): WordProof {
+  const samples = `${countOf(count, 'sample')} of StableWallets of the address book`
   const proof: LineProof =
-    credits < depositsMin
-      ? unsure(`only ${samples}`)
-      : { kind: 'proved', by: `${samples}, and of no other owner` }
+    isProved && count >= depositsMin
+      ? { kind: 'proved', by: `${samples}, and of no other owner` }
+      : unsure(isProved ? `only ${samples}` : 'the field is unsure')
   return { word, meaning: stableWalletNetwork, proof }
 }
 

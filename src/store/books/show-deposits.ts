@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import type { ServiceName } from '../../core/evidence.ts'
 import type { Matrix } from '../../core/judging/matrix.ts'
 import { assetsIn, type NamedAssets, readAssetNames } from '../assets.ts'
 import { whereSet } from '../database.ts'
@@ -167,6 +168,14 @@ export type Filter = {
   owner?: string | undefined
   /** The last id of the previous page. */
   before?: bigint | undefined
+}
+
+/** Of one service. */
+export async function countReconciled(db: Kysely<Tables>, service: ServiceName): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from deposit
+    where service = ${service} and state = 'reconciled' and merged_into is null`.execute(db)
+  return rows[0]?.count ?? 0
 }
 
 export async function listDeposits(
