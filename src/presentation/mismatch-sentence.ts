@@ -170,7 +170,7 @@ function unreadable({ detail, word }: SentenceHelpers): string {
   const samples = detail.source === 'api' ? '--records' : '--webhooks'
   return [
     `${word('source')}: ${path}: ${word('problem')}`,
-    `Next: correct the profile, check it with "bin/depositd profile test PROFILE ${samples} SAMPLE", restart the daemon, and run "bin/depositd replay"`,
+    `Next: correct the profile, check it with "bin/depositd profile test PROFILE ${samples} SAMPLE", and save it: the daemon follows and applies what was stored`,
   ].join('. ')
 }
 

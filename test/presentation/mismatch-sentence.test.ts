@@ -103,7 +103,7 @@ test.each([
     const problem = 'unknown status gone'
     for (const kind of unreadableKinds)
       expect(mismatchSentence({ kind, detail: { source, path, problem } })).toBe(
-        `${source}: ${shown}: unknown status gone. Next: correct the profile, check it with "bin/depositd profile test PROFILE ${option} SAMPLE", restart the daemon, and run "bin/depositd replay"`,
+        `${source}: ${shown}: unknown status gone. Next: correct the profile, check it with "bin/depositd profile test PROFILE ${option} SAMPLE", and save it: the daemon follows and applies what was stored`,
       )
   },
 )

@@ -1,4 +1,6 @@
-import { realpathSync, statSync } from 'node:fs'
+import { readdirSync, realpathSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { secretsFolder } from '../../config/environment.ts'
 import { isLoopback, type LinkTarget, linkSettings, sharedLinks } from '../../config/environment-settings.ts'
 import { authSettingOf, type ServiceSettings, type Settings, urlSettingOf } from '../../config/settings.ts'
 import type { ProcessEnvironment } from '../context.ts'
@@ -81,6 +83,10 @@ export function secretFinding(
   services: readonly Pick<ServiceSettings, 'name' | 'auth'>[] = [],
 ): DoctorFinding {
   const files = Object.entries(environment).filter(([name]) => secretFiles.test(name))
+  const folder = environment[secretsFolder]
+  if (folder !== undefined)
+    for (const name of readdirSync(folder))
+      if (secretFiles.test(`${name}_FILE`)) files.push([name, join(folder, name)])
   for (const { name, auth } of services)
     if (auth.proof.kind === 'token-file') files.push([`${authSettingOf(name)}.path`, auth.proof.path])
   const bare = files.flatMap(([name, path]) => (path !== undefined && isBare(path) ? [{ name, path }] : []))

@@ -80,6 +80,7 @@ export async function serviceFindings({
   profile,
   ...service
 }: ServiceSettings & { profile: Profile }): Promise<readonly DoctorFinding[]> {
+  if (service.isPaused) return [ok('service', 'paused: it is not called, and its webhooks are applied')]
   const [found, scope] = await Promise.all([
     examined(
       'service',

@@ -55,7 +55,10 @@ type OwnerProposal = {
   paid: ReadonlySet<string>
 }
 
-async function reviewAndImport(session: Session, { kind, rows, path, text, paid }: OwnerProposal): Promise<void> {
+async function reviewAndImport(
+  session: Session,
+  { kind, rows, path, text, paid }: OwnerProposal,
+): Promise<void> {
   const { context, say } = session
   const { settings } = session.service()
   if (rows.length === 0) return say(`${path}: the list is empty.`)

@@ -40,8 +40,8 @@ export async function testProfileCommand(
     `Read ${counts.read} of ${tried.length} samples, ignored ${counts.ignored}, with ${networks}.`,
     ...undecidedAssets(vocabulary),
     counts.unreadable === 0
-      ? 'Set service.profile to this file, restart the daemon, and apply stored payloads: bin/depositd replay'
-      : 'Correct the profile and run this command again. Then restart the daemon, and apply stored payloads: bin/depositd replay',
+      ? 'Set this file as the profile of the service: the daemon follows, and applies stored payloads.'
+      : 'Correct the profile and run this command again. The daemon follows, and applies stored payloads.',
   ]
   const text = [...tried.map((one) => blockOf(one, assets)), ...summary, ''].join('\n')
   print(context, { profile: path, ...counts, samples: documents }, text)

@@ -94,7 +94,7 @@ test('without a database, every sample is shown as read, or as ignored and why',
       found          out
 
     Read 1 of 2 samples, ignored 1, with the built-in networks.
-    Set service.profile to this file, restart the daemon, and apply stored payloads: bin/depositd replay
+    Set this file as the profile of the service: the daemon follows, and applies stored payloads.
     "
   `)
 })
@@ -116,7 +116,7 @@ test('a sample that cannot be read is shown with the path, the value and what to
       profile key    record.status
 
     Read 1 of 2 samples, ignored 0, with the built-in networks.
-    Correct the profile and run this command again. Then restart the daemon, and apply stored payloads: bin/depositd replay
+    Correct the profile and run this command again. The daemon follows, and applies stored payloads.
     "
   `)
 })
