@@ -109,6 +109,15 @@ test('so is the file of a token, by the key that names it', async () => {
     expect(secretFinding({ [name]: path }).says).toContain(name)
 })
 
+test('so is each secret in the folder of secrets, and no other file there', async () => {
+  const folder = await temporaryFolder()
+  writeFileSync(join(folder, 'SERVICE_API_ACME_KEY'), 'key', { mode: 0o644 })
+  writeFileSync(join(folder, 'README'), 'for people', { mode: 0o644 })
+  expect(secretFinding({ SECRETS_DIR: folder }).says).toBe(
+    `SERVICE_API_ACME_KEY: ${join(folder, 'SERVICE_API_ACME_KEY')} can be read by other users`,
+  )
+})
+
 test('a folder that is only called like the one of mounted secrets is no such folder', async () => {
   const folder = join(await temporaryFolder(), 'run', 'secrets')
   mkdirSync(folder, { recursive: true })
