@@ -1,34 +1,9 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { knownNetworks } from '../../../src/config/known-networks.ts'
-import { assetsOf } from '../../../src/config/network-schema.ts'
-import type { Asset, AssetKey, NetworkName, NetworkSettings } from '../../../src/core/asset.ts'
-import { createClaimReader } from '../../../src/provider/read-claim.ts'
-import { profileOf } from '../../support/profile.ts'
-
-const networks = knownNetworks.map((entry): NetworkSettings => {
-  const { family, chainId } = entry
-  return { name: entry.name as NetworkName, family, chainId, rpcUrls: [], assets: assetsOf(entry) }
-})
-const creditAsset: Asset = {
-  key: 'stable-wallet/USDC' as AssetKey,
-  network: 'stable-wallet' as NetworkName,
-  symbol: 'USDC',
-  decimals: 6,
-}
-const receivedAt = new Date('2026-12-01T00:00:00Z')
+import { read, receivedAt, sample } from './samples.ts'
 
 type Event = { data: Record<string, unknown> } & Record<string, unknown>
 
-function fixture(name: string): Event {
-  return JSON.parse(readFileSync(join(import.meta.dirname, `fixtures/${name}.json`), 'utf8')) as Event
-}
-
-function read(name: string, source: 'webhook' | 'api', document: unknown) {
-  const readClaim = createClaimReader(profileOf(name), { networks, creditAsset })
-  return readClaim({ source, body: Buffer.from(JSON.stringify(document)), receivedAt })
-}
+const fixture = (name: string) => sample(name) as Event
 
 const changed = (event: Event, data: Record<string, unknown>) => ({
   ...event,

@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { assert, constantFrom, dictionary, jsonValue, property, string } from 'fast-check'
 import { test } from 'vitest'
 import { createClaimReader } from '../../../src/provider/read-claim.ts'
@@ -7,8 +9,9 @@ import { profileOf } from '../../support/profile.ts'
 
 type Json = { [name: string]: unknown }
 
-const read = ['depositd', 'fireblocks', 'bvnk-layer1'].map((name) =>
-  createClaimReader(profileOf(name), vocabulary),
+const folder = join(import.meta.dirname, '../../../profiles')
+const read = readdirSync(folder).map((file) =>
+  createClaimReader(profileOf(file.replace('.yaml', '')), vocabulary),
 )
 const kinds = ['claim', 'ignored', 'unknown_event', 'unknown_status', 'schema_drift']
 
