@@ -26,6 +26,17 @@ export function idAtService(id: string): string {
   return id.slice(id.indexOf('/') + 1)
 }
 
+/**
+ * Stored among the headers of a webhook's row if it stands for a further item of a list. A sender cannot send a header of
+ * this name.
+ */
+export const itemHeader = ':item'
+
+/** Counts from 1. */
+export function itemOf(headers: Readonly<Record<string, string>>): number {
+  return Number(headers[itemHeader] ?? '1')
+}
+
 /** The id of a deposit, unique among services. */
 export type ServiceId = Brand<string, 'ServiceId'>
 

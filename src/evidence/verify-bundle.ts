@@ -1,7 +1,7 @@
 import { defaultReading } from '../chain/options.ts'
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 import { Fault, lineOf } from '../core/errors.ts'
-import { decodeObservation, defaultService, type ServiceName } from '../core/evidence.ts'
+import { decodeObservation, defaultService, itemOf, type ServiceName } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
 import { createScheme } from '../intake/signature/create-scheme.ts'
 import type { Keys, SchemeSettings } from '../intake/signature/scheme.ts'
@@ -91,10 +91,12 @@ function readAgain(parts: BundleParts): { stored: StoredObservation[]; problems:
 
 type BundleEvidenceRow = BundleParts['evidence'][number]
 
-function readRow({ source, body, receivedAt, inbox, ...row }: BundleEvidenceRow, readClaim: AnyClaimReader) {
-  if (source === 'chain' || source === 'person') return decodeObservation(bytesOf(body).toString())
+function readRow({ source, inbox, headers, ...row }: BundleEvidenceRow, readClaim: AnyClaimReader) {
+  const body = bytesOf(row.body)
+  if (source === 'chain' || source === 'person') return decodeObservation(body.toString())
   const service = row.service as ServiceName
-  const reading = readClaim({ source, service, body: bytesOf(body), receivedAt: new Date(receivedAt) })
+  const receivedAt = new Date(row.receivedAt)
+  const reading = readClaim({ source, service, body, receivedAt, item: itemOf(headers) })
   if (reading.kind === 'claim') return reading.claim
   const problem = 'problem' in reading ? `${reading.path} ${reading.problem}` : 'it is skipped'
   throw new Fault('usage_bad', { problem: `the profile cannot read row ${inbox}: ${problem}`, fix: '' })

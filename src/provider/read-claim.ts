@@ -9,6 +9,8 @@ import {
   compileRequired,
   DigitsLost,
   type RecordContext,
+  refuse,
+  shownPath,
   shownValue,
   Unreadable,
 } from './profile/find-field.ts'
@@ -17,14 +19,16 @@ import type { Profile } from './profile/profile-schema.ts'
 
 /**
  * `ignored` by the profile, or the path that could not be read, and why: `value` is what was found there, and
- * `fix` what to change.
+ * `fix` what to change. `items` counts those of the payload, if the profile has `webhook.items`.
  */
-export type ClaimReading =
+export type ClaimReading = { items?: number } & (
   | { kind: 'claim'; claim: Claim }
   | { kind: 'ignored'; by: IgnoredBy }
   | { kind: UnreadableKind; path: string; problem: string; value: string | null; fix: string }
+)
 
-export type ClaimPayload = { source: 'webhook' | 'api'; body: Buffer; receivedAt: Date }
+/** `item` counts from 1, the default. */
+export type ClaimPayload = { source: 'webhook' | 'api'; body: Buffer; receivedAt: Date; item?: number }
 
 export type ClaimReader = (payload: ClaimPayload) => ClaimReading
 
@@ -56,62 +60,131 @@ export function createClaimReader(
 ): ClaimReader {
   const context = { profile, vocabulary, service }
   const readers = {
-    webhook: readLosslessly(compileWebhook(context)),
-    api: readLosslessly(compileListed(context)),
+    webhook: readLosslessly(compileItems(profile, compileWebhook(context))),
+    api: readLosslessly(compileWhole(compileListed(context))),
   }
-  return ({ source, body, receivedAt }) =>
-    catchUnreadable(() => {
-      const reported = readers[source](textOf(body))
-      if ('ignoredBy' in reported) return { kind: 'ignored', by: reported.ignoredBy }
-      const dated =
-        reported.occurredAt === null
-          ? ({ occurredAt: receivedAt, isUndated: true } as const)
-          : { occurredAt: reported.occurredAt }
-      return { kind: 'claim', claim: { kind: 'claim', source, ...reported, ...dated, receivedAt } }
-    })
+  return (message) => catchUnreadable(() => readers[message.source](textOf(message.body), message))
 }
 
-type PayloadParser = (payload: unknown) => TimedRecordClaim | { ignoredBy: IgnoredBy }
+/** One reading for each item. A payload without items is read as a whole. */
+export function readItems(read: ClaimReader, payload: ClaimPayload): ClaimReading[] {
+  const first = read(payload)
+  const others = Array.from({ length: (first.items ?? 1) - 1 }, (_, place) => place + 2)
+  return [first, ...others.map((item) => read({ ...payload, item }))]
+}
+
+type PayloadReader = (payload: unknown, message: ClaimPayload) => ClaimReading
+
+function compileWhole(read: RecordParser): PayloadReader {
+  return (payload, message) => readRecord(read({ payload, record: payload }), message)
+}
+
+/** Each item becomes an inbox row with a copy of the body. */
+const itemsMax = 200
+
+/** An item that the list does not have, such as the first of an empty list, is ignored. */
+function compileItems({ webhook: { items: path } }: Profile, read: RecordParser): PayloadReader {
+  if (path === undefined) return compileWhole(read)
+  const find = compilePath(path)
+  return (payload, message) => {
+    const items = listOf(find(payload, payload), shownPath(path, ''))
+    const { item = 1 } = message
+    const place = { payload, record: items[item - 1] }
+    const reading: ClaimReading =
+      item > items.length
+        ? { kind: 'ignored', by: { key: 'webhook.items', path: shownPath(path, ''), value: null } }
+        : catchUnreadable(() => readRecord(read(place), message))
+    return { ...atItem(reading, itemPath(path, item)), items: items.length }
+  }
+}
+
+function listOf(found: unknown, path: string): readonly unknown[] {
+  if (!Array.isArray(found)) {
+    const fix = 'correct webhook.items, which must be the path of a list'
+    return refuse(path, found === undefined ? 'is missing' : 'is no list', { fix })
+  }
+  if (found.length <= itemsMax) return found
+  const fix = 'let the service send fewer per webhook'
+  return refuse(path, `has ${found.length} items; at most ${itemsMax} are read`, { fix })
+}
+
+/** As in the path of a profile, which counts from 0. */
+export function itemPath(items: string, item: number): string {
+  return `${shownPath(items, '')}.${item - 1}`
+}
+
+/** The paths of a compiled profile begin with the same prefix for every item. */
+const anyItem = '*'
+
+function atItem(reading: ClaimReading, prefix: string): ClaimReading {
+  const named = (path: string) =>
+    path.startsWith(`${anyItem}.`) ? prefix + path.slice(anyItem.length) : path
+  if (reading.kind === 'claim') return reading
+  if (reading.kind === 'ignored') return { ...reading, by: { ...reading.by, path: named(reading.by.path) } }
+  return { ...reading, path: named(reading.path) }
+}
+
+function readRecord(
+  reported: TimedRecordClaim | { ignoredBy: IgnoredBy },
+  { source, receivedAt }: ClaimPayload,
+): ClaimReading {
+  if ('ignoredBy' in reported) return { kind: 'ignored', by: reported.ignoredBy }
+  const dated =
+    reported.occurredAt === null
+      ? ({ occurredAt: receivedAt, isUndated: true } as const)
+      : { occurredAt: reported.occurredAt }
+  return { kind: 'claim', claim: { kind: 'claim', source, ...reported, ...dated, receivedAt } }
+}
+
+/** The place is that of an event, or of a record of a list. */
+type RecordParser = (place: RecordContext) => TimedRecordClaim | { ignoredBy: IgnoredBy }
 
 type ReaderContext = { profile: Profile; vocabulary: Vocabulary; service: ServiceName }
 
-function compileListed(context: ReaderContext): PayloadParser {
+function compileListed(context: ReaderContext): RecordParser {
   const { profile } = context
-  const readRecord = compileRecord(profile.record, { ...context, prefix: '' })
+  const readFields = compileRecord(profile.record, { ...context, prefix: '' })
   const readTime = compileTime(profile.record.occurredAt, '')
-  return (payload) => {
-    const place = { payload, record: payload }
-    const record = readRecord(place)
+  return (place) => {
+    const record = readFields(place)
     return 'ignoredBy' in record ? record : { ...record, occurredAt: readTime(place) }
   }
 }
 
-function compileWebhook(context: ReaderContext): PayloadParser {
+function compileWebhook(context: ReaderContext): RecordParser {
   const { profile } = context
-  const { record: path, occurredAt } = profile.webhook
-  const findIgnored = compileKind(profile.webhook)
-  const prefix = path ?? ''
+  const { record: path, occurredAt, items } = profile.webhook
+  const around = items === undefined ? '' : anyItem
+  const findIgnored = compileKind(profile.webhook, around)
+  const prefix = recordPath(profile.webhook, around)
   const find = path === undefined ? null : compilePath(path)
-  const readRecord = compileRecord(profile.record, { ...context, prefix })
-  const readTime = compileTime(occurredAt, '')
+  const readFields = compileRecord(profile.record, { ...context, prefix })
+  const readTime = compileTime(occurredAt, around)
   const readRecordTime = compileTime(profile.record.occurredAt, prefix)
-  return (payload) => {
-    const event = { payload, record: payload }
+  return (event) => {
     const ignored = findIgnored(event)
     if (ignored !== null) return { ignoredBy: ignored }
-    const place = find === null ? event : { payload, record: find(payload, payload) }
-    const record = readRecord(place)
+    const place = find === null ? event : { ...event, record: find(event.record, event.payload) }
+    const record = readFields(place)
     if ('ignoredBy' in record) return record
     return { ...record, occurredAt: readTime(event) ?? readRecordTime(place) }
   }
 }
 
+/** As shown. @param around path of the event */
+export function recordPath({ record }: Profile['webhook'], around: string): string {
+  return record === undefined ? around : shownPath(record, around)
+}
+
 /** The reader returns null for a deposit. */
-function compileKind({ kind, unlisted }: Profile['webhook']): (event: RecordContext) => IgnoredBy | null {
+function compileKind(
+  { kind, unlisted }: Profile['webhook'],
+  prefix: string,
+): (event: RecordContext) => IgnoredBy | null {
   if (kind === undefined) return () => null
-  const find = compileRequired(kind, '')
+  const find = compileRequired(kind, prefix)
   const read = compileWordField(kind, {
-    prefix: '',
+    prefix,
     unknown(found) {
       if (unlisted === 'ignored') return 'ignored'
       throw new Unreadable(found.path, `unknown event ${shownValue(found)}`, {
@@ -125,15 +198,15 @@ function compileKind({ kind, unlisted }: Profile['webhook']): (event: RecordCont
 }
 
 /** Parses with plain numbers until a value needs digits that they lose; from then on always without loss. */
-function readLosslessly<Value>(read: (payload: unknown) => Value): (text: string) => Value {
+function readLosslessly(read: PayloadReader): (text: string, message: ClaimPayload) => ClaimReading {
   let how: (text: string) => unknown = JSON.parse
-  return (text) => {
+  return (text, message) => {
     try {
-      return read(parse(text, how))
+      return read(parse(text, how), message)
     } catch (error) {
       if (!(error instanceof DigitsLost)) throw error
       how = parseLossless
-      return read(parse(text, how))
+      return read(parse(text, how), message)
     }
   }
 }

@@ -1,7 +1,13 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import { defaultService, encodeObservation, type Observation, type ServiceName } from '../core/evidence.ts'
+import {
+  defaultService,
+  encodeObservation,
+  itemHeader,
+  type Observation,
+  type ServiceName,
+} from '../core/evidence.ts'
 import { type UnreadableKind } from '../core/mismatch.ts'
-import { ageOf, prepared } from './database.ts'
+import { ageOf, asTable, prepared } from './database.ts'
 import type { Tables } from './tables.ts'
 
 /** A message exactly as it arrived. The key is unique within its source. */
@@ -43,6 +49,28 @@ export async function appendInbox(
     )
     select id, source_key as key from added`.execute(db)
   return new Map(added.map(({ id, key }) => [key, id]))
+}
+
+/**
+ * Each further item of a webhook becomes a pending row of its own, beside that of the first. Without effect on rows that
+ * are split already. A key of a sender has no space, so no event has the key of an item.
+ */
+export async function splitInbox(
+  tx: Transaction<Tables>,
+  rows: readonly { id: bigint; items: number }[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await sql`
+    with added as (
+      insert into inbox (source, source_key, service, body, headers, received_at)
+      select source, source_key || ' item:' || item, service, body,
+        headers || jsonb_build_object(${itemHeader}::text, item::text), received_at
+      from ${asTable('listing', rows, 'id bigint, items int')} join inbox using (id), generate_series(2, items) as item
+      order by source_key, item
+      on conflict (source, source_key) do nothing
+      returning id, received_at
+    )
+    insert into inbox_pending (inbox_id, received_at) select id, received_at from added`.execute(tx)
 }
 
 /** @returns the observations that were not stored before */
@@ -191,6 +219,7 @@ export async function newestSamples(
   const { rows } = await sql<Sample>`
     select headers, body, received_at as "receivedAt" from inbox
     where source = ${source} and (${service}::text is null or service = ${service})
+      and not headers ? ${itemHeader}
     order by id desc limit ${limit}`.execute(db)
   return rows.toReversed()
 }

@@ -1,7 +1,7 @@
 import { decide, rulesOf } from '../../core/decide.ts'
 import type { Observation, ObservedChainTransfer } from '../../core/evidence.ts'
 import type { Approval } from '../../core/matching/divide.ts'
-import { createClaimReader } from '../../provider/read-claim.ts'
+import { createClaimReader, readItems } from '../../provider/read-claim.ts'
 import { approvalsAt } from '../../store/owners.ts'
 import { withDatabase } from '../context.ts'
 import { bodyOf } from '../webhooks/profile.ts'
@@ -39,7 +39,9 @@ export async function dryRun(session: Session, { profile, samples, facts }: Onbo
   const read = createClaimReader(profile, settings, session.name)
   const now = new Date()
   const readings = [
-    ...samples.payloads.map((payload) => read({ source: 'webhook', body: bodyOf(payload), receivedAt: now })),
+    ...samples.payloads.flatMap((payload) =>
+      readItems(read, { source: 'webhook', body: bodyOf(payload), receivedAt: now }),
+    ),
     ...samples.records.map((record) => read({ source: 'api', body: bodyOf(record), receivedAt: now })),
   ]
   const claims = readings.flatMap((reading) => (reading.kind === 'claim' ? [reading.claim] : []))

@@ -8,7 +8,13 @@ import { compilePath, shownPath } from '../../provider/profile/find-field.ts'
 import type { Vocabulary } from '../../provider/profile/known-assets.ts'
 import { parseProfile } from '../../provider/profile/parse-profile.ts'
 import type { Profile } from '../../provider/profile/profile-schema.ts'
-import { type ClaimReading, createClaimReader } from '../../provider/read-claim.ts'
+import {
+  type ClaimReading,
+  createClaimReader,
+  itemPath,
+  readItems,
+  recordPath,
+} from '../../provider/read-claim.ts'
 import type { Context } from '../context.ts'
 import { legDocument } from '../documents.ts'
 import { readTextFile } from '../files.ts'
@@ -105,8 +111,16 @@ function sampleOf(source: ProfileSample['source'], document: unknown, place: num
   return { source, number: place + 1, document, body: captured ?? bodyOf(document) }
 }
 
-/** `listTime` orders a listed record; `keys` of the profile lead to the path that cannot be read. */
-type TriedSample = ProfileSample & { reading: ClaimReading; listTime: Date | null; keys: readonly string[] }
+/**
+ * `item` is null unless a webhook has several; `listTime` orders a listed record; `keys` of the profile lead to the path
+ * that cannot be read.
+ */
+type TriedSample = ProfileSample & {
+  item: number | null
+  reading: ClaimReading
+  listTime: Date | null
+  keys: readonly string[]
+}
 
 function trySamples(
   samples: readonly ProfileSample[],
@@ -115,25 +129,34 @@ function trySamples(
 ): TriedSample[] {
   const read = createClaimReader(profile, vocabulary)
   const readHead = compileRecordHead(profile, defaultService)
-  return samples.map((sample) => {
+  return samples.flatMap((sample) => {
     const isRecord = sample.source === 'record'
     const source = isRecord ? 'api' : 'webhook'
-    const reading = read({ source, body: sample.body, receivedAt: new Date(0) })
-    return {
+    const readings = readItems(read, { source, body: sample.body, receivedAt: new Date(0) })
+    return readings.map((reading, place) => ({
       ...sample,
+      item: readings.length > 1 ? place + 1 : null,
       reading,
       listTime: isRecord ? readHead(sample.document).time : null,
-      keys: 'problem' in reading ? keysAt(reading.path, sample.source, profile) : [],
-    }
+      keys: 'problem' in reading ? keysAt(reading.path, profile, isRecord ? null : place + 1) : [],
+    }))
   })
 }
 
-function keysAt(path: string, source: ProfileSample['source'], { webhook, record }: Profile): string[] {
-  const isWebhook = source === 'webhook'
+/** @param item null for a record of the API */
+function keysAt(path: string, { webhook, record }: Profile, item: number | null): string[] {
+  if (item === null) return keysOf(fieldsIn(record, { key: 'record', prefix: '' }), path)
+  const prefix = webhook.items === undefined ? '' : itemPath(webhook.items, item)
   const fields = [
-    ...(isWebhook ? fieldsIn(webhook, { key: 'webhook', prefix: '' }) : []),
-    ...fieldsIn(record, { key: 'record', prefix: isWebhook ? (webhook.record ?? '') : '' }),
+    ...fieldsIn(webhook, { key: 'webhook', prefix }),
+    ...fieldsIn(record, { key: 'record', prefix: recordPath(webhook, prefix) }),
   ]
+  if (webhook.items !== undefined)
+    fields.push({ key: 'webhook.items', paths: [shownPath(webhook.items, '')] })
+  return keysOf(fields, path)
+}
+
+function keysOf(fields: readonly FieldPaths[], path: string): string[] {
   return fields.flatMap(({ key, paths }) => (paths.includes(path) ? [key] : []))
 }
 
@@ -152,10 +175,13 @@ function labelsOf({ networks, creditAsset }: Vocabulary): AssetLabels {
   return Object.fromEntries(assets.map((asset) => [asset.key, asset]))
 }
 
-function documentOf({ source, number, reading, listTime, keys }: TriedSample, assets: AssetLabels) {
-  const sample = { source, number }
+function documentOf({ source, number, item, reading, listTime, keys }: TriedSample, assets: AssetLabels) {
+  const sample = { source, number, ...(item !== null && { item }) }
   if (reading.kind === 'ignored') return { ...sample, result: 'ignored', ...reading.by }
-  if (reading.kind !== 'claim') return { ...sample, result: 'unreadable', ...reading, keys }
+  if (reading.kind !== 'claim') {
+    const { kind, path, problem, value, fix } = reading
+    return { ...sample, result: 'unreadable', kind, path, problem, value, fix, keys }
+  }
   const { serviceId, status, owner, deposit, settlement, refund, occurredAt, isUndated } = reading.claim
   return {
     ...sample,
@@ -172,8 +198,8 @@ function documentOf({ source, number, reading, listTime, keys }: TriedSample, as
 }
 
 function blockOf(tried: TriedSample, assets: AssetLabels): string {
-  const { source, number, reading, keys } = tried
-  const title = `${source} ${number}`
+  const { source, number, item, reading, keys } = tried
+  const title = `${source} ${number}${item === null ? '' : `, item ${item}`}`
   if (reading.kind === 'claim') return block(`${title}: read`, claimLines(reading.claim, tried, assets))
   if (reading.kind === 'ignored') {
     const { key, path, value } = reading.by

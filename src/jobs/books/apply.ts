@@ -4,6 +4,8 @@ import { decide, type Rules } from '../../core/decide.ts'
 import {
   type Claim,
   decodeObservation,
+  itemHeader,
+  itemOf,
   linkKeys,
   type Observation,
   type ServiceId,
@@ -22,6 +24,7 @@ import {
   finishPending,
   type PendingRow,
   type PendingSelection,
+  splitInbox,
   takePending,
   waitingSince,
 } from '../../store/inbox.ts'
@@ -105,9 +108,10 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
   })
 }
 
-/** The caller handles unreadable rows. */
+/** The caller handles unreadable rows. Further items of a payload are left pending. */
 export async function applyRows(tx: Transaction<Tables>, rows: readonly PendingRow[], deps: ApplyDeps) {
-  const { groups, saved, ...payloads } = await saveRows(tx, rows, deps)
+  const { groups, saved, lists, ...payloads } = await saveRows(tx, rows, deps)
+  await splitInbox(tx, lists)
   if (groups.length > 0) await refuseReplaced(tx, deps.rules)
   // Before the evidence is read: a row that another worker is applying still counts as waiting.
   const completeUntil = await waitingSince(tx, [...rows.map(({ id }) => id), ...(deps.failing ?? [])])
@@ -121,30 +125,33 @@ export async function saveRows(
   rows: readonly PendingRow[],
   { readClaim }: Pick<ApplyDeps, 'readClaim'>,
 ) {
-  const { readable, unreadable } = readRows(rows, readClaim)
+  const { readable, unreadable, lists } = readRows(rows, readClaim)
   const saved = await link(tx, readable)
-  return { readable, unreadable, saved, groups: [...new Set(saved.map(({ groupId }) => groupId))] }
+  return { readable, unreadable, lists, saved, groups: [...new Set(saved.map(({ groupId }) => groupId))] }
 }
 
-type InboxRowReading = { kind: 'observation'; observation: Observation } | ClaimReading
+type InboxRowReading = { kind: 'observation'; observation: Observation; items?: number } | ClaimReading
 
-function read({ source, service, body, receivedAt }: PendingRow, readClaim: AnyClaimReader): InboxRowReading {
+function read(row: PendingRow, readClaim: AnyClaimReader): InboxRowReading {
+  const { source, service, body, headers, receivedAt } = row
   if (source === 'chain' || source === 'person')
     return { kind: 'observation', observation: decodeObservation(body.toString()) }
-  return readClaim({ source, service, body, receivedAt })
+  return readClaim({ source, service, body, receivedAt, item: itemOf(headers) })
 }
 
 type ReadRows = {
   readable: readonly { row: PendingRow; observation: Observation }[]
   unreadable: readonly HeldMismatch[]
+  /** Rows of several items, of which each stands for the first. */
+  lists: readonly { id: bigint; items: number }[]
 }
 
-/** A payload that the profile ignores is in neither list. */
+/** A payload that the profile ignores is neither readable nor unreadable. */
 function readRows(rows: readonly PendingRow[], readClaim: AnyClaimReader): ReadRows {
   const readable: { row: PendingRow; observation: Observation }[] = []
   const unreadable: HeldMismatch[] = []
-  for (const row of rows) {
-    const reading = read(row, readClaim)
+  const readings = rows.map((row) => ({ row, reading: read(row, readClaim) }))
+  for (const { row, reading } of readings) {
     switch (reading.kind) {
       case 'observation':
         readable.push({ row, observation: reading.observation })
@@ -160,7 +167,10 @@ function readRows(rows: readonly PendingRow[], readClaim: AnyClaimReader): ReadR
         unreadable.push(unreadableMismatch(row, reading))
     }
   }
-  return { readable, unreadable }
+  const lists = readings.flatMap(({ row: { id, headers }, reading: { items = 1 } }) =>
+    items > 1 && !(itemHeader in headers) ? [{ id, items }] : [],
+  )
+  return { readable, unreadable, lists }
 }
 
 async function link(

@@ -2,7 +2,7 @@ import { Document, isMap, isNode, isScalar, type Node, visit } from 'yaml'
 import type { Vocabulary } from '../profile/known-assets.ts'
 import { parseProfile } from '../profile/parse-profile.ts'
 import type { FieldProof } from '../prove/proof.ts'
-import { type ClaimReader, type ClaimReading, createClaimReader } from '../read-claim.ts'
+import { type ClaimReading, createClaimReader, readItems } from '../read-claim.ts'
 import type { Section } from './find-records.ts'
 import type { ProfileDraft } from './infer-profile.ts'
 
@@ -74,8 +74,9 @@ export function tryProfile(text: string, bodies: TriedBodies, vocabulary: Vocabu
       problems: faults.slice(0, problemsMax),
     }
   const read = createClaimReader(profile, vocabulary)
-  const webhooks = bodies.webhooks.map((body) => readAs('webhook', body, read))
-  const records = bodies.records.map((body) => readAs('api', body, read))
+  const receivedAt = new Date(0)
+  const webhooks = bodies.webhooks.flatMap((body) => readItems(read, { source: 'webhook', body, receivedAt }))
+  const records = bodies.records.map((body) => read({ source: 'api', body, receivedAt }))
   const problems = [...webhooks, ...records].flatMap((reading) =>
     'problem' in reading ? [`${reading.path}: ${reading.problem}`] : [],
   )
@@ -84,10 +85,6 @@ export function tryProfile(text: string, bodies: TriedBodies, vocabulary: Vocabu
     records: counts(records),
     problems: [...new Set(problems)].slice(0, problemsMax),
   }
-}
-
-function readAs(source: 'webhook' | 'api', body: Buffer, read: ClaimReader): ClaimReading {
-  return read({ source, body, receivedAt: new Date(0) })
 }
 
 function counts(readings: readonly ClaimReading[]): ProfileTrial['webhooks'] {

@@ -146,13 +146,15 @@ const statusMeanings = [
 const webhook = z.strictObject({
   /** If the signature does not include one. */
   id: textField('optional').optional(),
+  /** A list of events: the paths of `kind`, `record` and `occurredAt` start at each of them. */
+  items: pathSchema.optional(),
   /**
    * Without it, every event is a deposit. An unlisted word is an `unknown_event`, unless `unlisted` says
    * otherwise.
    */
   kind: wordField(eventMeanings, 'required').optional(),
   unlisted: z.enum(['unknown_event', 'ignored']).default('unknown_event'),
-  /** Without it, the payload is the record. */
+  /** Without it, the payload, or the item, is the record. */
   record: pathSchema.optional(),
   /** If absent, the time of the record counts. */
   occurredAt: timeField('required').optional(),
