@@ -8,6 +8,7 @@ import { createDepositClient } from '../../provider/deposit-client.ts'
 import { findSingle } from '../../provider/discover/find-paging.ts'
 import { createProbe } from '../../provider/discover/probe.ts'
 import { valueAt } from '../../provider/infer/columns.ts'
+import { samplesInItems } from '../../provider/infer/find-items.ts'
 import type { Section } from '../../provider/infer/find-records.ts'
 import { comparable, type Hints } from '../../provider/infer/hints.ts'
 import { inferProfile } from '../../provider/infer/infer-profile.ts'
@@ -54,7 +55,7 @@ export async function writeServiceProfile(
   const hints = await hintsOf(session, isBookComplete ? null : calls)
   const samples = await readSamples(session, calls, hints)
   const answers = [listAnswer(calls, samples.records)]
-  const of = { payloads: samples.payloads, answers }
+  const of = samplesInItems({ payloads: samples.payloads, answers }, hints)
   const facts = await readChainFacts(of, hints, session.environment)
   const proved = proveProfile({ draft: inferProfile(of, hints), ...of }, facts)
   const whole = await withCalls(session, calls, { proved, samples })
@@ -134,11 +135,12 @@ async function readSamples(session: Session, calls: FoundCalls, hints: Hints): P
 
 /** Deposits with several statuses in webhooks, the last of which is that of the API. */
 function wholeLives({ payloads, records }: OnboardSamples, answer: unknown, hints: Hints): number {
-  const draft = inferProfile({ payloads, answers: [answer] }, hints).profile
+  const of = samplesInItems({ payloads, answers: [answer] }, hints)
+  const draft = inferProfile(of, hints).profile
   const { record = {}, webhook = {} } = draft as Record<string, Record<string, unknown>>
   const [id, status] = [pathIn(record.id), pathIn(record.status)]
   const stated = new Map(records.map((one) => [valueAt(one, id), valueAt(one, status)]))
-  const reported = payloads.map((payload) => valueAt(payload, pathIn(webhook.record)))
+  const reported = of.payloads.map((payload) => valueAt(payload, pathIn(webhook.record)))
   return [...Map.groupBy(reported, (one) => valueAt(one, id))].filter(([key, all]) => {
     const words = new Set(all.map((one) => valueAt(one, status)))
     return key !== undefined && words.size > 1 && words.has(stated.get(key))

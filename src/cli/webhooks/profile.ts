@@ -4,6 +4,7 @@ import { type Address, assetKey, type NetworkName } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
 import { stableWalletNetwork } from '../../core/evidence.ts'
 import { isJson } from '../../intake/json.ts'
+import { samplesInItems } from '../../provider/infer/find-items.ts'
 import { listingIn } from '../../provider/infer/find-records.ts'
 import { type Hints } from '../../provider/infer/hints.ts'
 import { inferProfile } from '../../provider/infer/infer-profile.ts'
@@ -42,7 +43,7 @@ export async function profileCommand(context: Context, options: ProfileOptions):
       'give captured webhooks with --from, or records with --records',
     )
   const { hints, vocabulary, isAttached, environment } = await knownService(context, isPlace(options.from))
-  const samples = { payloads: webhooks, answers }
+  const samples = samplesInItems({ payloads: webhooks, answers }, hints)
   const facts =
     options.offline === true ? offlineFacts(hints) : await readChainFacts(samples, hints, environment)
   const profile = proveProfile({ draft: inferProfile(samples, hints), ...samples }, facts)

@@ -39,10 +39,7 @@ const ownerNames = [
 
 /** Specifications are often published beside the API. */
 const specifications = [
-  '/openapi.json',
-  '/v1/openapi.json',
-  '/api/openapi.json',
-  '/swagger.json',
+  ...prefixes.flatMap((prefix) => [`${prefix}/openapi.json`, `${prefix}/swagger.json`]),
   '/api-docs',
 ]
 

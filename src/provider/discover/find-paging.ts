@@ -22,9 +22,21 @@ const limitNames = [
   'rows',
   'max_results',
   'maxResults',
+  'page[size]',
+  'page[limit]',
 ]
-const pageNames = ['page', 'pageNumber', 'page_number', 'pageNo', 'page_no', 'pageIndex', 'page_index', 'p']
-const offsetNames = ['offset', 'skip', 'start', 'startIndex', 'start_index', 'from']
+const pageNames = [
+  'page',
+  'pageNumber',
+  'page_number',
+  'pageNo',
+  'page_no',
+  'pageIndex',
+  'page_index',
+  'p',
+  'page[number]',
+]
+const offsetNames = ['offset', 'skip', 'start', 'startIndex', 'start_index', 'from', 'page[offset]']
 const cursorNames = [
   'cursor',
   'after',
@@ -38,6 +50,8 @@ const cursorNames = [
   'token',
   'marker',
   'starting_after',
+  'page[cursor]',
+  'page[after]',
 ]
 const cursorWords = ['cursor', 'next', 'token', 'continuation', 'marker', 'after']
 

@@ -31,16 +31,16 @@ export function depositsAmong(records: readonly unknown[], hints: Hints): unknow
 }
 
 /** Shared paths divided by all paths, from 0 to 1. */
-function likeness(columns: readonly SampleColumn[], listed: ReadonlySet<string>): number {
+export function likeness(columns: readonly SampleColumn[], listed: ReadonlySet<string>): number {
   const shared = columns.filter(({ path }) => listed.has(path)).length
   return shared / (columns.length + listed.size - shared)
 }
 
-const telling = ['deposit.address', 'deposit.amount', 'status'] as const
+export const tellingFields = ['deposit.address', 'deposit.amount', 'status'] as const
 
-function concernsDeposit(columns: readonly SampleColumn[], hints: Hints): boolean {
+export function concernsDeposit(columns: readonly SampleColumn[], hints: Hints): boolean {
   const found = findFields(columns, hints)
-  return telling.every((field) => found.has(field))
+  return tellingFields.every((field) => found.has(field))
 }
 
 /** A record with a single transaction describes a payment only. */
@@ -74,7 +74,7 @@ export function listingIn(answer: unknown): RecordListing | null {
 /** Lists are at or near the top. */
 const depthMax = 4
 
-function listPaths(value: unknown, path = ''): string[] {
+export function listPaths(value: unknown, path = ''): string[] {
   if (Array.isArray(value)) return [path]
   if (!isObject(value) || path.split('.').length > depthMax) return []
   return Object.entries(value).flatMap(([name, one]) =>

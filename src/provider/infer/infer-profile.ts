@@ -35,17 +35,20 @@ export type Samples = {
   payloads: readonly unknown[]
   /** Records, or answers of the service that contain lists of them. */
   answers: readonly unknown[]
+  /** If the payloads are the items of webhooks: the path of their list. */
+  items?: string
 }
 
 /** A field that is not found is marked with a doubt. */
-export function inferProfile({ payloads, answers }: Samples, hints: Hints): ProfileDraft {
+export function inferProfile({ payloads, answers, items }: Samples, hints: Hints): ProfileDraft {
   const listings = answers.map((answer) => ({ answer, listing: listingIn(answer) }))
   const listed = listings.flatMap(({ answer, listing }) => listing?.records ?? [answer])
   const path = findRecord(payloads, listed, hints)
   const columns = columnsOf(depositsAmong([...recordsAt(payloads, path), ...listed], hints))
   const found = findFields(columns, hints)
   const doubts = new Doubts()
-  const webhook = payloads.length === 0 ? undefined : draftWebhook({ payloads, path, record: found }, doubts)
+  const samples = { payloads, items, path, record: found }
+  const webhook = payloads.length === 0 ? undefined : draftWebhook(samples, doubts)
   const list = listings.find(({ listing }) => listing !== null)
   return {
     profile: present({
@@ -59,12 +62,14 @@ export function inferProfile({ payloads, answers }: Samples, hints: Hints): Prof
 
 type WebhookSamples = {
   payloads: readonly unknown[]
+  items: string | undefined
   path: string
   record: ReadonlyMap<RecordField, ColumnMatch>
 }
 
 /** Fields outside the record or, if the payload is the record, beside its fields. */
-function draftWebhook({ payloads, path, record }: WebhookSamples, doubts: Doubts): Section {
+function draftWebhook(samples: WebhookSamples, doubts: Doubts): Section {
+  const { payloads, items, path, record } = samples
   const fields = new Set([...record.values()].map(({ column }) => column.path))
   const isAround = (column: SampleColumn) =>
     path === '' ? !fields.has(column.path) : !column.path.startsWith(`${path}.`)
@@ -73,11 +78,13 @@ function draftWebhook({ payloads, path, record }: WebhookSamples, doubts: Doubts
     legs: twoLegs,
     weigh: weighEnvelope,
   })
-  const id = found.get('id')
+  // The id of an item is not that of the webhook.
+  const id = items === undefined ? found.get('id') : undefined
   doubts.note(['webhook', 'id'], id?.doubt)
   return present({
     id: id?.column.path,
-    kind: draftKind(found.get('kind'), { payloads, path, record }, doubts),
+    items,
+    kind: draftKind(found.get('kind'), samples, doubts),
     record: path === '' ? undefined : path,
     occurredAt: draftTime(found.get('occurredAt'), doubts),
   })

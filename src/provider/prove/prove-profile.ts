@@ -31,12 +31,19 @@ export type ProvedProfile = {
  * Names of fields, their order and nesting prove nothing.
  */
 export function proveProfile(
-  { draft, payloads, answers }: Samples & { draft: ProfileDraft },
+  { draft, payloads, answers, items }: Samples & { draft: ProfileDraft },
   facts: ProofFacts,
 ): ProvedProfile {
   const path = new ProfileLines(draft).pathOf(['webhook', 'record']) ?? ''
   const table = tableOf({ payloads, answers }, path, facts)
-  const samples: ProofSamples = { draft, payloads, answers, path, table }
+  const samples: ProofSamples = {
+    draft,
+    payloads,
+    answers,
+    ...(items !== undefined && { items }),
+    path,
+    table,
+  }
   let lines = proveLines(samples, facts)
   for (
     let taken = lines.provedColumns();
@@ -53,7 +60,7 @@ export function proveProfile(
 type ProofSamples = Samples & { draft: ProfileDraft; path: string; table: SampleTable }
 
 function proveLines(
-  { draft, payloads, answers, path, table }: ProofSamples,
+  { draft, payloads, answers, items, path, table }: ProofSamples,
   facts: ProofFacts,
 ): ProfileLines {
   const lines = new ProfileLines(draft)
@@ -72,7 +79,7 @@ function proveLines(
   proveOwner(lines, table, facts)
   proveDictionaries(lines, table, facts)
   const columns: RecordColumns = { id, ...times }
-  proveWebhook(lines, { payloads, table, path }, columns)
+  proveWebhook(lines, { payloads, items, table, path }, columns)
   proveList(lines, { answers, table }, columns)
   return lines
 }

@@ -15,19 +15,26 @@ export type RecordColumns = {
   occurredAt: SampleColumn | undefined
 }
 
-type WebhookTable = { payloads: readonly unknown[]; table: SampleTable; path: string }
+type WebhookTable = {
+  payloads: readonly unknown[]
+  items: string | undefined
+  table: SampleTable
+  path: string
+}
 
 export function proveWebhook(
   lines: ProfileLines,
   samples: WebhookTable,
   { id, occurredAt }: RecordColumns,
 ): void {
-  const { payloads, table, path } = samples
+  const { payloads, items, table, path } = samples
   const isListed = table.rows.some(({ payload }) => payload === null)
   // Without records of the API, nothing tells the fields of the record from those beside them.
   if (payloads.length === 0 || (path === '' && !isListed)) return
   const outside = outsideOf(samples)
-  lines.settle(['webhook', 'id'], proveEventId(payloads, outside, lines.pathOf(['webhook', 'id'])))
+  if (items === undefined)
+    lines.settle(['webhook', 'id'], proveEventId(payloads, outside, lines.pathOf(['webhook', 'id'])))
+  else lines.prove(['webhook', 'items'], recordProof(table, id))
   const drafted = lines.pathOf(['webhook', 'occurredAt'])
   lines.settle(['webhook', 'occurredAt'], proveEventTime(table, outside, { drafted, occurredAt }))
   if (path !== '') lines.prove(['webhook', 'record'], recordProof(table, id))

@@ -4,12 +4,13 @@ import { describe, expect, test } from 'vitest'
 import { knownNetworks } from '../../../src/config/known-networks.ts'
 import { assetsOf } from '../../../src/config/network-schema.ts'
 import type { NetworkName, NetworkSettings } from '../../../src/core/asset.ts'
+import { samplesInItems } from '../../../src/provider/infer/find-items.ts'
 import { inferProfile, type Samples } from '../../../src/provider/infer/infer-profile.ts'
 import { writeProfile } from '../../../src/provider/infer/write-profile.ts'
 import { parseLossless } from '../../../src/provider/lossless-json.ts'
 import { loadProfile, parseProfile } from '../../../src/provider/profile/parse-profile.ts'
 import type { Profile } from '../../../src/provider/profile/profile-schema.ts'
-import { createClaimReader } from '../../../src/provider/read-claim.ts'
+import { createClaimReader, readItems } from '../../../src/provider/read-claim.ts'
 import { at } from '../../support/evidence.ts'
 import { otherEvent, otherRecord } from '../../support/other-service.ts'
 import { creditAsset, eventOf, hints, lives, networks, noHints } from './lives.ts'
@@ -85,6 +86,39 @@ describe.each([
       const { profile } = infer({ payloads: [], answers: parsed(records) }, book)
       expect(readWith(profile, 'api', records)).toEqual(said.api)
     })
+  })
+})
+
+const legs = (record: object) => ({ ...record, transfers: [{ ...record }, { ...record }] })
+
+describe.each([
+  { known: 'with records of the API', answers: parsed(ours.records) },
+  { known: 'from webhooks alone', answers: [] },
+])('events that come several in one webhook, $known', ({ answers }) => {
+  const batches = Map.groupBy(ours.webhooks, (_webhook, place) => Math.floor(place / 3))
+  const texts = [...batches.values()].map((some) => `{"sent":"now","events":[${some.join()}]}`)
+
+  test('are read like single ones', () => {
+    const samples = samplesInItems({ payloads: parsed(texts), answers }, hints)
+    const { profile } = infer(samples)
+    expect(profile.webhook).toMatchObject({ items: 'events', record: 'data' })
+    expect(profile.webhook.id).toBeUndefined()
+    const read = createClaimReader(profile, { networks, creditAsset })
+    const readings = texts.flatMap((text) =>
+      readItems(read, { source: 'webhook', body: Buffer.from(text), receivedAt: at(99) }),
+    )
+    const withoutCounts = readings.map(({ items: _items, ...reading }) =>
+      reading.kind === 'ignored' ? { kind: reading.kind } : reading,
+    )
+    expect(withoutCounts).toEqual(said.webhook)
+  })
+
+  test('are not taken for a list inside a record', () => {
+    const payloads = lives.map((record) => legs(record))
+    const records = answers.map((record) => legs(record as object))
+    expect(
+      samplesInItems({ payloads, answers: records.length > 0 ? [records] : [] }, hints),
+    ).not.toHaveProperty('items')
   })
 })
 
