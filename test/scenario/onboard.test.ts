@@ -161,9 +161,9 @@ function payOn({ pay }: Connected, from: number) {
   return { paid: payAll(), stop: () => over.abort() }
 }
 
-async function onboard({ name, front }: Connected): Promise<string> {
+async function onboard({ name, front }: Connected, wait = 60): Promise<string> {
   const isKey = front.webhookSecret.startsWith('-----BEGIN')
-  const words = ['onboard', name, '--yes', '--wait', '60', '--url', front.url]
+  const words = ['onboard', name, '--yes', '--wait', `${wait}`, '--url', front.url]
   words.push('--auth', JSON.stringify(front.auth))
   if (isKey) words.push('--public-keys', join(folder, `${name}.pem`))
   const [stdout, stderr] = [new PassThrough(), new PassThrough()]
@@ -187,13 +187,15 @@ test.each(names)(
     const before = await pay()
     const hasHistory = async () => (await one.countEnded()) === depositsEach || null
     await until('the service has history', hasHistory, withinMs)
+    await expect(onboard(one, 0)).rejects.toThrow('only 0 webhooks arrived within 0 s')
     const traffic = payOn(one, depositsEach)
-    await onboard(one).finally(traffic.stop)
+    expect(await onboard(one).finally(traffic.stop)).toContain('Found before')
     const all = [...before, ...(await traffic.paid), ...(await pay())]
     await until('every deposit is reconciled', () => allReconciled(world, all), withinMs)
     const { rows } = await sql`
       select kind, detail from mismatch where service = ${name} and cleared_at is null`.execute(world.db)
     expect(rows).toEqual([])
+    expect(await onboard(one)).toContain(`${name} is active already`)
   },
   3 * withinMs,
 )

@@ -13,15 +13,21 @@ import type { Session } from './session.ts'
 
 const lookEveryMs = 1000
 
-/** Makes the profile active, takes in what was captured, and waits for the first deposit that is reconciled. */
+/** If so, there is nothing left to do but to wait. */
+export function isActive({ file, at, ...session }: Session): boolean {
+  const isOurs = file.read([...at.service, 'profile']) === profileSetting(session)
+  return isOurs && file.read([...at.service, 'paused']) !== true
+}
+
+/** Makes the profile active, and waits until the daemon follows. */
 export async function activate(
   session: Session,
   {
     webhooks,
     senders,
   }: { webhooks: Record<string, unknown> | null; senders: Readonly<Record<string, string[]>> },
-): Promise<{ reconciled: number }> {
-  const { file, at, name, context, say } = session
+): Promise<void> {
+  const { file, at } = session
   await session.agree('Activate the service?')
   file.set([...at.service, 'profile'], profileSetting(session))
   if (webhooks !== null) file.set(at.webhooks, webhooks)
@@ -34,13 +40,17 @@ export async function activate(
     undo()
     throw error
   }
-  return withDatabase(context, async (db) => {
+  await withDatabase(session.context, async (db) => {
     const since = (await readClock(db))()
-    await untilSeen(
-      session,
-      'the daemon polls the service',
-      async () => (await hasSucceeded(db, pollStream(name), since)) || null,
-    )
+    const isPolled = () => hasSucceeded(db, pollStream(session.name), since)
+    await untilSeen(session, 'the daemon polls the service', async () => (await isPolled()) || null)
+  })
+}
+
+/** Takes in what was captured, and waits for the first deposit that is reconciled. */
+export function follow(session: Session): Promise<{ reconciled: number }> {
+  const { name, context, say } = session
+  return withDatabase(context, async (db) => {
     const taken = await takeIn(db, session)
     say(`${taken} captured webhooks were verified and taken in.`)
     const reconciled = await untilSeen(

@@ -34,7 +34,7 @@ export function sendersOf(session: Session, { deliveries }: DryRun): Record<stri
 }
 
 /** What the samples would become: decided as the daemon would, by the real chains, and nothing is stored. */
-export async function dryRun(session: Session, { profile, samples, facts }: OnboardProfile): Promise<DryRun> {
+export async function tryOut(session: Session, { profile, samples, facts }: OnboardProfile): Promise<DryRun> {
   const { settings } = session.service()
   const read = createClaimReader(profile, settings, session.name)
   const now = new Date()

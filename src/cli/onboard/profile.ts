@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../core/errors.ts'
@@ -59,16 +59,32 @@ export async function writeServiceProfile(
   const facts = await readChainFacts(of, hints, session.environment)
   const proved = proveProfile({ draft: inferProfile(of, hints), ...of }, facts)
   const whole = await withCalls(session, calls, { proved, samples })
-  const text = writeProfile(whole, headingOf(session, whole, samples))
-  const { profile, faults } = parseProfile(text)
   const path = profilePathOf(session)
-  writeFileSync(path, text)
+  const text = keepProposal(session, writeProfile(whole, headingOf(session, whole, samples)))
+  const { profile, faults } = parseProfile(text)
   if (profile === null)
     throw new Fault('settings_bad', {
       faults: faults.map((fault) => `${path}, ${fault}`),
       fix: `too few samples: let the service report more deposits, and run this command again; or correct ${path} and set it as profile`,
     })
   return { profile, samples, facts, proved: whole }
+}
+
+function textAt(path: string): string | null {
+  return existsSync(path) ? readFileSync(path, 'utf8') : null
+}
+
+/** What a person edited counts. @returns the text of the profile */
+function keepProposal(session: Session, text: string): string {
+  const [path, proposal] = [profilePathOf(session), session.fileNamed('profile.yaml')]
+  const [own, before] = [textAt(path), textAt(proposal)]
+  writeFileSync(proposal, text)
+  if (own !== null && own !== before) {
+    session.say(`Keeps ${path}, which was edited. What is inferred now is in ${proposal}.`)
+    return own
+  }
+  writeFileSync(path, text)
+  return text
 }
 
 export function profilePathOf({ settingsPath, name }: Pick<Session, 'settingsPath' | 'name'>): string {

@@ -1,7 +1,8 @@
-import { renameSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { type Document, parseDocument } from 'yaml'
-import { Fault } from '../../core/errors.ts'
+import { Fault, messageOf } from '../../core/errors.ts'
 import { readTextFile } from '../files.ts'
+import { wrongUse } from '../options.ts'
 
 type YamlPath = readonly string[]
 
@@ -50,9 +51,18 @@ function valueAt(value: unknown, path: YamlPath): unknown {
   )
 }
 
-/** The daemon reads the file while it runs, and must never see half of it. */
+/** The daemon reads the file while it runs, as another user perhaps, and must never see half of it. */
 function replaceFile(path: string, text: string): void {
-  const whole = `${path}.new`
-  writeFileSync(whole, text, { mode: 0o600 })
-  renameSync(whole, path)
+  try {
+    const target = realpathSync(path)
+    const { mode, uid, gid } = statSync(target)
+    const whole = `${target}.new`
+    writeFileSync(whole, text, { mode })
+    chmodSync(whole, mode)
+    chownSync(whole, uid, gid)
+    renameSync(whole, target)
+  } catch (error) {
+    const fix = 'run this command as a user who may write the file and its folder'
+    throw wrongUse(`DEPOSITD_CONFIG cannot be written: ${messageOf(error)}`, fix, { cause: error })
+  }
 }

@@ -48,12 +48,20 @@ export async function publishedPaths(probe: Probe): Promise<string[]> {
   for (const path of specifications) {
     const paths = valueAt((await probe(path))?.body, 'paths')
     if (!isObject(paths)) continue
-    return Object.entries(paths).flatMap(([one, methods]) =>
+    const lists = Object.entries(paths).flatMap(([one, methods]) =>
       isObject(methods) && 'get' in methods && !one.includes('{') ? [one] : [],
     )
+    return lists
+      .toSorted((one, other) => Number(listForm.test(other)) - Number(listForm.test(one)))
+      .slice(0, pathsMax)
   }
   return []
 }
+
+const listForm =
+  /deposit|transfer|transaction|pay|incoming|movement|channel|wallet|address|account|vault|route|customer/i
+/** Of hundreds of calls, those with telling names are tried. */
+const pathsMax = 80
 
 /**
  * The list with the most transactions and addresses in its records. Deposits must exist already.
