@@ -108,7 +108,7 @@ async function loseHistory({ ground, base, arbitrum, folder }: Halting): Promise
   await untilStateIs(ground, elsewhere, 'confirmed deposit')
   mustBeSame('the cursor of what halts', await cursorOf(ground, 'base'), cursor)
   mustBeSame('what is booked of what is gone', await statesOf(ground, gone), ['confirmed deposit'])
-  const alerts = 'depositd_mismatches_open{kind="history_lost",severity="severe",network="base"} 1'
+  const alerts = 'depositd_mismatches_open{kind="history_lost",severity="severe",service="",network="base"} 1'
   const isReported = async () => (await shownBy(ground, '/metrics')).includes(alerts)
   await untilSame('it is told in the metrics', isReported, true)
   await readOn(ground, folder)
