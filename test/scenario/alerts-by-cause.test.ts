@@ -64,7 +64,9 @@ describe.skipIf(!prometheusInstalled() || !amtoolInstalled())('alerts about fort
       const { event_action: action, payload } = page.parse(JSON.parse(body))
       // No worker runs here, so the service is never polled.
       if (action !== 'trigger' || payload.summary.startsWith('DepositdPollDead')) continue
-      const name = names.find((one) => payload.summary.replace(' of the service default', '').includes(one)) ?? payload.summary
+      const name =
+        names.find((one) => payload.summary.replace(' of the service default', '').includes(one)) ??
+        payload.summary
       counts[name] = (counts[name] ?? 0) + 1
     }
     return counts

@@ -30,7 +30,8 @@ import { startWorld, type World } from '../support/world.ts'
  */
 
 const withinMs = 60_000
-const wanted = process.env.SHAPE
+/** `ALL=1` connects all of them, `SHAPE=quay` one. */
+const wanted = process.env.SHAPE?.split(',') ?? (process.env.ALL === '1' ? null : ['tern', 'dunlin'])
 const depositsEach = Number(process.env.DEPOSITS ?? 16)
 const folder = temporaryFolderOfFile()
 const stack = new AsyncDisposableStack()
@@ -63,7 +64,7 @@ beforeAll(async () => {
   const daemon = await startDaemon(readSettings(), { roles, version: 'test', log, readSettings })
   stack.defer(() => daemon.stop())
   for (const shape of shapes)
-    if (wanted === undefined || shape.name === wanted) connected.push(await startShape(shape))
+    if (wanted?.includes(shape.name) !== false) connected.push(await startShape(shape))
 }, withinMs + 60_000)
 afterAll(() => stack.disposeAsync())
 
@@ -176,7 +177,7 @@ async function onboard({ name, front }: Connected, wait = 60): Promise<string> {
   return out
 }
 
-const names = shapes.map(({ name }) => name).filter((name) => wanted === undefined || name === wanted)
+const names = shapes.map(({ name }) => name).filter((name) => wanted?.includes(name) !== false)
 
 test.each(names)(
   '%s is connected by onboard --yes alone, and every deposit is reconciled',

@@ -113,7 +113,9 @@ test('metrics tell of it, and the daemon is ready', async () => {
     .toContain('depositd_deposits{state="reconciled",service="default",network="base"} 1')
   await expect
     .poll(() => metricsOf(world))
-    .toMatch(/depositd_stage_lag_seconds_count\{stage="reconciliation",service="default",network="solana"\} 2/)
+    .toMatch(
+      /depositd_stage_lag_seconds_count\{stage="reconciliation",service="default",network="solana"\} 2/,
+    )
   await expect.poll(async () => (await fetch(`${world.daemon.opsUrl}/readyz`)).status).toBe(200)
 })
 
