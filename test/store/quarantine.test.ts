@@ -99,7 +99,15 @@ test('one that is larger than all there may be is not kept', async () => {
 test('the list is the newest first, with what tells one from another', async () => {
   await keep([delivery('a'), delivery('b', '{"b":1}', { headers: { 'user-agent': 'sender/1' } })])
   expect(await listQuarantine(books.db, { limit: 1 })).toEqual([
-    { id: '2', received_at: at(1), source: 'b', reason: 'signature_wrong', bytes: 7, user_agent: 'sender/1' },
+    {
+      id: '2',
+      service: 'default',
+      received_at: at(1),
+      source: 'b',
+      reason: 'signature_wrong',
+      bytes: 7,
+      user_agent: 'sender/1',
+    },
   ])
 })
 
