@@ -43,7 +43,9 @@ test('a signed webhook is stored as it came, credentials hashed, and then the wa
     'verified-by': 'standard-webhooks',
   })
   expect(intake.wakes() - wakesBefore).toBe(1)
-  expect(intake.observed).toEqual([{ service: 'default', outcome: 'stored', event: 'msg_1', seconds: expect.any(Number) }])
+  expect(intake.observed).toEqual([
+    { service: 'default', outcome: 'stored', event: 'msg_1', seconds: expect.any(Number) },
+  ])
 })
 
 test('the answer tells nothing of what serves it', async () => {
@@ -82,7 +84,9 @@ test.each([
 ])('%s is answered 401', async (...[, headers, code, reason]) => {
   const response = await deliver(intake, { id: 'msg_1', headers })
   expect(await answerOf(response)).toEqual({ status: 401, code })
-  expect(intake.observed).toEqual([{ service: 'default', outcome: code, reason, seconds: expect.any(Number) }])
+  expect(intake.observed).toEqual([
+    { service: 'default', outcome: code, reason, seconds: expect.any(Number) },
+  ])
   expect(intake.quarantined).toMatchObject([
     { reason, source: '127.0.0.1', body: Buffer.from('{"event":"x"}') },
   ])
