@@ -4,8 +4,8 @@ import { createInterface } from 'node:readline/promises'
 import { parse } from 'yaml'
 import { parseSettings, type ServiceSettings, type Settings } from '../../config/settings.ts'
 import { defaultService, type ServiceName } from '../../core/evidence.ts'
-import { attachedEnvironment, type Context, type ProcessEnvironment } from '../context.ts'
-import { wrongUse } from '../options.ts'
+import { attachedEnvironment, type Context, isSet, type ProcessEnvironment } from '../context.ts'
+import { badValue, wrongUse } from '../options.ts'
 import { openSettingsDocument, type SettingsDocument } from './settings-document.ts'
 
 export type OnboardOptions = {
@@ -39,14 +39,16 @@ export type Session = {
   agree: (question: string) => Promise<void>
 }
 
+/** It becomes the name of a folder. */
+const nameForm = /^[a-z][a-z0-9-]{0,30}$/
+
 /** @throws Fault `usage_bad` without a settings file */
 export function openSession(context: Context, name: string, options: OnboardOptions): Session {
+  if (!nameForm.test(name))
+    throw badValue('the service', name, 'name it with lower-case letters, digits and hyphens, like acme')
   const environment = attachedEnvironment(context)
   const settingsPath = environment.DEPOSITD_CONFIG
-  if (
-    settingsPath === undefined ||
-    (context.environment.DATABASE_URL === undefined && context.environment.DATABASE_URL_FILE === undefined)
-  )
+  if (settingsPath === undefined || !isSet(context.environment, 'DATABASE_URL'))
     throw wrongUse(
       'onboard writes into the settings file, and embedded mode has none',
       'set DATABASE_URL and DEPOSITD_CONFIG, as in docs/how-to/onboard-a-service.md',

@@ -29,7 +29,7 @@ export function openSettingsDocument(path: string): SettingsDocument {
   let saved = before
   return {
     has: (at) => document.hasIn(at),
-    read: (at) => (document.toJS() as unknown) && valueAt(document.toJS(), at),
+    read: (at) => valueAt(document.toJS(), at),
     set(at, value) {
       if (value === null) document.deleteIn(at)
       else document.setIn(at, document.createNode(value))
