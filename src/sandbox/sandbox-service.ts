@@ -40,8 +40,10 @@ const liquidity: Readonly<Record<string, string>> = { ETH: '100', SOL: '1000' }
 const liquidityOfTokens = '1000000'
 
 export async function startSandboxService(settings: SandboxServiceSettings): Promise<DepositService> {
-  const { networks, secrets, log, port = await freePort(usualPort), ...asked } = settings
+  const { networks, secrets, log, ...asked } = settings
   await Promise.all(networks.map((network) => fundLiquidity(network, secrets)))
+  // Only now: a free port stays free for a moment.
+  const port = settings.port ?? (await freePort(usualPort))
   return startService(
     {
       ...asked,
