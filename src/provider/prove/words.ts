@@ -1,7 +1,7 @@
 import { hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
 import { textDraft } from '../infer/draft-fields.ts'
 import { type StatusMeaning, statusOfWord } from '../infer/hints.ts'
-import { type DepositLife, livesOf } from './lives.ts'
+import { type DepositLife, depositsOf, livesOf } from './lives.ts'
 import { candidateOf, depositsMin, type LineProof, type ProvedField, proveField, unsure } from './proof.ts'
 import { columnsFor, type SampleTable } from './sample-table.ts'
 
@@ -106,7 +106,7 @@ export function proveStatusWords(
 ): ProvedWords<StatusMeaning> {
   const histories = historiesOf(table, id)
   const evidence = { column, table, histories }
-  const lives = histories.map((life) => wordsIn(column, life))
+  const lives = wordsToRecords(evidence, id)
   const final = finalWordOf(column, table, histories)
   const result: ProvedWords<StatusMeaning> = { words: {}, proofs: {} }
   for (const word of new Set(saidAt(column).map(({ text }) => text))) {
@@ -118,6 +118,27 @@ export function proveStatusWords(
     result.proofs[word] = proof ?? unsureMeaning(word, meaning)
   }
   return result
+}
+
+/**
+ * The words of each deposit up to that of its record, which was read after the webhooks: several statuses may have one
+ * time.
+ */
+function wordsToRecords(
+  { column, table, histories }: StatusEvidence,
+  id: SampleColumn | undefined,
+): string[][] {
+  const deposits = depositsOf(table, id)
+  const ofRecords = new Map(
+    table.rows.flatMap(({ payload }, place) =>
+      payload === null ? [[deposits[place], column.leaves[place]?.text]] : [],
+    ),
+  )
+  return histories.map((life) => {
+    const words = wordsIn(column, life)
+    const last = ofRecords.get(deposits[life[0] ?? -1])
+    return last === undefined ? words : [...words.filter((word) => word !== last), last]
+  })
 }
 
 /** For a word that says nothing. */
