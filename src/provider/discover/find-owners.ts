@@ -1,4 +1,4 @@
-import { columnsOf, hasForm, type SampleColumn, saidAt, wordsOf } from '../infer/columns.ts'
+import { columnsOf, hasForm, isEnumerable, type SampleColumn, saidAt, wordsOf } from '../infer/columns.ts'
 import type { Section } from '../infer/find-records.ts'
 import { comparable } from '../infer/hints.ts'
 import type { FoundCall } from './find-calls.ts'
@@ -150,7 +150,9 @@ function idColumn(
     })
     return naming.length
   }
-  const ranked = tokens
+  // A short number that counts is rather a network, a kind or a row.
+  const telling = tokens.filter((column) => !isEnumerable(column))
+  const ranked = (telling.length > 0 ? telling : tokens)
     .map((column) => ({ column, shared: sharedBy(column), rank: rankOf(column) }))
     .toSorted((one, other) => one.rank - other.rank || other.shared - one.shared)
   const [best] = ranked

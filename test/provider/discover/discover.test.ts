@@ -200,6 +200,15 @@ describe('owners', () => {
         },
       },
     },
+    'are not called by a short number': {
+      rows: [0, 1, 2].map((place) => ({
+        outId: 101 + place,
+        name: `c-${place}`,
+        inboxes: [{ chain: 'base', value: address(place) }],
+        payout: rule,
+      })),
+      found: { kind: 'channel', record: { id: 'name' } },
+    },
     'of one address each are wallets': {
       rows: [0, 1, 2].map((place) => ({ id: `w-${place}`, network: 'base', address: address(place) })),
       found: {
