@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Fault } from '../../core/errors.ts'
 import type { ProvedProfile } from '../../provider/prove/prove-profile.ts'
 import type { Context } from '../context.ts'
@@ -6,9 +7,9 @@ import { type News, print } from '../print.ts'
 import { activate, follow, isActive } from './activate.ts'
 import { proposeAddressBook } from './address-book.ts'
 import { capture } from './capture.ts'
-import { discover } from './discover.ts'
+import { discover, type FoundCalls } from './discover.ts'
 import { sendersOf, tryOut } from './dry-run.ts'
-import { profilePathOf, writeServiceProfile } from './profile.ts'
+import { type OnboardProfile, profilePathOf, writeServiceProfile } from './profile.ts'
 import { register } from './register.ts'
 import { type OnboardOptions, openSession, type Session } from './session.ts'
 
@@ -45,11 +46,44 @@ async function prepare(session: Session) {
   heading(session, 5, 'Address book')
   await proposeAddressBook(session, draft)
   heading(session, 6, 'Dry run')
-  const ready = await writeServiceProfile(session, calls, { isBookComplete: true })
+  const ready = await untilDecisiveProved(session, calls)
   const lines = showProofs(session, ready.proved)
+  const open = unprovedDecisive(ready)
+  if (open.length > 0) throw undecided(session, open)
   const tried = await tryOut(session, ready)
   if (tried.unread.length > 0) throw unreadable(session, tried.unread.length)
   return { webhooks, lines, tried, senders: sendersOf(session, tried) }
+}
+
+/** These decide what is booked, and for which payment. */
+const decisive = [
+  'record.id',
+  ...['address', 'asset', 'amount', 'transaction'].map((name) => `record.deposit.${name}`),
+]
+const lookEveryMs = 2000
+
+/** Waits for more samples, if they come in time. */
+async function untilDecisiveProved(session: Session, calls: FoundCalls): Promise<OnboardProfile> {
+  const deadline = Date.now() + session.options.wait * 1000
+  for (;;) {
+    const ready = await writeServiceProfile(session, calls, { isBookComplete: true })
+    if (unprovedDecisive(ready).length === 0 || Date.now() > deadline) return ready
+    await pause(lookEveryMs)
+  }
+}
+
+/** What a person edited needs no proof. */
+function unprovedDecisive({ proved, isEdited }: OnboardProfile): string[] {
+  const unsure = proved.proofs.flatMap(({ path, proof }) => (proof.kind === 'unsure' ? [path.join('.')] : []))
+  return isEdited ? [] : decisive.filter((line) => unsure.includes(line))
+}
+
+function undecided(session: Session, lines: readonly string[]): Fault {
+  const path = profilePathOf(session)
+  return wrongUse(
+    `not proved, although they decide what is booked: ${lines.join(', ')}`,
+    `let the service report more deposits and run this command again, or correct ${path}: what you edited counts`,
+  )
 }
 
 function showProofs(session: Session, { proofs, missing }: ProvedProfile) {

@@ -38,6 +38,8 @@ export type OnboardProfile = {
   samples: OnboardSamples
   facts: ProofFacts
   proved: ProvedProfile
+  /** By a person: what is proved is said of the inferred one. */
+  isEdited: boolean
 }
 
 const webhooksMax = 500
@@ -60,14 +62,15 @@ export async function writeServiceProfile(
   const proved = proveProfile({ draft: inferProfile(of, hints), ...of }, facts)
   const whole = await withCalls(session, calls, { proved, samples })
   const path = profilePathOf(session)
-  const text = keepProposal(session, writeProfile(whole, headingOf(session, whole, samples)))
+  const inferred = writeProfile(whole, headingOf(session, whole, samples))
+  const text = keepProposal(session, inferred)
   const { profile, faults } = parseProfile(text)
   if (profile === null)
     throw new Fault('settings_bad', {
       faults: faults.map((fault) => `${path}, ${fault}`),
       fix: `too few samples: let the service report more deposits, and run this command again; or correct ${path} and set it as profile`,
     })
-  return { profile, samples, facts, proved: whole }
+  return { profile, samples, facts, proved: whole, isEdited: text !== inferred }
 }
 
 function textAt(path: string): string | null {
