@@ -49,13 +49,14 @@ const smokeScales: Partial<Record<BenchName, number>> = {
   chain: 0.005,
   // With fewer slots than requests for histories the chain is read by its blocks.
   'chain solana': 0.05,
+  journey: 0.0005,
   ledger: 0.001,
   scrape: 0.01,
 }
 
 /** Seconds of work, to see that everything runs; its figures say nothing. */
 export function smokeOf(name: BenchName): Omit<Sizes, 'large'> {
-  return { rounds: 1, seconds: 1, scale: smokeScales[name] ?? 0.002 }
+  return { rounds: 1, seconds: 0.2, scale: smokeScales[name] ?? 0.002 }
 }
 
 /** @throws where what an arm left is not right: nothing that was measured counts then. */

@@ -466,7 +466,7 @@ constraint inbox_source_check on inbox: CHECK ((source = ANY (ARRAY['webhook'::t
 constraint inbox_source_key_check on inbox: CHECK ((source_key <> ''::text));
 constraint inbox_source_source_key_key on inbox: UNIQUE (source, source_key);
 constraint ledger_account_asset_fkey on ledger_account: FOREIGN KEY (asset) REFERENCES asset(key);
-constraint ledger_account_id_check on ledger_account: CHECK ((id ~ '^(assets|liabilities|equity|expenses|income):'::text));
+constraint ledger_account_id_check on ledger_account: CHECK ((id ~ '^(assets|liabilities|equity|expenses|income|trading):'::text));
 constraint ledger_account_pkey on ledger_account: PRIMARY KEY (id, asset);
 constraint ledger_journal_about_check on ledger_journal: CHECK (
 CASE kind
@@ -478,8 +478,8 @@ END);
 constraint ledger_journal_by_hand on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
 constraint ledger_journal_deposit_id_fkey on ledger_journal: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
 constraint ledger_journal_event_at_check on ledger_journal: CHECK ((isfinite(event_at) AND ((kind <> 'manual'::text) OR ((event_at >= '2009-01-01 00:00:00+00'::timestamp with time zone) AND (event_at < '10000-01-01 00:00:00+00'::timestamp with time zone)))));
-constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'refund'::text, 'write_off'::text, 'withdrawal'::text, 'manual'::text, 'reversal'::text])));
-constraint ledger_journal_manual_check on ledger_journal: CHECK (((kind <> 'manual'::text) OR (num_nonnulls(deposit_id, transfer) = 0)));
+constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'conversion'::text, 'shortage'::text, 'refund'::text, 'write_off'::text, 'withdrawal'::text, 'manual'::text, 'reversal'::text])));
+constraint ledger_journal_manual_check on ledger_journal: CHECK (((kind <> 'manual'::text) OR (transfer IS NULL)));
 constraint ledger_journal_period_check on ledger_journal: CHECK (((period = date_trunc('month'::text, (period)::timestamp without time zone)) AND (period >= ledger_month(event_at))));
 constraint ledger_journal_pkey on ledger_journal: PRIMARY KEY (id);
 constraint ledger_journal_posting_key_key on ledger_journal: UNIQUE (posting_key);
@@ -721,7 +721,7 @@ view accounting.accounts as
  SELECT a.id AS account,
     split_part(a.id, ':'::text, 1) AS class,
         CASE
-            WHEN (a.id = 'equity:conversion'::text) THEN 'none'::text
+            WHEN (split_part(a.id, ':'::text, 1) = 'trading'::text) THEN 'none'::text
             WHEN (split_part(a.id, ':'::text, 1) = ANY (ARRAY['assets'::text, 'expenses'::text])) THEN 'debit'::text
             ELSE 'credit'::text
         END AS normal,
@@ -784,11 +784,11 @@ view accounting.conversion as
      LEFT JOIN LATERAL ( SELECT min(t.asset) AS asset,
             sum(
                 CASE
-                    WHEN (t.credit = 'equity:conversion'::text) THEN t.amount
+                    WHEN (t.credit ~~ 'trading:%'::text) THEN t.amount
                     ELSE (- t.amount)
                 END) AS amount
            FROM ledger_transfer t
-          WHERE ((t.journal_id = j.id) AND (t.recorded_at = j.recorded_at) AND (('equity:conversion'::text = t.debit) OR ('equity:conversion'::text = t.credit)) AND (t.debit !~~ 'assets:in\_transit:%'::text) AND (t.credit !~~ 'assets:in\_transit:%'::text))
+          WHERE ((t.journal_id = j.id) AND (t.recorded_at = j.recorded_at) AND ((t.debit ~~ 'trading:%'::text) OR (t.credit ~~ 'trading:%'::text)) AND (t.debit !~~ 'assets:in\_transit:%'::text) AND (t.credit !~~ 'assets:in\_transit:%'::text))
          HAVING (count(DISTINCT t.asset) = 1)) delivered ON (true))
      LEFT JOIN asset da ON ((da.key = delivered.asset)))
      LEFT JOIN LATERAL ( SELECT r.event_at
@@ -937,10 +937,26 @@ view accounting.fees as
          SELECT e.journal_id,
             e.recorded_at,
             e.asset,
+            'us'::text AS borne_by,
             sum(e.amount) AS amount
            FROM ledger_entry e
           WHERE (e.account = 'expenses:fees:service'::text)
           GROUP BY e.journal_id, e.recorded_at, e.asset
+        UNION ALL
+         SELECT t.journal_id,
+            t.recorded_at,
+            t.asset,
+            'customer'::text,
+            sum(
+                CASE
+                    WHEN (t.credit ~~ 'trading:%'::text) THEN t.amount
+                    ELSE (- t.amount)
+                END) AS sum
+           FROM ((ledger_transfer t
+             JOIN ledger_journal j_1 ON ((j_1.id = t.journal_id)))
+             LEFT JOIN ledger_journal o ON ((o.id = j_1.reverses)))
+          WHERE ((COALESCE(o.kind, j_1.kind) = 'settlement'::text) AND ((t.debit ~~ 'liabilities:%'::text) OR (t.credit ~~ 'liabilities:%'::text)))
+          GROUP BY t.journal_id, t.recorded_at, t.asset
         )
  SELECT j.id AS journal_id,
     j.deposit_id,
@@ -959,6 +975,7 @@ view accounting.fees as
     delivered.amount AS settlement_amount_base,
     accounting.in_units(f.amount, s.decimals) AS fee,
     f.amount AS fee_base,
+    f.borne_by,
     j.event_at,
     j.recorded_at
    FROM ((((((fee f
@@ -1022,14 +1039,25 @@ view accounting.manual_journals as
     m.reason,
     m.made_by,
     m.approved_by,
+    j.deposit_id,
+    changed.at AS changed_at,
     j.reverses,
     r.id AS reversed_by,
     j.event_at,
     j.recorded_at,
     j.period
-   FROM ((manual_journal m
+   FROM (((manual_journal m
      JOIN ledger_journal j ON ((j.id = m.journal_id)))
-     LEFT JOIN ledger_journal r ON ((r.reverses = j.id)));
+     LEFT JOIN ledger_journal r ON ((r.reverses = j.id)))
+     LEFT JOIN LATERAL ( SELECT min(later.at) AS at
+           FROM ( SELECT l.recorded_at AS at
+                   FROM ledger_journal l
+                  WHERE ((l.deposit_id = j.deposit_id) AND (l.transfer IS NOT NULL) AND (l.recorded_at > j.recorded_at))
+                UNION ALL
+                 SELECT unnest(ARRAY[x.opened_at, x.cleared_at]) AS unnest
+                   FROM mismatch x
+                  WHERE (x.deposit_id = j.deposit_id)) later
+          WHERE (later.at > j.recorded_at)) changed ON (((j.kind = 'manual'::text) AND (r.id IS NULL))));
 view accounting.mismatch_ageing as
  SELECT stakes.service,
     stakes.kind,
@@ -1132,6 +1160,34 @@ view accounting.mismatches as
     m.currency
    FROM (mismatch_loss m
      LEFT JOIN asset a ON ((a.key = m.asset)));
+view accounting.open_conversions as
+ SELECT t.deposit_id,
+    d.service,
+    d.service_id,
+    d.state,
+    d.owner_kind,
+    d.owner_id,
+    a.symbol AS asset_symbol,
+    t.asset,
+    accounting.in_units(t.amount, a.decimals) AS amount,
+    t.amount AS amount_base,
+    t.since,
+    (now() - t.since) AS age
+   FROM ((( SELECT j.deposit_id,
+            e.asset,
+            sum(e.amount) AS amount,
+            min(e.event_at) AS since
+           FROM (ledger_entry e
+             JOIN ledger_journal j ON ((j.id = e.journal_id)))
+          WHERE ((e.account ~~ 'trading:%'::text) AND (j.deposit_id IS NOT NULL))
+          GROUP BY j.deposit_id, e.asset
+         HAVING (sum(e.amount) <> (0)::numeric)) t
+     JOIN asset a ON ((a.key = t.asset)))
+     JOIN deposit d ON ((d.id = t.deposit_id)))
+  WHERE (EXISTS ( SELECT
+           FROM (ledger_journal j
+             JOIN ledger_transfer o ON (((o.journal_id = j.id) AND (o.recorded_at = j.recorded_at))))
+          WHERE ((j.deposit_id = t.deposit_id) AND ((o.debit ~~ 'liabilities:%'::text) OR (o.credit ~~ 'liabilities:%'::text)))));
 view accounting.period_balances as
  SELECT e.period,
     ( SELECT count(*) AS count
@@ -1851,13 +1907,17 @@ AS $function$
   ), running as (
     select l.*, sum(amount) over (
       partition by account, asset order by part, event_at, journal_id, leg rows unbounded preceding
-    ) as balance
+    ) as balance,
+    bool_or(part = 1 or amount <> 0) over (partition by account, asset) as is_used
     from lines l
+  ), shown as (
+    select *, bool_or(is_used) over () as is_any from running
   )
   select r.line, r.event_at, r.recorded_at, r.journal_id, j.kind, j.deposit_id, r.account, a.symbol, r.asset,
     case when r.part = 1 then accounting.in_units(r.amount, a.decimals) end, accounting.in_units(r.balance, a.decimals),
     case when r.part = 1 then r.amount end, r.balance
-  from running r join public.asset a on a.key = r.asset left join public.ledger_journal j on j.id = r.journal_id
+  from shown r join public.asset a on a.key = r.asset left join public.ledger_journal j on j.id = r.journal_id
+  where r.is_used or not r.is_any
   order by r.account collate "C", r.asset collate "C", r.part, r.event_at, r.journal_id, r.leg
 $function$
 ;
@@ -2446,7 +2506,7 @@ begin
     where (added.period <> public.ledger_month(earliest.event_at)
         or exists (select from public.ledger_period p where p.period >= added.period and p.state <> 'open'))
       and added.period <> public.ledger_period_for(earliest.event_at)
-      and not (added.kind in ('manual', 'reversal') and added.deposit_id is null
+      and not (added.kind in ('manual', 'reversal') and added.transfer is null
         and added.period = public.ledger_period_for(earliest.event_at, true))
   ) then
     raise exception 'ledger_journal: the period is closed, or does not fit the time'
@@ -2584,6 +2644,9 @@ grant select on accounting.mismatch_history to depositd_daemon;
 grant select on accounting.mismatches to depositd_accountant;
 grant select on accounting.mismatches to depositd_backup;
 grant select on accounting.mismatches to depositd_daemon;
+grant select on accounting.open_conversions to depositd_accountant;
+grant select on accounting.open_conversions to depositd_backup;
+grant select on accounting.open_conversions to depositd_daemon;
 grant select on accounting.period_balances to depositd_accountant;
 grant select on accounting.period_balances to depositd_backup;
 grant select on accounting.period_balances to depositd_daemon;
@@ -2716,6 +2779,7 @@ comment on column after of view accounting.mismatch_history is 'The changed valu
 comment on column after_journal of view accounting.seals is 'The seal is over all journals with a greater number than this one,';
 comment on column age of view accounting.in_transit_age is 'From then until now, or until the moment asked for.';
 comment on column age of view accounting.mismatches is 'From opened_at until it was resolved or cleared, or to now while open.';
+comment on column age of view accounting.open_conversions is 'From then until now.';
 comment on column amount of view accounting.daily_totals is 'Their sum, in units of the asset.';
 comment on column amount of view accounting.deposits is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.entries is 'In units of the asset; debits positive, credits negative.';
@@ -2723,6 +2787,7 @@ comment on column amount of view accounting.fees is 'Amount paid, in units of th
 comment on column amount of view accounting.in_transit_age is 'The amount in transit, in units of the asset.';
 comment on column amount of view accounting.mismatch_ageing is 'Losses, in units of the asset. Of one transfer, the largest counts.';
 comment on column amount of view accounting.mismatches is 'Amount of the deposit, transfer or balance that it is about, in units of the asset. The possible loss is in loss.';
+comment on column amount of view accounting.open_conversions is 'Balance of the trading account for this deposit, in units of the asset: above zero if it was given away, below zero if it was received.';
 comment on column amount of view accounting.valuation is 'In units of the asset.';
 comment on column amount of view accounting.value_at_risk is 'Losses, in units of the asset.';
 comment on column amount_base of view accounting.daily_totals is 'Their sum, in base units.';
@@ -2732,6 +2797,7 @@ comment on column amount_base of view accounting.fees is 'Amount paid, in base u
 comment on column amount_base of view accounting.in_transit_age is 'The amount in transit, in base units.';
 comment on column amount_base of view accounting.mismatch_ageing is 'Losses, in base units.';
 comment on column amount_base of view accounting.mismatches is 'The same amount, in base units.';
+comment on column amount_base of view accounting.open_conversions is 'The same amount, in base units.';
 comment on column amount_base of view accounting.valuation is 'In base units.';
 comment on column amount_base of view accounting.value_at_risk is 'Losses, in base units.';
 comment on column approved_by of view accounting.manual_journals is 'The person who agreed; never the one who booked it.';
@@ -2746,6 +2812,7 @@ comment on column asset of view accounting.fees is 'Asset paid.';
 comment on column asset of view accounting.in_transit_age is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.mismatch_ageing is 'Asset of the losses; empty for mismatches without one.';
 comment on column asset of view accounting.mismatches is 'Asset of the deposit, transfer or balance that it is about.';
+comment on column asset of view accounting.open_conversions is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.period_balances is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.prices is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.scorecard is 'Asset paid.';
@@ -2760,6 +2827,7 @@ comment on column asset_symbol of view accounting.fees is 'Label of the asset pa
 comment on column asset_symbol of view accounting.in_transit_age is 'Label of the asset.';
 comment on column asset_symbol of view accounting.mismatch_ageing is 'Label of the asset of the losses.';
 comment on column asset_symbol of view accounting.mismatches is 'Label of that asset.';
+comment on column asset_symbol of view accounting.open_conversions is 'Label of the asset.';
 comment on column asset_symbol of view accounting.period_balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.prices is 'Label of the asset.';
 comment on column asset_symbol of view accounting.scorecard is 'Label of the asset paid.';
@@ -2780,10 +2848,12 @@ comment on column before of view accounting.mismatch_history is 'The changed val
 comment on column belongs_to of view accounting.entries is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
 comment on column belongs_to of view accounting.journal is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
 comment on column belongs_to of view accounting.late_items is 'First day of the month in which it happened.';
+comment on column borne_by of view accounting.fees is 'us: an expense; customer: it reduces what is owed.';
 comment on column bucket of view accounting.in_transit_age is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
 comment on column bucket of view accounting.mismatch_ageing is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
+comment on column changed_at of view accounting.manual_journals is 'When that deposit first changed afterwards: a journal from evidence, or a mismatch that opened or was cleared. Empty if it did not, or if the journal is reversed.';
 comment on column checked_at of view accounting.tie_out is 'When the balance was last read.';
-comment on column class of view accounting.accounts is 'assets, liabilities, equity, income or expenses.';
+comment on column class of view accounting.accounts is 'assets, liabilities, equity, income, expenses or trading.';
 comment on column cleared_at of view accounting.mismatches is 'When the evidence stopped supporting it; empty until then.';
 comment on column cleared_how of view accounting.mismatches is 'evidence: the evidence changed; person: a person decided.';
 comment on column closed_at of view accounting.periods is 'When it was closed, or soft-closed; empty while it is open, and of months before the first that was closed.';
@@ -2823,7 +2893,9 @@ comment on column deposit_id of view accounting.fees is 'The deposit it was paid
 comment on column deposit_id of view accounting.in_transit_age is 'Our number of the deposit; empty if the journal has no deposit.';
 comment on column deposit_id of view accounting.journal is 'The deposit it belongs to; empty if there is none.';
 comment on column deposit_id of view accounting.late_items is 'The deposit it belongs to; empty if there is none.';
+comment on column deposit_id of view accounting.manual_journals is 'The deposit that it names; empty if there is none.';
 comment on column deposit_id of view accounting.mismatches is 'The deposit it is about; empty if there is none.';
+comment on column deposit_id of view accounting.open_conversions is 'Our number of the deposit.';
 comment on column deposit_id of view accounting.valuation is 'The deposit it belongs to; empty if there is none.';
 comment on column deposited_at of view accounting.deposits is 'Time of the block that holds the payment.';
 comment on column deposits of view accounting.daily_totals is 'The number of final payments of that day.';
@@ -2872,7 +2944,7 @@ comment on column journals of view accounting.periods is 'The number of journals
 comment on column journals of view accounting.seals is 'How many journals it is over.';
 comment on column kind of view accounting.conversion is 'settlement or reversal.';
 comment on column kind of view accounting.entries is 'Kind of the journal.';
-comment on column kind of view accounting.journal is 'deposit, settlement, refund, write_off, withdrawal, manual or reversal.';
+comment on column kind of view accounting.journal is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual or reversal.';
 comment on column kind of view accounting.late_items is 'Kind of the journal.';
 comment on column kind of view accounting.manual_journals is 'manual or reversal.';
 comment on column kind of view accounting.mismatch_ageing is 'What is wrong; docs/mismatches.md explains each kind.';
@@ -2905,7 +2977,7 @@ comment on column network of view accounting.in_transit_age is 'Network on which
 comment on column network of view accounting.mismatches is 'Network it is about.';
 comment on column network of view accounting.scorecard is 'Network of the payments; empty for the whole service.';
 comment on column network of view accounting.tie_out is 'Network of the address.';
-comment on column normal of view accounting.accounts is 'The side on which its balance usually is: debit or credit; none for equity:conversion.';
+comment on column normal of view accounting.accounts is 'The side on which its balance usually is: debit or credit; none for trading.';
 comment on column not_booked of view accounting.tie_out is 'Payments that are on the chain and not booked (not claimed yet, not decided yet, or no deposits), in units of the asset.';
 comment on column not_booked_base of view accounting.tie_out is 'Payments that are on the chain and not booked, in base units.';
 comment on column number of view accounting.seals is 'Number of the seal: from 1, without a gap.';
@@ -2923,12 +2995,14 @@ comment on column owner_id of view accounting.daily_totals is 'Channel or Stable
 comment on column owner_id of view accounting.deposits is 'The owner: the id given when the channel or wallet was created, with "SERVICE/" before it unless the service is the default one.';
 comment on column owner_id of view accounting.fees is 'Channel or StableWallet that the deposit is for.';
 comment on column owner_id of view accounting.in_transit_age is 'Channel or StableWallet whose address was paid.';
+comment on column owner_id of view accounting.open_conversions is 'Channel or StableWallet whose address was paid.';
 comment on column owner_id of view accounting.tie_out is 'Channel or StableWallet of the address.';
 comment on column owner_kind of view accounting.conversion is 'channel or stable_wallet.';
 comment on column owner_kind of view accounting.daily_totals is 'channel or stable_wallet; empty if the journal has no deposit.';
 comment on column owner_kind of view accounting.deposits is 'channel or stable_wallet.';
 comment on column owner_kind of view accounting.fees is 'channel or stable_wallet.';
 comment on column owner_kind of view accounting.in_transit_age is 'channel or stable_wallet.';
+comment on column owner_kind of view accounting.open_conversions is 'channel or stable_wallet.';
 comment on column owner_kind of view accounting.tie_out is 'channel or stable_wallet.';
 comment on column paid of view accounting.conversion is 'Amount paid, in units of the asset.';
 comment on column paid of view accounting.scorecard is 'Paid by the settled deposits of the route, in units of the asset paid.';
@@ -2984,10 +3058,12 @@ comment on column service of view accounting.fees is 'Name of the deposit servic
 comment on column service of view accounting.in_transit_age is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column service of view accounting.mismatch_ageing is 'Name of the deposit service in the settings; empty for mismatches about no single service.';
 comment on column service of view accounting.mismatches is 'Name of the deposit service in the settings; empty if it is about no single service.';
+comment on column service of view accounting.open_conversions is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.scorecard is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.value_at_risk is 'Name of the deposit service in the settings; empty for losses by no single service.';
 comment on column service_id of view accounting.deposits is 'The deposit service''s id, with "SERVICE/" before it unless the service is the default one; empty while the service has not reported it.';
 comment on column service_id of view accounting.in_transit_age is 'The deposit service''s own id; empty while the service has not reported it.';
+comment on column service_id of view accounting.open_conversions is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column settle_p50_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: half are faster.';
 comment on column settle_p95_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: 95 of 100 are faster.';
 comment on column settle_p99_seconds of view accounting.scorecard is 'From a final payment to its proved delivery, in seconds: 99 of 100 are faster.';
@@ -3021,11 +3097,13 @@ comment on column sha256 of view accounting.period_history is 'SHA-256 of the tr
 comment on column sha256 of view accounting.periods is 'SHA-256 of the trial balance that was frozen; empty unless it is closed.';
 comment on column since of view accounting.coverage_gaps is 'When the gap was first found; empty until then.';
 comment on column since of view accounting.in_transit_age is 'Time of the block that holds the payment.';
+comment on column since of view accounting.open_conversions is 'When the delivery happened.';
 comment on column snoozed_until of view accounting.mismatches is 'When it is to be looked at again.';
 comment on column source of view accounting.prices is 'Its source, from the file.';
 comment on column stands of view accounting.period_balances is 'False if the month was reopened afterwards.';
 comment on column state of view accounting.deposits is 'observed, confirmed, settling, settled, reconciled; or orphaned, refunded, held, failed.';
 comment on column state of view accounting.in_transit_age is 'State of the deposit, as the evidence stands now.';
+comment on column state of view accounting.open_conversions is 'State of the deposit, as the evidence stands now.';
 comment on column state of view accounting.periods is 'open; soft_closed: only adjustments are booked into it; closed: nothing is.';
 comment on column status of view accounting.mismatches is 'open; snoozed: open, and looked at later; resolved: by a person; cleared: by evidence.';
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
@@ -3047,7 +3125,7 @@ comment on column webhooks of view accounting.scorecard is 'Webhooks about these
 comment on function accounting.in_transit_at(timestamp with time zone,timestamp with time zone) is 'Amounts in transit at a moment: events up to as_of, as recorded up to recorded_as_of. Columns as in accounting.in_transit_age.';
 comment on function accounting.in_units(numeric,smallint) is 'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
 comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How each deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
-comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
+comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing; what has neither an opening balance nor an entry is left out, unless nothing has. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
 comment on function accounting.trial_balance(timestamp with time zone,timestamp with time zone) is 'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in base units.';
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
@@ -3058,7 +3136,7 @@ comment on view accounting.coverage_gaps is 'Block ranges that were not read for
 comment on view accounting.daily_totals is 'One row per day, owner and asset: amounts received, and amounts that left transit. A reversal counts against the day of the reversed event.';
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
 comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
-comment on view accounting.fees is 'One row per journal that books a fee of the service; a reversal is negative. The sum is the balance of expenses:fees:service.';
+comment on view accounting.fees is 'One row per journal that books a fee of the service; a reversal is negative. The sum of those that we bear is the balance of expenses:fees:service.';
 comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
 comment on view accounting.late_items is 'Journals of a month that was closed when they were booked. They are in the books of a later month.';
@@ -3066,6 +3144,7 @@ comment on view accounting.manual_journals is 'One row per journal that people b
 comment on view accounting.mismatch_ageing is 'Open mismatches by age.';
 comment on view accounting.mismatch_history is 'The history of each mismatch: opened, worked on, cleared. Append-only.';
 comment on view accounting.mismatches is 'Every mismatch that was ever opened; its status says whether it is open.';
+comment on view accounting.open_conversions is 'One row per deposit and asset: a delivery is booked, and what is owed has not moved into the asset delivered, or more or less arrived than is owed. Deposits that are income or own funds are left out.';
 comment on view accounting.period_balances is 'Trial balances as they were frozen, one row per close, account and asset, over the books of the month and of all before it.';
 comment on view accounting.period_history is 'Closes and reopenings of months, with person and reason. Append-only.';
 comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';

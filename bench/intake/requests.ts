@@ -29,6 +29,7 @@ export type RequestRound = {
 
 export type RequestSettings = {
   rounds: number
+  warmUpRequests: number
   /** How long a round of one arm takes. */
   seconds: number
   connections: number
@@ -40,7 +41,6 @@ type Running = { arm: Arm; url: string; process: ChildProcess; perSecond: number
 
 const databases = { ours: 'bench_ours', insert: 'bench_insert' } as const
 
-const warmUpRequests = 3000
 const requestsMax = 150_000
 /** More are prepared than the last round would need, so that one that is faster does not run out. */
 const reserve = 1.5
@@ -66,7 +66,7 @@ export async function measureRequests(
     }
     for (const one of running) {
       one.perSecond = (
-        await measure(one, { prefix: 'warm', count: warmUpRequests, secret, settings })
+        await measure(one, { prefix: 'warm', count: settings.warmUpRequests, secret, settings })
       ).perSecond
     }
     for (let round = 1; round <= settings.rounds; round++) {

@@ -11,6 +11,7 @@ export type Settings = { rounds: number; seconds: number; scale: number }
 
 const bodyBytes = 512
 const connections = 64
+const warmUpRequestsMax = 3000
 const rowsMax = 40_000
 
 /** Ours against each arm, in the same round; at least. */
@@ -54,8 +55,10 @@ export async function runIntake({ rounds, seconds, scale }: Settings): Promise<R
   process.once('SIGINT', stop).once('SIGTERM', stop)
   const ground = await startGround(stack)
   const machine = describeMachine(ground.folder, ['express', 'bullmq', 'ioredis', 'pg', 'kysely'])
+  const warmUpRequests = Math.max(300, Math.round(warmUpRequestsMax * scale))
   const rowsPerRound = Math.max(2000, Math.round(rowsMax * scale))
-  const requestRounds = await measureRequests(ground, { rounds, seconds, connections, bodyBytes }, progress)
+  const requestSettings = { rounds, warmUpRequests, seconds, connections, bodyBytes }
+  const requestRounds = await measureRequests(ground, requestSettings, progress)
   const rowRounds = await measureRows(ground, { rounds, seconds, rowsPerRound, bodyBytes }, progress)
   const report: Report = {
     machine,

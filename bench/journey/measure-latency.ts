@@ -39,7 +39,7 @@ export async function measureLatency(
   const { url: databaseUrl, db } = await ground.database('journey')
   const service = stack.use(await startListedService())
   // The first round is not counted: all are warm after it.
-  const perRound = perSecond * seconds
+  const perRound = Math.round(perSecond * seconds)
   const made = makeDeposits((rounds + 1) * perRound)
   await keepOwnersOf(db)
   for (let from = 0; from < made.chainTransfers.length; from += chainTransfersAtOnce)

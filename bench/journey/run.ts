@@ -37,7 +37,7 @@ export async function runJourney({ rounds, scale }: Settings): Promise<Result> {
   const machine = describeMachine(ground.folder, ['bullmq', 'ioredis', 'pg', 'kysely'])
   const secret = makeSecret()
   const { perSecond } = whole
-  const seconds = Math.max(1, Math.round(whole.seconds * scale))
+  const seconds = Math.max(0.2, whole.seconds * scale)
   const [backlogRows, coldRows] = [rowsOf(whole.backlogRows, scale), rowsOf(whole.coldRows, scale)]
   const reported = await measureLatency(ground, { rounds, perSecond, seconds, secret }, progress)
   const drained = await measureDrain(

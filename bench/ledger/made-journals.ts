@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 import type { AssetKey } from '../../src/core/asset.ts'
+import { accounts } from '../../src/core/chart.ts'
 import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { accounts } from '../../src/core/posting.ts'
 import type { NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
 import type { Tables } from '../../src/store/tables.ts'
 

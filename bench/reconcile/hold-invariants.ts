@@ -26,7 +26,7 @@ export async function holdInvariants(db: Kysely<Tables>, arm: string, deposits: 
       (select count(*) from inbox_pending)::int as pending,
       (select count(*) from mismatch where cleared_at is null)::int as open
     from deposit where merged_into is null`.execute(db)
-  const expected: Counts = { deposits, others: 0, journals: 2 * deposits, unbalanced: 0, pending: 0, open: 0 }
+  const expected: Counts = { deposits, others: 0, journals: 3 * deposits, unbalanced: 0, pending: 0, open: 0 }
   const found = JSON.stringify(rows[0])
   if (found !== JSON.stringify(expected))
     throw new Error(`${arm} left ${found} instead of ${JSON.stringify(expected)}`)

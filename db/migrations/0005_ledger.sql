@@ -2,7 +2,7 @@
 
 -- An account holds one asset. The pair is the key, so that a transfer between assets cannot be written.
 create table ledger_account (
-  id text not null check (id ~ '^(assets|liabilities|equity|expenses|income):'),
+  id text not null check (id ~ '^(assets|liabilities|equity|expenses|income|trading):'),
   asset text not null references asset,
   created_at timestamptz not null default now(),
   primary key (id, asset)
@@ -38,7 +38,7 @@ create table ledger_journal (
   -- What is booked, once: `deposit/{transfer}#1`, `settlement/{transfer}#1`, `reversal/…`.
   posting_key text not null unique,
   kind text not null check (kind in
-    ('deposit', 'settlement', 'refund', 'write_off', 'withdrawal', 'manual', 'reversal')),
+    ('deposit', 'settlement', 'conversion', 'shortage', 'refund', 'write_off', 'withdrawal', 'manual', 'reversal')),
   deposit_id bigint references deposit,
   -- The payment it concerns: `network/transaction/index`.
   transfer text,
@@ -47,13 +47,13 @@ create table ledger_journal (
   recorded_at timestamptz not null default clock_timestamp(),
   period date not null,
   constraint ledger_journal_reverses_check check ((kind = 'reversal') = (reverses is not null)),
-  -- A manual journal and its reversal concern no payment; a withdrawal concerns no deposit.
+  -- A manual journal and its reversal concern no payment, and may name a deposit; a withdrawal concerns no deposit.
   constraint ledger_journal_about_check check (case kind
     when 'manual' then true
     when 'reversal' then true
     when 'withdrawal' then transfer is not null
     else num_nulls(deposit_id, transfer) = 0 end),
-  constraint ledger_journal_manual_check check (kind <> 'manual' or num_nonnulls(deposit_id, transfer) = 0),
+  constraint ledger_journal_manual_check check (kind <> 'manual' or transfer is null),
   constraint ledger_journal_period_check
     check (period = date_trunc('month', period::timestamp) and period >= ledger_month(event_at)),
   -- A journal from evidence has the time of its evidence, however early. A date that a person chose is in the age of

@@ -151,7 +151,7 @@ begin
     where (added.period <> public.ledger_month(earliest.event_at)
         or exists (select from public.ledger_period p where p.period >= added.period and p.state <> 'open'))
       and added.period <> public.ledger_period_for(earliest.event_at)
-      and not (added.kind in ('manual', 'reversal') and added.deposit_id is null
+      and not (added.kind in ('manual', 'reversal') and added.transfer is null
         and added.period = public.ledger_period_for(earliest.event_at, true))
   ) then
     raise exception 'ledger_journal: the period is closed, or does not fit the time'

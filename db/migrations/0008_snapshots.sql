@@ -235,15 +235,19 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
   ), running as (
     select l.*, sum(amount) over (
       partition by account, asset order by part, event_at, journal_id, leg rows unbounded preceding
-    ) as balance
+    ) as balance,
+    bool_or(part = 1 or amount <> 0) over (partition by account, asset) as is_used
     from lines l
+  ), shown as (
+    select *, bool_or(is_used) over () as is_any from running
   )
   select r.line, r.event_at, r.recorded_at, r.journal_id, j.kind, j.deposit_id, r.account, a.symbol, r.asset,
     case when r.part = 1 then accounting.in_units(r.amount, a.decimals) end, accounting.in_units(r.balance, a.decimals),
     case when r.part = 1 then r.amount end, r.balance
-  from running r join public.asset a on a.key = r.asset left join public.ledger_journal j on j.id = r.journal_id
+  from shown r join public.asset a on a.key = r.asset left join public.ledger_journal j on j.id = r.journal_id
+  where r.is_used or not r.is_any
   order by r.account collate "C", r.asset collate "C", r.part, r.event_at, r.journal_id, r.leg
 $$;
 
 comment on function accounting.statement is
-  'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
+  'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing; what has neither an opening balance nor an entry is left out, unless nothing has. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';

@@ -9,7 +9,7 @@ create view accounting.journal as
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
 comment on column accounting.journal.id is 'Number of the journal.';
 comment on column accounting.journal.posting_key is 'Key of the booking. Unique, so that nothing is booked twice.';
-comment on column accounting.journal.kind is 'deposit, settlement, refund, write_off, withdrawal, manual or reversal.';
+comment on column accounting.journal.kind is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual or reversal.';
 comment on column accounting.journal.deposit_id is 'The deposit it belongs to; empty if there is none.';
 comment on column accounting.journal.reverses is 'The journal that this one takes back.';
 comment on column accounting.journal.event_at is 'When it happened.';
@@ -55,7 +55,7 @@ comment on column accounting.balances.balance_base is 'In base units; debit bala
 
 create view accounting.accounts as
   select a.id as account, split_part(a.id, ':', 1) as class,
-    case when a.id = 'equity:conversion' then 'none'
+    case when split_part(a.id, ':', 1) = 'trading' then 'none'
       when split_part(a.id, ':', 1) in ('assets', 'expenses') then 'debit' else 'credit' end as normal,
     l.code, l.name
   from (select distinct id from ledger_account) a
@@ -65,17 +65,26 @@ create view accounting.accounts as
 
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
 comment on column accounting.accounts.account is 'Account, for example assets:in_transit:base.';
-comment on column accounting.accounts.class is 'assets, liabilities, equity, income or expenses.';
-comment on column accounting.accounts.normal is 'The side on which its balance usually is: debit or credit; none for equity:conversion.';
+comment on column accounting.accounts.class is 'assets, liabilities, equity, income, expenses or trading.';
+comment on column accounting.accounts.normal is 'The side on which its balance usually is: debit or credit; none for trading.';
 comment on column accounting.accounts.code is 'Code of the account in other books, if the settings give one.';
 comment on column accounting.accounts.name is 'Name of the account in other books, if the settings give one.';
 
 create view accounting.manual_journals as
-  select j.id as journal_id, j.posting_key, j.kind, m.reason, m.made_by, m.approved_by, j.reverses,
-    r.id as reversed_by, j.event_at, j.recorded_at, j.period
+  select j.id as journal_id, j.posting_key, j.kind, m.reason, m.made_by, m.approved_by, j.deposit_id, changed.at as changed_at,
+    j.reverses, r.id as reversed_by, j.event_at, j.recorded_at, j.period
   from manual_journal m
     join ledger_journal j on j.id = m.journal_id
-    left join ledger_journal r on r.reverses = j.id;
+    left join ledger_journal r on r.reverses = j.id
+    left join lateral (
+      select min(later.at) as at from (
+        select l.recorded_at as at from ledger_journal l
+        where l.deposit_id = j.deposit_id and l.transfer is not null and l.recorded_at > j.recorded_at
+        union all
+        select unnest(array[x.opened_at, x.cleared_at]) from mismatch x where x.deposit_id = j.deposit_id
+      ) as later
+      where later.at > j.recorded_at
+    ) as changed on j.kind = 'manual' and r.id is null;
 
 comment on view accounting.manual_journals is 'One row per journal that people booked by hand, and per reversal of one.';
 comment on column accounting.manual_journals.journal_id is 'Number of the journal.';
@@ -84,6 +93,8 @@ comment on column accounting.manual_journals.kind is 'manual or reversal.';
 comment on column accounting.manual_journals.reason is 'Why it was booked.';
 comment on column accounting.manual_journals.made_by is 'The person who booked it.';
 comment on column accounting.manual_journals.approved_by is 'The person who agreed; never the one who booked it.';
+comment on column accounting.manual_journals.deposit_id is 'The deposit that it names; empty if there is none.';
+comment on column accounting.manual_journals.changed_at is 'When that deposit first changed afterwards: a journal from evidence, or a mismatch that opened or was cleared. Empty if it did not, or if the journal is reversed.';
 comment on column accounting.manual_journals.reverses is 'The journal that this one takes back.';
 comment on column accounting.manual_journals.reversed_by is 'The journal that takes this one back.';
 comment on column accounting.manual_journals.event_at is 'The date of the booking.';
@@ -150,15 +161,25 @@ comment on column accounting.daily_totals.otherwise_base is 'Other amounts that 
 -- Legs of a journal are read from the partition that holds them.
 create view accounting.fees as
   with fee as (
-    select e.journal_id, e.recorded_at, e.asset, sum(e.amount) as amount from ledger_entry e
+    select e.journal_id, e.recorded_at, e.asset, 'us' as borne_by, sum(e.amount) as amount from ledger_entry e
     where e.account = 'expenses:fees:service' group by e.journal_id, e.recorded_at, e.asset
+    union all
+    -- A settlement touches a liability only for a fee that the customer bears.
+    select t.journal_id, t.recorded_at, t.asset, 'customer',
+      sum(case when t.credit like 'trading:%' then t.amount else -t.amount end)
+    from ledger_transfer t
+      join ledger_journal j on j.id = t.journal_id
+      left join ledger_journal o on o.id = j.reverses
+    where coalesce(o.kind, j.kind) = 'settlement'
+      and (t.debit like 'liabilities:%' or t.credit like 'liabilities:%')
+    group by t.journal_id, t.recorded_at, t.asset
   )
   select j.id as journal_id, j.deposit_id, d.service, d.owner_kind, d.owner_id,
     p.network, p.symbol as asset_symbol, paid.asset, accounting.in_units(paid.amount, p.decimals) as amount,
     paid.amount as amount_base,
     s.network as settlement_network, s.symbol as settlement_asset_symbol, f.asset as settlement_asset,
     accounting.in_units(delivered.amount, s.decimals) as settlement_amount, delivered.amount as settlement_amount_base,
-    accounting.in_units(f.amount, s.decimals) as fee, f.amount as fee_base, j.event_at, j.recorded_at
+    accounting.in_units(f.amount, s.decimals) as fee, f.amount as fee_base, f.borne_by, j.event_at, j.recorded_at
   from fee f
     join ledger_journal j on j.id = f.journal_id and j.recorded_at = f.recorded_at
     join asset s on s.key = f.asset
@@ -175,7 +196,7 @@ create view accounting.fees as
         and (e.account like 'assets:forwarded:%' or e.account like 'assets:stable\_wallet:%')
     ) as delivered on true;
 
-comment on view accounting.fees is 'One row per journal that books a fee of the service; a reversal is negative. The sum is the balance of expenses:fees:service.';
+comment on view accounting.fees is 'One row per journal that books a fee of the service; a reversal is negative. The sum of those that we bear is the balance of expenses:fees:service.';
 comment on column accounting.fees.journal_id is 'Journal that books it.';
 comment on column accounting.fees.deposit_id is 'The deposit it was paid for; empty if it was booked by hand.';
 comment on column accounting.fees.service is 'Name of the deposit service in the settings; empty if it was booked by hand.';
@@ -193,6 +214,7 @@ comment on column accounting.fees.settlement_amount is 'Amount delivered, in uni
 comment on column accounting.fees.settlement_amount_base is 'Amount delivered, in base units.';
 comment on column accounting.fees.fee is 'The fee, in units of the asset delivered.';
 comment on column accounting.fees.fee_base is 'The fee, in base units.';
+comment on column accounting.fees.borne_by is 'us: an expense; customer: it reduces what is owed.';
 comment on column accounting.fees.event_at is 'When the delivery happened.';
 comment on column accounting.fees.recorded_at is 'When it was written.';
 
@@ -256,3 +278,33 @@ comment on column accounting.in_transit_age.since is 'Time of the block that hol
 comment on column accounting.in_transit_age.age is 'From then until now, or until the moment asked for.';
 comment on column accounting.in_transit_age.bucket is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
 comment on column accounting.in_transit_age.from_age is 'Least age in the bucket. Sort by it.';
+
+create view accounting.open_conversions as
+  select t.deposit_id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, a.symbol as asset_symbol, t.asset,
+    accounting.in_units(t.amount, a.decimals) as amount, t.amount as amount_base, t.since, now() - t.since as age
+  from (
+    select j.deposit_id, e.asset, sum(e.amount) as amount, min(e.event_at) as since
+    from ledger_entry e join ledger_journal j on j.id = e.journal_id
+    where e.account like 'trading:%' and j.deposit_id is not null
+    group by j.deposit_id, e.asset having sum(e.amount) <> 0
+  ) as t
+  join asset a on a.key = t.asset
+  join deposit d on d.id = t.deposit_id
+  where exists (
+    select from ledger_journal j join ledger_transfer o on o.journal_id = j.id and o.recorded_at = j.recorded_at
+    where j.deposit_id = t.deposit_id and (o.debit like 'liabilities:%' or o.credit like 'liabilities:%')
+  );
+
+comment on view accounting.open_conversions is 'One row per deposit and asset: a delivery is booked, and what is owed has not moved into the asset delivered, or more or less arrived than is owed. Deposits that are income or own funds are left out.';
+comment on column accounting.open_conversions.deposit_id is 'Our number of the deposit.';
+comment on column accounting.open_conversions.service is 'Name of the deposit service in the settings.';
+comment on column accounting.open_conversions.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
+comment on column accounting.open_conversions.state is 'State of the deposit, as the evidence stands now.';
+comment on column accounting.open_conversions.owner_kind is 'channel or stable_wallet.';
+comment on column accounting.open_conversions.owner_id is 'Channel or StableWallet whose address was paid.';
+comment on column accounting.open_conversions.asset_symbol is 'Label of the asset.';
+comment on column accounting.open_conversions.asset is 'Asset: network/contract, network/mint or network/native.';
+comment on column accounting.open_conversions.amount is 'Balance of the trading account for this deposit, in units of the asset: above zero if it was given away, below zero if it was received.';
+comment on column accounting.open_conversions.amount_base is 'The same amount, in base units.';
+comment on column accounting.open_conversions.since is 'When the delivery happened.';
+comment on column accounting.open_conversions.age is 'From then until now.';

@@ -174,10 +174,10 @@ create view accounting.conversion as
     -- Amounts of several assets are not added.
     left join lateral (
       select min(t.asset) as asset,
-        sum(case when t.credit = 'equity:conversion' then t.amount else -t.amount end) as amount
+        sum(case when t.credit like 'trading:%' then t.amount else -t.amount end) as amount
       from ledger_transfer t
       where t.journal_id = j.id and t.recorded_at = j.recorded_at
-        and 'equity:conversion' in (t.debit, t.credit)
+        and (t.debit like 'trading:%' or t.credit like 'trading:%')
         and t.debit not like 'assets:in\_transit:%' and t.credit not like 'assets:in\_transit:%'
       having count(distinct t.asset) = 1
     ) as delivered on true

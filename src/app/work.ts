@@ -41,6 +41,7 @@ export function composeWork(
         observeNode: observer.rpcNode,
         observeOddLog: observer.oddLog,
         observeUnread: observer.unread,
+        bounds: { backgroundPerSecond: settings.historyPerSecond },
       }),
     }))
   const verifications = createTokenBuckets(verificationLimit)

@@ -1,5 +1,6 @@
 import { messageOf } from '../core/errors.ts'
 import { readRetryAfter } from '../http/retry-after.ts'
+import { type BackgroundWork, backgroundWork } from './background.ts'
 import type { NodeConnection } from './options.ts'
 import { Pace, type RequestAttempt } from './pace.ts'
 import { noteLatency } from './pool.ts'
@@ -27,7 +28,8 @@ export class JsonRpcClient {
   readonly #connection: NodeConnection
   readonly #codec: Codec
   readonly #pace: Pace
-  readonly #queue: QueuedRequest[] = []
+  /** Requests in the background do not share a batch with others, which would wait for it. */
+  readonly #queues = new Map<BackgroundWork | null, QueuedRequest[]>()
   #noBatchUntilMs = -Infinity
 
   constructor(connection: NodeConnection, codec: Codec) {
@@ -48,11 +50,14 @@ export class JsonRpcClient {
    */
   askInBatch(payload: RpcPayload): Promise<RpcAnswer> {
     return new Promise((resolve, reject) => {
-      if (this.#queue.push({ payload, resolve, reject }) > 1) return
+      const of = backgroundWork()
+      const queue = this.#queues.get(of) ?? []
+      this.#queues.set(of, queue)
+      if (queue.push({ payload, resolve, reject }) > 1) return
       // After the promise callbacks of this turn.
       setImmediate(() => {
-        while (this.#queue.length > 0)
-          void this.#send(this.#queue.splice(0, this.#connection.bounds.requestsPerBatch))
+        this.#queues.delete(of)
+        while (queue.length > 0) void this.#send(queue.splice(0, this.#connection.bounds.requestsPerBatch))
       })
     })
   }
@@ -74,8 +79,9 @@ export class JsonRpcClient {
   /** In the order of the payloads; null if they must be sent one by one. */
   async #batchAnswers(payloads: readonly RpcPayload[]): Promise<readonly RpcAnswer[] | null> {
     if (payloads.length < 2 || performance.now() < this.#noBatchUntilMs) return null
-    const answers = await this.#pace.run(() =>
-      attemptOf(this.#connection, payloads, () => sendBatch(this.#connection, this.#codec, payloads)),
+    const answers = await this.#pace.run(
+      () => attemptOf(this.#connection, payloads, () => sendBatch(this.#connection, this.#codec, payloads)),
+      payloads.length,
     )
     if (answers === null) this.#noBatchUntilMs = performance.now() + batchRefusedMs
     return answers

@@ -27,6 +27,8 @@ export const defaultBounds = {
   bodyBytesMax: 32 * 1024 * 1024,
   /** Per node; fewer while the node asks to slow down. */
   requestsAtOnce: 8,
+  /** Per node: JSON-RPC calls of background work, such as reading history. */
+  backgroundPerSecond: Number.POSITIVE_INFINITY,
   /** EVM, for nodes that accept batches. */
   requestsPerBatch: 20,
   /** How long a request waits for a node that asks to slow down. */

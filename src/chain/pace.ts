@@ -1,3 +1,4 @@
+import { backgroundWork } from './background.ts'
 import type { ReaderBounds } from './options.ts'
 
 export type Clock = { nowMs(): number; wait(ms: number): Promise<void> }
@@ -9,8 +10,10 @@ export type RequestAttempt<Result> = {
   settle: () => Result
 }
 
-type PaceBounds = Pick<ReaderBounds, 'requestsAtOnce' | 'quotaWaitMs' | 'pauseMaxMs' | 'triesMax'>
-type PaceQueueEntry = { start: () => void; refuse: (reason: Error) => void }
+type PaceBounds = Pick<ReaderBounds, 'requestsAtOnce' | 'quotaWaitMs' | 'pauseMaxMs' | 'triesMax'> &
+  Partial<Pick<ReaderBounds, 'backgroundPerSecond'>>
+/** `calls`: how many the provider counts; a batch is several. */
+type PaceQueueEntry = { calls: number; start: () => void; refuse: (reason: Error) => void }
 
 /** Each further wait is twice as long, up to a limit. */
 const quotaFirstMs = 200
@@ -31,14 +34,18 @@ const creeping = 0.02
 /**
  * The number of requests in flight falls with each refusal, and grows by one with each round of answers. After a pause
  * for several refusals, the rate at which the server answered before is the limit; it rises until it has no effect.
+ * Requests of background work use at most half of the places, one if others wait, and keep to their rate.
  */
 export class Pace {
   readonly #bounds: PaceBounds
   readonly #clock: Clock
   readonly #waiting: PaceQueueEntry[] = []
+  readonly #waitingBehind: PaceQueueEntry[] = []
   #atOnce: number
   #underWay = 0
-  #sleeping = false
+  #underWayBehind = 0
+  #nextBehindMs = -Infinity
+  #sleepingUntilMs = Infinity
   #cutMs = -Infinity
   #pausedUntilMs = -Infinity
   #nextStartMs = -Infinity
@@ -66,13 +73,15 @@ export class Pace {
    * Retries within the bounds.
    * @throws the error of the last attempt; an Error at once if the server asks for a longer pause than a request waits
    */
-  async run<Result>(send: () => Promise<RequestAttempt<Result>>): Promise<Result> {
-    const untilMs = this.#clock.nowMs() + this.#bounds.quotaWaitMs
+  async run<Result>(send: () => Promise<RequestAttempt<Result>>, calls = 1): Promise<Result> {
+    // In the background, only the node's refusals count, not the wait for a turn.
+    let untilMs = backgroundWork() === null ? this.#clock.nowMs() + this.#bounds.quotaWaitMs : null
     if (this.#unfinished === 0) this.#countingSinceMs += this.#clock.nowMs() - this.#idleSinceMs
     this.#unfinished++
     try {
       for (let tries = 1; ; tries++) {
-        const { attempt, waitMs } = await this.#once(send, tries)
+        const { attempt, waitMs, startedMs } = await this.#once(send, { tries, calls })
+        untilMs ??= startedMs + this.#bounds.quotaWaitMs
         const again =
           waitMs !== null && tries < this.#bounds.triesMax && this.#clock.nowMs() + waitMs <= untilMs
         if (!again) return attempt.settle()
@@ -84,46 +93,78 @@ export class Pace {
     }
   }
 
-  async #once<Result>(send: () => Promise<RequestAttempt<Result>>, tries: number) {
-    await this.#turn()
+  async #once<Result>(
+    send: () => Promise<RequestAttempt<Result>>,
+    { tries, calls }: { tries: number; calls: number },
+  ) {
+    const background = backgroundWork()
+    await this.#turn(calls, background !== null)
     const startedMs = this.#clock.nowMs()
+    if (background !== null) background.requests += calls
     try {
       const attempt = await send()
-      return { attempt, waitMs: this.#learn(attempt, { startedMs, tries }) }
+      return { attempt, startedMs, waitMs: this.#learn(attempt, { startedMs, tries }) }
     } finally {
       this.#underWay--
+      if (background !== null) this.#underWayBehind--
       this.#startNext()
     }
   }
 
-  #turn(): Promise<void> {
+  #turn(calls: number, isBehind: boolean): Promise<void> {
     const leftMs = this.#pausedUntilMs - this.#clock.nowMs()
     if (leftMs > this.#bounds.quotaWaitMs) return Promise.reject(new PauseRequested(leftMs))
     return new Promise((start, refuse) => {
-      this.#waiting.push({ start, refuse })
+      const queue = isBehind ? this.#waitingBehind : this.#waiting
+      queue.push({ calls, start, refuse })
       this.#startNext()
     })
   }
 
   #startNext(): void {
-    while (this.#waiting.length > 0 && this.#underWay < this.#atOnce) {
+    while (this.#underWay < this.#atOnce) {
+      const isBehind = this.#waiting.length === 0 || this.#isBehindOwed()
+      const [next] = isBehind ? this.#waitingBehind : this.#waiting
+      if (next === undefined) return
+      if (isBehind && this.#underWayBehind >= Math.max(1, Math.floor(this.#atOnce / 2))) return
       const nowMs = this.#clock.nowMs()
-      const startMs = Math.max(this.#pausedUntilMs, this.#nextStartMs)
+      const startMs = this.#startMs(isBehind)
       if (startMs > nowMs) {
         void this.#wakeIn(startMs - nowMs)
         return
       }
       this.#underWay++
       if (this.#ratePerSecond !== null) this.#nextStartMs = nowMs + 1000 / this.#ratePerSecond
-      this.#waiting.shift()?.start()
+      if (isBehind) this.#startBehind(nowMs, next.calls)
+      else this.#waiting.shift()
+      next.start()
     }
   }
 
+  #startMs(isBehind: boolean): number {
+    return Math.max(this.#pausedUntilMs, this.#nextStartMs, isBehind ? this.#nextBehindMs : -Infinity)
+  }
+
+  /** One at a time, so that others do not stop it for ever. */
+  #isBehindOwed(): boolean {
+    const isFree = this.#underWayBehind === 0 && this.#nextBehindMs <= this.#clock.nowMs()
+    return isFree && this.#waitingBehind.length > 0 && this.#atOnce >= 2
+  }
+
+  #startBehind(nowMs: number, calls: number): void {
+    const { backgroundPerSecond = Infinity } = this.#bounds
+    this.#waitingBehind.shift()
+    this.#underWayBehind++
+    this.#nextBehindMs = nowMs + (1000 * calls) / backgroundPerSecond
+  }
+
+  /** A request that need not wait as long as the one before it wakes earlier. */
   async #wakeIn(ms: number): Promise<void> {
-    if (this.#sleeping) return
-    this.#sleeping = true
+    const untilMs = this.#clock.nowMs() + ms
+    if (untilMs >= this.#sleepingUntilMs) return
+    this.#sleepingUntilMs = untilMs
     await this.#clock.wait(ms)
-    this.#sleeping = false
+    this.#sleepingUntilMs = Infinity
     this.#startNext()
   }
 
@@ -180,7 +221,8 @@ export class Pace {
     this.#pausedUntilMs = Math.max(this.#pausedUntilMs, untilMs)
     const leftMs = this.#pausedUntilMs - nowMs
     if (leftMs <= this.#bounds.quotaWaitMs) return
-    for (const { refuse } of this.#waiting.splice(0)) refuse(new PauseRequested(leftMs))
+    for (const queue of [this.#waiting, this.#waitingBehind])
+      for (const { refuse } of queue.splice(0)) refuse(new PauseRequested(leftMs))
   }
 }
 

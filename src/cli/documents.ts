@@ -1,9 +1,9 @@
+import type { LedgerTransfer } from '../core/booking-targets.ts'
 import { causeKeyOf } from '../core/cause.ts'
 import type { LegFacts } from '../core/decide.ts'
 import type { DepositVerdict } from '../core/judging/reconcile.ts'
 import type { Mismatch } from '../core/mismatch.ts'
 import { formatAmount } from '../core/money.ts'
-import type { LedgerTransfer } from '../core/posting.ts'
 import type { JournalPreview } from '../jobs/books/book-by-hand.ts'
 import {
   type AmountAsset,
@@ -71,10 +71,11 @@ function standingDocument(
 
 /** With the names of the accounting views and months like 2026-01. */
 export function journalDocument(journal: BookedJournal | JournalPreview, assets: AssetNames) {
-  const { key, eventAt, period } = journal
+  const { key, eventAt, period, depositId } = journal
   return {
     ...('id' in journal ? bookedPart(journal) : {}),
     postingKey: key,
+    depositId,
     eventAt,
     period: period.slice(0, 7),
     belongsTo: eventAt.toISOString().slice(0, 7),
@@ -82,9 +83,9 @@ export function journalDocument(journal: BookedJournal | JournalPreview, assets:
   }
 }
 
-function bookedPart({ id, kind, recordedAt, depositId, reverses, reversedBy, byHand }: BookedJournal) {
+function bookedPart({ id, kind, recordedAt, reverses, reversedBy, byHand }: BookedJournal) {
   const { reason = null, by: madeBy = null, approvedBy = null } = byHand ?? {}
-  return { id, kind, recordedAt, depositId, reverses, reversedBy, reason, madeBy, approvedBy }
+  return { id, kind, recordedAt, reverses, reversedBy, reason, madeBy, approvedBy }
 }
 
 export function transferDocument({ debit, credit, asset, amount }: LedgerTransfer, assets: AssetNames) {
@@ -102,13 +103,17 @@ export function transferDocument({ debit, credit, asset, amount }: LedgerTransfe
 
 /** Every amount in units of its asset and in base units. */
 export function verdictDocument(
-  { fee, shortfall, mismatches, ...verdict }: DepositVerdict,
+  { fee, shortfall, shortage, mismatches, ...verdict }: DepositVerdict,
   { asset, assets }: AmountAsset,
 ): object {
   return {
     ...verdict,
     ...amountFields('fee', fee, { asset, assets }),
     ...amountFields('shortfall', shortfall, { asset, assets }),
+    shortage: shortage && {
+      dueAt: shortage.dueAt,
+      ...documentAmount(shortage.asset, shortage.amount, assets),
+    },
     mismatches: mismatches.map((one) => judgedDocument(one, assets)),
   }
 }

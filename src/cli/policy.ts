@@ -129,22 +129,25 @@ function kindsText({ mismatches }: VerdictSummary): string {
 /** The next deposit lies outside the range of n samples with odds of 2 in n + 1: at most once in twenty. */
 const sampleMin = 39
 
-/** A fee band for every route that shows one; for the others, why there is none. */
+/** A fee band for every service and route that shows one; for the others, why there is none. */
 export async function learnPolicyCommand(context: Context, options: ListOptions): Promise<void> {
   const observed = await withDatabase(context, (db) => observedFees(db, doubtful))
   const learned = observed.map(learnedOf)
   const page = pageOf(learned, options, paging)
   const more = goOnLine(context, page).replace(/^(?=.)/, '# ')
+  const hasSeveralServices = new Set(learned.map(({ service }) => service)).size > 1
   print(
     context,
     page,
-    learned.length === 0 ? '# no settled deposits yet\n' : `${policyText(page.items)}${more}`,
+    learned.length === 0
+      ? '# no settled deposits yet\n'
+      : `${policyText(page.items, hasSeveralServices)}${more}`,
   )
 }
 
 const paging: ListKeyset<FeeBandProposal> = {
   list: 'routes',
-  keyOf: ({ asset, settlementAsset }) => [asset, settlementAsset],
+  keyOf: ({ service, asset, settlementAsset }) => [service, asset, settlementAsset],
 }
 
 /** These put the amounts of a deposit in doubt. An unexpected fee does not: fees are what is learned. */
@@ -173,18 +176,21 @@ function refusalOf({ sample, lowBps, rate }: ObservedFee): string | null {
 
 type FeeBandProposal = ReturnType<typeof learnedOf>
 
-function policyText(learned: readonly FeeBandProposal[]): string {
+/** `hasSeveralServices`: of the whole list, not of this page. */
+function policyText(learned: readonly FeeBandProposal[], hasSeveralServices: boolean): string {
   const isAny = learned.some(({ refused }) => refused === null)
-  return `policy:\n${isAny ? '  routes:\n' : '  routes: []\n'}${learned.map(routeText).join('')}`
+  const routes = learned.map((one) => routeText(one, hasSeveralServices))
+  return `policy:\n${isAny ? '  routes:\n' : '  routes: []\n'}${routes.join('')}`
 }
 
-function routeText(one: FeeBandProposal): string {
+function routeText(one: FeeBandProposal, isNamed: boolean): string {
   const { asset, assetLabel, settlementAsset, settlementAssetLabel, sample, lowBps, highBps, refused } = one
-  const reported = `    # ${assetLabel} to ${settlementAssetLabel}, ${sample} settled: ${measured(one)}.`
+  const [by, service] = isNamed ? [`${one.service}: `, `service: ${one.service}, `] : ['', '']
+  const reported = `    # ${by}${assetLabel} to ${settlementAssetLabel}, ${sample} settled: ${measured(one)}.`
   if (refused !== null) return `${reported}\n    # No band: ${refused}.\n`
   return [
     `${reported} The next one lies outside ${oddsOf(sample)}.\n`,
-    `    - match: { asset: { in: '${asset}', out: '${settlementAsset}' } }\n`,
+    `    - match: { ${service}asset: { in: '${asset}', out: '${settlementAsset}' } }\n`,
     `      fee: { model: band, lowBps: ${lowBps}, highBps: ${highBps}, sample: ${sample} }\n`,
   ].join('')
 }

@@ -1,6 +1,19 @@
+import { Command } from 'commander'
+import { unreadableKinds } from '../core/mismatch.ts'
+import { describeOwners } from './channels/commands.ts'
+import { describeCompletion } from './completion.ts'
 import type { ProgramContext } from './context.ts'
-import { describeProgram } from './program.ts'
-import { exitStatus, reportError } from './report-error.ts'
+import { describeDeposits } from './deposits/commands.ts'
+import { describeLedger } from './ledger/commands.ts'
+import { limited, listed } from './lists.ts'
+import { describeMismatches } from './mismatches/commands.ts'
+import { describeOnboard } from './onboard/commands.ts'
+import { type Act, choice, ofService, ranged, subcommand, timeOption } from './options.ts'
+import type { News } from './print.ts'
+import { version } from './process.ts'
+import { exitStatus, reportError, wantsJson } from './report-error.ts'
+import { describeService } from './service/commands.ts'
+import { describeProfile, describeWebhooks } from './webhooks/commands.ts'
 
 /** @returns the exit status */
 export async function run(context: ProgramContext): Promise<number> {
@@ -15,4 +28,102 @@ export async function run(context: ProgramContext): Promise<number> {
   } catch (error) {
     return reportError(context, error)
   }
+}
+
+const trafficSeconds = { min: 1, max: 3600 }
+const heights = { min: 0, max: 999_999_999_999_999 }
+
+/** Implementations are imported when a command runs, so that the first line appears at once. */
+export function describeProgram(context: ProgramContext, report: (news: News | void) => void): Command {
+  const program = new Command('depositd')
+    .description('Reconciles crypto deposits from webhooks, an API and chains, and books them in a ledger.')
+    .version(version)
+    .option('--debug', 'show stack traces of errors')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void context.stdout.write(text),
+      writeErr: (text) => void (wantsJson(context) || context.stderr.write(text)),
+    })
+  const act: Act =
+    (load) =>
+    async (...words) => {
+      const { json = false } = words.at(-2) as { json?: boolean }
+      const command = await load()
+      report(await command({ ...context, json }, ...(words.slice(0, -1) as never[])))
+    }
+  describeDaemon(program, act)
+  describeOnboard(program, act)
+  describeService(program, act)
+  describeWebhooks(program, act)
+  describeProfile(program, act)
+  describeOwners(program, act)
+  describeDeposits(program, act)
+  describeMismatches(program, act)
+  describeLedger(program, act)
+  describePolicy(program, act)
+  describeReapplication(program, act)
+  describeCompletion(program, context)
+  return program
+}
+
+function describeDaemon(program: Command, act: Act): void {
+  const traffic = 'without SERVICE_URL: seconds between test payments, ten times as many after the first 40'
+  program
+    .command('start')
+    .description('start the daemon; without SERVICE_URL, start everything that it needs on this machine too')
+    .option('--roles <list>', 'comma-separated: http, worker, scheduler', 'http,worker,scheduler')
+    .addOption(ranged('--traffic <seconds>', traffic, trafficSeconds).default(3))
+    .action(act(async () => (await import('./start.ts')).start))
+  subcommand(program, 'migrate', 'bring the database to the newest schema').action(
+    act(async () => (await import('./start.ts')).runMigrations),
+  )
+  const alertmanager = '/etc/alertmanager/alertmanager.yml'
+  program
+    .command('compose-setup', { hidden: true })
+    .description('create the passwords and the Alertmanager configuration for docker-compose.yml')
+    .option('--folder <path>', 'the folder that has a folder of secrets for each container', '/secrets')
+    .option('--alertmanager <file>', 'the configuration with every receiver', alertmanager)
+    .action(act(async () => (await import('./compose-setup.ts')).composeSetup))
+  subcommand(program, 'doctor', 'check every setting and connection, and print how to fix each problem')
+    .option('--balances', 'also prove the balance of every deposit address')
+    .option('--cost', 'only print how many requests a day the nodes receive with these settings')
+    .action(act(async () => (await import('./doctor/doctor.ts')).doctorCommand))
+}
+
+function describePolicy(program: Command, act: Act): void {
+  ofService(listed(program.command('scorecard'), 100))
+    .description(
+      "report each service's webhooks (missing, late, repeated), settlement times and fees, by route",
+    )
+    .option('--since <time>', 'how long ago, like 24h or 30d, or a time', '30d')
+    .action(act(async () => (await import('./scorecard.ts')).scorecardCommand))
+  const reconcile = 'show what another policy would change in stored deposits; exit with 1 if anything'
+  limited(subcommand(program, 'reconcile', reconcile), 50, 'changes')
+    .requiredOption('--policy <file>', 'a YAML file with the section "policy"')
+    .requiredOption('--dry-run', 'decide, and write nothing: only the settings activate a policy')
+    .action(act(async () => (await import('./policy.ts')).reconcileCommand))
+  const policy = program.command('policy').description('the policy: what is expected of deposits')
+  listed(policy.command('learn'), 50, 'routes')
+    .description('propose a policy from the fees of settled deposits, by route')
+    .action(act(async () => (await import('./policy.ts')).learnPolicyCommand))
+}
+
+function describeReapplication(program: Command, act: Act): void {
+  const replay = 'read stored payloads that could not be applied again, after the profile was fixed'
+  const kind = choice('--kind <kind>', 'only payloads with this kind of mismatch', unreadableKinds)
+  subcommand(program, 'replay', replay)
+    .addOption(kind.conflicts('passedOver'))
+    .option('--passed-over', 'also payloads that the profile ignores; they have no kind')
+    .addOption(timeOption('--since <time>', 'only payloads received at this time or later'))
+    .action(act(async () => (await import('./replay.ts')).replayCommand))
+  const rebuild = 'recompute deposits, mismatches and journals from all evidence, and compare'
+  limited(subcommand(program, 'rebuild', rebuild), 100, 'differing deposits')
+    .requiredOption('--verify', 'compare with the stored ones, and write nothing: reversals correct errors')
+    .action(act(async () => (await import('./replay.ts')).rebuildCommand))
+  const to = 'the last block or slot; by default the last one read, or the head of a stopped network'
+  subcommand(program, 'backfill', 'rescan blocks, or resume a network whose history was lost')
+    .requiredOption('--network <name>', 'the network')
+    .addOption(ranged('--from <height>', 'the first block or slot', heights).makeOptionMandatory())
+    .addOption(ranged('--to <height>', to, heights))
+    .action(act(async () => (await import('./backfill.ts')).backfillCommand))
 }

@@ -28,8 +28,8 @@ export function createScreen(stdout: Context['stdout']) {
   }
   const say = (line: string): void => write(`${line}\n`)
   const draw = (lines: readonly string[]): void => {
-    const fitting = lines.slice(-(stdout.rows ?? 24) + 1)
-    write(fitting.map((line) => `${line.slice(0, (stdout.columns ?? 80) - 1)}\n`).join(''))
+    const fitting = lines.slice(-sizeOf(stdout.rows, 24) + 1)
+    write(fitting.map((line) => `${line.slice(0, sizeOf(stdout.columns, 80) - 1)}\n`).join(''))
     drawn = fitting.length
   }
   return {
@@ -43,6 +43,11 @@ export function createScreen(stdout: Context['stdout']) {
       say('stopping')
     },
   }
+}
+
+/** A terminal may not know its size, and say 0. */
+function sizeOf(stated: number | undefined, usual: number): number {
+  return stated === undefined || stated === 0 ? usual : stated
 }
 
 export function partLine({ part, address, milliseconds }: StartedPart): string {

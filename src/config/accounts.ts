@@ -6,7 +6,7 @@ import {
   matchesPattern,
   patternsOverlap,
 } from '../core/chart.ts'
-import type { ContraRule } from '../core/posting.ts'
+import { type ContraRule, deliveryEffects, feeBearers } from '../core/owed.ts'
 import { type AssetCatalog, covers, patternOfMatch } from './policies.ts'
 import { routeMatch } from './policy-schema.ts'
 import { type Refuse, refuseAt } from './yaml-file.ts'
@@ -21,7 +21,18 @@ export const accountsSection = z
     /** Only people book to these. */
     own: z.array(accountName).default([]),
     /** The first match applies. */
-    contra: z.array(z.strictObject({ match: routeMatch.optional(), account: accountName })).default([]),
+    contra: z
+      .array(
+        z.strictObject({
+          match: routeMatch.optional(),
+          account: accountName,
+          delivery: z.enum(deliveryEffects).optional(),
+          fee: z.enum(feeBearers).optional(),
+        }),
+      )
+      .default([]),
+    /** Patterns of accounts whose balance must not be on the other side than usual. */
+    guards: z.array(accountName).default([]),
     /** The first match applies. */
     labels: z
       .array(
@@ -38,6 +49,7 @@ type AccountsSection = z.output<typeof accountsSection>
 export type Accounts = {
   contras: ContraRule[]
   known: string[]
+  guards: string[]
   labels: AccountLabel[]
 }
 
@@ -61,7 +73,9 @@ export function readAccounts(section: AccountsSection, world: AssetCatalog, refu
     name,
   }))
   refuseIdleLabels(labels, known, refuse)
-  return { contras, known, labels }
+  for (const [place, guard] of section.guards.entries())
+    checkGuard(guard, known, refuseAt(refuse, 'guards', place))
+  return { contras, known, guards: section.guards, labels }
 }
 
 const shape =
@@ -71,6 +85,13 @@ const taken = 'is an account that depositd books to by itself'
 function checkOwn(account: string, builtIn: readonly string[], refuse: Refuse): void {
   if (!isAccount(account) || /[*{}]/.test(account)) refuse([], shape)
   else if (builtIn.some((pattern) => patternsOverlap(pattern, account))) refuse([], taken)
+}
+
+function checkGuard(guard: string, known: readonly string[], refuse: Refuse): void {
+  if (!/^(assets|liabilities|equity|income|expenses):/.test(guard))
+    refuse([], 'must be accounts below assets, liabilities, equity, income or expenses, like liabilities:*')
+  else if (!known.some((one) => patternsOverlap(one, guard)))
+    refuse([], 'must fit an account of docs/accounting.md, accounts.own or accounts.contra')
 }
 
 const usual: Readonly<Record<string, string>> = {
@@ -84,7 +105,7 @@ type ContraEntry = AccountsSection['contra'][number]
 type ContraContext = { world: AssetCatalog; builtIn: readonly string[] }
 
 function contraOf(
-  { match, account }: ContraEntry,
+  { match, account: words, ...effects }: ContraEntry,
   { world, builtIn }: ContraContext,
   refuse: Refuse,
 ): ContraRule {
@@ -94,8 +115,13 @@ function contraOf(
       ['match', 'asset', 'out'],
       'is known only once the deposit is delivered, which is after it is booked',
     )
-  const found = usual[account]
-  if (found !== undefined) return { pattern, account: found }
+  const account = usual[words] ?? words
+  if (usual[words] === undefined) checkContra(account, builtIn, refuse)
+  checkEffects(account, effects, refuse)
+  return { pattern, account, ...effects }
+}
+
+function checkContra(account: string, builtIn: readonly string[], refuse: Refuse): void {
   const plain = account.replaceAll(placeholder, 'x')
   if (!isAccount(plain) || /[*{}]/.test(plain) || !/^(liabilities|income|equity):/.test(plain))
     refuse(
@@ -104,7 +130,19 @@ function contraOf(
     )
   else if (builtIn.some((one) => patternsOverlap(one, account.replaceAll(placeholder, '*'))))
     refuse(['account'], taken)
-  return { pattern, account }
+}
+
+/** Nothing is owed for income and own funds. */
+function checkEffects(
+  account: string,
+  { delivery, fee }: Pick<ContraEntry, 'delivery' | 'fee'>,
+  refuse: Refuse,
+): void {
+  const isOwed = account.startsWith('liabilities:')
+  if (!isOwed && delivery !== undefined && delivery !== 'stays')
+    refuse(['delivery'], `${delivery}: only for a liability; nothing is owed for income and own funds`)
+  if (fee === 'customer' && (!isOwed || delivery === 'stays'))
+    refuse(['fee'], 'customer: only for a liability that moves into the asset delivered')
 }
 
 function refuseUnreached(contras: readonly ContraRule[], refuse: Refuse): void {

@@ -24,6 +24,11 @@ const schema = z.strictObject({
   reference: text
     .regex(/^[A-Za-z0-9][A-Za-z0-9._/-]{0,99}$/, 'must be letters, digits, ".", "_", "/" and "-"')
     .optional(),
+  /** Our number, or the service's id. */
+  deposit: z
+    .union([text, z.int().positive().transform(String)], 'must be the number or the id of a deposit')
+    .optional(),
+  mismatch: z.int('must be the number of a mismatch').positive().optional(),
   lines: z.array(line).min(1).max(1000),
 })
 

@@ -11,18 +11,19 @@ import { type ServiceName, serviceOf, stableWalletNetwork } from '../core/eviden
 import { type Amount, parseAmount } from '../core/money.ts'
 import {
   type FeeModel,
+  noStart,
   type Policy,
   plainPolicy,
   type RoutePattern,
   type RoutePolicy,
+  type ServiceStart,
 } from '../core/policy.ts'
 import { addressOf } from './network-schema.ts'
 import { type PolicyFields, type PolicySection, policySection, type RouteMatch } from './policy-schema.ts'
 import { parseYaml, type Refuse, refuseAt, refuseIn } from './yaml-file.ts'
 
 export type AssetCatalog = {
-  /** Names of the services. */
-  services: readonly string[]
+  services: readonly { name: string; start?: ServiceStart }[]
   networks: readonly { name: string; family: Family }[]
   /** Without decimals if they are read from the chain. */
   assets: readonly (AssetLabel & Partial<Asset>)[]
@@ -51,7 +52,30 @@ export function readPolicies(
     if (covering !== -1)
       refuse(['routes', place, 'match'], `is never reached: policy.routes[${covering}] fits all of it`)
   }
-  return { policy: general, routes }
+  return { policy: general, routes: routesWithStarts(routes, general, world) }
+}
+
+/** The start of a service belongs to each policy that may decide its deposits. */
+function routesWithStarts(
+  routes: readonly RoutePolicy[],
+  general: Policy,
+  { services }: AssetCatalog,
+): RoutePolicy[] {
+  const started = services.flatMap(({ name, start = noStart }) =>
+    start.historySinceMs === null && start.webhooksSinceMs === null
+      ? []
+      : [{ service: name as ServiceName, start }],
+  )
+  const all = [...routes, { pattern: {}, policy: general }].flatMap((route): RoutePolicy[] => [
+    ...started
+      .filter(({ service }) => [undefined, service].includes(route.pattern.service))
+      .map(({ service, start }) => ({
+        pattern: { ...route.pattern, service },
+        policy: { ...route.policy, ...start },
+      })),
+    route,
+  ])
+  return all.slice(0, -1)
 }
 
 type CatalogAsset = AssetCatalog['assets'][number]
@@ -158,8 +182,9 @@ function patternOf(match: RouteMatch, scope: PolicyScope, catalog: AssetCatalog)
 
 function checkMatch(match: RouteMatch, scope: PolicyScope, { services, networks }: AssetCatalog): void {
   const { service, owner, network, asset } = match
-  if (service !== undefined && !services.includes(service))
-    scope.refuse(['match', 'service'], `must be a service of the settings: ${services.join(', ')}`)
+  const names = services.map(({ name }) => name)
+  if (service !== undefined && !names.includes(service))
+    scope.refuse(['match', 'service'], `must be a service of the settings: ${names.join(', ')}`)
   checkNetworks(match, scope, networks)
   if (service === undefined && Object.values({ ...owner, ...network, ...asset }).length === 0)
     scope.refuse(['match'], 'is empty: settings for all routes belong directly into policy')
@@ -227,10 +252,10 @@ export function parsePolicyFile(
     services,
     networks,
     creditAsset,
-  }: { services: readonly { name: string }[]; networks: readonly NetworkSettings[]; creditAsset: Asset },
+  }: Pick<AssetCatalog, 'services'> & { networks: readonly NetworkSettings[]; creditAsset: Asset },
 ): { policies: ConfiguredPolicies | null; faults: string[] } {
   const assets = networks.flatMap(({ assets: pinned, unpinned = [] }) => [...pinned, ...unpinned])
-  const world = { services: services.map(({ name }) => name), networks, assets: [...assets, creditAsset] }
+  const world = { services, networks, assets: [...assets, creditAsset] }
   const schema = z
     .strictObject({ policy: requiredSection.pipe(policySection) })
     .transform(({ policy }, context) => readPolicies(policy, world, refuseIn(context, 'policy')))

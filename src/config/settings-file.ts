@@ -3,6 +3,7 @@ import { validate } from 'node-cron'
 import { z } from 'zod'
 import { type Address, type Asset, assetKey } from '../core/asset.ts'
 import { defaultService, stableWalletNetwork } from '../core/evidence.ts'
+import type { ServiceStart } from '../core/policy.ts'
 import { accountsSection, readAccounts } from './accounts.ts'
 import { canarySection } from './canary.ts'
 import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
@@ -10,7 +11,7 @@ import { type AssetCatalog, readPolicies } from './policies.ts'
 import { policySection } from './policy-schema.ts'
 import { serviceAuthSection } from './service-auth-schema.ts'
 import { type SchemeName, webhookSection, withDefaultScheme, withScheme } from './webhook-settings.ts'
-import { duration, parseYaml, type Refuse, refuseIn } from './yaml-file.ts'
+import { duration, parseYaml, type Refuse, refuseIn, time } from './yaml-file.ts'
 
 /** YAML rounds fractions and large numbers; whole numbers up to a limit are exact. */
 const units = z.union([
@@ -64,6 +65,10 @@ const sharedKeys = {
   profile: z.string().min(1).default('depositd'),
   timeout: duration.prefault('15s'),
   auth: serviceAuthSection,
+  /** Deposits of which the service stated nothing since then are not covered. */
+  historySince: time.nullable().default(null),
+  /** Steps of deposits before then need no webhook, such as those before the service was connected. */
+  webhooksSince: time.nullable().default(null),
   /** If so, the service is not called. Its webhooks are still stored and applied. */
   paused: z.boolean().default(false),
 }
@@ -107,6 +112,8 @@ const schema = z
     accounts: accountsSection,
     valuation: valuationSection,
     canary: canarySection,
+    /** JSON-RPC calls to each node for reading back what addresses received before they were imported. */
+    history: z.strictObject({ requestsPerSecond: z.number().min(0.1).max(1000).default(20) }).prefault({}),
     schedule: z
       .strictObject({
         scan: cron.default('*/5 * * * * *'),
@@ -166,13 +173,26 @@ function checkSenders({ senders }: Senders, known: SettingsFile['networks'], ref
   }
 }
 
+export function startOf({
+  historySince,
+  webhooksSince,
+}: Partial<Pick<SettingsFile['service'], 'historySince' | 'webhooksSince'>>): ServiceStart {
+  return {
+    historySinceMs: historySince?.getTime() ?? null,
+    webhooksSinceMs: webhooksSince?.getTime() ?? null,
+  }
+}
+
 export function worldOf({
   networks: known,
   service,
   services,
 }: Pick<SettingsFile, 'networks' | 'service' | 'services'>): AssetCatalog {
   return {
-    services: [defaultService, ...Object.keys(services)],
+    services: [
+      { name: defaultService, start: startOf(service) },
+      ...Object.entries(services).map(([name, one]) => ({ name, start: startOf(one) })),
+    ],
     networks: known,
     assets: [...known.flatMap((entry) => [...assetsOf(entry), ...unpinnedOf(entry)]), creditAssetOf(service)],
   }

@@ -5,8 +5,8 @@ import type { AlertRules } from '../core/cause.ts'
 import type { AccountLabel } from '../core/chart.ts'
 import { Fault } from '../core/errors.ts'
 import { defaultService, type ServiceName } from '../core/evidence.ts'
-import type { Policy, RoutePolicy } from '../core/policy.ts'
-import type { ContraRule } from '../core/posting.ts'
+import type { ContraRule } from '../core/owed.ts'
+import type { Policy, RoutePolicy, ServiceStart } from '../core/policy.ts'
 import { readAccounts } from './accounts.ts'
 import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, secretsFolder } from './environment.ts'
@@ -24,7 +24,7 @@ import {
 import { httpSchemes, readNetworks, rpcName } from './network-schema.ts'
 import { readPolicies } from './policies.ts'
 import { readServiceAuth, refuseUnusedSecrets, type ServiceAuth } from './service-auth.ts'
-import { creditAssetOf, parseSettingsFile, type SettingsFile, worldOf } from './settings-file.ts'
+import { creditAssetOf, parseSettingsFile, type SettingsFile, startOf, worldOf } from './settings-file.ts'
 import {
   defaultWebhookPlace,
   readSchemeName,
@@ -42,6 +42,8 @@ export type Settings = {
   networks: readonly NetworkSettings[]
   /** Default: the height that is final then. */
   startHeights: ReadonlyMap<NetworkName, bigint>
+  /** JSON-RPC calls to each node for reading history. */
+  historyPerSecond: number
   creditAsset: Asset
   /** The service forwards from these, as `network/address`. */
   senders: ReadonlySet<string>
@@ -51,7 +53,7 @@ export type Settings = {
   /** The first match applies. */
   contras: readonly ContraRule[]
   /** Patterns of the known accounts, and the names of accounts in other books. */
-  accounts: { known: readonly string[]; labels: readonly AccountLabel[] }
+  accounts: { known: readonly string[]; guards: readonly string[]; labels: readonly AccountLabel[] }
   secondPersonAbove: ReadonlyMap<string, string>
   alerts: AlertRules
   /** Cron expressions with seconds. */
@@ -77,6 +79,7 @@ export type ServiceSettings = {
   profilePath: string
   timeoutMs: number
   isPaused: boolean
+  start: ServiceStart
   webhooks: WebhookAuthSettings
 }
 
@@ -147,6 +150,7 @@ function defaultServiceOf({ reader, readText }: ServicesReader, file: SettingsFi
     profilePath: profilePath(profile, reader.optional('DEPOSITD_CONFIG')),
     timeoutMs: timeout,
     isPaused: paused,
+    start: startOf(file?.service ?? {}),
     webhooks: readWebhooks({ reader, readText, place: defaultWebhookPlace }, file?.webhooks ?? null),
   }
 }
@@ -154,7 +158,7 @@ function defaultServiceOf({ reader, readText }: ServicesReader, file: SettingsFi
 function namedServiceOf(
   { reader, readText }: ServicesReader,
   name: ServiceName,
-  { url, auth, profile, timeout, paused, webhooks }: SettingsFile['services'][string],
+  { url, auth, profile, timeout, paused, webhooks, ...one }: SettingsFile['services'][string],
 ): ServiceSettings {
   const section = `services.${name}`
   const place = { section: `${section}.webhooks`, secrets: webhookSecretsSetting(name) }
@@ -165,6 +169,7 @@ function namedServiceOf(
     profilePath: profilePath(profile, reader.optional('DEPOSITD_CONFIG')),
     timeoutMs: timeout,
     isPaused: paused,
+    start: startOf(one),
     webhooks: readWebhooks({ reader, readText, place }, webhooks),
   }
 }
@@ -215,6 +220,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
   return {
     intake,
     startHeights: new Map(starts),
+    historyPerSecond: file.history.requestsPerSecond,
     creditAsset: creditAssetOf(service),
     senders: new Set(senders),
     ...readPolicies(policy, worldOf(file), acceptAll),

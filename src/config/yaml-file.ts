@@ -1,6 +1,7 @@
 import { type Document, isNode, LineCounter, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
 import { messageOf } from '../core/errors.ts'
+import { parseTime } from '../core/time.ts'
 
 const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 }
 
@@ -9,6 +10,14 @@ export const duration = z
   .string()
   .regex(/^\d{1,6}(ms|s|m|h)$/, 'must be a duration like 500ms, 30s, 10m or 2h')
   .transform((text) => Number(text.replace(/\D+/, '')) * (unitsMs[text.replace(/\d+/, '')] ?? 0))
+
+/** A day in UTC, or a time. */
+export const time = z.string().transform((text, context) => {
+  const parsed = parseTime(text)
+  if (parsed !== null) return parsed
+  refuseIn(context)([], 'must be a day like 2026-01-31, or a time like 2026-01-31T12:00:00Z')
+  return z.NEVER
+})
 
 export type Refuse = (path: readonly PropertyKey[], message: string) => void
 

@@ -1,8 +1,28 @@
+import type { AssetKey } from './asset.ts'
+import type { Brand } from './brand.ts'
+import type { Owner } from './evidence.ts'
+
+export type AccountId = Brand<string, 'AccountId'>
+
+/** As the chart in docs/accounting.md lists them. */
+export const accounts = {
+  inTransit: (network: string) => `assets:in_transit:${network}` as AccountId,
+  forwarded: (network: string, recipient: string) => `assets:forwarded:${network}:${recipient}` as AccountId,
+  stableWallet: (id: string) => `assets:stable_wallet:${id}` as AccountId,
+  deposits: (owner: Owner) => `liabilities:deposits:${owner.kind}:${owner.id}` as AccountId,
+  suspense: 'liabilities:suspense' as AccountId,
+  trading: (asset: AssetKey) => `trading:${asset}` as AccountId,
+  serviceFees: 'expenses:fees:service' as AccountId,
+  tolerance: 'expenses:tolerance' as AccountId,
+  writeOff: 'expenses:write_off' as AccountId & 'expenses:write_off',
+  receivable: 'assets:receivable:service' as AccountId & 'assets:receivable:service',
+}
+
 /** In other books; `*` in the pattern matches any text. */
 export type AccountLabel = { pattern: string; code: string | null; name: string | null }
 
 /** A class, then names with any character of an id or an address. */
-const accountShape = /^(assets|liabilities|equity|income|expenses)(:[^\s:\p{C}]+)+$/u
+const accountShape = /^(assets|liabilities|equity|income|expenses|trading)(:[^\s:\p{C}]+)+$/u
 
 export function isAccount(text: string): boolean {
   return text.length <= 300 && accountShape.test(text)
@@ -14,14 +34,19 @@ export function builtInAccounts(networks: readonly string[]): string[] {
     ...networks.map((name) => `assets:forwarded:${name}:*`),
     'assets:stable_wallet:*',
     'assets:receivable:service',
-    'equity:conversion',
     'expenses:fees:service',
     'expenses:tolerance',
     'expenses:write_off',
     'liabilities:deposits:channel:*',
     'liabilities:deposits:stable_wallet:*',
     'liabilities:suspense',
+    'trading:*',
   ]
+}
+
+/** 1 if debits increase it, otherwise -1. */
+export function usualSign(account: string): bigint {
+  return /^(assets|expenses):/.test(account) ? 1n : -1n
 }
 
 export function matchesPattern(account: string, pattern: string): boolean {

@@ -9,8 +9,9 @@ import { completedStages, type Lag, type Milestones } from './lag.ts'
 import { type Approval, type DepositEvidence, divide } from './matching/divide.ts'
 import { type ChainLeg, claimOf, total } from './matching/fold.ts'
 import type { Mismatch } from './mismatch.ts'
+import { type ContraRule, owedTermsOf } from './owed.ts'
 import type { Policy, RoutePolicy } from './policy.ts'
-import { type ContraRule, contraOf, type Journal, posting } from './posting.ts'
+import { type Journal, posting } from './posting.ts'
 import { earliest } from './time.ts'
 
 export type DepositIdentity = {
@@ -122,7 +123,7 @@ function decideDeposit(
   const before = first?.milestones ?? null
   const milestones = milestonesOf(evidence, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(evidence)
-  const contra = contraOf(evidence, rules.contras)
+  const terms = owedTermsOf(evidence, rules.contras)
   return {
     id,
     absorbed: others.map((other) => other.id),
@@ -132,9 +133,9 @@ function decideDeposit(
     delivery: deliveryFacts(evidence),
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
-    journals: posting(evidence, verdict, { depositId: id, journals: booked, contra }),
+    journals: posting(evidence, verdict, { depositId: id, journals: booked, terms }),
     steps: countSteps(evidence, verdict, policy),
-    unseen: unseenTransactions(evidence),
+    unseen: unseenTransactions(evidence, policy),
   }
 }
 

@@ -70,14 +70,20 @@ export type DepositClaim = {
 /** A credit to a StableWallet is on no chain. */
 export const stableWalletNetwork = 'stable-wallet' as NetworkName
 
-/** `address` is the wallet's id for a StableWallet. */
+/** `address` is the wallet's id for a StableWallet. Amount and fee are those of all transactions together. */
 export type SettlementClaim = {
   network: NetworkName
   address: Address
   asset: AssetKey
   amount: Amount | null
   tx: TxId | null
+  /** If one claim names several transactions: those after the first. */
+  furtherTxs?: readonly TxId[]
   fee: Amount | null
+}
+
+export function deliveryTxs({ tx, furtherTxs = [] }: Pick<SettlementClaim, 'tx' | 'furtherTxs'>): TxId[] {
+  return tx === null ? [] : [tx, ...furtherTxs]
 }
 
 export type RefundClaim = { tx: TxId }
@@ -194,11 +200,16 @@ export function isByPolicy({ by }: TransferDecision): boolean {
   return by === policyName
 }
 
+export const writeOffAccounts = ['expenses:write_off', 'assets:receivable:service', 'owner'] as const
+
 export type DecisionOutcome =
   /** Whether the transfer is the payment or a delivery of that deposit. */
   | { kind: 'together' | 'apart'; serviceId: ServiceId }
-  /** The amount in transit is no longer expected: it is lost, or the service owes it. */
-  | { kind: 'write_off'; account: 'expenses:write_off' | 'assets:receivable:service' }
+  /**
+   * The amount in transit, or what a delivery lacks, is no longer expected: it is lost, the service owes it, or the
+   * owner is owed less.
+   */
+  | { kind: 'write_off'; account: (typeof writeOffAccounts)[number] }
   | { kind: 'write_off_withdrawn' }
 
 export type Observation = Claim | ObservedChainTransfer | TransactionFailure | LegSearch | TransferDecision
@@ -221,7 +232,7 @@ export function linkKeys(observation: Observation): string[] {
   const { serviceId, deposit, settlement, refund } = observation
   const keys = [`service/${serviceId}`]
   if (deposit.tx !== null) keys.push(paymentKey(deposit.tx, deposit.address))
-  if (settlement !== null && settlement.tx !== null) keys.push(deliveryKey(settlement.tx))
+  if (settlement !== null) keys.push(...deliveryTxs(settlement).map(deliveryKey))
   if (refund !== undefined) keys.push(deliveryKey(refund.tx))
   return keys
 }

@@ -17,27 +17,38 @@ export type Deadlines = {
   settlementWithinMs: number
 }
 
-export type Policy = Deadlines & {
-  /** For people: `policy`, or `policy.routes[2]`. */
-  line: string
-  /** The larger of the two bounds applies. */
-  tolerance: Tolerance
-  fee: FeeModel
-  required: readonly RequiredCell[]
-  minimum: Amount | null
-  supported: boolean
-  /** In one state that is not its last. */
-  stuckAfterMs: number
-  /** By how much the service's clock may be ahead of ours. */
-  clockSkewMs: number
-  /** From the report of a refund or failure. */
-  refundWithinMs: number
-  /**
-   * Whether a transfer that fits only by address, asset, amount and time is joined without asking, if nothing else
-   * fits.
-   */
-  acceptsUnnamed: boolean
+/** From when on a service counts, in milliseconds since 1970. Null: from the beginning. */
+export type ServiceStart = {
+  /** What it last stated of a deposit before then is not read on a chain. */
+  historySinceMs: number | null
+  /** Steps before then need no webhook. */
+  webhooksSinceMs: number | null
 }
+
+export const noStart: ServiceStart = { historySinceMs: null, webhooksSinceMs: null }
+
+export type Policy = Deadlines &
+  ServiceStart & {
+    /** For people: `policy`, or `policy.routes[2]`. */
+    line: string
+    /** The larger of the two bounds applies. */
+    tolerance: Tolerance
+    fee: FeeModel
+    required: readonly RequiredCell[]
+    minimum: Amount | null
+    supported: boolean
+    /** In one state that is not its last. */
+    stuckAfterMs: number
+    /** By how much the service's clock may be ahead of ours. */
+    clockSkewMs: number
+    /** From the report of a refund or failure. */
+    refundWithinMs: number
+    /**
+     * Whether a transfer that fits only by address, asset, amount and time is joined without asking, if nothing else
+     * fits.
+     */
+    acceptsUnnamed: boolean
+  }
 
 /** `amount` in base units of the delivered asset; `bps` in hundredths of a percent of the stated amount. */
 export type Tolerance = { amount: Amount; bps: number }
@@ -87,6 +98,7 @@ export type RoutePattern = {
 export type RoutePolicy = { pattern: RoutePattern; policy: Policy }
 
 export const plainPolicy: Omit<Policy, keyof Deadlines> = {
+  ...noStart,
   line: 'policy',
   tolerance: { amount: 0n as Amount, bps: 0 },
   fee: { kind: 'stated' },

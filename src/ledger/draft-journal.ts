@@ -1,8 +1,8 @@
 import type { AssetKey } from '../core/asset.ts'
-import { isAccount } from '../core/chart.ts'
+import type { LedgerTransfer } from '../core/booking-targets.ts'
+import { type AccountId, isAccount } from '../core/chart.ts'
 import { isFault } from '../core/errors.ts'
 import { type Amount, formatAmount, parseAmount } from '../core/money.ts'
-import type { AccountId, LedgerTransfer } from '../core/posting.ts'
 
 /** Can be stored and shown on one line. */
 export function isReason(text: string): boolean {

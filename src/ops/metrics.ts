@@ -30,6 +30,8 @@ export type Metrics = { [Name in keyof MetricDeclarations]: ReturnType<MetricDec
   registry: Registry
   /** Of the settings as they are now; `polled` without those that are paused. */
   services: { named: readonly string[]; polled: readonly string[] }
+  /** Makes these the services. */
+  follow: (services: Metrics['services']) => void
 } & Pick<Creation, 'refused' | 'clears'>
 
 export const metricDescriptions: readonly MetricDescription[] = Object.values(declared).map(
@@ -45,14 +47,22 @@ export function createMetrics(version: string, known: KnownLabelValues = {}): Me
   for (const what of ['handles', 'requests', 'resources'])
     ground.removeSingleMetric(`nodejs_active_${what}_total`)
   const kept = { refused: new Set<string>(), clears: [] }
-  const creation: Creation = { registry: ground, admit: createAdmission(known), known, ...kept }
+  const starts: Creation['starts'] = []
+  const creation: Creation = { registry: ground, admit: createAdmission(known), known, starts, ...kept }
   const metrics = Object.entries(declared).map(([name, create]) => [name, create(creation)])
   const registry = new Registry()
   for (const metric of metricsOf(ground)) registry.registerMetric(metric)
-  const created = {
-    ...(Object.fromEntries(metrics) as Omit<Metrics, 'registry' | 'services' | 'refused' | 'clears'>),
+  const created: Metrics = {
+    ...(Object.fromEntries(metrics) as Omit<
+      Metrics,
+      'registry' | 'services' | 'follow' | 'refused' | 'clears'
+    >),
     registry,
     services: { named: known['service'] ?? [], polled: known['service'] ?? [] },
+    follow(services) {
+      for (const start of starts) start({ ...known, service: services.named })
+      created.services = services
+    },
     ...kept,
   }
   created.build.set({ version }, 1)

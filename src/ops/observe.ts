@@ -119,7 +119,7 @@ export function observeWebhooks(metrics: Metrics, log: Logger, now = Date.now) {
         return
       }
       const { kind, services, polled, unsigned, restart } = reading
-      metrics.services = { named: Object.keys(services), polled }
+      metrics.follow({ named: Object.keys(services), polled })
       metrics.settingsChanges.inc({ outcome: 'used' }, kind === 'changed' ? 1 : 0)
       metrics.webhooksUnsigned.clear()
       for (const service of metrics.services.named)

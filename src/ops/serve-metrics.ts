@@ -160,7 +160,10 @@ function showTotals(metrics: Metrics, totals: StoreTotals): void {
   for (const labels of totals.assets) metrics.assetInfo.set(labels, 1)
   for (const { units, ...labels } of totals.balances) metrics.ledgerBalance.set(labels, units)
   for (const { units, asset } of totals.imbalances) metrics.ledgerImbalance.set({ asset }, units)
-  for (const { ranges, network } of totals.coverageGaps) metrics.chainCoverageGaps.set({ network }, ranges)
+  for (const { ranges, heights, network } of totals.coverageGaps) {
+    metrics.chainCoverageGaps.set({ network }, ranges)
+    metrics.chainUnreadHeights.set({ network }, heights)
+  }
 }
 
 function showScores(metrics: Metrics, { service, route, ...scores }: Scores): void {

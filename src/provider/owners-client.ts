@@ -112,13 +112,14 @@ async function listAll(
   throw failure(request, `there are more than ${pagesMax} pages`)
 }
 
-/** Records of one address each make one owner. */
+/** Records of one address each make one owner. Pages may overlap. */
 function joined(owners: readonly StatedOwner[]): StatedOwner[] {
-  return [...Map.groupBy(owners, ({ owner }) => owner.id).values()].flatMap(([first, ...others]) =>
-    first === undefined
-      ? []
-      : [{ ...first, deposits: [first, ...others].flatMap(({ deposits }) => deposits) }],
-  )
+  return [...Map.groupBy(owners, ({ owner }) => owner.id).values()].flatMap(([first, ...others]) => {
+    if (first === undefined) return []
+    const all = [first, ...others].flatMap(({ deposits }) => deposits)
+    const places = new Map(all.map((one) => [`${one.network}/${one.address}`, one]))
+    return [{ ...first, deposits: [...places.values()] }]
+  })
 }
 
 /** Caught inside `listAll` only. */

@@ -20,6 +20,8 @@ export type AnvilSettings = {
   port?: number
   /** While transactions wait or are not final yet. */
   blockMs?: number
+  /** Time of the first block of a new chain; now by default. */
+  startAt?: Date
   log: Logger
 }
 
@@ -51,7 +53,7 @@ export async function startAnvil(settings: AnvilSettings): Promise<AnvilNode> {
     name: programName,
     folder,
     command: findAnvil(),
-    args: [...nodeOptions(port, chainId), ...file.loadOptions()],
+    args: [...nodeOptions(port, chainId), ...startTime(settings), ...file.loadOptions()],
     // The sandbox saves the chain itself, so ending the node loses nothing.
     stopSignal: 'SIGTERM',
     user: null,
@@ -111,6 +113,10 @@ function nodeOptions(port: number, chainId: number): string[] {
   }
   const valued = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)])
   return [...valued, '--no-mining', '--quiet', '--no-cors']
+}
+
+function startTime({ startAt }: AnvilSettings): string[] {
+  return startAt === undefined ? [] : ['--timestamp', `${Math.floor(startAt.getTime() / 1000)}`]
 }
 
 /** The launcher around the platform's binary would stay in memory as a second process. */
@@ -175,11 +181,14 @@ function chainFile(folder: string): ChainFile {
   let dueAt = 0
   const save = async (client: EvmClient): Promise<void> => {
     const startedAt = performance.now()
-    const dump = await client.dumpState()
-    writeFileSync(`${path}.new`, hexToBytes(dump))
-    renameSync(`${path}.new`, path)
-    const finishedAt = performance.now()
-    dueAt = finishedAt + Math.max(pauseMinMs, (finishedAt - startedAt) * pausePerSaving)
+    try {
+      const dump = await client.dumpState()
+      writeFileSync(`${path}.new`, hexToBytes(dump))
+      renameSync(`${path}.new`, path)
+    } finally {
+      const finishedAt = performance.now()
+      dueAt = finishedAt + Math.max(pauseMinMs, (finishedAt - startedAt) * pausePerSaving)
+    }
   }
   return {
     loadOptions: () => (existsSync(path) ? ['--load-state', unpack(folder, path)] : []),

@@ -15,6 +15,8 @@ export type ChainsSettings = {
   /** Close to the real networks by default. */
   blockMs?: number
   slotMs?: number
+  /** Of EVM networks: the time of the first block of a new chain. */
+  startAt?: Date
   /** By default networks take any free ports. */
   usualPorts?: boolean
   log: Logger
@@ -61,10 +63,14 @@ function report(
 }
 
 async function startEvm(
-  { folder, blockMs, usualPorts = false, log }: ChainsSettings,
+  { folder, blockMs, startAt, usualPorts = false, log }: ChainsSettings,
   { name, chainId, port }: (typeof evmNetworks)[number],
 ): Promise<RunningNetwork> {
-  const choices = { ...(blockMs !== undefined && { blockMs }), ...(usualPorts && { port }) }
+  const choices = {
+    ...(blockMs !== undefined && { blockMs }),
+    ...(startAt !== undefined && { startAt }),
+    ...(usualPorts && { port }),
+  }
   const node = await startAnvil({ name, chainId, folder: join(folder, name), log, ...choices })
   try {
     const accounts = await nodeAccounts(node.client)

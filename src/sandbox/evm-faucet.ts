@@ -28,8 +28,9 @@ export function openEvmClient(url: string, chainId: number) {
     nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
     rpcUrls: { default: { http: [url] } },
   })
-  // No retries: a payment or a block whose response is late would be made twice.
-  const transport = http(url, { timeout: 60_000, retryCount: 0 })
+  // No retries: a payment or a block whose response is late would be made twice. The dump of a long chain exceeds any
+  // limit.
+  const transport = http(url, { timeout: 60_000, retryCount: 0, maxResponseBodySize: false })
   return createTestClient({ mode: 'anvil', chain, transport, pollingInterval: 50, cacheTime: 0 })
     .extend(publicActions)
     .extend(walletActions)

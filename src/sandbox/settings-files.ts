@@ -30,13 +30,14 @@ const sandboxPolicy = {
   reportWithin: '30s',
   settlementWithin: '60s',
 }
+const history = { requestsPerSecond: 1000 }
 const schedule = { scan: '* * * * * *', poll: '*/2 * * * * *', sweep: '* * * * * *', pollOverlap: '10m' }
 
 export function writeSettings(addresses: SandboxAddresses): Record<string, string> {
   const { folder, networks, senders } = addresses
   const policy = { ...sandboxPolicy, ...addresses.policy }
   const path = join(folder, settingsFile)
-  const file = { networks: networks.map(toEntry), service: { senders }, policy, schedule }
+  const file = { networks: networks.map(toEntry), service: { senders }, policy, history, schedule }
   writeFileSync(path, stringify(file))
   const environment = {
     DATABASE_URL: addresses.databaseUrl,

@@ -149,7 +149,7 @@ export type StoreTotals = {
   /** By purpose, in units; debit balances are positive. */
   balances: { account: string; network: string; asset: string; units: number }[]
   imbalances: { asset: string; units: number }[]
-  coverageGaps: { network: string; ranges: number }[]
+  coverageGaps: { network: string; ranges: number; heights: number }[]
 }
 
 /** One query after another, without parallel workers: at most one processor is busy. */
@@ -197,8 +197,8 @@ async function readBooks(
       accounting.in_units(sum(balance) over (partition by t.asset), a.decimals)::float8 as sum
     from (
       select case
-          when account ~ '^(assets:(in_transit|forwarded|stable_wallet|receivable)|liabilities:(deposits|suspense)|expenses:(fees|tolerance|write_off)|equity:conversion)(:|$)'
-          then split_part(account, ':', 2) else 'other' end as account,
+          when account ~ '^(assets:(in_transit|forwarded|stable_wallet|receivable)|liabilities:(deposits|suspense)|expenses:(fees|tolerance|write_off)|trading)(:|$)'
+          then case split_part(account, ':', 1) when 'trading' then 'trading' else split_part(account, ':', 2) end else 'other' end as account,
         asset, sum(debit - credit) as balance
       from ledger_turnover('infinity', 'infinity') group by 1, asset
     ) as t join asset a on a.key = t.asset

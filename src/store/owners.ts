@@ -8,7 +8,7 @@ import {
 } from '../core/address-book.ts'
 import type { Address, NetworkName } from '../core/asset.ts'
 import { Fault } from '../core/errors.ts'
-import type { Owner, ServiceName } from '../core/evidence.ts'
+import { idAtService, type Owner, type ServiceName, serviceOf } from '../core/evidence.ts'
 import type { Approval } from '../core/matching/divide.ts'
 import { searchAgain } from './chain/leg-searches.ts'
 import { asTable, inTransaction } from './database.ts'
@@ -232,5 +232,18 @@ export async function knownPlaces(db: Kysely<Tables>): Promise<AddressBookSets> 
     recipients: at('recipient'),
     owners: new Map(owners.map(({ id, kind }) => [id, kind])),
     addressOwners: new Map(held.map(({ address, owner }) => [address, owner])),
+  }
+}
+
+/** What belongs to one service, with ids as it writes them itself; addresses are of all. */
+export async function knownPlacesOf(db: Kysely<Tables>, service: ServiceName): Promise<AddressBookSets> {
+  const book = await knownPlaces(db)
+  const ownId = (id: string) => (serviceOf(id) === service ? [idAtService(id)] : [])
+  return {
+    ...book,
+    owners: new Map([...book.owners].flatMap(([id, kind]) => ownId(id).map((own) => [own, kind] as const))),
+    addressOwners: new Map(
+      [...book.addressOwners].flatMap(([address, id]) => ownId(id).map((own) => [address, own] as const)),
+    ),
   }
 }

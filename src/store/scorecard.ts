@@ -75,6 +75,7 @@ function routeText(line: Omit<ScorecardLine, 'route'>): string {
 }
 
 export type ObservedFee = {
+  service: string
   asset: string
   assetLabel: string
   settlementAsset: string
@@ -88,7 +89,7 @@ export type ObservedFee = {
 }
 
 /**
- * Assumes that both assets have the same value.
+ * By service and assets. Assumes that both assets have the same value.
  * @param exceptKinds excludes deposits with an open mismatch of these kinds, whose amounts are in doubt
  */
 export async function observedFees(
@@ -97,7 +98,7 @@ export async function observedFees(
 ): Promise<ObservedFee[]> {
   const { rows } = await sql<ObservedFee>`
     with settled as (
-      select d.asset, a.symbol || ' on ' || a.network as asset_label,
+      select d.service, d.asset, a.symbol || ' on ' || a.network as asset_label,
         d.settlement_asset, s.symbol || ' on ' || s.network as settlement_label,
         d.amount * 10::numeric ^ s.decimals as paid, a.symbol as paid_symbol, s.symbol as delivered_symbol,
         d.settlement_amount * 10::numeric ^ a.decimals as delivered,
@@ -108,7 +109,7 @@ export async function observedFees(
           select from mismatch m
           where m.deposit_id = d.id and m.cleared_at is null and m.kind = any(${exceptKinds}::text[]))
     )
-    select asset, asset_label as "assetLabel", settlement_asset as "settlementAsset",
+    select service, asset, asset_label as "assetLabel", settlement_asset as "settlementAsset",
       settlement_label as "settlementAssetLabel", count(*)::int as sample,
       min(div(kept, paid) - (kept < 0 and kept % paid <> 0)::int)::float8 as "lowBps",
       max(div(kept, paid) + (kept > 0 and kept % paid <> 0)::int)::float8 as "highBps",
@@ -116,7 +117,8 @@ export async function observedFees(
         'low', trim_scale(round(min(delivered / paid), 8))::text,
         'high', trim_scale(round(max(delivered / paid), 8))::text,
         'paid', paid_symbol, 'delivered', delivered_symbol) end as rate
-    from settled group by asset, asset_label, settlement_asset, settlement_label, paid_symbol, delivered_symbol
-    order by sample desc, asset, settlement_asset`.execute(db)
+    from settled
+    group by service, asset, asset_label, settlement_asset, settlement_label, paid_symbol, delivered_symbol
+    order by sample desc, service, asset, settlement_asset`.execute(db)
   return rows
 }

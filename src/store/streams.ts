@@ -186,12 +186,13 @@ export async function keepApplied(db: Kysely<Tables>, digest: string): Promise<b
   return numAffectedRows === 1n
 }
 
-/** Services that were ever polled, and `asked` if it has a deposit or a mismatch. */
+/** Services that were ever polled, and `asked` if it has a deposit, a mismatch or a quarantined webhook. */
 export async function servicesKnown(db: Kysely<Tables>, asked: string | null): Promise<string[]> {
   const { rows } = await sql<{ service: string }>`
     select case name when 'poll' then 'default' else substr(name, length('poll/') + 1) end as service
     from stream where name = 'poll' or name like 'poll/%'
     union select ${asked} where exists (select from deposit where service = ${asked} and merged_into is null)
-      or exists (select from mismatch where service = ${asked})`.execute(db)
+      or exists (select from mismatch where service = ${asked})
+      or exists (select from quarantine where service = ${asked})`.execute(db)
   return rows.map(({ service }) => service)
 }

@@ -23,7 +23,7 @@ test.skipIf(!redisInstalled())(
     expect(invariants).toMatch(/^held/)
     expect(namesOf(figures)).toEqual([
       'B7 99 of 100 webhooks at 500/s are booked within',
-      'B7 cold start with 2,000 inbox rows, to the first applied',
+      'B7 cold start with 500 inbox rows, to the first applied',
     ])
   },
   300_000,

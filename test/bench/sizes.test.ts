@@ -19,8 +19,8 @@ test('what a deposit leaves behind is told by table, and what each step cost, ou
       inbox: 4,
       evidence: 4,
       deposit: 1,
-      ledger_journal: 2,
-      ledger_transfer: 4,
+      ledger_journal: 3,
+      ledger_transfer: 6,
     })
     for (const { walBytes, programMs } of costs) {
       expect(walBytes, arm).toBeGreaterThan(0)

@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
+import { inBackground } from '../../src/chain/background.ts'
 import { defaultBounds } from '../../src/chain/options.ts'
 import { Pace, type RequestAttempt } from '../../src/chain/pace.ts'
 import { createVirtualClock, type VirtualClock } from '../support/virtual-clock.ts'
@@ -140,4 +141,40 @@ test('what breaks is tried three times, and what is refused once', async () => {
   await askMany(1, () => ({ outcome: 'refused' }))
   expect(sentMs).toHaveLength(1)
   expect(await askMany(1, (place) => (place === 1 ? { outcome: 'broken' } : fine))).toEqual(allFine(1))
+})
+
+test('work in the background keeps to its rate, and leaves half of the places to others', async () => {
+  pace = new Pace({ ...defaultBounds, backgroundPerSecond: 20 }, clock)
+  const asking = Array.from({ length: 40 }, () => inBackground(() => ask(() => fine)))
+  expect(await clock.runUntil(Promise.all(asking))).toHaveLength(40)
+  expect(sentMs.at(-1)).toBe(39 * 50)
+  pace = new Pace(defaultBounds, clock)
+  mostUnderWay = 0
+  await clock.runUntil(Promise.all(Array.from({ length: 40 }, () => inBackground(() => ask(() => fine)))))
+  expect(mostUnderWay).toBe(defaultBounds.requestsAtOnce / 2)
+})
+
+test('a request starts before all that wait in the background, and does not count there', async () => {
+  pace = new Pace({ ...defaultBounds, backgroundPerSecond: 2 }, clock)
+  const behind = inBackground(() => Promise.all(Array.from({ length: 10 }, () => ask(() => fine))))
+  await clock.runUntil(ask(() => fine))
+  expect(clock.nowMs()).toBe(latencyMs)
+  expect(await clock.runUntil(behind)).toMatchObject({ requests: 10 })
+})
+
+const sendFine = () => Promise.resolve({ outcome: 'fine', retryAfterMs: null, settle: () => null } as const)
+
+test('others never stop work in the background for ever', async () => {
+  const others = Promise.all(Array.from({ length: 400 }, () => ask(() => fine)))
+  await clock.runUntil(inBackground(() => ask(() => fine)))
+  expect(clock.nowMs()).toBe(2 * latencyMs)
+  await clock.runUntil(others)
+})
+
+test('a batch in the background counts as many as it holds', async () => {
+  pace = new Pace({ ...defaultBounds, backgroundPerSecond: 20 }, clock)
+  const batches = [20, 20, 1].map((calls) => inBackground(() => pace.run(sendFine, calls)))
+  const counted = await clock.runUntil(Promise.all(batches))
+  expect(counted.map(({ requests }) => requests)).toEqual([20, 20, 1])
+  expect(clock.nowMs()).toBe(2000)
 })

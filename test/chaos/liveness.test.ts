@@ -23,6 +23,8 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 test('a daemon at work has resumed', { timeout: 120_000 }, async () => {
+  // Without a young deposit, the service is asked once a minute.
+  await world.pay({ network: 'base', symbol: 'USDC', owner: 'savings', amount: '25' })
   expect(await holdResumed(living, 60_000)).toBeGreaterThan(0)
 })
 

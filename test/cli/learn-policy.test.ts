@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { usdcOnArbitrum, usdcOnBase, usdtOnBase } from '../support/evidence.ts'
@@ -60,6 +61,18 @@ policy:
     '# USDT on base to USDC on arbitrum, 40 settled: 1.01 to 1.01 USDC delivered for 1 USDT.\n',
   )
   expect(await world.depositd('policy learn --json --limit 1')).toMatchObject({ status: 0 })
+})
+
+test('of several services, each has its own bands', async () => {
+  await world.receive(...many(40, () => 99_900_000n), ...many(39, () => 99_800_000n, { name: 'other' }))
+  await sql`update deposit set service = 'acme' where service_id like 'other%'`.execute(world.books.db)
+  const { out } = await world.depositd('policy learn')
+  expect((parse(out) as { policy: unknown }).policy).toMatchObject({
+    routes: [
+      { match: { service: 'default' }, fee: { lowBps: 10, highBps: 10, sample: 40 } },
+      { match: { service: 'acme' }, fee: { lowBps: 20, highBps: 20, sample: 39 } },
+    ],
+  })
 })
 
 test('where nothing is settled yet, nothing can be learned', async () => {

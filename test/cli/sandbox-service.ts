@@ -43,7 +43,7 @@ export async function startSandbox(folder: string, ...words: string[]): Promise<
   }
 }
 
-async function makeChannel(url: string, key: string, id: string): Promise<Channel> {
+export async function makeChannel(url: string, key: string, id: string): Promise<Channel> {
   const rule = { id, forward_network: 'base', forward_asset: 'USDC', forward_recipient: recipient }
   const headers = { 'X-API-KEY': key, 'content-type': 'application/json' }
   const body = JSON.stringify(rule)

@@ -2,10 +2,21 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Address } from '../../src/core/asset.ts'
 import type { Amount } from '../../src/core/money.ts'
+import { appendFailures } from '../../src/store/chain/named-transactions.ts'
+import { inTransaction } from '../../src/store/database.ts'
 import { saveOwner } from '../../src/store/owners.ts'
 import { type Books, openBooks } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
-import { arbitrum, base, claim, delivery, payment, recipient, webhook } from '../support/evidence.ts'
+import {
+  arbitrum,
+  base,
+  claim,
+  delivery,
+  failedDelivery,
+  payment,
+  recipient,
+  webhook,
+} from '../support/evidence.ts'
 import { judgingEnvironment } from '../support/judging-environment.ts'
 import { until } from '../support/until.ts'
 
@@ -46,6 +57,16 @@ async function reasons(): Promise<Reason[]> {
   }
   return explanation.reasons
 }
+
+test('a search for a delivery is shown as that, and a failed transaction as that', async () => {
+  await books.receive(payment(), claim({ status: 'settling' }))
+  await books.settle()
+  await inTransaction(books.db, (tx) => appendFailures(tx, [failedDelivery()]))
+  await books.settle()
+  const { out } = await depositd('deposits show 1')
+  expect(out).toMatch(/chain +recipient searched for on arbitrum +\d/)
+  expect(out).toMatch(/chain +recipient failed on arbitrum at height \d+/)
+})
 
 test('a verdict names the rows behind each cell, and how each transfer was found', async () => {
   await books.receive(payment(), delivery(), webhook(), claim())

@@ -121,6 +121,12 @@ test.each<[string, string, string]>([
     '{ labels: [{ account: "assets:*" }] }',
     'accounts.labels.0: needs a code or a name',
   ],
+  [
+    'a guard of accounts that have no usual side',
+    '{ guards: ["trading:*"] }',
+    'accounts.guards.0: must be accounts below assets, liabilities, equity, income or expenses, like liabilities:*',
+  ],
+  ['a guard of no account', '{ guards: ["assets:bnk:*"] }', `accounts.guards.0: ${idle}`],
 ])('%s is refused', (_what, accounts, fault) => {
   expect(faultsOf(file(` ${accounts}`))).toEqual([fault])
 })

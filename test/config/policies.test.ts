@@ -239,3 +239,24 @@ test('a fault names its line', () => {
   const unknown = () => parseSettings(environment, () => text.replace('supported: maybe', 'suported: true'))
   expect(unknown).toThrow('DEPOSITD_CONFIG, line 6, policy.routes.0: unknown key suported')
 })
+
+test('the start of a service belongs to every policy of its deposits', () => {
+  const text = route('{ match: { network: { in: base } }, supported: false }')
+  const { policy, routes } = parse(
+    `${text}service: { historySince: 2026-01-31, webhooksSince: 2026-02-01T12:00:00Z }\n`,
+  )
+  const start = {
+    historySinceMs: Date.parse('2026-01-31T00:00:00Z'),
+    webhooksSinceMs: Date.parse('2026-02-01T12:00:00Z'),
+  }
+  const none = { historySinceMs: null, webhooksSinceMs: null }
+  expect(policy).toMatchObject(none)
+  expect(routes).toMatchObject([
+    { pattern: { networkIn: 'base', service: 'default' }, policy: { supported: false, ...start } },
+    { pattern: { networkIn: 'base' }, policy: { supported: false, ...none } },
+    { pattern: { service: 'default' }, policy: { supported: true, ...start } },
+  ])
+  expect(faultsOf(`${file(' {}')}service: { historySince: last year }\n`)).toEqual([
+    expect.stringContaining('service.historySince: must be a day like 2026-01-31'),
+  ])
+})

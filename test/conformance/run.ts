@@ -1,6 +1,6 @@
 import { readOptions, usage, WrongUse } from './options.ts'
 import { report } from './report.ts'
-import { testEveryFact } from './suite.ts'
+import { testFacts } from './suite.ts'
 
 /** `npm run conformance`: whether a deposit service does what the interface states. */
 async function main(words: readonly string[]): Promise<number> {
@@ -9,7 +9,7 @@ async function main(words: readonly string[]): Promise<number> {
     process.stdout.write(usage)
     return 0
   }
-  const results = await testEveryFact(options.subject)
+  const results = await testFacts(options.subject)
   process.stdout.write(options.json ? `${JSON.stringify(results, null, 2)}\n` : report(results))
   return results.some(({ verdict }) => verdict.kind === 'broken') ? 1 : 0
 }

@@ -11,15 +11,20 @@ export type Verdict =
 
 export type Result = { section: string; says: string; verdict: Verdict }
 
-/** Tests every fact of the interface page, beside each other, and returns the results in the order of the page. */
-export function testEveryFact(subject: Subject): Promise<Result[]> {
+/** Tests facts of the interface page, all by default, beside each other; returns results in the order of the page. */
+export function testFacts(
+  subject: Subject,
+  isChosen: (fact: Fact) => boolean = () => true,
+): Promise<Result[]> {
   const run = openRun(subject)
   const judge = async ({ name }: Section, { says, test }: Fact): Promise<Result> => ({
     section: name,
     says,
     verdict: await test(run).then((): Verdict => ({ kind: 'holds' }), verdictOf),
   })
-  return Promise.all(page.flatMap((section) => section.facts.map((fact) => judge(section, fact))))
+  return Promise.all(
+    page.flatMap((section) => section.facts.filter(isChosen).map((fact) => judge(section, fact))),
+  )
 }
 
 /** A command that failed or a service that cannot be reached leaves the fact unproved, which is no better than broken. */

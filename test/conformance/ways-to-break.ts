@@ -5,7 +5,10 @@ import type { Alteration, Seen } from './altering-proxy.ts'
 type Fields = Record<string, unknown>
 type Entry = { network: string; address: string }
 
-/** What is wrong with the service, how it is made so, and a fact that must be found broken, by how it begins. */
+/**
+ * What is wrong with the service, how it is made so, and words of one or more facts: those with these words must be
+ * found broken.
+ */
 export type Way = { that: string; alteration: Alteration; breaks: string }
 
 const someHex = '0x00000000000000000000000000000000000000aa'
@@ -105,7 +108,7 @@ function ofAnswers(): Way[] {
     way(
       'lists addresses in an object',
       channel((body) => ({ ...body, addresses: {} })),
-      'addresses | array of',
+      'addresses | array of deposit address objects | response',
     ),
     way(
       'answers a wallet bare',
@@ -200,11 +203,8 @@ function ofRequests(): Way[] {
       alteration: refusing(({ body }) => body !== null),
       breaks: 'Requests with a body send',
     },
-    {
-      that: 'is elsewhere',
-      alteration: refusing(() => true),
-      breaks: 'All paths are relative to {base_url}.',
-    },
+    // Every fact.
+    { that: 'is elsewhere', alteration: refusing(() => true), breaks: '' },
     {
       that: 'serves paths without the version',
       alteration: { request: (seen) => ({ ...seen, path: seen.path.replace(/^(\/v1)?/, '/v1') }) },

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { builtInAccounts, isAccount, matchesPattern, patternsOverlap } from '../../src/core/chart.ts'
-import { accounts } from '../../src/core/posting.ts'
+import {
+  accounts,
+  builtInAccounts,
+  isAccount,
+  matchesPattern,
+  patternsOverlap,
+} from '../../src/core/chart.ts'
 import { runs } from '../support/any-evidence.ts'
 
 test.each<[string, string, boolean]>([

@@ -1,9 +1,20 @@
 import { expect, test } from 'vitest'
 import { decide } from '../../src/core/decide.ts'
 import type { Observation } from '../../src/core/evidence.ts'
-import type { ContraRule, Journal } from '../../src/core/posting.ts'
+import type { ContraRule } from '../../src/core/owed.ts'
+import type { Journal } from '../../src/core/posting.ts'
 import { groupOf } from '../support/any-evidence.ts'
-import { arbitrum, at, base, claim, delivery, payment, policy, webhook } from '../support/evidence.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  claim,
+  delivery,
+  payment,
+  policy,
+  usdcOnBase,
+  webhook,
+} from '../support/evidence.ts'
 
 function journals(contras: ContraRule[], observations: readonly Observation[], booked: Journal[] = []) {
   const rules = { policy, routes: [], senders: new Set<string>(), contras }
@@ -46,6 +57,8 @@ test('a deposit that is booked under another rule is reversed and booked anew, a
   const changed = journals(rules, all, booked)
   expect(changed.map(({ kind, transfers }) => [kind, transfers[0]?.debit, transfers[0]?.credit])).toEqual([
     ['reversal', 'liabilities:deposits:channel:shop', 'assets:in_transit:base'],
+    // Nothing is owed any more that could move.
+    ['reversal', `trading:${usdcOnBase}`, 'liabilities:deposits:channel:shop'],
     ['deposit', 'assets:in_transit:base', 'income:sales'],
   ])
   expect(journals(rules, all, [...booked, ...changed])).toEqual([])

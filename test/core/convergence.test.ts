@@ -32,6 +32,7 @@ function turned(value: Observation): Observation {
 
 function turnedOver(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  if (Array.isArray(value)) return value.map(turnedOver)
   const fields = Object.entries(value).map(([name, field]) => [name, turnedOver(field)] as const)
   return Object.fromEntries(fields.toReversed())
 }

@@ -62,6 +62,7 @@ test('a credit is of the time at which the API first said so, however often the 
   expect(dated(journals)).toEqual([
     ['deposit#1', 0],
     ['settlement#1', 3],
+    ['conversion#1', 3],
   ])
   for (const all of [
     [...first, ...revised],
@@ -79,6 +80,7 @@ test.each([
   expect(dated(journals)).toEqual([
     ['deposit#1', 1],
     ['settlement#1', expected],
+    ['conversion#1', expected],
   ])
 })
 
@@ -89,6 +91,8 @@ test('an earlier word on a credit that comes late puts its date right', () => {
   expect(settledAt).toEqual(at(5))
   expect(dated(journals)).toEqual([
     ['reversal/settlement#1', 80],
+    ['reversal/conversion#1', 80],
     ['settlement#2', 3],
+    ['conversion#2', 3],
   ])
 })

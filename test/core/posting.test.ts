@@ -146,10 +146,15 @@ test('a part of what the API states is not booked as all of it on a webhook’s 
   const part = delivery({ amount: 40_000_000n as Amount })
   const kinds = (...more: Observation[]) => journalsOf([payment(), part, ...more]).map(({ kind }) => kind)
   expect(kinds(webhook(), claim({ status: 'settling' }))).toEqual(['deposit'])
-  expect(kinds(webhook({ status: 'settling' }), claim())).toEqual(['deposit', 'settlement'])
+  expect(kinds(webhook({ status: 'settling' }), claim())).toEqual([
+    'deposit',
+    'settlement',
+    'conversion',
+    'shortage',
+  ])
 })
 
-test('the two journals of a forwarded deposit', () => {
+test('the journals of a forwarded deposit', () => {
   const shown = journalsOf(reconciled).map(({ key, eventAt, transfers }) => [
     key.replace(/0x0+/, '0x'),
     eventAt.toISOString(),
@@ -167,9 +172,15 @@ test('the two journals of a forwarded deposit', () => {
       [
         "settlement/base/0x706179/0#1",
         "2026-01-01T00:03:00.000Z",
-        "equity:conversion / assets:in_transit:base 100000000 base",
-        "assets:forwarded:arbitrum:0x00000000000000000000000000000000000000ff / equity:conversion 99900000 arbitrum",
-        "expenses:fees:service / equity:conversion 100000 arbitrum",
+        "trading:base/0x00000000000000000000000000000000000000b1 / assets:in_transit:base 100000000 base",
+        "assets:forwarded:arbitrum:0x00000000000000000000000000000000000000ff / trading:arbitrum/0x00000000000000000000000000000000000000a1 99900000 arbitrum",
+        "expenses:fees:service / trading:arbitrum/0x00000000000000000000000000000000000000a1 100000 arbitrum",
+      ],
+      [
+        "conversion/base/0x706179/0#1",
+        "2026-01-01T00:03:00.000Z",
+        "liabilities:deposits:channel:shop / trading:base/0x00000000000000000000000000000000000000b1 100000000 base",
+        "trading:arbitrum/0x00000000000000000000000000000000000000a1 / liabilities:deposits:channel:shop 100000000 arbitrum",
       ],
     ]
   `)
@@ -182,8 +193,10 @@ test('a payment that turns out to be of another asset is reversed and booked aga
   expect(journals.map(({ key, kind }) => `${kind} ${key.split('/')[0]} ${key.slice(-2)}`)).toEqual([
     'reversal reversal #1',
     'reversal reversal #1',
+    'reversal reversal #1',
     'deposit deposit #2',
     'settlement settlement #2',
+    'conversion conversion #2',
   ])
   expect(balances([...booked, ...journals])).toEqual(balances(journalsOf([...reconciled, other])))
 })

@@ -14,6 +14,8 @@ import {
   policy,
   recipient,
   txId,
+  usdcOnArbitrum,
+  usdcOnBase,
   webhook,
 } from '../support/evidence.ts'
 
@@ -67,12 +69,15 @@ test('a refund is taken back, and the delivery booked that the chain shows', () 
   expect(journals.map(({ kind, reverses }) => [kind, reverses?.split('/')[0]])).toEqual([
     ['reversal', 'refund'],
     ['settlement', undefined],
+    ['conversion', undefined],
   ])
   expect(decided([delivery(), payment(), reported, refunded()], [...booked, ...journals])).toEqual([])
 })
 
-const settled = `settlement 3 min: equity:conversion / assets:in_transit:base 100000000, assets:forwarded:arbitrum:${recipient} / equity:conversion 99900000`
-const fee = 'expenses:fees:service / equity:conversion 100000'
+const settled = `settlement 3 min: trading:${usdcOnBase} / assets:in_transit:base 100000000, assets:forwarded:arbitrum:${recipient} / trading:${usdcOnArbitrum} 99900000`
+const fee = `expenses:fees:service / trading:${usdcOnArbitrum} 100000`
+const shop = 'liabilities:deposits:channel:shop'
+const moved = `conversion 3 min: ${shop} / trading:${usdcOnBase} 100000000, trading:${usdcOnArbitrum} / ${shop} 100000000`
 
 test.each(['refunded', 'failed'] as const)(
   'what is delivered stays booked where the API goes on to call it %s and states no amount',
@@ -81,7 +86,7 @@ test.each(['refunded', 'failed'] as const)(
     const booked = decided(before)
     const later = claim({ ...unsettled, status, occurredAt: at(20), receivedAt: at(21) })
     expect(decided([...before, later], booked)).toEqual([])
-    expect(shown(decided([later, ...before]))).toEqual([paid, `${settled}, ${fee}`])
+    expect(shown(decided([later, ...before]))).toEqual([paid, `${settled}, ${fee}`, moved])
   },
 )
 

@@ -2,8 +2,9 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { Client, type CustomTypesConfig } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { AssetKey } from '../../src/core/asset.ts'
+import { accounts } from '../../src/core/chart.ts'
 import type { Owner } from '../../src/core/evidence.ts'
-import { accounts } from '../../src/core/posting.ts'
 import { importPrices } from '../../src/jobs/books/import-prices.ts'
 import { keepValuation } from '../../src/store/ledger/prices.ts'
 import type { Books } from '../support/books.ts'
@@ -91,17 +92,19 @@ test('the chart lists the accounts that the program books on, and no other', () 
     accounts.inTransit('{network}'),
     accounts.forwarded('{network}', '{recipient}'),
     accounts.stableWallet('{id}'),
-    accounts.conversion,
     accounts.serviceFees,
     accounts.tolerance,
     accounts.writeOff,
     accounts.receivable,
     accounts.deposits(named),
     accounts.suspense,
+    accounts.trading('{asset}' as AssetKey),
   ]
   expect(booked).toHaveLength(Object.keys(accounts).length)
   const listed = tableRows(page).map(({ name }) => name)
-  expect(listed.filter((name) => /^(assets|equity|expenses|income|liabilities):/.test(name))).toEqual(booked)
+  expect(listed.filter((name) => /^(assets|equity|expenses|income|liabilities|trading):/.test(name))).toEqual(
+    booked,
+  )
 })
 
 test('the page lists every view, and no other', async () => {

@@ -34,7 +34,7 @@ test.each([
   ['role of an address', wordsOf('src/core/evidence.ts', /^ {2}role: 'deposit' .*/m)],
   ['finality stage', wordsOf('src/core/evidence.ts', /^ {2}stage: .*/m)],
   ['account class', (/\^\(([a-z|]+)\)/.exec(readText('src/core/chart.ts'))?.[1] ?? '').split('|')],
-  ['kind of journal', wordsOf('src/core/posting.ts', /export type DepositJournalKind = .*/)],
+  ['kind of journal', wordsOf('src/core/booking-targets.ts', /^ {2}kind: 'deposit' .*/m)],
 ])('every %s is a term', (_what, words) => {
   expect(words.length).toBeGreaterThan(1)
   expect(words.filter((word) => !terms.has(word))).toEqual([])

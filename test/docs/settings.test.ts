@@ -62,7 +62,7 @@ test('the defaults of the environment are those of the page', () => {
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|services?|webhooks|intake|cases|alerts|policy|accounts|valuation|canary|schedule)\b/.test(
+    /^(networks|services?|webhooks|intake|cases|alerts|policy|accounts|valuation|canary|history|schedule)\b/.test(
       name,
     ),
   )
@@ -82,11 +82,11 @@ test('no key of the schema is left out, optional ones included', () => {
   ]
     .map(readText)
     .join('\n')
-  // The page describes the fields of a `match` in one row.
-  const ofMatch = ['owner', 'network', 'asset']
+  // The page describes the fields of a `match` in one row, and those of `accounts.contra`.
+  const inOneRow = ['owner', 'network', 'asset', 'delivery']
   const names = [...sources.matchAll(declared)]
     .map(([, name = '']) => name)
-    .filter((name) => !ofMatch.includes(name))
+    .filter((name) => !inOneRow.includes(name))
   expect(names).toEqual(
     expect.arrayContaining(['startHeight', 'senders', 'pollOverlap', 'scan', 'apiWithin', 'bookOnDepth']),
   )
@@ -125,7 +125,7 @@ test('the defaults of the file are those of the page', () => {
     const own = (file[section] ??= {})
     own[key] = inner === undefined ? value : { ...(own[key] as object | undefined), [inner]: value }
   }
-  expect(stated).toHaveLength(34)
+  expect(stated).toHaveLength(36)
   expect(parseSettingsFile(stringify(file))).toEqual(parseSettingsFile(''))
 })
 

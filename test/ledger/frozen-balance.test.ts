@@ -33,8 +33,8 @@ test.each(['2026-13', '2026-00', '2026-1', '26-01', '2026-01-01', '', ' 2026-01'
 
 test('what is hashed is month, account, asset, debit and credit, by tabs and line feeds', () => {
   const text =
-    '2026-01\tassets:in_transit:base\tbase/native\t3\t0\n2026-01\tequity:conversion\tbase/native\t0\t3\n'
-  const lines = [line(), line({ account: 'equity:conversion', debit: 0n, credit: 3n })]
+    '2026-01\tassets:in_transit:base\tbase/native\t3\t0\n2026-01\ttrading:base/native\tbase/native\t0\t3\n'
+  const lines = [line(), line({ account: 'trading:base/native', debit: 0n, credit: 3n })]
   expect(hashOf(lines)).toBe(createHash('sha256').update(text).digest('hex'))
   const escaped = createHash('sha256').update('2026-01\ta:V\\t\\v\\\\\tbase/native\t3\t0\n').digest('hex')
   expect(hashOf([line({ account: 'a:V\t\v\\' })])).toBe(escaped)

@@ -71,7 +71,7 @@ function attack(metrics: ReturnType<typeof createMetrics>): void {
     assets: many.map((text) => ({ asset: text, network: text, symbol: text })),
     balances: many.map((text) => ({ account: text, network: text, asset: text, units: 1 })),
     imbalances: many.map((text) => ({ asset: text, units: 1 })),
-    coverageGaps: many.map((text) => ({ network: text, ranges: 1 })),
+    coverageGaps: many.map((text) => ({ network: text, ranges: 1, heights: 2 })),
     scorecard: many.map((text) => ({ service: text, route: text, ...scores })),
     queue: Object.fromEntries(many.map((text) => [text, 1])),
   })

@@ -36,3 +36,12 @@ test('what is kept is counted and not logged', () => {
     webhook({ service: 'acme', outcome, seconds: 0.001 })
   expect(lines).toEqual([])
 })
+
+test('counters of a service that is added start at 0, and those of the others go on', async () => {
+  const { metrics, webhook } = observe()
+  webhook({ service: 'acme', outcome: 'stored', seconds: 0.001 })
+  metrics.follow({ named: ['acme', 'tern'], polled: [] })
+  const text = await metrics.registry.metrics()
+  expect(text).toContain('depositd_webhook_requests_total{service="acme",outcome="stored"} 1\n')
+  expect(text).toContain('depositd_webhook_requests_total{service="tern",outcome="stored"} 0\n')
+})

@@ -88,7 +88,7 @@ test('gauges say what was read', async () => {
       sealAge: 90,
       untied: [{ control: 'tie_out', asset: 'base/0x1', units: 0.5 }],
       unexplained: [{ network: 'base', asset: 'base/0x1', units: 2.5 }],
-      coverageGaps: [{ network: 'base', ranges: 3 }],
+      coverageGaps: [{ network: 'base', ranges: 3, heights: 40 }],
       streams: [
         { name: 'poll', age: 2, progress: {} },
         { name: 'poll/acme', age: 7, progress: {} },
@@ -137,6 +137,7 @@ test('gauges say what was read', async () => {
     'depositd_ledger_untied{control="tie_out",asset="base/0x1"}': 0.5,
     'depositd_unexplained_balance{network="base",asset="base/0x1"}': 2.5,
     'depositd_chain_coverage_gaps{network="base"}': 3,
+    'depositd_chain_unread_heights{network="base"}': 40,
     'depositd_poll_age_seconds{service="default"}': 2,
     'depositd_poll_age_seconds{service="acme"}': 7,
     'depositd_quarantine_deliveries{service="default"}': 0,

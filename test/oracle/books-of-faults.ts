@@ -39,15 +39,25 @@ export const contradictions = {
     group by reported.network, reported.tx, reported.address, reported.asset, reported.amount
     having count(journal.id) <> 1 or sum(booked.amount) <> reported.amount`,
 
-  'I2: every forward of a reconciled deposit is booked once, to its amount': `
-    select reported.tx, forward.amount, count(journal.id), sum(booked.amount) from oracle.reported
-    join oracle.forward on kind = 'forward'
-      and (paid_network, paid_tx, paid_address) = (reported.network, reported.tx, reported.address)
+  'I2: the forwards of a reconciled deposit are booked once, to their amounts': `
+    select reported.tx, forwarded.amount, count(distinct journal.id), sum(booked.amount) from oracle.reported
+    join lateral (
+      select sum(amount) as amount from oracle.forward
+      where (paid_network, paid_tx, paid_address) = (reported.network, reported.tx, reported.address)
+        and (kind = 'forward' or 'doubleForwardRate' <> all(struck))
+    ) as forwarded on forwarded.amount is not null
     left join oracle.standing as journal on deposit_id = reported.id and journal.kind = 'settlement'
     left join ledger_transfer as booked on journal_id = journal.id and debit like 'assets:forwarded:%'
     where reported.state = 'reconciled'
-    group by reported.network, reported.tx, reported.address, reported.asset, forward.amount
-    having count(distinct journal.id) <> 1 or sum(booked.amount) <> forward.amount`,
+    group by reported.network, reported.tx, reported.address, reported.asset, forwarded.amount
+    having count(distinct journal.id) <> 1 or sum(booked.amount) <> forwarded.amount`,
+
+  'of a reconciled deposit nothing is left in the trading accounts: what is owed is what was delivered, and the fee': `
+    select journal.deposit_id, entry.asset, sum(entry.amount) from ledger_entry as entry
+    join ledger_journal as journal on journal.id = entry.journal_id
+    join deposit on deposit.id = journal.deposit_id
+    where entry.account like 'trading:%' and deposit.state = 'reconciled'
+    group by journal.deposit_id, entry.asset having sum(entry.amount) <> 0`,
 
   'I2: no leg has two standing journals, and no journal is reversed twice': `
     select kind, transfer, count(*) from oracle.standing group by kind, transfer having count(*) > 1

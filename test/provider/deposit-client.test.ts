@@ -40,6 +40,10 @@ async function readAll({ client }: Listing, since: Date | null = null) {
 const byTime = { since: { parameter: 'from', of: 'created' as const } }
 const ways: [string, ListForm][] = [
   ['cursors', { pages: 'cursor' }],
+  [
+    'ids of the last record',
+    { pages: 'cursor', next: 'data.-1.id', parameters: { cursor: 'starting_after' } },
+  ],
   ['page numbers', { pages: 'page' }],
   ['offsets', { pages: 'offset' }],
   ['links', { pages: 'link' }],

@@ -150,6 +150,17 @@ test.each([404, 405])('a service that answers a list with %d has none', async (s
   expect(await list('channel')).toBeNull()
 })
 
+test('an owner that a shifted page repeats is one owner, with each address once', async () => {
+  const [a, b] = ['a', 'b'].map((id) => ({ id, addresses, ...rule }))
+  const { list } = await client(({ url }, response) => {
+    const page = url?.includes('cursor') ? { data: [a, b] } : { data: [a], next_cursor: 'two' }
+    response.end(JSON.stringify(page))
+  })
+  expect(await list('channel')).toEqual(
+    ['a', 'b'].map((id) => ({ owner: { kind: 'channel', id }, deposits: addresses, forward })),
+  )
+})
+
 test('a list that breaks off is a fault, never a short list', async () => {
   const { list } = await client(({ url }, response) => {
     if (url?.includes('cursor')) response.writeHead(404).end('gone')

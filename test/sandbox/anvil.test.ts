@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -30,6 +31,22 @@ test('a transaction is mined, becomes final and is there again, with its block, 
   const second = await startAnvil({ ...base, folder, blockMs: 100 })
   expect(await second.client.getTransactionReceipt({ hash })).toMatchObject({ blockHash: receipt.blockHash })
   expect(await second.client.getBalance({ address: payee, blockTag: 'finalized' })).toBe(5n)
+  await second.stop()
+})
+
+test('a chain of tens of megabytes is saved', { timeout: 60_000 }, async () => {
+  const folder = await temporaryFolder()
+  const first = await startAnvil({ ...base, folder })
+  // A node accepts requests of up to 2 MB.
+  const large = Array.from({ length: 8 }, (_none, place) => ({
+    address: `0x${String(place + 1).padStart(40, 'a')}` as const,
+    bytecode: `0x${randomBytes(900_000).toString('hex')}` as const,
+  }))
+  for (const one of large) await first.client.setCode(one)
+  await first.stop()
+  const second = await startAnvil({ ...base, folder })
+  for (const { address, bytecode } of large)
+    expect((await second.client.getCode({ address })) === bytecode).toBe(true)
   await second.stop()
 })
 

@@ -68,7 +68,7 @@ describe.skipIf(!tlsInstalled())('a daemon with TLS to every server', () => {
       return rows.length > 0 ? rows.map(({ kind }) => kind) : null
     }
     const journals = await until('it is reconciled, its webhook included', findJournals, withinMs)
-    expect(journals).toEqual(['deposit', 'settlement'])
+    expect(journals).toEqual(['conversion', 'deposit', 'settlement'])
   }
 
   /** Every session of the daemon at Postgres; the test's own are plain. */

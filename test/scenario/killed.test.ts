@@ -64,7 +64,7 @@ const unbalanced = `
 const unbooked = `
   select id, state from deposit d where merged_into is null and state in ('settled', 'reconciled') and (
     select count(distinct kind) from ledger_journal j
-    where j.transfer = d.transfer and kind <> 'reversal'
+    where j.transfer = d.transfer and kind in ('deposit', 'settlement')
       and not exists (select 1 from ledger_journal r where r.reverses = j.id)) <> 2`
 
 /**

@@ -3,19 +3,19 @@ import { sql } from 'kysely'
 import { Client } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toAmount } from '../../src/core/money.ts'
-import type { DepositKnob, RequestKnob } from '../../src/service/faults/fault-table.ts'
+import type { RequestKnob } from '../../src/service/faults/fault-table.ts'
 import type { ServiceTables } from '../../src/service/tables.ts'
 import { type Database, openDatabase } from '../../src/store/database.ts'
 import { contradictions } from '../oracle/books-of-faults.ts'
 import { storeFacts } from '../oracle/facts.ts'
 import { countStruck, isAtRest, type Paid, readFacts } from '../support/facts-of-world.ts'
-import { depositKnobs } from '../support/struck-payments.ts'
+import { ratesAtRest } from '../support/struck-payments.ts'
 import { until } from '../support/until.ts'
 import { startWorld, type World } from '../support/world.ts'
 import { eachAtOnce } from './holdings.ts'
 
 /** The whole measure is `DEPOSITS=10000 npm test -- test/scenario/many-faults`. */
-const depositCount = Number(process.env.DEPOSITS ?? 120)
+const depositCount = Number(process.env.DEPOSITS ?? 60)
 
 const withinMs = 120_000 + depositCount * 500
 /** Looking costs those who are looked at, too. */
@@ -33,21 +33,6 @@ const policy = {
 const delayMs = deadlineSeconds * 1500
 
 const depositRate = 0.03
-/**
- * Until a person agrees to what is proposed, a payment without a key is two deposits, and so is one that is claimed
- * again; what is opened again or fails is never at rest. The questions ask for one forward of each deposit. There is no second
- * network of a family here to name, and no policy that knows the fee.
- */
-const leftOut: readonly DepositKnob[] = [
-  'dropTransactionRate',
-  'claimAgainRate',
-  'reopenRate',
-  'withholdRefundRate',
-  'splitForwardRate',
-  'joinForwardRate',
-  'renameNetworkRate',
-  'overchargeRate',
-]
 const requestRates: Record<RequestKnob, number> = {
   refuseCallRate: 0.05,
   failCallRate: 0.05,
@@ -71,9 +56,7 @@ beforeAll(
     oracle = new Client({ connectionString: world.settings.databaseUrl })
     await oracle.connect()
     stack.defer(() => oracle.end())
-    const rates = Object.fromEntries(
-      depositKnobs.map((knob) => [knob, leftOut.includes(knob) ? 0 : depositRate]),
-    )
+    const rates = ratesAtRest(depositRate)
     world.service.faults.set({ seed: 'many deposits', delayMs, ...rates, ...requestRates })
 
     const startedAt = performance.now()
@@ -83,11 +66,11 @@ beforeAll(
     report(`${depositCount} deposits paid`)
     await until(
       'the service is at rest',
-      () => pausing(() => isAtRest(service, world, depositCount)),
+      () => pausing(() => isAtRest(service, world.service.faults, depositCount)),
       withinMs,
     )
     report('forwarded, and every webhook sent')
-    const facts = await readFacts(service, world, paid)
+    const facts = await readFacts(service, world.service.faults, paid)
     await storeFacts(world.settings.databaseUrl, facts)
     // What is not reached is told by the tests.
     await until('every fault is told', () => pausing(isReported), withinMs).catch(() => null)

@@ -4,6 +4,7 @@ import { createReader } from '../../src/chain/reader.ts'
 import type { Address, AssetKey, TxId } from '../../src/core/asset.ts'
 import type { ServiceId } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
+import type { Policy } from '../../src/core/policy.ts'
 import { backfillByHand } from '../../src/jobs/chain/backfill-by-hand.ts'
 import { scanNetwork } from '../../src/jobs/chain/scan.ts'
 import { searchLegs } from '../../src/jobs/chain/search-legs.ts'
@@ -41,12 +42,9 @@ describe.each([
 
   /** A deposit was paid and delivered before anything is read. */
   beforeEach(async () => {
-    const { name, assets, rpcUrls } = chain.settings
     ahead = 0
-    urls = rpcUrls
-    const senders = new Set([`${name}/${chain.payer}`])
-    books = await openBooks({ readNetworks: new Set([name]), rules: { policy, routes: [], senders }, now })
-    await pinAssets(books.db, assets)
+    urls = chain.settings.rpcUrls
+    await open(policy)
     deposit = await chain.newAddress()
     recipient = await chain.newAddress()
     paid = await chain.pay(deposit, 100n)
@@ -55,6 +53,13 @@ describe.each([
     await scan()
   })
   afterEach(() => books[Symbol.asyncDispose]())
+
+  async function open(rule: Policy): Promise<void> {
+    const { name, assets } = chain.settings
+    const rules = { policy: rule, routes: [], senders: new Set([`${name}/${chain.payer}`]) }
+    books = await openBooks({ readNetworks: new Set([name]), rules, now })
+    await pinAssets(books.db, assets)
+  }
 
   const scanDeps = () => {
     const { name, assets } = chain.settings
@@ -156,6 +161,24 @@ describe.each([
     expect(await reported()).toContain('lie observed chain_missing')
     const { proof } = await detailOf('chain_missing')
     expect(proof).toMatch(/^final blocks \d+ to \d+ of \S+ were read for the address \(\S+Z to \S+Z\)$/)
+  })
+
+  test('of a deposit from before the history of the service, nothing is read or booked', async () => {
+    await books[Symbol.asyncDispose]()
+    await open({ ...policy, historySinceMs: Date.now() + hour })
+    await importOwner()
+    await scan()
+    await list('before', paid, delivered)
+    await search()
+    ahead = 3 * hour
+    await search()
+    expect(await reported()).toEqual(['before observed not_covered'])
+    expect(await detailOf('not_covered')).toMatchObject({ next: 'set an earlier historySince to read it' })
+    const { rows } = await sql`
+      select from named_transaction union all select from leg_search union all select from ledger_journal`.execute(
+      books.db,
+    )
+    expect(rows).toEqual([])
   })
 
   test('two nodes that do not know a transaction prove that it is missing, wherever it should have paid', async () => {

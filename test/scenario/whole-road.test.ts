@@ -49,6 +49,8 @@ test('the books hold each deposit once, sum to zero per asset and leave nothing 
   const journals = await sql<{ kind: string; count: bigint }>`
     select kind, count(*) from ledger_journal group by kind order by kind`.execute(world.db)
   expect(journals.rows).toEqual([
+    // All but USDC from Base to Base.
+    { kind: 'conversion', count: BigInt(payments.length - 1) },
     { kind: 'deposit', count: BigInt(payments.length) },
     { kind: 'settlement', count: BigInt(payments.length) },
   ])
@@ -60,17 +62,16 @@ test('the books hold each deposit once, sum to zero per asset and leave nothing 
   expect(new Set(transit.rows.map(({ balance }) => balance))).toEqual(new Set(['0']))
 })
 
-test('what was paid is what is owed to its owner, to the unit', async () => {
-  const owed = await sql<{ account: string; balance: string }>`
-    select account, balance::text as balance from accounting.balances
-    where account like 'liabilities:deposits:%' order by 1, 2`.execute(world.db)
-  expect(owed.rows).toEqual([
-    { account: 'liabilities:deposits:channel:payroll', balance: '-0.010000000000000000' },
-    { account: 'liabilities:deposits:channel:shop', balance: '-10.000000' },
-    { account: 'liabilities:deposits:channel:shop', balance: '-12.500000' },
-    { account: 'liabilities:deposits:stable_wallet:savings', balance: '-0.500000000' },
-    { account: 'liabilities:deposits:stable_wallet:savings', balance: '-7.000000' },
-  ])
+test('what is owed is what was delivered, and the fee of a channel, to the unit', async () => {
+  const { rows: owed } = await sql`
+    select account, asset, -balance as amount from ledger_balance
+    where account like 'liabilities:deposits:%' and balance <> 0 order by 1, 2`.execute(world.db)
+  const { rows: delivered } = await sql`
+    select 'liabilities:deposits:' || owner_kind || ':' || owner_id as account, settlement_asset as asset,
+      sum(settlement_amount + case owner_kind when 'channel' then fee_amount else 0 end) as amount
+    from deposit where state = 'reconciled' group by 1, 2 order by 1, 2`.execute(world.db)
+  expect(owed).toHaveLength(3)
+  expect(owed).toEqual(delivered)
 })
 
 test('all of it comes out of the raw evidence again, while the daemon works; what does not is named', async () => {

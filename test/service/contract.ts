@@ -1,7 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import addFormats from 'ajv-formats'
-import { describeApi } from '../../src/service/http/openapi.ts'
-import { routes } from '../../src/service/http/routes.ts'
+import { apiDescription } from '../../src/service/http/routes.ts'
 
 /** A call as it went over the wire; `body` is text or what JSON said. */
 export type Exchange = {
@@ -22,7 +21,7 @@ type Operation = {
 type Document = { paths: Record<string, Record<string, Operation>> }
 type Declared = { operation: Operation; place: readonly string[]; label: string }
 
-const document = describeApi(routes) as Document
+const document = apiDescription as Document
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
 ajv.addSchema(document, 'api')

@@ -12,6 +12,7 @@ import {
   type OurEvent,
   type OurStatus,
   type OurWallet,
+  payoutsOf,
   type Shape,
   sizeOf,
 } from './shape.ts'
@@ -20,7 +21,7 @@ const name = 'dunlin'
 /** Older requests are refused. */
 const requestAgeMaxMs = 60_000
 
-/** Offsets into a list with the oldest first, deep nesting, codes for networks and tokens, signed requests. */
+/** Offsets into a list with the oldest first, deep nesting, several payouts of one deposit, codes for networks and tokens, signed requests. */
 export const dunlin: Shape = {
   name,
   title: 'offsets, oldest first, five levels deep, signed requests; a shared secret in a header',
@@ -125,8 +126,10 @@ function movement({ source, destination, fee, refund, ...record }: OurDeposit): 
         },
         target: { wallet: { address: destination.address } },
         asset: assetOf(destination),
-        quantity: { minor: destination.amount },
-        proof: { transaction: { hash: destination.transaction, confirmed_at: destination.time } },
+        payouts: payoutsOf(destination).map(({ transaction, amount, time }) => ({
+          quantity: { minor: amount },
+          proof: { transaction: { hash: transaction, confirmed_at: time } },
+        })),
       },
       returned: refund && {
         target: { wallet: { address: refund.address } },

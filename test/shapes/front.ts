@@ -6,7 +6,15 @@ import { text } from 'node:stream/consumers'
 import { dunlin } from './dunlin.ts'
 import { heron } from './heron.ts'
 import { quay } from './quay.ts'
-import { isSame, type OurEvent, type OurPage, type OurService, type Shape } from './shape.ts'
+import {
+  isSame,
+  type OurDeposit,
+  type OurEvent,
+  type OurPage,
+  type OurPayout,
+  type OurService,
+  type Shape,
+} from './shape.ts'
 import { skua } from './skua.ts'
 import { tern } from './tern.ts'
 
@@ -25,6 +33,8 @@ export type FrontOptions = {
   serviceWebhookSecret?: string
   /** Any texts: the key of the API, and the one from which the signing key is made. */
   keys: { api: string; webhook: string }
+  /** Of deposits delivered in several transactions: all of them. */
+  payouts?: (deposit: OurDeposit) => Promise<readonly OurPayout[]>
 }
 
 export type Front = AsyncDisposable & {
@@ -113,16 +123,30 @@ class UpstreamRefusal extends Error {
   }
 }
 
+async function withPayouts<Item>(item: Item, { payouts }: FrontOptions): Promise<Item> {
+  if (payouts === undefined || !isForwarded(item)) return item
+  const all = await payouts(item)
+  return all.length < 2 ? item : { ...item, destination: { ...item.destination, payouts: all } }
+}
+
+function isForwarded(item: unknown): item is OurDeposit {
+  const { destination } = item as { destination?: { transaction: string | null } }
+  return typeof destination?.transaction === 'string'
+}
+
 const paths = { deposits: '/v1/proxies/deposits', channels: '/v1/channels', wallets: '/v1/stable-wallets' }
 
-function readService({ serviceUrl, serviceKey }: FrontOptions, signal: AbortSignal): OurService {
+function readService(options: FrontOptions, signal: AbortSignal): OurService {
+  const { serviceUrl, serviceKey } = options
   const read = async <Body>(path: string): Promise<Body> => {
     const answered = await fetch(serviceUrl + path, { headers: { 'x-api-key': serviceKey }, signal })
     if (!answered.ok) throw new UpstreamRefusal(answered)
     return (await answered.json()) as Body
   }
-  const page: OurService['page'] = (list, query) =>
-    read(`${paths[list]}?${new URLSearchParams(query).toString()}`)
+  const page: OurService['page'] = async (list, query) => {
+    const found: OurPage<never> = await read(`${paths[list]}?${new URLSearchParams(query).toString()}`)
+    return { ...found, data: await Promise.all(found.data.map((item) => withPayouts(item, options))) }
+  }
   return {
     page,
     async all(list) {
@@ -135,7 +159,7 @@ function readService({ serviceUrl, serviceKey }: FrontOptions, signal: AbortSign
       }
       return items
     },
-    deposit: (id) => read(`${paths.deposits}/${encodeURIComponent(id)}`),
+    deposit: async (id) => withPayouts(await read(`${paths.deposits}/${encodeURIComponent(id)}`), options),
   }
 }
 
@@ -143,7 +167,8 @@ type WaitingEvent = { event: OurEvent; answered: (outcome: DeliveryOutcome) => v
 type DeliveryOutcome = { status: number; headers: Record<string, string> }
 
 /** Our service sends again whatever the receiver does not take. */
-function createForwarding(shape: Shape, { keys, serviceWebhookSecret }: FrontOptions) {
+function createForwarding(shape: Shape, options: FrontOptions) {
+  const { keys, serviceWebhookSecret } = options
   let target: string | null = null
   let waiting: WaitingEvent[] = []
   let timer: NodeJS.Timeout | undefined
@@ -168,7 +193,8 @@ function createForwarding(shape: Shape, { keys, serviceWebhookSecret }: FrontOpt
     })
   const receive = async (request: IncomingMessage, response: ServerResponse) => {
     const body = await text(request)
-    const event = JSON.parse(body) as OurEvent
+    const sent = JSON.parse(body) as OurEvent
+    const event = { ...sent, data: await withPayouts(sent.data, options) }
     const isGenuine = serviceWebhookSecret === undefined || isSigned(request, body, serviceWebhookSecret)
     const forged = { id: event.id, key: `not ${keys.webhook}` }
     const outcome = isGenuine ? await join(event) : await send(JSON.stringify(shape.payload([event])), forged)

@@ -33,12 +33,23 @@ export type OurDeposit = {
     amount: string | null
     transaction: string | null
     time: string | null
+    /** Ours does not list them: the front adds them. */
+    payouts?: readonly OurPayout[]
   }
   fee: { asset: string; amount: string } | null
   rate: string | null
   refund: { address: string; amount: string; transaction: string | null; time: string | null } | null
   created_at: string
   updated_at: string
+}
+
+export type OurPayout = { transaction: string | null; amount: string; time: string | null }
+
+/** One by default; none before it is sent. */
+export function payoutsOf({ network, amount, transaction, time, payouts }: OurDeposit['destination']) {
+  if (payouts !== undefined) return payouts
+  const isSent = amount !== null && (network === null || transaction !== null)
+  return isSent ? [{ transaction, amount, time }] : []
 }
 
 export type OurStatus =

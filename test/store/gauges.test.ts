@@ -135,13 +135,14 @@ test('balances are told by what accounts are for, and never of whom', () => {
     .map(({ account, asset, units }) => `${account} ${asset} ${units}`)
     .toSorted()
   expect(reported).toEqual([
-    `conversion ${usdcOnArbitrum} -100`,
-    `conversion ${usdcOnBase} 100`,
-    `deposits ${usdcOnBase} -100`,
+    `deposits ${usdcOnArbitrum} -100`,
+    `deposits ${usdcOnBase} 0`,
     `fees ${usdcOnArbitrum} 0.1`,
     `forwarded ${usdcOnArbitrum} 99.9`,
     `in_transit ${usdcOnBase} 100`,
     `suspense ${usdcOnBase} -100`,
+    `trading ${usdcOnArbitrum} 0`,
+    `trading ${usdcOnBase} 0`,
   ])
   expect(totals.assets).toContainEqual({ asset: usdcOnBase, network: 'base', symbol: 'USDC' })
 })

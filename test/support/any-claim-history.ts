@@ -33,6 +33,8 @@ export const anyClaimHistory = fc.record({
   /** Claims of this status and earlier ones do not name the transaction yet. */
   isKeyless: fc.boolean(),
   namesNoOwner: fc.boolean(),
+  /** Claims name the transactions that are sent later, too. */
+  namesAll: fc.boolean(),
   stated: fc.constantFrom<'whole' | 'wrong' | 'nothing'>('whole', 'whole', 'wrong', 'nothing'),
   fails: fc.constantFrom<'nothing' | 'payment' | 'delivery'>(
     'nothing',
@@ -99,7 +101,7 @@ function deliveriesOf({ claimHistory, number }: Reported): ObservedChainTransfer
         network,
         asset,
         to: address,
-        tx: isLate ? txId(`sent later ${number}`) : sentTxOf({ claimHistory, number }),
+        tx: isLate ? laterTxOf({ claimHistory, number }) : sentTxOf({ claimHistory, number }),
         index: `${index}${number}${part}`,
         amount: (isShort ? 1n : claimHistory.amount) as Amount,
         blockHash: block ?? '0xb10c',
@@ -156,7 +158,7 @@ function settlementClaimOf(reported: Reported, { status }: Said): SettlementClai
   return {
     ...to.out,
     amount: isSent ? (amounts[claimHistory.stated] as Amount | null) : null,
-    tx: isSent && !isCredit(to) ? sentTxOf(reported) : null,
+    ...(isSent && !isCredit(to) ? sentTxsOf(reported) : { tx: null }),
     fee: claimHistory.stated === 'wrong' ? (1n as Amount) : null,
   }
 }
@@ -175,6 +177,15 @@ function payTxOf({ claimHistory, number }: Reported): TxId {
 
 function sentTxOf({ claimHistory, number }: Reported): TxId {
   return txId(claimHistory.sharesDelivery ? 'sent together' : `sent ${number}`)
+}
+
+function laterTxOf({ number }: Reported): TxId {
+  return txId(`sent later ${number}`)
+}
+
+function sentTxsOf(reported: Reported): Pick<SettlementClaim, 'tx' | 'furtherTxs'> {
+  const tx = sentTxOf(reported)
+  return reported.claimHistory.namesAll ? { tx, furtherTxs: [laterTxOf(reported)] } : { tx }
 }
 
 /** Payments of one transaction stand at different places in it. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { type DepositKnob, faultTable } from '../../src/service/faults/fault-table.ts'
+import type { Faults } from '../../src/service/faults/faults.ts'
 import type { ServiceDatabase, ServiceTables } from '../../src/service/tables.ts'
 import { openDatabase } from '../../src/store/database.ts'
 import { contradictions } from '../oracle/books-of-faults.ts'
@@ -33,7 +34,7 @@ const together = [
  * Whether the service has nothing left to do or to send. A webhook that is refused for good is sent again for days:
  * once is enough.
  */
-export async function isAtRest(db: ServiceDatabase, world: World, count: number): Promise<boolean> {
+export async function isAtRest(db: ServiceDatabase, faults: Faults, count: number): Promise<boolean> {
   const { rows: counts } = await sql<{ settled: bigint; open: bigint }>`
     select (select count(*) from service.deposit where status in ('settled', 'credited')) as settled,
       (select count(*) from service.transfer where outcome is null and kind in ('forward', 'extra')) as open`.execute(
@@ -45,7 +46,7 @@ export async function isAtRest(db: ServiceDatabase, world: World, count: number)
     select distinct network, transaction, index
     from service.delivery join service.event on event.id = event_id join service.deposit on deposit.id = deposit_id
     where delivery.status = 'pending'`.execute(db)
-  return waiting.every((deposit) => refused.some((knob) => world.service.faults.strikes(knob, deposit)))
+  return waiting.every((deposit) => refused.some((knob) => faults.strikes(knob, deposit)))
 }
 
 type Struck = { network: string; transaction: string; index: string }
@@ -58,8 +59,7 @@ type Recorded = Struck & {
 }
 
 /** What the service's own database and the table of faults say of the payments, once it is at rest. */
-export async function readFacts(db: ServiceDatabase, world: World, paid: readonly Paid[]): Promise<Facts> {
-  const { faults } = world.service
+export async function readFacts(db: ServiceDatabase, faults: Faults, paid: readonly Paid[]): Promise<Facts> {
   const { rows: recorded } = await sql<Recorded>`
     select network, transaction, index, address, contract, owner_kind, exists (
       select from service.transfer where deposit_id = deposit.id and kind = 'extra' and outcome = 'expired'
@@ -86,7 +86,7 @@ export async function readFacts(db: ServiceDatabase, world: World, paid: readonl
       ...endOf(struck, isWallet),
     }
   })
-  return { payments, forwards: await readForwards(db), events: await readAnswered(db, world) }
+  return { payments, forwards: await readForwards(db), events: await readAnswered(db, faults) }
 }
 
 /**
@@ -118,7 +118,7 @@ async function readForwards(db: ServiceDatabase): Promise<readonly ForwardFact[]
 }
 
 /** The delivery log of what is dropped says that it was delivered, which is the error. */
-async function readAnswered(db: ServiceDatabase, { service }: World): Promise<readonly string[]> {
+async function readAnswered(db: ServiceDatabase, faults: Faults): Promise<readonly string[]> {
   const { rows } = await sql<Struck & { id: string }>`
     select event.id, network, transaction, index
     from service.event join service.deposit on deposit.id = deposit_id
@@ -126,7 +126,7 @@ async function readAnswered(db: ServiceDatabase, { service }: World): Promise<re
       select from service.delivery_attempt where event_id = event.id and status_code between 200 and 299)`.execute(
     db,
   )
-  return rows.filter((row) => !unsent.some((knob) => service.faults.strikes(knob, row))).map(({ id }) => id)
+  return rows.filter((row) => !unsent.some((knob) => faults.strikes(knob, row))).map(({ id }) => id)
 }
 
 /** Two second forwards of one amount both fit a deposit that lacks its delivery. */
@@ -143,7 +143,7 @@ export async function brokenInvariants(world: World): Promise<readonly Broken[]>
     poolMax: 1,
     applicationName: 'test',
   })
-  const facts = await readFacts(service, world, [])
+  const facts = await readFacts(service, world.service.faults, [])
   await service.destroy()
   await storeFacts(world.settings.databaseUrl, facts)
   return await until('nothing waits to be applied', () => brokenAtRest(world.db))

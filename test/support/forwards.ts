@@ -3,17 +3,22 @@ import { divide } from '../../src/core/matching/divide.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { channelApproval, claim, delivery, txId } from './evidence.ts'
 
-/** A record of one deposit: what it states to have delivered, and by which transaction. */
+/** A record of one deposit: what it states to have delivered, and by which transactions. */
 export function reported(
   name: string,
-  [amount, tx]: readonly [number | null, string],
+  [amount, tx, ...further]: readonly [number | null, string, ...string[]],
   changes: Partial<Pick<Claim, 'status' | 'source' | 'receivedAt'>> = {},
 ): Claim {
   const stated = amount === null ? null : (BigInt(amount) as Amount)
   return claim({
     serviceId: name as ServiceId,
     deposit: { tx: txId(`pay ${name}`) },
-    settlement: { amount: stated, tx: txId(tx), fee: null },
+    settlement: {
+      amount: stated,
+      tx: txId(tx),
+      ...(further.length > 0 && { furtherTxs: further.map(txId) }),
+      fee: null,
+    },
     ...changes,
   })
 }

@@ -1,7 +1,7 @@
 import type { Transaction } from 'kysely'
+import { accounts } from '../../src/core/chart.ts'
 import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import { accounts } from '../../src/core/posting.ts'
 import { type CheckedSeal, checkSeals } from '../../src/jobs/books/check-seals.ts'
 import { sealBooks } from '../../src/jobs/books/seal-books.ts'
 import type { Seal } from '../../src/ledger/seal.ts'

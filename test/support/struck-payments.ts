@@ -23,6 +23,27 @@ export const forwardKnobs = depositKnobs.filter(
   (knob) => knob.includes('Forward') || knob === 'regressStatusRate' || knob === 'reopenRate',
 )
 
+/**
+ * Until a person agrees to what is proposed, a payment without a key is two deposits, and so is one that is claimed
+ * again; what is opened again or fails is never at rest. A split forward has no fact that says so. There is no second
+ * network of a family to name, and no policy that knows the fee.
+ */
+const neverAtRest: readonly DepositKnob[] = [
+  'dropTransactionRate',
+  'claimAgainRate',
+  'reopenRate',
+  'withholdRefundRate',
+  'splitForwardRate',
+  'joinForwardRate',
+  'renameNetworkRate',
+  'overchargeRate',
+]
+
+/** Of every error after which the books come to rest. */
+export function ratesAtRest(rate: number): Partial<Record<DepositKnob, number>> {
+  return Object.fromEntries(depositKnobs.map((knob) => [knob, neverAtRest.includes(knob) ? 0 : rate]))
+}
+
 /** At this rate most payments are struck by one knob or by none. */
 export const strikingRate = 1 / depositKnobs.length
 

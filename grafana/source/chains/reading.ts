@@ -127,14 +127,18 @@ const gaps: Panel = {
   title: 'Heights not read',
   kind: 'timeseries',
   description:
-    'Stretches of heights that were not read for some watched addresses. They close by themselves; one that stays becomes a mismatch coverage_gap.',
+    'Heights that were not read for some watched addresses, such as the history of new ones. They are read in the background; a range that stays becomes a mismatch coverage_gap.',
   runbook: 'depositdcoveragegap',
   docs: 'chains.md#what-is-read',
   unit: 'short',
   queries: [
     {
-      expr: 'max by (network) (depositd_chain_coverage_gaps{network=~"$network"})',
+      expr: 'max by (network) (depositd_chain_unread_heights{network=~"$network"})',
       legend: '{{network}}',
+    },
+    {
+      expr: 'max by (network) (depositd_chain_coverage_gaps{network=~"$network"})',
+      legend: '{{network}}, ranges',
     },
   ],
   thresholds: orangeFrom(1),

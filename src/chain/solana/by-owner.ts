@@ -37,16 +37,24 @@ export async function readByOwner(scan: SolanaScan, range: SlotRange): Promise<S
     memory.walks[kindOf(range)] = {
       since,
       next: reached + 1n,
-      waiting: waiting.length > waitingMax ? [] : waiting,
-      to: listed.to,
+      ...boundWaiting({ waiting, to: listed.to }),
       owners: watch.owners,
     }
     return { ...(await findingsIn(scan, read)), reached }
   }
 }
 
-/** Above this, waiting transactions are dropped and listed again. */
+/** The newest above this are dropped, and listed again once the others are read. */
 const waitingMax = 100_000
+
+type WaitingList = Pick<OwnerWalk, 'waiting' | 'to'>
+
+/** Ends below the slot of the first one dropped, so that it stays complete up to its end. */
+export function boundWaiting({ waiting, to }: WaitingList, max = waitingMax): WaitingList {
+  const dropped = waiting[max]
+  if (dropped === undefined) return { waiting, to }
+  return { waiting: waiting.filter(({ slot }) => slot < dropped.slot), to: dropped.slot - 1n }
+}
 
 /** Null if the range starts a new one. */
 function walkFor({ walks }: SolanaScan['memory'], range: SlotRange): OwnerWalk | null {
@@ -63,7 +71,7 @@ function waitingFor(
   walk: OwnerWalk | null,
   { to }: SlotRange,
   owners: ReadonlySet<Address>,
-): Pick<OwnerWalk, 'waiting' | 'to'> | null {
+): WaitingList | null {
   if (walk === null || walk.waiting.length === 0 || walk.to > to) return null
   return owners.size === walk.owners.size && owners.isSubsetOf(walk.owners) ? walk : null
 }

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import type { Kysely } from 'kysely'
 import { loadServiceProfile } from '../../app/service-profile.ts'
 import { readFrom } from '../../config/environment.ts'
 import { webhookSecretsSetting } from '../../config/settings.ts'
@@ -12,7 +13,8 @@ import { type Nodes, verifyChains } from '../../evidence/verify-chain.ts'
 import type { Keys } from '../../intake/signature/scheme.ts'
 import { pinnedNetworks } from '../../store/assets.ts'
 import { loadEvidence } from '../../store/books/load-evidence.ts'
-import { showDeposits } from '../../store/books/show-deposits.ts'
+import { findDeposits } from '../../store/books/show-deposits.ts'
+import type { Tables } from '../../store/tables.ts'
 import { attachedSettings, type Context, withDatabase } from '../context.ts'
 import { readTextFile, writeOut } from '../files.ts'
 import { choiceOf, noDeposit, onlyOne, wrongUse } from '../options.ts'
@@ -25,27 +27,47 @@ export async function makeEvidenceCommand(
   id: string,
   { out }: { out: string },
 ): Promise<News> {
+  const writeBundle = createBundleWriter(context)
+  const { sha256, checks, failed } = await withDatabase(context, async (db) => {
+    const found = onlyOne(id, await findDeposits(db, toTxId(id)))
+    return writeBundle(db, { id: found.id, groupId: found.group_id }, out)
+  })
+  const text = `${out}: SHA-256 of the file ${sha256}\n${failed.length === 0 ? '' : checksText(failed)}`
+  print(context, { file: out, sha256, checks }, text)
+  return failed.length === 0 ? 'good' : 'bad'
+}
+
+type WrittenBundle = { sha256: string; checks: readonly BundleCheck[]; failed: readonly BundleCheck[] }
+
+/** Writes the bundle of a deposit, with the checks that it would not pass. */
+export function createBundleWriter(
+  context: Context,
+): (db: Kysely<Tables>, deposit: { id: bigint; groupId: bigint }, path: string) => Promise<WrittenBundle> {
   const settings = attachedSettings(context)
   const services = settings.services.map((service) => {
     loadServiceProfile(settings, service)
     return { ...service, profileText: readFileSync(service.profilePath, 'utf8') }
   })
-  const made = await withDatabase(context, async (db) => {
-    const { id: depositId, groupId } = onlyOne(id, await showDeposits(db, toTxId(id)))
+  return async (db, { id: depositId, groupId }, path) => {
     const evidence = await loadEvidence(db, groupId)
-    if (evidence === null) throw noDeposit(id)
+    if (evidence === null) throw noDeposit(`${depositId}`)
     const at = new Date()
     const decision = decide(evidence.group, settings, at)
     const pinned = { ...settings, networks: await pinnedNetworks(db, settings.networks) }
-    return makeBundle({ depositId, evidence, decision, settings: pinned, services, at, version })
-  })
-  refuseSecrets(made.text, settings)
-  writeOut(out, made.text)
-  const { checks } = verifyBundle(made.text)
-  const failed = checks.filter(({ outcome }) => outcome === 'failed')
-  const text = `${out}: SHA-256 of the file ${made.sha256}\n${failed.length === 0 ? '' : checksText(failed)}`
-  print(context, { file: out, sha256: made.sha256, checks }, text)
-  return failed.length === 0 ? 'good' : 'bad'
+    const { text, sha256 } = makeBundle({
+      depositId,
+      evidence,
+      decision,
+      settings: pinned,
+      services,
+      at,
+      version,
+    })
+    refuseSecrets(text, settings)
+    writeOut(path, text)
+    const { checks } = verifyBundle(text)
+    return { sha256, checks, failed: checks.filter(({ outcome }) => outcome === 'failed') }
+  }
 }
 
 type VerifyEvidenceOptions = { rpc?: string[]; publicKeys?: string }

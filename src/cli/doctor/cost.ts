@@ -61,7 +61,7 @@ names addresses, ${defaultBounds.recipientsPerRequest} in each. Each payment add
  * Calls per day without payments. `least`: logs queried by contract. `most`: by address, up to
  * `recipientsPerRequest` per query.
  */
-type DailyCalls = { least: number; most: number }
+export type CallEstimate = { least: number; most: number }
 
 const daySeconds = 86_400
 
@@ -82,7 +82,7 @@ export function dailyCalls(
   { chainId, assets, reading = defaultReading }: NetworkSettings,
   addresses: number,
   scanSeconds: number,
-): DailyCalls {
+): CallEstimate {
   const blockSeconds = blockSecondsOf[chainId ?? 0] ?? blockSecondsOfOthers
   const scans = daySeconds / scanSeconds
   const readings = Math.min(scans, daySeconds / blockSeconds)
@@ -98,6 +98,50 @@ export function dailyCalls(
       reading.quorum *
         (scans * callsPerScan + readings * (perReading + queries) + finalReadings * (2 + queries) + blocks),
     )
-  const queriesMost = Math.ceil(addresses / defaultBounds.recipientsPerRequest)
+  const queriesMost = queriesPerRange(addresses)
   return { least: total(hasAddresses ? 1 : 0), most: total(queriesMost) }
+}
+
+function queriesPerRange(addresses: number): number {
+  return Math.ceil(addresses / defaultBounds.recipientsPerRequest)
+}
+
+/** Both ends included. `payments`: to the addresses, in these heights. */
+export type HistorySpan = { from: bigint; to: bigint; addresses: number; payments: number }
+
+/** Most nodes accept queries this wide. */
+const blocksPerQuery = 10_000
+
+/** To read the past once, from all nodes together. On EVM networks `least` and `most` are as for a day. */
+export function historyCalls(network: NetworkSettings, span: HistorySpan): CallEstimate {
+  const { quorum } = network.reading ?? defaultReading
+  const { least, most } = (network.family === 'evm' ? evmHistory : solanaHistory)(network, span)
+  return { least: Math.round(quorum * least), most: Math.round(quorum * most) }
+}
+
+function evmHistory(
+  { assets }: NetworkSettings,
+  { from, to, addresses, payments }: HistorySpan,
+): CallEstimate {
+  const hasNative = assets.some(({ key }) => key.endsWith('native'))
+  const heights = Number(to - from) + 1
+  const { blocksPerScan, logBlocksPerScan } = defaultBounds
+  const perReading = Number(hasNative ? blocksPerScan : logBlocksPerScan)
+  const readings = Math.ceil(heights / perReading)
+  const queries = Math.ceil(heights / Math.min(perReading, blocksPerQuery))
+  // The final block, and then those of a scan; whole blocks include the ends of the range.
+  const blocks = readings * (hasNative ? 2 : 1 + callsPerReading) + (hasNative ? heights : 0)
+  // The block of a payment, unless all are read, and its receipts.
+  const perPayment = hasNative ? { least: 0, most: 2 } : { least: 1, most: 3 }
+  return {
+    least: blocks + queries + payments * perPayment.least,
+    most: blocks + queries * queriesPerRange(addresses) + payments * perPayment.most,
+  }
+}
+
+/** By owner: a few histories for each address, then each transaction and its block. Payments are forwarded once. */
+function solanaHistory({ assets }: NetworkSettings, { addresses, payments }: HistorySpan): CallEstimate {
+  const mints = assets.filter(({ key }) => !key.endsWith('native')).length
+  const listings = addresses * (1 + 2 * mints)
+  return { least: listings + 2 * payments, most: listings + 4 * payments }
 }

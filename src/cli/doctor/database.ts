@@ -10,7 +10,9 @@ import {
 } from '../../health.ts'
 import { digestOf } from '../../jobs/books/activate-rules.ts'
 import { allowedAge, expectedStreams, longestPause } from '../../jobs/schedule.ts'
+import { isGuarded } from '../../ledger/account-guards.ts'
 import type { Database } from '../../store/database.ts'
+import { balancesOnOtherSide } from '../../store/ledger/accounts.ts'
 import { secondsUnsealed } from '../../store/ledger/seals.ts'
 import { migrationsFolder, migrationsIn } from '../../store/migrate.ts'
 import {
@@ -155,6 +157,9 @@ async function booksFindings(db: Database<Tables>, settings: Settings): Promise<
     examined('partitions', unasked, () => partitionsFinding(db)),
     examined('seals', unasked, () => sealsFinding(db, settings)),
     examined('policy', unasked, () => policyFinding(db, settings)),
+    ...(settings.accounts.guards.length === 0
+      ? []
+      : [examined('accounts', unasked, () => guardsFinding(db, settings))]),
   ])
   return found.flat()
 }
@@ -171,6 +176,16 @@ async function partitionsFinding(db: Database<Tables>): Promise<DoctorFinding> {
   if (months.length === 0) return ok('partitions', 'this month and the next have partitions')
   const says = `${months.join(' and ')} has no partition: journals go to the default partition`
   return warning('partitions', says, 'run bin/depositd migrate before that month begins')
+}
+
+async function guardsFinding(db: Database<Tables>, { accounts }: Settings): Promise<DoctorFinding> {
+  const others = await balancesOnOtherSide(db)
+  const broken = others.filter(({ account }) => isGuarded(account, accounts.guards))
+  const [first] = broken
+  if (first === undefined) return ok('accounts', 'no guarded account is on its other side')
+  const { account, balance, asset_symbol: symbol } = first
+  const says = `guarded accounts on the other side than usual: ${broken.length}, for example ${account} with ${balance} ${symbol}`
+  return warning('accounts', says, `look at its entries: bin/depositd ledger statement ${account}`)
 }
 
 async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promise<DoctorFinding> {

@@ -9,6 +9,7 @@ import { chainFindings } from './chains.ts'
 import { costReport } from './cost.ts'
 import { databaseFindings } from './database.ts'
 import { type DoctorFinding, fault, madeIn, ok } from './finding.ts'
+import { historyFindings } from './history.ts'
 import { portFindings, webhookFindings } from './intake.ts'
 import { connectionFinding, linkFinding, secretFinding } from './secrecy.ts'
 import { queueFindings, serviceFindings } from './service.ts'
@@ -38,6 +39,7 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
       queue: queueFindings(settings, isMade),
       service: Promise.all(services.map(ofService(serviceFindings))).then((found) => found.flat()),
       chains: chainFindings(settings, isMade),
+      history: historyFindings(settings),
       ports: portFindings(settings),
       ...(balances && { balances: balanceFindings(settings) }),
     })

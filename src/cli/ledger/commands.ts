@@ -65,6 +65,8 @@ function approvedCommand(group: Command, words: string, description: string): Co
 const journalKinds: readonly LedgerJournalKind[] = [
   'deposit',
   'settlement',
+  'conversion',
+  'shortage',
   'refund',
   'write_off',
   'withdrawal',

@@ -36,7 +36,7 @@ export async function addJournalCommand(
   const written = readJournalFile(path)
   const { accounts } = attachedSettings(context)
   await withDatabase(context, async (db) => {
-    const deps = { db, accountPatterns: accounts.known, now: new Date() }
+    const deps = { db, accountPatterns: accounts.known, guards: accounts.guards, now: new Date() }
     const assets = await readAssetNames(db)
     if (dryRun === true) return printDryRun(context, await checkJournal(deps, written), assets)
     const journal = await addJournal(deps, written, people)
@@ -150,7 +150,11 @@ const journalColumns: TableColumn<JournalLine>[] = [
     title: 'BOOKS OF',
     value: ({ period, belongs_to: month }) => `${period}${period === month ? '' : ' late'}`,
   },
-  { title: 'DEPOSIT', value: ({ deposit_id: id }) => id?.toString() ?? '', align: 'right' },
+  {
+    title: 'DEPOSIT',
+    value: ({ deposit_id: id, changed_at: at }) => `${id ?? ''}${at === null ? '' : ' changed'}`,
+    align: 'right',
+  },
   { title: 'REVERSES', value: ({ reverses }) => reverses?.toString() ?? '', align: 'right' },
   { title: 'REVERSED BY', value: ({ reversed_by: id }) => id?.toString() ?? '', align: 'right' },
   { title: 'BY', value: ({ made_by: by, approved_by: second }) => (by === null ? '' : `${by}, ${second}`) },

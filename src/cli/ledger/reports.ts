@@ -32,9 +32,15 @@ export async function balancesCommand(context: Context, options: BalancesOptions
     balance: total,
     balance_base: base,
   }))
-  const rows = totals.flatMap(({ asset }) => [...page.items, ...sums].filter((row) => row.asset === asset))
+  const held = page.items.filter(({ balance_base: base }) => base !== '0')
+  const shown = sums.flatMap((sum) => {
+    const rows = held.filter(({ asset }) => asset === sum.asset)
+    return rows.length === 0 && sum.balance_base === '0' ? [] : [...rows, sum]
+  })
+  const zeros = page.items.length - held.length
+  const rest = zeros === 0 ? '' : `Balances of zero are left out: ${zeros}. --json lists them.\n`
   const verdict = isBalanced ? 'balanced: every asset sums to zero\n' : 'NOT BALANCED\n'
-  const text = `${table(rows, balanceColumns)}${goOnLine(context, page)}${verdict}`
+  const text = `${table(shown, balanceColumns)}${rest}${goOnLine(context, page)}${verdict}`
   const document = { ...page, totals, balanced: isBalanced }
   print(context, document, balances.length === 0 ? 'nothing is booked yet\n' : text)
   return isBalanced ? 'good' : 'bad'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { accounts } from '../../core/chart.ts'
 import { type DecisionOutcome, type TransferDecision, transferRef } from '../../core/evidence.ts'
-import { accounts } from '../../core/posting.ts'
 import {
   type DecideDeps,
   type DecisionAttribution,
@@ -126,14 +126,14 @@ async function decide(
   print(context, transferDecision, printable(lineOf(transferDecision, actor)))
 }
 
-const accountOf = { expenses: accounts.writeOff, receivable: accounts.receivable } as const
+const accountOf = { expenses: accounts.writeOff, receivable: accounts.receivable, owner: 'owner' } as const
 
 type WriteOffOptions = { account?: keyof typeof accountOf; withdraw?: boolean }
 
 function verdictOf({ account, withdraw }: WriteOffOptions) {
   if (withdraw === true) return { kind: 'write_off_withdrawn' } as const
   if (account !== undefined) return { kind: 'write_off', account: accountOf[account] } as const
-  const fix = 'use one of --account expenses, --account receivable and --withdraw'
+  const fix = 'use one of --account expenses, --account receivable, --account owner and --withdraw'
   throw wrongUse('a write-off requires --account or --withdraw', fix)
 }
 
@@ -146,7 +146,8 @@ const said: Record<DecisionOutcome['kind'], string> = {
 
 function lineOf(transferDecision: TransferDecision, actor: Actor): string {
   const { verdict, approvedBy } = transferDecision
-  const where = 'account' in verdict ? ` to ${verdict.account}` : ''
+  const where =
+    'account' in verdict ? ` to ${verdict.account === 'owner' ? 'the owner' : verdict.account}` : ''
   const whose = 'serviceId' in verdict ? ` deposit ${verdict.serviceId}` : ''
   const second = approvedBy === null ? '' : `, approved by ${approvedBy}`
   return `${transferRef(transferDecision)}: ${said[verdict.kind]}${where}${whose}, ${actorText(actor)}${second}\n`

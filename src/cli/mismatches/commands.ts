@@ -23,12 +23,23 @@ export function describeMismatches(program: Command, act: Act): void {
     act(async () => (await import('./mismatches.ts')).showMismatchCommand),
   )
   describeCaseWork(mismatches, act)
-  const account = 'the account to book the amount to: an expense, or a receivable from the service'
-  const writeOff = 'stop expecting the delivery of a payment, and resolve its mismatch'
+  const account =
+    'where the amount goes: an expense, a receivable from the service, or less owed to the owner'
+  const writeOff = 'stop expecting a delivery, or the rest of a short one, and resolve its mismatch'
   decisionCommand(mismatches, 'write-off <id>', writeOff)
-    .addOption(choice('--account <which>', account, ['expenses', 'receivable']).conflicts('withdraw'))
+    .addOption(
+      choice('--account <which>', account, ['expenses', 'receivable', 'owner']).conflicts('withdraw'),
+    )
     .option('--withdraw', 'withdraw the write-off')
     .action(act(async () => (await import('./case-work.ts')).writeOffCommand))
+  const dispute = 'write the files of short deliveries for the service: CSV, printable HTML and evidence'
+  const several = 'the deposit service; needed if there are several'
+  ofService(subcommand(mismatches, 'dispute', dispute), several)
+    .requiredOption('--out <folder>', 'the folder to write into')
+    .option('--from <time>', 'only payments from this day or time on')
+    .option('--to <time>', 'only payments up to the end of this day, or before this time')
+    .option('--all', 'also those that a person resolved')
+    .action(act(async () => (await import('./dispute.ts')).disputeCommand))
 }
 
 function describeCaseWork(mismatches: Command, act: Act): void {

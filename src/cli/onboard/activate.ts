@@ -33,6 +33,7 @@ export async function activate(
   if (webhooks !== null) file.set(at.webhooks, webhooks)
   if (Object.keys(senders).length > 0) file.set([...at.service, 'senders'], senders)
   file.set([...at.service, 'paused'], null)
+  file.set([...at.service, 'webhooksSince'], new Date().toISOString())
   const undo = file.save()
   try {
     session.service()

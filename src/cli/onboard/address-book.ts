@@ -8,7 +8,9 @@ import { connectOwners } from '../../provider/owners-client.ts'
 import type { OwnerFileRow } from '../../provider/owners-file.ts'
 import { knownPlaces } from '../../store/owners.ts'
 import { withDatabase } from '../context.ts'
-import type { OnboardProfile } from './profile.ts'
+import { wrongUse } from '../options.ts'
+import { askSince, estimateHistory, type HistoryEstimate, historyText } from './history.ts'
+import { type OnboardProfile, profilePathOf } from './profile.ts'
 import type { Session } from './session.ts'
 
 const kinds = [
@@ -19,32 +21,80 @@ const kinds = [
 /**
  * Proposes the address book from the service's own lists, in files for a second person to check, and imports it. What the
  * service states about its addresses is not trusted before a person approved it.
+ * @returns what reading the history of new addresses takes; null if it is not read
  */
 export async function proposeAddressBook(
   session: Session,
-  { profile, facts }: OnboardProfile,
-): Promise<void> {
-  const { service } = session.service()
-  const client = connectOwners(service, profile)
+  { profile, facts, samples }: OnboardProfile,
+): Promise<HistoryEstimate | null> {
+  const lists = await listOwners(session, profile)
+  const all = rowsOf(
+    lists.flatMap(({ stated }) => stated),
+    undefined,
+  )
+  const isNew = await withDatabase(session.context, async (db) => {
+    const { depositAddresses } = await knownPlaces(db)
+    return all.some(({ address }) => !depositAddresses.has(comparable(address)))
+  })
+  const since = isNew ? await askSince(session) : session.options.since
+  if (since !== undefined) {
+    session.file.set([...session.at.service, 'historySince'], since.toISOString())
+    session.file.save()
+  }
+  const history =
+    isNew && since !== undefined
+      ? await estimateHistory(session, { profile, samples }, { rows: all, since })
+      : null
+  if (history !== null) session.say(historyText(history))
   const paid = new Set(
     [...facts.transactions.values()]
       .flat()
       .flatMap((fact) => ('transfers' in fact ? fact.transfers.map(({ to }) => to as string) : [])),
   )
-  for (const { kind, file, section, command } of kinds) {
+  for (const { kind, stated } of lists) {
+    const rows = rowsOf(stated, since)
+    const path = session.fileNamed(kind.file)
+    const text = csvOf(rows)
+    writeFileSync(path, text)
+    await reviewAndImport(session, { kind: kind.kind, rows, path, text, paid })
+  }
+  return history
+}
+
+/** A word that no sample explains is `unknown` in the profile. */
+function refuseUnknownNetworks(session: Session, stated: readonly StatedOwner[], what: string): void {
+  const { settings } = session.service()
+  const known = new Set<string>(settings.networks.map(({ name }) => name))
+  const networks = stated.flatMap(({ deposits, forward }) => [
+    ...deposits.map(({ network }) => network),
+    ...(forward === null ? [] : [forward.network]),
+  ])
+  const strange = new Set(networks.filter((network) => !known.has(network)))
+  if (strange.size === 0) return
+  throw wrongUse(
+    `${what} are on networks that are not in the settings: ${[...strange].join(', ')}`,
+    `let the service report deposits on each network and run this command again; or correct the section networks of ${profilePathOf(session)}, which keeps what you edited; or add the network to the settings`,
+  )
+}
+
+type OwnerList = { kind: (typeof kinds)[number]; stated: readonly StatedOwner[] }
+
+async function listOwners(session: Session, profile: OnboardProfile['profile']): Promise<OwnerList[]> {
+  const client = connectOwners(session.service().service, profile)
+  const lists: OwnerList[] = []
+  for (const kind of kinds) {
+    const { section, command } = kind
     if (profile.owners[section].list === null) {
       session.say(
-        `The service lists no ${command}. Import them from a file: bin/depositd ${command} import FILE`,
+        `No list of ${command} was found. If there are ${command}, import them from a file with ids like ${session.name}/ID: bin/depositd ${command} import FILE`,
       )
       continue
     }
-    const stated = (await client.list(kind)) ?? []
-    const rows = rowsOf(stated, session.options.since)
-    const path = session.fileNamed(file)
-    const text = csvOf(rows)
-    writeFileSync(path, text)
-    await reviewAndImport(session, { kind, rows, path, text, paid })
+    const stated = (await client.list(kind.kind)) ?? []
+    refuseUnknownNetworks(session, stated, command)
+    lists.push({ kind, stated })
   }
+  return lists
 }
 
 type OwnerProposal = {

@@ -3,12 +3,12 @@ import { parse, stringify } from 'yaml'
 import { Fault } from '../../core/errors.ts'
 import {
   type FoundCall,
+  findAddressLists,
   findDepositList,
-  findOwnerLists,
   publishedPaths,
 } from '../../provider/discover/find-calls.ts'
 import { findFilter } from '../../provider/discover/find-filter.ts'
-import { ownersIn } from '../../provider/discover/find-owners.ts'
+import { type DepositFacts, type FoundOwners, ownersIn } from '../../provider/discover/find-owners.ts'
 import { findPaging, type ProofNote } from '../../provider/discover/find-paging.ts'
 import { createProbe, type Probe } from '../../provider/discover/probe.ts'
 import { columnsOf, isAddress, saidAt } from '../../provider/infer/columns.ts'
@@ -16,6 +16,7 @@ import { orderOf, type Section } from '../../provider/infer/find-records.ts'
 import { comparable } from '../../provider/infer/hints.ts'
 import { createServiceCall } from '../../provider/service-call.ts'
 import { readTextFile } from '../files.ts'
+import { readList } from './read-list.ts'
 import type { Session } from './session.ts'
 
 /** What is known of the calls of the service: sections of its profile, each line with what shows it. */
@@ -42,7 +43,7 @@ export async function discover(session: Session): Promise<FoundCalls> {
   const published = session.options.list === undefined ? await publishedPaths(probe) : [session.options.list]
   const call = await findDepositList(probe, published)
   if (call === null) throw noList(counts, session)
-  const calls = await describeCalls(probe, { call, published })
+  const calls = await describeCalls(session, probe, { call, published })
   for (const { path: line, isProved, text } of calls.notes)
     session.say(`  ${isProved ? 'proved' : 'unsure'}  ${line.join('.')}: ${text}`)
   session.say(`${counts.requests} requests. The calls are in ${path}.`)
@@ -71,14 +72,15 @@ function noList(
 type DepositCall = FoundCall & { others: readonly string[] }
 
 async function describeCalls(
+  session: Session,
   probe: Probe,
   { call, published }: { call: DepositCall; published: readonly string[] },
 ): Promise<FoundCalls> {
-  const records = call.answer.listing?.records ?? []
   const { section, notes } = await findPaging(probe, call)
   const filter = await findFilter(probe, call)
-  const owners = await describeOwners(probe, { call, published })
+  const records = await readList(session, section, session.options.records)
   const list = { ...section, ...orderOf(records), ...(filter !== null && { since: filter.section }) }
+  const owners = await describeOwners(session, probe, { list: call.path, published, records })
   return {
     ...owners,
     list,
@@ -101,27 +103,40 @@ const noFilter: ProofNote = {
 }
 
 async function describeOwners(
+  session: Session,
   probe: Probe,
-  { call, published }: { call: DepositCall; published: readonly string[] },
+  { records, ...calls }: { list: string; published: readonly string[]; records: readonly unknown[] },
 ): Promise<Omit<FoundCalls, 'list'>> {
-  const columns = columnsOf(call.answer.listing?.records ?? [])
+  const columns = columnsOf(records)
   const texts = columns.flatMap(saidAt).map(({ text }) => text)
-  const addresses = new Set(texts.filter(isAddress).map(comparable))
+  const deposits = { addresses: new Set(texts.filter(isAddress).map(comparable)), columns }
   const found: Omit<FoundCalls, 'list'> & { notes: ProofNote[] } = {
     owners: {},
     places: { deposits: [], recipients: [], channels: [], wallets: [] },
     notes: [],
   }
-  for (const list of await findOwnerLists(probe, { list: call.path, published, addresses })) {
-    const one = ownersIn(list, { addresses, columns })
+  for (const call of await findAddressLists(probe, calls)) {
+    const { section: list } = await findPaging(probe, call)
+    const one = await ownersOf(session, { call, list }, deposits)
     const section = one?.kind === 'channel' ? 'channels' : 'wallets'
     if (one === null || found.owners[section] !== undefined) continue
-    const { section: ownList } = await findPaging(probe, list)
-    found.owners[section] = { list: ownList, record: one.record }
+    found.owners[section] = { list, record: one.record }
     found.notes.push(...one.notes)
     found.places.deposits.push(...one.places.deposits)
     found.places.recipients.push(...one.places.recipients)
     found.places[section].push(...one.places.ids)
   }
   return found
+}
+
+const ownersMax = 5000
+
+/** Of many owners, the first page may hold none that received one of the deposits read. */
+async function ownersOf(
+  session: Session,
+  { call, list }: { call: FoundCall; list: Section },
+  deposits: DepositFacts,
+): Promise<FoundOwners | null> {
+  const first = ownersIn(call.answer.listing?.records ?? [], deposits)
+  return first ?? ownersIn(await readList(session, list, ownersMax), deposits)
 }

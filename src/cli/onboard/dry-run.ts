@@ -66,6 +66,11 @@ export async function tryOut(session: Session, { profile, samples, facts }: Onbo
     ),
   }
   session.say(textOf(tried))
+  const { unknown_address: unknown } = tried.mismatches
+  if (unknown !== undefined)
+    session.say(
+      `${unknown} of them went to addresses that are not in the address book. Import their owners with "bin/depositd channels import FILE" or "wallets import", with ids like ${session.name}/ID.`,
+    )
   return tried
 }
 

@@ -24,7 +24,14 @@ export async function onboardCommand(context: Context, name: string, options: On
   const dryRun = found && { ...found.tried, deliveries: found.tried.deliveries.length }
   print(
     context,
-    { service: name, profile: profilePathOf(session), lines: found?.lines, dryRun, reconciled },
+    {
+      service: name,
+      profile: profilePathOf(session),
+      lines: found?.lines,
+      history: found?.history,
+      dryRun,
+      reconciled,
+    },
     '',
   )
   return 'good'
@@ -44,7 +51,7 @@ async function prepare(session: Session) {
   heading(session, 4, 'Profile')
   const draft = await writeServiceProfile(session, calls, { isBookComplete: false })
   heading(session, 5, 'Address book')
-  await proposeAddressBook(session, draft)
+  const history = await proposeAddressBook(session, draft)
   heading(session, 6, 'Dry run')
   const ready = await untilDecisiveProved(session, calls)
   const lines = showProofs(session, ready.proved)
@@ -52,7 +59,7 @@ async function prepare(session: Session) {
   if (open.length > 0) throw undecided(session, open)
   const tried = await tryOut(session, ready)
   if (tried.unread.length > 0) throw unreadable(session, tried.unread.length)
-  return { webhooks, lines, tried, senders: sendersOf(session, tried) }
+  return { webhooks, lines, tried, history, senders: sendersOf(session, tried) }
 }
 
 /** These decide what is booked, and for which payment. */
@@ -73,7 +80,10 @@ async function untilDecisiveProved(session: Session, calls: FoundCalls): Promise
 }
 
 /** What a person edited needs no proof. */
-function unprovedDecisive({ proved, isEdited }: OnboardProfile): string[] {
+export function unprovedDecisive({
+  proved,
+  isEdited,
+}: Pick<OnboardProfile, 'proved' | 'isEdited'>): string[] {
   const unsure = proved.proofs.flatMap(({ path, proof }) => (proof.kind === 'unsure' ? [path.join('.')] : []))
   return isEdited ? [] : decisive.filter((line) => unsure.includes(line))
 }

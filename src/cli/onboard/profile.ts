@@ -2,9 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Fault } from '../../core/errors.ts'
-import { idAtService, type ServiceName, serviceOf } from '../../core/evidence.ts'
 import { isJson } from '../../intake/json.ts'
-import { createDepositClient } from '../../provider/deposit-client.ts'
 import { findSingle } from '../../provider/discover/find-paging.ts'
 import { createProbe } from '../../provider/discover/probe.ts'
 import { valueAt } from '../../provider/infer/columns.ts'
@@ -14,20 +12,20 @@ import { comparable, type Hints } from '../../provider/infer/hints.ts'
 import { inferProfile } from '../../provider/infer/infer-profile.ts'
 import { writeProfile } from '../../provider/infer/write-profile.ts'
 import { parseLossless } from '../../provider/lossless-json.ts'
-import type { PageMark } from '../../provider/paging.ts'
 import { parseProfile } from '../../provider/profile/parse-profile.ts'
-import { listSchema, type Profile } from '../../provider/profile/profile-schema.ts'
+import type { Profile } from '../../provider/profile/profile-schema.ts'
 import type { ProofFacts } from '../../provider/prove/facts.ts'
 import type { FieldProof } from '../../provider/prove/proof.ts'
 import { type ProvedProfile, proveProfile } from '../../provider/prove/prove-profile.ts'
 import { createServiceCall } from '../../provider/service-call.ts'
 import { pinnedNetworks } from '../../store/assets.ts'
 import { newestSamples } from '../../store/inbox.ts'
-import { knownPlaces } from '../../store/owners.ts'
+import { knownPlacesOf } from '../../store/owners.ts'
 import { newestQuarantined } from '../../store/quarantine.ts'
 import { withDatabase } from '../context.ts'
 import { readChainFacts } from '../webhooks/chain-facts.ts'
 import type { FoundCalls } from './discover.ts'
+import { readList } from './read-list.ts'
 import type { Session } from './session.ts'
 
 /** Webhooks and records as the service sent them. */
@@ -103,7 +101,7 @@ async function hintsOf(session: Session, proposed: FoundCalls | null): Promise<H
   const { settings } = session.service()
   return withDatabase(session.context, async (db) => {
     const networks = await pinnedNetworks(db, settings.networks)
-    const book = ownBook(await knownPlaces(db), session.name)
+    const book = await knownPlacesOf(db, session.name)
     if (proposed === null) return { networks, ...book }
     const { deposits, recipients, channels, wallets } = proposed.places
     return {
@@ -117,22 +115,6 @@ async function hintsOf(session: Session, proposed: FoundCalls | null): Promise<H
       ]),
     }
   })
-}
-
-/** Ids as the service itself writes them. */
-function ownBook(book: Awaited<ReturnType<typeof knownPlaces>>, name: ServiceName) {
-  const isOwn = (id: string) => serviceOf(id) === name
-  return {
-    ...book,
-    owners: new Map(
-      [...book.owners].flatMap(([id, kind]) => (isOwn(id) ? [[idAtService(id), kind] as const] : [])),
-    ),
-    addressOwners: new Map(
-      [...book.addressOwners].flatMap(([address, id]) =>
-        isOwn(id) ? [[address, idAtService(id)] as const] : [],
-      ),
-    ),
-  }
 }
 
 /** A status that no sample has would be unknown to the profile. */
@@ -184,25 +166,7 @@ async function readSamplesNow(session: Session, calls: FoundCalls): Promise<Onbo
     .toSorted((one, other) => one.receivedAt.getTime() - other.receivedAt.getTime())
     .filter(({ body }) => isJson(body))
     .map(({ body }) => parseLossless(body.toString()))
-  return { payloads, records: await readRecords(session, calls) }
-}
-
-async function readRecords(session: Session, calls: FoundCalls): Promise<unknown[]> {
-  const { service } = session.service()
-  const list = listSchema.parse(calls.list)
-  // The id only tells whether records shifted; it is not known yet.
-  const record = { id: { paths: ['id'], presence: 'optional' as const, absent: [] } }
-  const client = createDepositClient({ ...service, call: createServiceCall(service) }, { list, record })
-  const records: unknown[] = []
-  let mark: PageMark = null
-  while (records.length < session.options.records) {
-    const page = await client.listDeposits({ mark, since: null })
-    if (page === null) break
-    records.push(...page.records.map(({ text }) => parseLossless(text)))
-    if (page.next === null || page.next.isDrift) break
-    mark = page.next.mark
-  }
-  return records.slice(0, session.options.records)
+  return { payloads, records: await readList(session, calls.list, session.options.records) }
 }
 
 /** As one page of the list would have them. */

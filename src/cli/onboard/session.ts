@@ -37,6 +37,8 @@ export type Session = {
   say: (text: string) => void
   /** Ends the command, which continues here when it is called again, unless the person agrees. */
   agree: (question: string) => Promise<void>
+  /** The answer of the person; empty with `--yes`. */
+  ask: (question: string) => Promise<string>
 }
 
 /** It becomes the name of a folder. */
@@ -77,22 +79,29 @@ export function openSession(context: Context, name: string, options: OnboardOpti
       return { settings, service }
     },
     say,
-    agree: (question) => askPerson(context, options, question),
+    ask: (question) => askPerson(context, options, question),
+    async agree(question) {
+      if (options.yes === true || /^y(?:es)?$/i.test(await askPerson(context, options, `${question} [y/N]`)))
+        return
+      throw wrongUse('stopped as you asked', 'run the same command again to continue from here')
+    },
   }
 }
 
-async function askPerson(context: Context, { yes = false }: OnboardOptions, question: string): Promise<void> {
-  if (yes) return
+async function askPerson(
+  context: Context,
+  { yes = false }: OnboardOptions,
+  question: string,
+): Promise<string> {
+  if (yes) return ''
   if (!process.stdin.isTTY || context.json)
     throw wrongUse(`an answer is needed: ${question}`, 'run the command on a terminal, or with --yes')
   const asking = createInterface({ input: process.stdin, output: process.stdout })
   try {
-    const answer = await asking.question(`${question} [y/N] `)
-    if (/^y(?:es)?$/i.test(answer.trim())) return
+    return (await asking.question(`${question} `)).trim()
   } finally {
     asking.close()
   }
-  throw wrongUse('stopped as you asked', 'run the same command again to continue from here')
 }
 
 /** A section as YAML on the command line, like `{ header: X-Token, secret: SERVICE_API_ACME_KEY }`. */

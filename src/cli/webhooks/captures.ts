@@ -1,28 +1,39 @@
+import type { ServiceName } from '../../core/evidence.ts'
 import { parseCaptures } from '../../intake/detect/capture.ts'
 import type { CapturedDelivery } from '../../intake/detect/detect-scheme.ts'
 import { newestSamples } from '../../store/inbox.ts'
 import { newestQuarantined } from '../../store/quarantine.ts'
 import { type Context, withDatabase } from '../context.ts'
 import { readTextFile } from '../files.ts'
+import { checkFilters } from '../filters.ts'
 import { wrongUse } from '../options.ts'
 
 /** Enough samples to separate the rule from coincidence. */
 export const samplesMax = 500
 
+/** From which place or file, and of which service if from a place. */
+export type CaptureOptions = { from: string; service: string }
+
 /**
  * The oldest first.
- * @throws Fault `usage_bad` that lists errors by line
+ * @throws Fault `usage_bad` that lists errors by line, or for a service that does not exist
  */
-export function readCaptures(context: Context, from: string): Promise<CapturedDelivery[]> {
-  if (from === 'quarantine') return withDatabase(context, (db) => newestQuarantined(db, samplesMax))
-  if (from === 'inbox')
-    return withDatabase(context, (db) => newestSamples(db, 'webhook', { limit: samplesMax }))
+export async function readCaptures(context: Context, options: CaptureOptions): Promise<CapturedDelivery[]> {
+  const { from } = options
+  if (isPlace(from))
+    return withDatabase(context, async (db) => {
+      await checkFilters(context, db, { service: options.service })
+      const service = options.service as ServiceName
+      return from === 'inbox'
+        ? newestSamples(db, 'webhook', { limit: samplesMax, service })
+        : newestQuarantined(db, samplesMax, service)
+    })
   const { captures, faults } = parseCaptures(readTextFile('--from', from))
   if (faults.length > 0) {
     const problem = faults.map((fault) => `${from}, ${fault}`).join('\n  ')
     throw wrongUse(problem, 'see "Captured deliveries" in docs/webhooks.md')
   }
-  return Promise.resolve(captures)
+  return captures
 }
 
 /** True if it is in the database and not a file. */

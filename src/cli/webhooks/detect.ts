@@ -1,7 +1,9 @@
 import { readFrom } from '../../config/environment.ts'
 import { readPublicUrl } from '../../config/environment-settings.ts'
+import { webhookSecretsSetting } from '../../config/settings.ts'
 import { parseSecrets, publicUrlSetting } from '../../config/webhook-settings.ts'
 import { writeYaml } from '../../config/yaml-file.ts'
+import type { ServiceName } from '../../core/evidence.ts'
 import { urlSignedHeader } from '../../intake/detect/candidates.ts'
 import { type CapturedDelivery, detectScheme, toSection } from '../../intake/detect/detect-scheme.ts'
 import type { Keys } from '../../intake/signature/scheme.ts'
@@ -10,9 +12,9 @@ import { attachedEnvironment, type Context, isSet } from '../context.ts'
 import { readTextFile } from '../files.ts'
 import { wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printJson } from '../print.ts'
-import { readCaptures } from './captures.ts'
+import { type CaptureOptions, readCaptures } from './captures.ts'
 
-type DetectOptions = { secretFile?: string; publicKeys?: string; publicUrl?: string; from: string }
+type DetectOptions = CaptureOptions & { secretFile?: string; publicKeys?: string; publicUrl?: string }
 
 /** Fewer captures may agree by chance in more than the scheme. */
 const capturesMin = 3
@@ -21,7 +23,7 @@ const capturesMin = 3
 export async function detectCommand(context: Context, options: DetectOptions): Promise<News> {
   const keys = keysOf(context, options)
   const publicUrl = publicUrlOf(context, options)
-  const captures = await readCaptures(context, options.from)
+  const captures = await readCaptures(context, options)
   const found = detectScheme(captures, keys, publicUrl)
   if (found.kind === 'none')
     return reportNone(context, captures, { from: options.from, hint: hintOf(captures, publicUrl) })
@@ -38,17 +40,18 @@ function keysOf(context: Context, options: DetectOptions): Keys {
   const { publicKeys } = options
   const secrets = secretsOf(context, options)
   if (secrets.length === 0 && publicKeys === undefined)
-    throw wrongUse('no secret given', 'use --secret-file or --public-keys, or set WEBHOOK_SECRETS')
+    throw wrongUse(
+      'no secret given',
+      `use --secret-file or --public-keys, or set ${webhookSecretsSetting(options.service as ServiceName)}`,
+    )
   return { secrets, publicKeys: publicKeys === undefined ? null : readTextFile('--public-keys', publicKeys) }
 }
 
 /** Those of the option or, if there are no public keys, those of the daemon. */
-function secretsOf(context: Context, { secretFile, publicKeys }: DetectOptions): Keys['secrets'] {
-  return readFrom(publicKeys === undefined ? environmentOf(context) : {}, (reader) => {
-    const text =
-      secretFile === undefined
-        ? reader.optional('WEBHOOK_SECRETS')
-        : readTextFile('--secret-file', secretFile)
+function secretsOf(context: Context, { secretFile, publicKeys, service }: DetectOptions): Keys['secrets'] {
+  const name = webhookSecretsSetting(service as ServiceName)
+  return readFrom(publicKeys === undefined ? environmentOf(context, name) : {}, (reader) => {
+    const text = secretFile === undefined ? reader.optional(name) : readTextFile('--secret-file', secretFile)
     return parseSecrets(text?.trim() ?? '', reader.faults)
   })
 }
@@ -63,9 +66,9 @@ function publicUrlOf({ environment }: Context, { publicUrl }: DetectOptions): st
   )
 }
 
-function environmentOf(context: Context): Context['environment'] {
+function environmentOf(context: Context, name: string): Context['environment'] {
   const { environment } = context
-  return isSet(environment, 'WEBHOOK_SECRETS') ? environment : attachedEnvironment(context)
+  return isSet(environment, name) ? environment : attachedEnvironment(context)
 }
 
 type Document = {

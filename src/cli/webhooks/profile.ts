@@ -2,7 +2,7 @@ import { assetsOf, unpinnedOf } from '../../config/network-schema.ts'
 import { parseSettingsFile } from '../../config/settings-file.ts'
 import { type Address, assetKey, type NetworkName } from '../../core/asset.ts'
 import { Fault } from '../../core/errors.ts'
-import { stableWalletNetwork } from '../../core/evidence.ts'
+import { type ServiceName, stableWalletNetwork } from '../../core/evidence.ts'
 import { isJson } from '../../intake/json.ts'
 import { samplesInItems } from '../../provider/infer/find-items.ts'
 import { listingIn } from '../../provider/infer/find-records.ts'
@@ -15,7 +15,7 @@ import { offlineFacts, type ProofFacts } from '../../provider/prove/facts.ts'
 import { type ProvedProfile, proveProfile } from '../../provider/prove/prove-profile.ts'
 import { pinnedNetworks } from '../../store/assets.ts'
 import { newestSamples } from '../../store/inbox.ts'
-import { knownPlaces } from '../../store/owners.ts'
+import { knownPlacesOf } from '../../store/owners.ts'
 import {
   attachedEnvironment,
   type Context,
@@ -26,14 +26,14 @@ import {
 import { readTextFile } from '../files.ts'
 import { wrongUse } from '../options.ts'
 import { AsWritten, type News, print, printable } from '../print.ts'
-import { isPlace, readCaptures, samplesMax } from './captures.ts'
+import { type CaptureOptions, isPlace, readCaptures, samplesMax } from './captures.ts'
 import { readChainFacts } from './chain-facts.ts'
 
-type ProfileOptions = { from: string; records?: string; offline?: true }
+type ProfileOptions = CaptureOptions & { records?: string; offline?: true }
 
 /** Bad news if the profile cannot read all of its samples. */
 export async function profileCommand(context: Context, options: ProfileOptions): Promise<News> {
-  const captured = (await readCaptures(context, options.from)).map(({ body }) => body)
+  const captured = (await readCaptures(context, options)).map(({ body }) => body)
   // The daemon refuses a body that is not JSON; it may be an attacker's.
   const webhooks = captured.filter(isJson).map((body) => parseLossless(body.toString()))
   const answers = await readAnswers(context, options)
@@ -42,7 +42,7 @@ export async function profileCommand(context: Context, options: ProfileOptions):
       `${options.from} contains no webhooks or records`,
       'give captured webhooks with --from, or records with --records',
     )
-  const { hints, vocabulary, isAttached, environment } = await knownService(context, isPlace(options.from))
+  const { hints, vocabulary, isAttached, environment } = await knownService(context, options)
   const samples = samplesInItems({ payloads: webhooks, answers }, hints)
   const facts =
     options.offline === true ? offlineFacts(hints) : await readChainFacts(samples, hints, environment)
@@ -68,10 +68,12 @@ function isBookEmpty({ depositAddresses, recipients, owners }: Hints): boolean {
 }
 
 /** From a file, or from the polls if the webhooks come from the inbox. */
-async function readAnswers(context: Context, { from, records }: ProfileOptions): Promise<unknown[]> {
+async function readAnswers(context: Context, { from, records, service }: ProfileOptions): Promise<unknown[]> {
   if (records !== undefined) return parseAnswers(records, readTextFile('--records', records))
   if (from !== 'inbox') return []
-  const kept = await withDatabase(context, (db) => newestSamples(db, 'api', { limit: samplesMax }))
+  const kept = await withDatabase(context, (db) =>
+    newestSamples(db, 'api', { limit: samplesMax, service: service as ServiceName }),
+  )
   return kept.map(({ body }) => parseLossless(body.toString()))
 }
 
@@ -136,11 +138,11 @@ type ServiceHints = {
 }
 
 /**
- * Facts known before payloads can be read: networks, assets and the address book.
- * @param isFromDatabase if false, a database is used only if one is set
+ * Facts known before payloads can be read: networks, assets and the address book. For samples of a file, a database is
+ * used only if one is set.
  */
-async function knownService(context: Context, isFromDatabase: boolean): Promise<ServiceHints> {
-  const isAttached = isFromDatabase || isSet(context.environment, 'DATABASE_URL')
+async function knownService(context: Context, { from, service }: CaptureOptions): Promise<ServiceHints> {
+  const isAttached = isPlace(from) || isSet(context.environment, 'DATABASE_URL')
   const environment = isAttached ? attachedEnvironment(context) : context.environment
   const vocabulary = readVocabulary(environment.DEPOSITD_CONFIG)
   if (!isAttached) {
@@ -149,7 +151,7 @@ async function knownService(context: Context, isFromDatabase: boolean): Promise<
   }
   return withDatabase(context, async (db) => {
     const networks = await pinnedNetworks(db, vocabulary.networks)
-    const hints = { networks, ...(await knownPlaces(db)) }
+    const hints = { networks, ...(await knownPlacesOf(db, service as ServiceName)) }
     return { hints, vocabulary: { ...vocabulary, networks }, isAttached, environment }
   })
 }

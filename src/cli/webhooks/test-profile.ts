@@ -1,6 +1,6 @@
 import { text as textOf } from 'node:stream/consumers'
 import { Fault } from '../../core/errors.ts'
-import { type Claim, defaultService, stableWalletNetwork } from '../../core/evidence.ts'
+import { type Claim, defaultService, deliveryTxs, stableWalletNetwork } from '../../core/evidence.ts'
 import { type AssetLabels, decimalText, documentAmount } from '../../presentation/mismatch-sentence.ts'
 import { compileRecordHead } from '../../provider/deposit-client.ts'
 import { isObject } from '../../provider/infer/columns.ts'
@@ -254,7 +254,7 @@ function settlementLines(settlement: NonNullable<Claim['settlement']>, assets: A
   return [
     ['settlement', legText(settlement, assets)],
     ['  address', address],
-    ['  transaction', tx ?? 'not stated'],
+    ['  transaction', tx === null ? 'not stated' : deliveryTxs(settlement).join(', ')],
     ['  fee', fee === null ? 'not stated' : amountText(fee, asset, assets)],
   ]
 }

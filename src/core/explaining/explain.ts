@@ -84,8 +84,8 @@ function transferReasons({ evidence }: VerdictContext, sources: InboxRowIndex): 
 
 function writeOffReasons({ evidence: { writeOff } }: VerdictContext): VerdictReason[] {
   if (writeOff === null) return []
-  const says = `to ${writeOff.account} at ${writeOff.at.toISOString()}`
-  const rule = 'a person decided that the payment is no longer expected'
+  const says = `to ${writeOff.account === 'owner' ? 'the owner' : writeOff.account} at ${writeOff.at.toISOString()}`
+  const rule = 'a person decided that the delivery, or the rest of it, is no longer expected'
   return [{ what: 'write-off', says, evidence: [], rule, policy: null, until: null }]
 }
 

@@ -58,6 +58,16 @@ function soughtDeliveries(evidence: DepositEvidence): SoughtLeg[] {
   return [{ role: 'recipient', network, address, tx, from: deposit.blockAt, until: deposit.finalAt }]
 }
 
+/** The service stated nothing of it since the start of its history, and no chain shows it. */
+export function isBeforeHistory(
+  { claims, deposit, settlements }: DepositEvidence,
+  { historySinceMs }: Policy,
+): boolean {
+  if (historySinceMs === null || deposit !== null || settlements.length > 0) return false
+  const all = [...claims.api, ...claims.webhook]
+  return all.length > 0 && all.every(({ occurredAt }) => occurredAt.getTime() < historySinceMs)
+}
+
 export function searchesOf({ searches }: DepositEvidence, leg: SoughtLeg): LegSearch[] {
   return searches.filter(
     ({ role, network, to, tx }) =>

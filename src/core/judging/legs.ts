@@ -1,5 +1,5 @@
 import type { Address, NetworkName, TxId } from '../asset.ts'
-import { type ClaimStatus, type SettlementClaim, stableWalletNetwork } from '../evidence.ts'
+import { type ClaimStatus, deliveryTxs, type SettlementClaim, stableWalletNetwork } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { type ChainLeg, claimOf, total } from '../matching/fold.ts'
 import { isTolerated, type Policy } from '../policy.ts'
@@ -44,7 +44,7 @@ export function unapprovedDestination(evidence: DepositEvidence): Destination | 
   const shownTx = conflict?.chain === undefined ? null : conflict.tx
   const stated = [evidence.api, evidence.webhook]
     .flatMap((claim) => claim?.settlement ?? [])
-    .filter(({ tx }) => tx === null || tx !== shownTx)
+    .filter((settlement) => shownTx === null || !deliveryTxs(settlement).includes(shownTx))
   const shown = evidence.settlements.map((leg) => ({ network: leg.network, address: leg.to }))
   return [...shown, ...stated].find((destination) => isElsewhere(destination, evidence)) ?? null
 }

@@ -1,6 +1,8 @@
 import type { Address, NetworkName, TxId } from '../asset.ts'
-import type { TransactionFailure } from '../evidence.ts'
+import { deliveryTxs, type TransactionFailure } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
+import type { Policy } from '../policy.ts'
+import { isBeforeHistory } from './absence.ts'
 import { approvedDestination, type Destination, liveLeg } from './legs.ts'
 
 export type NamedTransaction = {
@@ -11,8 +13,9 @@ export type NamedTransaction = {
 }
 
 /** Only addresses of the address book count: a chain can show nothing at others. */
-export function unseenTransactions(evidence: DepositEvidence): NamedTransaction[] {
+export function unseenTransactions(evidence: DepositEvidence, policy: Policy): NamedTransaction[] {
   const { approval, failures } = evidence
+  if (isBeforeHistory(evidence, policy)) return []
   const all = [
     ...namedAt(approval, 'deposit', evidence),
     ...namedAt(approval?.forward ? approvedDestination(evidence) : null, 'recipient', evidence),
@@ -41,9 +44,10 @@ function namedAt(
   { api, webhook }: DepositEvidence,
 ): NamedTransaction[] {
   return [api, webhook].flatMap((claim): NamedTransaction[] => {
-    const { network, tx, address } = (role === 'deposit' ? claim?.deposit : claim?.settlement) ?? { tx: null }
-    if (tx === null || network !== own?.network || address !== own.address) return []
-    return [{ role, network, tx, address }]
+    const leg = role === 'deposit' ? claim?.deposit : claim?.settlement
+    if (!leg || leg.network !== own?.network || leg.address !== own.address) return []
+    const { network, address } = leg
+    return deliveryTxs(leg).map((tx) => ({ role, network, tx, address }))
   })
 }
 

@@ -2,7 +2,14 @@ import type { DepositEvidence } from '../matching/divide.ts'
 import type { Loss, Mismatch, MismatchKind } from '../mismatch.ts'
 import type { Policy } from '../policy.ts'
 import { earliest, latest } from '../time.ts'
-import { judgeAbsence, type SoughtLeg, searchesOf, soughtLegs, unreadDetail } from './absence.ts'
+import {
+  isBeforeHistory,
+  judgeAbsence,
+  type SoughtLeg,
+  searchesOf,
+  soughtLegs,
+  unreadDetail,
+} from './absence.ts'
 import { type DepositLeg, isCredited, unapprovedDestination } from './legs.ts'
 import { claimedLoss, owedLoss, paidLoss } from './losses.ts'
 import { type Cell, type Matrix } from './matrix.ts'
@@ -67,6 +74,7 @@ function onChain(
   evidence: DepositEvidence,
   { policy, now }: { policy: Policy; now: Date },
 ): OverdueFindings {
+  if (isBeforeHistory(evidence, policy)) return notRead({ what, since }, policy)
   const sought = soughtLegs(evidence, leg, policy)
   const isDue = due <= now
   const absence = judgeAbsence(evidence, sought, { due, policy })
@@ -86,6 +94,21 @@ function onChain(
   if (waitUntil > now) return { mismatches: [], searches, recheckAt: waitUntil }
   const [detail] = sought.map((one) => unreadDetail(one, searchesOf(evidence, one).at(-1)))
   return open({ kind: 'not_covered', detail: { ...start, ...detail }, loss: null })
+}
+
+/** Of a time that is not read on purpose. */
+function notRead(
+  { what, since }: Pick<PendingEvidence, 'what' | 'since'>,
+  { historySinceMs }: Policy,
+): OverdueFindings {
+  const start = new Date(historySinceMs ?? 0).toISOString()
+  const detail = {
+    what,
+    since: since.toISOString(),
+    reason: `the history of the service is read from ${start} on`,
+    next: 'set an earlier historySince to read it',
+  }
+  return { mismatches: [{ kind: 'not_covered', detail, loss: null }], searches: [], recheckAt: null }
 }
 
 export function pendingEvidence(known: DeadlineContext, policy: Policy): PendingEvidence[] {
@@ -113,7 +136,7 @@ function waitsOf(asked: DeadlineContext, policy: Policy): Wait[] {
 
 /** Every step that the API or the chain knows needs its own webhook. */
 function webhookWaits({ evidence, finalAt, settledAt }: DeadlineContext, policy: Policy): Wait[] {
-  const steps = stepsOf(evidence, { finalAt, settledAt }, policy.webhookStatuses)
+  const steps = stepsOf(evidence, { finalAt, settledAt }, policy)
   return steps.map(({ status, since, isReported }) => ({
     kind: 'webhook_missing',
     what:

@@ -17,6 +17,7 @@ import {
   pendingEvidence,
   refusalOf,
 } from './overdue.ts'
+import { findShortage, type Shortage } from './shortage.ts'
 
 /** In the order of a deposit's life. */
 export const depositStates = [
@@ -45,6 +46,8 @@ export type DepositVerdict = {
    * of the delivered asset.
    */
   shortfall: bigint
+  /** Null until its deadline. */
+  shortage: Shortage | null
   finalAt: Date | null
   settledAt: Date | null
   searches: readonly LegSearchRequest[]
@@ -67,6 +70,7 @@ export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date):
     ...(refusal === null ? [] : [refusal]),
     ...overdue.mismatches,
   ])
+  const short = findShortage({ api: evidence.api, finalAt, settledAt, mismatches: found }, policy, now)
   const stuck = findStuck({ ...known, state, mismatches: found }, policy, now)
   return {
     state,
@@ -74,10 +78,11 @@ export function reconcile(evidence: DepositEvidence, policy: Policy, now: Date):
     mismatches: [...found, ...stuck.mismatches],
     fee: feeOf(evidence, policy),
     shortfall,
+    shortage: short.shortage,
     finalAt,
     settledAt,
     searches: overdue.searches,
-    recheckAt: earliest([overdue.recheckAt, stuck.recheckAt]),
+    recheckAt: earliest([overdue.recheckAt, short.recheckAt, stuck.recheckAt]),
   }
 }
 
@@ -88,11 +93,13 @@ function firstOfEachKind(mismatches: readonly Mismatch[]): Mismatch[] {
 
 /** For a payment that is not a deposit: nothing is due, wrong or booked. */
 export function ignore(evidence: DepositEvidence, policy: Policy): DepositVerdict {
-  const nothing = { mismatches: [], searches: [], fee: null, shortfall: 0n, settledAt: null, recheckAt: null }
+  const nothing = { mismatches: [], searches: [], fee: null, shortfall: 0n, shortage: null }
   return {
     state: 'ignored',
     matrix: matrixOf(evidence, policy),
     finalAt: finalAtOf(evidence),
+    settledAt: null,
+    recheckAt: null,
     ...nothing,
   }
 }

@@ -1,9 +1,12 @@
 import type { ClaimStatus } from '../evidence.ts'
 import type { DepositEvidence } from '../matching/divide.ts'
 import { statusRank } from '../matching/fold.ts'
-import { earliest } from '../time.ts'
+import type { Policy } from '../policy.ts'
+import { earliest, latest } from '../time.ts'
 
 export type StatusStep = { status: ClaimStatus; since: Date; isReported: boolean }
+
+type StepPolicy = Pick<Policy, 'webhookStatuses' | 'webhooksSinceMs'>
 
 /** When the chain showed each leg as final. */
 type Proofs = { finalAt: Date | null; settledAt: Date | null }
@@ -13,13 +16,17 @@ type Proofs = { finalAt: Date | null; settledAt: Date | null }
  * for a later step is as good for a step that only the chain knows.
  */
 export function stepsOf(
-  { statuses, webhook }: DepositEvidence,
+  { statuses, webhook, deposit, settlements }: DepositEvidence,
   proofs: Proofs,
-  wanted: readonly ClaimStatus[],
+  { webhookStatuses: wanted, webhooksSinceMs }: StepPolicy,
 ): StatusStep[] {
   const proved = new Map<ClaimStatus, Date | null>([
     ['confirmed', proofs.finalAt],
     ['settled', proofs.settledAt],
+  ])
+  const happened = new Map<ClaimStatus, Date | null>([
+    ['confirmed', deposit?.blockAt ?? null],
+    ['settled', latest(settlements.map(({ blockAt }) => blockAt))],
   ])
   const reported = webhook === null ? -1 : statusRank[webhook.status]
   return wanted
@@ -27,6 +34,9 @@ export function stepsOf(
       const listedAt = statuses.api.get(status) ?? null
       const since = earliest([listedAt, proved.get(status) ?? null])
       if (since === null) return []
+      // The chain may be read long after it happened.
+      const happenedAt = earliest([since, happened.get(status) ?? null]) ?? since
+      if (happenedAt.getTime() < (webhooksSinceMs ?? -Infinity)) return []
       const isPassed = listedAt === null && reported >= statusRank[status]
       return [{ status, since, isReported: isPassed || statuses.webhook.has(status) }]
     })
@@ -36,9 +46,9 @@ export function stepsOf(
 export function countSteps(
   evidence: DepositEvidence,
   { state, ...proofs }: Proofs & { state: string },
-  { webhookStatuses }: { webhookStatuses: readonly ClaimStatus[] },
+  policy: StepPolicy,
 ): { known: number; reported: number; unreportedSince: Date | null } {
-  const steps = state === 'ignored' ? [] : stepsOf(evidence, proofs, webhookStatuses)
+  const steps = state === 'ignored' ? [] : stepsOf(evidence, proofs, policy)
   const unreported = steps.filter(({ isReported }) => !isReported)
   return {
     known: steps.length,

@@ -1,5 +1,6 @@
 import type { Address, NetworkName } from '../asset.ts'
 import {
+  deliveryTxs,
   type LegSearch,
   type Observation,
   type Owner,
@@ -168,7 +169,7 @@ function reportedAt({ webhookAt, apiAt }: ClaimHistory): number {
 
 function isNamed({ role, network, tx }: TransactionFailure, { api, webhook }: ClaimHistory): boolean {
   const named = [api, webhook].map((claim) => (role === 'deposit' ? claim?.deposit : claim?.settlement))
-  return named.some((leg) => leg?.network === network && leg.tx === tx)
+  return named.some((leg) => leg?.network === network && deliveryTxs(leg).includes(tx))
 }
 
 /**

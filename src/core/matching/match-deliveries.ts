@@ -1,5 +1,5 @@
 import type { TxId } from '../asset.ts'
-import type { ServiceId, SettlementClaim } from '../evidence.ts'
+import { deliveryTxs, type ServiceId, type SettlementClaim } from '../evidence.ts'
 import type { Amount } from '../money.ts'
 import type { DecidedLink, DecisionLookup } from './decisions.ts'
 import { type ChainLeg, type ClaimHistory, compareLegs, total } from './fold.ts'
@@ -157,8 +157,11 @@ function fitsOf(
 
 function namedBy({ claims }: ClaimHistory): TransactionClaims[] {
   const named = [...claims.api, ...claims.webhook].flatMap(({ settlement }) => settlement ?? [])
-  const byTx = Map.groupBy(named, ({ tx }) => tx)
-  return [...byTx].flatMap(([tx, settlements]) => (tx === null ? [] : [[tx, settlements]]))
+  const byTx = Map.groupBy(
+    named.flatMap((claim) => deliveryTxs(claim).map((tx) => ({ tx, claim }))),
+    ({ tx }) => tx,
+  )
+  return [...byTx].map(([tx, all]) => [tx, all.map(({ claim }) => claim)])
 }
 
 function isAt(leg: ChainLeg, named: SettlementClaim): boolean {

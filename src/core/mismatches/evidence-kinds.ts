@@ -86,7 +86,7 @@ export const valueKinds = kindsOf('value', {
     severity: 'severe',
     lossMeans: 'The stated amount less the delivered amount, in the delivered asset.',
     means: 'The recipient received less than the service states.',
-    next: 'Claim the difference from the service.',
+    next: 'Claim the difference from the service: `bin/depositd mismatches dispute` writes the files for it.',
   },
   settlement_over: {
     severity: 'warning',

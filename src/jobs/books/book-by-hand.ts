@@ -1,12 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { Kysely, Transaction } from 'kysely'
+import type { LedgerTransfer } from '../../core/booking-targets.ts'
 import { Fault } from '../../core/errors.ts'
-import type { LedgerTransfer } from '../../core/posting.ts'
+import { formatAmount } from '../../core/money.ts'
 import { checkSecondPerson } from '../../core/second-person.ts'
+import { breaksGuard, guardedChanges } from '../../ledger/account-guards.ts'
 import { type DraftLine, draftTransfers, isReason } from '../../ledger/draft-journal.ts'
-import { readAssetNames } from '../../store/assets.ts'
+import { type AssetNames, readAssetNames } from '../../store/assets.ts'
+import { findDeposits } from '../../store/books/show-deposits.ts'
 import { inTransaction } from '../../store/database.ts'
-import { openedAccounts } from '../../store/ledger/accounts.ts'
+import { lockBalances, openedAccounts } from '../../store/ledger/accounts.ts'
 import {
   adjustmentPeriod,
   type BookedJournal,
@@ -16,23 +19,29 @@ import {
   readJournal,
   reversalPeriod,
 } from '../../store/ledger/journals.ts'
+import { appendEvents, depositOfCase } from '../../store/mismatches/cases.ts'
 import type { Tables } from '../../store/tables.ts'
 
 export type WrittenJournal = {
   date: Date
   reason: string
   reference?: string | undefined
+  /** Our number, or the service's id. */
+  deposit?: string | undefined
+  mismatch?: number | undefined
   lines: readonly DraftLine[]
 }
 
 type ManualJournalDeps = {
   db: Kysely<Tables>
   accountPatterns: readonly string[]
+  /** Accounts that it must not bring to the other side. */
+  guards: readonly string[]
   now: Date
 }
 
 /** `period`: the month whose books it would enter. */
-export type JournalPreview = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers'>
+export type JournalPreview = Pick<BookedJournal, 'key' | 'eventAt' | 'period' | 'transfers' | 'depositId'>
 
 /**
  * Books all or nothing. An identical journal, or one with the same reference, is booked once.
@@ -47,9 +56,17 @@ export async function addJournal(
   refuseReason(written.reason)
   return await withoutRace(() =>
     inTransaction(deps.db, async (tx) => {
-      const { key, transfers, period } = await checkJournal({ ...deps, db: tx }, written)
-      const journal = { key, kind: 'manual' as const, reverses: null, eventAt: written.date, transfers }
+      const { key, transfers, period, depositId } = await checkJournal({ ...deps, db: tx }, written)
+      const journal = {
+        key,
+        kind: 'manual',
+        reverses: null,
+        eventAt: written.date,
+        transfers,
+        depositId,
+      } as const
       const booked = await found(tx, await bookByHand(tx, journal, { ...people, reason: written.reason }))
+      if (written.mismatch !== undefined) await noteInCase(tx, BigInt(written.mismatch), booked)
       // The month was closed since the check. The retry refuses.
       if (booked.period !== period) throw new Fault('conflict', { what: 'booking by hand' })
       return booked
@@ -59,8 +76,8 @@ export async function addJournal(
 
 /** @throws Fault `usage_bad` if `addJournal` would refuse the journal */
 export async function checkJournal(
-  { db, accountPatterns, now }: ManualJournalDeps,
-  { date, reason, reference, lines }: WrittenJournal,
+  { db, accountPatterns, guards, now }: ManualJournalDeps,
+  { date, reason, reference, lines, ...about }: WrittenJournal,
 ): Promise<JournalPreview> {
   if (date > now) throw refused(`${date.toISOString()} is in the future`, 'use the date on which it happened')
   const named = lines.flatMap(({ debit, credit }) => [debit, credit].filter((one) => one !== undefined))
@@ -74,16 +91,50 @@ export async function checkJournal(
   }
   const { transfers, faults } = draftTransfers(lines, books)
   if (faults.length > 0) throw refused(faults.join('; '), 'correct the file')
-  const key = `manual/${reference ?? digestOf({ date, reason, transfers })}`
+  const depositId = await namedDeposit(db, about)
+  const key = `manual/${reference ?? digestOf({ date, reason, transfers, ...(depositId !== null && { depositId }) })}`
   const before = await idOfKey(db, key)
   if (before !== null) throw bookedBefore(before, await readJournal(db, before))
+  await refuseGuarded(db, transfers, { guards, assets: books.assets })
   const { period, belongsTo } = await adjustmentPeriod(db, date)
   if (period !== belongsTo)
     throw refused(
       `${belongsTo.slice(0, 7)} is closed`,
       `use a date in an open month (the first is ${period.slice(0, 7)}), or reopen ${belongsTo.slice(0, 7)}`,
     )
-  return { key, eventAt: date, period, transfers }
+  return { key, eventAt: date, period, transfers, depositId }
+}
+
+async function namedDeposit(
+  db: Kysely<Tables>,
+  { deposit, mismatch }: Pick<WrittenJournal, 'deposit' | 'mismatch'>,
+): Promise<bigint | null> {
+  const [named, about] = await Promise.all([
+    deposit === undefined ? null : onlyDeposit(db, deposit),
+    mismatch === undefined ? null : depositOfCase(db, BigInt(mismatch)),
+  ])
+  if (about === undefined) throw refused(`there is no mismatch ${mismatch}`, 'correct the file')
+  if (named !== null && mismatch !== undefined && about !== named)
+    throw refused(`mismatch ${mismatch} is not about deposit ${deposit}`, 'name one of them')
+  return named ?? about
+}
+
+async function onlyDeposit(db: Kysely<Tables>, reference: string): Promise<bigint> {
+  const [one, second] = await findDeposits(db, reference)
+  if (one === undefined) throw refused(`there is no deposit ${reference}`, 'correct the file')
+  if (second !== undefined) throw refused(`several deposits are ${reference}`, 'name one by its number')
+  return one.id
+}
+
+async function noteInCase(
+  tx: Transaction<Tables>,
+  mismatchId: bigint,
+  journal: BookedJournal,
+): Promise<void> {
+  const { id, byHand } = journal
+  const text = `journal ${id}: ${byHand?.reason ?? ''}`
+  const event = { mismatchId, action: 'commented', text, before: null, after: null } as const
+  await appendEvents(tx, [{ ...event, actor: byHand?.by ?? '', approvedBy: byHand?.approvedBy ?? null }])
 }
 
 /**
@@ -95,9 +146,9 @@ export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByH
   refuseReason(byHand.reason)
   return await withoutRace(() =>
     inTransaction(db, async (tx) => {
-      const { key, eventAt, transfers } = reversalOf(await reversible(tx, id))
+      const { key, ...content } = reversalOf(await reversible(tx, id))
       const reverses = key.slice(reversalPrefix.length)
-      const journal = { key, kind: 'reversal' as const, reverses, eventAt, transfers }
+      const journal = { key, kind: 'reversal', reverses, ...content } as const
       return found(tx, await bookByHand(tx, journal, byHand))
     }),
   )
@@ -124,9 +175,9 @@ async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal
 
 const reversalPrefix = 'reversal/'
 
-function reversalOf({ key, eventAt, transfers }: BookedJournal): Omit<JournalPreview, 'period'> {
+function reversalOf({ key, eventAt, transfers, depositId }: BookedJournal): Omit<JournalPreview, 'period'> {
   const back = transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
-  return { key: `${reversalPrefix}${key}`, eventAt, transfers: back }
+  return { key: `${reversalPrefix}${key}`, eventAt, transfers: back, depositId }
 }
 
 function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
@@ -145,6 +196,32 @@ function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
       `journal ${id} was already reversed by journal ${reversedBy}`,
       'add the correct booking as a new journal',
     )
+}
+
+async function refuseGuarded(
+  db: Kysely<Tables>,
+  transfers: readonly LedgerTransfer[],
+  { guards, assets }: { guards: readonly string[]; assets: AssetNames },
+): Promise<void> {
+  const changes = guardedChanges(transfers, guards)
+  if (changes.length === 0) return
+  const held = await lockBalances(
+    db,
+    changes.map(({ account }) => account),
+  )
+  for (const change of changes) {
+    const { account, asset, amount } = change
+    const row = held.find((one) => one.account === account && one.asset === asset)
+    const before = BigInt(row?.balance_base ?? 0)
+    if (!breaksGuard(change, before)) continue
+    const { symbol, network, decimals } = assets.get(asset) ?? { symbol: asset, network: '', decimals: 0 }
+    const after = before + amount
+    const [side, size] = after > 0n ? ['debit', after] : (['credit', -after] as const)
+    throw refused(
+      `${account} would have a ${side} balance of ${formatAmount(size, decimals)} ${symbol} on ${network}, which accounts.guards refuses`,
+      'correct the file',
+    )
+  }
 }
 
 /** They are reconciled with chain balances, so only evidence may book to them. */
@@ -202,7 +279,12 @@ function bookedBefore(id: bigint, journal: BookedJournal | null): Fault {
 }
 
 /** For a journal without a reference. */
-function digestOf(content: { date: Date; reason: string; transfers: readonly LedgerTransfer[] }): string {
+function digestOf(content: {
+  date: Date
+  reason: string
+  transfers: readonly LedgerTransfer[]
+  depositId?: bigint
+}): string {
   const text = JSON.stringify(content, (_key, value: unknown) =>
     typeof value === 'bigint' ? `${value}` : value,
   )

@@ -32,7 +32,7 @@ export type DecideDeps = ApplyDeps & { secondPersonAbove: SecondPersonLimits }
 type WriteOffVerdict = Extract<DecisionOutcome, { kind: 'write_off' | 'write_off_withdrawn' }>
 
 /**
- * Writes off the in-transit amount, or withdraws the write-off. The decision is stored as evidence and applied at once.
+ * Writes off the in-transit amount, or what a delivery lacks, or withdraws the write-off. The decision is stored as evidence and applied at once.
  * @throws Fault `usage_bad` if there is nothing to decide, or a second person is missing
  */
 export async function decideWriteOff(
@@ -97,13 +97,15 @@ async function payingTransfer(tx: Transaction<Tables>, deposit: StakedDeposit | 
   return (await findTransfers(tx, deposit.transfer)).find(({ role }) => role === 'deposit')
 }
 
-function refuseIdle({ id, inTransit, writtenOff }: StakedDeposit, { kind }: WriteOffVerdict): void {
+function refuseIdle({ id, isOutstanding, writtenOff }: StakedDeposit, { kind }: WriteOffVerdict): void {
   if (kind === 'write_off_withdrawn') {
     if (!writtenOff) throw refused(`deposit ${id} is not written off`)
   } else if (writtenOff) {
     throw refused(`deposit ${id} is already written off`)
-  } else if (!inTransit) {
-    throw refused(`deposit ${id} has nothing in transit: it is not final, not booked, or already delivered`)
+  } else if (!isOutstanding) {
+    throw refused(
+      `deposit ${id} has nothing to write off: it is not final, not booked, delivered in full, or the rest is not overdue`,
+    )
   }
 }
 

@@ -9,10 +9,11 @@ import {
   readScanPosition,
   withdrawCoverage,
 } from '../../store/chain/coverage.ts'
+import { backfillStream } from '../../store/chain/history.ts'
 import { inTransaction } from '../../store/database.ts'
 import { clearTroubles } from '../../store/mismatches/mismatches.ts'
 import { releaseLeases, seizeLease } from '../../store/streams.ts'
-import { type BlockRangeTask, backfillStream, coverRange } from './backfill.ts'
+import { type BlockRangeTask, coverRange } from './backfill.ts'
 import { type NetworkReader, rescanNetwork, type ScanDeps, scanNetwork } from './scan.ts'
 import { scanStream } from './scan-position.ts'
 

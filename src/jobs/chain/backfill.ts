@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { inBackground } from '../../chain/background.ts'
 import type { OnDemandReader, RangeResult } from '../../chain/types.ts'
 import type { Address, AssetKey, NetworkName } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
@@ -9,6 +10,7 @@ import {
   noteGaps,
   type OpenGaps,
 } from '../../store/chain/coverage.ts'
+import { backfillStream, countHistory, endHistory } from '../../store/chain/history.ts'
 import { searchAgain } from '../../store/chain/leg-searches.ts'
 import { inTransaction } from '../../store/database.ts'
 import { clearTroubles, type MismatchChange, openTrouble } from '../../store/mismatches/mismatches.ts'
@@ -31,10 +33,6 @@ export type BackfillResult = {
 const readingsPerRun = 20
 /** A gap that stays open longer needs a person. */
 const healsWithinMs = 3_600_000
-
-export function backfillStream(network: NetworkName): string {
-  return `backfill/${network}`
-}
 
 /**
  * Lowest heights first; reports gaps that stay open. A run continues after the previous one, so an unreadable range
@@ -76,6 +74,7 @@ function isReadWith({ assets }: BackfillDeps, network: NetworkName, gapAssets: r
 
 async function reportGaps({ db, now, observe }: BackfillDeps, network: NetworkName): Promise<void> {
   const at = now()
+  await endHistory(db, network)
   const changes = await inTransaction(db, async (tx) => {
     const openSince = new Date(at.getTime() - healsWithinMs)
     const open = await noteGaps(tx, network, { now: at, openSince })
@@ -126,7 +125,10 @@ export async function coverRange(
   const { db } = deps
   const { network } = reader
   const before = await positionOf(db, network)
-  const result = await reader.readRange({ from, to, watched: new Set(addresses) })
+  const startedAt = deps.now()
+  const { result, requests } = await inBackground(() =>
+    reader.readRange({ from, to, watched: new Set(addresses) }),
+  )
   requireWithin(range, result)
   return inTransaction(db, async (tx) => {
     // Locks in the same order as scans. The scan position stays fixed until this transaction ends.
@@ -135,10 +137,13 @@ export async function coverRange(
     const found = { ...result, epoch: before?.epoch ?? 0, now: deps.now() }
     const stored = await storeFinal(tx, network, found)
     await addCoverage(tx, network, { ...range, proved: result.proved })
-    await searchAgain(
-      tx,
-      addresses.map((address) => ({ network, address })),
-    )
+    await countHistory(tx, lease, { startedAt, requests, heights: Number(result.reached - from) + 1 })
+    // A search needs all heights from the claimed time up to the newest one.
+    if (result.reached === to)
+      await searchAgain(
+        tx,
+        addresses.map((address) => ({ network, address })),
+      )
     return { reached: result.reached, stored }
   })
 }

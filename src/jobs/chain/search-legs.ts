@@ -4,10 +4,12 @@ import type { OnDemandReader, TransactionReading } from '../../chain/types.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
 import type { LegSearch } from '../../core/evidence.ts'
 import { readWatchList } from '../../store/chain/chain-watch.ts'
+import { isReadingHistory } from '../../store/chain/history.ts'
 import {
   appendSearches,
   type DueLegSearch,
   dropShown,
+  putOffSearches,
   readHeightsOf,
   takeDueSearches,
 } from '../../store/chain/leg-searches.ts'
@@ -19,6 +21,7 @@ import {
   type ChainVerificationResult,
   countAllowed,
   failureOf,
+  putOffForHistoryMs,
   readAtOnce,
   rowsMax,
   type VerifyDeps,
@@ -46,8 +49,12 @@ export async function searchLegs(deps: VerifyDeps, reader: SearchReader): Promis
   const { db, mayRead } = deps
   const { network } = reader
   const now = deps.now()
-  const waiting = await dropShown(db, { network, now }, rowsMax)
-  const allowed = countAllowed(waiting, mayRead)
+  const waiting = await dropShown(db, { network, now }, rowsMax + 1)
+  if (waiting > rowsMax && (await isReadingHistory(db, network))) {
+    await putOffSearches(db, { network, now }, putOffForHistoryMs)
+    return { stored: 0, more: false }
+  }
+  const allowed = countAllowed(Math.min(waiting, rowsMax), mayRead)
   if (allowed === 0) return { stored: 0, more: false }
   const due = await takeDueSearches(db, { network, now }, { rowsMax: allowed, firstPauseMs })
   if (due.length === 0) return { stored: 0, more: false }

@@ -7,6 +7,7 @@ import { type TransactionFailure, transferRef } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
 import { appendChainTransfers } from '../../store/chain/chain-transfers.ts'
 import { readWatchList, type WatchEntry } from '../../store/chain/chain-watch.ts'
+import { isReadingHistory } from '../../store/chain/history.ts'
 import {
   appendFailures,
   type DueTransaction,
@@ -39,6 +40,8 @@ export const readAtOnce = 4
 
 /** A scan finds most transactions by then, with far fewer requests. */
 const putOffMs = 30_000
+/** The same of the history. A few are read all the same: they may be new. */
+export const putOffForHistoryMs = 300_000
 
 /** Together a little over an hour, when a payment counts as missing. Scans still find it later. */
 const triesMax = 16
@@ -74,10 +77,12 @@ async function takeDue(
   now: Date,
 ): Promise<DueTransaction[]> {
   const waiting = await dropSeen(db, { network, now }, rowsMax + 1)
-  const allowed = countAllowed(Math.min(waiting, rowsMax), mayRead)
+  const isLeft = waiting > rowsMax && (await isReadingHistory(db, network))
+  const allowed = isLeft ? 0 : countAllowed(Math.min(waiting, rowsMax), mayRead)
   const due =
     allowed === 0 ? [] : await takeDueTransactions(db, { network, now }, { rowsMax: allowed, pause })
-  if (waiting > allowed) await putOffTransactions(db, { network, now }, putOffMs)
+  if (waiting > allowed)
+    await putOffTransactions(db, { network, now }, isLeft ? putOffForHistoryMs : putOffMs)
   return due
 }
 

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { ServiceName } from '../../core/evidence.ts'
 import { reach } from '../../failpoint.ts'
 import type { DepositPage } from '../../provider/deposit-client.ts'
+import type { PageMark } from '../../provider/paging.ts'
 import { inTransaction } from '../../store/database.ts'
 import { countMisses, missedRecords, staleRecords } from '../../store/records.ts'
 import { keepLease, type Lease, moveCursor, takeLease, underLease } from '../../store/streams.ts'
@@ -24,7 +25,11 @@ export type PollDeps = ReadDeps & {
   sweepEveryMs: number
 }
 
-export type LeasedPollDeps = PollDeps & WalkDeps
+export type LeasedPollDeps = PollDeps &
+  WalkDeps & {
+    /** Of a reading that goes on: after a kill it continues there. */
+    keepPosition: (position: PollPosition) => Promise<void>
+  }
 
 const aloneMax = 20
 /** If no list returned the record of an open deposit for so long, it is read by id. */
@@ -50,7 +55,13 @@ export async function pollDeposits(deps: PollDeps): Promise<PollReport | null> {
 
 async function pollUnder(taken: Lease, deps: PollDeps, reading: PollReport): Promise<void> {
   let lease = taken
-  const polling: LeasedPollDeps = { ...deps, keepPlace: (tx) => keepLease(tx, lease, deps.leaseMs) }
+  const polling: LeasedPollDeps = {
+    ...deps,
+    keepPlace: (tx) => keepLease(tx, lease, deps.leaseMs),
+    async keepPosition(position) {
+      lease = await save(deps, lease, { position, reading, isBehind: true })
+    },
+  }
   const before = positionIn(deps.client.list, lease.cursor)
   const recent = await readRecent(polling, before, reading)
   reach('poll.read')
@@ -60,14 +71,18 @@ async function pollUnder(taken: Lease, deps: PollDeps, reading: PollReport): Pro
   await readMissed(polling, reading)
 }
 
-type PollProgress = { position: PollPosition; reading: PollReport }
+type PollProgress = { position: PollPosition; reading: PollReport; isBehind?: boolean }
 
-async function save({ db }: PollDeps, lease: Lease, { position, reading }: PollProgress): Promise<Lease> {
+async function save(
+  { db }: PollDeps,
+  lease: Lease,
+  { position, reading, isBehind = position.window !== null }: PollProgress,
+): Promise<Lease> {
   const { pages, stored } = reading
-  const { sweptAt, window } = position
+  const { sweptAt } = position
   const progress = { pages, stored, ...(sweptAt !== null && { sweptAt: sweptAt / 1000 }) }
   await inTransaction(db, async (tx) => {
-    await moveCursor(tx, lease, { cursor: position, progress, isBehind: window !== null })
+    await moveCursor(tx, lease, { cursor: position, progress, isBehind })
     reach('poll.in_transaction')
   })
   return { ...lease, cursor: position }
@@ -99,7 +114,8 @@ async function sweepRecords(
   const isDue = before.sweptAt === null || Math.abs(now - before.sweptAt) >= deps.sweepEveryMs
   if (before.sweep === null && !isDue) return before
   const { startedAt, mark: from } = before.sweep ?? { startedAt: now, mark: null }
-  const walk = { from, since: null, pagesMax: sweepPagesMax, isEnough: () => false }
+  const onPage = (next: PageMark) => deps.keepPosition({ ...before, sweep: { startedAt, mark: next } })
+  const walk = { from, since: null, pagesMax: sweepPagesMax, isEnough: () => false, onPage }
   // The clock of the process that began may be ahead: its readings must not look missed.
   const clock = () => new Date(Math.max(deps.now().getTime(), startedAt))
   const { end, mark, lastMark } = await walkPages({ ...deps, now: clock }, walk, reading)
@@ -135,7 +151,8 @@ export async function readRecent(
   reading: PollReport,
 ): Promise<PollPosition> {
   const window = position.window ?? (await openWindow(deps, position))
-  const { end, mark, lastMark } = await walkPages(deps, walkOf(window), reading)
+  const onPage = (next: PageMark) => deps.keepPosition({ ...position, window: { ...window, mark: next } })
+  const { end, mark, lastMark } = await walkPages(deps, { ...walkOf(window), onPage }, reading)
   if (end === 'paused') return { ...position, window: { ...window, mark } }
   // The expired mark may also be the end of an oldest-first list.
   if (end === 'expired') return { ...position, tail: null, window: { ...window, mark: null } }

@@ -116,6 +116,8 @@ export type PageWalkOptions = {
   since: Date | null
   pagesMax: number
   isEnough: (page: DepositPage) => boolean
+  /** After each page that another one follows, with the mark of that one. */
+  onPage?: (next: PageMark) => Promise<void>
 }
 
 export type PageWalkResult = {
@@ -142,6 +144,7 @@ export async function walkPages(
     if (page.records.length > 0) lastMark = mark
     if (page.next === null || walk.isEnough(page)) return { end: 'reached', mark, lastMark }
     ;({ mark } = page.next)
+    await walk.onPage?.(mark)
     if (pages === walk.pagesMax) return { end: 'paused', mark, lastMark }
   }
 }

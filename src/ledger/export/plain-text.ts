@@ -91,7 +91,9 @@ export function hledgerAccount(account: string): string {
  * same name.
  */
 export function beancountAccount(account: string): string {
+  // Beancount has five classes.
   return account
+    .replace(/^trading:/, 'equity:trading:')
     .split(':')
     .map((part) => {
       const isPlain = /^[a-z0-9][a-z0-9_]*$/.test(part)
@@ -166,7 +168,11 @@ function hledgerDeclarations({ accounts, assets }: ExportContents): string {
   })
   const named = accounts.map((account) => {
     const name = hledgerAccount(account)
-    return name === account ? `account ${name}\n` : `account ${name}  ; account:${hledgerText(account)}\n`
+    const tags = [
+      ...(name === account ? [] : [`account:${hledgerText(account)}`]),
+      ...(account.startsWith('trading:') ? ['type:V'] : []),
+    ]
+    return tags.length === 0 ? `account ${name}\n` : `account ${name}  ; ${tags.join(', ')}\n`
   })
   return [...commodities, ...named].join('')
 }

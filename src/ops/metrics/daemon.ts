@@ -173,6 +173,11 @@ export const ofChains = {
     'Block ranges that were not read for some watched addresses.',
     ofNetwork,
   ),
+  chainUnreadHeights: gauge(
+    'chain_unread_heights',
+    'Heights in these ranges: what is left of reading history back.',
+    ofNetwork,
+  ),
   unexplainedBalance: gauge(
     'unexplained_balance',
     'What balances of deposit addresses changed by beyond what is known, in units of the asset; approximate.',

@@ -29,6 +29,8 @@ export type Creation = {
   refused: Set<string>
   /** Of the gauges that are read anew for each scrape. */
   clears: (() => void)[]
+  /** Of the counters and histograms of services: their series start at 0 for these values too. */
+  starts: ((known: KnownLabelValues) => void)[]
 }
 
 type Labels<Label extends string> = Readonly<Record<Label, string>>
@@ -56,10 +58,11 @@ export function counter<Label extends string = never>(
 ) {
   const described = describe('counter', { suffix, help }, shape)
   return Object.assign(
-    ({ registry, admit, known }: Creation) => {
+    (creation: Creation) => {
+      const { registry, admit } = creation
       const { name, labels: labelNames, values } = described
       const metric = new Counter({ name, help, labelNames, registers: [registry] })
-      for (const labels of startedAt0(values, known)) metric.inc(labels, 0)
+      startAt0(creation, values, (labels) => metric.inc(labels, 0))
       return {
         inc(labels: Labels<Label>, by = 1) {
           metric.inc(shown(values, labels, admit), by)
@@ -116,11 +119,12 @@ type Buckets<Label extends string> = Shape<Label> & { buckets: number[] }
 export function histogram<Label extends string = never>(suffix: string, help: string, shape: Buckets<Label>) {
   const described = { ...describe('histogram', { suffix, help }, shape), buckets: shape.buckets }
   return Object.assign(
-    ({ registry, admit, known }: Creation) => {
+    (creation: Creation) => {
+      const { registry, admit } = creation
       const { name, labels: labelNames, values, buckets } = described
       const settings = { name, help, labelNames, buckets, registers: [registry], enableExemplars: true }
       const metric = new Histogram(settings)
-      for (const labels of startedAt0(values, known)) metric.zero(labels)
+      startAt0(creation, values, (labels) => metric.zero(labels))
       return {
         observe(labels: Labels<Label>, value: number, exemplar: Exemplar = {}) {
           const fits = Object.entries(exemplar).flat().join('').length <= exemplarLengthMax
@@ -210,6 +214,18 @@ export function createAdmission(known: KnownLabelValues): Admit {
     admitted.add(value)
     return value
   }
+}
+
+function startAt0(
+  { known, starts }: Creation,
+  values: MetricDescription['values'],
+  zero: (labels: Record<string, string>) => void,
+): void {
+  const start = (now: KnownLabelValues) => {
+    for (const labels of startedAt0(values, now)) zero(labels)
+  }
+  start(known)
+  if ('service' in values) starts.push(start)
 }
 
 function startedAt0(values: MetricDescription['values'], known: KnownLabelValues): Record<string, string>[] {

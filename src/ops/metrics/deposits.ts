@@ -103,7 +103,7 @@ const accountClasses = [
   'forwarded',
   'stable_wallet',
   'receivable',
-  'conversion',
+  'trading',
   'fees',
   'tolerance',
   'write_off',

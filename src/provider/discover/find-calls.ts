@@ -91,14 +91,10 @@ function transfersIn(answer: ProbedAnswer | null): number {
   return transactions === 0 || addresses === 0 ? 0 : 2 * transactions + addresses
 }
 
-/** Lists whose records hold deposit addresses, beside the list of deposits. */
-export async function findOwnerLists(
+/** Lists without transactions whose records hold addresses, beside the list of deposits. */
+export async function findAddressLists(
   probe: Probe,
-  {
-    list,
-    published,
-    addresses,
-  }: { list: string; published: readonly string[]; addresses: ReadonlySet<string> },
+  { list, published }: { list: string; published: readonly string[] },
 ): Promise<FoundCall[]> {
   const prefix = list.slice(0, list.lastIndexOf('/'))
   const near = [prefix, prefix.slice(0, prefix.lastIndexOf('/')), ...prefixes]
@@ -107,13 +103,13 @@ export async function findOwnerLists(
   for (const path of new Set([...published, ...guessed])) {
     if (path === list) continue
     const answer = await probe(path)
-    if (answer !== null && holdsAddress(answer, addresses)) found.push({ path, answer })
+    if (answer !== null && isOfAddresses(answer)) found.push({ path, answer })
   }
   return found
 }
 
-function holdsAddress({ listing }: ProbedAnswer, addresses: ReadonlySet<string>): boolean {
+function isOfAddresses({ listing }: ProbedAnswer): boolean {
   const columns = columnsOf(listing?.records ?? [])
   if (columns.some((column) => hasForm(column, 'transaction'))) return false
-  return columns.some(({ leaves }) => leaves.some((leaf) => leaf !== null && addresses.has(leaf.text)))
+  return columns.some((column) => hasForm(column, 'address'))
 }

@@ -1,7 +1,14 @@
-import { columnsOf, hasForm, isEnumerable, type SampleColumn, saidAt, wordsOf } from '../infer/columns.ts'
+import {
+  columnsOf,
+  hasForm,
+  isEnumerable,
+  isSaid,
+  type SampleColumn,
+  saidAt,
+  wordsOf,
+} from '../infer/columns.ts'
 import type { Section } from '../infer/find-records.ts'
 import { comparable } from '../infer/hints.ts'
-import type { FoundCall } from './find-calls.ts'
 import type { ProofNote } from './find-paging.ts'
 
 /** The section `owners.channels` or `owners.wallets` of a profile, without its list. */
@@ -13,14 +20,14 @@ export type FoundOwners = {
   places: { deposits: string[]; recipients: string[]; ids: string[] }
 }
 
-type DepositFacts = { addresses: ReadonlySet<string>; columns: readonly SampleColumn[] }
+export type DepositFacts = { addresses: ReadonlySet<string>; columns: readonly SampleColumn[] }
 
 /**
  * From a list whose records hold addresses of deposits. A list with another address per owner, to which it forwards, is
- * of channels. @returns null if no id or no network is found
+ * of channels. @returns null if none of the addresses is in the records, or they have no id or no network
  */
-export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOwners | null {
-  const columns = columnsOf(answer.listing?.records ?? [])
+export function ownersIn(records: readonly unknown[], deposits: DepositFacts): FoundOwners | null {
+  const columns = columnsOf(records)
   const place = addressPlace(columns, deposits.addresses)
   if (place === null) return null
   const { list, inside } = place
@@ -29,11 +36,13 @@ export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOw
   const recipients = outer.filter((column) => hasForm(column, 'address') && column.path !== inside)
   const [recipient] = recipients
   const network = named(inner, networkWords, forwardWords)
-  const id = idColumn(outer, deposits.columns, list === null)
+  const addressColumns = columns.filter(({ path }) => placeOf(path, list) === inside)
+  const paid = paidRows(addressColumns, deposits.columns)
+  const id = idColumn(outer, { paid, deposits: deposits.columns, isFlat: list === null })
   if (id === null || network === undefined) return null
   const record = { id: id.column.path, addresses: list, network: network.path, address: inside }
   const places = {
-    deposits: textsOf(columns.filter(({ path }) => placeOf(path, list) === inside)),
+    deposits: textsOf(addressColumns),
     recipients: textsOf(recipients),
     ids: textsOf([id.column]),
   }
@@ -42,19 +51,54 @@ export function ownersIn({ answer }: FoundCall, deposits: DepositFacts): FoundOw
   return { kind: 'channel', record: { ...record, ...forward }, notes: notesOf('channels', id), places }
 }
 
-type OwnerIdColumn = { column: SampleColumn; isShared: boolean; others: readonly string[] }
+type OwnerIdColumn = { column: SampleColumn; naming: IdNaming }
 
-function notesOf(section: string, id: OwnerIdColumn): ProofNote[] {
+/** `named`: each deposit names the owner of its address by this value, and there are several; `one`: of one owner. */
+type IdNaming = 'named' | 'one' | 'none'
+
+function notesOf(section: string, { naming }: OwnerIdColumn): ProofNote[] {
   const at = (field: string) => ['owners', section, 'record', field]
   return [
     { path: at('address'), isProved: true, text: 'deposits were paid to these addresses' },
-    { path: at('id'), isProved: id.isShared && id.others.length === 0, text: idText(id) },
+    { path: at('id'), isProved: naming === 'named', text: namingTexts[naming] },
   ]
 }
 
-function idText({ isShared, others }: OwnerIdColumn): string {
-  if (others.length > 0) return `deposits name these values too: ${others.join(', ')}`
-  return isShared ? 'deposits name these owners' : 'no deposit names these ids'
+const namingTexts: Readonly<Record<IdNaming, string>> = {
+  named: 'each deposit names the owner of its address so',
+  one: 'each deposit names the owner of its address so, but only one owner received deposits',
+  none: 'deposits do not name the owner of their address so',
+}
+
+/** Which record of the owners, and which deposit, share an address. */
+type PaymentLink = { owner: number; deposit: number }
+
+function paidRows(
+  addressColumns: readonly SampleColumn[],
+  deposits: readonly SampleColumn[],
+): readonly PaymentLink[] {
+  const owners = new Map(
+    addressColumns.flatMap(({ leaves }) =>
+      leaves.flatMap((leaf, row) => (isSaid(leaf) ? [[comparable(leaf.text), row] as const] : [])),
+    ),
+  )
+  return deposits.flatMap(({ leaves }) =>
+    leaves.flatMap((leaf, deposit) => {
+      const owner = isSaid(leaf) ? owners.get(comparable(leaf.text)) : undefined
+      return owner === undefined ? [] : [{ owner, deposit }]
+    }),
+  )
+}
+
+function namingOf(
+  { leaves: ids }: SampleColumn,
+  paid: readonly PaymentLink[],
+  deposits: readonly SampleColumn[],
+): IdNaming {
+  const isNaming = ({ leaves }: SampleColumn) =>
+    paid.every(({ owner, deposit }) => isSaid(ids[owner]) && ids[owner].text === leaves[deposit]?.text)
+  if (!deposits.some(isNaming)) return 'none'
+  return new Set(paid.map(({ owner }) => ids[owner]?.text)).size > 1 ? 'named' : 'one'
 }
 
 function textsOf(columns: readonly SampleColumn[]): string[] {
@@ -122,14 +166,12 @@ function isOf({ path }: SampleColumn, words: readonly string[]): boolean {
 
 const idWords = ['id', 'key', 'reference', 'ref', 'code', 'uuid', 'number', 'handle', 'name', 'slug']
 
-/**
- * One value per owner. By its name, then by whether deposits name it: a network or an asset may also differ with each
- * owner and be named by its deposits.
- */
+type IdFacts = { paid: readonly PaymentLink[]; deposits: readonly SampleColumn[]; isFlat: boolean }
+
+/** One value per owner. By whether deposits name their owners so, then by its name. */
 function idColumn(
   columns: readonly SampleColumn[],
-  ofDeposits: readonly SampleColumn[],
-  isFlat: boolean,
+  { paid, deposits, isFlat }: IdFacts,
 ): OwnerIdColumn | null {
   const tokens = columns.filter(
     (column) =>
@@ -138,27 +180,16 @@ function idColumn(
       !hasForm(column, 'time') &&
       isUnique(column, isFlat),
   )
-  const sharedBy = (column: SampleColumn) => {
-    const ids = new Set(saidAt(column).map(({ text }) => text))
-    const naming = ofDeposits.filter((one) => {
-      const said = saidAt(one)
-      return (
-        said.length > 0 &&
-        new Set(said.map(({ text }) => text)).size > 1 &&
-        said.every(({ text }) => ids.has(text))
-      )
-    })
-    return naming.length
-  }
   // A short number that counts is rather a network, a kind or a row.
   const telling = tokens.filter((column) => !isEnumerable(column))
-  const ranked = (telling.length > 0 ? telling : tokens)
-    .map((column) => ({ column, shared: sharedBy(column), rank: rankOf(column) }))
-    .toSorted((one, other) => one.rank - other.rank || other.shared - one.shared)
-  const [best] = ranked
-  if (best === undefined) return null
-  const others = ranked.filter(({ column, shared }) => column !== best.column && shared > 0)
-  return { column: best.column, isShared: best.shared > 0, others: others.map(({ column }) => column.path) }
+  const [best] = (telling.length > 0 ? telling : tokens)
+    .map((column) => ({ column, naming: namingOf(column, paid, deposits) }))
+    .toSorted(
+      (one, other) =>
+        Number(one.naming === 'none') - Number(other.naming === 'none') ||
+        rankOf(one.column) - rankOf(other.column),
+    )
+  return best ?? null
 }
 
 function rankOf({ path }: SampleColumn): number {

@@ -1,6 +1,7 @@
 import { columnsOf, hasForm, type SampleColumn, saidAt, valueAt, wordsOf } from '../infer/columns.ts'
 import type { RecordListing, Section } from '../infer/find-records.ts'
 import type { FoundCall } from './find-calls.ts'
+import { cursorNames, lastRecordNames, limitNames, offsetNames, pageNames } from './parameter-names.ts'
 import type { Probe, ProbedAnswer } from './probe.ts'
 
 export type ProofNote = { path: readonly string[]; isProved: boolean; text: string }
@@ -8,51 +9,9 @@ export type ProofNote = { path: readonly string[]; isProved: boolean; text: stri
 /** The section `list` of a profile, with what shows each line of it. */
 export type FoundList = { section: Section; notes: readonly ProofNote[] }
 
-const limitNames = [
-  'limit',
-  'page_size',
-  'pageSize',
-  'per_page',
-  'perPage',
-  'size',
-  'count',
-  'take',
-  'first',
-  'max',
-  'rows',
-  'max_results',
-  'maxResults',
-  'page[size]',
-  'page[limit]',
-]
-const pageNames = [
-  'page',
-  'pageNumber',
-  'page_number',
-  'pageNo',
-  'page_no',
-  'pageIndex',
-  'page_index',
-  'p',
-  'page[number]',
-]
-const offsetNames = ['offset', 'skip', 'start', 'startIndex', 'start_index', 'from', 'page[offset]']
-const cursorNames = [
-  'cursor',
-  'after',
-  'page_token',
-  'pageToken',
-  'next',
-  'next_cursor',
-  'nextCursor',
-  'continuation',
-  'continuationToken',
-  'token',
-  'marker',
-  'starting_after',
-  'page[cursor]',
-  'page[after]',
-]
+const idWords = ['id', 'uid', 'uuid', 'guid']
+/** Each is tried with each name. */
+const idsMax = 3
 const cursorWords = ['cursor', 'next', 'token', 'continuation', 'marker', 'after']
 
 /** With fewer records, one page cannot be told from the next. */
@@ -130,7 +89,7 @@ function pageOf(answer: ProbedAnswer | null): Page | null {
 }
 
 async function findPages(paging: Paging): Promise<FoundPaging | null> {
-  for (const find of [byHeader, byLinkInBody, byCursor, byNumber, byOffset]) {
+  for (const find of [byHeader, byLinkInBody, byCursor, byNumber, byOffset, byLastRecord]) {
     const found = await find(paging)
     if (found !== null) return found
   }
@@ -218,6 +177,40 @@ async function byOffset({ probe, path, first, limit }: Paging): Promise<FoundPag
     }
   }
   return null
+}
+
+/** The id of the last record leads to other records. */
+async function byLastRecord({ probe, path, first, limit }: Paging): Promise<FoundPaging | null> {
+  const { items, records } = first.listing
+  for (const { path: id, leaves } of idsOf(records)) {
+    const text = leaves.at(-1)?.text ?? ''
+    for (const name of lastRecordNames) {
+      const next = pageOf(await probe(path, { ...limit, [name]: text }))
+      if (next === null || !isOther(first, next)) continue
+      const place = `${items === null ? '' : `${items}.`}-1.${id}`
+      return {
+        section: { pages: 'cursor', next: place },
+        parameter: parameter('cursor', name),
+        proof: `${name} with the value at ${place} led to other records`,
+      }
+    }
+  }
+  return null
+}
+
+/** Fields with another value in each record; those that are called an id come first. */
+function idsOf(records: readonly unknown[]): SampleColumn[] {
+  const isOwn = (column: SampleColumn) => {
+    const texts = new Set(saidAt(column).map(({ text }) => text))
+    const isNone = (['address', 'transaction', 'time'] as const).some((form) => hasForm(column, form))
+    return texts.size === records.length && !isNone && hasForm(column, 'token')
+  }
+  const own = columnsOf(records).filter(isOwn)
+  return own.toSorted((one, other) => Number(isCalledId(other)) - Number(isCalledId(one))).slice(0, idsMax)
+}
+
+function isCalledId({ path }: SampleColumn): boolean {
+  return wordsOf(path).last.some((word) => idWords.includes(word))
 }
 
 /** Everything in an answer outside its records. */

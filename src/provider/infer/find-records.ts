@@ -1,7 +1,7 @@
 import { assign, type ColumnMatch, weighRecord } from './assign.ts'
 import { columnsOf, isObject, isSaid, objectPaths, type SampleColumn, valueAt, wordsOf } from './columns.ts'
 import type { Hints } from './hints.ts'
-import { oneLeg, type RecordField, recordRules, transactionNames, twoLegs } from './rules.ts'
+import { oneLeg, type RecordField, recordRules, refundNames, transactionNames, twoLegs } from './rules.ts'
 
 /**
  * The object most similar to the listed records or, without these, the innermost with both a payment and a
@@ -45,9 +45,11 @@ export function concernsDeposit(columns: readonly SampleColumn[], hints: Hints):
 
 /** A record with a single transaction describes a payment only. */
 export function findFields(columns: readonly SampleColumn[], hints: Hints): Map<RecordField, ColumnMatch> {
-  const transactions = columns.filter(({ path }) =>
-    wordsOf(path).last.some((word) => transactionNames.includes(word)),
-  )
+  const transactions = columns.filter(({ path }) => {
+    const { last, before } = wordsOf(path)
+    const isRefund = [...last, ...before].some((word) => refundNames.includes(word))
+    return !isRefund && last.some((word) => transactionNames.includes(word))
+  })
   const legs = transactions.length === 1 ? oneLeg : twoLegs
   const found = assign(columns, { rules: recordRules, legs, weigh: weighRecord(hints, columns) })
   if (legs === oneLeg)

@@ -132,6 +132,9 @@ function draftRecord(fields: Fields, hints: Hints, doubts: Doubts): Section {
       occurredAt: draft('occurredAt', asTime('required')),
       deposit: draftDeposit(draft, hints),
       settlement: fields.has('settlement.address') ? draftSettlement(draft, hints) : undefined,
+      refund: fields.has('refund.transaction')
+        ? present({ transaction: draft('refund.transaction', asText('optional')) })
+        : undefined,
     }),
     networks,
   })

@@ -17,11 +17,12 @@ const owners = words('owner channel beneficiary customer user holder merchant ac
 const identity = words('id uuid guid reference ref key number code')
 const time = words('at time timestamp date on ms ts')
 const amounts = words('amount value qty quantity sum total units')
-const networks = words('network chain blockchain rail chainid networkid')
+export const networkNames = words('network chain blockchain rail chainid networkid')
 const assets = words('contract token asset mint currency coin symbol ticker')
 const addresses = words('address addr wallet recipient account to')
 const senders = words('sender payer from origin customer refund return')
 const transactions = words('transaction tx hash txid txhash signature transactionhash')
+const refunds = words('refund refunds refunded return returned returns reversal')
 const fees = words('fee fees commission cost charge charges')
 const notAmounts = [...fees, 'rate', 'price', 'decimals', 'block', 'height', 'confirmations', 'index', 'gas']
 const changed = words('updated changed modified last')
@@ -42,7 +43,7 @@ export const recordRules = {
   occurredAt: { form: 'time', names: [...time, ...changed], others: made },
   'deposit.address': { form: 'address', names: addresses, others: [...senders, ...assets], leg: 'deposit' },
   'deposit.transaction': { form: 'transaction', names: transactions, leg: 'deposit' },
-  'deposit.network': { form: 'token', names: networks, leg: 'deposit' },
+  'deposit.network': { form: 'token', names: networkNames, leg: 'deposit' },
   'deposit.asset': { form: 'token', names: assets, others: fees, leg: 'deposit' },
   'deposit.amount': { form: 'amount', names: amounts, others: notAmounts, leg: 'deposit' },
   'deposit.index': {
@@ -57,7 +58,7 @@ export const recordRules = {
     leg: 'settlement',
   },
   'settlement.transaction': { form: 'transaction', names: transactions, leg: 'settlement' },
-  'settlement.network': { form: 'token', names: networks, leg: 'settlement' },
+  'settlement.network': { form: 'token', names: networkNames, leg: 'settlement' },
   'settlement.asset': { form: 'token', names: assets, others: fees, leg: 'settlement' },
   'settlement.amount': { form: 'amount', names: amounts, others: notAmounts, leg: 'settlement' },
   'settlement.fee': {
@@ -66,6 +67,7 @@ export const recordRules = {
     within: fees,
     others: ['rate', 'basis', 'bps', 'percent'],
   },
+  'refund.transaction': { form: 'transaction', names: transactions, within: refunds, must: refunds },
 } as const satisfies Record<string, FieldRule>
 
 export type RecordField = keyof typeof recordRules
@@ -99,6 +101,7 @@ export const oneLeg: LegNames = {
 }
 
 export const transactionNames: readonly string[] = transactions
+export const refundNames: readonly string[] = refunds
 
 function words(text: string): string[] {
   return text.split(' ')

@@ -15,6 +15,7 @@ import {
   type ServiceName,
   stableWalletNetwork,
 } from '../../core/evidence.ts'
+import { compilePayouts } from './compile-payouts.ts'
 import { compileAmount, compileWordField } from './compile-value.ts'
 import type { AssetField, TextField } from './field-schema.ts'
 import {
@@ -40,7 +41,7 @@ import {
   parseAssetName,
   type Vocabulary,
 } from './known-assets.ts'
-import type { Profile } from './profile-schema.ts'
+import type { Profile, SettlementProfile } from './profile-schema.ts'
 
 export type RecordClaim = Omit<Claim, 'kind' | 'source' | 'receivedAt' | 'occurredAt' | 'isUndated'>
 
@@ -159,6 +160,10 @@ function compileDeposit(deposit: RecordProfile['deposit'], context: LegContext) 
 
 function compileSettlement(settlement: RecordProfile['settlement'], context: LegContext) {
   if (settlement === undefined) return () => null
+  return compilePayouts(settlement, context.prefix, (one) => compileDelivery(one, context))
+}
+
+function compileDelivery(settlement: SettlementProfile, context: LegContext) {
   const { prefix } = context
   const readLeg = compileLeg(settlement, context)
   const readAmount = compileAmount(settlement.amount, prefix)

@@ -5,7 +5,26 @@ import { refuseIn } from '../../config/yaml-file.ts'
  * Names joined by dots. A number is an index into a list, from the end if negative (`timeline.-1.status`). A
  * leading `$.` starts at the payload instead of the record.
  */
-export const pathSchema = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'must be a path: names joined by dots')
+const anyPath = z.string().regex(/^[^.\s]+(\.[^.\s]+)*$/, 'must be a path: names joined by dots')
+
+const eachItem = /\.\*(?=\.|$)/g
+
+export const pathSchema = anyPath.refine(
+  (path) => !path.split('.').includes('*'),
+  'must name one value: only paths of record.settlement may have *',
+)
+
+/** May name each item of a list: `payouts.*.tx`. */
+export const itemPathSchema = anyPath.refine(
+  (path) => path.split('.').filter((name) => name === '*').length <= 1 && !path.startsWith('*'),
+  'must have at most one *, after the name of a list',
+)
+
+/** The path of the list, if the path names each item of one. */
+export function listBefore(path: string): string | null {
+  const [list, rest] = path.split(eachItem)
+  return list === undefined || rest === undefined ? null : list
+}
 
 const presence = z.enum(['required', 'nullable', 'optional'])
 
@@ -15,10 +34,10 @@ const presence = z.enum(['required', 'nullable', 'optional'])
  */
 export type FieldPresence = z.output<typeof presence>
 
-function base(usual: FieldPresence) {
+function base(usual: FieldPresence, path = pathSchema) {
   return {
     /** The first path with a value counts. */
-    paths: z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(pathSchema)),
+    paths: z.preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(path)),
     presence: presence.default(usual),
     /** Values that mean null, such as an empty text. */
     absent: z.array(z.string()).default([]),
@@ -45,7 +64,7 @@ function expectation({ code, input }: z.core.$ZodRawIssue): string | undefined {
   return isOther ? 'must be a path, a list of paths, or keys with values' : undefined
 }
 
-export const textField = (usual: FieldPresence) => field(base(usual))
+export const textField = (usual: FieldPresence, path = pathSchema) => field(base(usual, path))
 
 /** A word ending in `*` covers every word with that prefix. */
 export function wordField<Word extends string>(words: readonly [Word, ...Word[]], usual: FieldPresence) {
@@ -64,19 +83,19 @@ export const timeField = (usual: FieldPresence) =>
     as: z.enum(['iso', 'utc', 's', 'ms']).default('iso'),
   })
 
-export const assetField = (usual: FieldPresence) =>
+export const assetField = (usual: FieldPresence, path = pathSchema) =>
   field({
-    ...base(usual),
+    ...base(usual, path),
     /** For values that `assets` does not list. `otherwise: native` is the network's native coin. */
     as: z.enum(['contract', 'symbol']).default('contract'),
   })
 
-export const amountField = (usual: FieldPresence) =>
+export const amountField = (usual: FieldPresence, path = pathSchema) =>
   field({
-    ...base(usual),
+    ...base(usual, path),
     as: z.enum(['base-units', 'units']).default('base-units'),
     /** If they differ from those of the asset: a path or a number. */
-    decimals: z.union([pathSchema, z.int().min(0).max(38)]).optional(),
+    decimals: z.union([path, z.int().min(0).max(38)]).optional(),
   })
 
 export type TextField = z.output<ReturnType<typeof textField>>

@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { refuseIn } from '../../config/yaml-file.ts'
-import { amountField, assetField, pathSchema, textField, timeField, wordField } from './field-schema.ts'
+import {
+  amountField,
+  assetField,
+  itemPathSchema,
+  listBefore,
+  pathSchema,
+  textField,
+  timeField,
+  wordField,
+} from './field-schema.ts'
 
 const callPath = z.string().regex(/^\/[^\s?#]*$/, 'must be the path of a call, which begins with /')
 const parameter = z.string().min(1)
@@ -160,26 +169,55 @@ const webhook = z.strictObject({
   occurredAt: timeField('required').optional(),
 })
 
-const place = { network: textField('required').optional(), asset: assetField('required') }
-
 const deposit = z.strictObject({
-  ...place,
+  network: textField('required').optional(),
+  asset: assetField('required'),
   address: textField('required'),
   amount: amountField('required'),
   transaction: textField('optional').optional(),
   index: textField('optional').optional(),
 })
 
-/** `network`, after translation, is `stable-wallet` if a StableWallet was credited. */
-const settlement = z.strictObject({
-  ...place,
-  /** The recipient, or the wallet's id. If absent, the record claims no delivery. */
-  address: textField('required'),
-  amount: amountField('optional').optional(),
-  transaction: textField('optional').optional(),
-  /** In the delivered asset. */
-  fee: amountField('optional').optional(),
-})
+/**
+ * `network`, after translation, is `stable-wallet` if a StableWallet was credited. Paths such as `payouts.*.tx` name each
+ * item of a list.
+ */
+const settlement = z
+  .strictObject({
+    network: textField('required', itemPathSchema).optional(),
+    asset: assetField('required', itemPathSchema),
+    /** The recipient, or the wallet's id. If absent, the record claims no delivery. */
+    address: textField('required', itemPathSchema),
+    amount: amountField('optional', itemPathSchema).optional(),
+    transaction: textField('optional', itemPathSchema).optional(),
+    /** In the delivered asset. */
+    fee: amountField('optional', itemPathSchema).optional(),
+  })
+  .superRefine((fields, context) => {
+    const list = listOf(fields)
+    for (const { name, path } of pathsIn(fields))
+      if (![list, null].includes(listBefore(path)))
+        refuseIn(context)([name], `must name items of one list, ${list}, as the other fields do`)
+  })
+
+type PathFields = Readonly<Record<string, { paths: readonly string[]; decimals?: unknown } | undefined>>
+
+function pathsIn(fields: PathFields): { name: string; path: string }[] {
+  return Object.entries(fields).flatMap(([name, field]) =>
+    [...(field?.paths ?? []), field?.decimals].flatMap((path) =>
+      typeof path === 'string' ? [{ name, path }] : [],
+    ),
+  )
+}
+
+/** The path of the list whose items the paths name; null if they name none. */
+export function listOf(fields: PathFields): string | null {
+  return (
+    pathsIn(fields)
+      .map(({ path }) => listBefore(path))
+      .find((list) => list !== null) ?? null
+  )
+}
 
 /** In full, in the asset and on the network of the payment. */
 const refund = z.strictObject({ transaction: textField('optional') })
@@ -214,3 +252,4 @@ export const profileSchema = z.strictObject({
 })
 
 export type Profile = z.output<typeof profileSchema>
+export type SettlementProfile = z.output<typeof settlement>

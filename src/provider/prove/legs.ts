@@ -1,9 +1,9 @@
 import { assetCode } from '../../core/asset.ts'
 import type { ChainTransfer } from '../../core/evidence.ts'
-import { hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
+import { hasForm, isSaid, type SampleColumn, saidAt, wordsOf } from '../infer/columns.ts'
 import { textDraft } from '../infer/draft-fields.ts'
 import { comparable, type Hints, networkOfWord } from '../infer/hints.ts'
-import type { LegSide } from '../infer/rules.ts'
+import { type LegSide, networkNames } from '../infer/rules.ts'
 import { amountField } from './amounts.ts'
 import { candidateOf, type FieldCandidate, type FieldEvidence } from './proof.ts'
 import {
@@ -15,6 +15,7 @@ import {
   type FactRows,
   type LegTable,
   type SampleTable,
+  tableOfLeg,
   valuesOf,
 } from './sample-table.ts'
 
@@ -25,7 +26,8 @@ type LegField = {
 }
 
 /** How the fields of one leg can be read so that every transfer that the chains show agrees. */
-export function legFields(side: LegSide, table: SampleTable, hints: Hints): LegField[] {
+export function legFields(side: LegSide, records: SampleTable, hints: Hints): LegField[] {
+  const table = tableOfLeg(side, records)
   const leg = table.legs[side]
   const rows = decidedRows(leg.transfers)
   const field = (
@@ -42,7 +44,7 @@ export function legFields(side: LegSide, table: SampleTable, hints: Hints): LegF
   const values = (value: (transfer: ChainTransfer) => string) => valuesOf(rows, value)
   const [networkCount, assetCount] = [values(({ network }) => network), values(({ asset }) => asset)]
   const nativeDoubt = rows.every(({ fact }) => isNative(fact)) ? `only native coins were ${paid}` : null
-  const amount = amountField(of('amount'), rows, hints)
+  const amount = legAmount(side, records, hints)
   const addressesOfLeg = side === 'deposit' ? 'deposit addresses' : 'recipients'
   return [
     field('transaction', transactions(leg), {
@@ -72,6 +74,28 @@ export function legFields(side: LegSide, table: SampleTable, hints: Hints): LegF
   ].filter(({ name }) => side === 'deposit' || name !== 'index')
 }
 
+export function refundField({ refunds }: SampleTable): Omit<LegField, 'name'> {
+  const { deposits, without } = refunds
+  const by = `returned the payment to its payer; ${deposits} refunds`
+  return {
+    candidates: transactions(refunds),
+    evidence: { deposits, values: deposits, by, without },
+  }
+}
+
+type LegAmount = ReturnType<typeof amountField>
+
+/** Of payouts in a list: each of its own, or else all of a record together. */
+function legAmount(side: LegSide, records: SampleTable, hints: Hints): LegAmount {
+  const read = (table: SampleTable) =>
+    amountField(columnsFor(table, `${side}.amount`), decidedRows(table.legs[side].transfers), hints)
+  const table = tableOfLeg(side, records)
+  if (table === records) return read(records)
+  const amount = read(table)
+  const candidates = amount.candidates.filter(({ column }) => column.path.includes('*'))
+  return candidates.length > 0 ? { ...amount, candidates } : read(records)
+}
+
 /** Words that come once each correspond with anything. */
 function chanceDoubt(deposits: number, values: number): string | null {
   return deposits < 2 * values ? 'most words were seen only once' : null
@@ -96,13 +120,23 @@ function networks(
   const isKnown = (column: SampleColumn) =>
     saidAt(column).every(({ text }) => networkOfWord(hints, text) !== null)
   const fitting = columns.filter((column) => isNetworkColumn(column, rows))
+  // What is first is taken if nothing decides, and marked as unsure.
   return fitting
-    .toSorted((one, other) => Number(isKnown(other)) - Number(isKnown(one)))
+    .toSorted(
+      (one, other) =>
+        Number(isKnown(other)) - Number(isKnown(one)) ||
+        Number(isNamedNetwork(other)) - Number(isNamedNetwork(one)),
+    )
     .map((column) => {
       const isCredit = side === 'settlement' && column.leaves.some((leaf) => !isSaid(leaf))
       const draft = textDraft(column, 'required', isCredit ? { otherwise: 'stable-wallet' } : {})
       return candidateOf(column, draft)
     })
+}
+
+function isNamedNetwork({ path }: SampleColumn): boolean {
+  const { last, before } = wordsOf(path)
+  return [...last, ...before].some((word) => networkNames.includes(word))
 }
 
 function isNetworkColumn(column: SampleColumn, rows: FactRows<ChainTransfer>): boolean {

@@ -8,12 +8,13 @@ import { feeField } from './amounts.ts'
 import { assetProofs, type LegColumn, networkProofs } from './dictionaries.ts'
 import type { ProofFacts } from './facts.ts'
 import { proveId } from './ids.ts'
-import { legFields } from './legs.ts'
+import { legFields, refundField } from './legs.ts'
 import { missingSamples } from './missing-samples.ts'
 import { proveOwnerId, proveOwnerKind, proveOwnerWords } from './owners.ts'
+import { inItems, withPayouts } from './payouts.ts'
 import { ProfileLines } from './profile-lines.ts'
 import { type FieldProof, type ProvedField, proveField } from './proof.ts'
-import { type SampleTable, tableOf } from './sample-table.ts'
+import { type SampleTable, tableOf, tableOfLeg } from './sample-table.ts'
 import { proveCreatedAt, proveOccurredAt, type TimeContext } from './times.ts'
 import { proveList, proveWebhook, type RecordColumns } from './webhook-lines.ts'
 import { proveStatus, proveStatusWords } from './words.ts'
@@ -35,9 +36,10 @@ export function proveProfile(
   facts: ProofFacts,
 ): ProvedProfile {
   const path = new ProfileLines(draft).pathOf(['webhook', 'record']) ?? ''
-  const table = tableOf({ payloads, answers }, path, facts)
+  const table = withPayouts(tableOf({ payloads, answers }, path, facts), facts)
+  const { payouts } = table
   const samples: ProofSamples = {
-    draft,
+    draft: payouts === undefined ? draft : { ...draft, profile: inItems(draft.profile, payouts.list) },
     payloads,
     answers,
     ...(items !== undefined && { items }),
@@ -66,6 +68,7 @@ function proveLines(
   const lines = new ProfileLines(draft)
   const column = columnFinder(table)
   const amounts = proveLegs(lines, table, facts)
+  proveRefund(lines, table)
   const idPath = ['record', 'id']
   const settled = proveId(table, {
     drafted: lines.pathOf(idPath),
@@ -112,6 +115,13 @@ function proveLegs(lines: ProfileLines, table: SampleTable, facts: ProofFacts): 
   const { candidates, evidence } = feeField(table, facts.hints)
   lines.settle(path, proveField(candidates, { ...evidence, drafted: lines.pathOf(path) }))
   return amounts
+}
+
+function proveRefund(lines: ProfileLines, table: SampleTable): void {
+  const path = ['record', 'refund', 'transaction']
+  const { candidates, evidence } = refundField(table)
+  lines.settle(path, proveField(candidates, { ...evidence, drafted: lines.pathOf(path) }))
+  if (lines.at(path) === undefined) lines.drop(['record', 'refund'])
 }
 
 function proveStatusLines(
@@ -191,22 +201,21 @@ function onlyKind({ owners }: Hints): string | null {
   return kind === undefined || other !== undefined ? null : kind
 }
 
-function proveDictionaries(lines: ProfileLines, table: SampleTable, { hints }: ProofFacts): void {
-  const column = columnFinder(table)
+function proveDictionaries(lines: ProfileLines, records: SampleTable, { hints }: ProofFacts): void {
   const legColumns = (name: string, isWanted: (draft: unknown) => boolean): LegColumn[] =>
     (['deposit', 'settlement'] as const).flatMap((side) => {
       const path = ['record', side, name]
-      const found = isWanted(lines.at(path)) ? column(lines.pathOf(path)) : undefined
-      return found === undefined ? [] : [{ side, column: found, isProved: lines.isProved(path) }]
+      const table = tableOfLeg(side, records)
+      const column = isWanted(lines.at(path)) ? columnFinder(table)(lines.pathOf(path)) : undefined
+      return column === undefined ? [] : [{ side, table, column, isProved: lines.isProved(path) }]
     })
   lines.drop(['networks'])
   for (const { word, meaning, proof } of networkProofs(
     legColumns('network', () => true),
-    table,
     hints,
   ))
     lines.put(['networks', word], meaning, proof)
-  for (const { word, meaning, proof } of assetProofs(legColumns('asset', isBySymbol), table, hints))
+  for (const { word, meaning, proof } of assetProofs(legColumns('asset', isBySymbol), hints))
     lines.put(['assets', word], meaning, proof)
 }
 

@@ -22,16 +22,22 @@ export type LegTable = {
   without: string
 }
 
+/** Payouts in a list of the record: `table` has a row for each of them, with columns such as `payouts.*.tx`. */
+type PayoutTable = { list: string; table: SampleTable }
+
 export type SampleTable = {
   rows: readonly SampleRow[]
   columns: readonly SampleColumn[]
   /** By path: the field that a column was proved to be. It is no other field. */
   taken: ReadonlyMap<string, string>
   legs: Record<LegSide, LegTable>
+  refunds: LegTable
   /** By row: a transaction of it failed on a chain. */
   failures: readonly boolean[]
   /** By row: the payment is to a wallet, so that no chain shows its delivery. */
   credits: readonly boolean[]
+  /** If the records list their payouts: a delivery is then all payouts of a record together. */
+  payouts?: PayoutTable
 }
 
 /** @param path of the record in a webhook */
@@ -43,13 +49,14 @@ export function tableOf({ payloads, answers }: Samples, path: string, facts: Pro
   ].filter((row): row is SampleRow => isObject(row.record))
   const rows = rowsAlike(all)
   const columns = columnsOf(rows.map(({ record }) => record))
-  const deposit = legOf('deposit', columns, facts)
+  const deposit = legOf('deposit', columns, { facts })
   const { owners, addressOwners } = facts.hints
   return {
     rows,
     columns,
     taken: new Map(),
-    legs: { deposit, settlement: legOf('settlement', columns, facts) },
+    legs: { deposit, settlement: legOf('settlement', columns, { facts }) },
+    refunds: refundsOf(deposit, columns, facts),
     credits: deposit.transfers.map((transfer) => {
       const owner = transfer === null ? undefined : addressOwners?.get(transfer.to)
       return owner !== undefined && owners.get(owner) === 'stable_wallet'
@@ -61,11 +68,18 @@ export function tableOf({ payloads, answers }: Samples, path: string, facts: Pro
 }
 
 /** Those that may be the field. One column may be the network or the asset of both legs. */
-export function columnsFor({ columns, taken }: SampleTable, field: string): SampleColumn[] {
+export function columnsFor({ columns, taken, payouts }: SampleTable, field: string): SampleColumn[] {
   return columns.filter(({ path }) => {
+    if (payouts !== undefined && path.startsWith(`${payouts.list}.`)) return false
     const other = taken.get(path)
     return other === undefined || sharedName(other) === sharedName(field)
   })
+}
+
+/** Its rows are payouts, if the records list these. */
+export function tableOfLeg(side: LegSide, table: SampleTable): SampleTable {
+  const { payouts, taken } = table
+  return side === 'settlement' && payouts !== undefined ? { ...payouts.table, taken } : table
 }
 
 function sharedName(field: string): string {
@@ -84,17 +98,26 @@ function rowsAlike(rows: readonly SampleRow[]): SampleRow[] {
   })
 }
 
-function factsAt(column: SampleColumn, place: number, facts: ProofFacts): readonly TransactionFact[] {
+export function factsAt(column: SampleColumn, place: number, facts: ProofFacts): readonly TransactionFact[] {
   const leaf = column.leaves[place]
   return isSaid(leaf) ? (facts.transactions.get(toTxId(leaf.text)) ?? []) : []
 }
 
-/** A column is of the leg if each of its transactions paid to an address of that leg. */
-function legOf(leg: LegSide, columns: readonly SampleColumn[], facts: ProofFacts): LegTable {
+type LegCandidates = { facts: ProofFacts; among?: readonly SampleColumn[] }
+
+/**
+ * A column is of the leg if each of its transactions paid to an address of that leg.
+ * @param among the columns that may be it; all by default
+ */
+export function legOf(
+  leg: LegSide,
+  columns: readonly SampleColumn[],
+  { facts, among = columns }: LegCandidates,
+): LegTable {
   const { hints } = facts
   const own = leg === 'deposit' ? hints.depositAddresses : hints.recipients
   const other = leg === 'deposit' ? hints.recipients : hints.depositAddresses
-  const found = columns
+  const found = among
     .map((column) => ({ column, moved: movedBy(column, facts) }))
     .filter(({ moved }) => moved.some((one) => hasPaid(one, own)))
     .filter(({ moved }) => moved.every((one) => hasPaid(one, own) || !hasPaid(one, other)))
@@ -110,6 +133,32 @@ function legOf(leg: LegSide, columns: readonly SampleColumn[], facts: ProofFacts
   }
 }
 
+/** A column is of the refunds if each of its transactions returned the whole payment to its payer. */
+function refundsOf(deposit: LegTable, columns: readonly SampleColumn[], facts: ProofFacts): LegTable {
+  const { recipients } = facts.hints
+  const refundAt = (moved: MovedTransfers, place: number) => {
+    const paid = deposit.transfers[place]
+    const isBack = ({ network, asset, amount, to }: ChainTransfer) =>
+      paid?.network === network && paid.asset === asset && paid.amount === amount && paid.from === to
+    return moved?.find((one) => isBack(one) && !recipients.has(one.to)) ?? null
+  }
+  const found = columns
+    .map((column) => ({ column, refunds: movedBy(column, facts).map(refundAt) }))
+    .filter(({ refunds }) => refunds.some((one) => one !== null))
+    .filter(({ column, refunds }) =>
+      refunds.every((one, place) => one !== null || factsAt(column, place, facts).length === 0),
+    )
+  const transfers = deposit.transfers.map((_, place) =>
+    agreed(found.map(({ refunds }) => refunds[place] ?? null)),
+  )
+  return {
+    columns: found.map(({ column }) => column),
+    transfers,
+    deposits: new Set(transfers.flatMap((one) => (one === null ? [] : [keyOf(one)]))).size,
+    without: 'no transaction of the samples returned a payment to its payer',
+  }
+}
+
 export function keyOf({ network, tx, index }: ChainTransfer): string {
   return `${network}/${tx}/${index}`
 }
@@ -117,14 +166,14 @@ export function keyOf({ network, tx, index }: ChainTransfer): string {
 type MovedTransfers = readonly ChainTransfer[] | null
 
 /** By row. */
-function movedBy(column: SampleColumn, facts: ProofFacts): MovedTransfers[] {
+export function movedBy(column: SampleColumn, facts: ProofFacts): MovedTransfers[] {
   return column.leaves.map((_leaf, place) => {
     const [fact, second] = factsAt(column, place, facts)
     return fact?.kind === 'moved' && second === undefined ? fact.transfers : null
   })
 }
 
-function hasPaid(moved: MovedTransfers, addresses: ReadonlySet<string>): boolean {
+export function hasPaid(moved: MovedTransfers, addresses: ReadonlySet<string>): boolean {
   return moved?.some(({ to }) => addresses.has(to)) ?? false
 }
 

@@ -160,6 +160,10 @@ function meaningOf(word: string, final: string | null, evidence: StatusEvidence)
   const isLast = !histories.some((life) => isFollowedIn(column, life, word))
   if (isLast && places.every((place) => table.failures[place]))
     return { meaning: 'failed', proof: proved('the chain shows that the transaction failed') }
+  const refunds = places.map((place) => table.refunds.transfers[place])
+  const returned = new Set(refunds.flatMap((one) => (one ? [one.tx] : []))).size
+  if (isLast && refunds.every(Boolean) && returned >= depositsMin)
+    return { meaning: 'refunded', proof: proved(`the last of ${returned} deposits that were returned`) }
   return final === null ? null : plainProof(word, final, evidence)
 }
 

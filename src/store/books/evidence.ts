@@ -136,7 +136,7 @@ async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
       j.event_at as "eventAt", (select posting_key from ledger_journal r where r.id = j.reverses) as reverses,
       ${transfersOf} as transfers
     from deposit d join ledger_journal j on j.deposit_id = d.id
-    where d.group_id = any(${ids}::bigint[]) order by j.id`.execute(tx)
+    where d.group_id = any(${ids}::bigint[]) and j.transfer is not null order by j.id`.execute(tx)
   return rows.map((row) => ({ ...row, transfers: readTransfers(row) }))
 }
 

@@ -103,7 +103,7 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
     ) as entry
       left join ${schema}.ledger_journal journal on journal.id = journal_id
       left join ${schema}.deposit on deposit.id = journal.deposit_id and merged_into is null
-    where journal.id is null or journal.deposit_id is not null
+    where journal.id is null or num_nulls(journal.deposit_id, journal.transfer) = 0
     group by 1, 3 having sum(entry.amount) <> 0
   )`
 }

@@ -105,8 +105,10 @@ async function showDeposit(
         case when i.source = 'person'
           then concat_ws(' ', e.observation ->> 'by', 'decides', e.observation -> 'verdict' ->> 'kind', 'about', e.observation ->> 'tx')
           when i.source = 'chain'
-          then concat_ws(' ', e.observation ->> 'role', coalesce(e.observation ->> 'stage', 'failed'), 'on', e.observation ->> 'network',
-            'at height', e.observation ->> 'height')
+          then concat_ws(' ', e.observation ->> 'role',
+            case e.observation ->> 'kind' when 'search' then 'searched for' when 'failure' then 'failed'
+              else e.observation ->> 'stage' end, 'on', e.observation ->> 'network',
+            'at height ' || (e.observation ->> 'height'))
           else concat_ws(' ', e.observation ->> 'serviceId', 'is', e.observation ->> 'status') end as what
       from evidence e join inbox i on i.id = e.inbox_id
       where e.group_id = ${group_id} order by i.received_at, e.inbox_id limit ${evidenceMax ?? null}::bigint`.execute(

@@ -128,9 +128,13 @@ export async function nextGap(db: Kysely<Tables>, network: NetworkName, above: b
   return rows[0] ?? null
 }
 
-export async function countGaps(db: Kysely<Tables>): Promise<{ network: string; ranges: number }[]> {
-  const { rows } = await sql<{ network: string; ranges: number }>`
-    select network, count(block_range)::int as ranges
+type GapCount = { network: string; ranges: number; heights: number }
+
+/** Heights that several groups of addresses miss count for each. */
+export async function countGaps(db: Kysely<Tables>): Promise<GapCount[]> {
+  const { rows } = await sql<GapCount>`
+    select network, count(block_range)::int as ranges,
+      coalesce(sum(upper(block_range) - lower(block_range)), 0)::float8 as heights
     from chain_network left join chain_gap using (network) left join lateral unnest(heights) block_range on true
     group by network order by network`.execute(db)
   return rows

@@ -128,6 +128,16 @@ export async function dropShown(
   return rows[0]?.count ?? 0
 }
 
+export async function putOffSearches(
+  db: Kysely<Tables>,
+  { network, now }: { network: NetworkName; now: Date },
+  byMs: number,
+): Promise<void> {
+  await sql`
+    update leg_search set next_at = ${new Date(now.getTime() + byMs)}
+    where network = ${network} and next_at <= ${now}`.execute(db)
+}
+
 export async function searchAgain(
   tx: Kysely<Tables>,
   places: readonly { network: NetworkName; address: Address }[],

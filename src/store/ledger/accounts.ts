@@ -128,6 +128,28 @@ export async function listBalances(db: Kysely<Tables>): Promise<AccountBalanceLi
   return rows
 }
 
+/** In a transaction, another caller waits until it ends: two journals cannot both spend what one of them may. */
+export async function lockBalances(
+  db: Kysely<Tables>,
+  accounts: readonly string[],
+): Promise<AccountBalanceLine[]> {
+  await sql`select pg_advisory_xact_lock(hashtext('guarded balances'))`.execute(db)
+  const { rows } = await sql<AccountBalanceLine>`
+    select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
+    from accounting.balances where account = any(${accounts}::text[])`.execute(db)
+  return rows
+}
+
+/** Accounts with a debit balance although credits increase them, and the other way round. */
+export async function balancesOnOtherSide(db: Kysely<Tables>): Promise<AccountBalanceLine[]> {
+  const { rows } = await sql<AccountBalanceLine>`
+    select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
+    from accounting.balances
+    where account not like 'trading:%' and balance_base * ledger_side_of(account) < 0
+    order by account, asset`.execute(db)
+  return rows
+}
+
 export type BalanceTotal = { asset: string; asset_symbol: string; total: string; total_base: string }
 
 /** Always zero: every ledger transfer has two sides. */

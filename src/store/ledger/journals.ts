@@ -1,5 +1,6 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
-import type { DepositJournalKind, Journal, LedgerTransfer } from '../../core/posting.ts'
+import type { LedgerTransfer } from '../../core/booking-targets.ts'
+import type { DepositJournalKind, Journal } from '../../core/posting.ts'
 import { asTable, whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
@@ -8,7 +9,8 @@ export type NumberedDepositJournal = Journal & { depositId: bigint }
 /** Belongs to no deposit and no payment. */
 export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
   kind: 'manual' | 'reversal'
-  depositId: null
+  /** That it names. */
+  depositId: bigint | null
   transfer: null
 }
 
@@ -55,7 +57,7 @@ async function insertJournals(
       select new.key, new.kind, "depositId", new.transfer, original.id, "eventAt",
         ledger_period_for(
           greatest("eventAt", original.period::timestamp at time zone 'UTC'),
-          "depositId" is null and new.kind in ('manual', 'reversal')
+          new.transfer is null and new.kind in ('manual', 'reversal')
         )
       from ${asTable('new', numbered, journalColumns)}
         left join ledger_journal original on original.posting_key = new.reverses
@@ -96,10 +98,10 @@ export type BookedJournal = {
 /** @returns the journal's id */
 export async function bookByHand(
   tx: Transaction<Tables>,
-  journal: Omit<ManualJournal, 'depositId' | 'transfer'>,
+  journal: Omit<ManualJournal, 'transfer'>,
   { reason, by, approvedBy }: ByHand,
 ): Promise<bigint> {
-  await bookJournals(tx, [{ ...journal, depositId: null, transfer: null }])
+  await bookJournals(tx, [{ ...journal, transfer: null }])
   const { rows } = await sql<{ id: bigint }>`
     insert into manual_journal (journal_id, reason, made_by, approved_by)
     select id, ${reason}, ${by}, ${approvedBy} from ledger_journal where posting_key = ${journal.key}
@@ -186,6 +188,7 @@ export type JournalLine = {
   made_by: string | null
   approved_by: string | null
   reason: string | null
+  changed_at: Date | null
 }
 
 /** Newest first. */
@@ -204,10 +207,10 @@ export async function listJournals(
   const { rows } = await sql<JournalLine>`
     select j.id, j.posting_key, j.kind, j.deposit_id, j.reverses, r.id as reversed_by, j.event_at,
       j.recorded_at, to_char(j.period, 'YYYY-MM') as period, to_char(ledger_month(j.event_at), 'YYYY-MM') as belongs_to,
-      m.made_by, m.approved_by, m.reason
+      m.made_by, m.approved_by, m.reason, m.changed_at
     from ledger_journal j
       left join ledger_journal r on r.reverses = j.id
-      left join manual_journal m on m.journal_id = j.id
+      left join accounting.manual_journals m on m.journal_id = j.id
     where ${sql.join(conditions, sql` and `)}
     order by j.id desc limit ${limit}`.execute(db)
   return rows

@@ -179,8 +179,8 @@ export type StakedDeposit = {
   id: bigint
   serviceId: string | null
   transfer: string | null
-  /** Booked as in transit, with no proved delivery. */
-  inTransit: boolean
+  /** Booked as in transit, with no proved delivery; or a delivery lacks a part that is overdue. */
+  isOutstanding: boolean
   writtenOff: boolean
 }
 
@@ -201,19 +201,28 @@ export async function lockDeposit(
   await sql`select from deposit where id = ${id} for update`.execute(tx)
   const { rows } = await sql<StakedDeposit>`
     select d.id, d.service_id as "serviceId", d.transfer,
-      d.settled_at is null and exists (
-        select from ledger_journal j where j.transfer = d.transfer and j.kind = 'deposit'
+      exists (
+        select from ledger_journal j where j.transfer = d.transfer
+          and j.kind = case when d.settled_at is null then 'deposit' else 'shortage' end
           and not exists (select from ledger_journal r where r.reverses = j.id)
       ) and not exists (
         select from ledger_journal j where j.transfer = d.transfer and j.kind = 'refund'
           and not exists (select from ledger_journal r where r.reverses = j.id)
-      ) as "inTransit",
+      ) as "isOutstanding",
       coalesce((
         select e.action = 'written_off' from mismatch_event e join mismatch m on m.id = e.mismatch_id
         where m.deposit_id = d.id and e.action in ('written_off', 'write_off_withdrawn') order by e.id desc limit 1
       ), false) as "writtenOff"
     from deposit d where d.id = ${id}`.execute(tx)
   return rows[0]
+}
+
+/** Null if it is about none; undefined if there is no such mismatch. An absorbed deposit is that which absorbed it. */
+export async function depositOfCase(db: Kysely<Tables>, id: bigint): Promise<bigint | null | undefined> {
+  const { rows } = await sql<{ deposit: bigint | null }>`
+    select coalesce(d.merged_into, d.id) as deposit from mismatch m left join deposit d on d.id = m.deposit_id
+    where m.id = ${id}`.execute(db)
+  return rows[0]?.deposit
 }
 
 /** Cases not cleared about this deposit, this chain transfer, or the deposit whose payment it is. */

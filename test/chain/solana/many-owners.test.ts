@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { defaultReading } from '../../../src/chain/options.ts'
+import { boundWaiting } from '../../../src/chain/solana/by-owner.ts'
 import { chooseStrategy, createSolanaReader } from '../../../src/chain/solana/reader.ts'
 import { type Address, assetKey } from '../../../src/core/asset.ts'
 import { drain } from '../../support/evm-watch.ts'
@@ -85,4 +86,10 @@ test.each([2, 200])('two nodes that are compared agree on what came for %i owner
   }
   expect(new Set(found)).toEqual(new Set(sent))
   expect(cursor.final.height).toBe(fixture.node.slot)
+})
+
+test('of too many waiting transactions the oldest whole slots are kept, up to where they are complete', () => {
+  const waiting = [5n, 6n, 7n, 7n, 8n].map((slot) => ({ slot, signature: `of ${slot}` as never }))
+  expect(boundWaiting({ waiting, to: 9n }, 5)).toEqual({ waiting, to: 9n })
+  expect(boundWaiting({ waiting, to: 9n }, 3)).toEqual({ waiting: waiting.slice(0, 2), to: 6n })
 })

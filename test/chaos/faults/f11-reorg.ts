@@ -65,13 +65,13 @@ const lose = (depth: number) => async (chain: OwnChain) => {
     await anvil.mine(Math.ceil(depth / steps))
     await untilRead(ground, 'base', (await anvil.client.getBlockNumber()) - 2n)
   }
-  await untilStateIs(ground, kept, 'reconciled deposit settlement')
+  await untilStateIs(ground, kept, 'reconciled deposit settlement conversion')
   await untilStateIs(ground, lost, 'confirmed deposit')
   await anvil.reorg(depth)
   await chain.mayKill()
   await chain.makeFinal()
   await untilStateIs(ground, lost, 'orphaned')
-  await untilStateIs(ground, kept, 'reconciled deposit settlement')
+  await untilStateIs(ground, kept, 'reconciled deposit settlement conversion')
 }
 
 /** A, B, and A again, to the same block hash: each time the books follow. */
@@ -106,13 +106,13 @@ async function includeElsewhere(chain: OwnChain): Promise<void> {
   await anvil.mine()
   await chain.credit(reported)
   await chain.makeFinal()
-  await untilStateIs(ground, reported, 'reconciled deposit settlement')
+  await untilStateIs(ground, reported, 'reconciled deposit settlement conversion')
   await untilStateIs(ground, unreported, 'confirmed deposit')
   const extra = await signTransfer(chain, rich.address, 5n)
   await replaceAbove(anvil, fork, [[], [extra, await rawOf(anvil, reported), await rawOf(anvil, unreported)]])
   await chain.mayKill()
   await chain.makeFinal()
-  await untilStateIs(ground, reported, 'reconciled deposit settlement')
+  await untilStateIs(ground, reported, 'reconciled deposit settlement conversion')
   await untilStateIs(ground, unreported, 'confirmed deposit')
   const gone = `select subject from mismatch where kind = 'orphaned_after_booking' and cleared_at is null
     and deposit_id in (select id from deposit where tx = any($1))`

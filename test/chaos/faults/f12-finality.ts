@@ -97,7 +97,7 @@ async function stalls(stage: Stage): Promise<void> {
   mustBeSame('what is booked of it', await statesOf(ground, reported), ['observed'])
   mustBeSame('the cursor', (await cursorOf(ground, 'base'))?.height, stalledAt)
   node.behave()
-  await untilStateIs(ground, reported, 'reconciled deposit settlement')
+  await untilStateIs(ground, reported, 'reconciled deposit settlement conversion')
   await stage.makeFinal()
   await untilStateIs(ground, dropped, 'orphaned')
 }

@@ -113,7 +113,7 @@ async function holdBooks(books: BooksBeside, everPaid: readonly PaidDeposit[]): 
   mustBeSame('what is booked and was not paid, or booked twice', untrue, [])
   // A payment that is final before its own claim came is booked of whoever named it, and anew of its own.
   const others = await books.query<{ kind: string; posting_key: string }>(
-    `select kind, posting_key from ledger_journal journal where kind not in ('deposit', 'settlement')
+    `select kind, posting_key from ledger_journal journal where kind not in ('deposit', 'settlement', 'conversion')
      and not exists (
        select from ledger_journal was join ledger_journal anew on (anew.kind, anew.transfer) = (was.kind, was.transfer)
        where was.id = journal.reverses and was.kind = 'deposit' and anew.id > journal.id)`,

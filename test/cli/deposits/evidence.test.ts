@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { at, txId } from '../../support/evidence.ts'
@@ -62,6 +62,21 @@ test('a bundle holds the group, the repeats, and the bytes as they came', () => 
   })
   const journals = parts.journals as unknown as { kind: string }[]
   expect(journals.map(({ kind }) => kind)).toContain('reversal')
+})
+
+test('a journal that people booked for the deposit is not in the bundle, which verifies', async () => {
+  const file = join(world.folder, 'journal.yaml')
+  writeFileSync(
+    file,
+    `{ date: 2026-01-02, reason: goodwill, deposit: '1', lines: [
+      { debit: expenses:write_off, credit: liabilities:suspense, asset: base/USDC, amount: '1' } ] }`,
+  )
+  const booked = await world.run(`ledger journal add ${file} --by erin --approved-by max`, world.environment)
+  expect(booked).toMatchObject({ status: 0 })
+  const bundle = join(world.folder, 'with-journal.json')
+  await world.run(`deposits evidence 1 --out ${bundle}`, world.environment)
+  expect(readFileSync(bundle, 'utf8')).not.toContain('goodwill')
+  expect((await world.run(`evidence verify ${bundle}`, {})).status).toBe(0)
 })
 
 test('webhooks are verified by the secret, and refused by another', async () => {

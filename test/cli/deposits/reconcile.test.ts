@@ -34,12 +34,12 @@ test('a dry run tells what another policy would change, and changes nothing', as
   )
   expect(out).toBe(`\
 DEPOSIT  SERVICE ID OR TRANSFER  STATE                  MISMATCHES                JOURNALS
-      1  dep_1                   settled -> reconciled  settlement_short -> none  reversal, settlement
+      1  dep_1                   settled -> reconciled  settlement_short -> none  reversal, reversal, settlement
 
 WHAT              BEFORE   AFTER       DEPOSITS
 state             settled  reconciled         1
 settlement_short  open     -                  1
-journal           -        reversal           1
+journal           -        reversal           2
 journal           -        settlement         1
 
 1 of 2 deposits would change; nothing was written
@@ -74,7 +74,8 @@ test('a dry run as a document', async () => {
       state: 'reconciled',
       mismatches: [],
       journals: [
-        { kind: 'reversal' },
+        { reverses: expect.stringContaining('settlement/') as unknown },
+        { reverses: expect.stringContaining('shortage/') as unknown },
         {
           kind: 'settlement',
           transfers: expect.arrayContaining([

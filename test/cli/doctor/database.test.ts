@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { type Database, inTransaction, openDatabase } from '../../../src/store/d
 import { openMismatches } from '../../../src/store/mismatches/mismatches.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
+import { runCommand } from '../../support/command.ts'
 import { type DoctorWorld, openDoctorWorld, settingsText } from '../../support/doctor-world.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import { emptyDatabase } from '../../support/postgres.ts'
@@ -237,6 +239,27 @@ test('journals that wait too long for their seal, and a seal that is broken, are
   )
   expect(await world.says('seals')).toEqual([
     'fault | 1 broken: journals differ from what was sealed | bin/depositd ledger verify; docs/runbook.md#seal_broken',
+  ])
+})
+
+test('a guarded account that is on its other side is warned of', async () => {
+  const config = join(world.folder, 'guards.yaml')
+  writeFileSync(config, `${settingsText}\naccounts: { guards: ['liabilities:*'] }\n`)
+  const says = () => world.says('accounts', { DEPOSITD_CONFIG: config })
+  expect(await world.says('accounts')).toEqual([])
+  expect(await says()).toEqual(['ok | no guarded account is on its other side'])
+  const file = join(world.folder, 'journal.yaml')
+  const line = `{ debit: liabilities:suspense, credit: assets:receivable:service, asset: base/USDC, amount: '1' }`
+  writeFileSync(file, `{ date: 2026-01-02, reason: test, lines: [${line}] }`)
+  const book = (environment: Record<string, string>) =>
+    runCommand(`ledger journal add ${file} --by erin --approved-by max`, environment)
+  const guarded = await book({ ...world.environment, DEPOSITD_CONFIG: config })
+  expect(guarded.err).toMatch(/liabilities:suspense would have a debit balance of .* accounts.guards refuses/)
+  expect((await book(world.environment)).status).toBe(0)
+  expect(await says()).toEqual([
+    expect.stringMatching(
+      /^warning \| guarded accounts on the other side than usual: 1, for example liabilities:suspense with .* \| look at its entries/,
+    ),
   ])
 })
 

@@ -186,6 +186,7 @@ test('every problem has a fix', async () => {
   expect(faults.map(({ check }) => check).toSorted()).toEqual([
     'chain base',
     'database',
+    'history',
     'key',
     'port http',
     'queue',

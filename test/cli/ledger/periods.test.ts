@@ -29,7 +29,7 @@ test('a month is closed, listed, opened again and closed anew, and its history t
   const closed = await depositd('ledger close 2026-01 --by erin')
   expect({ ...closed, out: timeless(closed.out) }).toEqual({
     status: 0,
-    out: '2026-01 is closed, by erin\ntrial balance of 14 lines, SHA-256 HASH\n',
+    out: '2026-01 is closed, by erin\ntrial balance of 16 lines, SHA-256 HASH\n',
     err: '',
   })
   const reopened = await depositd('ledger reopen 2026-01 --by erin --approved-by max --reason late-invoice')
@@ -40,7 +40,7 @@ test('a month is closed, listed, opened again and closed anew, and its history t
   await depositd('ledger close 2026-01 --by max --reason monthly')
   const list = (await depositd('ledger periods')).out.split('\n')
   expect(list[0]).toBe(timeless(list[0] ?? ''))
-  expect(list.at(-2)).toMatch(/^2026-01 {2}closed +12 +0 +1 {2}max +[0-9a-f]{64}$/)
+  expect(list.at(-2)).toMatch(/^2026-01 {2}closed +17 +0 +1 {2}max +[0-9a-f]{64}$/)
   expect(list[1]).toMatch(/^\d{4}-\d\d {2}open +0 +0 +0$/)
   expect(timeless((await depositd('ledger periods --history')).out)).toMatchInlineSnapshot(`
     "AT                        MONTH    WHAT         BY         WHY
@@ -55,7 +55,7 @@ test('a month is closed, listed, opened again and closed anew, and its history t
 test('what is printed as JSON has all that the views have', async () => {
   await resolveAll()
   const closed = JSON.parse((await depositd('ledger close 2026-01 --by erin --json')).out)
-  expect(closed).toMatchObject({ period: '2026-01', action: 'closed', severe_open: 0, lines: 14 })
+  expect(closed).toMatchObject({ period: '2026-01', action: 'closed', severe_open: 0, lines: 16 })
   const { items } = JSON.parse((await depositd('ledger periods --json --limit 1000')).out) as {
     items: object[]
   }
@@ -142,5 +142,5 @@ test.each([
 
 test('before a month was closed, nothing is in the history, and the months are open', async () => {
   expect((await depositd('ledger periods --history')).out).toBe('no month was closed yet\n')
-  expect((await depositd('ledger periods')).out).toMatch(/\n2026-01 {2}open +12 +0 +0\n$/)
+  expect((await depositd('ledger periods')).out).toMatch(/\n2026-01 {2}open +17 +0 +0\n$/)
 })

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { unprovedDecisive } from '../../../src/cli/onboard/onboard.ts'
 import { openSettingsDocument } from '../../../src/cli/onboard/settings-document.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolder } from '../../support/folder.ts'
@@ -52,4 +53,15 @@ test('a file that is no YAML is left alone', async () => {
   const path = await settingsFile('services: [')
   expect(() => openSettingsDocument(path)).toThrow('DEPOSITD_CONFIG is not YAML')
   expect(readFileSync(path, 'utf8')).toBe('services: [')
+})
+
+test.each([
+  ['record.id', false, ['record.id']],
+  ['record.deposit.amount', false, ['record.deposit.amount']],
+  ['record.owner.id', false, []],
+  ['record.id', true, []],
+])('%s not proved, edited %s: %j must be proved first', (line, isEdited, open) => {
+  const proof = { kind: 'unsure', why: 'too few samples', alternatives: [] } as const
+  const proved = { profile: {}, proofs: [{ path: line.split('.'), proof }], missing: [] }
+  expect(unprovedDecisive({ proved, isEdited })).toEqual(open)
 })

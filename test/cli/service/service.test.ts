@@ -1,13 +1,25 @@
 import { rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { freePort } from '../../../src/sandbox/free-port.ts'
 import { runCommand } from '../../support/command.ts'
+import { spawnProgram } from '../../support/embedded-program.ts'
 import { makeFolder } from '../../support/make-folder.ts'
+import { processesIn } from '../../support/processes-in.ts'
 import { curlInstalled, depositd, type Spoken, shell } from '../../support/shell.ts'
 import { until } from '../../support/until.ts'
-import { addressOn, pay, recipient, type SandboxService, startSandbox, withinMs } from '../sandbox-service.ts'
+import {
+  addressOn,
+  makeChannel,
+  pay,
+  recipient,
+  type SandboxService,
+  startSandbox,
+  withinMs,
+} from '../sandbox-service.ts'
 
-/** The deposit service on local chains, as an integrator meets it in a shell. */
+/** The deposit service on local chains, as an integrator meets it in a shell; then it is killed, stopped and started. */
 
 let folder: string
 let program: SandboxService
@@ -176,4 +188,66 @@ test('a key that is created in the same folder calls the running service', async
   expect(status).toBe(0)
   const headers = { 'X-API-KEY': out.trim() }
   expect((await fetch(`${program.url}/v1/proxies/deposits`, { headers })).status).toBe(200)
+})
+
+test('a second start, of it or of everything, is refused with the address of the first', async () => {
+  const again = await depositd(['service'], { folder })
+  expect(again.status).toBe(2)
+  expect(again.err).toBe(
+    `depositd: process ${program.pid} is already running in .depositd, with a deposit service at ${program.url}; ` +
+      `use that, end it (kill ${program.pid}) or start in another folder\n`,
+  )
+  const everything = await depositd(['start'], { folder })
+  expect(everything.status).toBe(2)
+  expect(everything.err).toContain(`process ${program.pid} is already running in .depositd`)
+})
+
+test.each([
+  [
+    'taken',
+    () => new URL(program.url).port,
+    'port \\d+ is taken; use another --port, or omit it to get a free one',
+  ],
+  ['no port', () => '65536', '--port is "65536"; give a whole number from 1 to 65535'],
+])('a port that is %s is refused before anything is started', async (_what, port, message) => {
+  const { status, out, err } = await depositd(['service', '--port', port()], { folder: tmpdir() })
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(err).toMatch(new RegExp(`^depositd: ${message}`))
+})
+
+test('killed and started again, it knows what it knew and settles what was under way', {
+  timeout: 300_000,
+}, async () => {
+  const shop = await program.channel('shop')
+  const payment = { network: 'base', asset: 'USDC', amount: '3', to: addressOn('base', shop) }
+  const { out } = await pay(folder, payment)
+  await program.end('SIGKILL')
+  program = await startSandbox(folder, '--port', new URL(program.url).port)
+  expect(await program.channel('shop')).toEqual(shop)
+  await program.untilSettled(out.trim())
+})
+
+test('Ctrl-C ends it whole; the next start goes on, and with --json prints one document and nothing else', {
+  timeout: 300_000,
+}, async () => {
+  const shop = await program.channel('shop')
+  expect(await program.end('SIGINT')).toBe(0)
+  expect(program.output()).toMatch(/\nstopping\nstopped; the next start continues from here\n$/)
+  expect(await processesIn(folder)).toEqual([])
+  const silent = spawnProgram(folder, ['service', '--json', '--admin-port', String(await freePort())])
+  program = { ...program, ...silent }
+  await until('it is up', () => silent.output().endsWith('}\n') || null, withinMs)
+  const { url, faults_url: faultsUrl } = JSON.parse(silent.output()) as { url: string; faults_url: string }
+  program = { ...program, ...silent, url }
+  expect(await makeChannel(url, await program.key('write'), 'shop')).toEqual(shop)
+  const body = JSON.stringify({ dropWebhookRate: 1 })
+  const json = { 'content-type': 'application/json' }
+  expect((await fetch(faultsUrl, { method: 'PATCH', headers: json, body })).status).toBe(200)
+  expect(await silent.end('SIGTERM')).toBe(0)
+  expect(JSON.parse(silent.output())).toMatchObject({
+    url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+    key_files: { write: join(folder, '.depositd/write-key'), read: join(folder, '.depositd/read-key') },
+    networks: expect.arrayContaining([expect.objectContaining({ name: 'solana' })]),
+    pid: silent.pid,
+  })
 })

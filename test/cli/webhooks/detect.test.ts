@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { webhookSection } from '../../../src/config/webhook-settings.ts'
-import { defaultService } from '../../../src/core/evidence.ts'
+import { defaultService, type ServiceName } from '../../../src/core/evidence.ts'
 import { createScheme } from '../../../src/intake/signature/create-scheme.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import { keepQuarantined } from '../../../src/store/quarantine.ts'
@@ -117,8 +117,11 @@ test('from the quarantine, the scheme is found among what others sent', async ()
     source: '203.0.113.9',
     reason: 'signature_missing',
   }))
-  await keepQuarantined(db, rows, { rowsMax: 100, bytesMax: 1_000_000 })
+  const ofAcme = rows.map((row) => ({ ...row, service: 'acme' as ServiceName, id: undefined }))
+  await keepQuarantined(db, [...rows, ...ofAcme], { rowsMax: 100, bytesMax: 1_000_000 })
   await db.destroy()
+  const named = await depositd('webhooks detect --service acme', { WEBHOOK_SECRETS_ACME: secret })
+  expect(named.out).toContain('# Verifies 3 of 4 captured deliveries.')
   const { status, out } = await depositd('webhooks detect', { WEBHOOK_SECRETS: secret })
   expect(status).toBe(0)
   expect(out).toContain('# Verifies 3 of 4 captured deliveries.')

@@ -89,9 +89,9 @@ test.each([
   [2, ['null of null without an owner: confirmed, ']],
   [3, ['7 of null by shop: confirmed, ']],
   [4, ['7 of null by shop: confirmed, ']],
-  [5, ['7 of dep_1 by shop: reconciled, deposit settlement']],
-  [6, ['7 8 of dep_1 by shop: reconciled, deposit settlement']],
-  [30, ['7 8 of dep_1 by shop: reconciled, settlement']],
+  [5, ['7 of dep_1 by shop: reconciled, deposit settlement conversion']],
+  [6, ['7 8 of dep_1 by shop: reconciled, deposit settlement conversion']],
+  [30, ['7 8 of dep_1 by shop: reconciled, settlement conversion']],
 ])('what was known at minute %d is decided with nothing that came later', (minute, wanted) => {
   const found = decideAsOf(dated, rules, at(minute)).map(({ id, absorbed, evidence, verdict, journals }) => {
     const owner = evidence.approval === null ? 'without an owner' : `by ${evidence.approval.owner.id}`

@@ -139,3 +139,23 @@ test('a delivery is missing only if the recipient was read since the payment', (
   expect(judged([...paid, found(range(1, 65))], 75)).toEqual([notCovered])
   expect(judged([...paid, found(null)], 75)).toEqual([notCovered])
 })
+
+/** With a history of the service from this minute on. */
+function decideFrom(minute: number, ...more: Observation[]) {
+  const from = { ...policy, historySinceMs: at(minute).getTime() }
+  const rules = { policy: from, routes: [], senders: new Set<string>() }
+  const [deposit] = decide(groupOf([...claimed, ...more]), rules, at(45)).deposits
+  const { mismatches = [], searches = [] } = deposit?.verdict ?? {}
+  return {
+    kinds: mismatches.map(({ kind }) => kind).filter((kind) => kind !== 'webhook_missing'),
+    asked: searches.length + (deposit?.unseen.length ?? 0) > 0,
+  }
+}
+
+test('of a deposit from before the history of the service, nothing is asked of the chain', () => {
+  expect(decideFrom(3)).toEqual({ kinds: [], asked: true })
+  expect(decideFrom(4)).toEqual({ kinds: ['not_covered'], asked: false })
+  // Something is stated of it since then, or a chain shows it.
+  expect(decideFrom(4, claim({ status: 'held', occurredAt: at(5), receivedAt: at(6) })).asked).toBe(true)
+  expect(decideFrom(4, payment()).kinds).not.toContain('not_covered')
+})

@@ -207,6 +207,7 @@ test('what is on another network than stated is booked where the chain has it, a
   expect(deposits.flatMap(({ journals }) => journals.map(({ kind }) => kind))).toEqual([
     'deposit',
     'settlement',
+    'conversion',
   ])
   expect(outcome([webhook(), claim(), payment(), delivery()])).toBe('reconciled')
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
 import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
+import type { Amount } from '../../../src/core/money.ts'
 import {
   at,
   channelApproval,
@@ -39,6 +40,11 @@ test.each<[string, ObservationGroup['observations'], string[]]>([
     'a webhook and a record that name others',
     [webhook({ ...early, deposit: { tx: txId('else') } }), claim(early)],
     ['deposit pay', 'deposit else'],
+  ],
+  [
+    'a record that names two deliveries',
+    [claim({ settlement: { furtherTxs: [txId('second')] } })],
+    ['deposit pay', 'recipient forward', 'recipient second'],
   ],
   ['no transaction', [claim({ deposit: { tx: null }, settlement: { tx: null } })], []],
   ['what a chain has shown', [claim(), payment(), delivery({ stage: 'seen' })], []],
@@ -84,6 +90,37 @@ test.each<[string, ObservationGroup['observations'], string]>([
       delivery({ tx: txId('again') }),
     ],
     'reconciled',
+  ],
+  [
+    'the second of two deliveries that a record names failed',
+    [
+      webhook({ settlement: { furtherTxs: [txId('second')] } }),
+      claim({ settlement: { furtherTxs: [txId('second')] } }),
+      payment(),
+      failedDelivery({ tx: txId('second') }),
+    ],
+    'settling tx_failed',
+  ],
+  [
+    'a record names two deliveries that add up',
+    [
+      webhook({ settlement: { furtherTxs: [txId('second')] } }),
+      claim({ settlement: { furtherTxs: [txId('second')] } }),
+      payment(),
+      delivery({ amount: 99_000_000n as Amount }),
+      delivery({ tx: txId('second'), amount: 900_000n as Amount }),
+    ],
+    'reconciled',
+  ],
+  [
+    'a record names two deliveries and one came',
+    [
+      webhook({ settlement: { furtherTxs: [txId('second')] } }),
+      claim({ settlement: { furtherTxs: [txId('second')] } }),
+      payment(),
+      delivery({ amount: 99_000_000n as Amount }),
+    ],
+    'settled settlement_short',
   ],
   [
     'nobody names the transaction that failed',

@@ -190,5 +190,5 @@ test('a delivery is booked only once the API states it, since only the API state
   const kinds = (api: typeof unstated) =>
     decided([webhook(), api, payment(), delivery()]).deposits[0]?.journals.map(({ kind }) => kind)
   expect(kinds(unstated)).toEqual(['deposit'])
-  expect(kinds(claim())).toEqual(['deposit', 'settlement'])
+  expect(kinds(claim())).toEqual(['deposit', 'settlement', 'conversion'])
 })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { decide, type ObservationGroup } from '../../../src/core/decide.ts'
 import type { ClaimStatus } from '../../../src/core/evidence.ts'
+import { groupOf } from '../../support/any-evidence.ts'
 import { at, channelApproval, claim, delivery, payment, policy, webhook } from '../../support/evidence.ts'
 import { decided, late } from '../../support/outcome.ts'
 
@@ -67,4 +68,24 @@ test('only the statuses of the policy are waited for', () => {
   }
   expect(kindsWith(['observed', 'settled'])).toEqual(['webhook_missing'])
   expect(kindsWith(['settled'])).toEqual([])
+})
+
+test('steps before the webhooks of the service are expected need none, also if the chain is read later', () => {
+  const { webhookStatuses } = policy
+  const settled = [
+    claim(said('settled', 9)),
+    payment({ receivedAt: at(40) }),
+    delivery({ receivedAt: at(40) }),
+  ]
+  const stepsSince = (minutes: number) => {
+    const since = { ...policy, webhookStatuses, webhooksSinceMs: at(minutes).getTime() }
+    const rules = { policy: since, routes: [], senders: new Set<string>() }
+    const [deposit] = decide(groupOf(settled), rules, late).deposits
+    return {
+      known: deposit?.steps.known,
+      missing: deposit?.verdict.mismatches.some(({ kind }) => kind === 'webhook_missing'),
+    }
+  }
+  expect(stepsSince(0)).toEqual({ known: 2, missing: true })
+  expect(stepsSince(30)).toEqual({ known: 0, missing: false })
 })

@@ -72,6 +72,22 @@ test.each<[string, Observation[], string[]]>([
     ['a x:0 30/30 y:0 50/50'],
   ],
   [
+    '1:N, in one record',
+    [reported('a', [80, 'x', 'y']), sent('x', 30), sent('y', 50)],
+    ['a x:0 30/30 y:0 50/50'],
+  ],
+  [
+    'N:M, in one record each',
+    [
+      reported('a', [40, 'x', 'y']),
+      reported('b', [50, 'y', 'z']),
+      sent('x', 10),
+      sent('y', 60),
+      sent('z', 20),
+    ],
+    ['a x:0 10/10 y:0 30/60', 'b y:0 30/60 z:0 20/20'],
+  ],
+  [
     '1:N, in one transaction',
     [reported('a', [80, 'x']), sent('x', 30), sent('x', 50, { index: '1' })],
     ['a x:0 30/30 x:1 50/50'],

@@ -116,6 +116,7 @@ test('a delivery that is proved after all takes the write-off back', () => {
   expect(journals.map(({ kind, key }) => `${kind} ${key.split('/')[0]}`)).toEqual([
     'reversal reversal',
     'settlement settlement',
+    'conversion conversion',
   ])
   expect(kinds).toEqual([])
 })

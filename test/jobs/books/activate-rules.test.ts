@@ -75,11 +75,13 @@ test('another contra account moves what was booked, under the time that it was b
   expect(rows).toEqual([
     { account: 'equity:own_funds:shop', balance: '-100000000' },
     { account: 'liabilities:deposits:channel:shop', balance: '0' },
+    { account: 'liabilities:deposits:channel:shop', balance: '0' },
   ])
   const times = await sql`select from ledger_journal where kind <> 'settlement' group by event_at`.execute(
     books.db,
   )
-  expect(times.rows).toHaveLength(1)
+  // That of the payment, and that of the delivery, at which it would have moved.
+  expect(times.rows).toHaveLength(2)
   expect(await put(mine)).toBe(false)
 })
 

@@ -1,7 +1,5 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { builtInAccounts } from '../../../src/core/chart.ts'
-import { isFault } from '../../../src/core/errors.ts'
 import {
   addJournal,
   checkJournal,
@@ -14,6 +12,7 @@ import type { Tables } from '../../../src/store/tables.ts'
 import type { Books } from '../../support/books.ts'
 import { at } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
+import { manualJournals, people, problemOf, written } from '../../support/manual-journals.ts'
 
 let books: Books
 beforeAll(async () => {
@@ -21,31 +20,9 @@ beforeAll(async () => {
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
-const people = { by: 'erin', approvedBy: 'max' }
-const deps = () => ({
-  db: books.db,
-  accountPatterns: [...builtInAccounts(['base', 'arbitrum']), 'assets:bank:main'],
-  now: at(3 * 24 * 60),
-})
-const written = (changes: Partial<WrittenJournal> = {}): WrittenJournal => ({
-  date: at(24 * 60),
-  reason: 'The service paid what it owed',
-  lines: [
-    { debit: 'assets:bank:main', credit: 'assets:receivable:service', asset: 'base/USDC', amount: '7.5' },
-  ],
-  ...changes,
-})
+const deps = () => manualJournals(books.db)
 const add = (changes: Partial<WrittenJournal> = {}) => addJournal(deps(), written(changes), people)
 const reverse = (id: bigint, reason = 'paid twice') => reverseJournal(books.db, id, { ...people, reason })
-
-async function problemOf(work: Promise<unknown>): Promise<string> {
-  const error = await work.then(
-    () => null,
-    (reason: unknown) => reason,
-  )
-  if (!isFault(error, 'usage_bad') && !isFault(error, 'not_found')) throw error
-  return error.details.problem
-}
 
 async function balanceOf(account: string): Promise<string> {
   const { rows } = await sql<{ sum: string }>`
@@ -130,7 +107,7 @@ test('what would be booked is shown without booking it', async () => {
   expect(await count()).toEqual(before)
 })
 
-const line = { debit: 'assets:bank:main', credit: 'equity:conversion', asset: 'base/USDC', amount: '1' }
+const line = { debit: 'assets:bank:main', credit: 'expenses:tolerance', asset: 'base/USDC', amount: '1' }
 const noLine = 'the reason must be one line of 1 to 1000 characters'
 
 test.each<[string, () => Promise<unknown>, string]>([

@@ -60,7 +60,7 @@ test('a backlog that is older than every deadline opens nothing, and books every
   await catchUp(20)
   while ((await applyDue(books.deps)).groups > 0) continue
   expect(await kindsEver()).toEqual([])
-  expect(await journalKinds()).toEqual({ deposit: 50, settlement: 50 })
+  expect(await journalKinds()).toEqual({ deposit: 50, settlement: 50, conversion: 50 })
   expect(await verified()).toMatchObject({ differing: 0, due: 0, pending: 0 })
   const { rows } = await sql`select distinct reconciled_at from deposit`.execute(books.db)
   expect(rows, 'when it was noticed is of the present').toEqual([{ reconciled_at: late }])
@@ -71,7 +71,7 @@ test('workers side by side catch up alike', async () => {
   await Promise.all([catchUp(20), catchUp(7), catchUp(33)])
   while ((await applyDue(books.deps)).groups > 0) continue
   expect(await kindsEver()).toEqual([])
-  expect(await journalKinds()).toEqual({ deposit: 50, settlement: 50 })
+  expect(await journalKinds()).toEqual({ deposit: 50, settlement: 50, conversion: 50 })
 })
 
 test('what is missing all the same is told once the backlog is gone, and of no deposit twice', async () => {

@@ -54,7 +54,7 @@ describe('as superuser, with all guards out of the way', () => {
     ],
     [
       'an account',
-      ["update ledger_transfer set credit = 'equity:conversion' where journal_id = 7"],
+      ["update ledger_transfer set credit = 'equity:own_funds' where journal_id = 7"],
       'seal 2: journal 7 is altered',
     ],
     [

@@ -93,15 +93,19 @@ test('a delivery that is proved after all is booked, and the write-off taken bac
   await books.receive(webhook(), claim(), delivery())
   await books.settle()
   expect(await balances()).toEqual({
-    ...owed,
-    'equity:conversion base': '100000000',
-    'equity:conversion arbitrum': '-100000000',
+    'liabilities:deposits:channel:shop arbitrum': '-100000000',
     'assets:forwarded:arbitrum:0x00000000000000000000000000000000000000ff arbitrum': '99900000',
     'expenses:fees:service arbitrum': '100000',
   })
   await expectBalanced()
   const { rows } = await sql<{ kind: string }>`select kind from ledger_journal order by id`.execute(books.db)
-  expect(rows.map(({ kind }) => kind)).toEqual(['deposit', 'write_off', 'reversal', 'settlement'])
+  expect(rows.map(({ kind }) => kind)).toEqual([
+    'deposit',
+    'write_off',
+    'reversal',
+    'settlement',
+    'conversion',
+  ])
   const { rows: states } = await sql`select state from deposit`.execute(books.db)
   expect(states).toEqual([{ state: 'reconciled' }])
 })
@@ -147,7 +151,7 @@ test('what is not in transit is not written off', async () => {
   await books.settle()
   const [one] = await mismatches()
   expect(one?.kind).toBe('webhook_missing')
-  await expect(writeOff(one?.id ?? 0n)).rejects.toThrow('deposit 1 has nothing in transit')
+  await expect(writeOff(one?.id ?? 0n)).rejects.toThrow('deposit 1 has nothing to write off')
   await expect(writeOff(99n)).rejects.toThrow('mismatch 99 does not exist')
 })
 

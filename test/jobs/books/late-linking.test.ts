@@ -66,8 +66,6 @@ const unnamed = { deposit: { tx: null, index: null }, settlement: { tx: null } }
 const suspended = ['assets:in_transit:base 100000000', 'liabilities:suspense -100000000']
 const settled = [
   'assets:forwarded:0xff 99900000',
-  'equity:conversion -100000000',
-  'equity:conversion 100000000',
   'expenses:fees:service 100000',
   'liabilities:deposits:channel:shop -100000000',
 ]
@@ -81,7 +79,7 @@ test('what was booked in suspense under its transfer is reversed there, and book
   await take(webhook(), claim(), delivery())
   expect(await deposits()).toEqual(['1 dep_1: reconciled', '2 into 1'])
   expect(await holdings()).toEqual(of(1, settled))
-  expect(await journals()).toEqual(['deposit 2', 'reversal 2', 'deposit 1', 'settlement 1'])
+  expect(await journals()).toEqual(['deposit 2', 'reversal 2', 'deposit 1', 'settlement 1', 'conversion 1'])
   expect(await openKinds()).toEqual([])
 })
 

@@ -6,6 +6,7 @@ import { type BackfillDeps, createBackfill } from '../../../src/jobs/chain/backf
 import { scanStream } from '../../../src/jobs/chain/scan-position.ts'
 import { enrolAddresses } from '../../../src/store/chain/chain-watch.ts'
 import { addCoverage, saveScanPosition, withdrawCoverage } from '../../../src/store/chain/coverage.ts'
+import { isReadingHistory, readHistory } from '../../../src/store/chain/history.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { moveCursor, seizeLease, takeLease } from '../../../src/store/streams.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -116,6 +117,38 @@ test('a run is bounded, and the next one goes on where it stopped', async () => 
   expect(await backfill(slow)).toMatchObject({ more: false })
   expect(await gaps()).toEqual([])
   expect(asked).toHaveLength(30)
+})
+
+test('how far it is, and what it took, is known until nothing is left and after that', async () => {
+  const backfill = createBackfill(deps)
+  const slow = reader(({ from }) => {
+    now = new Date(now.getTime() + 1000)
+    return { reached: from, proved: [{ from, to: from }] }
+  })
+  expect(await readHistory(books.db)).toMatchObject([{ missing: 30n, requests: null, secondsLeft: null }])
+  await backfill(slow)
+  const [half] = await readHistory(books.db)
+  expect(half).toMatchObject({ network: base, from: 1n, to: 40n, missing: 10n, requests: 0 })
+  expect(half?.secondsLeft).toBeGreaterThan(0)
+  expect(await isReadingHistory(books.db, base)).toBe(true)
+  await backfill(slow)
+  expect(await readHistory(books.db)).toMatchObject([{ missing: 0n, requests: 0, secondsLeft: null }])
+  expect(await isReadingHistory(books.db, base)).toBe(false)
+})
+
+test('overdue transfers are searched for again once no height is missing above them', async () => {
+  await sql`insert into leg_search (service_id, role, network, address, from_at, next_at)
+    values ('default/dep_1', 'deposit', ${base}, ${walletAddress}, now(), now() + interval '1 hour')`.execute(
+    books.db,
+  )
+  const isDue = async () =>
+    (await sql`select from leg_search where next_at <= now()`.execute(books.db)).rows.length > 0
+  const backfill = createBackfill(deps)
+  const slow = reader(({ from }) => ({ reached: from, proved: [{ from, to: from }] }))
+  await backfill(slow)
+  expect(await isDue()).toBe(false)
+  await backfill(slow)
+  expect(await isDue()).toBe(true)
 })
 
 test('a stretch that cannot be read keeps none above it waiting, and is tried again', async () => {

@@ -4,10 +4,12 @@ import type { Address } from '../../../src/core/asset.ts'
 import { type ServiceId, stableWalletNetwork } from '../../../src/core/evidence.ts'
 import type { TransactionReader } from '../../../src/jobs/chain/verify-transactions.ts'
 import { appendChainTransfers } from '../../../src/store/chain/chain-transfers.ts'
+import { backfillStream, endHistory } from '../../../src/store/chain/history.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import {
   arbitrum,
   at,
+  base,
   claim,
   credit,
   delivery,
@@ -133,4 +135,24 @@ test('an address that nobody has is no reason to read: nothing could be found', 
   const strange = '0x00000000000000000000000000000000000000ab' as Address
   await world.report(webhook({ ...early, owner: null, deposit: { address: strange } }))
   expect(await world.waiting()).toEqual([])
+})
+
+test('many of the past wait for their history to be read, and are due when it is; a few do not', async () => {
+  await sql`insert into stream (name, progress, succeeded_at)
+    values (${backfillStream(base)}, '{"since": 0, "heights": 1, "requests": 1}', now())`.execute(world.db)
+  const nameMore = (count: number) =>
+    sql`
+    insert into named_transaction (network, tx, role, address, next_at)
+    select ${base}, ${named} || place, 'deposit', ${walletAddress}, ${world.now}::timestamptz
+    from generate_series(1, ${count}::int) place on conflict do nothing`.execute(world.db)
+  await nameMore(20)
+  expect((await world.verify({})).asked).toHaveLength(20)
+  await sql`delete from named_transaction`.execute(world.db)
+  await nameMore(21)
+  expect((await world.verify({})).asked).toEqual([])
+  world.now = new Date(world.now.getTime() + 60_000)
+  expect((await world.verify({})).asked).toEqual([])
+  await endHistory(world.db, base)
+  world.now = new Date(Date.now() + 1000)
+  expect((await world.verify({})).asked).toHaveLength(20)
 })

@@ -41,7 +41,7 @@ const settlement: ExportedJournal = {
   eventAt: '2026-01-31T23:59:59.000001Z',
   recordedAt: '2026-02-03T08:00:00.123456Z',
   transfers: [
-    { leg: 1, debit: 'equity:conversion', credit: 'assets:in_transit:base', asset: usdc, amount: 1_500_000n },
+    { leg: 1, debit: 'trading:base/USDC', credit: 'assets:in_transit:base', asset: usdc, amount: 1_500_000n },
     { leg: 2, debit: 'assets:in_transit:base', credit: 'liabilities:suspense', asset: eth, amount: 1n },
   ],
 }

@@ -2,7 +2,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
-import { findDepositList, findOwnerLists, publishedPaths } from '../../../src/provider/discover/find-calls.ts'
+import {
+  findAddressLists,
+  findDepositList,
+  publishedPaths,
+} from '../../../src/provider/discover/find-calls.ts'
 import { findFilter } from '../../../src/provider/discover/find-filter.ts'
 import { ownersIn } from '../../../src/provider/discover/find-owners.ts'
 import { findPaging, findSingle } from '../../../src/provider/discover/find-paging.ts'
@@ -64,6 +68,26 @@ const shapes: Record<string, { answer: (request: Request) => Answer; section: ob
       next: 'paging.after',
       parameters: { limit: 'per_page', cursor: 'after' },
     },
+  },
+  'the id of the last record': {
+    answer: ({ query }) => {
+      const [after, size] = [query.get('starting_after'), number(query, 'limit', 5)]
+      const from = after === null ? 0 : records.findIndex(({ id }) => id === after) + 1
+      return { body: { data: pageOf(from, size), has_more: from + size < records.length } }
+    },
+    section: {
+      items: 'data',
+      pages: 'cursor',
+      next: 'data.-1.id',
+      parameters: { cursor: 'starting_after' },
+    },
+  },
+  'the id of the last record of a list without an object': {
+    answer: ({ query }) => {
+      const [last, size] = [query.get('lastId'), number(query, 'limit', 5)]
+      return { body: pageOf(last === null ? 0 : records.findIndex(({ id }) => id === last) + 1, size) }
+    },
+    section: { items: null, pages: 'cursor', next: '-1.id', parameters: { cursor: 'lastId' } },
   },
   'pages from 0': {
     answer: ({ query }) => {
@@ -228,11 +252,27 @@ describe('owners', () => {
   test.each(Object.entries(lists))('%s', async (_name, { rows, found }) => {
     const { probe } = await serve(({ path }) => (path === '/v1/accounts' ? { body: { rows } } : null))
     const addresses = new Set(records.map(({ to }) => to))
-    const [list] = await findOwnerLists(probe, { list: '/v1/deposits', published: [], addresses })
-    const owners = list === undefined ? null : ownersIn(list, { addresses, columns: columnsOf(records) })
+    const [list] = await findAddressLists(probe, { list: '/v1/deposits', published: [] })
+    const listed = list?.answer.listing?.records ?? []
+    const owners = ownersIn(listed, { addresses, columns: columnsOf(records) })
     if (found === null) expect(owners).toBeNull()
     else expect(owners).toMatchObject(found)
   })
+})
+
+test.each([
+  ['deposits name each owner', (place: number) => `c-${place}`, true],
+  ['deposits name a chain that differs as the owners do', (place: number) => `c-${(place + 1) % 3}`, false],
+  ['only one owner has deposits', (place: number) => (place === 0 ? 'c-0' : null), false],
+])('the id of owners is proved by deposits: %s', (_name, owner, isProved) => {
+  const rows = [0, 1, 2].map((place) => ({ id: `c-${place}`, network: 'base', address: address(place) }))
+  const deposits = records.flatMap((record, place) => {
+    const named = owner(place % 3)
+    return named === null ? [] : [{ ...record, owner: named }]
+  })
+  const addresses = new Set(deposits.map(({ to }) => to))
+  const found = ownersIn(rows, { addresses, columns: columnsOf(deposits) })
+  expect(found?.notes.filter(({ path }) => path.at(-1) === 'id')).toMatchObject([{ isProved }])
 })
 
 test('a service that refuses the key is not one without a list', async () => {

@@ -11,16 +11,16 @@ export function factsOf(
   { networks, owners, style }: FactContext,
 ): ProofFacts {
   const transactions = new Map<TxId, TransactionFact[]>()
-  for (const { payment, delivery, sweepTx, steps } of deposits) {
+  for (const { payment, delivery, refund, sweepTx, steps } of deposits) {
     const { network, tx } = payment
     const isFailed = style.isFailureOnChain && steps.at(-1)?.meaning === 'failed'
     transactions.set(tx, [
       isFailed ? { kind: 'failed', network } : { kind: 'moved', network, transfers: [payment] },
     ])
-    if (delivery !== null) {
-      const { transfer } = delivery
-      transactions.set(transfer.tx, [{ kind: 'moved', network: transfer.network, transfers: [transfer] }])
-    }
+    for (const part of delivery?.parts ?? [])
+      transactions.set(part.tx, [{ kind: 'moved', network: part.network, transfers: [part] }])
+    if (refund !== null)
+      transactions.set(refund.tx, [{ kind: 'moved', network: refund.network, transfers: [refund] }])
     transactions.set(sweepTx, [{ kind: 'moved', network: payment.network, transfers: [] }])
   }
   const held = owners.flatMap(({ id, addresses }) =>

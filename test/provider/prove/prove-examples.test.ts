@@ -1,10 +1,14 @@
 import { expect, test } from 'vitest'
-import type { TxId } from '../../../src/core/asset.ts'
+import type { Address, TxId } from '../../../src/core/asset.ts'
+import type { ChainTransfer } from '../../../src/core/evidence.ts'
+import { toAmount } from '../../../src/core/money.ts'
 import { inferProfile } from '../../../src/provider/infer/infer-profile.ts'
 import { writeProfile } from '../../../src/provider/infer/write-profile.ts'
+import { parseProfile } from '../../../src/provider/profile/parse-profile.ts'
 import { type ProofFacts, questionsOf } from '../../../src/provider/prove/facts.ts'
 import { type ProvedProfile, proveProfile } from '../../../src/provider/prove/prove-profile.ts'
-import { lives } from '../infer/lives.ts'
+import { createClaimReader } from '../../../src/provider/read-claim.ts'
+import { creditAsset, lives } from '../infer/lives.ts'
 import { makeShape, type Shape } from './render-shape.ts'
 
 function shapeWhere(isWanted: (shape: Shape) => boolean): Shape {
@@ -96,6 +100,76 @@ test('two samples are too few, and the missing ones are named', () => {
   expect(proved.missing).toContain('3 more deposits whose deliveries a chain shows')
 })
 
+const split = shapeWhere((shape) => shape.isPlain && isSplit(shape) && prove(shape).proofs.every(isProved))
+
+function isSplit({ truth, world }: Shape): boolean {
+  const [path = ''] = truth.get('settlement.transaction') ?? []
+  return path.startsWith('payouts.*.') && world.others.some(({ delivery }) => delivery?.parts.length === 2)
+}
+
+test('payouts in a list of the record are found and proved, and all of them are read', () => {
+  const proved = prove(split)
+  const { profile } = parseProfile(writeProfile(proved, []))
+  if (profile === null) throw new Error('no profile')
+  const deposit = split.world.others.find(({ delivery }) => delivery?.parts.length === 2)
+  const last = (deposit?.steps.length ?? 0) - 1
+  const body = Buffer.from(JSON.stringify(deposit && split.recordOf(deposit, last)))
+  const read = createClaimReader(profile, { networks: split.world.networks, creditAsset })
+  const [tx, ...furtherTxs] = deposit?.delivery?.parts.map((part) => part.tx) ?? []
+  const amount = deposit?.delivery?.transfer.amount
+  expect(read({ source: 'api', body, receivedAt: new Date(0) })).toMatchObject({
+    kind: 'claim',
+    claim: { settlement: { tx, furtherTxs, amount } },
+  })
+})
+
+const paths = ({ profile }: ProvedProfile) => JSON.stringify(profile.record)
+
+test('a list of which one transaction failed is no list of payouts', () => {
+  const { facts, deposits } = split.world
+  expect(paths(prove(split))).toContain('payouts.*.')
+  const [part] = deposits.flatMap(({ delivery }) => (delivery?.parts.length === 2 ? delivery.parts : []))
+  if (part === undefined) throw new Error('no delivery in parts')
+  const transactions = new Map(facts.transactions).set(part.tx, [{ kind: 'failed', network: part.network }])
+  expect(paths(prove(split, { ...facts, transactions }))).not.toContain('payouts.*.')
+})
+
+const refunding = shapeWhere(
+  (shape) =>
+    shape.truth.has('refund.transaction') &&
+    proofAt(prove(shape), 'record.refund.transaction')?.kind === 'proved' &&
+    proofAt(prove(shape), 'record.status.paths')?.kind === 'proved',
+)
+const refundPath = 'record.refund.transaction'
+
+test('the transaction of a refund and its status are proved by payments that went back to their payers', () => {
+  const proved = prove(refunding)
+  const [path] = refunding.truth.get('refund.transaction') ?? []
+  expect(JSON.stringify(proved.profile.record)).toMatch(
+    new RegExp(`"refund":\\{"transaction":(?:\\{"paths":)?"${escaped(path ?? '')}"`),
+  )
+  expect(proofAt(proved, refundPath)).toMatchObject({
+    by: expect.stringContaining('to its payer') as unknown,
+  })
+  expect(proofAt(proved, 'record.status.words.REFUNDED')).toMatchObject({ kind: 'proved' })
+})
+
+test.each<[string, (refund: ChainTransfer) => Partial<ChainTransfer>]>([
+  ['another address than the payer', () => ({ to: `0x${'ab'.repeat(20)}` as Address })],
+  ['a part of the payment', ({ amount }) => ({ amount: toAmount(amount - 1n) })],
+])('what returned %s proves no refund', (_what, changed) => {
+  const { facts, deposits } = refunding.world
+  const transactions = new Map(facts.transactions)
+  for (const { refund } of deposits) {
+    if (refund === null) continue
+    const transfers = [{ ...refund, ...changed(refund) }]
+    transactions.set(refund.tx, [{ kind: 'moved', network: refund.network, transfers }])
+  }
+  const proved = prove(refunding, { ...facts, transactions })
+  expect(proofAt(proved, refundPath)?.kind).not.toBe('proved')
+  expect(proofAt(proved, 'record.status.words.REFUNDED')?.kind).not.toBe('proved')
+})
+
 test('a number that counts is no id of a deposit, whatever its name', () => {
   const { world, recordOf } = misleading
   const records = world.deposits.map((deposit) => {
@@ -106,6 +180,39 @@ test('a number that counts is no id of a deposit, whatever its name', () => {
   const { profile } = proveProfile({ draft, payloads: [], answers: [records] }, world.facts)
   expect(profile).not.toMatchObject({ record: { id: 'id' } })
 })
+
+const foreignWords = shapeWhere(
+  ({ isPlain, networkWords, truth }) =>
+    isPlain &&
+    [...(truth.get('deposit.network') ?? [])].some((path) => /network|chain/.test(path)) &&
+    [...networkWords.keys()].every((word) => word.startsWith('n-')),
+)
+
+test.each([
+  ['known words', misleading],
+  ['a name of networks', foreignWords],
+])(
+  'of two fields with a word per network, that with %s is taken as unsure, and its words as the chains have them',
+  (_what, shape) => {
+    const { world, recordOf, truth, networkWords } = shape
+    const tiers = [...networkWords.values()]
+    const records = world.deposits.map((deposit) => ({
+      incoming_network: 'live',
+      tier: `tier${tiers.indexOf(deposit.payment.network)}`,
+      ...(recordOf(deposit, deposit.steps.length - 1) as object),
+    }))
+    const draft = inferProfile({ payloads: [], answers: [records] }, world.facts.hints)
+    const proved = proveProfile({ draft, payloads: [], answers: [records] }, world.facts)
+    const [path] = truth.get('deposit.network') ?? []
+    expect(proved.profile).toMatchObject({ record: { deposit: { network: path } } })
+    expect(proofAt(proved, 'record.deposit.network')).toMatchObject({
+      kind: 'unsure',
+      alternatives: ['tier'],
+    })
+    expect(proved.profile.networks).toEqual(Object.fromEntries(networkWords))
+    expect(proved.proofs.filter(isProved).map(({ path: [section] }) => section)).toContain('networks')
+  },
+)
 
 test('nodes are asked for every transaction of the samples, with every address that they name', () => {
   const hints = misleading.world.facts.hints

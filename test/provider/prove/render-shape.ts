@@ -3,6 +3,7 @@ import { parseLossless } from '../../../src/provider/lossless-json.ts'
 import { type Random, randomOf } from './random.ts'
 import {
   distractorColumns,
+  isDelivered,
   legColumns,
   rootColumns,
   type ShapeColumn,
@@ -80,6 +81,7 @@ function pathsOf(
     columns.map((column) => {
       const { group } = column
       const name = names.get(column) ?? ''
+      if (isOfPayout(column, style)) return [column, [...before, 'payouts', '*', name]]
       if (style.nesting === 'flat') {
         const isLeg = group === 'in' || group === 'out'
         return [column, [isLeg && style.naming === 'realistic' ? `${groups[group]}_${name}` : name]]
@@ -89,6 +91,16 @@ function pathsOf(
       return [column, [...before, ...(style.nesting === 'list' ? listed[group] : [groups[group]]), name]]
     }),
   )
+}
+
+const isOfPayout = ({ group, field }: ShapeColumn, { hasPayouts }: ShapeStyle) =>
+  hasPayouts && group === 'out' && field !== 'settlement.fee'
+
+/** The deposit as each of its payouts states it. */
+function payoutsOf(deposit: MadeDeposit, step: number, style: ShapeStyle): MadeDeposit[] {
+  const { delivery } = deposit
+  if (delivery === null || !isDelivered(deposit, step, style)) return []
+  return delivery.parts.map((transfer) => ({ ...deposit, delivery: { ...delivery, transfer } }))
 }
 
 type Plain = { [name: string]: unknown }
@@ -109,10 +121,10 @@ function withLists(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || 'rawJSON' in value) return value
   const entries = Object.entries(value).map(([name, one]) => [name, withLists(one)] as const)
   if (entries.length > 0 && entries.every(([name]) => /^\d$/.test(name)))
-    return [
-      entries.find(([name]) => name === '0')?.[1] ?? {},
-      entries.find(([name]) => name === '1')?.[1] ?? {},
-    ]
+    return Array.from(
+      { length: Math.max(...entries.map(([name]) => Number(name))) + 1 },
+      (_, place) => entries.find(([name]) => Number(name) === place)?.[1] ?? {},
+    )
   return Object.fromEntries(entries)
 }
 
@@ -133,7 +145,8 @@ function worldOf(random: Random, style: ShapeStyle): MadeWorld {
     hasBook: isPlain || random.chance(0.9),
     networkNames,
     isFailureOnChain: random.chance(0.5),
-    stopShare: random.pick([0, 0, 0.2]),
+    hasPayouts: style.hasPayouts,
+    stopShare: random.pick([0, 0, 0.2, 0.5]),
   })
 }
 
@@ -150,7 +163,16 @@ export function makeShape(seed: number): Shape {
   ])
   const paths = pathsOf(random, columns, style)
   const recordOf = (deposit: MadeDeposit, step: number) =>
-    build(columns.map((column) => [paths.get(column) ?? [], column.value(deposit, step)] as const))
+    build(
+      columns.flatMap((column) => {
+        const path = paths.get(column) ?? []
+        if (!path.includes('*')) return [[path, column.value(deposit, step)] as const]
+        return payoutsOf(deposit, step, style).map(
+          (one, place) =>
+            [path.map((name) => (name === '*' ? `${place}` : name)), column.value(one, step)] as const,
+        )
+      }),
+    )
   return {
     seed,
     isPlain: style.isPlain,

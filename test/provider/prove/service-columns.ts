@@ -42,7 +42,7 @@ export function timeWriter(style: ShapeStyle): (at: Date) => unknown {
 
 const codeOf = ({ key }: Asset) => key.slice(key.indexOf('/') + 1)
 
-function isDelivered(deposit: MadeDeposit, step: number, style: ShapeStyle): boolean {
+export function isDelivered(deposit: MadeDeposit, step: number, style: ShapeStyle): boolean {
   const last = deposit.steps.length - 1
   return deposit.delivery !== null && (step === last || (style.isEarlyDelivery && step === last - 1))
 }
@@ -146,6 +146,13 @@ export function rootColumns(style: ShapeStyle): ShapeColumn[] {
     ...(style.hasCreatedAt ? [root('createdAt', ({ createdAt }) => time(createdAt))] : []),
     ...(style.hasOccurredAt
       ? [root('occurredAt', ({ steps }, step) => time(steps[step]?.at ?? new Date(0)))]
+      : []),
+    ...(style.hasRefund
+      ? [
+          root('refund.transaction', ({ refund, steps }, step) =>
+            refund !== null && step === steps.length - 1 ? refund.tx : absence(style),
+          ),
+        ]
       : []),
     ...(style.hasOwner
       ? [

@@ -122,7 +122,7 @@ const flows: readonly Flow[] = [
       ['CONFIRMED', 'confirmed'],
       ['SETTLED', 'settled'],
     ],
-    stopped: [],
+    stopped: [['REFUNDED', 'refunded']],
   },
 ]
 
@@ -159,6 +159,7 @@ export const vocabulary: Readonly<Record<string, readonly string[]>> = {
   amount: ['amount', 'value', 'qty', 'sum'],
   transaction: ['tx_hash', 'hash', 'txid', 'transactionId'],
   index: ['log_index', 'position', 'vout', 'transfer_index'],
+  'refund.transaction': ['refund_tx', 'returnedHash', 'refund_transaction'],
   fee: ['fee', 'commission', 'service_fee', 'charge'],
 }
 
@@ -225,5 +226,7 @@ function anyStyle(random: Random) {
     distractors: random.pick([0, 0.08, 0.25, 0.6]),
     hasChannels,
     hasWallets: !hasChannels || random.chance(0.5),
+    hasPayouts: random.chance(0.12),
+    hasRefund: random.chance(0.5),
   }
 }

@@ -65,8 +65,11 @@ export type MadeDeposit = {
   asset: Asset
   payer: Address
   payment: ChainTransfer
-  delivery: { asset: Asset; transfer: ChainTransfer; fee: bigint } | null
+  /** `transfer` is all parts together. */
+  delivery: { asset: Asset; transfer: ChainTransfer; parts: readonly ChainTransfer[]; fee: bigint } | null
   sweepTx: TxId
+  /** Of the whole payment, to its payer. */
+  refund: ChainTransfer | null
   /** Of each step, oldest first. */
   steps: readonly { meaning: StatusMeaning; word: string; at: Date }[]
   createdAt: Date
@@ -101,6 +104,8 @@ export type WorldStyle = {
   stopShare: number
   /** Of deposits that failed, the transaction failed. */
   isFailureOnChain: boolean
+  /** Some deliveries are made in two transactions. */
+  hasPayouts: boolean
 }
 
 const start = Date.parse('2026-03-01T08:00:00Z')
@@ -178,6 +183,10 @@ function makeDeposit(random: Random, { number, owners, used, style }: DepositCon
             at: new Date(last.at.getTime() - 20_000),
           }),
     sweepTx: hashOf(random, network),
+    refund:
+      last?.meaning === 'refunded' && payment.from !== null
+        ? transferOf(random, { asset, to: payment.from, amount, at: last.at })
+        : null,
     steps,
     createdAt,
   }
@@ -239,11 +248,18 @@ function deliveryOf(random: Random, { payment, asset, forward, style, at }: Deli
   }
   const fee = fees[style.feeKind]
   const amount = gross - fee
-  return {
-    asset: forward.asset,
-    fee,
-    transfer: transferOf(random, { asset: forward.asset, to: forward.recipient, amount, at }),
-  }
+  const transfer = transferOf(random, { asset: forward.asset, to: forward.recipient, amount, at })
+  return { asset: forward.asset, fee, transfer, parts: partsOf(random, transfer, style) }
+}
+
+function partsOf(random: Random, transfer: ChainTransfer, { hasPayouts }: WorldStyle): ChainTransfer[] {
+  if (!hasPayouts || random.chance(0.5)) return [transfer]
+  const amount = toAmount(transfer.amount / BigInt(random.int(2, 5)))
+  const rest = toAmount(transfer.amount - amount)
+  return [
+    { ...transfer, amount },
+    { ...transfer, amount: rest, tx: hashOf(random, transfer.network) },
+  ]
 }
 
 function flowOf(

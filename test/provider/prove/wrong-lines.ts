@@ -76,7 +76,8 @@ function unitProblem(shape: BasedShape, field: string, { as, decimals }: Field):
 }
 
 function textAt(record: unknown, path: string): string {
-  return JSON.stringify(valueAt(record, path) ?? null)
+  const paths = path.includes('*') ? ['0', '1'].map((item) => path.replace('*', item)) : [path]
+  return paths.map((one) => JSON.stringify(valueAt(record, one) ?? null)).join(' ')
 }
 
 /** `base`: where the records of the profile are, below those of the service. */
@@ -108,7 +109,9 @@ function assetProblem(shape: BasedShape, field: string, { paths = '', as }: Fiel
   const wrong = shape.world.others.filter((deposit) => {
     const asset = field === 'deposit.asset' ? deposit.asset : deposit.owner.forward?.asset
     if (asset === undefined) return false
-    const text = textAt(shape.recordOf(deposit, 0), withoutRecord(shape, paths)).replaceAll('"', '')
+    const [path, record] = [withoutRecord(shape, paths), shape.recordOf(deposit, deposit.steps.length - 1)]
+    if (path.includes('*') && textAt(record, path.replace(/\*.*/, '0')) === 'null') return false
+    const text = textAt(record, path.replace('*', '0')).replaceAll('"', '')
     const code = asset.key.slice(asset.key.indexOf('/') + 1)
     if (as !== 'symbol') return (text === 'null' || text === '' ? 'native' : text) !== code
     return text !== asset.symbol && shape.assetWords.get(text) !== asset.symbol

@@ -1,7 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
-import { describeApi } from '../../../src/service/http/openapi.ts'
-import { routes } from '../../../src/service/http/routes.ts'
+import { apiDescription, routes } from '../../../src/service/http/routes.ts'
 
 type Operation = {
   operationId: string
@@ -10,7 +9,7 @@ type Operation = {
   responses: Record<string, unknown>
 }
 
-const document = describeApi(routes) as {
+const document = apiDescription as {
   info: { description: string }
   paths: Record<string, Record<string, Operation>>
 }

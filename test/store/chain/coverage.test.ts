@@ -142,9 +142,9 @@ test('who looks at coverage sees each address, and each stretch that is missing'
     books.db,
   )
   expect(missing.rows).toEqual([{ from_height: 6n, to_height: 9n, addresses: 1n }])
-  expect(await countGaps(books.db)).toContainEqual({ network, ranges: 1 })
+  expect(await countGaps(books.db)).toContainEqual({ network, ranges: 1, heights: 4 })
   await cover(network, { watched: 2, from: 6n, to: 9n })
-  expect(await countGaps(books.db)).toContainEqual({ network, ranges: 0 })
+  expect(await countGaps(books.db)).toContainEqual({ network, ranges: 0, heights: 0 })
 })
 
 test('the watch list has each address with its number and when it was made', async () => {

@@ -36,7 +36,7 @@ test('each account has the code and the name of the first label that fits it', a
   expect(await accounts()).toMatchObject({
     'assets:in_transit:base': { normal: 'debit', code: '1100', name: 'In transit' },
     'assets:stable_wallet:savings': { normal: 'debit', code: null, name: 'Other' },
-    'equity:conversion': { normal: 'none', code: null, name: null },
+    'trading:stable-wallet/USDC': { normal: 'none', code: null, name: null },
     'liabilities:suspense': { normal: 'credit', code: '2900', name: null },
   })
   const { rows } = await sql`

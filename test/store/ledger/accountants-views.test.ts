@@ -1,7 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { AssetKey } from '../../../src/core/asset.ts'
+import type { ClaimStatus } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
+import type { ContraRule } from '../../../src/core/owed.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -14,6 +16,7 @@ import {
   payment,
   policy,
   txId,
+  usdcOnArbitrum,
   usdcOnBase,
   webhook,
 } from '../../support/evidence.ts'
@@ -58,7 +61,7 @@ test('daily totals, ages and ties add up to what is in transit, and fees to thei
   expect(await summed('amount', 'accounting.in_transit_age')).toEqual(transit)
   expect(await summed('in_transit', 'accounting.tie_out')).toEqual(transit)
   const fees = await read(
-    'select settlement_asset as asset, sum(fee)::text as amount from accounting.fees group by 1 order by 1',
+    `select settlement_asset as asset, sum(fee)::text as amount from accounting.fees where borne_by = 'us' group by 1 order by 1`,
   )
   expect(fees).toEqual(await balancesOf(accountant, 'expenses:fees:service'))
 })
@@ -109,6 +112,32 @@ test('a payment that came back in another block is in transit since that one', a
   await own.settle()
   expect(await read('select since from accounting.in_transit_age', reader)).toEqual([{ since: at(30) }])
   await reader.destroy()
+})
+
+async function openConversions(status: ClaimStatus, contras: ContraRule[] = []): Promise<object[]> {
+  await using own = await openBooks({
+    now: () => at(600),
+    rules: { policy, routes: [], senders: new Set(), contras },
+  })
+  const reader = openAsAccountant(own)
+  await own.receive(webhook(), claim({ status }), payment(), delivery())
+  await own.settle()
+  const rows = await read<object>(
+    `select state, owner_id, asset, amount, since from accounting.open_conversions order by amount desc`,
+    reader,
+  )
+  await reader.destroy()
+  return rows
+}
+
+test('a delivery that the API never calls settled is an open conversion; a sale, and what is settled, are none', async () => {
+  const of = { state: 'settled', owner_id: 'shop', since: at(3) }
+  expect(await openConversions('settling')).toEqual([
+    { ...of, asset: usdcOnBase, amount: '100.000000' },
+    { ...of, asset: usdcOnArbitrum, amount: '-100.000000' },
+  ])
+  expect(await openConversions('settled')).toEqual([])
+  expect(await openConversions('settling', [{ pattern: {}, account: 'income:sales' }])).toEqual([])
 })
 
 test('each line of a tie is told apart, and together they are the balance', async () => {

@@ -1,0 +1,156 @@
+import { createReader } from '../../chain/reader.ts'
+import type { NetworkName, NetworkSettings } from '../../core/asset.ts'
+import { lineOf } from '../../core/errors.ts'
+import { stableWalletNetwork } from '../../core/evidence.ts'
+import { parseTime } from '../../core/time.ts'
+import type { OwnerFileRow } from '../../provider/owners-file.ts'
+import { createClaimReader } from '../../provider/read-claim.ts'
+import { type CallEstimate, historyCalls } from '../doctor/cost.ts'
+import { timeForms } from '../options.ts'
+import { duration } from '../print.ts'
+import { bodyOf } from '../webhooks/profile.ts'
+import type { OnboardProfile } from './profile.ts'
+import type { Session } from './session.ts'
+
+/** `problem`: no node could tell which heights these are. */
+export type NetworkHistory = { network: string; addresses: number } & (
+  | ({ from: bigint; to: bigint; payments: number; seconds: number } & CallEstimate)
+  | { problem: string }
+)
+
+export type HistoryEstimate = {
+  since: Date
+  /** Since then. Extrapolated from the samples, unless they are all there are. */
+  deposits: number
+  isExact: boolean
+  /** Of the service, to list these. */
+  listCalls: number
+  networks: readonly NetworkHistory[]
+}
+
+/** From when on addresses are read; undefined for now. */
+export async function askSince({ options, say, ask }: Session): Promise<Date | undefined> {
+  if (options.since !== undefined) return options.since
+  for (;;) {
+    const text = await ask('From when on is history read? A day or a time; empty for from now on:')
+    if (text === '') break
+    const since = parseTime(text)
+    if (since !== null) return since
+    say(`${text} is no time: ${timeForms}.`)
+  }
+  say('History is not read, except for transactions that the service names. To read it, give --since.')
+  return undefined
+}
+
+/** What reading from then on takes. Asks the nodes for heights, and the service for nothing. */
+export async function estimateHistory(
+  session: Session,
+  draft: Pick<OnboardProfile, 'profile' | 'samples'>,
+  { rows, since }: { rows: readonly OwnerFileRow[]; since: Date },
+): Promise<HistoryEstimate> {
+  const { settings } = session.service()
+  const now = new Date()
+  const places = placesOf(session, draft, now)
+  const isExact = draft.samples.records.length < session.options.records
+  const deposits = isExact
+    ? places.filter(({ at }) => at >= since).length
+    : extrapolate(
+        places.map(({ at }) => at),
+        since,
+        now,
+      )
+  const paymentsOn = (network: NetworkName) =>
+    (deposits * places.flatMap(({ networks }) => networks).filter((one) => one === network).length) /
+    Math.max(1, places.length)
+  const watched = addressesByNetwork(rows)
+  const read = settings.networks.filter(({ name, rpcUrls }) => rpcUrls.length > 0 && watched.has(name))
+  return {
+    since,
+    deposits,
+    isExact,
+    listCalls: Math.ceil(deposits / draft.profile.list.limit),
+    networks: await Promise.all(
+      read.map((network) => {
+        const addresses = watched.get(network.name)?.size ?? 0
+        const payments = Math.round(paymentsOn(network.name))
+        return ofNetwork(network, { since, addresses, payments, perSecond: settings.historyPerSecond })
+      }),
+    ),
+  }
+}
+
+export function historyText({ since, deposits, isExact, listCalls, networks }: HistoryEstimate): string {
+  const about = isExact ? '' : 'about '
+  return [
+    `Reading from ${since.toISOString()} on: ${about}${thousands(deposits)} deposits; calls of the list: ${thousands(listCalls)}`,
+    ...networks.map((one) => {
+      const head = `  ${one.network}: ${thousands(one.addresses)} addresses`
+      if ('problem' in one) return `${head}; no estimate: ${one.problem}`
+      const heights = `heights ${thousands(one.from)} to ${thousands(one.to)}`
+      return `${head}, ${heights}: ${thousands(one.least)} to ${thousands(one.most)} calls of nodes, at most ${duration(one.seconds)}`
+    }),
+    '  Read in the background, also after a stop. To see how far it is: bin/depositd doctor',
+  ].join('\n')
+}
+
+const thousands = (number: number | bigint) => number.toLocaleString('en-US')
+
+/** When the deposits of the samples were, and to which networks they paid and were delivered. */
+function placesOf(
+  { name, service }: Session,
+  { profile, samples }: Pick<OnboardProfile, 'profile' | 'samples'>,
+  now: Date,
+) {
+  const read = createClaimReader(profile, service().settings, name)
+  return samples.records.flatMap((record) => {
+    const reading = read({ source: 'api', body: bodyOf(record), receivedAt: now })
+    if (reading.kind !== 'claim') return []
+    const { deposit, settlement, occurredAt } = reading.claim
+    const delivered = settlement?.network ?? stableWalletNetwork
+    return [{ at: occurredAt, networks: [deposit.network, delivered] }]
+  })
+}
+
+/** As many in the same time as in that of the samples, which are the newest ones or the oldest ones. */
+export function extrapolate(times: readonly Date[], since: Date, now: Date): number {
+  const sorted = times.map((time) => time.getTime()).toSorted((left, right) => left - right)
+  const [oldest, newest] = [sorted[0], sorted.at(-1)]
+  if (oldest === undefined || newest === undefined) return 0
+  // The newest samples reach up to now.
+  const isNewest = now.getTime() - newest < newest - oldest
+  const spanMs = Math.max(1, (isNewest ? now.getTime() : newest) - oldest)
+  const from = isNewest ? since.getTime() : Math.max(since.getTime(), oldest)
+  return Math.round((sorted.length * (now.getTime() - from)) / spanMs)
+}
+
+function addressesByNetwork(rows: readonly OwnerFileRow[]): Map<string, Set<string>> {
+  const watched = new Map<string, Set<string>>()
+  const add = (network: string, address: string) =>
+    void watched.set(network, (watched.get(network) ?? new Set()).add(address))
+  for (const { network, address, forward } of rows) {
+    add(network, address)
+    if (forward !== null) add(forward.network, forward.recipient)
+  }
+  return watched
+}
+
+const bounds = { timeoutMs: 10_000, triesMax: 2, quotaWaitMs: 2000 }
+
+type SpanRequest = { since: Date; addresses: number; payments: number; perSecond: number }
+
+async function ofNetwork(
+  network: NetworkSettings,
+  { since, addresses, payments, perSecond }: SpanRequest,
+): Promise<NetworkHistory> {
+  const named = { network: network.name, addresses }
+  try {
+    const reader = createReader(network, { bounds })
+    const { at } = await reader.readBalances({ pairs: [], at: null })
+    const from = (await reader.heightAt(since)) ?? 1n
+    const calls = historyCalls(network, { from, to: at.height, addresses, payments })
+    const quorum = network.reading?.quorum ?? 1
+    return { ...named, from, to: at.height, payments, ...calls, seconds: calls.most / quorum / perSecond }
+  } catch (error) {
+    return { ...named, problem: lineOf(error) }
+  }
+}
