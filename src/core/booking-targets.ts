@@ -34,7 +34,13 @@ export function targetsOf(
   const settled = terms === null ? [] : settledTargets(evidence, verdict, terms)
   const ended =
     settled.length > 0 ? null : (refundTarget(paid, evidence, verdict) ?? writeOffTarget(evidence, paid))
-  return [paid, ...settled, ...(ended === null ? [] : [ended])]
+  const targets = [paid, ...settled, ...(ended === null ? [] : [ended])].map(withoutZeros)
+  return targets.filter(({ transfers }) => transfers.length > 0)
+}
+
+/** The service may state amounts and fees of zero. */
+function withoutZeros(target: BookingTarget): BookingTarget {
+  return { ...target, transfers: target.transfers.filter(({ amount }) => amount > 0n) }
 }
 
 function settledTargets(
@@ -102,7 +108,7 @@ function settlementTarget(
     kind: 'settlement',
     transfer: leg.ref,
     eventAt: eventAt ?? leg.blockAt,
-    transfers: transfers.filter(({ amount }) => amount > 0n),
+    transfers,
   }
 }
 
@@ -127,7 +133,7 @@ function conversionTarget(
   const received = settled.transfers.filter(({ debit }) => debit.startsWith('assets:'))
   const ended = received.map((one): LedgerTransfer => ({ ...one, debit: contra, credit: one.debit }))
   const transfers = [...(isSame ? [] : moved), ...(delivery === 'ends' ? ended : [])]
-  return transfers.length === 0 ? null : { ...settled, kind: 'conversion', transfers }
+  return { ...settled, kind: 'conversion', transfers }
 }
 
 /** As stated, plus the fee. Null until the API has called the deposit settled, and while the chain contradicts it. */

@@ -179,3 +179,11 @@ test('what is delivered in the asset paid moves only if less or more is owed tha
   expect(kindsWith(100_000n)).toEqual(['deposit', 'settlement'])
   expect(kindsWith(90_000n)).toEqual(['deposit', 'settlement', 'conversion'])
 })
+
+test('no line has an amount of zero, also if the service states nothing', () => {
+  const nothing = { amount: 0n as Amount, fee: 0n as Amount }
+  const seen = [claim({ settlement: nothing }), payment(), delivery({ amount: 1n as Amount })]
+  const booked = journals(seen, {})
+  expect(booked.map(({ kind }) => kind)).toEqual(['deposit', 'settlement', 'conversion'])
+  expect(booked.flatMap(({ transfers }) => transfers).filter(({ amount }) => amount <= 0n)).toEqual([])
+})
