@@ -386,6 +386,17 @@ table public.valuation_rule (
   max_age interval,
   since timestamp with time zone not null default clock_timestamp()
 );
+table public.wallet_balance (
+  arriving numeric(78,0) not null,
+  asset text not null,
+  balance numeric(78,0) not null,
+  books numeric(78,0) not null,
+  differs_since timestamp with time zone,
+  leaving numeric(78,0) not null,
+  read_at timestamp with time zone not null,
+  service text not null,
+  wallet text not null
+);
 table public.webhook_conflict (
   first_id bigint not null,
   inbox_id bigint not null,
@@ -397,6 +408,21 @@ table public.webhook_repeat (
   inbox_id bigint not null,
   last_at timestamp with time zone not null,
   newest_at timestamp with time zone[] not null
+);
+table public.withdrawal (
+  amount numeric(78,0) not null,
+  asset text not null,
+  group_id bigint not null,
+  network text not null,
+  occurred_at timestamp with time zone not null,
+  recipient text not null,
+  service text not null,
+  state text not null,
+  status text not null,
+  transfer text,
+  tx text,
+  wallet text not null,
+  withdrawal_id text not null
 );
 
 constraint account_label_check on account_label: CHECK ((num_nonnulls(code, name) > 0));
@@ -602,6 +628,11 @@ constraint valuation_rule_check on valuation_rule: CHECK (((currency IS NULL) = 
 constraint valuation_rule_currency_check on valuation_rule: CHECK ((currency ~ '^[A-Z]{3}$'::text));
 constraint valuation_rule_max_age_check on valuation_rule: CHECK ((max_age > '00:00:00'::interval));
 constraint valuation_rule_pkey on valuation_rule: PRIMARY KEY (id);
+constraint wallet_balance_arriving_check on wallet_balance: CHECK ((arriving < 'NaN'::numeric));
+constraint wallet_balance_balance_check on wallet_balance: CHECK ((balance < 'NaN'::numeric));
+constraint wallet_balance_books_check on wallet_balance: CHECK ((books < 'NaN'::numeric));
+constraint wallet_balance_leaving_check on wallet_balance: CHECK ((leaving < 'NaN'::numeric));
+constraint wallet_balance_pkey on wallet_balance: PRIMARY KEY (wallet);
 constraint webhook_conflict_check on webhook_conflict: CHECK ((inbox_id <> first_id));
 constraint webhook_conflict_first_id_fkey on webhook_conflict: FOREIGN KEY (first_id) REFERENCES inbox(id);
 constraint webhook_conflict_inbox_id_fkey on webhook_conflict: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
@@ -612,6 +643,11 @@ constraint webhook_repeat_count_check on webhook_repeat: CHECK ((count > 0));
 constraint webhook_repeat_inbox_id_fkey on webhook_repeat: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
 constraint webhook_repeat_newest_at_check on webhook_repeat: CHECK (((cardinality(newest_at) >= 1) AND (cardinality(newest_at) <= 32)));
 constraint webhook_repeat_pkey on webhook_repeat: PRIMARY KEY (inbox_id);
+constraint withdrawal_amount_check on withdrawal: CHECK ((amount < 'NaN'::numeric));
+constraint withdrawal_group_id_fkey on withdrawal: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
+constraint withdrawal_pkey on withdrawal: PRIMARY KEY (wallet, withdrawal_id);
+constraint withdrawal_state_check on withdrawal: CHECK ((state = ANY (ARRAY['requested'::text, 'sent'::text, 'paid'::text, 'failed'::text, 'unproved'::text])));
+constraint withdrawal_status_check on withdrawal: CHECK ((status = ANY (ARRAY['requested'::text, 'sent'::text, 'settled'::text, 'failed'::text])));
 
 CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, owner_id) WHERE (owner_id IS NOT NULL);
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
@@ -655,6 +691,7 @@ CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE 
 CREATE INDEX mismatch_unreadable ON public.mismatch USING btree (subject) WHERE (kind = ANY (ARRAY['unknown_event'::text, 'unknown_status'::text, 'schema_drift'::text]));
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
+CREATE INDEX withdrawal_group_id ON public.withdrawal USING btree (group_id);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
 CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
@@ -713,9 +750,11 @@ CREATE UNIQUE INDEX proposal_service_id_role_transfer_key ON public.proposal USI
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
+CREATE UNIQUE INDEX wallet_balance_pkey ON public.wallet_balance USING btree (wallet);
 CREATE UNIQUE INDEX webhook_conflict_inbox_id_key ON public.webhook_conflict USING btree (inbox_id);
 CREATE UNIQUE INDEX webhook_conflict_pkey ON public.webhook_conflict USING btree (first_id, sha256);
 CREATE UNIQUE INDEX webhook_repeat_pkey ON public.webhook_repeat USING btree (inbox_id);
+CREATE UNIQUE INDEX withdrawal_pkey ON public.withdrawal USING btree (wallet, withdrawal_id);
 
 view accounting.accounts as
  SELECT a.id AS account,
@@ -1406,6 +1445,46 @@ view accounting.value_at_risk as
           GROUP BY open_mismatch.loss_asset, open_mismatch.stake) s
      JOIN asset a ON ((a.key = s.asset)))
   GROUP BY s.service, a.symbol, a.decimals, s.asset, s.severity;
+view accounting.wallet_balances as
+ SELECT b.service,
+    b.wallet,
+    a.symbol AS asset_symbol,
+    b.asset,
+    accounting.in_units(b.balance, a.decimals) AS balance,
+    b.balance AS balance_base,
+    accounting.in_units(b.books, a.decimals) AS books,
+    b.books AS books_base,
+    accounting.in_units(b.leaving, a.decimals) AS leaving,
+    accounting.in_units(b.arriving, a.decimals) AS arriving,
+    accounting.in_units((LEAST(((b.balance - b.books) + b.leaving), (0)::numeric) + GREATEST(((b.balance - b.books) - b.arriving), (0)::numeric)), a.decimals) AS difference,
+    b.read_at,
+    b.differs_since
+   FROM (wallet_balance b
+     LEFT JOIN asset a ON ((a.key = b.asset)));
+view accounting.withdrawals as
+ SELECT w.service,
+    w.wallet,
+    w.withdrawal_id,
+    w.status,
+    w.state,
+    a.symbol AS asset_symbol,
+    w.asset,
+    accounting.in_units(w.amount, a.decimals) AS amount,
+    w.amount AS amount_base,
+    w.network,
+    w.recipient,
+    w.tx,
+    w.transfer,
+    w.occurred_at,
+    j.id AS journal_id
+   FROM ((withdrawal w
+     LEFT JOIN asset a ON ((a.key = w.asset)))
+     LEFT JOIN LATERAL ( SELECT booked.id
+           FROM ledger_journal booked
+          WHERE ((booked.transfer = w.transfer) AND (booked.kind = 'withdrawal'::text) AND (NOT (EXISTS ( SELECT
+                   FROM ledger_journal taken
+                  WHERE (taken.reverses = booked.id)))))
+         LIMIT 1) j ON (true));
 view public.active_valuation as
  SELECT currency,
     max_age
@@ -2595,7 +2674,9 @@ grant insert, select, update on public.mismatch to depositd_daemon;
 grant insert, select, update on public.owner to depositd_daemon;
 grant insert, select, update on public.proposal to depositd_daemon;
 grant insert, select, update on public.stream to depositd_daemon;
+grant insert, select, update on public.wallet_balance to depositd_daemon;
 grant insert, select, update on public.webhook_repeat to depositd_daemon;
+grant insert, select, update on public.withdrawal to depositd_daemon;
 grant select on accounting.accounts to depositd_accountant;
 grant select on accounting.accounts to depositd_backup;
 grant select on accounting.accounts to depositd_daemon;
@@ -2674,6 +2755,12 @@ grant select on accounting.valuation to depositd_daemon;
 grant select on accounting.value_at_risk to depositd_accountant;
 grant select on accounting.value_at_risk to depositd_backup;
 grant select on accounting.value_at_risk to depositd_daemon;
+grant select on accounting.wallet_balances to depositd_accountant;
+grant select on accounting.wallet_balances to depositd_backup;
+grant select on accounting.wallet_balances to depositd_daemon;
+grant select on accounting.withdrawals to depositd_accountant;
+grant select on accounting.withdrawals to depositd_backup;
+grant select on accounting.withdrawals to depositd_daemon;
 grant select on public.account_label to depositd_backup;
 grant select on public.account_label to depositd_daemon;
 grant select on public.active_valuation to depositd_backup;
@@ -2760,8 +2847,10 @@ grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
 grant select on public.valuation_rule to depositd_backup;
 grant select on public.valuation_rule to depositd_daemon;
+grant select on public.wallet_balance to depositd_backup;
 grant select on public.webhook_conflict to depositd_backup;
 grant select on public.webhook_repeat to depositd_backup;
+grant select on public.withdrawal to depositd_backup;
 
 comment on column account of view accounting.accounts is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
@@ -2790,6 +2879,7 @@ comment on column amount of view accounting.mismatches is 'Amount of the deposit
 comment on column amount of view accounting.open_conversions is 'Balance of the trading account for this deposit, in units of the asset: above zero if it was given away, below zero if it was received.';
 comment on column amount of view accounting.valuation is 'In units of the asset.';
 comment on column amount of view accounting.value_at_risk is 'Losses, in units of the asset.';
+comment on column amount of view accounting.withdrawals is 'What leaves the balance, in units of the asset.';
 comment on column amount_base of view accounting.daily_totals is 'Their sum, in base units.';
 comment on column amount_base of view accounting.deposits is 'Amount paid, in base units.';
 comment on column amount_base of view accounting.entries is 'In base units; debits positive, credits negative.';
@@ -2800,10 +2890,12 @@ comment on column amount_base of view accounting.mismatches is 'The same amount,
 comment on column amount_base of view accounting.open_conversions is 'The same amount, in base units.';
 comment on column amount_base of view accounting.valuation is 'In base units.';
 comment on column amount_base of view accounting.value_at_risk is 'Losses, in base units.';
+comment on column amount_base of view accounting.withdrawals is 'What leaves the balance, in base units.';
 comment on column approved_by of view accounting.manual_journals is 'The person who agreed; never the one who booked it.';
 comment on column approved_by of view accounting.mismatch_history is 'The second person; empty if none was required.';
 comment on column approved_by of view accounting.period_history is 'The second person; empty if none was named.';
 comment on column approved_by of view accounting.periods is 'The second person; empty if none was named.';
+comment on column arriving of view accounting.wallet_balances is 'Credits of open deposits that are not proved yet, in units of the asset.';
 comment on column asset of view accounting.balances is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.daily_totals is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.deposits is 'Asset paid: network/contract, network/mint or network/native.';
@@ -2819,6 +2911,8 @@ comment on column asset of view accounting.scorecard is 'Asset paid.';
 comment on column asset of view accounting.tie_out is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.valuation is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.value_at_risk is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.wallet_balances is 'Asset in which the wallet is credited.';
+comment on column asset of view accounting.withdrawals is 'Asset that leaves the balance.';
 comment on column asset_symbol of view accounting.balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.daily_totals is 'Label of the asset paid.';
 comment on column asset_symbol of view accounting.deposits is 'Label of the asset paid. Not unique: two tokens may share it.';
@@ -2834,6 +2928,8 @@ comment on column asset_symbol of view accounting.scorecard is 'Label of the ass
 comment on column asset_symbol of view accounting.tie_out is 'Label of the asset.';
 comment on column asset_symbol of view accounting.valuation is 'Label of the asset.';
 comment on column asset_symbol of view accounting.value_at_risk is 'Label of the asset.';
+comment on column asset_symbol of view accounting.wallet_balances is 'Label of the asset.';
+comment on column asset_symbol of view accounting.withdrawals is 'Label of the asset that leaves the balance.';
 comment on column assigned_to of view accounting.mismatches is 'The person who works on it.';
 comment on column at of view accounting.mismatch_history is 'When it was done.';
 comment on column at of view accounting.period_history is 'When it was done.';
@@ -2841,13 +2937,17 @@ comment on column at of view accounting.prices is 'The time of the price.';
 comment on column balance of view accounting.balances is 'In units of the asset; debit balances positive, credit balances negative.';
 comment on column balance of view accounting.period_balances is 'Debit less credit, in units of the asset.';
 comment on column balance of view accounting.tie_out is 'Proved balance of the address, in units of the asset.';
+comment on column balance of view accounting.wallet_balances is 'As the service states it, in units of the asset.';
 comment on column balance_base of view accounting.balances is 'In base units; debit balances positive, credit balances negative.';
 comment on column balance_base of view accounting.period_balances is 'Debit less credit, in base units.';
 comment on column balance_base of view accounting.tie_out is 'Proved balance of the address, in base units.';
+comment on column balance_base of view accounting.wallet_balances is 'As the service states it, in base units.';
 comment on column before of view accounting.mismatch_history is 'The changed values, before.';
 comment on column belongs_to of view accounting.entries is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
 comment on column belongs_to of view accounting.journal is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
 comment on column belongs_to of view accounting.late_items is 'First day of the month in which it happened.';
+comment on column books of view accounting.wallet_balances is 'Balance of the account assets:stable_wallet:WALLET, in units of the asset.';
+comment on column books_base of view accounting.wallet_balances is 'The same in base units.';
 comment on column borne_by of view accounting.fees is 'us: an expense; customer: it reduces what is owed.';
 comment on column bucket of view accounting.in_transit_age is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
 comment on column bucket of view accounting.mismatch_ageing is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
@@ -2903,7 +3003,9 @@ comment on column deposits of view accounting.scorecard is 'How many deposits.';
 comment on column detail of view accounting.mismatches is 'What each side states, with amounts in base units.';
 comment on column difference of view accounting.conversion is 'delivered_value less paid_value: the gain or loss between payment and delivery. Empty if a price is missing.';
 comment on column difference of view accounting.tie_out is 'Difference between the books and the balance, in units of the asset; if it is not zero, it is a ledger_imbalance.';
+comment on column difference of view accounting.wallet_balances is 'By how much the balance is below the books less leaving (negative) or above the books plus arriving (positive).';
 comment on column difference_base of view accounting.tie_out is 'Difference between the books and the balance, in base units.';
+comment on column differs_since of view accounting.wallet_balances is 'Since when there is a difference; empty if there is none.';
 comment on column duplicates of view accounting.scorecard is 'How often one of them was repeated.';
 comment on column enrolled_at of view accounting.coverage is 'When it was added to the watched addresses.';
 comment on column event_at of view accounting.entries is 'When it happened.';
@@ -2940,6 +3042,7 @@ comment on column journal_id of view accounting.fees is 'Journal that books it.'
 comment on column journal_id of view accounting.late_items is 'Number of the journal.';
 comment on column journal_id of view accounting.manual_journals is 'Number of the journal.';
 comment on column journal_id of view accounting.valuation is 'Journal it belongs to.';
+comment on column journal_id of view accounting.withdrawals is 'The journal that books it; empty until it is proved.';
 comment on column journals of view accounting.periods is 'The number of journals in its books.';
 comment on column journals of view accounting.seals is 'How many journals it is over.';
 comment on column kind of view accounting.conversion is 'settlement or reversal.';
@@ -2953,6 +3056,7 @@ comment on column kind of view accounting.valuation is 'Kind of the journal.';
 comment on column last_journal of view accounting.period_history is 'The last journal that was written before; empty of a reopening.';
 comment on column last_journal of view accounting.seals is 'up to this one.';
 comment on column late_journals of view accounting.periods is 'How many of them are late, of an earlier month: accounting.late_items.';
+comment on column leaving of view accounting.wallet_balances is 'Withdrawals that are not proved yet, in units of the asset.';
 comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
 comment on column leg of view accounting.valuation is 'Number of the transfer inside its journal.';
 comment on column loss of view accounting.mismatches is 'The possible loss, in units of its asset.';
@@ -2977,10 +3081,12 @@ comment on column network of view accounting.in_transit_age is 'Network on which
 comment on column network of view accounting.mismatches is 'Network it is about.';
 comment on column network of view accounting.scorecard is 'Network of the payments; empty for the whole service.';
 comment on column network of view accounting.tie_out is 'Network of the address.';
+comment on column network of view accounting.withdrawals is 'Network to which it is paid.';
 comment on column normal of view accounting.accounts is 'The side on which its balance usually is: debit or credit; none for trading.';
 comment on column not_booked of view accounting.tie_out is 'Payments that are on the chain and not booked (not claimed yet, not decided yet, or no deposits), in units of the asset.';
 comment on column not_booked_base of view accounting.tie_out is 'Payments that are on the chain and not booked, in base units.';
 comment on column number of view accounting.seals is 'Number of the seal: from 1, without a gap.';
+comment on column occurred_at of view accounting.withdrawals is 'Time of the status.';
 comment on column opened_at of view accounting.mismatches is 'When it was noticed.';
 comment on column opening of view accounting.tie_out is 'Balance of the address at the start of reading, in units of the asset.';
 comment on column opening_base of view accounting.tie_out is 'Balance of the address at the start of reading, in base units.';
@@ -3029,11 +3135,13 @@ comment on column price of view accounting.prices is 'Price of one unit of the a
 comment on column price of view accounting.valuation is 'Price of one unit of the asset; empty if no price is recent enough.';
 comment on column price_at of view accounting.valuation is 'When it was the price; not after event_at.';
 comment on column price_source of view accounting.valuation is 'Where the price is from.';
+comment on column read_at of view accounting.wallet_balances is 'When the balance was read.';
 comment on column reason of view accounting.manual_journals is 'Why it was booked.';
 comment on column reason of view accounting.mismatches is 'Why it was resolved.';
 comment on column reason of view accounting.period_history is 'The reason; empty if none was given.';
 comment on column reason of view accounting.periods is 'The reason; empty if none was given.';
 comment on column received_at of view accounting.conversion is 'When it was paid.';
+comment on column recipient of view accounting.withdrawals is 'Address to which it is paid.';
 comment on column reconciled_at of view accounting.deposits is 'When all required sources first agreed.';
 comment on column recorded_at of view accounting.conversion is 'When it was written.';
 comment on column recorded_at of view accounting.entries is 'When it was written.';
@@ -3061,6 +3169,8 @@ comment on column service of view accounting.mismatches is 'Name of the deposit 
 comment on column service of view accounting.open_conversions is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.scorecard is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.value_at_risk is 'Name of the deposit service in the settings; empty for losses by no single service.';
+comment on column service of view accounting.wallet_balances is 'Name of the deposit service in the settings.';
+comment on column service of view accounting.withdrawals is 'Name of the deposit service in the settings.';
 comment on column service_id of view accounting.deposits is 'The deposit service''s id, with "SERVICE/" before it unless the service is the default one; empty while the service has not reported it.';
 comment on column service_id of view accounting.in_transit_age is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column service_id of view accounting.open_conversions is 'The deposit service''s own id; empty while the service has not reported it.';
@@ -3105,15 +3215,19 @@ comment on column state of view accounting.deposits is 'observed, confirmed, set
 comment on column state of view accounting.in_transit_age is 'State of the deposit, as the evidence stands now.';
 comment on column state of view accounting.open_conversions is 'State of the deposit, as the evidence stands now.';
 comment on column state of view accounting.periods is 'open; soft_closed: only adjustments are booked into it; closed: nothing is.';
+comment on column state of view accounting.withdrawals is 'What is proved: requested, sent, paid, failed or unproved.';
 comment on column status of view accounting.mismatches is 'open; snoozed: open, and looked at later; resolved: by a person; cleared: by evidence.';
+comment on column status of view accounting.withdrawals is 'What the service states: requested, sent, settled or failed.';
 comment on column steps_known of view accounting.scorecard is 'Statuses of these deposits that the API or the chain knows, of those for which webhooks are to be sent.';
 comment on column steps_reported of view accounting.scorecard is 'How many of these a webhook reported.';
 comment on column subject of view accounting.mismatches is 'What it is about: deposit/ID, transfer/NETWORK/TX/INDEX, inbox/ID, webhook/EVENT, owner/KIND/ID, network/NAME or balance/NETWORK/ADDRESS/ASSET.';
 comment on column text of view accounting.mismatch_history is 'The comment, or the reason.';
 comment on column to_height of view accounting.coverage is 'Block or slot up to which the network was read as final.';
 comment on column to_height of view accounting.coverage_gaps is 'Last block or slot of the range.';
+comment on column transfer of view accounting.withdrawals is 'Its transfer on the chain: network/transaction/index.';
 comment on column transfers of view accounting.value_at_risk is 'How many transfers, or claims of one, have a loss.';
 comment on column tx of view accounting.deposits is 'Transaction of the payment.';
+comment on column tx of view accounting.withdrawals is 'Transaction that the service names.';
 comment on column unclaimed of view accounting.daily_totals is 'The part of it in suspense, in units of the asset.';
 comment on column unclaimed_base of view accounting.daily_totals is 'The part of it in suspense, in base units.';
 comment on column unexplained of view accounting.tie_out is 'Changes of the balance without a known reason, in units of the asset: each is an unexplained_balance.';
@@ -3121,7 +3235,10 @@ comment on column unexplained_base of view accounting.tie_out is 'Changes of the
 comment on column value of view accounting.mismatch_ageing is 'Losses at the prices that applied when the mismatches opened; empty if there is no price.';
 comment on column value of view accounting.valuation is 'amount times price, exact; empty if there is no price.';
 comment on column value of view accounting.value_at_risk is 'Losses at the prices that applied when the mismatches opened; empty if there is no price.';
+comment on column wallet of view accounting.wallet_balances is 'Id of the StableWallet.';
+comment on column wallet of view accounting.withdrawals is 'Id of the StableWallet.';
 comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
+comment on column withdrawal_id of view accounting.withdrawals is 'Id of the withdrawal at the service, unique within the wallet.';
 comment on function accounting.in_transit_at(timestamp with time zone,timestamp with time zone) is 'Amounts in transit at a moment: events up to as_of, as recorded up to recorded_as_of. Columns as in accounting.in_transit_age.';
 comment on function accounting.in_units(numeric,smallint) is 'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
 comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How each deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
@@ -3154,6 +3271,8 @@ comment on view accounting.seals is 'One row per seal: a hash over a range of jo
 comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per service and asset. If several are about one transfer, the largest loss of each asset counts once, under the service of that loss and the highest severity.';
+comment on view accounting.wallet_balances is 'The balance of each StableWallet as the service states it, beside its account in the books.';
+comment on view accounting.withdrawals is 'Withdrawals from StableWallets that the service lists, with the journal that books each.';
 comment on view active_valuation is 'No row while nothing is valued.';
 comment on view deposit_report is 'One row per deposit and per transfer that is ignored, as the evidence stands now.';
 comment on view ledger_tie is 'One row per deposit address and asset: from the amount in transit to the proved balance.';

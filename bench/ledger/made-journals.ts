@@ -3,7 +3,7 @@ import type { AssetKey } from '../../src/core/asset.ts'
 import { accounts } from '../../src/core/chart.ts'
 import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
-import type { NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
+import type { Journal } from '../../src/core/posting.ts'
 import type { Tables } from '../../src/store/tables.ts'
 
 export const asset = 'base/0x00000000000000000000000000000000000000a1' as AssetKey
@@ -24,7 +24,7 @@ export async function storeDeposit(db: Kysely<Tables>): Promise<void> {
 }
 
 /** Payments to a thousand channels, one a second, all out of one account in transit: a journal of one transfer each. */
-export function makeJournals(from: number, count: number): NumberedDepositJournal[] {
+export function makeJournals(from: number, count: number): Journal[] {
   return Array.from({ length: count }, (_, place) => {
     const number = from + place
     const transfer = `base/0x${number.toString(16).padStart(64, '0')}/0` as TransferRef

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
+import type { Journal } from '../../src/core/posting.ts'
 import { inTransaction } from '../../src/store/database.ts'
-import { bookJournals, type NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
+import { bookJournals } from '../../src/store/ledger/journals.ts'
 import type { Tables } from '../../src/store/tables.ts'
 
 /** How journals are posted in B5. */
@@ -20,10 +21,7 @@ const clients = 32
 const batch = 500
 
 /** Posts all of them, each arm into tables of its own. */
-export const post: Record<
-  Arm,
-  (db: Kysely<Tables>, journals: readonly NumberedDepositJournal[]) => Promise<void>
-> = {
+export const post: Record<Arm, (db: Kysely<Tables>, journals: readonly Journal[]) => Promise<void>> = {
   ours: async (db, journals) => {
     for (let from = 0; from < journals.length; from += batch)
       await inTransaction(db, (tx) => bookJournals(tx, journals.slice(from, from + batch)))

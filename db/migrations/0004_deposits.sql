@@ -57,6 +57,44 @@ create index deposit_since on deposit (coalesce(deposited_at, least(webhook_at, 
 -- Deposits are counted by state at every scrape: from the index alone, however many are done.
 create index deposit_state on deposit (state, network, service, merged_into);
 
+-- Withdrawals from StableWallets, as the service lists them. `paid` is on the chain; `unproved` contradicts the chain.
+create table withdrawal (
+  wallet text not null,
+  -- Unique within the wallet.
+  withdrawal_id text not null,
+  group_id bigint not null references evidence_group,
+  service text not null,
+  status text not null check (status in ('requested', 'sent', 'settled', 'failed')),
+  state text not null check (state in ('requested', 'sent', 'paid', 'failed', 'unproved')),
+  -- What leaves the balance.
+  asset text not null,
+  amount numeric(78, 0) not null check (amount < 'NaN'),
+  network text not null,
+  recipient text not null,
+  tx text,
+  -- The transfer to the recipient: `network/transaction/index`.
+  transfer text,
+  occurred_at timestamptz not null,
+  primary key (wallet, withdrawal_id)
+);
+
+create index withdrawal_group_id on withdrawal (group_id);
+
+-- The balance of each StableWallet as the service stated it last, beside the books. It is explained between `books` less
+-- `leaving`, and `books` plus `arriving`: the service may count a withdrawal or a credit before it is proved.
+create table wallet_balance (
+  wallet text primary key,
+  service text not null,
+  asset text not null,
+  balance numeric(78, 0) not null check (balance < 'NaN'),
+  books numeric(78, 0) not null check (books < 'NaN'),
+  leaving numeric(78, 0) not null check (leaving < 'NaN'),
+  arriving numeric(78, 0) not null check (arriving < 'NaN'),
+  read_at timestamptz not null,
+  -- Of the balance; null while it is explained.
+  differs_since timestamptz
+);
+
 create view deposit_report as
   select d.id, d.service, d.service_id, d.state, d.owner_kind, d.owner_id, d.network, d.address,
     a.symbol as asset_symbol, d.asset, accounting.in_units(d.amount, a.decimals) as amount,

@@ -308,3 +308,56 @@ comment on column accounting.open_conversions.amount is 'Balance of the trading 
 comment on column accounting.open_conversions.amount_base is 'The same amount, in base units.';
 comment on column accounting.open_conversions.since is 'When the delivery happened.';
 comment on column accounting.open_conversions.age is 'From then until now.';
+
+create view accounting.withdrawals as
+  select w.service, w.wallet, w.withdrawal_id, w.status, w.state, a.symbol as asset_symbol, w.asset,
+    accounting.in_units(w.amount, a.decimals) as amount, w.amount as amount_base, w.network, w.recipient, w.tx, w.transfer,
+    w.occurred_at, j.id as journal_id
+  from withdrawal w left join asset a on a.key = w.asset
+    left join lateral (
+      select id from ledger_journal booked
+      where booked.transfer = w.transfer and booked.kind = 'withdrawal'
+        and not exists (select from ledger_journal taken where taken.reverses = booked.id)
+      limit 1
+    ) j on true;
+
+comment on view accounting.withdrawals is 'Withdrawals from StableWallets that the service lists, with the journal that books each.';
+comment on column accounting.withdrawals.service is 'Name of the deposit service in the settings.';
+comment on column accounting.withdrawals.wallet is 'Id of the StableWallet.';
+comment on column accounting.withdrawals.withdrawal_id is 'Id of the withdrawal at the service, unique within the wallet.';
+comment on column accounting.withdrawals.status is 'What the service states: requested, sent, settled or failed.';
+comment on column accounting.withdrawals.state is 'What is proved: requested, sent, paid, failed or unproved.';
+comment on column accounting.withdrawals.asset_symbol is 'Label of the asset that leaves the balance.';
+comment on column accounting.withdrawals.asset is 'Asset that leaves the balance.';
+comment on column accounting.withdrawals.amount is 'What leaves the balance, in units of the asset.';
+comment on column accounting.withdrawals.amount_base is 'What leaves the balance, in base units.';
+comment on column accounting.withdrawals.network is 'Network to which it is paid.';
+comment on column accounting.withdrawals.recipient is 'Address to which it is paid.';
+comment on column accounting.withdrawals.tx is 'Transaction that the service names.';
+comment on column accounting.withdrawals.transfer is 'Its transfer on the chain: network/transaction/index.';
+comment on column accounting.withdrawals.occurred_at is 'Time of the status.';
+comment on column accounting.withdrawals.journal_id is 'The journal that books it; empty until it is proved.';
+
+create view accounting.wallet_balances as
+  select b.service, b.wallet, a.symbol as asset_symbol, b.asset, accounting.in_units(b.balance, a.decimals) as balance,
+    b.balance as balance_base, accounting.in_units(b.books, a.decimals) as books, b.books as books_base,
+    accounting.in_units(b.leaving, a.decimals) as leaving, accounting.in_units(b.arriving, a.decimals) as arriving,
+    accounting.in_units(least(b.balance - b.books + b.leaving, 0) + greatest(b.balance - b.books - b.arriving, 0), a.decimals)
+      as difference,
+    b.read_at, b.differs_since
+  from wallet_balance b left join asset a on a.key = b.asset;
+
+comment on view accounting.wallet_balances is 'The balance of each StableWallet as the service states it, beside its account in the books.';
+comment on column accounting.wallet_balances.service is 'Name of the deposit service in the settings.';
+comment on column accounting.wallet_balances.wallet is 'Id of the StableWallet.';
+comment on column accounting.wallet_balances.asset_symbol is 'Label of the asset.';
+comment on column accounting.wallet_balances.asset is 'Asset in which the wallet is credited.';
+comment on column accounting.wallet_balances.balance is 'As the service states it, in units of the asset.';
+comment on column accounting.wallet_balances.balance_base is 'As the service states it, in base units.';
+comment on column accounting.wallet_balances.books is 'Balance of the account assets:stable_wallet:WALLET, in units of the asset.';
+comment on column accounting.wallet_balances.books_base is 'The same in base units.';
+comment on column accounting.wallet_balances.leaving is 'Withdrawals that are not proved yet, in units of the asset.';
+comment on column accounting.wallet_balances.arriving is 'Credits of open deposits that are not proved yet, in units of the asset.';
+comment on column accounting.wallet_balances.difference is 'By how much the balance is below the books less leaving (negative) or above the books plus arriving (positive).';
+comment on column accounting.wallet_balances.read_at is 'When the balance was read.';
+comment on column accounting.wallet_balances.differs_since is 'Since when there is a difference; empty if there is none.';

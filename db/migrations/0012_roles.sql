@@ -36,7 +36,7 @@ grant insert (asset, currency, at, price, source) on price to depositd_daemon;
 grant insert (currency, max_age) on valuation_rule to depositd_daemon;
 
 -- The daemon: deposits and mismatches.
-grant select, insert, update on deposit, mismatch, proposal to depositd_daemon;
+grant select, insert, update on deposit, mismatch, proposal, withdrawal, wallet_balance to depositd_daemon;
 grant select, insert on mismatch_event to depositd_daemon;
 grant select, insert, update, delete on mismatch_event_pending to depositd_daemon;
 grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match to depositd_daemon;

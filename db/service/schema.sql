@@ -216,7 +216,7 @@ constraint event_pkey on service.event: PRIMARY KEY (id);
 constraint event_sequence_key on service.event: UNIQUE (sequence);
 constraint event_type_check on service.event: CHECK (
 CASE
-    WHEN (type = 'endpoint.test'::text) THEN (num_nonnulls(deposit_id, revision) = 0)
+    WHEN ((type = 'endpoint.test'::text) OR (type ~ '^withdrawal\.[a-z]+$'::text)) THEN (num_nonnulls(deposit_id, revision) = 0)
     ELSE ((type ~ '^deposit\.[a-z]+$'::text) AND (num_nonnulls(deposit_id, revision) = 2))
 END);
 constraint owner_branch_check on service.owner: CHECK ((branch > 0));
@@ -345,7 +345,7 @@ begin
   if tg_op = 'UPDATE' then
     raise exception 'event % cannot be changed', old.id;
   end if;
-  if new.type <> 'endpoint.test'
+  if new.type like 'deposit.%'
     and not exists (select from service.deposit where id = new.deposit_id and revision = new.revision) then
     raise exception 'event % reports revision % of %, which is not its current one', new.id, new.revision, new.deposit_id;
   end if;

@@ -8,8 +8,9 @@ import type { Observer } from '../ops/observe.ts'
 import { createDepositClient } from '../provider/deposit-client.ts'
 import { createOwnersClient } from '../provider/owners-client.ts'
 import type { Vocabulary } from '../provider/profile/known-assets.ts'
-import { type AnyClaimReader, createClaimReader, readerOfServices } from '../provider/read-claim.ts'
+import { type AnyServiceReader, createServiceReader, readerOfServices } from '../provider/read-claim.ts'
 import { createServiceCall } from '../provider/service-call.ts'
+import { createWalletsClient } from '../provider/wallets-client.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
 import type { OpenService, Services } from './services.ts'
@@ -52,6 +53,7 @@ export function composeWork(
     now: () => new Date(),
     ...settings.poll,
     networks: settings.networks,
+    creditAsset: settings.creditAsset.key,
     readNetworks: new Set(proven.map(({ reader }) => reader.network)),
     startHeights: settings.startHeights,
     assets: new Map(proven.map(({ settings: { name, assets } }) => [name, assets.map(({ key }) => key)])),
@@ -64,7 +66,7 @@ export function composeWork(
   const connectNow = () => connect([...services.open().values()], settings, observer)
   let connected = connectNow()
   // A job that is under way reads payloads by the new profile too.
-  const readClaim: AnyClaimReader = (payload) => connected.readClaim(payload)
+  const readClaim: AnyServiceReader = (payload) => connected.readClaim(payload)
   const workNow = () => createWork({ ...fixed, ...connected, readClaim, rules: rulesOf(services.followed()) })
   let work = workNow()
   services.onChange(() => {
@@ -90,12 +92,15 @@ function connect(services: readonly OpenService[], vocabulary: Vocabulary, obser
       new Map(
         services.map(({ settings: { name }, profile }) => [
           name,
-          createClaimReader(profile, vocabulary, name),
+          createServiceReader(profile, vocabulary, name),
         ]),
       ),
     ),
     clients: new Map(
       called.map(({ service, profile }) => [service.name, createDepositClient(service, profile)]),
+    ),
+    wallets: new Map(
+      called.map(({ service, profile }) => [service.name, createWalletsClient(service, profile, vocabulary)]),
     ),
     owners: new Map(
       called.map(({ service, profile }) => [service.name, createOwnersClient(service, profile)]),

@@ -1,7 +1,7 @@
 import { loadServiceProfile } from '../app/service-profile.ts'
 import { rulesOf } from '../core/decide.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
-import { createClaimReader, readerOfServices } from '../provider/read-claim.ts'
+import { createServiceReader, readerOfServices } from '../provider/read-claim.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'
@@ -20,7 +20,7 @@ export function withRules<Result>(
     const networks = await pinnedNetworks(db, settings.networks)
     const readers = settings.services.map((service) => {
       const profile = loadServiceProfile(settings, service)
-      return [service.name, createClaimReader(profile, { ...settings, networks }, service.name)] as const
+      return [service.name, createServiceReader(profile, { ...settings, networks }, service.name)] as const
     })
     const readClaim = readerOfServices(new Map(readers))
     return work({ db, readClaim, rules: rulesOf(settings), readNetworks, now: () => new Date() })

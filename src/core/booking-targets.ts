@@ -17,7 +17,7 @@ export type LedgerTransfer = { debit: AccountId; credit: AccountId; asset: Asset
 
 /** A journal that the books must hold. */
 export type BookingTarget = {
-  kind: 'deposit' | 'settlement' | 'conversion' | 'shortage' | 'refund' | 'write_off'
+  kind: 'deposit' | 'settlement' | 'conversion' | 'shortage' | 'refund' | 'write_off' | 'withdrawal'
   transfer: TransferRef
   eventAt: Date
   transfers: readonly LedgerTransfer[]

@@ -11,8 +11,9 @@ import { type ChainLeg, claimOf, total } from './matching/fold.ts'
 import type { Mismatch } from './mismatch.ts'
 import { type ContraRule, owedTermsOf } from './owed.ts'
 import type { Policy, RoutePolicy } from './policy.ts'
-import { type Journal, posting } from './posting.ts'
+import { type Journal, journalsFor, posting } from './posting.ts'
 import { earliest } from './time.ts'
+import { type DecidedWithdrawal, decideWithdrawals } from './withdrawals.ts'
 
 export type DepositIdentity = {
   id: bigint
@@ -66,6 +67,8 @@ export type UnmatchedDelivery = { leg: ChainLeg; mismatch: Mismatch }
 export type GroupVerdict = {
   deposits: readonly DecidedDeposit[]
   unmatchedDeliveries: readonly UnmatchedDelivery[]
+  withdrawals: readonly DecidedWithdrawal[]
+  withdrawalJournals: readonly Journal[]
   recheckAt: Date | null
 }
 
@@ -75,10 +78,14 @@ export type GroupVerdict = {
  */
 export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
-  const { policy, senders } = rules
+  const { policy, senders, contras } = rules
   const { evidences, unmatchedDeliveries } = divide(group.observations, group.approvals)
+  const claimed = group.observations.filter((one) => one.kind === 'withdrawal')
+  const withdrawals = decideWithdrawals(claimed, unmatchedDeliveries, { policy, contras, asOf })
+  const paidOut = new Set(withdrawals.map(({ leg }) => leg))
+  const journals = Map.groupBy(group.journals, isOfWithdrawal)
   const takeDeposits = takerOf(group.deposits, (one) => one.serviceId ?? transactionOf(one.transfer))
-  const takeJournals = takerOf(group.journals, ({ transfer }) => transactionOf(transfer))
+  const takeJournals = takerOf(journals.get(false) ?? [], ({ transfer }) => transactionOf(transfer))
   const transfers = new Set(evidences.map(({ deposit }) => deposit?.ref))
   const deposits = evidences.map((evidence) => {
     const { serviceId, deposit } = evidence
@@ -90,15 +97,22 @@ export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupV
     const booked = takeJournals([transaction], ({ transfer }) => isPaidBy(transfer))
     return decideDeposit({ evidence, known, booked, now }, rules, asOf)
   })
-  const deliveries = unmatchedDeliveries.filter((leg) => isDelivery(leg, senders))
+  const deliveries = unmatchedDeliveries.filter((leg) => !paidOut.has(leg) && isDelivery(leg, senders))
   const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= asOf
   const times = [
     ...deposits.map(({ verdict }) => verdict.recheckAt),
+    ...withdrawals.map(({ recheckAt }) => recheckAt),
     ...deliveries.filter((leg) => !isOverdue(leg)).map((leg) => dueAt(leg, policy)),
   ]
   return {
     deposits,
     unmatchedDeliveries: deliveries.filter(isOverdue).map(unmatchedDeliveryOf),
+    withdrawals,
+    withdrawalJournals: journalsFor(
+      withdrawals.flatMap(({ target }) => target ?? []),
+      journals.get(true) ?? [],
+      null,
+    ),
     recheckAt: earliest(times),
   }
 }
@@ -191,6 +205,10 @@ function takerOf<Item>(items: readonly Item[], keyOf: (item: Item) => string | n
       free.set(key, around.get(false) ?? [])
       return around.get(true) ?? []
     })
+}
+
+function isOfWithdrawal({ kind, reverses }: Journal): boolean {
+  return kind === 'withdrawal' || reverses?.startsWith('withdrawal/') === true
 }
 
 function transactionOf(transfer: TransferRef | null): string | null {

@@ -32,6 +32,9 @@ export function idAtService(id: string): string {
  */
 export const itemHeader = ':item'
 
+/** Stored among the headers of a record of the API if it is a withdrawal: the id of its StableWallet at the service. */
+export const walletHeader = ':wallet'
+
 /** Counts from 1. */
 export function itemOf(headers: Readonly<Record<string, string>>): number {
   return Number(headers[itemHeader] ?? '1')
@@ -212,7 +215,38 @@ export type DecisionOutcome =
   | { kind: 'write_off'; account: (typeof writeOffAccounts)[number] }
   | { kind: 'write_off_withdrawn' }
 
-export type Observation = Claim | ObservedChainTransfer | TransactionFailure | LegSearch | TransferDecision
+/** The progress of a withdrawal from a StableWallet as the service states it. */
+export const withdrawalStatuses = ['requested', 'sent', 'settled', 'failed'] as const
+export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
+
+/** What the service lists about a withdrawal from a StableWallet. */
+export type WithdrawalClaim = {
+  kind: 'withdrawal'
+  /** The wallet's id, unique among services. */
+  wallet: string
+  /** Unique within the wallet. */
+  withdrawalId: string
+  status: WithdrawalStatus
+  /** What leaves the balance: an amount of the asset in which wallets are credited. */
+  asset: AssetKey
+  amount: Amount
+  network: NetworkName
+  to: Address
+  /** What the recipient must receive for it. */
+  payout: { asset: AssetKey; amount: Amount }
+  tx: TxId | null
+  /** If the service states no time, that of receipt. */
+  occurredAt: Date
+  receivedAt: Date
+}
+
+export type Observation =
+  | Claim
+  | ObservedChainTransfer
+  | TransactionFailure
+  | LegSearch
+  | TransferDecision
+  | WithdrawalClaim
 
 export function transferRef({ network, tx, index }: Record<'network' | 'tx' | 'index', string>): TransferRef {
   return `${network}/${tx}/${index}` as TransferRef
@@ -224,6 +258,11 @@ export function transferRef({ network, tx, index }: Record<'network' | 'tx' | 'i
  */
 export function linkKeys(observation: Observation): string[] {
   if (observation.kind === 'search') return [`service/${observation.serviceId}`]
+  if (observation.kind === 'withdrawal') {
+    const { wallet, withdrawalId, tx } = observation
+    const key = `withdrawal/${wallet}/${withdrawalId}`
+    return tx === null ? [key] : [key, deliveryKey(tx)]
+  }
   if (observation.kind !== 'claim') {
     const { role, tx, to } = observation
     const key = role === 'deposit' ? paymentKey(tx, to) : deliveryKey(tx)

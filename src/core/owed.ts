@@ -2,7 +2,7 @@ import { type AccountId, accounts } from './chart.ts'
 import type { Owner } from './evidence.ts'
 import { matchesRoute, routeOf } from './judging/route.ts'
 import type { DepositEvidence } from './matching/divide.ts'
-import type { RoutePattern } from './policy.ts'
+import type { DepositRoute, RoutePattern } from './policy.ts'
 
 /**
  * What a delivery does to the amount owed for the payment. `moves`: it is owed in the asset delivered. `ends`: so, and
@@ -29,8 +29,14 @@ export type OwedTerms = { contra: AccountId; delivery: DeliveryEffect; fee: FeeB
 /** Null while the owner is unknown. */
 export function owedTermsOf(evidence: DepositEvidence, rules: readonly ContraRule[] = []): OwedTerms | null {
   const owner = evidence.approval?.owner
-  if (owner === undefined) return null
-  const route = routeOf(evidence)
+  return owner === undefined ? null : owedTermsFor(owner, routeOf(evidence), rules)
+}
+
+export function owedTermsFor(
+  owner: Owner,
+  route: DepositRoute,
+  rules: readonly ContraRule[] = [],
+): OwedTerms {
   const rule = rules.find(({ pattern }) => matchesRoute(pattern, route))
   const contra = rule === undefined ? accounts.deposits(owner) : accountFor(rule, owner)
   const delivery = rule?.delivery ?? (contra.startsWith('liabilities:') ? 'moves' : 'stays')

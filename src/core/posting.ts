@@ -11,7 +11,7 @@ export type Journal = {
   key: string
   kind: DepositJournalKind
   transfer: TransferRef
-  /** Null for the deposit that is being decided. */
+  /** Null for the deposit that is being decided, and for a withdrawal. */
   depositId: bigint | null
   reverses: string | null
   eventAt: Date
@@ -37,7 +37,15 @@ export function posting(
 ): Journal[] {
   // Tokens allow transfers of zero.
   const isNothing = evidence.deposit?.amount === 0n
-  const targets = isNothing ? [] : targetsOf(evidence, verdict, terms)
+  return journalsFor(isNothing ? [] : targetsOf(evidence, verdict, terms), booked, depositId)
+}
+
+/** @param depositId of another deposit, a journal is reversed */
+export function journalsFor(
+  targets: readonly BookingTarget[],
+  booked: readonly Journal[],
+  depositId: bigint | null,
+): Journal[] {
   const reversed = new Set(booked.map((journal) => journal.reverses))
   const active = booked.filter((journal) => journal.kind !== 'reversal' && !reversed.has(journal.key))
   const own = active.filter((journal) => journal.depositId === null || journal.depositId === depositId)

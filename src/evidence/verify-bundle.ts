@@ -1,16 +1,22 @@
 import { defaultReading } from '../chain/options.ts'
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 import { Fault, lineOf } from '../core/errors.ts'
-import { decodeObservation, defaultService, itemOf, type ServiceName } from '../core/evidence.ts'
+import {
+  decodeObservation,
+  defaultService,
+  itemOf,
+  type ServiceName,
+  walletHeader,
+} from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
 import { createScheme } from '../intake/signature/create-scheme.ts'
 import type { Keys, SchemeSettings } from '../intake/signature/scheme.ts'
 import { parseProfile } from '../provider/profile/parse-profile.ts'
 import {
-  type AnyClaimReader,
-  type ClaimReader,
-  createClaimReader,
+  type AnyServiceReader,
+  createServiceReader,
   readerOfServices,
+  type ServiceReader,
 } from '../provider/read-claim.ts'
 import { type Bundle, type BundleParts, canonicalText, hashesOf, parseBundle, sha256Of } from './bundle.ts'
 import { decideAgain } from './decide-bundle.ts'
@@ -91,29 +97,31 @@ function readAgain(parts: BundleParts): { stored: StoredObservation[]; problems:
 
 type BundleEvidenceRow = BundleParts['evidence'][number]
 
-function readRow({ source, inbox, headers, ...row }: BundleEvidenceRow, readClaim: AnyClaimReader) {
+function readRow({ source, inbox, headers, ...row }: BundleEvidenceRow, readClaim: AnyServiceReader) {
   const body = bytesOf(row.body)
   if (source === 'chain' || source === 'person') return decodeObservation(body.toString())
   const service = row.service as ServiceName
   const receivedAt = new Date(row.receivedAt)
-  const reading = readClaim({ source, service, body, receivedAt, item: itemOf(headers) })
+  const kept = { item: itemOf(headers), wallet: headers[walletHeader] }
+  const reading = readClaim({ source, service, body, receivedAt, ...kept })
   if (reading.kind === 'claim') return reading.claim
+  if (reading.kind === 'withdrawal') return reading.withdrawal
   const problem = 'problem' in reading ? `${reading.path} ${reading.problem}` : 'it is skipped'
   throw new Fault('usage_bad', { problem: `the profile cannot read row ${inbox}: ${problem}`, fix: '' })
 }
 
 /** If the profile cannot be parsed, the reader reports that for each body. */
-function readerOf({ services, networks, credit }: BundleParts): AnyClaimReader {
+function readerOf({ services, networks, credit }: BundleParts): AnyServiceReader {
   const vocabulary = {
     networks: networks.map((network) => networkOf(network, [])),
     creditAsset: credit as Asset,
   }
-  const readers = Object.entries(services).map(([name, service]): [ServiceName, ClaimReader] => {
+  const readers = Object.entries(services).map(([name, service]): [ServiceName, ServiceReader] => {
     const { profile, faults } = parseProfile(service.profile.text)
     const unparsed = { path: 'profile', problem: faults.join('; '), value: null, fix: 'correct the profile' }
     return profile === null
       ? [name as ServiceName, () => ({ kind: 'schema_drift', ...unparsed })]
-      : [name as ServiceName, createClaimReader(profile, vocabulary, name as ServiceName)]
+      : [name as ServiceName, createServiceReader(profile, vocabulary, name as ServiceName)]
   })
   return readerOfServices(new Map(readers))
 }

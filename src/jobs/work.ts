@@ -20,7 +20,7 @@ import { nothingRead, type PollReport, readAlone } from './poll/read-records.ts'
 export type WorkDeps = ApplyDeps &
   Omit<PollDeps, 'client'> &
   NetworkWorkDeps &
-  LedgerWorkDeps &
+  Omit<LedgerWorkDeps, 'apply'> &
   Cadence & {
     clients: ReadonlyMap<ServiceName, DepositClient>
     /** May fail: the sweep requests it again. */
@@ -60,9 +60,10 @@ export function createWork(options: WorkDeps): DaemonWork {
   const proposePage = createProposer(deps)
   return {
     ...networks,
-    ...createLedgerWork(deps),
+    ...createLedgerWork({ ...deps, apply: () => applyAll(deps) }),
     async apply() {
-      const { reported, named } = await applyAll(deps)
+      const { reported, named, withdrawing } = await applyAll(deps)
+      for (const service of withdrawing) await deps.wake('wallets', service)
       for (const network of named) await deps.wake('verify', network)
       for (const [service, ids] of Map.groupBy(reported, serviceOf)) {
         const readsById = ids.length <= readsMax && deps.clients.get(service)?.list.one !== undefined
@@ -132,18 +133,20 @@ function createProposer(deps: WorkDeps): () => Promise<boolean> {
 
 type DaemonWorkDeps = WorkDeps & { failing: Set<bigint> }
 
-type ApplyFollowUps = Record<'reported' | 'named', ReadonlySet<string>>
+type ApplyFollowUps = Record<'reported' | 'named' | 'withdrawing', ReadonlySet<string>>
 
 async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
   const reported = new Set<string>()
   const named = new Set<string>()
+  const withdrawing = new Set<string>()
   for (;;) {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
     for (const id of applied.reported) reported.add(id)
     for (const network of applied.named) named.add(network)
-    if (applied.rows === 0) return { reported, named }
+    for (const service of applied.withdrawing) withdrawing.add(service)
+    if (applied.rows === 0) return { reported, named, withdrawing }
   }
 }
 

@@ -184,6 +184,10 @@ const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string
   refund_due: overdue,
   settlement_unreported: ({ amount, word }) =>
     `${amount('amount')} reached ${word('recipient')} and belongs to no reported deposit: ${word('transfer')}`,
+  withdrawal_unproved: ({ word, amount }) =>
+    `Withdrawal ${word('withdrawal')} of ${word('wallet')} over ${amount('amount')}: ${word('problem')}`,
+  wallet_balance_mismatch: ({ word, amount, bare }) =>
+    `The service states ${amount('balance')} for ${word('wallet')}, the books hold ${bare('books')}`,
   amount_mismatch: ({ each, amount }) => `Amounts differ: ${each((name) => amount(name))}`,
   asset_mismatch: ({ each, asset }) => `Assets differ: ${each(asset)}`,
   settlement_short: ({ excess, bare }) =>

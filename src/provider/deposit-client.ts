@@ -101,7 +101,7 @@ function isMarkRefused(mark: PageMark, answer: ServiceAnswer): boolean {
 }
 
 /** @throws Fault `remote_failed` that names the call */
-function understood<Value>(
+export function understood<Value>(
   request: HttpRequest,
   answer: ServiceAnswer,
   read: (answer: Extract<ServiceAnswer, { kind: 'answered' }>) => Value,

@@ -1,8 +1,9 @@
-import { type Claim, defaultService, type ServiceName } from '../core/evidence.ts'
+import { type Claim, defaultService, type ServiceName, type WithdrawalClaim } from '../core/evidence.ts'
 import type { UnreadableKind } from '../core/mismatch.ts'
 import { parseLossless } from './lossless-json.ts'
 import { compileRecord, type IgnoredBy, ignoredBy, type RecordClaim } from './profile/compile-record.ts'
 import { compileTime, compileWordField } from './profile/compile-value.ts'
+import { compileWithdrawal } from './profile/compile-withdrawal.ts'
 import {
   compileField,
   compilePath,
@@ -23,19 +24,37 @@ import type { Profile } from './profile/profile-schema.ts'
  */
 export type ClaimReading = { items?: number } & (
   | { kind: 'claim'; claim: Claim }
-  | { kind: 'ignored'; by: IgnoredBy }
-  | { kind: UnreadableKind; path: string; problem: string; value: string | null; fix: string }
+  | { kind: 'ignored'; by: IgnoredBy; isOfWithdrawal?: boolean }
+  | UnreadableReading
 )
+
+type UnreadableReading = {
+  kind: UnreadableKind
+  path: string
+  problem: string
+  value: string | null
+  fix: string
+  items?: number
+}
 
 /** `item` counts from 1, the default. */
 export type ClaimPayload = { source: 'webhook' | 'api'; body: Buffer; receivedAt: Date; item?: number }
 
 export type ClaimReader = (payload: ClaimPayload) => ClaimReading
 
-export type AnyClaimReader = (payload: ClaimPayload & { service: ServiceName }) => ClaimReading
+export type ServiceReading =
+  | ClaimReading
+  | { kind: 'withdrawal'; withdrawal: WithdrawalClaim; items?: number }
+
+/** `wallet` is the id at the service of the StableWallet of which the payload is a withdrawal. */
+export type ServicePayload = ClaimPayload & { wallet?: string | undefined }
+
+export type ServiceReader = (payload: ServicePayload) => ServiceReading
+
+export type AnyServiceReader = (payload: ServicePayload & { service: ServiceName }) => ServiceReading
 
 /** What a service sent that is no longer in the settings is kept unread. */
-export function readerOfServices(readers: ReadonlyMap<ServiceName, ClaimReader>): AnyClaimReader {
+export function readerOfServices(readers: ReadonlyMap<ServiceName, ServiceReader>): AnyServiceReader {
   return (payload) => {
     const read = readers.get(payload.service)
     if (read !== undefined) return read(payload)
@@ -64,6 +83,27 @@ export function createClaimReader(
     api: readLosslessly(compileWhole(compileListed(context))),
   }
   return (message) => catchUnreadable(() => readers[message.source](textOf(message.body), message))
+}
+
+/** Reads withdrawals, too. */
+export function createServiceReader(
+  profile: Profile,
+  vocabulary: Vocabulary,
+  service: ServiceName = defaultService,
+): ServiceReader {
+  const readClaim = createClaimReader(profile, vocabulary, service)
+  const { withdrawals } = profile.owners.wallets
+  const read = withdrawals && compileWithdrawal(withdrawals, { profile, vocabulary, service })
+  return (message) => {
+    const { wallet, body, receivedAt } = message
+    if (wallet === undefined) return readClaim(message)
+    return catchUnreadable(() => {
+      if (read === undefined)
+        return refuse('', 'is a withdrawal', { fix: 'add owners.wallets.withdrawals to the profile again' })
+      const payload = parse(textOf(body), parseLossless)
+      return { kind: 'withdrawal', withdrawal: read({ payload, record: payload }, { wallet, receivedAt }) }
+    })
+  }
 }
 
 /** One reading for each item. A payload without items is read as a whole. */
@@ -125,10 +165,13 @@ function atItem(reading: ClaimReading, prefix: string): ClaimReading {
 }
 
 function readRecord(
-  reported: TimedRecordClaim | { ignoredBy: IgnoredBy },
+  reported: TimedRecordClaim | IgnoredRecord,
   { source, receivedAt }: ClaimPayload,
 ): ClaimReading {
-  if ('ignoredBy' in reported) return { kind: 'ignored', by: reported.ignoredBy }
+  if ('ignoredBy' in reported) {
+    const { ignoredBy: by, isOfWithdrawal = false } = reported
+    return { kind: 'ignored', by, ...(isOfWithdrawal && { isOfWithdrawal }) }
+  }
   const dated =
     reported.occurredAt === null
       ? ({ occurredAt: receivedAt, isUndated: true } as const)
@@ -137,7 +180,9 @@ function readRecord(
 }
 
 /** The place is that of an event, or of a record of a list. */
-type RecordParser = (place: RecordContext) => TimedRecordClaim | { ignoredBy: IgnoredBy }
+type RecordParser = (place: RecordContext) => TimedRecordClaim | IgnoredRecord
+
+type IgnoredRecord = { ignoredBy: IgnoredBy; isOfWithdrawal?: boolean }
 
 type ReaderContext = { profile: Profile; vocabulary: Vocabulary; service: ServiceName }
 
@@ -163,7 +208,7 @@ function compileWebhook(context: ReaderContext): RecordParser {
   const readRecordTime = compileTime(profile.record.occurredAt, prefix)
   return (event) => {
     const ignored = findIgnored(event)
-    if (ignored !== null) return { ignoredBy: ignored }
+    if (ignored !== null) return ignored
     const place = find === null ? event : { ...event, record: find(event.record, event.payload) }
     const record = readFields(place)
     if ('ignoredBy' in record) return record
@@ -180,7 +225,7 @@ export function recordPath({ record }: Profile['webhook'], around: string): stri
 function compileKind(
   { kind, unlisted }: Profile['webhook'],
   prefix: string,
-): (event: RecordContext) => IgnoredBy | null {
+): (event: RecordContext) => IgnoredRecord | null {
   if (kind === undefined) return () => null
   const find = compileRequired(kind, prefix)
   const read = compileWordField(kind, {
@@ -189,12 +234,16 @@ function compileKind(
       if (unlisted === 'ignored') return 'ignored'
       throw new Unreadable(found.path, `unknown event ${shownValue(found)}`, {
         value: found.text,
-        fix: 'add it to webhook.kind.words, as deposit or ignored',
+        fix: 'add it to webhook.kind.words, as deposit, withdrawal or ignored',
         kind: 'unknown_event',
       })
     },
   })
-  return (event) => (read(event) === 'deposit' ? null : ignoredBy('webhook.kind', find(event)))
+  return (event) => {
+    const meaning = read(event)
+    if (meaning === 'deposit') return null
+    return { ignoredBy: ignoredBy('webhook.kind', find(event)), isOfWithdrawal: meaning === 'withdrawal' }
+  }
 }
 
 /** Parses with plain numbers until a value needs digits that they lose; from then on always without loss. */
@@ -231,7 +280,7 @@ function textOf(body: Buffer): string {
   }
 }
 
-function catchUnreadable(read: () => ClaimReading): ClaimReading {
+function catchUnreadable<Reading extends ServiceReading>(read: () => Reading): Reading | UnreadableReading {
   try {
     return read()
   } catch (error) {

@@ -16,6 +16,7 @@ const jobs: Record<JobName | 'canary', true> = {
   read: true,
   sweep: true,
   audit: true,
+  wallets: true,
   prove: true,
   seal: true,
   beat: true,

@@ -73,7 +73,8 @@ export const anyWorld: fc.Arbitrary<Observation[]> = fc
 function inboxKey(observation: Observation): string {
   if (observation.kind === 'claim') return encodeObservation(observation)
   if (observation.kind === 'decision') return observation.id
-  if (observation.kind === 'search') return encodeObservation(observation)
+  if (observation.kind === 'search' || observation.kind === 'withdrawal')
+    return encodeObservation(observation)
   const { role, network, tx, to } = observation
   if (observation.kind === 'failure') return `${network}/${tx}/failed/${role}/${to}`
   const { stage, epoch, blockHash } = observation

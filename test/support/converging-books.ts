@@ -3,7 +3,7 @@ import { encodeObservation, type Observation, type ObservedChainTransfer } from 
 import { type ApplyDeps, applyDue, applyPending } from '../../src/jobs/books/apply.ts'
 import { verifyBooks } from '../../src/jobs/books/verify-books.ts'
 import { recordDecisions } from '../../src/store/books/proposals.ts'
-import { digestBooks } from '../../src/store/books/rebuild.ts'
+import { type BooksDigestEntry, readHoldings } from '../../src/store/books/rebuild.ts'
 import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { appendFailures } from '../../src/store/chain/named-transactions.ts'
 import { inTransaction, openDatabase } from '../../src/store/database.ts'
@@ -26,7 +26,13 @@ export type Turn = {
   waitsAgain: number
 }
 
-export type Outcome = { digest: string; rebuilt: string; differing: readonly unknown[]; due: number }
+export type Outcome = {
+  holdings: readonly BooksDigestEntry[]
+  live: string
+  rebuilt: string
+  differing: readonly unknown[]
+  due: number
+}
 
 /** Long after every deadline. */
 const late = at(3000)
@@ -65,6 +71,7 @@ async function empty(owner: Kysely<Tables>): Promise<void> {
   tables.push(
     'mismatch',
     'deposit',
+    'withdrawal',
     'evidence',
     'link_key',
     'evidence_group',
@@ -103,10 +110,14 @@ async function work(deps: ApplyDeps, rowsMax: number): Promise<void> {
 
 async function settle(deps: ApplyDeps): Promise<Outcome> {
   await work(deps, 500)
-  const digest = await inTransaction(deps.db, digestBooks)
+  const holdings = await inTransaction(deps.db, async (tx) => {
+    const all: BooksDigestEntry[] = []
+    for await (const some of readHoldings(tx)) all.push(...some)
+    return all
+  })
   const verified = await verifyBooks(deps, { subjectsMax: 5, onProgress: () => undefined })
-  const { rebuilt, differences, due } = verified
-  return { digest, rebuilt, differing: differences, due }
+  const { live, rebuilt, differences, due } = verified
+  return { holdings, live, rebuilt, differing: differences, due }
 }
 
 class Crash extends Error {}

@@ -3,11 +3,12 @@ import { type Kysely, sql } from 'kysely'
 import type { AccountId } from '../../src/core/chart.ts'
 import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
+import type { Journal } from '../../src/core/posting.ts'
 import { changePeriod, type PeriodChangeResult } from '../../src/jobs/books/close-period.ts'
 import { checkFrozenBalances } from '../../src/jobs/books/ledger-checks.ts'
 import type { Period } from '../../src/ledger/period.ts'
 import { inTransaction, openDatabase } from '../../src/store/database.ts'
-import { bookJournals, type NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
+import { bookJournals } from '../../src/store/ledger/journals.ts'
 import type { PeriodChange } from '../../src/store/ledger/periods.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, makeDeposit, openBooks } from './books.ts'
@@ -23,8 +24,8 @@ export type Months = AsyncDisposable & {
   /** The daemon's role, beside those who book, with connections of its own. */
   closer: Kysely<Tables>
   /** A deposit of that day, of 5 units to the channel where nothing else is said. */
-  journal: (day: string, amount?: bigint, credit?: AccountId) => NumberedDepositJournal
-  book: (...journals: NumberedDepositJournal[]) => Promise<void>
+  journal: (day: string, amount?: bigint, credit?: AccountId) => Journal
+  book: (...journals: Journal[]) => Promise<void>
   close: (period: string, changes?: Partial<PeriodChange>) => Promise<PeriodChangeResult>
   soften: (period: string) => Promise<PeriodChangeResult>
   reopen: (period: string) => Promise<PeriodChangeResult>
@@ -73,7 +74,7 @@ export async function openMonths(): Promise<Months> {
 
 type Wanted = { day: string; amount: bigint; credit: AccountId }
 
-function journalOf(depositId: bigint, { day, amount, credit }: Wanted): NumberedDepositJournal {
+function journalOf(depositId: bigint, { day, amount, credit }: Wanted): Journal {
   const debit = 'assets:in_transit:base' as AccountId
   const transfers = [{ debit, credit, asset: usdcOnBase, amount: amount as Amount }]
   const about = { kind: 'deposit', transfer: 'base/tx/0' as TransferRef, reverses: null, depositId } as const

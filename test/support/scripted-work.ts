@@ -6,7 +6,7 @@ import type { TransactionReader } from '../../src/jobs/chain/verify-transactions
 import { createWork, type DaemonWork, type WorkDeps } from '../../src/jobs/work.ts'
 import type { OwnersClient } from '../../src/provider/owners-client.ts'
 import { type Books, openBooks } from './books.ts'
-import { at, base, payment } from './evidence.ts'
+import { at, base, credit, payment } from './evidence.ts'
 import { ownProfile } from './profile.ts'
 
 /** All jobs over real books, with a reader of Base that answers what a test wrote down. */
@@ -94,6 +94,8 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
       readDeposit: () => Promise.resolve(null),
     }),
     owners: ofDefault(unlistedOwners),
+    wallets: new Map(),
+    creditAsset: credit,
     networks: [],
     proven: [],
     readers: new Map([[base, reader]]),

@@ -2,11 +2,12 @@ import type { Transaction } from 'kysely'
 import { accounts } from '../../src/core/chart.ts'
 import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
+import type { Journal } from '../../src/core/posting.ts'
 import { type CheckedSeal, checkSeals } from '../../src/jobs/books/check-seals.ts'
 import { sealBooks } from '../../src/jobs/books/seal-books.ts'
 import type { Seal } from '../../src/ledger/seal.ts'
 import { inTransaction } from '../../src/store/database.ts'
-import { bookJournals, type NumberedDepositJournal } from '../../src/store/ledger/journals.ts'
+import { bookJournals } from '../../src/store/ledger/journals.ts'
 import type { Tables } from '../../src/store/tables.ts'
 import { type Books, makeDeposit } from './books.ts'
 import { at, usdcOnBase } from './evidence.ts'
@@ -18,7 +19,7 @@ export function bookPayments({ db }: Books, first: number, count: number): Promi
 
 export async function bookWithin(tx: Transaction<Tables>, first: number, count: number): Promise<void> {
   const depositId = await makeDeposit(tx, `base/0x${first}/0`)
-  const journals = Array.from({ length: count }, (_none, place): NumberedDepositJournal => {
+  const journals = Array.from({ length: count }, (_none, place): Journal => {
     const transfer = `base/0x${first + place}/0` as TransferRef
     const amount = BigInt(1000 + first + place) as Amount
     const transfers = [{ debit: accounts.receivable, credit: accounts.suspense, asset: usdcOnBase, amount }]

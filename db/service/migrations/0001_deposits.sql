@@ -138,7 +138,7 @@ create table service.event (
   id text primary key,
   sequence bigint generated always as identity unique,
   type text not null,
-  -- Null for a test of an endpoint, the one event that concerns no deposit.
+  -- Null for a test of an endpoint and for a withdrawal.
   deposit_id text references service.deposit,
   revision integer,
   -- Text, not jsonb: these very bytes are signed and sent, at every attempt.
@@ -146,7 +146,7 @@ create table service.event (
   created_at timestamptz not null,
   unique (deposit_id, revision),
   constraint event_type_check check (
-    case when type = 'endpoint.test' then num_nonnulls(deposit_id, revision) = 0
+    case when type = 'endpoint.test' or type ~ '^withdrawal\.[a-z]+$' then num_nonnulls(deposit_id, revision) = 0
       else type ~ '^deposit\.[a-z]+$' and num_nonnulls(deposit_id, revision) = 2 end
   )
 );
@@ -180,7 +180,7 @@ begin
   if tg_op = 'UPDATE' then
     raise exception 'event % cannot be changed', old.id;
   end if;
-  if new.type <> 'endpoint.test'
+  if new.type like 'deposit.%'
     and not exists (select from service.deposit where id = new.deposit_id and revision = new.revision) then
     raise exception 'event % reports revision % of %, which is not its current one', new.id, new.revision, new.deposit_id;
   end if;

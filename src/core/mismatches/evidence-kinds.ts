@@ -54,6 +54,14 @@ export const presenceKinds = kindsOf('presence', {
       "A transfer from one of the service's senders reached a recipient and belongs to no reported deposit.",
     next: 'Ask the service which deposit the transfer settles.',
   },
+  withdrawal_unproved: {
+    severity: 'severe',
+    mayBeLate: true,
+    lossMeans: 'The amount that left the balance of the wallet.',
+    means:
+      'What the service states about a withdrawal from a StableWallet is not what the chain shows: no transfer reached the recipient in time, it has another amount or asset, or it exists although the service calls the withdrawal failed.',
+    next: 'Ask the service for the transaction of the withdrawal. It is booked once a final transfer to the recipient has the stated amount.',
+  },
 })
 
 export const coverageKinds = kindsOf('coverage', {
@@ -69,6 +77,14 @@ export const coverageKinds = kindsOf('coverage', {
 })
 
 export const valueKinds = kindsOf('value', {
+  wallet_balance_mismatch: {
+    severity: 'severe',
+    mayBeLate: true,
+    lossMeans: 'What the service states less than the books hold. If it states more, nothing is lost.',
+    means:
+      'The balance of a StableWallet at the service differs from its account in the books, less the withdrawals under way, for longer than a delivery may take.',
+    next: 'Compare the deposits and withdrawals of the wallet with the statement of the service. A withdrawal that the service does not list, or a journal by hand, are usual causes.',
+  },
   amount_mismatch: {
     severity: 'severe',
     lossMeans: 'The largest stated amount less the smallest: what is claimed or withheld without proof.',

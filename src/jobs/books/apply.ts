@@ -9,14 +9,17 @@ import {
   linkKeys,
   type Observation,
   type ServiceId,
+  type ServiceName,
+  walletHeader,
 } from '../../core/evidence.ts'
 import { type MeasuredLag, secondsBetween } from '../../core/lag.ts'
 import { earliest } from '../../core/time.ts'
 import { reach } from '../../failpoint.ts'
-import type { AnyClaimReader, ClaimReading } from '../../provider/read-claim.ts'
+import type { AnyServiceReader, ServiceReading } from '../../provider/read-claim.ts'
 import { numberDeposits, saveDeposits, serviceOfDeposit } from '../../store/books/deposits.ts'
 import { type LinkedObservation, loadGroups, saveEvidence } from '../../store/books/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
+import { saveWithdrawals } from '../../store/books/withdrawals.ts'
 import { askChains } from '../../store/chain/leg-searches.ts'
 import { inTransaction } from '../../store/database.ts'
 import {
@@ -37,12 +40,12 @@ import {
 } from '../../store/mismatches/mismatches.ts'
 import type { Tables } from '../../store/tables.ts'
 import { refuseReplaced } from './activate-rules.ts'
-import { heldMismatches, unreadableMismatch } from './held-mismatches.ts'
+import { heldMismatches, unreadableMismatch, withdrawalMismatches } from './held-mismatches.ts'
 import { clock, type DecisionTrail, type StepTimes, trailsOf } from './trail.ts'
 
 export type ApplyDeps = {
   db: Kysely<Tables>
-  readClaim: AnyClaimReader
+  readClaim: AnyServiceReader
   rules: Rules
   /** Null disables chain requests. */
   readNetworks: ReadonlySet<NetworkName> | null
@@ -58,6 +61,8 @@ export type ApplyResult = {
   lags: readonly MeasuredLag[]
   mismatches: readonly MismatchChange[]
   reported: readonly ServiceId[]
+  /** Services that sent a webhook about a withdrawal. */
+  withdrawing: readonly ServiceName[]
   named: readonly NetworkName[]
   taken: readonly Pick<PendingRow, 'id' | 'source'>[]
   trails: readonly DecisionTrail[]
@@ -73,7 +78,7 @@ export function applyPending(deps: ApplyDeps, selection: PendingSelection = batc
     const begunAt = clock()
     const rows = await takePending(tx, selection)
     const now = deps.now()
-    const { readable, unreadable, decided } = await applyRows(tx, rows, deps)
+    const { readable, unreadable, withdrawing, decided } = await applyRows(tx, rows, deps)
     const opened = await openMismatches(tx, unreadable)
     const ids = rows.map(({ id }) => id)
     await finishPending(tx, ids)
@@ -84,6 +89,7 @@ export function applyPending(deps: ApplyDeps, selection: PendingSelection = batc
       times: { ...decided.times, begunAt },
       mismatches: [...decided.mismatches, ...opened],
       reported: readable.flatMap(({ observation }) => reportedOf(observation)),
+      withdrawing,
       lags: [
         ...decided.lags,
         ...readable.flatMap(({ row, observation }) => messageLags(row, observation, now)),
@@ -103,6 +109,7 @@ export function applyDue(deps: ApplyDeps): Promise<ApplyResult> {
       ...(await decideGroups(tx, { groups, now, completeUntil }, deps)),
       rows: 0,
       reported: [],
+      withdrawing: [],
       taken: [],
     }
   })
@@ -125,18 +132,25 @@ export async function saveRows(
   rows: readonly PendingRow[],
   { readClaim }: Pick<ApplyDeps, 'readClaim'>,
 ) {
-  const { readable, unreadable, lists } = readRows(rows, readClaim)
-  const saved = await link(tx, readable)
-  return { readable, unreadable, lists, saved, groups: [...new Set(saved.map(({ groupId }) => groupId))] }
+  const read = readRows(rows, readClaim)
+  const saved = await link(tx, read.readable)
+  return { ...read, saved, groups: [...new Set(saved.map(({ groupId }) => groupId))] }
 }
 
-type InboxRowReading = { kind: 'observation'; observation: Observation; items?: number } | ClaimReading
+type InboxRowReading = { kind: 'observation'; observation: Observation; items?: number } | ServiceReading
 
-function read(row: PendingRow, readClaim: AnyClaimReader): InboxRowReading {
+function read(row: PendingRow, readClaim: AnyServiceReader): InboxRowReading {
   const { source, service, body, headers, receivedAt } = row
   if (source === 'chain' || source === 'person')
     return { kind: 'observation', observation: decodeObservation(body.toString()) }
-  return readClaim({ source, service, body, receivedAt, item: itemOf(headers) })
+  return readClaim({
+    source,
+    service,
+    body,
+    receivedAt,
+    item: itemOf(headers),
+    wallet: headers[walletHeader],
+  })
 }
 
 type ReadRows = {
@@ -144,12 +158,14 @@ type ReadRows = {
   unreadable: readonly HeldMismatch[]
   /** Rows of several items, of which each stands for the first. */
   lists: readonly { id: bigint; items: number }[]
+  withdrawing: readonly ServiceName[]
 }
 
 /** A payload that the profile ignores is neither readable nor unreadable. */
-function readRows(rows: readonly PendingRow[], readClaim: AnyClaimReader): ReadRows {
+function readRows(rows: readonly PendingRow[], readClaim: AnyServiceReader): ReadRows {
   const readable: { row: PendingRow; observation: Observation }[] = []
   const unreadable: HeldMismatch[] = []
+  const withdrawing: ServiceName[] = []
   const readings = rows.map((row) => ({ row, reading: read(row, readClaim) }))
   for (const { row, reading } of readings) {
     switch (reading.kind) {
@@ -159,7 +175,11 @@ function readRows(rows: readonly PendingRow[], readClaim: AnyClaimReader): ReadR
       case 'claim':
         readable.push({ row, observation: reading.claim })
         break
+      case 'withdrawal':
+        readable.push({ row, observation: reading.withdrawal })
+        break
       case 'ignored':
+        if (reading.isOfWithdrawal) withdrawing.push(row.service)
         break
       case 'unknown_event':
       case 'unknown_status':
@@ -170,7 +190,7 @@ function readRows(rows: readonly PendingRow[], readClaim: AnyClaimReader): ReadR
   const lists = readings.flatMap(({ row: { id, headers }, reading: { items = 1 } }) =>
     items > 1 && !(itemHeader in headers) ? [{ id, items }] : [],
   )
-  return { readable, unreadable, lists }
+  return { readable, unreadable, lists, withdrawing }
 }
 
 async function link(
@@ -204,7 +224,7 @@ export async function decideGroups(
   tx: Transaction<Tables>,
   { groups, saved, completeUntil = null, now }: GroupDecisionInput,
   { rules, readNetworks }: Pick<ApplyDeps, 'rules' | 'readNetworks'>,
-): Promise<Omit<ApplyResult, 'rows' | 'reported' | 'taken'>> {
+): Promise<Omit<ApplyResult, 'rows' | 'reported' | 'withdrawing' | 'taken'>> {
   const begunAt = clock()
   if (groups.length === 0) return nothingDecided(begunAt)
   const loaded = await loadGroups(tx, groups, saved)
@@ -220,11 +240,16 @@ export async function decideGroups(
     decisions.flatMap(({ groupId, deposits: found }) => found.map((deposit) => ({ ...deposit, groupId }))),
   )
   await saveDeposits(tx, deposits)
-  const held = await heldMismatches(tx, deposits, decisions)
+  const withdrawals = decisions.flatMap(({ groupId, withdrawals: found }) =>
+    found.map((withdrawal) => ({ ...withdrawal, groupId })),
+  )
+  await saveWithdrawals(tx, withdrawals)
+  const held = [...(await heldMismatches(tx, deposits, decisions)), ...withdrawalMismatches(withdrawals)]
   const mismatches = await syncGroupMismatches(tx, groups, held)
-  const journals = deposits.flatMap(({ id, journals: formed }) =>
+  const ofDeposits = deposits.flatMap(({ id, journals: formed }) =>
     formed.map((one) => ({ ...one, depositId: one.depositId ?? id })),
   )
+  const journals = [...ofDeposits, ...decisions.flatMap(({ withdrawalJournals }) => withdrawalJournals)]
   await bookJournals(tx, journals)
   await saveRechecks(
     tx,
@@ -233,14 +258,15 @@ export async function decideGroups(
   const lags = deposits.flatMap(({ id, evidence, lags: own }) =>
     own.map((lag) => ({ ...lag, service: serviceOfDeposit(evidence), of: { depositId: id } })),
   )
-  const named = readNetworks === null ? [] : await askChains(tx, deposits, { now, readNetworks })
+  const named =
+    readNetworks === null ? [] : await askChains(tx, { deposits, withdrawals }, { now, readNetworks })
   reach('apply.in_transaction')
   const times = { begunAt, loadedAt, decidedAt, bookedAt: clock() }
   const reported = { lags, mismatches, named, times, trails: trailsOf(deposits, saved ?? [], loaded) }
   return { groups: groups.length, journals: journals.length, ...reported }
 }
 
-function nothingDecided(at: number): Omit<ApplyResult, 'rows' | 'reported' | 'taken'> {
+function nothingDecided(at: number): Omit<ApplyResult, 'rows' | 'reported' | 'withdrawing' | 'taken'> {
   const times = { begunAt: at, loadedAt: at, decidedAt: at, bookedAt: at }
   return { groups: 0, journals: 0, lags: [], mismatches: [], named: [], trails: [], times }
 }

@@ -1,7 +1,9 @@
 import type { Transaction } from 'kysely'
 import type { UnmatchedDelivery } from '../../core/decide.ts'
+import { serviceOf } from '../../core/evidence.ts'
 import type { UnreadableKind } from '../../core/mismatch.ts'
 import { type NumberedDeposit, serviceOfDeposit } from '../../store/books/deposits.ts'
+import type { GroupWithdrawal } from '../../store/books/withdrawals.ts'
 import type { PendingRow } from '../../store/inbox.ts'
 import type { HeldMismatch } from '../../store/mismatches/mismatches.ts'
 import { servicesOfRecipients } from '../../store/owners.ts'
@@ -45,6 +47,16 @@ export async function heldMismatches(
     }
   })
   return [...ofDeposits, ...ofUnmatchedDeliveries]
+}
+
+export function withdrawalMismatches(withdrawals: readonly GroupWithdrawal[]): HeldMismatch[] {
+  return withdrawals.flatMap(
+    ({ groupId, claim: { wallet, withdrawalId, network, asset, amount }, mismatch }) => {
+      if (mismatch === null) return []
+      const subject = `withdrawal/${wallet}/${withdrawalId}`
+      return [{ ...mismatch, subject, service: serviceOf(wallet), groupId, network, asset, value: amount }]
+    },
+  )
 }
 
 /** The payload stays in the inbox until the profile is fixed. */

@@ -4,6 +4,7 @@ import { messageOf } from '../../core/errors.ts'
 import type { Owner, ServiceName } from '../../core/evidence.ts'
 import type { Seal } from '../../ledger/seal.ts'
 import type { OwnersClient } from '../../provider/owners-client.ts'
+import type { WalletsClient } from '../../provider/wallets-client.ts'
 import {
   type BooksCheckResult,
   findImbalances,
@@ -24,16 +25,21 @@ import {
 import { type MismatchChange, syncAddressChanged } from '../../store/mismatches/mismatches.ts'
 import { readOwners } from '../../store/owners.ts'
 import type { Tables } from '../../store/tables.ts'
+import { auditWallets, type WalletAuditDeps } from './audit-wallets.ts'
 import { type CheckedSeal, checkSeals } from './check-seals.ts'
 import { findingOf } from './ledger-checks.ts'
 import { sealBooks } from './seal-books.ts'
 
-export type LedgerWorkDeps = AuditDeps & {
-  observe: { mismatches: (changes: readonly MismatchChange[]) => void }
-}
+export type LedgerWorkDeps = AuditDeps &
+  WalletAuditDeps & {
+    wallets: ReadonlyMap<ServiceName, WalletsClient>
+    observe: { mismatches: (changes: readonly MismatchChange[]) => void }
+  }
 
 export type LedgerWork = {
   audit: () => Promise<void>
+  /** Withdrawals and balances of the StableWallets of a service. */
+  wallets: (service: string) => Promise<void>
   seal: () => Promise<void>
 }
 
@@ -41,6 +47,10 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
   const { db, observe } = deps
   const auditSeals = createSealAudit(db)
   const auditSnapshots = createSnapshotAudit(db)
+  const wallets = async (name: string) => {
+    const client = deps.wallets.get(name as ServiceName)
+    if (client !== undefined) observe.mismatches((await auditWallets(deps, client)).changes)
+  }
   return {
     audit: () =>
       each([
@@ -51,7 +61,9 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
           const { changes } = await auditOwners({ ...deps, owners: new Map([[name, client]]) })
           observe.mismatches(changes)
         }),
+        ...[...deps.wallets.keys()].map((name) => () => wallets(name)),
       ]),
+    wallets,
     seal: () =>
       each([() => orNextTime(() => sealBooks(db)), async () => observe.mismatches(await auditSeals())]),
   }

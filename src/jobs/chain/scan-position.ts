@@ -48,7 +48,7 @@ function decodeMark({ height, hash }: StoredMark): BlockMark {
 
 type ObservedTransferInput = {
   transfers: readonly StagedTransfer[]
-  book: readonly WatchEntry[]
+  book: readonly Pick<WatchEntry, 'address' | 'role'>[]
   epoch: number
   now: Date
 }

@@ -1,7 +1,7 @@
 import type { Kysely, Transaction } from 'kysely'
 import { mapBounded } from '../../chain/map-bounded.ts'
 import type { OnDemandReader, ScanCursor, StagedTransfer, TransactionReading } from '../../chain/types.ts'
-import type { NetworkName } from '../../core/asset.ts'
+import type { Address, NetworkName } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
 import { type TransactionFailure, transferRef } from '../../core/evidence.ts'
 import type { NamedTransaction } from '../../core/judging/named-transactions.ts'
@@ -63,12 +63,22 @@ export async function verifyTransactions(
   if (position === null) return nothing
   const now = deps.now()
   const due = await takeDue(deps, reader, now)
-  const book = await readWatchList(db, reader.network)
+  const book = withPayees(await readWatchList(db, reader.network), due)
   const answers = await readAll(reader, due, book)
   const stored = await inTransaction(db, (tx) => store(tx, reader, { answers, book, position, now }))
   const fault = answers.map(({ reading }) => reading).find((one) => one instanceof Error)
   if (fault !== undefined) throw fault
   return { stored, more: due.length === rowsMax }
+}
+
+type BookEntry = Pick<WatchEntry, 'address' | 'role'> & { isPayee?: true }
+
+/** Recipients of withdrawals are in no address book. */
+function withPayees(book: readonly WatchEntry[], due: readonly DueTransaction[]): BookEntry[] {
+  const known = new Set(book.filter(({ role }) => role === 'recipient').map(({ address }) => address))
+  const named = due.flatMap(({ role, address }) => (role === 'recipient' ? [address] : []))
+  const payees = [...new Set(named)].filter((address) => !known.has(address))
+  return [...book, ...payees.map((address) => ({ address, role: 'recipient', isPayee: true }) as const)]
 }
 
 async function takeDue(
@@ -98,7 +108,7 @@ type NamedTransactionReading = { named: DueTransaction; reading: TransactionRead
 async function readAll(
   reader: TransactionReader,
   due: readonly DueTransaction[],
-  book: readonly WatchEntry[],
+  book: readonly BookEntry[],
 ): Promise<NamedTransactionReading[]> {
   const watched = new Set(book.map(({ address }) => address))
   const failures: Error[] = []
@@ -124,7 +134,7 @@ export function asError(error: unknown): Error {
 
 type VerificationBatch = {
   answers: readonly NamedTransactionReading[]
-  book: readonly WatchEntry[]
+  book: readonly BookEntry[]
   position: ScanPosition
   now: Date
 }
@@ -138,7 +148,8 @@ async function store(
   const current = await positionOf(tx, reader.network)
   if (current === null || current.epoch !== position.epoch) return 0
   const { epoch } = current
-  const outcomes = answers.map((answer) => outcomeOf(answer, current))
+  const payees = new Set(book.flatMap(({ address, isPayee }) => (isPayee ? [address] : [])))
+  const outcomes = answers.map((answer) => outcomeOf(answer, current, payees))
   // Each role for which a transaction is named has its own copies.
   const found = outcomes.flatMap((one) => one.transfers)
   const transfers = [...new Map(found.map((one) => [transferRef(one), one])).values()]
@@ -169,18 +180,21 @@ type NamedTransactionOutcome = {
 function outcomeOf(
   { named, reading }: NamedTransactionReading,
   { cursor }: ScanPosition,
+  payees: ReadonlySet<Address>,
 ): NamedTransactionOutcome {
   const blank = { named, transfers: [], failedAt: null }
   const later: NamedTransactionOutcome = { ...blank, next: named.tries < triesMax ? 'waiting' : 'ended' }
   if (reading instanceof Error || reading.kind === 'unknown') return later
   if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
-  const { transfers } = reading
+  const transfers = reading.transfers.map((one) => provedBy(cursor, one))
+  // No scan reads the recipient of a withdrawal again.
+  if (transfers.some(({ stage, to }) => stage === 'seen' && payees.has(to))) return later
   // The scan has passed this height, so the transfer is stored once it is read as final.
   if (transfers.some((one) => one.stage === 'seen' && one.height <= cursor.final.height)) return later
   return {
     ...blank,
     next: transfers.some(({ to }) => to === named.address) ? 'found' : 'ended',
-    transfers: transfers.map((one) => provedBy(cursor, one)),
+    transfers,
   }
 }
 

@@ -20,6 +20,7 @@ export const jobNames = [
   'read',
   'sweep',
   'audit',
+  'wallets',
   'prove',
   'seal',
   'beat',

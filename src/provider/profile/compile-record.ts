@@ -120,7 +120,7 @@ function unknownOwner(found: FieldReading): never {
   return unknownWord(found, 'unknown kind of owner', 'add it to record.owner.kind.words')
 }
 
-function unknownWord(found: FieldReading, problem: string, fix: string): never {
+export function unknownWord(found: FieldReading, problem: string, fix: string): never {
   return refuse(found.path, `${problem} ${shownValue(found)}`, { value: found.text, fix })
 }
 
@@ -134,8 +134,8 @@ function unknownStatus(found: FieldReading): never {
 
 const isNoPlaceToPay = `${stableWalletNetwork} is where wallets are credited, and no network of payments`
 
-const networkFix = 'add it to networks of the profile, or to the networks of the settings'
-const assetFix = 'add it to assets of the profile, or to the assets of the network in the settings'
+export const networkFix = 'add it to networks of the profile, or to the networks of the settings'
+export const assetFix = 'add it to assets of the profile, or to the assets of the network in the settings'
 
 function compileDeposit(deposit: RecordProfile['deposit'], context: LegContext) {
   const { prefix } = context
@@ -289,9 +289,9 @@ function compileAsset(
   }
 }
 
-const formFix = 'correct the path, or the network of the record'
+export const formFix = 'correct the path, or the network of the record'
 
-function spell<Value>(found: FieldReading, read: (text: string) => Value, problem: string): Value {
+export function spell<Value>(found: FieldReading, read: (text: string) => Value, problem: string): Value {
   try {
     return read(found.text)
   } catch {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { refuseIn } from '../../config/yaml-file.ts'
+import { withdrawalStatuses } from '../../core/evidence.ts'
 import {
   amountField,
   assetField,
@@ -119,6 +120,26 @@ const channels = z.strictObject({
     .prefault({}),
 })
 
+const walletPath = callPath.refine((path) => path.includes('{id}'), 'must contain {id}, the id of the wallet')
+
+/** In base units of the asset in which wallets are credited, unless the amounts say otherwise. */
+const withdrawals = z.strictObject({
+  list: listSchema.safeExtend({ path: walletPath }),
+  record: z.strictObject({
+    /** Unique within the wallet. */
+    id: textField('required'),
+    status: wordField(withdrawalStatuses, 'required'),
+    network: textField('required'),
+    recipient: textField('required'),
+    amount: amountField('required'),
+    transaction: textField('optional').optional(),
+    /** Of the status; if absent, the time of receipt counts. */
+    occurredAt: timeField('required').optional(),
+  }),
+})
+
+export type WithdrawalsProfile = z.output<typeof withdrawals>
+
 const wallets = z.strictObject({
   create: z
     .strictObject({
@@ -133,12 +154,17 @@ const wallets = z.strictObject({
       ...addressFields('stable_wallet.deposit_addresses'),
     })
     .prefault({}),
+  /** Absent if the service does not state the balance of a wallet: then the books are not compared with it. */
+  balance: z.strictObject({ path: walletPath, amount: amountField('required') }).optional(),
+  /** Absent if the service does not list the withdrawals of a wallet: then people book them. */
+  withdrawals: withdrawals.optional(),
 })
 
 /** The defaults for creation follow the API specification, those for lists the project's own service. */
 export const ownersSchema = z.strictObject({ channels: channels.prefault({}), wallets: wallets.prefault({}) })
 
-const eventMeanings = ['deposit', 'ignored'] as const
+/** `withdrawal`: the lists of withdrawals are read. */
+const eventMeanings = ['deposit', 'withdrawal', 'ignored'] as const
 
 /** `ignored`: the record does not report a payment yet. */
 const statusMeanings = [

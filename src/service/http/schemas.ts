@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { DepositRecord } from '../deposits/record.ts'
+import type { WithdrawalRecord } from '../transfers/withdrawals.ts'
 
 /** Chosen by the caller. Safe in a path, a log line and a spreadsheet. */
 export const idText = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {
@@ -88,3 +89,19 @@ export const depositRecord = z
     updated_at: time,
   })
   .meta({ id: 'Deposit' }) satisfies z.ZodType<DepositRecord>
+
+export const withdrawal = z
+  .strictObject({
+    id: idText,
+    status: z.enum(['requested', 'sending', 'settled', 'failed']),
+    network: z.string(),
+    recipient: z.string(),
+    asset: z.string(),
+    decimals: z.int(),
+    amount: baseUnits,
+    transaction: z.string().nullable(),
+    settled_at: timeText.nullable(),
+    created_at: timeText,
+    updated_at: timeText,
+  })
+  .meta({ id: 'Withdrawal' }) satisfies z.ZodType<WithdrawalRecord>

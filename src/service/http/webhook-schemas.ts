@@ -5,7 +5,8 @@ import type { NewEvent } from '../webhooks/events.ts'
 import { depositEvents } from '../webhooks/outbox.ts'
 import { isWebhookSecret } from '../webhooks/signing-key.ts'
 import { findUrlFault } from '../webhooks/webhook-url.ts'
-import { depositRecord } from './schemas.ts'
+import { withdrawalEvents } from '../webhooks/withdrawal-events.ts'
+import { depositRecord, withdrawal } from './schemas.ts'
 
 const time = z.iso.datetime()
 const scheme = z.enum(['v1', 'v1a'])
@@ -20,10 +21,8 @@ const secret = z.string().refine(isWebhookSecret, {
     'must be whsec_ followed by the base64 of 24 to 64 bytes, or whsk_ followed by the base64 of an ed25519 key',
 })
 
-const types = z
-  .array(z.enum([...depositEvents]))
-  .min(1)
-  .max(depositEvents.length)
+const eventTypes = [...depositEvents, ...withdrawalEvents]
+const types = z.array(z.enum(eventTypes)).min(1).max(eventTypes.length)
 
 export const endpointRequest = z.strictObject({
   url,
@@ -65,6 +64,7 @@ export const endpointWithSecret = endpointSchema
   .extend({ secret: z.string() })
   .meta({ id: 'WebhookEndpointWithSecret' })
 
+const withdrawalEvent = withdrawal.extend({ stable_wallet: z.string() }).meta({ id: 'WithdrawalEvent' })
 const testData = z.strictObject({ endpoint: z.strictObject({ id: z.string(), url: z.string() }) })
 
 export const eventSchema = z
@@ -72,7 +72,7 @@ export const eventSchema = z
     id: z.string(),
     type: z.string(),
     created_at: time,
-    data: z.union([depositRecord, testData]),
+    data: z.union([depositRecord, withdrawalEvent, testData]),
   })
   .meta({ id: 'Event' })
 

@@ -9,7 +9,6 @@ import {
   getWithdrawal,
   listWithdrawals,
   type WithdrawalOutcome,
-  type WithdrawalRecord,
   walletBalance,
   withdrawalWriter,
 } from '../transfers/withdrawals.ts'
@@ -17,7 +16,7 @@ import { pageOf, pageQuery, readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
 import { readNetwork, readRecipient, refuseOwnAddress } from './request-values.ts'
 import { defineRoute } from './route.ts'
-import { baseUnits, depositAddressSchema, idText, timeText } from './schemas.ts'
+import { baseUnits, depositAddressSchema, idText, withdrawal } from './schemas.ts'
 
 const stableWalletRequest = z.strictObject({ id: idText }).meta({ id: 'StableWalletRequest' })
 
@@ -107,22 +106,6 @@ const withdrawalRequest = z
     id: 'WithdrawalRequest',
     description: 'The amount is in base units of the balance: USDC with 6 decimals, on every network.',
   })
-
-const withdrawal = z
-  .strictObject({
-    id: idText,
-    status: z.enum(['requested', 'sending', 'settled', 'failed']),
-    network: z.string(),
-    recipient: z.string(),
-    asset: z.string(),
-    decimals: z.int(),
-    amount: baseUnits,
-    transaction: z.string().nullable(),
-    settled_at: timeText.nullable(),
-    created_at: timeText,
-    updated_at: timeText,
-  })
-  .meta({ id: 'Withdrawal' }) satisfies z.ZodType<WithdrawalRecord>
 
 /** Idempotent: the same request is paid once. */
 const create = defineRoute({

@@ -6,7 +6,14 @@ import { liquidityBranch } from '../keyring/keyring.ts'
 import type { NetworkClient, SignedTransferOutcome } from '../network/port.ts'
 import type { RetryBackoff } from '../running/loop.ts'
 import { mapBounded } from '../running/requests.ts'
-import type { ServiceDatabase, ServiceTransaction, ServiceTransferRow, SigningRow } from '../tables.ts'
+import type {
+  ServiceDatabase,
+  ServiceTransaction,
+  ServiceTransferRow,
+  SigningRow,
+  WithdrawalRow,
+} from '../tables.ts'
+import { reportWithdrawals } from '../webhooks/withdrawal-events.ts'
 import { keyOf, sendTransfers, type TransferSigningDeps } from './due-transfer.ts'
 
 export type OpenTransfer = { transfer: ServiceTransferRow; versions: readonly SigningRow[] }
@@ -98,7 +105,7 @@ async function settleBatch(signing: TransferSigningDeps, open: readonly OpenTran
     fate.kind === 'ended' ? [{ transfer, ...fate }] : [],
   )
   if (ended.length === 0) return 0
-  return inTransaction(db, (tx) => saveOutcomes({ tx, deposits, backoff }, ended))
+  return inTransaction(db, (tx) => saveOutcomes({ tx, deposits, backoff, network }, ended))
 }
 
 type Fate =
@@ -124,7 +131,12 @@ export type EndedTransfer = {
   transaction: string
 }
 
-type SaveOutcomeDeps = { tx: ServiceTransaction; deposits: Deposits; backoff: RetryBackoff }
+type SaveOutcomeDeps = {
+  tx: ServiceTransaction
+  deposits: Deposits
+  backoff: RetryBackoff
+  network: Pick<NetworkClient, 'settings'>
+}
 
 /** Limits payments to a recipient that makes every transfer revert. */
 const revertsMax = 5
@@ -134,13 +146,14 @@ const revertsMax = 5
  * @returns how many ended by this call; another process may have saved the same outcomes
  */
 export async function saveOutcomes(
-  { tx, deposits, backoff }: SaveOutcomeDeps,
+  { tx, deposits, backoff, network }: SaveOutcomeDeps,
   reported: readonly EndedTransfer[],
 ): Promise<number> {
   await lockDeposits(tx, await depositsOf(tx, reported))
   const ended = await endTransfers(tx, reported)
   const undeliverable = await findUndeliverable(tx, ended)
   const alsoPaid = Map.groupBy(await findAlsoPaid(tx, ended), ({ transfer }) => transfer)
+  await saveWithdrawals(tx, network, ended)
   await deposits.change(
     tx,
     ['forwarding'],
@@ -148,7 +161,6 @@ export async function saveOutcomes(
   )
   await deposits.change(tx, ['refunding'], ended.flatMap(refunded))
   await deposits.change(tx, ['forwarding', 'refunding'], undeliverable.map(heldOf))
-  await saveWithdrawals(tx, ended)
   await sql`
     update service.deposit set sweep_id = null
     from service.transfer
@@ -252,13 +264,17 @@ function refunded({ transfer, outcome, transaction }: EndedTransfer): DepositCha
   return [{ id, status: 'refunded', refund_transaction: transaction, refund_at: outcome.at }]
 }
 
-async function saveWithdrawals(tx: ServiceTransaction, ended: readonly EndedTransfer[]): Promise<void> {
+async function saveWithdrawals(
+  tx: ServiceTransaction,
+  { settings }: Pick<NetworkClient, 'settings'>,
+  ended: readonly EndedTransfer[],
+): Promise<void> {
   const rows = ended.map(({ transfer, outcome, transaction }) => ({
     id: transfer.id.toString(),
     transaction: outcome.kind === 'expired' ? null : transaction,
     at: outcome.kind === 'landed' ? outcome.at : null,
   }))
-  await sql`
+  const { rows: changed } = await sql<WithdrawalRow>`
     update service.withdrawal set
       status = case
         when transfer.outcome = 'landed' then 'settled'
@@ -272,5 +288,11 @@ async function saveWithdrawals(tx: ServiceTransaction, ended: readonly EndedTran
       updated_at = clock_timestamp()
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as ended (id bigint, transaction text, at timestamptz)
     join service.transfer on transfer.id = ended.id
-    where withdrawal.sequence = transfer.withdrawal and withdrawal.status = 'sending'`.execute(tx)
+    where withdrawal.sequence = transfer.withdrawal and withdrawal.status = 'sending'
+    returning withdrawal.*`.execute(tx)
+  await reportWithdrawals(
+    tx,
+    [settings],
+    changed.filter(({ status }) => status !== 'sending'),
+  )
 }

@@ -3,7 +3,8 @@ import { assetCode } from '../../core/asset.ts'
 import { assert, isFault } from '../../core/errors.ts'
 import { type DepositChange, lockDeposits } from '../deposits/deposits.ts'
 import type { SignedTransfer } from '../network/port.ts'
-import type { ServiceTransaction } from '../tables.ts'
+import type { ServiceTransaction, WithdrawalRow } from '../tables.ts'
+import { reportWithdrawals } from '../webhooks/withdrawal-events.ts'
 import {
   type ChainNonces,
   type DraftedTransfer,
@@ -175,9 +176,9 @@ async function saveSigned(
       })),
     )
     .execute()
+  await saveWithdrawals(storing, signed)
   await changeDeposits(storing, signed)
   await saveSweeps(tx, signed)
-  await saveWithdrawals(tx, signed)
 }
 
 function transferOf(
@@ -244,16 +245,19 @@ async function saveSweeps(tx: ServiceTransaction, signed: readonly SignedTransfe
     where deposit.id = swept.deposit`.execute(tx)
 }
 
+/** Locks all rows before the first event is written. */
 async function saveWithdrawals(
-  tx: ServiceTransaction,
+  { tx, network }: SignedStoreContext,
   signed: readonly SignedTransferRecord[],
 ): Promise<void> {
   const sent = signed.flatMap(({ wanted, signed: { transaction } }) =>
     wanted.kind === 'withdrawal' ? [{ sequence: wanted.withdrawal.toString(), transaction }] : [],
   )
   if (sent.length === 0) return
-  await sql`
+  const { rows } = await sql<WithdrawalRow>`
     update service.withdrawal set status = 'sending', transaction = sent.transaction, updated_at = clock_timestamp()
     from jsonb_to_recordset(${JSON.stringify(sent)}::jsonb) as sent (sequence bigint, transaction text)
-    where withdrawal.sequence = sent.sequence`.execute(tx)
+    where withdrawal.sequence = sent.sequence
+    returning withdrawal.*`.execute(tx)
+  await reportWithdrawals(tx, [network.settings], rows)
 }

@@ -10,6 +10,7 @@ import { inTransaction } from '../../store/database.ts'
 import { findAsset, stableAsset } from '../catalog.ts'
 import { showAddress } from '../keyring/keyring.ts'
 import type { ServiceDatabase, ServiceTransaction, WithdrawalRow, WithdrawalStatus } from '../tables.ts'
+import { reportWithdrawals } from '../webhooks/withdrawal-events.ts'
 
 /** `amount`: USDC with 6 decimals. */
 export type NewWithdrawal = {
@@ -41,7 +42,11 @@ export async function createWithdrawal(
   if (asset === null) return { kind: 'asset_unknown' }
   if (inNetworkUnits(wanted.amount, asset.decimals) === null)
     return { kind: 'amount_inexact', decimals: asset.decimals }
-  return inTransaction(db, (tx) => accept(tx, wanted, { asset: assetCode(asset.key) }))
+  return inTransaction(db, async (tx) => {
+    const outcome = await accept(tx, wanted, { asset: assetCode(asset.key) })
+    if (outcome.kind === 'created') await reportWithdrawals(tx, networks, [outcome.withdrawal])
+    return outcome
+  })
 }
 
 /** Newest first; `before` is the sequence of the last row of the previous page. */

@@ -2,9 +2,16 @@ import { sql, type Transaction } from 'kysely'
 import { ownerKey } from '../../core/address-book.ts'
 import type { Address, NetworkName } from '../../core/asset.ts'
 import type { DepositIdentity } from '../../core/decide.ts'
-import { decodeObservation, encodeObservation, type Observation, type Owner } from '../../core/evidence.ts'
+import {
+  decodeObservation,
+  encodeObservation,
+  type Observation,
+  type Owner,
+  transferRef,
+} from '../../core/evidence.ts'
 import type { Milestones } from '../../core/lag.ts'
 import type { Approval } from '../../core/matching/divide.ts'
+import { compareText } from '../../core/matching/fold.ts'
 import type { Journal } from '../../core/posting.ts'
 import { asTable } from '../database.ts'
 import { readTransfers, type TransferTexts, transfersOf } from '../ledger/journals.ts'
@@ -38,7 +45,7 @@ export type LoadedGroup = {
 }
 
 /**
- * Four statements, however many groups there are.
+ * At most five statements, however many groups there are.
  * @param atHand evidence of these groups that was just stored and is not read again
  */
 export async function loadGroups(
@@ -59,13 +66,16 @@ export async function loadGroups(
   for (const { group_id, ...journal } of await journalsOf(tx, ids))
     groups.get(group_id)?.journals.push(journal)
   const all = [...groups.values()]
+  await addWithdrawalJournals(tx, all)
   const approvals = await approvalsOf(
     tx,
     all.flatMap(({ observations }) => observations),
   )
   for (const group of all) {
     const keys = new Set(group.observations.flatMap(keysOf))
-    group.approvals.push(...new Set([...keys].flatMap((key) => approvals.get(key) ?? [])))
+    const own = new Set([...keys].flatMap((key) => approvals.get(key) ?? []))
+    // In an order that does not depend on the order of the evidence.
+    group.approvals.push(...[...own].toSorted((one, other) => compareText(placeKey(one), placeKey(other))))
   }
   return all
 }
@@ -130,14 +140,39 @@ async function depositsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
   }))
 }
 
+type JournalRow = Omit<Journal, 'transfers'> & TransferTexts
+
+const journalColumns = sql`j.posting_key as key, j.kind, j.transfer, j.deposit_id as "depositId",
+  j.event_at as "eventAt", (select posting_key from ledger_journal r where r.id = j.reverses) as reverses,
+  ${transfersOf} as transfers`
+
 async function journalsOf(tx: Transaction<Tables>, ids: readonly bigint[]) {
-  const { rows } = await sql<Omit<Journal, 'transfers'> & TransferTexts & { group_id: bigint }>`
-    select d.group_id, j.posting_key as key, j.kind, j.transfer, j.deposit_id as "depositId",
-      j.event_at as "eventAt", (select posting_key from ledger_journal r where r.id = j.reverses) as reverses,
-      ${transfersOf} as transfers
+  const { rows } = await sql<JournalRow & { group_id: bigint }>`
+    select d.group_id, ${journalColumns}
     from deposit d join ledger_journal j on j.deposit_id = d.id
     where d.group_id = any(${ids}::bigint[]) and j.transfer is not null order by j.id`.execute(tx)
   return rows.map((row) => ({ ...row, transfers: readTransfers(row) }))
+}
+
+/** Those of withdrawals belong to no deposit: they are found by the transfers that the group has. */
+async function addWithdrawalJournals(tx: Transaction<Tables>, groups: readonly LoadedGroup[]): Promise<void> {
+  const withdrawing = groups.filter(({ observations }) => observations.some(isWithdrawal))
+  if (withdrawing.length === 0) return
+  const groupOf = new Map(
+    withdrawing.flatMap((group) =>
+      group.observations.flatMap((one) =>
+        one.kind === 'chain_transfer' ? [[transferRef(one), group] as const] : [],
+      ),
+    ),
+  )
+  const { rows } = await sql<JournalRow>`
+    select ${journalColumns} from ledger_journal j
+    where j.deposit_id is null and j.transfer = any(${[...groupOf.keys()]}::text[]) order by j.id`.execute(tx)
+  for (const row of rows) groupOf.get(row.transfer)?.journals.push({ ...row, transfers: readTransfers(row) })
+}
+
+function isWithdrawal({ kind }: Observation): boolean {
+  return kind === 'withdrawal'
 }
 
 async function approvalsOf(

@@ -8,7 +8,7 @@ import type { Tables } from '../tables.ts'
 export type BooksDigestEntry = {
   /** The service's id or else the payment; a chain transfer; or an unreadable payload. */
   subject: string
-  what: 'deposit' | 'mismatch' | 'books'
+  what: 'deposit' | 'withdrawal' | 'mismatch' | 'books'
   /** The kind of a mismatch; account, asset and time of a booking; empty for the deposit itself. */
   name: string
   /** JSON text with sorted keys. */
@@ -19,11 +19,18 @@ export type BooksDigestEntry = {
  * SHA-256. Databases with the same evidence, settings and address book have the same digest, in any order of arrival.
  */
 export async function digestBooks(tx: Transaction<Tables>): Promise<string> {
-  await sql`set local time zone 'UTC'`.execute(tx)
   const hash = hashHoldings()
-  const query = sql<BooksDigestEntry>`select subject, what, name, content from ${holdings('public')} order by ${inOrder}`
-  for await (const rows of inPieces(tx, query)) for (const row of rows) hash.add(row, row.content)
+  for await (const rows of readHoldings(tx)) for (const row of rows) hash.add(row, row.content)
   return hash.digest()
+}
+
+/** In the order of the digest. */
+export async function* readHoldings(tx: Transaction<Tables>): AsyncGenerator<BooksDigestEntry[]> {
+  await sql`set local time zone 'UTC'`.execute(tx)
+  yield* inPieces(
+    tx,
+    sql<BooksDigestEntry>`select subject, what, name, content from ${holdings('public')} order by ${inOrder}`,
+  )
 }
 
 /** `live` as stored, `rebuilt` from the evidence. Null on the side that lacks it. */
@@ -83,6 +90,10 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
     select ${subject} as subject, 'deposit' as what, '' as name, (to_jsonb(deposit) - ${ours}::text[])::text as content, group_id
     from ${schema}.deposit where merged_into is null
     union all
+    select 'withdrawal ' || wallet || ' ' || withdrawal_id, 'withdrawal', '',
+      (to_jsonb(withdrawal) - ${ours}::text[])::text, group_id
+    from ${schema}.withdrawal
+    union all
     select coalesce(${subject}, 'payload ' || source || ' ' || source_key, subject), 'mismatch', kind,
       jsonb_build_object('network', mismatch.network, 'asset', mismatch.asset, 'value', value,
         'loss', loss_amount, 'loss_asset', loss_asset, 'detail', detail)::text, mismatch.group_id
@@ -103,7 +114,7 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
     ) as entry
       left join ${schema}.ledger_journal journal on journal.id = journal_id
       left join ${schema}.deposit on deposit.id = journal.deposit_id and merged_into is null
-    where journal.id is null or num_nulls(journal.deposit_id, journal.transfer) = 0
+    where journal.id is null or journal.transfer is not null
     group by 1, 3 having sum(entry.amount) <> 0
   )`
 }
@@ -117,6 +128,7 @@ const derivedTables = [
   'link_key',
   'evidence',
   'deposit',
+  'withdrawal',
   'mismatch',
   'mismatch_event',
   'ledger_account',

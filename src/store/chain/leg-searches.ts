@@ -3,6 +3,7 @@ import type { Address, NetworkName, TxId } from '../../core/asset.ts'
 import type { DecidedDeposit } from '../../core/decide.ts'
 import type { LegSearch, ServiceId } from '../../core/evidence.ts'
 import type { LegSearchRequest } from '../../core/judging/overdue.ts'
+import type { DecidedWithdrawal } from '../../core/withdrawals.ts'
 import { asTable } from '../database.ts'
 import { appendObservations } from '../inbox.ts'
 import type { Tables } from '../tables.ts'
@@ -10,15 +11,19 @@ import { askForTransactions } from './named-transactions.ts'
 
 type ChainReadContext = { now: Date; readNetworks: ReadonlySet<NetworkName> }
 
+type AskingForChains = {
+  deposits: readonly Pick<DecidedDeposit, 'evidence' | 'verdict' | 'unseen'>[]
+  withdrawals: readonly Pick<DecidedWithdrawal, 'unseen'>[]
+}
+
 /** @returns the networks that have something new to read */
 export async function askChains(
   tx: Transaction<Tables>,
-  deposits: readonly Pick<DecidedDeposit, 'evidence' | 'verdict' | 'unseen'>[],
+  { deposits, withdrawals }: AskingForChains,
   asking: ChainReadContext,
 ): Promise<NetworkName[]> {
-  const unseen = deposits.flatMap((one) =>
-    one.unseen.filter(({ network }) => asking.readNetworks.has(network)),
-  )
+  const named = [...deposits, ...withdrawals].flatMap((one) => one.unseen)
+  const unseen = named.filter(({ network }) => asking.readNetworks.has(network))
   const searched = await askForSearches(tx, deposits, asking)
   return [...(await askForTransactions(tx, unseen, asking.now)), ...searched]
 }

@@ -4,9 +4,7 @@ import type { DepositJournalKind, Journal } from '../../core/posting.ts'
 import { asTable, whereSet } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
-export type NumberedDepositJournal = Journal & { depositId: bigint }
-
-/** Belongs to no deposit and no payment. */
+/** Belongs to no transfer. */
 export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
   kind: 'manual' | 'reversal'
   /** That it names. */
@@ -20,7 +18,7 @@ export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
  */
 export async function bookJournals(
   tx: Transaction<Tables>,
-  journals: readonly (NumberedDepositJournal | ManualJournal)[],
+  journals: readonly (Journal | ManualJournal)[],
 ): Promise<void> {
   if (journals.length === 0) return
   await openAccounts(tx, journals)
@@ -45,7 +43,7 @@ async function openAccounts(
 /** Transfers take the times and period of their journal inside Postgres, so these never pass through the process. */
 async function insertJournals(
   tx: Transaction<Tables>,
-  journals: readonly (NumberedDepositJournal | ManualJournal)[],
+  journals: readonly (Journal | ManualJournal)[],
 ): Promise<void> {
   const numbered = journals.map((journal, place) => ({ ...journal, place }))
   const lines = journals.flatMap(({ key, transfers }) =>
@@ -162,7 +160,7 @@ export async function reversalPeriod(
   return (await adjustmentPeriod(db, eventAt > monthOfJournal ? eventAt : monthOfJournal)).period
 }
 
-export type LedgerJournalKind = DepositJournalKind | 'manual' | 'withdrawal'
+export type LedgerJournalKind = DepositJournalKind | 'manual'
 
 type JournalFilter = {
   /** In the books of a month like `2026-01`. */

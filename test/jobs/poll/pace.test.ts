@@ -5,7 +5,7 @@ import { defaultService } from '../../../src/core/evidence.ts'
 import { createWork, type DaemonWork, type WorkDeps } from '../../../src/jobs/work.ts'
 import type { DepositClient } from '../../../src/provider/deposit-client.ts'
 import { type Books, openBooks } from '../../support/books.ts'
-import { at, claim, payment, webhook } from '../../support/evidence.ts'
+import { at, claim, credit, payment, webhook } from '../../support/evidence.ts'
 import { ownProfile } from '../../support/profile.ts'
 import { ofDefault, unlistedOwners } from '../../support/scripted-work.ts'
 
@@ -31,6 +31,8 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
     assets: new Map(),
     clients: ofDefault(client),
     owners: ofDefault(unlistedOwners),
+    wallets: new Map(),
+    creditAsset: credit,
     networks: [],
     proven: [],
     readers: new Map(),

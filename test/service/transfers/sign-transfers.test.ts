@@ -122,7 +122,7 @@ test('after a revert the next attempt waits, and after an expiry it does not', a
   if (reverted === undefined || expired === undefined) throw new Error('three were signed')
   const backoff = createRetryBackoff(Date.now)
   await inTransaction(db, (tx) =>
-    saveOutcomes({ tx, deposits, backoff }, [
+    saveOutcomes({ tx, deposits, backoff, network }, [
       { transfer: reverted, outcome: { kind: 'reverted' }, transaction: 'a' },
       { transfer: expired, outcome: { kind: 'expired' }, transaction: 'b' },
     ]),

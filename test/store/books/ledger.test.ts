@@ -4,8 +4,9 @@ import type { LedgerTransfer } from '../../../src/core/booking-targets.ts'
 import type { AccountId } from '../../../src/core/chart.ts'
 import type { TransferRef } from '../../../src/core/evidence.ts'
 import type { Amount } from '../../../src/core/money.ts'
+import type { Journal } from '../../../src/core/posting.ts'
 import { inTransaction, openDatabase } from '../../../src/store/database.ts'
-import { bookJournals, type NumberedDepositJournal } from '../../../src/store/ledger/journals.ts'
+import { bookJournals } from '../../../src/store/ledger/journals.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, makeDeposit, openBooks } from '../../support/books.ts'
 import { at, usdcOnBase, usdtOnBase } from '../../support/evidence.ts'
@@ -32,11 +33,7 @@ function transit(amount: bigint, changes: Partial<LedgerTransfer> = {}): LedgerT
   return { debit: inTransit, credit: owed, asset: usdcOnBase, amount: amount as Amount, ...changes }
 }
 
-function journal(
-  key: string,
-  transfers: LedgerTransfer[],
-  reverses: string | null = null,
-): NumberedDepositJournal {
+function journal(key: string, transfers: LedgerTransfer[], reverses: string | null = null): Journal {
   const kind = reverses === null ? 'deposit' : 'reversal'
   return { key, kind, transfer: 'base/tx/0' as TransferRef, reverses, eventAt: at(0), transfers, depositId }
 }
@@ -47,7 +44,7 @@ const mirror = (transfer: LedgerTransfer): LedgerTransfer => ({
   credit: transfer.debit,
 })
 
-function book(one: NumberedDepositJournal): Promise<void> {
+function book(one: Journal): Promise<void> {
   return inTransaction(books.db, (tx) => bookJournals(tx, [one]))
 }
 

@@ -1,0 +1,159 @@
+import type { BookingTarget } from './booking-targets.ts'
+import { accounts } from './chart.ts'
+import { type Owner, serviceOf, stableWalletNetwork, type WithdrawalClaim } from './evidence.ts'
+import type { NamedTransaction } from './judging/named-transactions.ts'
+import { type ChainLeg, compareText } from './matching/fold.ts'
+import { lossOf, type Mismatch } from './mismatch.ts'
+import { type ContraRule, type OwedTerms, owedTermsFor } from './owed.ts'
+import type { Policy } from './policy.ts'
+
+/**
+ * `paid`: its transfer is final on the chain. `unproved`: the service's statement and the chain contradict each other,
+ * or the transfer is overdue.
+ */
+export type WithdrawalState = 'requested' | 'sent' | 'paid' | 'failed' | 'unproved'
+
+export type DecidedWithdrawal = {
+  claim: WithdrawalClaim
+  /** The transfer to the recipient. */
+  leg: ChainLeg | null
+  state: WithdrawalState
+  mismatch: Mismatch | null
+  recheckAt: Date | null
+  target: BookingTarget | null
+  unseen: readonly NamedTransaction[]
+}
+
+type WithdrawalContext = { policy: Policy; contras?: readonly ContraRule[] | undefined; asOf: Date }
+
+/**
+ * Transfers are given out in the order of wallets and ids, each once.
+ * @param legs transfers that no deposit has
+ */
+export function decideWithdrawals(
+  claims: readonly WithdrawalClaim[],
+  legs: readonly ChainLeg[],
+  context: WithdrawalContext,
+): DecidedWithdrawal[] {
+  const free = new Set(legs)
+  return foldWithdrawals(claims).map((claim) => {
+    const leg = legOf(claim, [...free])
+    if (leg !== null) free.delete(leg)
+    return decideWithdrawal(claim, leg, context)
+  })
+}
+
+const statusRank: Record<WithdrawalClaim['status'], number> = { requested: 0, sent: 1, settled: 2, failed: 2 }
+
+/** The newest statement on each: a step further, or else read later. */
+function foldWithdrawals(claims: readonly WithdrawalClaim[]): WithdrawalClaim[] {
+  const sorted = claims.toSorted(
+    (left, right) =>
+      compareText(keyOf(left), keyOf(right)) ||
+      statusRank[left.status] - statusRank[right.status] ||
+      left.occurredAt.getTime() - right.occurredAt.getTime() ||
+      left.receivedAt.getTime() - right.receivedAt.getTime() ||
+      compareText(left.status, right.status) ||
+      compareText(left.tx ?? '', right.tx ?? ''),
+  )
+  return [...new Map(sorted.map((claim) => [keyOf(claim), claim])).values()]
+}
+
+function keyOf({ wallet, withdrawalId }: WithdrawalClaim): string {
+  return JSON.stringify([wallet, withdrawalId])
+}
+
+/** One that is as stated comes first, one in a block that is gone last. */
+function legOf(claim: WithdrawalClaim, legs: readonly ChainLeg[]): ChainLeg | null {
+  const { network, to, tx } = claim
+  const named = legs.filter((leg) => leg.tx === tx && leg.network === network && leg.to === to)
+  const present = named.filter(({ state }) => state !== 'orphaned')
+  return present.find((leg) => isAsStated(claim, leg)) ?? present[0] ?? named[0] ?? null
+}
+
+function isAsStated({ payout }: WithdrawalClaim, { asset, amount }: ChainLeg): boolean {
+  return asset === payout.asset && amount === payout.amount
+}
+
+function decideWithdrawal(
+  claim: WithdrawalClaim,
+  leg: ChainLeg | null,
+  { policy, contras, asOf }: WithdrawalContext,
+): DecidedWithdrawal {
+  const { status, occurredAt, network, to, tx } = claim
+  const paid = leg?.state === 'final' ? leg : null
+  const dueAt = new Date(occurredAt.getTime() + policy.settlementWithinMs)
+  const isWaiting = paid === null && status === 'settled' && dueAt > asOf
+  const problem = isWaiting ? null : problemOf(claim, paid)
+  const isUnseen = tx !== null && (leg === null || leg.state === 'orphaned')
+  return {
+    claim,
+    leg,
+    state: stateOf(claim, { problem, paid }),
+    mismatch: problem === null ? null : mismatchOf(claim, paid, problem),
+    recheckAt: isWaiting ? dueAt : null,
+    target: paid === null || problem !== null ? null : targetOf(claim, paid, contras),
+    unseen: isUnseen ? [{ role: 'recipient', network, tx, address: to }] : [],
+  }
+}
+
+function problemOf(claim: WithdrawalClaim, paid: ChainLeg | null): string | null {
+  if (claim.status === 'failed')
+    return paid === null ? null : 'the service calls it failed, and its transfer is on the chain'
+  if (paid === null)
+    return claim.status === 'settled' ? 'the service calls it settled, and no transfer is on the chain' : null
+  return isAsStated(claim, paid) ? null : 'the transfer has another amount or asset'
+}
+
+function stateOf(
+  { status }: WithdrawalClaim,
+  { problem, paid }: { problem: string | null; paid: ChainLeg | null },
+): WithdrawalState {
+  if (problem !== null) return 'unproved'
+  if (paid !== null) return 'paid'
+  return status === 'settled' ? 'sent' : status
+}
+
+function mismatchOf(claim: WithdrawalClaim, paid: ChainLeg | null, problem: string): Mismatch {
+  const { wallet, withdrawalId, status, asset, amount, to, tx } = claim
+  return {
+    kind: 'withdrawal_unproved',
+    detail: {
+      problem,
+      wallet,
+      withdrawal: withdrawalId,
+      status,
+      amount: amount.toString(),
+      recipient: to,
+      ...(tx !== null && { transaction: tx }),
+      ...(paid !== null && { chain: paid.amount.toString(), transfer: paid.ref }),
+    },
+    loss: lossOf(asset, amount),
+  }
+}
+
+/** What is withdrawn is no longer owed to the wallet's owner. Own money is with the recipient from then on. */
+function targetOf(
+  claim: WithdrawalClaim,
+  { network, to, ref, blockAt }: ChainLeg,
+  contras: readonly ContraRule[] | undefined,
+): BookingTarget | null {
+  const { wallet, asset, amount } = claim
+  const { contra, delivery } = walletTerms(claim, contras)
+  // The wallet is the customer's own: what it holds is not in the books.
+  if (delivery === 'ends') return null
+  const debit = contra.startsWith('liabilities:') ? contra : accounts.forwarded(network, to)
+  const transfers = [{ debit, credit: accounts.stableWallet(wallet), asset, amount }]
+  return { kind: 'withdrawal', transfer: ref, eventAt: blockAt, transfers }
+}
+
+/** By the rules that name no payment. */
+export function walletTerms(
+  { wallet, asset }: Pick<WithdrawalClaim, 'wallet' | 'asset'>,
+  contras: readonly ContraRule[] | undefined,
+): OwedTerms {
+  const owner: Owner = { kind: 'stable_wallet', id: wallet }
+  const credited = { networkOut: stableWalletNetwork, assetOut: asset }
+  const route = { service: serviceOf(wallet), owner, networkIn: undefined, assetIn: undefined, ...credited }
+  return owedTermsFor(owner, route, contras)
+}

@@ -1,0 +1,124 @@
+import { type Kysely, sql, type Transaction } from 'kysely'
+import type { AssetKey } from '../../core/asset.ts'
+import { accounts } from '../../core/chart.ts'
+import { type ServiceName, serviceOf } from '../../core/evidence.ts'
+import { lossOf } from '../../core/mismatch.ts'
+import type { DecidedWithdrawal } from '../../core/withdrawals.ts'
+import { asTable } from '../database.ts'
+import { type HeldMismatch, type MismatchChange, syncMismatches } from '../mismatches/mismatches.ts'
+import type { Tables } from '../tables.ts'
+
+export type GroupWithdrawal = DecidedWithdrawal & { groupId: bigint }
+
+export async function saveWithdrawals(
+  tx: Transaction<Tables>,
+  withdrawals: readonly GroupWithdrawal[],
+): Promise<void> {
+  if (withdrawals.length === 0) return
+  const rows = withdrawals.map(({ groupId, claim, state, leg }) => ({
+    wallet: claim.wallet,
+    withdrawal_id: claim.withdrawalId,
+    group_id: groupId.toString(),
+    service: serviceOf(claim.wallet),
+    status: claim.status,
+    state,
+    asset: claim.asset,
+    amount: claim.amount.toString(),
+    network: claim.network,
+    recipient: claim.to,
+    tx: claim.tx,
+    transfer: leg?.ref,
+    occurred_at: claim.occurredAt,
+  }))
+  await sql`
+    insert into withdrawal as w
+    select * from jsonb_populate_recordset(null::withdrawal, ${JSON.stringify(rows)}::jsonb)
+    on conflict (wallet, withdrawal_id) do update set group_id = excluded.group_id, status = excluded.status,
+      state = excluded.state, asset = excluded.asset, amount = excluded.amount, network = excluded.network,
+      recipient = excluded.recipient, tx = excluded.tx, transfer = excluded.transfer, occurred_at = excluded.occurred_at
+    where w is distinct from excluded`.execute(tx)
+}
+
+/** In the asset in which wallets are credited. */
+export type WalletBalance = { wallet: string; asset: AssetKey; balance: bigint }
+
+/** Amounts as Postgres sends them. */
+type WalletTie = Record<'balance' | 'books' | 'leaving' | 'arriving', string> & {
+  wallet: string
+  asset: AssetKey
+  differsSince: Date | null
+}
+
+/** A difference is a mismatch once it has lasted for `withinMs`: something may just have been booked. */
+export async function tieWallets(
+  tx: Transaction<Tables>,
+  service: ServiceName,
+  { balances, readAt, withinMs }: { balances: readonly WalletBalance[]; readAt: Date; withinMs: number },
+): Promise<MismatchChange[]> {
+  const read = balances.map((one) => ({ ...one, account: accounts.stableWallet(one.wallet) }))
+  const { rows } = await sql<WalletTie>`
+    with tied as (
+      select read.wallet, read.asset, read.balance,
+        coalesce((
+          select sum(b.balance) from ledger_balance b where b.account = read.account and b.asset = read.asset
+        ), 0) as books,
+        coalesce((
+          select sum(w.amount) from withdrawal w
+          where w.wallet = read.wallet and w.asset = read.asset and w.state in ('requested', 'sent')
+        ), 0) as leaving,
+        coalesce((
+          select sum(d.settlement_amount) from deposit d
+          where d.owner_kind = 'stable_wallet' and d.owner_id = read.wallet and d.settlement_asset = read.asset
+            and d.merged_into is null and d.state in ('observed', 'confirmed', 'settling', 'settled', 'held')
+            and not exists (
+              select from ledger_journal j where j.deposit_id = d.id and j.kind = 'settlement'
+                and not exists (select from ledger_journal taken where taken.reverses = j.id)
+            )
+        ), 0) as arriving
+      from ${asTable('read', read, 'wallet text, asset text, balance numeric, account text')}
+    )
+    insert into wallet_balance as w
+      (wallet, service, asset, balance, books, leaving, arriving, read_at, differs_since)
+    select wallet, ${service}, asset, balance, books, leaving, arriving, ${readAt}::timestamptz,
+      case when balance not between books - leaving and books + arriving then ${readAt}::timestamptz end
+    from tied
+    on conflict (wallet) do update set asset = excluded.asset, balance = excluded.balance, books = excluded.books,
+      leaving = excluded.leaving, arriving = excluded.arriving, read_at = excluded.read_at,
+      differs_since = case when excluded.differs_since is not null
+        then least(w.differs_since, excluded.differs_since) end
+    returning wallet, asset, balance, books, leaving, arriving, differs_since as "differsSince"`.execute(tx)
+  const lasting = rows.filter(
+    ({ differsSince: since }) => since !== null && readAt.getTime() - since.getTime() >= withinMs,
+  )
+  const about = sql`kind = 'wallet_balance_mismatch' and service = ${service}`
+  return syncMismatches(
+    tx,
+    about,
+    lasting.map((one) => mismatchOf(one, service)),
+  )
+}
+
+function mismatchOf(
+  { wallet, asset, differsSince: _, ...amounts }: WalletTie,
+  service: ServiceName,
+): HeldMismatch {
+  const { balance, books, leaving, arriving } = amounts
+  const missing = BigInt(books) - BigInt(leaving) - BigInt(balance)
+  const difference = missing > 0n ? -missing : BigInt(balance) - BigInt(books) - BigInt(arriving)
+  return {
+    subject: `owner/stable_wallet/${wallet}`,
+    kind: 'wallet_balance_mismatch',
+    service,
+    asset,
+    value: missing > 0n ? missing : difference,
+    loss: lossOf(asset, missing),
+    detail: { wallet, ...amounts, difference: `${difference}` },
+  }
+}
+
+/** Ids of StableWallets of a service in the address book. */
+export async function walletsOf(db: Kysely<Tables>, service: ServiceName): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`
+    select id from owner where kind = 'stable_wallet' order by id`.execute(db)
+  return rows.map(({ id }) => id).filter((id) => serviceOf(id) === service)
+}
