@@ -1,7 +1,7 @@
 import { loadServiceProfile } from '../app/service-profile.ts'
 import { rulesOf } from '../core/decide.ts'
 import type { ApplyDeps } from '../jobs/books/apply.ts'
-import { createServiceReader, readerOfServices } from '../provider/read-claim.ts'
+import { createServiceReader, readerOfServices } from '../provider/read-evidence.ts'
 import { pinnedNetworks } from '../store/assets.ts'
 import type { Database } from '../store/database.ts'
 import type { Tables } from '../store/tables.ts'

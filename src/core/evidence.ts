@@ -1,6 +1,7 @@
 import type { Address, AssetKey, NetworkName, TxId } from './asset.ts'
 import type { Brand } from './brand.ts'
 import type { Amount } from './money.ts'
+import type { WithdrawalClaim } from './withdrawal-claim.ts'
 
 /** The name of a deposit service in the settings. */
 export type ServiceName = Brand<string, 'ServiceName'>
@@ -31,9 +32,6 @@ export function idAtService(id: string): string {
  * this name.
  */
 export const itemHeader = ':item'
-
-/** Stored among the headers of a record of the API if it is a withdrawal: the id of its StableWallet at the service. */
-export const walletHeader = ':wallet'
 
 /** Counts from 1. */
 export function itemOf(headers: Readonly<Record<string, string>>): number {
@@ -214,31 +212,6 @@ export type DecisionOutcome =
    */
   | { kind: 'write_off'; account: (typeof writeOffAccounts)[number] }
   | { kind: 'write_off_withdrawn' }
-
-/** The progress of a withdrawal from a StableWallet as the service states it. */
-export const withdrawalStatuses = ['requested', 'sent', 'settled', 'failed'] as const
-export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
-
-/** What the service lists about a withdrawal from a StableWallet. */
-export type WithdrawalClaim = {
-  kind: 'withdrawal'
-  /** The wallet's id, unique among services. */
-  wallet: string
-  /** Unique within the wallet. */
-  withdrawalId: string
-  status: WithdrawalStatus
-  /** What leaves the balance: an amount of the asset in which wallets are credited. */
-  asset: AssetKey
-  amount: Amount
-  network: NetworkName
-  to: Address
-  /** What the recipient must receive for it. */
-  payout: { asset: AssetKey; amount: Amount }
-  tx: TxId | null
-  /** If the service states no time, that of receipt. */
-  occurredAt: Date
-  receivedAt: Date
-}
 
 export type Observation =
   | Claim

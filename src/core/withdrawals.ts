@@ -1,11 +1,12 @@
 import type { BookingTarget } from './booking-targets.ts'
 import { accounts } from './chart.ts'
-import { type Owner, serviceOf, stableWalletNetwork, type WithdrawalClaim } from './evidence.ts'
+import { type Owner, serviceOf, stableWalletNetwork } from './evidence.ts'
 import type { NamedTransaction } from './judging/named-transactions.ts'
 import { type ChainLeg, compareText } from './matching/fold.ts'
 import { lossOf, type Mismatch } from './mismatch.ts'
 import { type ContraRule, type OwedTerms, owedTermsFor } from './owed.ts'
 import type { Policy } from './policy.ts'
+import type { WithdrawalClaim } from './withdrawal-claim.ts'
 
 /**
  * `paid`: its transfer is final on the chain. `unproved`: the service's statement and the chain contradict each other,
@@ -80,21 +81,25 @@ function decideWithdrawal(
   leg: ChainLeg | null,
   { policy, contras, asOf }: WithdrawalContext,
 ): DecidedWithdrawal {
-  const { status, occurredAt, network, to, tx } = claim
   const paid = leg?.state === 'final' ? leg : null
-  const dueAt = new Date(occurredAt.getTime() + policy.settlementWithinMs)
-  const isWaiting = paid === null && status === 'settled' && dueAt > asOf
+  const dueAt = new Date(claim.occurredAt.getTime() + policy.settlementWithinMs)
+  const isWaiting = paid === null && claim.status === 'settled' && dueAt > asOf
   const problem = isWaiting ? null : problemOf(claim, paid)
-  const isUnseen = tx !== null && (leg === null || leg.state === 'orphaned')
+  const booked = problem === null ? paid : null
   return {
     claim,
     leg,
     state: stateOf(claim, { problem, paid }),
     mismatch: problem === null ? null : mismatchOf(claim, paid, problem),
     recheckAt: isWaiting ? dueAt : null,
-    target: paid === null || problem !== null ? null : targetOf(claim, paid, contras),
-    unseen: isUnseen ? [{ role: 'recipient', network, tx, address: to }] : [],
+    target: booked && targetOf(claim, booked, contras),
+    unseen: unseenOf(claim, leg),
   }
+}
+
+function unseenOf({ network, to, tx }: WithdrawalClaim, leg: ChainLeg | null): NamedTransaction[] {
+  const isUnseen = leg === null || leg.state === 'orphaned'
+  return isUnseen && tx !== null ? [{ role: 'recipient', network, tx, address: to }] : []
 }
 
 function problemOf(claim: WithdrawalClaim, paid: ChainLeg | null): string | null {

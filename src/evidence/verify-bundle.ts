@@ -1,14 +1,9 @@
 import { defaultReading } from '../chain/options.ts'
 import type { Asset, NetworkSettings } from '../core/asset.ts'
 import { Fault, lineOf } from '../core/errors.ts'
-import {
-  decodeObservation,
-  defaultService,
-  itemOf,
-  type ServiceName,
-  walletHeader,
-} from '../core/evidence.ts'
+import { decodeObservation, defaultService, itemOf, type ServiceName } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
+import { walletHeader } from '../core/withdrawal-claim.ts'
 import { createScheme } from '../intake/signature/create-scheme.ts'
 import type { Keys, SchemeSettings } from '../intake/signature/scheme.ts'
 import { parseProfile } from '../provider/profile/parse-profile.ts'
@@ -17,7 +12,7 @@ import {
   createServiceReader,
   readerOfServices,
   type ServiceReader,
-} from '../provider/read-claim.ts'
+} from '../provider/read-evidence.ts'
 import { type Bundle, type BundleParts, canonicalText, hashesOf, parseBundle, sha256Of } from './bundle.ts'
 import { decideAgain } from './decide-bundle.ts'
 

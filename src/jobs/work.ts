@@ -58,19 +58,11 @@ export function createWork(options: WorkDeps): DaemonWork {
   const deps: DaemonWorkDeps = { ...options, failing: new Set() }
   const { readAll, verifyAll, ...networks } = createNetworkWork(deps)
   const proposePage = createProposer(deps)
+  const ledger = createLedgerWork({ ...deps, apply: () => applyAll(deps) })
   return {
     ...networks,
-    ...createLedgerWork({ ...deps, apply: () => applyAll(deps) }),
-    async apply() {
-      const { reported, named, withdrawing } = await applyAll(deps)
-      for (const service of withdrawing) await deps.wake('wallets', service)
-      for (const network of named) await deps.wake('verify', network)
-      for (const [service, ids] of Map.groupBy(reported, serviceOf)) {
-        const readsById = ids.length <= readsMax && deps.clients.get(service)?.list.one !== undefined
-        for (const id of readsById ? ids : []) await deps.wake('read', id)
-        if (!readsById) await deps.wake('poll', service)
-      }
-    },
+    ...ledger,
+    apply: async () => wakeReaders(deps, await applyAll(deps)),
     async poll(name) {
       const client = deps.clients.get(name as ServiceName)
       if (client === undefined || !(await isPollDue(deps.db, client.service, deps))) return
@@ -99,10 +91,24 @@ export function createWork(options: WorkDeps): DaemonWork {
       await readAll()
       for (const client of deps.clients.values()) await pollNow({ ...deps, client })
       await applyAll(deps)
+      for (const service of deps.wallets.keys()) await ledger.wallets(service)
       if (await verifyAll()) await applyAll(deps)
       await decideDue(deps)
       if (await proposePage()) await applyAll(deps)
     },
+  }
+}
+
+async function wakeReaders(
+  { wake, clients }: DaemonWorkDeps,
+  { reported, named, withdrawing }: ApplyFollowUps,
+): Promise<void> {
+  for (const network of named) await wake('verify', network)
+  for (const service of withdrawing) await wake('wallets', service)
+  for (const [service, ids] of Map.groupBy(reported, serviceOf)) {
+    const readsById = ids.length <= readsMax && clients.get(service)?.list.one !== undefined
+    for (const id of readsById ? ids : []) await wake('read', id)
+    if (!readsById) await wake('poll', service)
   }
 }
 

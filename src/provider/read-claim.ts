@@ -1,9 +1,8 @@
-import { type Claim, defaultService, type ServiceName, type WithdrawalClaim } from '../core/evidence.ts'
+import { type Claim, defaultService, type ServiceName } from '../core/evidence.ts'
 import type { UnreadableKind } from '../core/mismatch.ts'
 import { parseLossless } from './lossless-json.ts'
 import { compileRecord, type IgnoredBy, ignoredBy, type RecordClaim } from './profile/compile-record.ts'
 import { compileTime, compileWordField } from './profile/compile-value.ts'
-import { compileWithdrawal } from './profile/compile-withdrawal.ts'
 import {
   compileField,
   compilePath,
@@ -28,7 +27,7 @@ export type ClaimReading = { items?: number } & (
   | UnreadableReading
 )
 
-type UnreadableReading = {
+export type UnreadableReading = {
   kind: UnreadableKind
   path: string
   problem: string
@@ -41,33 +40,6 @@ type UnreadableReading = {
 export type ClaimPayload = { source: 'webhook' | 'api'; body: Buffer; receivedAt: Date; item?: number }
 
 export type ClaimReader = (payload: ClaimPayload) => ClaimReading
-
-export type ServiceReading =
-  | ClaimReading
-  | { kind: 'withdrawal'; withdrawal: WithdrawalClaim; items?: number }
-
-/** `wallet` is the id at the service of the StableWallet of which the payload is a withdrawal. */
-export type ServicePayload = ClaimPayload & { wallet?: string | undefined }
-
-export type ServiceReader = (payload: ServicePayload) => ServiceReading
-
-export type AnyServiceReader = (payload: ServicePayload & { service: ServiceName }) => ServiceReading
-
-/** What a service sent that is no longer in the settings is kept unread. */
-export function readerOfServices(readers: ReadonlyMap<ServiceName, ServiceReader>): AnyServiceReader {
-  return (payload) => {
-    const read = readers.get(payload.service)
-    if (read !== undefined) return read(payload)
-    const { service } = payload
-    return {
-      kind: 'schema_drift',
-      path: '',
-      problem: `the service ${service} is not in the settings`,
-      value: service,
-      fix: `add services.${service} again`,
-    }
-  }
-}
 
 type TimedRecordClaim = RecordClaim & { occurredAt: Date | null }
 
@@ -83,27 +55,6 @@ export function createClaimReader(
     api: readLosslessly(compileWhole(compileListed(context))),
   }
   return (message) => catchUnreadable(() => readers[message.source](textOf(message.body), message))
-}
-
-/** Reads withdrawals, too. */
-export function createServiceReader(
-  profile: Profile,
-  vocabulary: Vocabulary,
-  service: ServiceName = defaultService,
-): ServiceReader {
-  const readClaim = createClaimReader(profile, vocabulary, service)
-  const { withdrawals } = profile.owners.wallets
-  const read = withdrawals && compileWithdrawal(withdrawals, { profile, vocabulary, service })
-  return (message) => {
-    const { wallet, body, receivedAt } = message
-    if (wallet === undefined) return readClaim(message)
-    return catchUnreadable(() => {
-      if (read === undefined)
-        return refuse('', 'is a withdrawal', { fix: 'add owners.wallets.withdrawals to the profile again' })
-      const payload = parse(textOf(body), parseLossless)
-      return { kind: 'withdrawal', withdrawal: read({ payload, record: payload }, { wallet, receivedAt }) }
-    })
-  }
 }
 
 /** One reading for each item. A payload without items is read as a whole. */
@@ -251,18 +202,18 @@ function readLosslessly(read: PayloadReader): (text: string, message: ClaimPaylo
   let how: (text: string) => unknown = JSON.parse
   return (text, message) => {
     try {
-      return read(parse(text, how), message)
+      return read(parsePayload(text, how), message)
     } catch (error) {
       if (!(error instanceof DigitsLost)) throw error
       how = parseLossless
-      return read(parse(text, how), message)
+      return read(parsePayload(text, how), message)
     }
   }
 }
 
 const unchanged = 'save the payload as it was sent'
 
-function parse(text: string, how: (text: string) => unknown): unknown {
+export function parsePayload(text: string, how: (text: string) => unknown): unknown {
   try {
     return how(text)
   } catch {
@@ -272,7 +223,7 @@ function parse(text: string, how: (text: string) => unknown): unknown {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-function textOf(body: Buffer): string {
+export function textOf(body: Buffer): string {
   try {
     return utf8.decode(body)
   } catch {
@@ -280,7 +231,7 @@ function textOf(body: Buffer): string {
   }
 }
 
-function catchUnreadable<Reading extends ServiceReading>(read: () => Reading): Reading | UnreadableReading {
+export function catchUnreadable<Reading>(read: () => Reading): Reading | UnreadableReading {
   try {
     return read()
   } catch (error) {

@@ -29,10 +29,11 @@ const wallet = 'savings'
 /** In no address book. */
 const stranger = getAddress('0x00000000000000000000000000000000000000de')
 
+type Wanted = { id: string; network: string; recipient: string; amount: string }
+
 /** As the customer does at the service. */
-async function withdraw(id: string, network: string, recipient: string, amount: bigint): Promise<void> {
+async function withdraw(body: Wanted): Promise<void> {
   const [service] = world.settings.services
-  const body = { id, network, recipient, amount: amount.toString() }
   const path = `/v1/stable-wallets/${wallet}/withdrawals`
   const answer = await createServiceCall(service)({ method: 'POST', path, body })
   expect(answer.kind === 'refused' ? answer.problem : answer.kind).toBe('answered')
@@ -60,10 +61,14 @@ async function openKinds(): Promise<string[]> {
   return rows.map(({ kind }) => kind)
 }
 
+async function isOpen(): Promise<boolean> {
+  return (await openKinds()).includes('wallet_balance_mismatch')
+}
+
 test('what is withdrawn leaves the books, to a recipient that is watched and to one that is not', async () => {
   const watched = world.owners.find(({ forward }) => forward?.network === 'base')?.forward?.recipient ?? ''
-  await withdraw('w-1', 'base', watched, 100_000_000n)
-  await withdraw('w-2', 'arbitrum', stranger, 50_000_000n)
+  await withdraw({ id: 'w-1', network: 'base', recipient: watched, amount: '100000000' })
+  await withdraw({ id: 'w-2', network: 'arbitrum', recipient: stranger, amount: '50000000' })
   await until('both are paid', () => arePaid(['w-1', 'w-2']), withinMs)
   const { rows } = await sql<{ amount: string; debit: string; credit: string }>`
     select amount::text, debit, credit from ledger_journal journal join ledger_transfer on journal_id = journal.id
@@ -92,7 +97,6 @@ test('a balance that the books do not explain is a mismatch until it is explaine
   const overstate = (by: number) =>
     sql`update service.deposit set to_amount = to_amount + ${by} where owner_id = ${wallet}`.execute(theirs)
   await overstate(-7)
-  const isOpen = async () => (await openKinds()).includes('wallet_balance_mismatch')
   await until('it is noticed', async () => (await isOpen()) || null, withinMs)
   const { rows } = await sql`
     select value::text, loss_amount::text as loss, detail ->> 'difference' as difference from mismatch

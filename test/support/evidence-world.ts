@@ -13,7 +13,8 @@ import {
   type ObservedChainTransfer,
   type ServiceName,
 } from '../../src/core/evidence.ts'
-import { createClaimReader, readerOfServices } from '../../src/provider/read-claim.ts'
+import { createClaimReader } from '../../src/provider/read-claim.ts'
+import { readerOfServices } from '../../src/provider/read-evidence.ts'
 import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'

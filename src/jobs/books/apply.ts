@@ -10,12 +10,12 @@ import {
   type Observation,
   type ServiceId,
   type ServiceName,
-  walletHeader,
 } from '../../core/evidence.ts'
 import { type MeasuredLag, secondsBetween } from '../../core/lag.ts'
 import { earliest } from '../../core/time.ts'
+import { walletHeader } from '../../core/withdrawal-claim.ts'
 import { reach } from '../../failpoint.ts'
-import type { AnyServiceReader, ServiceReading } from '../../provider/read-claim.ts'
+import type { AnyServiceReader, ServiceReading } from '../../provider/read-evidence.ts'
 import { numberDeposits, saveDeposits, serviceOfDeposit } from '../../store/books/deposits.ts'
 import { type LinkedObservation, loadGroups, saveEvidence } from '../../store/books/evidence.ts'
 import { linkGroups, saveRechecks, takeDueGroups } from '../../store/books/groups.ts'
@@ -132,9 +132,9 @@ export async function saveRows(
   rows: readonly PendingRow[],
   { readClaim }: Pick<ApplyDeps, 'readClaim'>,
 ) {
-  const read = readRows(rows, readClaim)
-  const saved = await link(tx, read.readable)
-  return { ...read, saved, groups: [...new Set(saved.map(({ groupId }) => groupId))] }
+  const readings = readRows(rows, readClaim)
+  const saved = await link(tx, readings.readable)
+  return { ...readings, saved, groups: [...new Set(saved.map(({ groupId }) => groupId))] }
 }
 
 type InboxRowReading = { kind: 'observation'; observation: Observation; items?: number } | ServiceReading

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Rules } from '../../core/decide.ts'
-import { idAtService, walletHeader } from '../../core/evidence.ts'
+import { idAtService } from '../../core/evidence.ts'
+import { walletHeader } from '../../core/withdrawal-claim.ts'
 import { walletTerms } from '../../core/withdrawals.ts'
 import type { DepositPage } from '../../provider/deposit-client.ts'
 import type { WalletsClient } from '../../provider/wallets-client.ts'

@@ -1,9 +1,17 @@
-import { parseAddress, parseTxId } from '../../core/asset.ts'
-import { idAmongServices, type ServiceName, type WithdrawalClaim } from '../../core/evidence.ts'
+import { type Asset, parseAddress, parseTxId } from '../../core/asset.ts'
+import { idAmongServices, type ServiceName } from '../../core/evidence.ts'
 import { type Amount, formatAmount, parseAmount } from '../../core/money.ts'
+import type { WithdrawalClaim } from '../../core/withdrawal-claim.ts'
 import { assetFix, formFix, networkFix, spell, unknownWord } from './compile-record.ts'
 import { compileAmount, compileTime, compileWordField } from './compile-value.ts'
-import { compileField, compileRequired, type RecordContext, refuse, refuseValue } from './find-field.ts'
+import {
+  compileField,
+  compileRequired,
+  type FieldReading,
+  type RecordContext,
+  refuse,
+  refuseValue,
+} from './find-field.ts'
 import { assetBySymbol, knownNetworks, type NetworkAssets, type Vocabulary } from './known-assets.ts'
 import type { Profile, WithdrawalsProfile } from './profile-schema.ts'
 
@@ -52,7 +60,7 @@ export function compileWithdrawal(
       amount,
       network: name,
       to: spell(findRecipient(place), (text) => parseAddress(family, text), `is no address of ${name}`),
-      payout: payoutOf(amount, network, vocabulary, named),
+      payout: payoutOf(amount, creditAsset, { network, named }),
       tx: tx && spell(tx, (text) => parseTxId(family, text), `is no transaction of ${name}`),
       occurredAt: readTime(place) ?? receivedAt,
       receivedAt,
@@ -63,23 +71,22 @@ export function compileWithdrawal(
 /** The same value in the decimals that the asset has on the network. */
 function payoutOf(
   amount: Amount,
-  network: NetworkAssets,
-  { creditAsset }: Vocabulary,
-  named: { path: string; text: string },
+  { symbol, decimals: creditDecimals }: Asset,
+  { network, named }: { network: NetworkAssets; named: FieldReading },
 ): WithdrawalClaim['payout'] {
-  const found = assetBySymbol(network, creditAsset.symbol)
+  const found = assetBySymbol(network, symbol)
   if ('problem' in found) return refuse(named.path, found.problem, { value: named.text, fix: assetFix })
   const { key, decimals } = found.asset
   try {
-    return { asset: key, amount: parseAmount(formatAmount(amount, creditAsset.decimals), decimals) }
+    return { asset: key, amount: parseAmount(formatAmount(amount, creditDecimals), decimals) }
   } catch {
     return refuseValue(named, `cannot represent the amount in ${decimals} decimals`, formFix)
   }
 }
 
-function unknownWithdrawalStatus(found: { path: string; text: string }): never {
+function unknownWithdrawalStatus(found: FieldReading): never {
   return unknownWord(
-    { ...found, isOurs: false },
+    found,
     'unknown status of a withdrawal',
     'add it to owners.wallets.withdrawals.record.status.words',
   )

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { refuseIn } from '../../config/yaml-file.ts'
-import { withdrawalStatuses } from '../../core/evidence.ts'
+import { withdrawalStatuses } from '../../core/withdrawal-claim.ts'
 import {
   amountField,
   assetField,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { DepositRecord } from '../deposits/record.ts'
-import type { WithdrawalRecord } from '../transfers/withdrawals.ts'
+import type { WithdrawalRecord } from '../transfers/withdrawal-record.ts'
 
 /** Chosen by the caller. Safe in a path, a log line and a spreadsheet. */
 export const idText = z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/, {

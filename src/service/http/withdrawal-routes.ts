@@ -4,13 +4,13 @@ import { assert } from '../../core/errors.ts'
 import { stableAsset } from '../catalog.ts'
 import { depositAddresses, findOwner, listOwners } from '../owners.ts'
 import type { ServiceOwnerRow } from '../tables.ts'
+import { withdrawalWriter } from '../transfers/withdrawal-record.ts'
 import {
   createWithdrawal,
   getWithdrawal,
   listWithdrawals,
   type WithdrawalOutcome,
   walletBalance,
-  withdrawalWriter,
 } from '../transfers/withdrawals.ts'
 import { pageOf, pageQuery, readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'

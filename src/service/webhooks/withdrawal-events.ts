@@ -1,7 +1,7 @@
 import type { NetworkSettings } from '../../core/asset.ts'
 import { newId } from '../new-id.ts'
 import type { ServiceTransaction, WithdrawalRow, WithdrawalStatus } from '../tables.ts'
-import { withdrawalWriter } from '../transfers/withdrawals.ts'
+import { withdrawalWriter } from '../transfers/withdrawal-record.ts'
 import { type NewEvent, queueForAll, writeEvents } from './events.ts'
 
 const statuses: readonly WithdrawalStatus[] = ['requested', 'sending', 'settled', 'failed']

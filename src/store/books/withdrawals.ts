@@ -98,11 +98,8 @@ export async function tieWallets(
   )
 }
 
-function mismatchOf(
-  { wallet, asset, differsSince: _, ...amounts }: WalletTie,
-  service: ServiceName,
-): HeldMismatch {
-  const { balance, books, leaving, arriving } = amounts
+function mismatchOf(tie: WalletTie, service: ServiceName): HeldMismatch {
+  const { wallet, asset, balance, books, leaving, arriving } = tie
   const missing = BigInt(books) - BigInt(leaving) - BigInt(balance)
   const difference = missing > 0n ? -missing : BigInt(balance) - BigInt(books) - BigInt(arriving)
   return {
@@ -112,7 +109,7 @@ function mismatchOf(
     asset,
     value: missing > 0n ? missing : difference,
     loss: lossOf(asset, missing),
-    detail: { wallet, ...amounts, difference: `${difference}` },
+    detail: { wallet, balance, books, leaving, arriving, difference: `${difference}` },
   }
 }
 

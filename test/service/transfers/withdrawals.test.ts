@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Address, NetworkName } from '../../../src/core/asset.ts'
 import { convertDeposits } from '../../../src/service/deposits/convert-deposits.ts'
+import { withdrawalWriter } from '../../../src/service/transfers/withdrawal-record.ts'
 import {
   createWithdrawal,
   getWithdrawal,
   inNetworkUnits,
   type NewWithdrawal,
   walletBalance,
-  withdrawalWriter,
 } from '../../../src/service/transfers/withdrawals.ts'
 import { type Book, openBook } from '../book.ts'
 import { networkSettings, unreachableNetworks } from '../fixtures.ts'
