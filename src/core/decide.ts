@@ -78,10 +78,10 @@ export type GroupVerdict = {
  */
 export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
-  const { policy, senders, contras } = rules
+  const { policy, senders } = rules
   const { evidences, unmatchedDeliveries } = divide(group.observations, group.approvals)
-  const claimed = group.observations.filter((one) => one.kind === 'withdrawal')
-  const withdrawals = decideWithdrawals(claimed, unmatchedDeliveries, { policy, contras, asOf })
+  const claims = group.observations.filter((one) => one.kind === 'withdrawal')
+  const withdrawals = decideWithdrawals({ claims, legs: unmatchedDeliveries }, rules, asOf)
   const paidOut = new Set(withdrawals.map(({ leg }) => leg))
   const journals = Map.groupBy(group.journals, isOfWithdrawal)
   const takeDeposits = takerOf(group.deposits, (one) => one.serviceId ?? transactionOf(one.transfer))

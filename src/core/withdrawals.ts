@@ -2,10 +2,11 @@ import type { BookingTarget } from './booking-targets.ts'
 import { accounts } from './chart.ts'
 import { type Owner, serviceOf, stableWalletNetwork } from './evidence.ts'
 import type { NamedTransaction } from './judging/named-transactions.ts'
+import { policyOfRoute } from './judging/route.ts'
 import { type ChainLeg, compareText } from './matching/fold.ts'
 import { lossOf, type Mismatch } from './mismatch.ts'
 import { type ContraRule, type OwedTerms, owedTermsFor } from './owed.ts'
-import type { Policy } from './policy.ts'
+import type { DepositRoute, Policy, RoutePolicy } from './policy.ts'
 import type { WithdrawalClaim } from './withdrawal-claim.ts'
 
 /**
@@ -25,22 +26,29 @@ export type DecidedWithdrawal = {
   unseen: readonly NamedTransaction[]
 }
 
-type WithdrawalContext = { policy: Policy; contras?: readonly ContraRule[] | undefined; asOf: Date }
+type WithdrawalRules = {
+  policy: Policy
+  routes: readonly RoutePolicy[]
+  contras?: readonly ContraRule[]
+}
 
 /**
- * Transfers are given out in the order of wallets and ids, each once.
+ * Transfers are given out in the order of wallets and ids, each once. Withdrawals from before the history that is read
+ * are left out.
  * @param legs transfers that no deposit has
  */
 export function decideWithdrawals(
-  claims: readonly WithdrawalClaim[],
-  legs: readonly ChainLeg[],
-  context: WithdrawalContext,
+  { claims, legs }: { claims: readonly WithdrawalClaim[]; legs: readonly ChainLeg[] },
+  rules: WithdrawalRules,
+  asOf: Date,
 ): DecidedWithdrawal[] {
   const free = new Set(legs)
-  return foldWithdrawals(claims).map((claim) => {
+  return foldWithdrawals(claims).flatMap((claim) => {
+    const policy = policyOfRoute(walletRoute(claim), rules)
+    if (claim.occurredAt.getTime() < (policy.historySinceMs ?? -Infinity)) return []
     const leg = legOf(claim, [...free])
     if (leg !== null) free.delete(leg)
-    return decideWithdrawal(claim, leg, context)
+    return [decideWithdrawal(claim, leg, { ...rules, policy, asOf })]
   })
 }
 
@@ -79,7 +87,7 @@ function isAsStated({ payout }: WithdrawalClaim, { asset, amount }: ChainLeg): b
 function decideWithdrawal(
   claim: WithdrawalClaim,
   leg: ChainLeg | null,
-  { policy, contras, asOf }: WithdrawalContext,
+  { policy, contras, asOf }: Pick<WithdrawalRules, 'policy' | 'contras'> & { asOf: Date },
 ): DecidedWithdrawal {
   const paid = leg?.state === 'final' ? leg : null
   const dueAt = new Date(claim.occurredAt.getTime() + policy.settlementWithinMs)
@@ -152,13 +160,19 @@ function targetOf(
   return { kind: 'withdrawal', transfer: ref, eventAt: blockAt, transfers }
 }
 
+type Withdrawn = Pick<WithdrawalClaim, 'wallet' | 'asset'>
+
 /** By the rules that name no payment. */
-export function walletTerms(
-  { wallet, asset }: Pick<WithdrawalClaim, 'wallet' | 'asset'>,
-  contras: readonly ContraRule[] | undefined,
-): OwedTerms {
-  const owner: Owner = { kind: 'stable_wallet', id: wallet }
+export function walletTerms(withdrawn: Withdrawn, contras: readonly ContraRule[] | undefined): OwedTerms {
+  return owedTermsFor(ownerOf(withdrawn), walletRoute(withdrawn), contras)
+}
+
+function walletRoute({ wallet, asset }: Withdrawn): DepositRoute {
   const credited = { networkOut: stableWalletNetwork, assetOut: asset }
-  const route = { service: serviceOf(wallet), owner, networkIn: undefined, assetIn: undefined, ...credited }
-  return owedTermsFor(owner, route, contras)
+  const paid = { networkIn: undefined, assetIn: undefined }
+  return { service: serviceOf(wallet), owner: ownerOf({ wallet }), ...paid, ...credited }
+}
+
+function ownerOf({ wallet }: Pick<Withdrawn, 'wallet'>): Owner {
+  return { kind: 'stable_wallet', id: wallet }
 }

@@ -39,7 +39,7 @@ function turnedOver(value: unknown): unknown {
 
 /** What is decided, without numbers, without when it was noticed, and in an order of its own. */
 function outcome(decisions: readonly GroupVerdict[]): string[] {
-  const reported = decisions.flatMap(({ deposits, unmatchedDeliveries }) => [
+  const reported = decisions.flatMap(({ deposits, unmatchedDeliveries, withdrawals }) => [
     ...deposits.map(
       ({ evidence: { serviceId, deposit }, verdict, payment: paid, delivery: sent, milestones, steps }) => ({
         serviceId,
@@ -52,6 +52,7 @@ function outcome(decisions: readonly GroupVerdict[]): string[] {
       }),
     ),
     ...unmatchedDeliveries,
+    ...withdrawals,
   ])
   return reported.map((one) => JSON.stringify(one, asText)).toSorted()
 }
@@ -78,6 +79,13 @@ function netBooks(journals: readonly Journal[]): Record<string, bigint> {
   return Object.fromEntries([...sums].filter(([, sum]) => sum !== 0n))
 }
 
+function journalsOf(decisions: readonly GroupVerdict[]): Journal[] {
+  return decisions.flatMap(({ deposits, withdrawalJournals }) => [
+    ...deposits.flatMap(({ journals }) => journals),
+    ...withdrawalJournals,
+  ])
+}
+
 /** Evidence in some order, some of it twice, cut into batches at some places, each with the minute of its coming. */
 const anyHistory = anyWorld.chain((world) =>
   fc.record({
@@ -100,11 +108,8 @@ test('however evidence comes in, what is decided in the end and what is booked a
       }
       const decided = books.settle(late)
       expect(outcome(decided)).toEqual(outcome(atOnce))
-      const wanted = atOnce.flatMap(({ deposits }) => deposits.flatMap(({ journals }) => journals))
-      expect(netBooks(books.journals)).toEqual(netBooks(wanted))
-      expect(
-        books.settle(late).flatMap(({ deposits }) => deposits.flatMap(({ journals }) => journals)),
-      ).toEqual([])
+      expect(netBooks(books.journals)).toEqual(netBooks(journalsOf(atOnce)))
+      expect(journalsOf(books.settle(late))).toEqual([])
     }),
     runs,
   )

@@ -5,6 +5,7 @@ import type { Claim, Observation, ObservedChainTransfer, ServiceId } from '../..
 import { stableWalletNetwork } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { Journal } from '../../src/core/posting.ts'
+import { type WithdrawalClaim, withdrawalStatuses } from '../../src/core/withdrawal-claim.ts'
 import {
   at,
   channelAddress,
@@ -125,12 +126,35 @@ const anyFailure = fc
     isDeposit ? failure({ tx: pay, to, receivedAt }) : failedDelivery({ tx: forward, receivedAt }),
   )
 
+const anyWithdrawal = fc
+  .record({
+    withdrawalId: fc.constantFrom('w-1', 'w-2'),
+    status: fc.constantFrom(...withdrawalStatuses),
+    tx: fc.option(forwardTx),
+    amount: fc.constantFrom(5n, 100_000_000n).map((one) => one as Amount),
+    occurredAt: time,
+    receivedAt: time,
+  })
+  .map(
+    ({ amount, ...rest }): WithdrawalClaim => ({
+      kind: 'withdrawal',
+      wallet: walletApproval.owner.id,
+      asset: credit,
+      amount,
+      network: 'arbitrum' as NetworkName,
+      to: recipient,
+      payout: { asset: usdcOnArbitrum, amount },
+      ...rest,
+    }),
+  )
+
 /** Evidence of a few deposits, true, false, contradicting and repeated. */
 export const anyEvidence: fc.Arbitrary<Observation[]> = fc.array(
   fc.oneof(
     { arbitrary: anyChainTransfer, weight: 4 },
     { arbitrary: anyClaim, weight: 4 },
     { arbitrary: anyFailure, weight: 1 },
+    { arbitrary: anyWithdrawal, weight: 1 },
   ),
   { minLength: 1, maxLength: 10 },
 )

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { type Asset, assetNetwork } from '../../src/core/asset.ts'
 import {
+  type Claim,
   decodeObservation,
   encodeObservation,
   type Observation,
@@ -58,7 +59,12 @@ export async function openBooks(changes: Partial<ApplyDeps> = {}): Promise<Books
   })
   const deps: ApplyDeps = {
     db,
-    readClaim: ({ body }) => ({ kind: 'claim', claim: decodeObservation(body.toString()) as never }),
+    readClaim({ body }) {
+      const observation = decodeObservation(body.toString())
+      return observation.kind === 'withdrawal'
+        ? { kind: 'withdrawal', withdrawal: observation }
+        : { kind: 'claim', claim: observation as Claim }
+    },
     rules: { policy, routes: [], senders: new Set([`arbitrum/${liquidity}`]) },
     readNetworks: new Set([base, arbitrum]),
     now: () => late,

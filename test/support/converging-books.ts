@@ -145,15 +145,13 @@ async function receive(db: Kysely<Tables>, observations: readonly Observation[])
   )
   const failures = observations.filter((one) => one.kind === 'failure')
   const decisions = observations.filter((one) => one.kind === 'decision')
-  const claims = new Map(
-    observations.filter((one) => one.kind === 'claim').map((one) => [encodeObservation(one), one]),
-  )
-  const rows = [...claims].map(([text, { source, receivedAt }]) => ({
-    source,
-    sourceKey: text,
+  const stated = observations.filter((one) => one.kind === 'claim' || one.kind === 'withdrawal')
+  const rows = distinct(stated).map((one) => ({
+    source: one.kind === 'claim' ? one.source : ('api' as const),
+    sourceKey: encodeObservation(one),
     headers: {},
-    receivedAt,
-    body: Buffer.from(text),
+    receivedAt: one.receivedAt,
+    body: Buffer.from(encodeObservation(one)),
   }))
   await inTransaction(db, async (tx) => {
     await appendChainTransfers(tx, distinct(chainTransfers))

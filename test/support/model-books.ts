@@ -70,7 +70,8 @@ export class ModelBooks {
       const journals = decision.deposits.flatMap((deposit, place) =>
         deposit.journals.map((one) => ({ ...one, depositId: one.depositId ?? kept[place]?.id ?? null })),
       )
-      this.#groups = [...others, { keys, deposits: kept, journals: [...booked, ...journals] }]
+      const all = [...booked, ...journals, ...decision.withdrawalJournals]
+      this.#groups = [...others, { keys, deposits: kept, journals: all }]
     }
     return decisions
   }
