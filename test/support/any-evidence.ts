@@ -131,19 +131,19 @@ const anyWithdrawal = fc
     withdrawalId: fc.constantFrom('w-1', 'w-2'),
     status: fc.constantFrom(...withdrawalStatuses),
     tx: fc.option(forwardTx),
-    amount: fc.constantFrom(5n, 100_000_000n).map((one) => one as Amount),
+    paid: fc.constantFrom(5n, 100_000_000n).map((one) => one as Amount),
     occurredAt: time,
     receivedAt: time,
   })
   .map(
-    ({ amount, ...rest }): WithdrawalClaim => ({
+    ({ paid, ...rest }): WithdrawalClaim => ({
       kind: 'withdrawal',
       wallet: walletApproval.owner.id,
       asset: credit,
-      amount,
+      amount: paid,
       network: 'arbitrum' as NetworkName,
       to: recipient,
-      payout: { asset: usdcOnArbitrum, amount },
+      payout: { asset: usdcOnArbitrum, amount: paid },
       ...rest,
     }),
   )

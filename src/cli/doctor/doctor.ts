@@ -13,6 +13,7 @@ import { historyFindings } from './history.ts'
 import { portFindings, webhookFindings } from './intake.ts'
 import { connectionFinding, linkFinding, secretFinding } from './secrecy.ts'
 import { queueFindings, serviceFindings } from './service.ts'
+import { walletFindings } from './wallets.ts'
 
 /** Bad news if there is a fault. */
 export async function doctorCommand(
@@ -40,6 +41,9 @@ async function examine(context: Context, balances: boolean): Promise<readonly Do
       service: Promise.all(services.map(ofService(serviceFindings))).then((found) => found.flat()),
       chains: chainFindings(settings, isMade),
       history: historyFindings(settings),
+      wallets: Promise.all(services.map(ofService((one) => walletFindings(settings, one)))).then((found) =>
+        found.flat(),
+      ),
       ports: portFindings(settings),
       ...(balances && { balances: balanceFindings(settings) }),
     })

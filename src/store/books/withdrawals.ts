@@ -119,3 +119,15 @@ export async function walletsOf(db: Kysely<Tables>, service: ServiceName): Promi
     select id from owner where kind = 'stable_wallet' order by id`.execute(db)
   return rows.map(({ id }) => id).filter((id) => serviceOf(id) === service)
 }
+
+/** `tied`: those whose balance agreed when it was read last. */
+export async function countWallets(
+  db: Kysely<Tables>,
+  service: ServiceName,
+): Promise<{ wallets: number; tied: number; differing: number }> {
+  const wallets = await walletsOf(db, service)
+  const { rows } = await sql<{ tied: number; differing: number }>`
+    select count(*) filter (where differs_since is null)::int as tied, count(differs_since)::int as differing
+    from wallet_balance where wallet = any(${wallets}::text[])`.execute(db)
+  return { wallets: wallets.length, ...(rows[0] ?? { tied: 0, differing: 0 }) }
+}

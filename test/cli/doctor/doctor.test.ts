@@ -75,6 +75,7 @@ test('if all is well, every check is ok', async () => {
     key ok may read, not create
     chain base ok serves the chain and assets of the settings
     final base ok height 1; no block was read yet
+    wallets ok 1 in the address book; no balance was read yet
     port http ok 127.0.0.1:8080 is free
     port ops ok 127.0.0.1:9464 is free
     webhooks ok verified by standard-webhooks
@@ -191,6 +192,7 @@ test('every problem has a fix', async () => {
     'port http',
     'queue',
     'service',
+    'wallets',
     'webhooks',
   ])
   expect(faults.filter(({ fix }) => fix.length < 15)).toEqual([])
