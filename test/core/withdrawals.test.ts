@@ -6,7 +6,6 @@ import type { Observation } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { ContraRule } from '../../src/core/owed.ts'
 import type { Journal } from '../../src/core/posting.ts'
-import type { WithdrawalClaim } from '../../src/core/withdrawal-claim.ts'
 import { groupOf } from '../support/any-evidence.ts'
 import {
   arbitrum,
@@ -17,30 +16,15 @@ import {
   policy,
   recipient,
   txId,
-  usdcOnArbitrum,
   usdcOnBase,
+  type WithdrawalChanges,
+  withdrawal as withdrawn,
 } from '../support/evidence.ts'
 
 const tx = txId('pay out')
 const stated = 40_000_000n as Amount
 
-function withdrawal(changes: Partial<WithdrawalClaim> = {}): WithdrawalClaim {
-  return {
-    kind: 'withdrawal',
-    wallet: 'savings',
-    withdrawalId: 'w-1',
-    status: 'settled',
-    asset: credit,
-    amount: stated,
-    network: arbitrum,
-    to: recipient,
-    payout: { asset: usdcOnArbitrum, amount: stated },
-    tx,
-    occurredAt: at(10),
-    receivedAt: at(11),
-    ...changes,
-  }
-}
+const withdrawal = (changes: WithdrawalChanges = {}) => withdrawn({ tx, ...changes })
 
 const paid = (changes = {}) => delivery({ tx, amount: stated, from: liquidity, ...changes })
 const late = at(3000)

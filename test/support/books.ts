@@ -111,9 +111,9 @@ async function receive(db: Kysely<Tables>, observations: readonly Observation[])
     (one): one is ObservedChainTransfer => one.kind === 'chain_transfer',
   )
   await inTransaction(db, (tx) => appendChainTransfers(tx, chainTransfers))
-  const claims = observations.filter((one) => one.kind === 'claim')
-  const rows = claims.map((one) => ({
-    source: one.source,
+  const stated = observations.filter((one) => one.kind === 'claim' || one.kind === 'withdrawal')
+  const rows = stated.map((one) => ({
+    source: one.kind === 'claim' ? one.source : ('api' as const),
     sourceKey: encodeObservation(one),
     body: Buffer.from(encodeObservation(one)),
     headers: {},

@@ -9,6 +9,7 @@ import {
 import type { Approval } from '../../src/core/matching/divide.ts'
 import type { Amount } from '../../src/core/money.ts'
 import { type Policy, plainPolicy } from '../../src/core/policy.ts'
+import type { WithdrawalClaim } from '../../src/core/withdrawal-claim.ts'
 
 /** A made-up world for tests of the core: one channel that forwards from Base to Arbitrum, and one StableWallet. */
 export const base = 'base' as NetworkName
@@ -167,4 +168,33 @@ export function claim({ deposit = {}, settlement = {}, ...changes }: ClaimChange
 
 export function webhook(changes: ClaimChanges = {}): Claim {
   return claim({ source: 'webhook', ...changes })
+}
+
+/** `asset` and `amount` are those of the payout, and of the balance unless told otherwise. */
+export type WithdrawalChanges = Partial<Omit<WithdrawalClaim, 'kind' | 'payout' | 'amount'>> & {
+  amount?: bigint
+}
+
+/** Of 40 USDC from the wallet to the recipient of the channel. */
+export function withdrawal({
+  amount = 40_000_000n,
+  asset = usdcOnArbitrum,
+  ...changes
+}: WithdrawalChanges = {}): WithdrawalClaim {
+  const stated = amount as Amount
+  return {
+    kind: 'withdrawal',
+    wallet: walletApproval.owner.id,
+    withdrawalId: 'w-1',
+    status: 'settled',
+    asset: credit,
+    amount: stated,
+    network: arbitrum,
+    to: recipient,
+    payout: { asset, amount: stated },
+    tx: txId('pay out'),
+    occurredAt: at(10),
+    receivedAt: at(11),
+    ...changes,
+  }
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Address } from '../../../src/core/asset.ts'
 import { type ServiceId, stableWalletNetwork } from '../../../src/core/evidence.ts'
+import type { Amount } from '../../../src/core/money.ts'
 import type { TransactionReader } from '../../../src/jobs/chain/verify-transactions.ts'
 import { appendChainTransfers } from '../../../src/store/chain/chain-transfers.ts'
 import { backfillStream, endHistory } from '../../../src/store/chain/history.ts'
@@ -15,8 +16,10 @@ import {
   delivery,
   payment,
   txId,
+  usdcOnBase,
   walletAddress,
   webhook,
+  withdrawal,
 } from '../../support/evidence.ts'
 import { moved, openVerification, reads, type Verification } from '../../support/verification.ts'
 
@@ -155,4 +158,21 @@ test('many of the past wait for their history to be read, and are due when it is
   await endHistory(world.db, base)
   world.now = new Date(Date.now() + 1000)
   expect((await world.verify({})).asked).toHaveLength(20)
+})
+
+test('the recipient of a withdrawal need not be watched, and is read once the scan has passed its block', async () => {
+  const stranger = '0x00000000000000000000000000000000000000de' as Address
+  const tx = txId('pay out')
+  const paid = { to: stranger, tx, amount: 40n as Amount }
+  await world.report(withdrawal({ network: base, to: stranger, tx, amount: 40n, asset: usdcOnBase }))
+  const above = await world.verify({ [tx]: reads(moved({ ...paid, height: 21n })) })
+  expect(above).toEqual({ stored: 0, more: false, asked: [tx] })
+  expect(await world.waiting()).toEqual([[tx, true]])
+  world.now = at(7)
+  expect(await world.verify({ [tx]: reads(moved({ ...paid, height: 19n })) })).toMatchObject({ stored: 1 })
+  await world.report()
+  expect(await world.waiting()).toEqual([])
+  const { rows } = await sql`
+    select kind, state from ledger_journal join withdrawal using (transfer)`.execute(world.db)
+  expect(rows).toEqual([{ kind: 'withdrawal', state: 'paid' }])
 })

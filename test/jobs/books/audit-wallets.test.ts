@@ -1,0 +1,172 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Address } from '../../../src/core/asset.ts'
+import { defaultService, type ServiceId, stableWalletNetwork } from '../../../src/core/evidence.ts'
+import { applyPending } from '../../../src/jobs/books/apply.ts'
+import { auditWallets } from '../../../src/jobs/books/audit-wallets.ts'
+import type { Profile } from '../../../src/provider/profile/profile-schema.ts'
+import { createServiceReader, readerOfServices } from '../../../src/provider/read-evidence.ts'
+import { createServiceCall } from '../../../src/provider/service-call.ts'
+import { createWalletsClient } from '../../../src/provider/wallets-client.ts'
+import { type Books, openBooks } from '../../support/books.ts'
+import {
+  at,
+  claim,
+  credit,
+  payment,
+  policy,
+  txId,
+  walletAddress,
+  walletApproval,
+} from '../../support/evidence.ts'
+import { vocabulary } from '../../support/own-payloads.ts'
+import { ownProfile } from '../../support/profile.ts'
+import { startRawService } from '../../support/raw-service.ts'
+import { keyAuth } from '../../support/service-auth.ts'
+
+let books: Books
+let stack: AsyncDisposableStack
+let now: Date
+/** What the service answers, and what it was asked. */
+let balance: string
+let records: object[]
+const asked: string[] = []
+const pageSize = 2
+
+/** Of 99.9 USDC to the wallet, which was credited. */
+const credited = (id: string, tx: string) =>
+  claim({
+    serviceId: id as ServiceId,
+    owner: walletApproval.owner,
+    deposit: { address: walletAddress, tx: txId(tx) },
+    settlement: { network: stableWalletNetwork, address: 'savings' as Address, asset: credit, tx: null },
+  })
+
+beforeEach(async () => {
+  stack = new AsyncDisposableStack()
+  books = stack.use(await openBooks())
+  await books.receive(credited('dep_1', 'pay'), payment({ to: walletAddress }))
+  await books.settle()
+  now = at(0)
+  balance = '99900000'
+  records = []
+  asked.length = 0
+})
+afterEach(() => stack.disposeAsync())
+
+const record = (id: string, changes: object = {}) => ({
+  id,
+  status: 'requested',
+  network: 'arbitrum',
+  recipient: '0x00000000000000000000000000000000000000AA',
+  amount: '40000000',
+  decimals: 6,
+  transaction: null,
+  updated_at: at(1).toISOString(),
+  ...changes,
+})
+
+async function audit(profile: Profile = ownProfile) {
+  const { url } = stack.use(
+    await startRawService(({ url: path = '' }, response) => {
+      asked.push(path)
+      const from = Number(new URL(path, 'http://x').searchParams.get('cursor') ?? 0)
+      const next = from + pageSize < records.length ? `${from + pageSize}` : null
+      const page = { data: records.slice(from, from + pageSize), next_cursor: next }
+      const wallet = { stable_wallet: { balance: { asset: 'USDC', decimals: 6, amount: balance } } }
+      response.end(JSON.stringify(path.includes('/withdrawals') ? page : wallet))
+    }),
+  )
+  const service = { name: defaultService, url, call: createServiceCall({ url, auth: keyAuth('key') }) }
+  const readClaim = readerOfServices(new Map([[defaultService, createServiceReader(profile, vocabulary)]]))
+  const apply = () => applyPending({ ...books.deps, readClaim })
+  const deps = { db: books.db, rules: { policy }, creditAsset: credit, now: () => now, apply }
+  return auditWallets(deps, createWalletsClient(service, profile, vocabulary))
+}
+
+async function open() {
+  const { rows } = await sql<{ kind: string; value: string; loss: string | null }>`
+    select kind, value::text, loss_amount::text as loss from mismatch
+    where cleared_at is null and deposit_id is null`.execute(books.db)
+  return rows
+}
+
+async function states(): Promise<string[]> {
+  const { rows } = await sql<{ text: string }>`
+    select withdrawal_id || ' ' || state as text from withdrawal order by 1`.execute(books.db)
+  return rows.map(({ text }) => text)
+}
+
+/** Later than a difference may last. */
+const muchLater = () => new Date(now.getTime() + policy.settlementWithinMs)
+
+test('all pages of a list are read until one brings nothing new, and a changed withdrawal is read again', async () => {
+  records = [record('w-3'), record('w-2'), record('w-1', { status: 'failed' })]
+  expect(await audit()).toMatchObject({ stored: 3, compared: 1 })
+  expect(await states()).toEqual(['w-1 failed', 'w-2 requested', 'w-3 requested'])
+  expect(asked.filter((path) => path.includes('/withdrawals'))).toHaveLength(2)
+  asked.length = 0
+  records = [record('w-3', { status: 'failed' }), ...records.slice(1)]
+  expect(await audit()).toMatchObject({ stored: 1 })
+  expect(await states()).toContain('w-3 failed')
+  asked.length = 0
+  expect(await audit()).toMatchObject({ stored: 0 })
+  expect(asked).toEqual([
+    expect.stringMatching(/^\/v1\/stable-wallets\/savings\/withdrawals\?/),
+    '/v1/stable-wallets/savings',
+  ])
+})
+
+test('a difference is a mismatch once it has lasted, until the balance is explained', async () => {
+  balance = '99899993'
+  expect((await audit()).changes).toEqual([])
+  now = muchLater()
+  expect((await audit()).changes).toMatchObject([{ kind: 'wallet_balance_mismatch', change: 'opened' }])
+  expect(await open()).toEqual([{ kind: 'wallet_balance_mismatch', value: '7', loss: '7' }])
+  balance = '99900007'
+  await audit()
+  expect(await open()).toEqual([{ kind: 'wallet_balance_mismatch', value: '7', loss: null }])
+  balance = '99900000'
+  expect((await audit()).changes).toMatchObject([{ change: 'cleared' }])
+  balance = '99900007'
+  now = muchLater()
+  expect((await audit()).changes).toEqual([])
+})
+
+test('withdrawals and credits under way explain a balance between them', async () => {
+  records = [record('w-1')]
+  await books.receive(credited('dep_2', 'second'))
+  await books.settle()
+  for (const [held, isExplained] of [
+    ['59900000', true],
+    ['59899999', false],
+    ['199800000', true],
+    ['199800001', false],
+  ] as const) {
+    balance = held
+    await audit()
+    const { rows } = await sql`select from wallet_balance where differs_since is null`.execute(books.db)
+    expect({ held, isExplained: rows.length === 1 }).toEqual({ held, isExplained })
+  }
+  await books.receive(payment({ to: walletAddress, tx: txId('second') }))
+  await books.settle()
+  await audit()
+  const { rows } = await sql`select books::text, leaving::text, arriving::text from wallet_balance`.execute(
+    books.db,
+  )
+  expect(rows).toEqual([{ books: '199800000', leaving: '40000000', arriving: '0' }])
+})
+
+test('a withdrawal that cannot be read is a mismatch, and the others are read', async () => {
+  records = [record('w-2', { status: 'lost' }), record('w-1')]
+  await audit()
+  expect(await states()).toEqual(['w-1 requested'])
+  expect(await open()).toMatchObject([{ kind: 'schema_drift' }])
+})
+
+test('without the calls in the profile nothing is asked', async () => {
+  const { balance: _balance, withdrawals: _withdrawals, ...wallets } = ownProfile.owners.wallets
+  const profile = { ...ownProfile, owners: { ...ownProfile.owners, wallets } }
+  expect(await audit(profile)).toEqual({ stored: 0, compared: 0, changes: [] })
+  expect(asked).toEqual([])
+})
