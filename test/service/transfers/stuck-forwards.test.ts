@@ -187,6 +187,11 @@ test('a withdrawal that is reverted again and again has failed, and its part of 
   await setPaused(false)
   expect(failed.settled_at).toBeNull()
   expect(await walletBalance(world.db, 'savings')).toBe(before)
+  const { rows } = await sql<{ type: string }>`
+    select type from service.event where type like 'withdrawal.%' order by sequence`.execute(world.db)
+  expect(rows.map(({ type }) => type)).toEqual(
+    ['requested', 'sending', 'failed'].map((status) => `withdrawal.${status}`),
+  )
 })
 
 test('a chain that lost final blocks gets its forwards again, and the next one is paid too', async () => {

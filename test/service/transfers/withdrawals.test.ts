@@ -106,6 +106,15 @@ test('of twenty equal requests at once one makes the withdrawal', async () => {
   )
   expect(outcomes.filter(({ kind }) => kind === 'created')).toHaveLength(1)
   expect(outcomes.filter(({ kind }) => kind === 'existing')).toHaveLength(19)
+  const events = await book.db
+    .selectFrom('service.event')
+    .select('body')
+    .where('type', '=', 'withdrawal.requested')
+    .where('body', 'like', '%"same"%')
+    .execute()
+  expect(events.map(({ body }) => JSON.parse(body) as object)).toMatchObject([
+    { data: { id: 'same', stable_wallet: 'savings', status: 'requested', amount: '1000000' } },
+  ])
 })
 
 test('a withdrawal that failed gives its part back', async () => {
