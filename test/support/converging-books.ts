@@ -103,9 +103,10 @@ async function take(deps: ApplyDeps, owner: Kysely<Tables>, turn: Turn): Promise
     )
 }
 
+/** What is due may ask for a search, which comes in as evidence. */
 async function work(deps: ApplyDeps, rowsMax: number): Promise<void> {
   while ((await applyPending(deps, { rowsMax, bytesMax: 1_000_000 })).rows > 0) continue
-  while ((await applyDue(deps)).groups > 0) continue
+  while ((await applyDue(deps)).groups > 0) await applyPending(deps, { rowsMax, bytesMax: 1_000_000 })
 }
 
 async function settle(deps: ApplyDeps): Promise<Outcome> {

@@ -6,10 +6,14 @@ import { isTolerated, type Policy } from '../policy.ts'
 
 export type DepositLeg = 'deposit' | 'settlement'
 
-/** A StableWallet is credited in the service's own books, on no chain. */
+/**
+ * A StableWallet is credited in the service's own books, on no chain. If the address book has no owner, the delivery
+ * that the service states decides.
+ */
 export function isCredited({ approval, api, webhook }: DepositEvidence): boolean {
   const owner = approval?.owner ?? api?.owner ?? webhook?.owner
-  return owner?.kind === 'stable_wallet'
+  if (owner?.kind === 'stable_wallet') return true
+  return approval === null && claimOf({ api, webhook })?.settlement?.network === stableWalletNetwork
 }
 
 /** Null if the block that held it is gone. */

@@ -1,8 +1,25 @@
 import { expect, test } from 'vitest'
+import type { Address } from '../../../src/core/asset.ts'
 import { decide } from '../../../src/core/decide.ts'
-import type { LegSearch, Observation, ServiceId } from '../../../src/core/evidence.ts'
+import {
+  type LegSearch,
+  type Observation,
+  type ServiceId,
+  stableWalletNetwork,
+} from '../../../src/core/evidence.ts'
 import { groupOf } from '../../support/any-evidence.ts'
-import { arbitrum, at, claim, payment, policy, recipient, txId, webhook } from '../../support/evidence.ts'
+import {
+  arbitrum,
+  at,
+  claim,
+  credit,
+  elsewhere,
+  payment,
+  policy,
+  recipient,
+  txId,
+  webhook,
+} from '../../support/evidence.ts'
 import { fruitless } from '../../support/searched.ts'
 
 /** The claim is of minute 3 and received at 4; the payment is missed from minute 34 on. */
@@ -158,4 +175,16 @@ test('of a deposit from before the history of the service, nothing is asked of t
   // Something is stated of it since then, or a chain shows it.
   expect(decideFrom(4, claim({ status: 'held', occurredAt: at(5), receivedAt: at(6) })).asked).toBe(true)
   expect(decideFrom(4, payment()).kinds).not.toContain('not_covered')
+})
+
+test('a credit stated for an address that is not in the address book is looked for on no chain', () => {
+  const stated = { network: stableWalletNetwork, address: 'other' as Address, asset: credit, tx: null }
+  const paid = { to: elsewhere, tx: txId('pay') }
+  const seen = [
+    claim({ status: 'settling', deposit: { address: elsewhere }, settlement: stated }),
+    payment(paid),
+  ]
+  const { deposits } = decide(groupOf(seen), { policy, routes: [], senders: new Set() }, at(6000))
+  expect(deposits.flatMap(({ verdict }) => verdict.searches.map(({ network }) => network))).toEqual([])
+  expect(judged(seen, 6000)).toEqual(['settlement_missing: undefined'])
 })
