@@ -23,11 +23,11 @@ grant usage on schema accounting to depositd_accountant, depositd_daemon;
 
 -- The daemon: evidence.
 grant select on kysely_migration, kysely_migration_lock to depositd_daemon;
-grant select, insert on inbox, webhook_conflict, chain_transfer to depositd_daemon;
+grant select, insert on inbox, webhook_conflict, chain_transfer, address_book to depositd_daemon;
 grant select, insert, delete on quarantine, chain_movement to depositd_daemon;
 grant select, insert, update on webhook_repeat, api_record, evidence_group, link_key, evidence, stream, owner, canary,
   chain_watch, chain_network to depositd_daemon;
-grant select, insert, update, delete on inbox_pending, address_book, canary_webhook, chain_coverage, chain_gap_since,
+grant select, insert, update, delete on inbox_pending, canary_webhook, chain_coverage, chain_gap_since,
   named_transaction, leg_search, balance_point, balance_difference to depositd_daemon;
 grant select, insert on asset to depositd_daemon;
 grant update (symbol, decimals) on asset to depositd_daemon;

@@ -71,9 +71,9 @@ function textOf({ differences, differing, subjects, due, pending, ...verified }:
   ].join('\n')
 }
 
-/** For a deposit, only the fields that differ. */
+/** Of what has no name, only the fields that differ. */
 function linesOf({ what, name, live, rebuilt }: BooksDifference): string[] {
-  if (what === 'deposit' && live !== null && rebuilt !== null) {
+  if (name === '' && live !== null && rebuilt !== null) {
     const [is, shouldBe] = [fieldsOf(live), fieldsOf(rebuilt)]
     const names = [...new Set([...is.keys(), ...shouldBe.keys()])]
     return names

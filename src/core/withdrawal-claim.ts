@@ -6,7 +6,6 @@ export const walletHeader = ':wallet'
 
 /** The progress of a withdrawal from a StableWallet as the service states it. */
 export const withdrawalStatuses = ['requested', 'sent', 'settled', 'failed'] as const
-export type WithdrawalStatus = (typeof withdrawalStatuses)[number]
 
 /** What the service lists about a withdrawal from a StableWallet. */
 export type WithdrawalClaim = {
@@ -15,7 +14,7 @@ export type WithdrawalClaim = {
   wallet: string
   /** Unique within the wallet. */
   withdrawalId: string
-  status: WithdrawalStatus
+  status: (typeof withdrawalStatuses)[number]
   /** What leaves the balance: an amount of the asset in which wallets are credited. */
   asset: AssetKey
   amount: Amount

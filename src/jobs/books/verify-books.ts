@@ -4,6 +4,7 @@ import {
   analyzeDerivedTables,
   type BooksComparison,
   compareBooks,
+  compareEvidence,
   countApplied,
   countGroups,
   hashHoldings,
@@ -15,7 +16,10 @@ import type { Tables } from '../../store/tables.ts'
 import { type ApplyDeps, batchMax, decideGroups, saveRows } from './apply.ts'
 
 /** A null side has no value. */
-export type BooksDifference = Omit<BooksComparison, 'isDue'>
+export type BooksDifference = Omit<BooksComparison, 'isDue' | 'what'> & {
+  /** `evidence`: an observation that is not what its row of the inbox says. */
+  what: BooksComparison['what'] | 'evidence'
+}
 
 export type BooksVerification = {
   rows: number
@@ -106,6 +110,18 @@ async function compare(tx: Transaction<Tables>, now: Date, { subjectsMax }: Book
     if (differing.length === 0) continue
     counts.differing++
     if (counts.differing <= subjectsMax) differences.push(...differing.map(differenceOf))
+  }
+  for await (const altered of compareEvidence(tx)) {
+    const left = Math.max(0, subjectsMax - counts.differing)
+    counts.differing += altered.length
+    differences.push(
+      ...altered.slice(0, left).map(({ inboxId, ...sides }) => ({
+        subject: `inbox/${inboxId}`,
+        what: 'evidence' as const,
+        name: '',
+        ...sides,
+      })),
+    )
   }
   return { ...counts, differences, live: live.digest(), rebuilt: rebuilt.digest() }
 }

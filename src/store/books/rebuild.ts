@@ -59,6 +59,20 @@ export function compareBooks(tx: Transaction<Tables>, now: Date): AsyncIterable<
   )
 }
 
+/** JSON text; null on the side that lacks it. */
+export type EvidenceDifference = { inboxId: bigint; live: string | null; rebuilt: string | null }
+
+/** Observations as stored that are not what their raw rows say, oldest first. */
+export function compareEvidence(tx: Transaction<Tables>): AsyncIterable<EvidenceDifference[]> {
+  return inPieces(
+    tx,
+    sql<EvidenceDifference>`
+    select coalesce(live.inbox_id, made.inbox_id) as "inboxId", live.observation::text as live, made.observation::text as rebuilt
+    from public.evidence live full join pg_temp.evidence made using (inbox_id)
+    where live.observation is distinct from made.observation order by 1`,
+  )
+}
+
 /** Facts must be added in order. */
 export function hashHoldings() {
   const hash = createHash('sha256')
