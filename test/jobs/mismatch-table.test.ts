@@ -132,6 +132,13 @@ const outside: Partial<Record<MismatchKind, Outside>> = {
       'a network that comes to an owner is no contradiction, and neither is a service without lists',
     ],
   },
+  wallet_balance_mismatch: {
+    file: 'test/jobs/books/audit-wallets.test.ts',
+    tests: [
+      'a difference is a mismatch once it has lasted, until the balance is explained',
+      'withdrawals and credits under way explain a balance between them',
+    ],
+  },
   seal_broken: {
     file: 'test/jobs/books/audit-seals.test.ts',
     tests: [

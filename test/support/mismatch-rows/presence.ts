@@ -9,6 +9,7 @@ import {
   txId,
   usdcOnArbitrum,
   webhook,
+  withdrawal,
 } from '../evidence.ts'
 import { fruitless } from '../searched.ts'
 import { first, type Row, reported, ruled } from './row.ts'
@@ -24,6 +25,8 @@ const refunded = {
 
 const sought = { role: 'deposit', ...claim().deposit, from: at(3) } as const
 const unread = fruitless(sought, { read: null, bookedAt: null, receivedAt: at(300) })
+
+const paidOut = delivery({ tx: withdrawal().tx ?? txId(''), amount: withdrawal().amount })
 
 export const presenceRows: readonly Row[] = [
   {
@@ -116,6 +119,18 @@ export const presenceRows: readonly Row[] = [
           ...reported({ settlement: { tx: null } }),
           ruled({ kind: 'together', serviceId: first }, delivery({ from: liquidity })),
         ],
+      },
+    },
+  },
+  {
+    kind: 'withdrawal_unproved',
+    where: 'no chain shows what the service calls withdrawn',
+    opens: { evidence: [withdrawal()] },
+    without: { evidence: [withdrawal(), paidOut] },
+    ends: {
+      'by its transfer': { evidence: [paidOut] },
+      'by the service, which calls it failed': {
+        evidence: [withdrawal({ status: 'failed', receivedAt: at(500) })],
       },
     },
   },

@@ -94,9 +94,10 @@ export function mismatchesOf(...changes: readonly Change[]): Mismatch[] {
     routes: [],
     senders: new Set([`arbitrum/${liquidity}`]),
   }
-  const { deposits, unmatchedDeliveries } = decideSearched(group, rules, rest.now ?? late)
+  const { deposits, unmatchedDeliveries, withdrawals } = decideSearched(group, rules, rest.now ?? late)
   return [
     ...deposits.flatMap(({ verdict }) => verdict.mismatches),
     ...unmatchedDeliveries.map((one) => one.mismatch),
+    ...withdrawals.flatMap(({ mismatch }) => mismatch ?? []),
   ]
 }
