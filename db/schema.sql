@@ -2642,7 +2642,6 @@ CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE 
 
 grant delete, insert, select on public.chain_movement to depositd_daemon;
 grant delete, insert, select on public.quarantine to depositd_daemon;
-grant delete, insert, select, update on public.address_book to depositd_daemon;
 grant delete, insert, select, update on public.balance_difference to depositd_daemon;
 grant delete, insert, select, update on public.balance_point to depositd_daemon;
 grant delete, insert, select, update on public.canary_webhook to depositd_daemon;
@@ -2652,6 +2651,7 @@ grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant delete, insert, select, update on public.leg_search to depositd_daemon;
 grant delete, insert, select, update on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
+grant insert, select on public.address_book to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
 grant insert, select on public.chain_transfer to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;

@@ -10,10 +10,10 @@ export type DepositLeg = 'deposit' | 'settlement'
  * A StableWallet is credited in the service's own books, on no chain. If the address book has no owner, the delivery
  * that the service states decides.
  */
-export function isCredited({ approval, api, webhook }: DepositEvidence): boolean {
-  const owner = approval?.owner ?? api?.owner ?? webhook?.owner
-  if (owner?.kind === 'stable_wallet') return true
-  return approval === null && claimOf({ api, webhook })?.settlement?.network === stableWalletNetwork
+export function isCredited({ approval, ...claims }: DepositEvidence): boolean {
+  if (approval !== null) return approval.owner.kind === 'stable_wallet'
+  const owner = claims.api?.owner ?? claims.webhook?.owner
+  return owner?.kind === 'stable_wallet' || claimOf(claims)?.settlement?.network === stableWalletNetwork
 }
 
 /** Null if the block that held it is gone. */
