@@ -29,7 +29,7 @@ const dashboards = readDashboards().map(({ name, queries }) => ({
 }))
 
 /** Of what goes wrong here, these would fire if it went on for as long as they wait. */
-const waitingLonger = ['DepositdWebhooksRefused']
+const waitingLonger = ['DepositdWebhooksRefused', 'DepositdJobFailing']
 
 describe.skipIf(!prometheusInstalled())('a real Prometheus beside depositd', () => {
   const stack = new AsyncDisposableStack()

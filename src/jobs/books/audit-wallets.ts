@@ -26,36 +26,62 @@ export type WalletAudit = { stored: number; compared: number; changes: readonly 
 /**
  * Reads the withdrawals and then the balance of every StableWallet in the address book, and compares each balance with
  * the books. A call that the profile does not name is left out.
+ * @throws the first failure of a call, after the other wallets are read and compared
  */
 export async function auditWallets(deps: WalletAuditDeps, client: WalletsClient): Promise<WalletAudit> {
   const { db, rules, creditAsset: asset, now } = deps
-  const { service, readBalance } = client
+  const { service, readBalance, listWithdrawals } = client
   const wallets = await walletsOf(db, service)
-  const stored = await readWithdrawals(deps, client, wallets)
+  const faults: unknown[] = []
+  let stored = 0
+  if (listWithdrawals !== null)
+    await readEach(wallets, faults, async (wallet) => {
+      stored += await readWithdrawals(deps, { wallet, service, pages: listWithdrawals(wallet) })
+    })
   if (stored > 0) await deps.apply()
-  if (readBalance === null) return { stored, compared: 0, changes: [] }
   // What such a wallet holds is not in the books.
   const own = wallets.filter((wallet) => walletTerms({ wallet, asset }, rules.contras).delivery !== 'ends')
   const balances: WalletBalance[] = []
-  for (const wallet of own) balances.push({ wallet, asset, balance: await readBalance(wallet) })
-  const read = { balances, readAt: now(), withinMs: rules.policy.settlementWithinMs }
+  if (readBalance !== null)
+    await readEach(own, faults, async (wallet) => {
+      balances.push({ wallet, asset, balance: await readBalance(wallet) })
+    })
+  const known = new Set(balances.map(({ wallet }) => wallet))
+  const unread = readBalance === null ? [] : own.filter((wallet) => !known.has(wallet))
+  const read = { balances, unread, readAt: now(), withinMs: rules.policy.settlementWithinMs }
   const changes = await inTransaction(db, (tx) => tieWallets(tx, service, read))
+  if (faults.length > 0) throw faults[0]
   return { stored, compared: balances.length, changes }
+}
+
+/** A service that does not answer would cost one timeout per wallet. */
+const faultsMax = 5
+
+async function readEach(
+  wallets: readonly string[],
+  faults: unknown[],
+  read: (wallet: string) => Promise<void>,
+): Promise<void> {
+  for (const wallet of wallets)
+    if (faults.length < faultsMax) await read(wallet).catch((fault: unknown) => void faults.push(fault))
+}
+
+type WithdrawalPages = Pick<WalletsClient, 'service'> & {
+  wallet: string
+  pages: AsyncIterable<DepositPage['records']>
 }
 
 async function readWithdrawals(
   deps: WalletAuditDeps,
-  { service, listWithdrawals }: WalletsClient,
-  wallets: readonly string[],
+  { wallet, service, pages }: WithdrawalPages,
 ): Promise<number> {
   let stored = 0
-  for (const wallet of listWithdrawals === null ? [] : wallets)
-    for await (const records of listWithdrawals?.(wallet) ?? []) {
-      const added = await storeWithdrawals(deps, { wallet, service, records })
-      stored += added
-      // The newest come first, and a withdrawal that has ended does not change again.
-      if (added === 0) break
-    }
+  for await (const records of pages) {
+    const added = await storeWithdrawals(deps, { wallet, service, records })
+    stored += added
+    // The newest come first, and a withdrawal that has ended does not change again.
+    if (added === 0) break
+  }
   return stored
 }
 

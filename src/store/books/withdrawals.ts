@@ -49,11 +49,19 @@ type WalletTie = Record<'balance' | 'books' | 'leaving' | 'arriving', string> & 
   differsSince: Date | null
 }
 
+export type WalletsReading = {
+  balances: readonly WalletBalance[]
+  /** Wallets that could not be read: their mismatches stay. */
+  unread: readonly string[]
+  readAt: Date
+  withinMs: number
+}
+
 /** A difference is a mismatch once it has lasted for `withinMs`: something may just have been booked. */
 export async function tieWallets(
   tx: Transaction<Tables>,
   service: ServiceName,
-  { balances, readAt, withinMs }: { balances: readonly WalletBalance[]; readAt: Date; withinMs: number },
+  { balances, unread, readAt, withinMs }: WalletsReading,
 ): Promise<MismatchChange[]> {
   const read = balances.map((one) => ({ ...one, account: accounts.stableWallet(one.wallet) }))
   const { rows } = await sql<WalletTie>`
@@ -90,7 +98,8 @@ export async function tieWallets(
   const lasting = rows.filter(
     ({ differsSince: since }) => since !== null && readAt.getTime() - since.getTime() >= withinMs,
   )
-  const about = sql`kind = 'wallet_balance_mismatch' and service = ${service}`
+  const about = sql`kind = 'wallet_balance_mismatch' and service = ${service}
+    and subject <> all(${unread.map(subjectOf)}::text[])`
   return syncMismatches(
     tx,
     about,
@@ -98,12 +107,16 @@ export async function tieWallets(
   )
 }
 
+function subjectOf(wallet: string): string {
+  return `owner/stable_wallet/${wallet}`
+}
+
 function mismatchOf(tie: WalletTie, service: ServiceName): HeldMismatch {
   const { wallet, asset, balance, books, leaving, arriving } = tie
   const missing = BigInt(books) - BigInt(leaving) - BigInt(balance)
   const difference = missing > 0n ? -missing : BigInt(balance) - BigInt(books) - BigInt(arriving)
   return {
-    subject: `owner/stable_wallet/${wallet}`,
+    subject: subjectOf(wallet),
     kind: 'wallet_balance_mismatch',
     service,
     asset,

@@ -8,11 +8,14 @@ import type { Profile } from '../../../src/provider/profile/profile-schema.ts'
 import { createServiceReader, readerOfServices } from '../../../src/provider/read-evidence.ts'
 import { createServiceCall } from '../../../src/provider/service-call.ts'
 import { createWalletsClient } from '../../../src/provider/wallets-client.ts'
+import { saveOwner } from '../../../src/store/owners.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import {
   at,
+  base,
   claim,
   credit,
+  elsewhere,
   payment,
   policy,
   txId,
@@ -31,6 +34,8 @@ let now: Date
 let balance: string
 let records: object[]
 const asked: string[] = []
+/** The service refuses all that is asked of this wallet. */
+let refused: string | null
 const pageSize = 2
 
 /** Of 99.9 USDC to the wallet, which was credited. */
@@ -50,6 +55,7 @@ beforeEach(async () => {
   now = at(0)
   balance = '99900000'
   records = []
+  refused = null
   asked.length = 0
 })
 afterEach(() => stack.disposeAsync())
@@ -70,6 +76,7 @@ async function audit(profile: Profile = ownProfile) {
   const { url } = stack.use(
     await startRawService(({ url: path = '' }, response) => {
       asked.push(path)
+      if (refused !== null && path.includes(refused)) response.statusCode = 403
       const from = Number(new URL(path, 'http://x').searchParams.get('cursor') ?? 0)
       const next = from + pageSize < records.length ? `${from + pageSize}` : null
       const page = { data: records.slice(from, from + pageSize), next_cursor: next }
@@ -169,4 +176,21 @@ test('without the calls in the profile nothing is asked', async () => {
   const profile = { ...ownProfile, owners: { ...ownProfile.owners, wallets } }
   expect(await audit(profile)).toEqual({ stored: 0, compared: 0, changes: [] })
   expect(asked).toEqual([])
+})
+
+test('a wallet that cannot be read keeps its mismatch, and the others are read', async () => {
+  const till = { kind: 'stable_wallet', id: 'till' } as const
+  await saveOwner(books.db, { owner: till, deposits: [{ network: base, address: elsewhere }], forward: null })
+  balance = '99899993'
+  await audit().catch(() => null)
+  now = muchLater()
+  await audit()
+  const subjects = [{ value: '7' }, { value: '99899993' }]
+  expect((await open()).toSorted((one, other) => one.value.length - other.value.length)).toMatchObject(
+    subjects,
+  )
+  refused = 'savings'
+  balance = '0'
+  await expect(audit()).rejects.toThrow(/savings/)
+  expect(await open()).toMatchObject([{ value: '7' }])
 })
