@@ -154,7 +154,7 @@ function targetOf(
   const { wallet, asset, amount } = claim
   const { contra, delivery } = walletTerms(claim, contras)
   // The wallet is the customer's own: what it holds is not in the books.
-  if (delivery === 'ends') return null
+  if (delivery === 'ends' || amount === 0n) return null
   const debit = contra.startsWith('liabilities:') ? contra : accounts.forwarded(network, to)
   const transfers = [{ debit, credit: accounts.stableWallet(wallet), asset, amount }]
   return { kind: 'withdrawal', transfer: ref, eventAt: blockAt, transfers }

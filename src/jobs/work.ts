@@ -58,7 +58,7 @@ export function createWork(options: WorkDeps): DaemonWork {
   const deps: DaemonWorkDeps = { ...options, failing: new Set() }
   const { readAll, verifyAll, ...networks } = createNetworkWork(deps)
   const proposePage = createProposer(deps)
-  const ledger = createLedgerWork({ ...deps, apply: () => applyAll(deps) })
+  const ledger = createLedgerWork({ ...deps, apply: async () => wakeReaders(deps, await applyAll(deps)) })
   return {
     ...networks,
     ...ledger,

@@ -7,6 +7,7 @@ import {
   type ServiceName,
 } from '../core/evidence.ts'
 import { type UnreadableKind } from '../core/mismatch.ts'
+import { walletHeader } from '../core/withdrawal-claim.ts'
 import { ageOf, asTable, prepared } from './database.ts'
 import type { Tables } from './tables.ts'
 
@@ -219,7 +220,7 @@ export async function newestSamples(
   const { rows } = await sql<Sample>`
     select headers, body, received_at as "receivedAt" from inbox
     where source = ${source} and (${service}::text is null or service = ${service})
-      and not headers ? ${itemHeader}
+      and not headers ?| ${[itemHeader, walletHeader]}::text[]
     order by id desc limit ${limit}`.execute(db)
   return rows.toReversed()
 }

@@ -80,9 +80,10 @@ export const valueKinds = kindsOf('value', {
   wallet_balance_mismatch: {
     severity: 'severe',
     mayBeLate: true,
-    lossMeans: 'What the service states less than the books hold. If it states more, nothing is lost.',
+    lossMeans:
+      'What the service states less than the books hold after all withdrawals under way. If it states more, nothing is lost.',
     means:
-      'The balance of a StableWallet at the service differs from its account in the books, less the withdrawals under way, for longer than a delivery may take.',
+      'The balance of a StableWallet at the service differs from its account in the books, apart from withdrawals and credits under way, for longer than a delivery may take.',
     next: 'Compare the deposits and withdrawals of the wallet with the statement of the service. A withdrawal that the service does not list, or a journal by hand, are usual causes.',
   },
   amount_mismatch: {

@@ -54,7 +54,7 @@ export async function auditWallets(deps: WalletAuditDeps, client: WalletsClient)
   return { stored, compared: balances.length, changes }
 }
 
-/** A service that does not answer would cost one timeout per wallet. */
+/** In a row: a service that does not answer would cost one timeout per wallet. */
 const faultsMax = 5
 
 async function readEach(
@@ -62,8 +62,17 @@ async function readEach(
   faults: unknown[],
   read: (wallet: string) => Promise<void>,
 ): Promise<void> {
-  for (const wallet of wallets)
-    if (faults.length < faultsMax) await read(wallet).catch((fault: unknown) => void faults.push(fault))
+  let inRow = 0
+  for (const wallet of wallets) {
+    if (inRow === faultsMax) return
+    try {
+      await read(wallet)
+      inRow = 0
+    } catch (fault) {
+      faults.push(fault)
+      inRow++
+    }
+  }
 }
 
 type WithdrawalPages = Pick<WalletsClient, 'service'> & {
@@ -76,12 +85,7 @@ async function readWithdrawals(
   { wallet, service, pages }: WithdrawalPages,
 ): Promise<number> {
   let stored = 0
-  for await (const records of pages) {
-    const added = await storeWithdrawals(deps, { wallet, service, records })
-    stored += added
-    // The newest come first, and a withdrawal that has ended does not change again.
-    if (added === 0) break
-  }
+  for await (const records of pages) stored += await storeWithdrawals(deps, { wallet, service, records })
   return stored
 }
 

@@ -183,7 +183,9 @@ function outcomeOf(
   payees: ReadonlySet<Address>,
 ): NamedTransactionOutcome {
   const blank = { named, transfers: [], failedAt: null }
-  const later: NamedTransactionOutcome = { ...blank, next: named.tries < triesMax ? 'waiting' : 'ended' }
+  // No scan finds what is paid to an address that is not watched.
+  const isLast = named.tries >= triesMax && !payees.has(named.address)
+  const later: NamedTransactionOutcome = { ...blank, next: isLast ? 'ended' : 'waiting' }
   if (reading instanceof Error || reading.kind === 'unknown') return later
   if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
   const transfers = reading.transfers.map((one) => provedBy(cursor, one))

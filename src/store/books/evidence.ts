@@ -161,7 +161,7 @@ async function addWithdrawalJournals(tx: Transaction<Tables>, groups: readonly L
   const groupOf = new Map(
     withdrawing.flatMap((group) =>
       group.observations.flatMap((one) =>
-        one.kind === 'chain_transfer' ? [[transferRef(one), group] as const] : [],
+        one.kind === 'chain_transfer' && one.role === 'recipient' ? [[transferRef(one), group] as const] : [],
       ),
     ),
   )

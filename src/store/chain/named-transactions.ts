@@ -62,6 +62,7 @@ export async function dropSeen(
         where link_key.key = due.key and observation ->> 'kind' = 'chain_transfer'
           and observation ->> 'role' = due.role and observation ->> 'tx' = due.tx
           and observation ->> 'network' = due.network
+          and (due.role = 'deposit' or observation ->> 'to' = due.address)
         having bool_and(observation ->> 'stage' <> 'orphaned')
       )
     ), dropped as (

@@ -107,7 +107,7 @@ async function states(): Promise<string[]> {
 /** Later than a difference may last. */
 const muchLater = () => new Date(now.getTime() + policy.settlementWithinMs)
 
-test('all pages of a list are read until one brings nothing new, and a changed withdrawal is read again', async () => {
+test('all pages of a list are read, and a changed withdrawal is stored again', async () => {
   records = [record('w-3'), record('w-2'), record('w-1', { status: 'failed' })]
   expect(await audit()).toMatchObject({ stored: 3, compared: 1 })
   expect(await states()).toEqual(['w-1 failed', 'w-2 requested', 'w-3 requested'])
@@ -120,6 +120,7 @@ test('all pages of a list are read until one brings nothing new, and a changed w
   expect(await audit()).toMatchObject({ stored: 0 })
   expect(asked).toEqual([
     expect.stringMatching(/^\/v1\/stable-wallets\/savings\/withdrawals\?/),
+    expect.stringMatching(/^\/v1\/stable-wallets\/savings\/withdrawals\?.*cursor=2/),
     '/v1/stable-wallets/savings',
   ])
 })

@@ -176,3 +176,22 @@ test('the recipient of a withdrawal need not be watched, and is read once the sc
     select kind, state from ledger_journal join withdrawal using (transfer)`.execute(world.db)
   expect(rows).toEqual([{ kind: 'withdrawal', state: 'paid' }])
 })
+
+test('of a transaction that pays several withdrawals each recipient is read', async () => {
+  const tx = txId('pay out')
+  const [one, other] = ['de', 'df'].map((end) => `0x${end.padStart(40, '0')}` as Address)
+  const of = (withdrawalId: string, to = '' as Address) =>
+    withdrawal({ withdrawalId, network: base, to, tx, amount: 40n, asset: usdcOnBase })
+  const paid = (to = '' as Address, index = '0') =>
+    moved({ to, index, tx, amount: 40n as Amount, height: 19n })
+  await world.report(of('w-1', one))
+  await world.verify({ [tx]: reads(paid(one)) })
+  await world.report(of('w-2', other))
+  expect(await world.verify({ [tx]: reads(paid(one), paid(other, '1')) })).toMatchObject({ stored: 1 })
+  await world.report()
+  const { rows } = await sql`select withdrawal_id, state from withdrawal order by 1`.execute(world.db)
+  expect(rows).toEqual([
+    { withdrawal_id: 'w-1', state: 'paid' },
+    { withdrawal_id: 'w-2', state: 'paid' },
+  ])
+})
