@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { listDeliveries } from '../webhooks/deliveries.ts'
 import { type EventRow, findEvent, listEvents, resendEvent, sendTest, testType } from '../webhooks/events.ts'
 import { depositEvents } from '../webhooks/outbox.ts'
+import { withdrawalEvents } from '../webhooks/withdrawal-events.ts'
 import { pageOf, pageQuery, readPage } from './pages.ts'
 import { notFound, refusal } from './problem.ts'
 import { type Api, defineRoute } from './route.ts'
@@ -14,7 +15,7 @@ const idParameter = z.strictObject({ id: z.string().max(64) })
 const deliveriesShown = 100
 
 const eventsQuery = pageQuery.extend({
-  type: z.enum([...depositEvents, testType]).optional(),
+  type: z.enum([...depositEvents, ...withdrawalEvents, testType]).optional(),
   deposit: z.string().max(64).optional(),
 })
 

@@ -13,7 +13,7 @@ import { lockEndpoint } from './endpoints.ts'
 
 export type EventRow = Selectable<WebhookTables['service.event']>
 
-/** The only type without a deposit. */
+/** Concerns no deposit and no withdrawal. */
 export const testType = 'endpoint.test'
 
 export type NewEvent = Omit<EventRow, 'sequence'>
