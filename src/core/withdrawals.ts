@@ -54,7 +54,7 @@ export function decideWithdrawals(
 
 const statusRank: Record<WithdrawalClaim['status'], number> = { requested: 0, sent: 1, settled: 2, failed: 2 }
 
-/** The newest statement on each: a step further, or else read later. */
+/** The newest statement on each: a step further, or else read later. A transaction that was once named stays named. */
 function foldWithdrawals(claims: readonly WithdrawalClaim[]): WithdrawalClaim[] {
   const sorted = claims.toSorted(
     (left, right) =>
@@ -65,7 +65,9 @@ function foldWithdrawals(claims: readonly WithdrawalClaim[]): WithdrawalClaim[] 
       compareText(left.status, right.status) ||
       compareText(left.tx ?? '', right.tx ?? ''),
   )
-  return [...new Map(sorted.map((claim) => [keyOf(claim), claim])).values()]
+  return [...Map.groupBy(sorted, keyOf).values()].flatMap((all) =>
+    all.slice(-1).map((newest) => ({ ...newest, tx: all.findLast(({ tx }) => tx !== null)?.tx ?? null })),
+  )
 }
 
 function keyOf({ wallet, withdrawalId }: WithdrawalClaim): string {

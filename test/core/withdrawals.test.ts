@@ -80,6 +80,11 @@ test.each<[string, Observation[], RegExp]>([
   ['in another asset', [withdrawal(), paid({ asset: usdcOnBase })], /another amount or asset/],
   ['to another address', [withdrawal(), paid({ to: '0xother' as Address })], /no transfer is on the chain/],
   ['that the service calls failed', [withdrawal({ status: 'failed' }), paid()], /calls it failed/],
+  [
+    'that the service calls failed later, without its transaction',
+    [withdrawal({ status: 'sent' }), withdrawal({ status: 'failed', tx: null }), paid()],
+    /calls it failed/,
+  ],
 ])('one %s is unproved, and is not booked', (_what, observations, problem) => {
   const verdict = decided(observations)
   expect(states(verdict)).toEqual(['unproved'])

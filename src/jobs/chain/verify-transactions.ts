@@ -45,6 +45,8 @@ export const putOffForHistoryMs = 300_000
 
 /** Together a little over an hour, when a payment counts as missing. Scans still find it later. */
 const triesMax = 16
+/** About a week: no scan finds what is paid to an address that is not watched. */
+const payeeTriesMax = 1000
 const pause = { firstMs: 2000, longestMs: 600_000 }
 
 const nothing: ChainVerificationResult = { stored: 0, more: false }
@@ -183,8 +185,7 @@ function outcomeOf(
   payees: ReadonlySet<Address>,
 ): NamedTransactionOutcome {
   const blank = { named, transfers: [], failedAt: null }
-  // No scan finds what is paid to an address that is not watched.
-  const isLast = named.tries >= triesMax && !payees.has(named.address)
+  const isLast = named.tries >= (payees.has(named.address) ? payeeTriesMax : triesMax)
   const later: NamedTransactionOutcome = { ...blank, next: isLast ? 'ended' : 'waiting' }
   if (reading instanceof Error || reading.kind === 'unknown') return later
   if (reading.kind === 'failed') return { ...blank, next: 'ended', failedAt: reading.height }
