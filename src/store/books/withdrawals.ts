@@ -72,7 +72,8 @@ export async function tieWallets(
         ), 0) as books,
         coalesce((
           select sum(w.amount) from withdrawal w
-          where w.wallet = read.wallet and w.asset = read.asset and (w.state in ('requested', 'sent') or w.state = 'unproved' and w.status <> 'failed')
+          where w.wallet = read.wallet and w.asset = read.asset
+            and (w.state in ('requested', 'sent') or (w.state = 'unproved' and w.status <> 'failed'))
         ), 0) as leaving,
         coalesce((
           select sum(d.settlement_amount) from deposit d
