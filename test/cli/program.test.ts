@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -73,24 +73,23 @@ test('bin/depositd can be reached over a link from another folder', async () => 
   expect(output()).toMatch(/^\d+\.\d+\.\d+\n$/)
 })
 
-test('bin/depositd starts in less than a quarter of a second of processor time', () => {
-  // The shortest of some: the first start keeps the compiled program, and a busy machine takes longer.
-  const seconds = Array.from({ length: 5 }, () => {
-    const [, times = ''] = execFileSync('sh', [
-      '-c',
-      '"$1" --help > /dev/null; times',
-      'sh',
-      join(bin, 'depositd'),
-    ])
-      .toString()
-      .split('\n')
-    return [...times.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
-      (sum, [, minutes, rest]) => sum + Number(minutes) * 60 + Number(rest),
-      0,
-    )
-  })
-  expect(Math.min(...seconds)).toBeGreaterThan(0)
-  expect(Math.min(...seconds)).toBeLessThan(0.25)
+test('what a command does not need is not loaded at the start', () => {
+  const reportLoaded = `import { registerHooks } from 'node:module'
+    const urls = []
+    registerHooks({ load: (url, context, next) => (urls.push(url), next(url, context)) })
+    process.on('exit', () => console.error(urls.join('\\n')))`
+  const { stderr } = spawnSync(
+    process.execPath,
+    [
+      '--import',
+      `data:text/javascript,${encodeURIComponent(reportLoaded)}`,
+      join(bin, 'depositd.js'),
+      '--help',
+    ],
+    { encoding: 'utf8' },
+  )
+  const packages = stderr.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)/g)
+  expect(new Set(Array.from(packages, ([, name]) => name))).toEqual(new Set(['commander']))
 })
 
 describe.each(programs)('%s', (_, command) => {

@@ -113,6 +113,7 @@ async function expectPayouts(): Promise<void> {
     join ledger_journal as journal on deposit_id = deposit.id and journal.kind = 'settlement'
     join ledger_transfer as booked on journal_id = journal.id and debit like 'assets:forwarded:%'
     where service = ${listsPayouts} and state = 'reconciled' and merged_into is null
+      and not exists (select from ledger_journal reversal where reversal.reverses = journal.id)
     group by deposit.service_id having count(*) > 1`.execute(world.db)
   expect(rows).toEqual(rows.map(({ id }) => ({ id, parts: 2 })))
   const [split] = rows

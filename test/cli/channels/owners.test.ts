@@ -2,6 +2,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDatabase } from '../../../src/store/database.ts'
+import type { Tables } from '../../../src/store/tables.ts'
 import { writeKey } from '../../service/fixtures.ts'
 import { type OpenApi, openApi } from '../../service/http/open-api.ts'
 import { type Books, openBooks } from '../../support/books.ts'
@@ -75,9 +77,10 @@ test('what the service lists can be imported as it is printed', async () => {
     'same',
     'same',
   ])
-  await sql`update address_book set address = '0x00000000000000000000000000000000000000f1' where owner_id = 'till' and network = 'base'`.execute(
-    other.db,
-  )
+  const owner = openDatabase<Tables>({ url: other.url, poolMax: 1, applicationName: 'test owner' })
+  await sql`update address_book set address = '0x00000000000000000000000000000000000000f1'
+    where owner_id = 'till' and network = 'base'`.execute(owner)
+  await owner.destroy()
   expect((await depositd('channels list --remote')).out).toMatch(/^till +base .* differs$/m)
   environment = { ...environment, DATABASE_URL: books.url }
 })
