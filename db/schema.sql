@@ -7,6 +7,7 @@ table public.account_label (
 table public.address_book (
   added_at timestamp with time zone not null default now(),
   address text not null,
+  id bigint not null generated as identity,
   network text not null,
   owner_id text,
   owner_kind text,
@@ -111,6 +112,13 @@ table public.chain_watch (
   from_height bigint not null,
   network text not null,
   number integer not null
+);
+table public.checkpoint (
+  made_at timestamp with time zone not null default clock_timestamp(),
+  note text not null,
+  root bytea not null,
+  signed_by text not null,
+  size bigint not null
 );
 table public.deposit (
   address text,
@@ -217,18 +225,6 @@ table public.ledger_period_event (
   severe_open integer not null default 0,
   sha256 text
 );
-table public.ledger_seal (
-  after_journal bigint not null,
-  hash text not null,
-  journals integer not null,
-  last_journal bigint not null,
-  leaves bytea not null,
-  number bigint not null,
-  preceding bigint default NULLIF((number - 1), 0),
-  previous text not null,
-  root text not null,
-  sealed_at timestamp with time zone not null
-);
 table public.ledger_snapshot (
   account text not null,
   asset text not null,
@@ -333,12 +329,14 @@ table public.named_transaction (
   tx text not null
 );
 table public.owner (
+  added_at timestamp with time zone not null default clock_timestamp(),
   created_at timestamp with time zone not null default now(),
   forward_asset text,
   forward_network text,
   forward_recipient text,
   id text not null,
-  kind text not null
+  kind text not null,
+  number bigint not null generated as identity
 );
 table public.price (
   asset text not null,
@@ -370,6 +368,26 @@ table public.quarantine (
   service text not null default 'default'::text,
   size integer not null,
   source text not null
+);
+table public.seal (
+  after_id bigint,
+  first_leaf bigint not null,
+  hashes bytea not null,
+  ids bytea not null,
+  last_id bigint not null,
+  leaves integer not null,
+  marks bytea not null,
+  next_leaf bigint default (first_leaf + leaves),
+  number bigint not null,
+  preceding bigint default NULLIF((number - 1), 0),
+  preceding_leaf bigint default NULLIF(first_leaf, 0),
+  sealed_at timestamp with time zone not null default clock_timestamp(),
+  sealed_table text not null
+);
+table public.seal_node (
+  hash bytea not null,
+  height smallint not null,
+  place bigint not null
 );
 table public.stream (
   cursor jsonb,
@@ -428,6 +446,7 @@ table public.withdrawal (
 constraint account_label_check on account_label: CHECK ((num_nonnulls(code, name) > 0));
 constraint account_label_pkey on account_label: PRIMARY KEY (place);
 constraint address_book_check on address_book: CHECK (((role = 'deposit'::text) = (owner_id IS NOT NULL)));
+constraint address_book_id_key on address_book: UNIQUE (id);
 constraint address_book_owner_kind_owner_id_fkey on address_book: FOREIGN KEY (owner_kind, owner_id) REFERENCES owner(kind, id);
 constraint address_book_pkey on address_book: PRIMARY KEY (network, address, role);
 constraint address_book_role_check on address_book: CHECK ((role = ANY (ARRAY['deposit'::text, 'recipient'::text])));
@@ -473,6 +492,9 @@ constraint chain_watch_from_height_check on chain_watch: CHECK ((from_height >= 
 constraint chain_watch_network_address_key on chain_watch: UNIQUE (network, address);
 constraint chain_watch_number_check on chain_watch: CHECK ((number > 0));
 constraint chain_watch_pkey on chain_watch: PRIMARY KEY (network, number);
+constraint checkpoint_pkey on checkpoint: PRIMARY KEY (size, signed_by);
+constraint checkpoint_root_check on checkpoint: CHECK ((length(root) = 32));
+constraint checkpoint_size_check on checkpoint: CHECK ((size > 0));
 constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint deposit_identified on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
 constraint deposit_is_number on deposit: CHECK (((amount < 'NaN'::numeric) AND (settlement_amount < 'NaN'::numeric) AND (fee_amount < 'NaN'::numeric)));
@@ -535,18 +557,6 @@ constraint ledger_period_event_sha256_check on ledger_period_event: CHECK ((sha2
 constraint ledger_period_period_check on ledger_period: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
 constraint ledger_period_pkey on ledger_period: PRIMARY KEY (period);
 constraint ledger_period_state_check on ledger_period: CHECK ((state = ANY (ARRAY['open'::text, 'soft_closed'::text, 'closed'::text])));
-constraint ledger_seal_first on ledger_seal: CHECK (((number > 1) OR ((after_journal = 0) AND (previous = repeat('0'::text, 64)))));
-constraint ledger_seal_hash_check on ledger_seal: CHECK ((hash ~ '^[0-9a-f]{64}$'::text));
-constraint ledger_seal_hash_key on ledger_seal: UNIQUE (hash);
-constraint ledger_seal_journals_check on ledger_seal: CHECK ((journals > 0));
-constraint ledger_seal_last_journal_key on ledger_seal: UNIQUE (last_journal);
-constraint ledger_seal_leaf_per_journal on ledger_seal: CHECK ((length(leaves) = (journals * 40)));
-constraint ledger_seal_number_check on ledger_seal: CHECK ((number > 0));
-constraint ledger_seal_number_hash_last_journal_key on ledger_seal: UNIQUE (number, hash, last_journal);
-constraint ledger_seal_pkey on ledger_seal: PRIMARY KEY (number);
-constraint ledger_seal_preceding_previous_after_journal_fkey on ledger_seal: FOREIGN KEY (preceding, previous, after_journal) REFERENCES ledger_seal(number, hash, last_journal);
-constraint ledger_seal_range on ledger_seal: CHECK ((last_journal > after_journal));
-constraint ledger_seal_root_check on ledger_seal: CHECK ((root ~ '^[0-9a-f]{64}$'::text));
 constraint ledger_snapshot_credit_check on ledger_snapshot: CHECK ((credit >= (0)::numeric));
 constraint ledger_snapshot_day_pkey on ledger_snapshot_day: PRIMARY KEY (recorded);
 constraint ledger_snapshot_debit_check on ledger_snapshot: CHECK ((debit >= (0)::numeric));
@@ -608,6 +618,7 @@ constraint owner_forward_network on owner: CHECK (((kind = 'channel'::text) = (f
 constraint owner_forward_recipient on owner: CHECK (((kind = 'channel'::text) = (forward_recipient IS NOT NULL)));
 constraint owner_id_check on owner: CHECK ((id <> ''::text));
 constraint owner_kind_check on owner: CHECK ((kind = ANY (ARRAY['channel'::text, 'stable_wallet'::text])));
+constraint owner_number_key on owner: UNIQUE (number);
 constraint owner_pkey on owner: PRIMARY KEY (kind, id);
 constraint price_asset_currency_at_source_key on price: UNIQUE (asset, currency, at, source);
 constraint price_asset_fkey on price: FOREIGN KEY (asset) REFERENCES asset(key);
@@ -623,6 +634,23 @@ constraint proposal_service_id_role_transfer_key on proposal: UNIQUE (service_id
 constraint proposal_state_check on proposal: CHECK ((state = ANY (ARRAY['proposed'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text])));
 constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
 constraint quarantine_size_check on quarantine: CHECK ((size > 0));
+constraint seal_first on seal: CHECK (((number = 1) = (first_leaf = 0)));
+constraint seal_first_leaf_key on seal: UNIQUE (first_leaf);
+constraint seal_hash_per_leaf on seal: CHECK ((length(hashes) = (leaves * 32)));
+constraint seal_id_per_leaf on seal: CHECK ((length(ids) = (leaves * 8)));
+constraint seal_leaves_check on seal: CHECK ((leaves > 0));
+constraint seal_node_hash_check on seal_node: CHECK ((length(hash) = 32));
+constraint seal_node_height_check on seal_node: CHECK (((height > 0) AND (((height)::integer % 8) = 0)));
+constraint seal_node_pkey on seal_node: PRIMARY KEY (height, place);
+constraint seal_node_place_check on seal_node: CHECK ((place >= 0));
+constraint seal_number_check on seal: CHECK ((number > 0));
+constraint seal_number_next_leaf_key on seal: UNIQUE (number, next_leaf);
+constraint seal_pkey on seal: PRIMARY KEY (number);
+constraint seal_preceding_preceding_leaf_fkey on seal: FOREIGN KEY (preceding, preceding_leaf) REFERENCES seal(number, next_leaf);
+constraint seal_range on seal: CHECK ((last_id > after_id));
+constraint seal_sealed_table_after_id_fkey on seal: FOREIGN KEY (sealed_table, after_id) REFERENCES seal(sealed_table, last_id);
+constraint seal_sealed_table_after_id_key on seal: UNIQUE NULLS NOT DISTINCT (sealed_table, after_id);
+constraint seal_sealed_table_last_id_key on seal: UNIQUE (sealed_table, last_id);
 constraint stream_pkey on stream: PRIMARY KEY (name);
 constraint valuation_rule_check on valuation_rule: CHECK (((currency IS NULL) = (max_age IS NULL)));
 constraint valuation_rule_currency_check on valuation_rule: CHECK ((currency ~ '^[A-Z]{3}$'::text));
@@ -693,6 +721,7 @@ CREATE INDEX named_transaction_due ON public.named_transaction USING btree (netw
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
 CREATE INDEX withdrawal_group_id ON public.withdrawal USING btree (group_id);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
+CREATE UNIQUE INDEX address_book_id_key ON public.address_book USING btree (id);
 CREATE UNIQUE INDEX address_book_pkey ON public.address_book USING btree (network, address, role);
 CREATE UNIQUE INDEX api_record_pkey ON public.api_record USING btree (service_id);
 CREATE UNIQUE INDEX asset_pkey ON public.asset USING btree (key);
@@ -708,6 +737,7 @@ CREATE UNIQUE INDEX chain_network_pkey ON public.chain_network USING btree (netw
 CREATE UNIQUE INDEX chain_transfer_pkey ON public.chain_transfer USING btree (inbox_id);
 CREATE UNIQUE INDEX chain_watch_network_address_key ON public.chain_watch USING btree (network, address);
 CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network, number);
+CREATE UNIQUE INDEX checkpoint_pkey ON public.checkpoint USING btree (size, signed_by);
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
@@ -724,10 +754,6 @@ CREATE UNIQUE INDEX ledger_last_cut_pkey ON public.ledger_last_cut USING btree (
 CREATE UNIQUE INDEX ledger_period_balance_pkey ON public.ledger_period_balance USING btree (event_id, account, asset);
 CREATE UNIQUE INDEX ledger_period_event_pkey ON public.ledger_period_event USING btree (id);
 CREATE UNIQUE INDEX ledger_period_pkey ON public.ledger_period USING btree (period);
-CREATE UNIQUE INDEX ledger_seal_hash_key ON public.ledger_seal USING btree (hash);
-CREATE UNIQUE INDEX ledger_seal_last_journal_key ON public.ledger_seal USING btree (last_journal);
-CREATE UNIQUE INDEX ledger_seal_number_hash_last_journal_key ON public.ledger_seal USING btree (number, hash, last_journal);
-CREATE UNIQUE INDEX ledger_seal_pkey ON public.ledger_seal USING btree (number);
 CREATE UNIQUE INDEX ledger_snapshot_day_pkey ON public.ledger_snapshot_day USING btree (recorded);
 CREATE UNIQUE INDEX ledger_snapshot_pkey ON public.ledger_snapshot USING btree (span, recorded, event, account, asset);
 CREATE UNIQUE INDEX ledger_transfer_default_pkey ON public.ledger_transfer_default USING btree (journal_id, leg, recorded_at);
@@ -740,6 +766,7 @@ CREATE UNIQUE INDEX mismatch_event_pkey ON public.mismatch_event USING btree (id
 CREATE UNIQUE INDEX mismatch_open ON public.mismatch USING btree (subject, kind) WHERE (cleared_at IS NULL);
 CREATE UNIQUE INDEX mismatch_pkey ON public.mismatch USING btree (id);
 CREATE UNIQUE INDEX named_transaction_pkey ON public.named_transaction USING btree (network, tx, role, address);
+CREATE UNIQUE INDEX owner_number_key ON public.owner USING btree (number);
 CREATE UNIQUE INDEX owner_pkey ON public.owner USING btree (kind, id);
 CREATE UNIQUE INDEX price_asset_currency_at_source_key ON public.price USING btree (asset, currency, at, source);
 CREATE UNIQUE INDEX price_pkey ON public.price USING btree (id);
@@ -748,6 +775,12 @@ CREATE UNIQUE INDEX proposal_open_transfer ON public.proposal USING btree (role,
 CREATE UNIQUE INDEX proposal_pkey ON public.proposal USING btree (id);
 CREATE UNIQUE INDEX proposal_service_id_role_transfer_key ON public.proposal USING btree (service_id, role, transfer);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
+CREATE UNIQUE INDEX seal_first_leaf_key ON public.seal USING btree (first_leaf);
+CREATE UNIQUE INDEX seal_node_pkey ON public.seal_node USING btree (height, place);
+CREATE UNIQUE INDEX seal_number_next_leaf_key ON public.seal USING btree (number, next_leaf);
+CREATE UNIQUE INDEX seal_pkey ON public.seal USING btree (number);
+CREATE UNIQUE INDEX seal_sealed_table_after_id_key ON public.seal USING btree (sealed_table, after_id) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX seal_sealed_table_last_id_key ON public.seal USING btree (sealed_table, last_id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
 CREATE UNIQUE INDEX wallet_balance_pkey ON public.wallet_balance USING btree (wallet);
@@ -782,6 +815,13 @@ view accounting.balances as
     b.balance AS balance_base
    FROM (ledger_balance b
      JOIN asset a ON ((a.key = b.asset)));
+view accounting.checkpoints as
+ SELECT size,
+    encode(root, 'hex'::text) AS root,
+    made_at,
+    signed_by,
+    note
+   FROM checkpoint;
 view accounting.conversion as
  SELECT j.id AS journal_id,
     j.kind,
@@ -1354,16 +1394,6 @@ view accounting.scorecard as
     fee_share,
     delivered_per_paid
    FROM accounting.scorecard_between((now() - '30 days'::interval), now()) scorecard_between(service, scope, network, asset_symbol, asset, settlement_network, settlement_asset_symbol, settlement_asset, deposits, settled, steps_known, steps_reported, completeness, webhooks, duplicates, delivery_p50_seconds, delivery_p95_seconds, delivery_p99_seconds, settle_p50_seconds, settle_p95_seconds, settle_p99_seconds, paid, delivered, fee, fee_share, delivered_per_paid);
-view accounting.seals as
- SELECT number,
-    after_journal,
-    last_journal,
-    journals,
-    root,
-    previous,
-    sealed_at,
-    hash
-   FROM ledger_seal;
 view accounting.tie_out as
  SELECT t.network,
     t.address,
@@ -2558,19 +2588,6 @@ begin
 end
 $function$
 ;
-CREATE OR REPLACE FUNCTION public.refuse_seal_beyond_cut()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if new.last_journal > (select c.last_journal from public.ledger_last_cut c) then
-    raise exception 'ledger_seal: it goes beyond journal %, the last one of the newest cut',
-      (select c.last_journal from public.ledger_last_cut c);
-  end if;
-  return null;
-end
-$function$
-;
 CREATE OR REPLACE FUNCTION public.refuse_shut_period()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2611,9 +2628,11 @@ RETURN (SELECT (count(*))::integer AS count FROM (open_mismatch m LEFT JOIN depo
 
 CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['manual'::text, 'reversal'::text]))) EXECUTE FUNCTION check_manual_journal();
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
+CREATE TRIGGER address_book_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_book FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER checkpoint_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.checkpoint FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2625,8 +2644,6 @@ CREATE TRIGGER ledger_period_balance_late AFTER INSERT ON public.ledger_period_b
 CREATE TRIGGER ledger_period_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_period_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_period_event_fresh BEFORE INSERT ON public.ledger_period_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_old_snapshot();
 CREATE TRIGGER ledger_period_event_held BEFORE INSERT ON public.ledger_period_event FOR EACH ROW EXECUTE FUNCTION hold_period_event();
-CREATE TRIGGER ledger_seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
-CREATE TRIGGER ledger_seal_within_cut AFTER INSERT ON public.ledger_seal FOR EACH ROW EXECUTE FUNCTION refuse_seal_beyond_cut();
 CREATE TRIGGER ledger_snapshot_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_snapshot FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_snapshot_day_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_snapshot_day FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_transfer_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_transfer FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2636,7 +2653,10 @@ CREATE TRIGGER ledger_transfer_late AFTER INSERT ON public.ledger_transfer_defau
 CREATE TRIGGER manual_journal_about AFTER INSERT ON public.manual_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_manual_reason();
 CREATE TRIGGER manual_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.manual_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER owner_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.owner FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.price FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER seal_node_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal_node FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valuation_rule_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valuation_rule FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
@@ -2654,13 +2674,16 @@ grant delete, insert, select, update on public.named_transaction to depositd_dae
 grant insert, select on public.address_book to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
 grant insert, select on public.chain_transfer to depositd_daemon;
+grant insert, select on public.checkpoint to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
 grant insert, select on public.ledger_period_balance to depositd_daemon;
-grant insert, select on public.ledger_seal to depositd_daemon;
 grant insert, select on public.ledger_transfer to depositd_daemon;
 grant insert, select on public.manual_journal to depositd_daemon;
 grant insert, select on public.mismatch_event to depositd_daemon;
+grant insert, select on public.owner to depositd_daemon;
+grant insert, select on public.seal to depositd_daemon;
+grant insert, select on public.seal_node to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
 grant insert, select, update on public.api_record to depositd_daemon;
 grant insert, select, update on public.canary to depositd_daemon;
@@ -2671,7 +2694,6 @@ grant insert, select, update on public.evidence to depositd_daemon;
 grant insert, select, update on public.evidence_group to depositd_daemon;
 grant insert, select, update on public.link_key to depositd_daemon;
 grant insert, select, update on public.mismatch to depositd_daemon;
-grant insert, select, update on public.owner to depositd_daemon;
 grant insert, select, update on public.proposal to depositd_daemon;
 grant insert, select, update on public.stream to depositd_daemon;
 grant insert, select, update on public.wallet_balance to depositd_daemon;
@@ -2683,6 +2705,9 @@ grant select on accounting.accounts to depositd_daemon;
 grant select on accounting.balances to depositd_accountant;
 grant select on accounting.balances to depositd_backup;
 grant select on accounting.balances to depositd_daemon;
+grant select on accounting.checkpoints to depositd_accountant;
+grant select on accounting.checkpoints to depositd_backup;
+grant select on accounting.checkpoints to depositd_daemon;
 grant select on accounting.conversion to depositd_accountant;
 grant select on accounting.conversion to depositd_backup;
 grant select on accounting.conversion to depositd_daemon;
@@ -2743,9 +2768,6 @@ grant select on accounting.prices to depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant;
 grant select on accounting.scorecard to depositd_backup;
 grant select on accounting.scorecard to depositd_daemon;
-grant select on accounting.seals to depositd_accountant;
-grant select on accounting.seals to depositd_backup;
-grant select on accounting.seals to depositd_daemon;
 grant select on accounting.tie_out to depositd_accountant;
 grant select on accounting.tie_out to depositd_backup;
 grant select on accounting.tie_out to depositd_daemon;
@@ -2781,6 +2803,8 @@ grant select on public.chain_movement to depositd_backup;
 grant select on public.chain_network to depositd_backup;
 grant select on public.chain_transfer to depositd_backup;
 grant select on public.chain_watch to depositd_backup;
+grant select on public.checkpoint to depositd_accountant;
+grant select on public.checkpoint to depositd_backup;
 grant select on public.deposit to depositd_backup;
 grant select on public.deposit_report to depositd_backup;
 grant select on public.deposit_report to depositd_daemon;
@@ -2808,8 +2832,6 @@ grant select on public.ledger_period_balance to depositd_backup;
 grant select on public.ledger_period_event to depositd_accountant;
 grant select on public.ledger_period_event to depositd_backup;
 grant select on public.ledger_period_event to depositd_daemon;
-grant select on public.ledger_seal to depositd_accountant;
-grant select on public.ledger_seal to depositd_backup;
 grant select on public.ledger_snapshot to depositd_accountant;
 grant select on public.ledger_snapshot to depositd_backup;
 grant select on public.ledger_snapshot to depositd_daemon;
@@ -2842,6 +2864,10 @@ grant select on public.price to depositd_backup;
 grant select on public.price to depositd_daemon;
 grant select on public.proposal to depositd_backup;
 grant select on public.quarantine to depositd_backup;
+grant select on public.seal to depositd_accountant;
+grant select on public.seal to depositd_backup;
+grant select on public.seal_node to depositd_accountant;
+grant select on public.seal_node to depositd_backup;
 grant select on public.stream to depositd_backup;
 grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
@@ -2865,7 +2891,6 @@ comment on column address of view accounting.deposits is 'Deposit address that w
 comment on column address of view accounting.tie_out is 'Deposit address; empty for amounts in transit without a payment on the chain.';
 comment on column addresses of view accounting.coverage_gaps is 'The number of addresses for which it was not read.';
 comment on column after of view accounting.mismatch_history is 'The changed values, after; for a decision about money, the decision.';
-comment on column after_journal of view accounting.seals is 'The seal is over all journals with a greater number than this one,';
 comment on column age of view accounting.in_transit_age is 'From then until now, or until the moment asked for.';
 comment on column age of view accounting.mismatches is 'From opened_at until it was resolved or cleared, or to now while open.';
 comment on column age of view accounting.open_conversions is 'From then until now.';
@@ -3027,7 +3052,6 @@ comment on column from_age of view accounting.in_transit_age is 'Least age in th
 comment on column from_age of view accounting.mismatch_ageing is 'Least age in the bucket. Sort by it.';
 comment on column from_height of view accounting.coverage is 'First block or slot to be read for it.';
 comment on column from_height of view accounting.coverage_gaps is 'First block or slot of the range.';
-comment on column hash of view accounting.seals is 'Hash of the seal, SHA-256: what is published as an anchor.';
 comment on column height of view accounting.tie_out is 'Final block or slot at which the balance was last proved; empty if it never was.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
 comment on column id of view accounting.journal is 'Number of the journal.';
@@ -3044,7 +3068,6 @@ comment on column journal_id of view accounting.manual_journals is 'Number of th
 comment on column journal_id of view accounting.valuation is 'Journal it belongs to.';
 comment on column journal_id of view accounting.withdrawals is 'The journal that books it; empty until it is proved.';
 comment on column journals of view accounting.periods is 'The number of journals in its books.';
-comment on column journals of view accounting.seals is 'How many journals it is over.';
 comment on column kind of view accounting.conversion is 'settlement or reversal.';
 comment on column kind of view accounting.entries is 'Kind of the journal.';
 comment on column kind of view accounting.journal is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual or reversal.';
@@ -3054,7 +3077,6 @@ comment on column kind of view accounting.mismatch_ageing is 'What is wrong; doc
 comment on column kind of view accounting.mismatches is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.valuation is 'Kind of the journal.';
 comment on column last_journal of view accounting.period_history is 'The last journal that was written before; empty of a reopening.';
-comment on column last_journal of view accounting.seals is 'up to this one.';
 comment on column late_journals of view accounting.periods is 'How many of them are late, of an earlier month: accounting.late_items.';
 comment on column leaving of view accounting.wallet_balances is 'Withdrawals that are not proved yet, in units of the asset.';
 comment on column leg of view accounting.entries is 'Number of the transfer inside its journal.';
@@ -3065,6 +3087,7 @@ comment on column loss_asset_symbol of view accounting.mismatches is 'Label of t
 comment on column loss_base of view accounting.mismatches is 'The possible loss, in base units.';
 comment on column loss_share of view accounting.mismatches is 'The loss as a share of the whole amount, such as the delivery that is owed; 1 is all of it.';
 comment on column loss_value of view accounting.mismatches is 'Loss at the price that applied when the mismatch opened; empty if there is no price.';
+comment on column made_at of view accounting.checkpoints is 'When it was made.';
 comment on column made_by of view accounting.manual_journals is 'The person who booked it.';
 comment on column mismatch_id of view accounting.mismatch_history is 'Number of the mismatch.';
 comment on column mismatches of view accounting.mismatch_ageing is 'How many are open.';
@@ -3085,7 +3108,7 @@ comment on column network of view accounting.withdrawals is 'Network to which it
 comment on column normal of view accounting.accounts is 'The side on which its balance usually is: debit or credit; none for trading.';
 comment on column not_booked of view accounting.tie_out is 'Payments that are on the chain and not booked (not claimed yet, not decided yet, or no deposits), in units of the asset.';
 comment on column not_booked_base of view accounting.tie_out is 'Payments that are on the chain and not booked, in base units.';
-comment on column number of view accounting.seals is 'Number of the seal: from 1, without a gap.';
+comment on column note of view accounting.checkpoints is 'The signed text that is published.';
 comment on column occurred_at of view accounting.withdrawals is 'Time of the status.';
 comment on column opened_at of view accounting.mismatches is 'When it was noticed.';
 comment on column opening of view accounting.tie_out is 'Balance of the address at the start of reading, in units of the asset.';
@@ -3130,7 +3153,6 @@ comment on column posting_key of view accounting.entries is 'Posting key of the 
 comment on column posting_key of view accounting.journal is 'Key of the booking. Unique, so that nothing is booked twice.';
 comment on column posting_key of view accounting.late_items is 'Key of the booking.';
 comment on column posting_key of view accounting.manual_journals is 'Key of the booking: manual/ and its reference. Unique, so that nothing is booked twice.';
-comment on column previous of view accounting.seals is 'Hash of the seal before it; zeros for the first.';
 comment on column price of view accounting.prices is 'Price of one unit of the asset.';
 comment on column price of view accounting.valuation is 'Price of one unit of the asset; empty if no price is recent enough.';
 comment on column price_at of view accounting.valuation is 'When it was the price; not after event_at.';
@@ -3157,9 +3179,8 @@ comment on column reversed_by of view accounting.manual_journals is 'The journal
 comment on column reverses of view accounting.journal is 'The journal that this one takes back.';
 comment on column reverses of view accounting.late_items is 'The journal that this one takes back.';
 comment on column reverses of view accounting.manual_journals is 'The journal that this one takes back.';
-comment on column root of view accounting.seals is 'Root of the Merkle tree over these journals, SHA-256.';
+comment on column root of view accounting.checkpoints is 'Root of the Merkle tree over these rows, SHA-256.';
 comment on column scope of view accounting.scorecard is 'service: all deposits of the service; route: those of one asset paid and one asset delivered.';
-comment on column sealed_at of view accounting.seals is 'When it was made.';
 comment on column service of view accounting.daily_totals is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column service of view accounting.deposits is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.fees is 'Name of the deposit service in the settings; empty if it was booked by hand.';
@@ -3205,9 +3226,11 @@ comment on column severity of view accounting.mismatches is 'info, warning or se
 comment on column severity of view accounting.value_at_risk is 'info, warning or severe.';
 comment on column sha256 of view accounting.period_history is 'SHA-256 of the trial balance that was frozen with it.';
 comment on column sha256 of view accounting.periods is 'SHA-256 of the trial balance that was frozen; empty unless it is closed.';
+comment on column signed_by of view accounting.checkpoints is 'Name and id of the key that signed it; nobody if there was none.';
 comment on column since of view accounting.coverage_gaps is 'When the gap was first found; empty until then.';
 comment on column since of view accounting.in_transit_age is 'Time of the block that holds the payment.';
 comment on column since of view accounting.open_conversions is 'When the delivery happened.';
+comment on column size of view accounting.checkpoints is 'Number of sealed rows, of all tables.';
 comment on column snoozed_until of view accounting.mismatches is 'When it is to be looked at again.';
 comment on column source of view accounting.prices is 'Its source, from the file.';
 comment on column stands of view accounting.period_balances is 'False if the month was reopened afterwards.';
@@ -3247,6 +3270,7 @@ comment on function accounting.trial_balance(timestamp with time zone,timestamp 
 comment on function accounting.trial_balance_of(date,timestamp with time zone) is 'Each account and asset: all that was debited and credited in the books of that month and of all before it, as accounting.period_balances freezes it, as far as it was recorded by recorded_as_of. month: any day of it. The columns are those of accounting.trial_balance.';
 comment on view accounting.accounts is 'One row per account of the books, with the code and the name that the settings give it.';
 comment on view accounting.balances is 'Balance of each account in each asset, over all that was ever booked.';
+comment on view accounting.checkpoints is 'One row per checkpoint: the root of the tree over the first rows of the log.';
 comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';
 comment on view accounting.coverage is 'One row per watched address: the heights to be read for it, and how many of them were not read.';
 comment on view accounting.coverage_gaps is 'Block ranges that were not read for some watched addresses. They are read again automatically.';
@@ -3267,7 +3291,6 @@ comment on view accounting.period_history is 'Closes and reopenings of months, w
 comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';
 comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two prices for one time, the one imported last applies.';
 comment on view accounting.scorecard is 'How each deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
-comment on view accounting.seals is 'One row per seal: a hash over a range of journals and the seal before it.';
 comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per service and asset. If several are about one transfer, the largest loss of each asset counts once, under the service of that loss and the highest severity.';

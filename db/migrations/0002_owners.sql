@@ -73,16 +73,22 @@ create table owner (
   forward_asset text,
   forward_recipient text,
   created_at timestamptz not null default now(),
+  number bigint not null generated always as identity unique,
+  added_at timestamptz not null default clock_timestamp(),
   primary key (kind, id),
   constraint owner_forward_recipient check ((kind = 'channel') = (forward_recipient is not null)),
   constraint owner_forward_network check ((kind = 'channel') = (forward_network is not null))
 );
+
+create trigger owner_append_only before update or delete or truncate on owner
+  for each statement execute function refuse_change();
 
 -- A recipient is watched from the creation of the oldest channel that forwards to it.
 create index owner_forward on owner (forward_network, forward_recipient) where forward_recipient is not null;
 
 -- Every watched address. A recipient may serve several owners, so it names none.
 create table address_book (
+  id bigint not null generated always as identity unique,
   network text not null,
   address text not null,
   role text not null check (role in ('deposit', 'recipient')),
@@ -93,6 +99,9 @@ create table address_book (
   foreign key (owner_kind, owner_id) references owner (kind, id),
   check ((role = 'deposit') = (owner_id is not null))
 );
+
+create trigger address_book_append_only before update or delete or truncate on address_book
+  for each statement execute function refuse_change();
 
 -- A claim names an owner; each claim is compared with the addresses of that owner.
 create index address_book_owner on address_book (owner_kind, owner_id) where owner_id is not null;

@@ -1,4 +1,4 @@
--- Months of the books and seals over them. Months are closed in order, so that there is no open month before a closed one
+-- Months of the books, and the log that seals them. Months are closed in order, so that there is no open month before a closed one
 -- into which a late journal could fall.
 
 -- Who closed or reopened a month, and why. It is append-only; the state in ledger_period follows from it and is written
@@ -238,57 +238,77 @@ comment on column accounting.late_items.period is 'First day of the month of the
 comment on column accounting.late_items.event_at is 'When it happened.';
 comment on column accounting.late_items.recorded_at is 'When it was written.';
 
--- Seals: hashes over all journals, each over the one before. A person who changes, deletes or adds a row of a sealed
--- journal, with any rights, has to change every later seal too, and cannot change those that were published. docs/seals.md
--- says what is hashed.
-create table ledger_seal (
+-- The log: one Merkle tree (RFC 6962) over the rows of the tables that are only added to, in the order of sealing. A person
+-- who changes, deletes or adds a sealed row, with any rights, changes the tree, and cannot change the checkpoints that were
+-- published. docs/seals.md says what is hashed.
+
+-- A seal adds rows of one table to the log: all with an id above after_id, up to last_id.
+create table seal (
   number bigint primary key check (number > 0),
-  -- It covers the journals with an id above after_journal, up to last_journal.
-  after_journal bigint not null,
-  last_journal bigint not null unique constraint ledger_seal_range check (last_journal > after_journal),
-  journals integer not null check (journals > 0),
-  root text not null check (root ~ '^[0-9a-f]{64}$'),
-  previous text not null,
-  sealed_at timestamptz not null,
-  hash text not null unique check (hash ~ '^[0-9a-f]{64}$'),
-  -- Of each journal its id in 8 bytes and its leaf in 32: by these, the journal that breaks a seal is found.
-  leaves bytea not null constraint ledger_seal_leaf_per_journal check (length(leaves) = journals * 40),
-  -- A seal follows the one before it, so that no two follow the same.
+  sealed_table text not null,
+  -- Null for the first seal of a table, which also covers every lower id.
+  after_id bigint,
+  last_id bigint not null,
+  -- Place of its first leaf in the log, from 0.
+  first_leaf bigint not null,
+  leaves integer not null check (leaves > 0),
+  next_leaf bigint generated always as (first_leaf + leaves) stored,
+  -- Of each leaf the id of its row in 8 bytes, and its hash in 32.
+  ids bytea not null constraint seal_id_per_leaf check (length(ids) = leaves * 8),
+  hashes bytea not null constraint seal_hash_per_leaf check (length(hashes) = leaves * 32),
+  -- Marks of the fields of each row, by which an altered field is named.
+  marks bytea not null,
+  sealed_at timestamptz not null default clock_timestamp(),
+  -- A seal follows the one before it, in the log and in its table.
   preceding bigint generated always as (nullif(number - 1, 0)) stored,
-  unique (number, hash, last_journal),
-  foreign key (preceding, previous, after_journal) references ledger_seal (number, hash, last_journal),
-  constraint ledger_seal_first check (number > 1 or (after_journal = 0 and previous = repeat('0', 64)))
+  preceding_leaf bigint generated always as (nullif(first_leaf, 0)) stored,
+  unique (first_leaf),
+  unique (number, next_leaf),
+  unique nulls not distinct (sealed_table, after_id),
+  unique (sealed_table, last_id),
+  foreign key (preceding, preceding_leaf) references seal (number, next_leaf),
+  foreign key (sealed_table, after_id) references seal (sealed_table, last_id),
+  constraint seal_first check ((number = 1) = (first_leaf = 0)),
+  constraint seal_range check (last_id > after_id)
 );
 
 -- Hashes do not compress.
-alter table ledger_seal alter column leaves set storage external;
+alter table seal alter column ids set storage external, alter column hashes set storage external,
+  alter column marks set storage external;
 
-create trigger ledger_seal_append_only before update or delete or truncate on ledger_seal
+-- The nodes of the tree over each 256 leaves, over each 256 of these nodes, and so on: by these, a proof reads few rows.
+create table seal_node (
+  height smallint not null check (height > 0 and height % 8 = 0),
+  place bigint not null check (place >= 0),
+  hash bytea not null check (length(hash) = 32),
+  primary key (height, place)
+);
+
+-- The root of the tree over the first leaves of the log: what is signed and published.
+create table checkpoint (
+  size bigint not null check (size > 0),
+  -- Name and id of the key; `nobody` if the installation has none.
+  signed_by text not null,
+  root bytea not null check (length(root) = 32),
+  made_at timestamptz not null default clock_timestamp(),
+  -- As in c2sp.org/tlog-checkpoint.
+  note text not null,
+  primary key (size, signed_by)
+);
+
+create trigger seal_append_only before update or delete or truncate on seal
+  for each statement execute function refuse_change();
+create trigger seal_node_append_only before update or delete or truncate on seal_node
+  for each statement execute function refuse_change();
+create trigger checkpoint_append_only before update or delete or truncate on checkpoint
   for each statement execute function refuse_change();
 
--- A seal covers journals up to a cut: a journal that is still being written would break a longer one.
-create function refuse_seal_beyond_cut() returns trigger language plpgsql as $$
-begin
-  if new.last_journal > (select c.last_journal from public.ledger_last_cut c) then
-    raise exception 'ledger_seal: it goes beyond journal %, the last one of the newest cut',
-      (select c.last_journal from public.ledger_last_cut c);
-  end if;
-  return null;
-end
-$$;
+create view accounting.checkpoints as
+  select size, encode(root, 'hex') as root, made_at, signed_by, note from checkpoint;
 
-create trigger ledger_seal_within_cut after insert on ledger_seal
-  for each row execute function refuse_seal_beyond_cut();
-
-create view accounting.seals as
-  select number, after_journal, last_journal, journals, root, previous, sealed_at, hash from ledger_seal;
-
-comment on view accounting.seals is 'One row per seal: a hash over a range of journals and the seal before it.';
-comment on column accounting.seals.number is 'Number of the seal: from 1, without a gap.';
-comment on column accounting.seals.after_journal is 'The seal is over all journals with a greater number than this one,';
-comment on column accounting.seals.last_journal is 'up to this one.';
-comment on column accounting.seals.journals is 'How many journals it is over.';
-comment on column accounting.seals.root is 'Root of the Merkle tree over these journals, SHA-256.';
-comment on column accounting.seals.previous is 'Hash of the seal before it; zeros for the first.';
-comment on column accounting.seals.sealed_at is 'When it was made.';
-comment on column accounting.seals.hash is 'Hash of the seal, SHA-256: what is published as an anchor.';
+comment on view accounting.checkpoints is 'One row per checkpoint: the root of the tree over the first rows of the log.';
+comment on column accounting.checkpoints.size is 'Number of sealed rows, of all tables.';
+comment on column accounting.checkpoints.root is 'Root of the Merkle tree over these rows, SHA-256.';
+comment on column accounting.checkpoints.made_at is 'When it was made.';
+comment on column accounting.checkpoints.signed_by is 'Name and id of the key that signed it; nobody if there was none.';
+comment on column accounting.checkpoints.note is 'The signed text that is published.';

@@ -23,9 +23,9 @@ grant usage on schema accounting to depositd_accountant, depositd_daemon;
 
 -- The daemon: evidence.
 grant select on kysely_migration, kysely_migration_lock to depositd_daemon;
-grant select, insert on inbox, webhook_conflict, chain_transfer, address_book to depositd_daemon;
+grant select, insert on inbox, webhook_conflict, chain_transfer, owner, address_book to depositd_daemon;
 grant select, insert, delete on quarantine, chain_movement to depositd_daemon;
-grant select, insert, update on webhook_repeat, api_record, evidence_group, link_key, evidence, stream, owner, canary,
+grant select, insert, update on webhook_repeat, api_record, evidence_group, link_key, evidence, stream, canary,
   chain_watch, chain_network to depositd_daemon;
 grant select, insert, update, delete on inbox_pending, canary_webhook, chain_coverage, chain_gap_since,
   named_transaction, leg_search, balance_point, balance_difference to depositd_daemon;
@@ -43,8 +43,8 @@ grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match 
 
 -- The daemon: the books. It does not choose the numbers and times of journals, nor when and after which journal a month is
 -- closed.
-grant select, insert on ledger_account, ledger_transfer, manual_journal, ledger_period_balance, ledger_seal
-  to depositd_daemon;
+grant select, insert on ledger_account, ledger_transfer, manual_journal, ledger_period_balance, seal,
+  seal_node, checkpoint to depositd_daemon;
 grant select on ledger_journal, ledger_period, ledger_period_event, ledger_snapshot_day, ledger_snapshot, ledger_last_cut,
   account_label, ledger_entry, ledger_balance, ledger_transit, ledger_tie to depositd_daemon;
 grant insert (posting_key, kind, deposit_id, transfer, reverses, event_at, period) on ledger_journal to depositd_daemon;
@@ -58,7 +58,7 @@ grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, 
   mismatch_event_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq, ledger_period_event_id_seq,
   price_id_seq, valuation_rule_id_seq to depositd_daemon;
 
--- Accountants: the schema made for them; and the books, which `ledger export`, `ledger seals export` and `ledger verify`
+-- Accountants: the schema made for them; and the books, which `ledger export`, `ledger checkpoints export` and `ledger verify`
 -- read, with no more of deposits, owners and balances than these need. A cut of the books makes writers wait, so only the
 -- daemon may make one.
 grant select on all tables in schema accounting to depositd_accountant, depositd_daemon;
@@ -66,7 +66,7 @@ revoke execute on function accounting.scorecard_between, accounting.in_transit_a
   accounting.trial_balance_of, accounting.statement from public;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
-grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, ledger_seal,
+grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, seal, seal_node, checkpoint,
   ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie
   to depositd_accountant;
 grant select (id, transfer, state, merged_into, owner_kind, owner_id) on deposit to depositd_accountant;

@@ -26,7 +26,7 @@ import { findDeposits, listDeposits, showNumberedDeposit } from '../store/books/
 import { type Database, openDatabase } from '../store/database.ts'
 import { trialBalance } from '../store/ledger/accounts.ts'
 import { listPeriods } from '../store/ledger/periods.ts'
-import { newestSeals } from '../store/ledger/seals.ts'
+import { listCheckpoints } from '../store/ledger/seals.ts'
 import { listMismatches, showMismatch } from '../store/mismatches/show-mismatches.ts'
 import type { Tables } from '../store/tables.ts'
 import type { Services } from './services.ts'
@@ -47,7 +47,7 @@ const ledgerCacheMs = 30_000
 
 const evidenceMax = 500
 const linesMax = 500
-const [gravestMax, latestMax, periodsMax, sealsMax] = [10, 10, 36, 20]
+const [gravestMax, latestMax, periodsMax, checkpointsMax] = [10, 10, 36, 20]
 
 /** Only open mismatches have an index by severity. The list of all of them is sorted newest first. */
 const listed = {
@@ -156,12 +156,12 @@ async function readDeposit(
 
 async function readLedger(db: Database<Tables>, partOf: SectionReader): Promise<LedgerReading> {
   const now = { asOf: null, recordedAsOf: null }
-  const [trial, periods, seals] = await Promise.all([
+  const [trial, periods, checkpoints] = await Promise.all([
     partOf(trialBalance(db, now, linesMax)),
     partOf(listPeriods(db, { limit: periodsMax })),
-    partOf(newestSeals(db, { limit: sealsMax })),
+    partOf(listCheckpoints(db, { limit: checkpointsMax })),
   ])
-  return { readAt: new Date(), trial, periods, seals }
+  return { readAt: new Date(), trial, periods, checkpoints }
 }
 
 /** Kept that long, however fast the read was. Failures are not cached. */

@@ -50,6 +50,7 @@ export function composeWork(
     db,
     holder,
     leaseMs,
+    signer: settings.ledgerKey?.signer ?? null,
     now: () => new Date(),
     ...settings.poll,
     networks: settings.networks,

@@ -23,3 +23,16 @@ export function writeOut(path: string, text: string): void {
     throw wrongUse(problem, 'give the path of a file in an existing folder', { cause: error })
   }
 }
+
+/**
+ * Only its owner can read it. An existing file stays as it is.
+ * @throws Fault `usage_bad` if the file exists or cannot be written
+ */
+export function writeSecret(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    const problem = `--out cannot be written: ${messageOf(error)}`
+    throw wrongUse(problem, 'give the path of a new file in an existing folder', { cause: error })
+  }
+}

@@ -1,3 +1,4 @@
+import { type NoteSigner, readSigningKey } from '../ledger/checkpoint.ts'
 import type { EnvironmentReader } from './environment.ts'
 
 export type StorageUrls = { databaseUrl: string; queueUrl: string }
@@ -168,4 +169,17 @@ function tokenFaults(token: string): string[] {
   if (!/^[\x21-\x7e]+$/.test(token)) return ['OPS_TOKEN must be printable ASCII without blanks']
   const isShort = token.length < tokenLengthMin
   return isShort ? [`OPS_TOKEN must have at least ${tokenLengthMin} characters, or it could be guessed`] : []
+}
+
+/** The key that signs checkpoints of the log. */
+export type LedgerKey = { text: string; signer: NoteSigner }
+
+export function readLedgerKey(reader: EnvironmentReader): LedgerKey | null {
+  const text = reader.optional('LEDGER_KEY') ?? ''
+  if (text === '') return null
+  const signer = readSigningKey(text)
+  // The fault does not repeat the text: it is a secret.
+  if (signer?.kind !== 'log')
+    reader.faults.push('LEDGER_KEY must be a key made by "bin/depositd ledger key create"')
+  return signer?.kind === 'log' ? { text, signer } : null
 }

@@ -4,7 +4,7 @@ import type { Settings } from './settings.ts'
 
 type SettingsWithSecrets = Pick<
   Settings,
-  'databaseUrl' | 'queueUrl' | 'services' | 'networks' | 'ops' | 'tracing' | 'canary'
+  'databaseUrl' | 'queueUrl' | 'services' | 'networks' | 'ops' | 'ledgerKey' | 'tracing' | 'canary'
 >
 
 export function secretsOf(settings: SettingsWithSecrets): string[] {
@@ -18,6 +18,7 @@ export function secretsOf(settings: SettingsWithSecrets): string[] {
   return [
     ...services.flatMap(({ auth }) => auth.secrets.map(({ text }) => text)),
     settings.ops.token,
+    settings.ledgerKey?.text,
     ...services.flatMap(({ webhooks }) =>
       webhooks.keys.secrets.flatMap(({ text }) => [text, text.replace(/^whsec_/, '')]),
     ),

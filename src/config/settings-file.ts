@@ -122,7 +122,7 @@ const schema = z
         sweep: cron.default('*/5 * * * * *'),
         audit: cron.default('0 0 * * * *'),
         balances: cron.default('30 */15 * * * *'),
-        seal: cron.default('15 */10 * * * *'),
+        seal: cron.default('*/20 * * * * *'),
         /** How far before the oldest open deposit each poll reads, so that late changes of records are seen. */
         pollOverlap: duration.prefault('1h'),
         pollYoung: duration.prefault('1h'),

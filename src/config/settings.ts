@@ -11,9 +11,11 @@ import { readAccounts } from './accounts.ts'
 import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, secretsFolder } from './environment.ts'
 import {
+  type LedgerKey,
   type Links,
   type LogLevel,
   type OpsBindAddress,
+  readLedgerKey,
   readLinks,
   readLogLevel,
   readOps,
@@ -67,6 +69,8 @@ export type Settings = {
   /** On loopback by default, since it is not public. */
   ops: OpsBindAddress
   links: Links
+  /** Null if checkpoints are not signed. */
+  ledgerKey: LedgerKey | null
   logLevel: LogLevel
   /** Null if tracing is off. */
   tracing: TracingSettings | null
@@ -99,6 +103,7 @@ export function parseSettings(environment: Environment, readText: (path: string)
     http: { host: reader.text('HTTP_HOST', '0.0.0.0'), port: reader.port('HTTP_PORT', 8080) },
     ops: readOps(reader),
     links: readLinks(reader),
+    ledgerKey: readLedgerKey(reader),
     logLevel: readLogLevel(reader),
     tracing: readTracing(reader),
   }

@@ -1,19 +1,7 @@
 import { assert } from '../core/errors.ts'
-import {
-  hashOf,
-  type JournalRows,
-  journalFields,
-  leafOf,
-  legFields,
-  type Pairs,
-  pairsOf,
-  type Seal,
-} from './seal.ts'
+import { hashOf } from './sealed-row.ts'
 
-/**
- * Over consecutive leaf hashes, as in RFC 9162. Stores one hash for each power of two in the number of leaves, so that
- * memory hardly grows.
- */
+/** Over consecutive leaf hashes, as in RFC 6962. Keeps one hash for each power of two in the number of leaves. */
 export function createTree() {
   const whole: { height: number; hash: Buffer }[] = []
   return {
@@ -30,21 +18,69 @@ export function createTree() {
   }
 }
 
+export type Tree = ReturnType<typeof createTree>
+
 export function rootOf(leaves: readonly Buffer[]): Buffer {
   const tree = createTree()
   for (const leaf of leaves) tree.add(leaf)
   return tree.root()
 }
 
-/** Lowest first. */
-export function inclusionPath(leaves: readonly Buffer[], index: number): Buffer[] {
-  assert(index >= 0 && index < leaves.length, 'a leaf stands in its tree')
-  if (leaves.length === 1) return []
-  const split = largestPowerBelow(leaves.length)
-  const [left, right] = [leaves.slice(0, split), leaves.slice(split)]
+/** Stored are the leaves, and the nodes over each 256 nodes of the stored level below. */
+export const heightOfTile = 8
+
+/** The hashes of `count` complete subtrees of a height that is a multiple of `heightOfTile`, from number `first` on. */
+export type ReadHashes = (height: number, first: number, count: number) => Promise<readonly Buffer[]>
+
+type LeafRange = { from: number; to: number }
+
+/** Of the leaves in a range that starts where a subtree of its size may start. */
+export async function rootOfRange(read: ReadHashes, { from, to }: LeafRange): Promise<Buffer> {
+  const size = to - from
+  const split = from + largestPowerBelow(size)
+  const height = Math.log2(size)
+  if (!Number.isInteger(height))
+    return nodeOf(await rootOfRange(read, { from, to: split }), await rootOfRange(read, { from: split, to }))
+  const stored = height - (height % heightOfTile)
+  return rootOf(await read(stored, from / 2 ** stored, 2 ** (height - stored)))
+}
+
+/** From the sibling of the leaf to the child of the root: RFC 6962, 2.1.1. */
+export async function inclusionPath(read: ReadHashes, index: number, range: LeafRange): Promise<Buffer[]> {
+  const { from, to } = range
+  assert(index >= from && index < to, 'a leaf stands in its tree')
+  if (to - from === 1) return []
+  const split = from + largestPowerBelow(to - from)
+  const [left, right] = [
+    { from, to: split },
+    { from: split, to },
+  ]
   return index < split
-    ? [...inclusionPath(left, index), rootOf(right)]
-    : [...inclusionPath(right, index - split), rootOf(left)]
+    ? [...(await inclusionPath(read, index, left)), await rootOfRange(read, right)]
+    : [...(await inclusionPath(read, index, right)), await rootOfRange(read, left)]
+}
+
+/** Shows that the tree over the first `older` leaves became the tree over all: RFC 6962, 2.1.2. */
+export async function consistencyProof(read: ReadHashes, older: number, newer: number): Promise<Buffer[]> {
+  return older === 0 ? [] : subproof(read, older, { from: 0, to: newer, isOfOlder: true })
+}
+
+async function subproof(
+  read: ReadHashes,
+  older: number,
+  { from, to, isOfOlder }: LeafRange & { isOfOlder: boolean },
+): Promise<Buffer[]> {
+  if (older === to) return isOfOlder ? [] : [await rootOfRange(read, { from, to })]
+  const split = from + largestPowerBelow(to - from)
+  return older <= split
+    ? [
+        ...(await subproof(read, older, { from, to: split, isOfOlder })),
+        await rootOfRange(read, { from: split, to }),
+      ]
+    : [
+        ...(await subproof(read, older, { from: split, to, isOfOlder: false })),
+        await rootOfRange(read, { from, to: split }),
+      ]
 }
 
 function largestPowerBelow(count: number): number {
@@ -58,86 +94,64 @@ function nodeOf(left: Buffer | undefined, right: Buffer): Buffer {
   return hashOf('node', left, right)
 }
 
-/** Checkable with nothing but the seal; docs/seals.md describes how. */
-export type Proof = {
-  format: 'depositd inclusion proof 1'
-  /** The hashed fields, in order; a leg is a list of pairs. */
-  journal: readonly (readonly [name: string, value: string | Pairs])[]
-  /** From 0, among the journals of the seal. */
-  index: number
-  /** Siblings from the leaf to the root, lowest first. */
-  path: string[]
-  seal: Seal
+/** A tree: how many leaves it has, and its root. */
+export type TreeHead = { size: number; root: Buffer }
+
+/** A node in its level of the tree, and the last node of that level. */
+type Place = { place: number; last: number }
+
+/** A level up, and on as long as the node stands on the side that is given. */
+function upWhile(at: Place, isOnSide: (place: number) => boolean): Place {
+  let { place, last } = at
+  while (isOnSide(place)) [place, last] = [Math.floor(place / 2), Math.floor(last / 2)]
+  return { place, last }
 }
 
-/** Null if the journals are not those that were sealed, or this one is not among them. */
-export function makeProof(seal: Seal, journals: readonly JournalRows[], id: string): Proof | null {
-  const index = journals.findIndex(({ journal }) => journal.id === id)
-  const rows = journals[index]
-  const leaves = journals.map(leafOf)
-  if (rows === undefined || rootOf(leaves).toString('hex') !== seal.root) return null
-  return {
-    format: 'depositd inclusion proof 1',
-    journal: [
-      ...pairsOf(journalFields, rows.journal),
-      ...rows.legs.map((leg) => ['leg', pairsOf(legFields, leg)] as const),
-    ],
-    index,
-    path: inclusionPath(leaves, index).map((hash) => hash.toString('hex')),
-    seal,
+const isRight = (place: number) => place % 2 === 1
+const isLeft = (place: number) => place % 2 === 0 && place > 0
+
+/** For each hash of a path from a node up whether it stands on the left; null if the path does not end at the root. */
+function sidesOf(path: readonly Buffer[], node: Place): boolean[] | null {
+  let at = node
+  const sides: boolean[] = []
+  while (sides.length < path.length) {
+    if (at.last === 0) return null
+    const isOnLeft = isRight(at.place) || at.place === at.last
+    if (isOnLeft) at = upWhile(at, isLeft)
+    at = { place: Math.floor(at.place / 2), last: Math.floor(at.last / 2) }
+    sides.push(isOnLeft)
   }
+  return at.last === 0 ? sides : null
 }
 
-/** In hexadecimal. */
-export type LeafById = ReadonlyMap<bigint, string>
+/** As RFC 9162 checks it: 2.1.3.2. */
+export function isIncluded(
+  leaf: Buffer,
+  { index, path }: { index: number; path: readonly Buffer[] },
+  { size, root }: TreeHead,
+): boolean {
+  const sides = index < size ? sidesOf(path, { place: index, last: size - 1 }) : null
+  if (sides === null) return false
+  return path
+    .reduce((hash, beside, step) => (sides[step] ? nodeOf(beside, hash) : nodeOf(hash, beside)), leaf)
+    .equals(root)
+}
 
-const bytesOfId = 8
-const bytesOfEntry = 40
+/** Whether the newer tree only added leaves to the older one. As RFC 9162 checks it: 2.1.4.2. */
+export function isConsistent(older: TreeHead, newer: TreeHead, proof: readonly Buffer[]): boolean {
+  if (older.size === 0) return proof.length === 0
+  if (older.size === newer.size) return proof.length === 0 && older.root.equals(newer.root)
+  return older.size < newer.size && isGrown(older, newer, proof)
+}
 
-export function readLeaves(stored: Buffer): LeafById {
-  const entries = Array.from({ length: Math.floor(stored.length / bytesOfEntry) }, (_none, place) =>
-    stored.subarray(place * bytesOfEntry, (place + 1) * bytesOfEntry),
+function isGrown(older: TreeHead, newer: TreeHead, proof: readonly Buffer[]): boolean {
+  const [first, ...path] = Number.isInteger(Math.log2(older.size)) ? [older.root, ...proof] : proof
+  const sides = sidesOf(path, upWhile({ place: older.size - 1, last: newer.size - 1 }, isRight))
+  if (first === undefined || sides === null) return false
+  const after = path.reduce(
+    (hash, beside, step) => (sides[step] ? nodeOf(beside, hash) : nodeOf(hash, beside)),
+    first,
   )
-  return new Map(
-    entries.map((entry) => [entry.readBigInt64BE(), entry.subarray(bytesOfId).toString('hex')] as const),
-  )
-}
-
-export function isOfRoot(leaves: LeafById, root: string): boolean {
-  if (leaves.size === 0) return false
-  return rootOf([...leaves.values()].map((leaf) => Buffer.from(leaf, 'hex'))).toString('hex') === root
-}
-
-export function compareLeaves(sealed: LeafById, found: LeafById): string[] {
-  const altered = [...sealed].filter(([id, leaf]) => found.has(id) && found.get(id) !== leaf)
-  const gone = [...sealed].filter(([id]) => !found.has(id))
-  const added = [...found].filter(([id]) => !sealed.has(id))
-  const reported = [
-    { of: altered, one: 'is altered', several: 'are altered' },
-    { of: gone, one: 'is missing', several: 'are missing' },
-    { of: added, one: 'was added later', several: 'were added later' },
-  ]
-  return reported.flatMap(({ of, one, several }) => {
-    const ids = of.map(([id]) => id)
-    if (ids.length === 0) return []
-    return [ids.length === 1 ? `journal ${ids[0]} ${one}` : `journals ${listOf(ids)} ${several}`]
-  })
-}
-
-const runsMax = 20
-
-/** Consecutive numbers as a run: `1, 4 to 9 and 12`. */
-export function listOf(ids: readonly bigint[]): string {
-  const runs: [first: bigint, last: bigint][] = []
-  for (const id of ids) {
-    const run = runs.at(-1)
-    if (run !== undefined && run[1] + 1n === id) run[1] = id
-    else runs.push([id, id])
-  }
-  const words = runs
-    .slice(0, runsMax)
-    .map(([first, last]) => (first === last ? `${first}` : `${first} to ${last}`))
-  const left = runs.slice(runsMax).reduce((sum, [first, last]) => sum + last - first + 1n, 0n)
-  const all = left > 0n ? [...words, `${left} more`] : words
-  return all.length === 1 ? `${all[0]}` : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
+  const before = path.reduce((hash, beside, step) => (sides[step] ? nodeOf(beside, hash) : hash), first)
+  return before.equals(older.root) && after.equals(newer.root)
 }

@@ -47,12 +47,11 @@ export function namesOf(...names: readonly (string | null)[]): string {
   return names.filter((name) => name !== null).join(', ')
 }
 
-export type SealRow = { number: string; journals: string; last: string; sealedAt: string; hash: string }
+export type CheckpointRow = { size: number; root: string; madeAt: Date; signedBy: string }
 
-export const sealColumns: readonly TableColumn<SealRow>[] = [
-  { title: 'SEAL', value: ({ number }) => number, align: 'right' },
-  { title: 'JOURNALS', value: ({ journals }) => journals, align: 'right' },
-  { title: 'UP TO', value: ({ last }) => last, align: 'right' },
-  { title: 'SEALED', value: ({ sealedAt }) => sealedAt },
-  { title: 'HASH', value: ({ hash }) => hash },
+export const checkpointColumns: readonly TableColumn<CheckpointRow>[] = [
+  { title: 'ROWS', value: ({ size }) => `${size}`, align: 'right' },
+  { title: 'MADE', value: ({ madeAt }) => madeAt.toISOString() },
+  { title: 'ROOT', value: ({ root }) => root },
+  { title: 'SIGNED BY', value: ({ signedBy }) => signedBy },
 ]

@@ -1,8 +1,10 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { stringify } from 'yaml'
 import { assetCode, type NetworkSettings } from '../core/asset.ts'
+import { makeSigningKey } from '../ledger/checkpoint.ts'
 import { loopback } from './free-port.ts'
 
 export type SandboxAddresses = {
@@ -52,10 +54,20 @@ export function writeSettings(addresses: SandboxAddresses): Record<string, strin
     OPS_HOST: loopback,
     OPS_PORT: addresses.opsPort.toString(),
     DEPOSITD_CONFIG: path,
+    LEDGER_KEY_FILE: ledgerKeyFile(folder),
   }
   const lines = Object.entries(environment).map(([name, value]) => `${name}="${value}"\n`)
   writeFileSync(join(folder, environmentFile), lines.join(''), { mode: 0o600 })
   return environment
+}
+
+/** Made at the first start, so that checkpoints of the log are signed from the beginning. */
+function ledgerKeyFile(folder: string): string {
+  const path = join(folder, 'ledger-key')
+  if (existsSync(path)) return path
+  const { text } = makeSigningKey(`localhost/depositd-${randomBytes(4).toString('hex')}`, 'log')
+  writeFileSync(path, `${text}\n`, { mode: 0o600 })
+  return path
 }
 
 /** Null if no start wrote settings here. */

@@ -26,7 +26,7 @@ export type StoreGauges = {
   atRisk: { service: string; asset: string; severity: string; units: number }[]
   /** Similar ones of the same minute are grouped. */
   cases: OpenCases[]
-  /** How long the oldest journal has waited for its seal. */
+  /** How long the oldest row of the log has waited for its seal. */
   sealAge: number
   /** Other than unbalanced sums. */
   untied: { control: string; asset: string; units: number }[]

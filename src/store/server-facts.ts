@@ -43,7 +43,7 @@ export async function mayChangeBooks(db: Kysely<Tables>): Promise<boolean> {
     ), (select rolsuper or rolcreaterole from pg_roles where rolname = current_user)) as may
     from pg_class c
     where c.oid in (to_regclass('public.ledger_journal'), to_regclass('public.ledger_transfer'),
-      to_regclass('public.ledger_seal'), to_regclass('public.inbox'))`.execute(db)
+      to_regclass('public.seal'), to_regclass('public.inbox'))`.execute(db)
   return rows[0]?.may ?? false
 }
 
@@ -65,7 +65,7 @@ const needed = [
 ] as const
 
 /** With these a bug of the daemon could change the books, or the messages they are based on. */
-const refused = ['ledger_journal', 'ledger_transfer', 'ledger_seal', 'inbox'].flatMap((table) =>
+const refused = ['ledger_journal', 'ledger_transfer', 'seal', 'inbox'].flatMap((table) =>
   ['update', 'delete', 'truncate'].map((privilege) => [privilege, table] as const),
 )
 

@@ -80,7 +80,7 @@ test('the overview tells how it stands', async () => {
   expect([status, faultsOfPage(text)]).toEqual([200, []])
   const words = wordsOf(text)
   expect(words).toMatch(/\d severe mismatch(es are| is) open\./)
-  expect(words).toContain('Books balanced all journals are sealed')
+  expect(words).toContain('Books balanced all rows are sealed')
   expect(words).toContain('Queue 4 waiting 1 active')
   expect(text).toMatch(/href="\/deposits\?state=reconciled&#38;network=base"/)
 })

@@ -37,7 +37,7 @@ test.each([
 test.each(['bash', 'zsh', 'fish'])('the script for %s contains every kind of word', async (shell) => {
   const { status, out } = await runCommand(`completion ${shell}`, {})
   expect(status).toBe(0)
-  for (const word of ['deposits', 'ledger seals', 'state', 'reconciled']) expect(out).toContain(word)
+  for (const word of ['deposits', 'ledger checkpoints', 'state', 'reconciled']) expect(out).toContain(word)
 })
 
 test('an unknown shell is refused with the known ones', async () => {

@@ -36,7 +36,7 @@ const reports = ['rebuild', 'ledger verify', 'reconcile']
 const lists = named('--limit').filter((name) => !reports.includes(name))
 
 /** They run until they are stopped, write settings, or print a format of their own. */
-const withoutJson = ['start', 'compose-setup', 'ledger seals export', 'completion']
+const withoutJson = ['start', 'compose-setup', 'ledger checkpoints export', 'completion']
 
 const folder = process.cwd()
 let books: Books
@@ -186,7 +186,7 @@ test.each([
   'webhooks quarantine list',
   'ledger journal list',
   'ledger balances',
-  'ledger seals list',
+  'ledger checkpoints list',
   'ledger prices list',
 ])('the pages of %s are together the whole list', async (name) => {
   const whole = await page(name)

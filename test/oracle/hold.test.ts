@@ -21,7 +21,7 @@ beforeAll(async () => {
   await owner.connect()
   stack.defer(() => owner.end())
   await until('all is reconciled', () => areReconciled(4), 200_000)
-  await sealBooks(world.db)
+  await sealBooks(world.db, null)
 }, 300_000)
 afterAll(() => stack.disposeAsync())
 

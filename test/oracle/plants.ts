@@ -82,8 +82,7 @@ const planted: Readonly<Record<Invariant, Readonly<Record<string, readonly strin
       `update ledger_journal set event_at = event_at + interval '1 second' where id = ${some('deposit')}`,
     ],
     'nothing stands in the books of before': [
-      unlock('ledger_seal', 'ledger_seal_first'),
-      `update ledger_seal set after_journal = last_journal - 1 where number = 1`,
+      `update seal set after_id = last_id - 1 where after_id is null and sealed_table = 'ledger_journal'`,
     ],
   },
   I5: {
@@ -137,8 +136,8 @@ export const plants: readonly Plant[] = [
   ...[
     `update ledger_transfer set amount = amount + 1 where journal_id = ${some('deposit')}`,
     `delete from ledger_journal where id = ${some('deposit')}`,
-    `update ledger_seal set root = repeat('1', 64)`,
-    `update ledger_seal set sealed_at = sealed_at + interval '1 microsecond'`,
-    `update ledger_seal set number = 900 where number = 1`,
+    `update checkpoint set root = decode(repeat('11', 32), 'hex')`,
+    `update seal set hashes = set_byte(hashes, 0, (get_byte(hashes, 0) + 1) % 256) where number = 1`,
+    `update seal set number = 900 where number = 2`,
   ].map((statement): Plant => ({ invariant: 'I4', question: ofSeals, statements: [statement] })),
 ]

@@ -131,7 +131,7 @@ test.each([
 test.each([
   'delete from ledger_journal',
   'update ledger_transfer set amount = 1',
-  'truncate ledger_seal',
+  'truncate checkpoint',
   'alter table ledger_transfer disable trigger all',
   'update inbox set body = null',
   'update kysely_migration set name = name',

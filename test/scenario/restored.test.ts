@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { readFile, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { pino } from 'pino'
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startDaemon } from '../../src/app/daemon.ts'
 import { parseSettings } from '../../src/config/settings.ts'
 import { roles } from '../../src/health.ts'
+import { readCheckpoints, type SignedCheckpoint } from '../../src/ledger/checkpoint.ts'
 import type { PostgresServer } from '../../src/sandbox/postgres.ts'
 import { compareBooks } from '../oracle/compare-books.ts'
 import { contradictionsIn } from '../oracle/hold.ts'
@@ -29,7 +30,8 @@ let lost: Client
 let restored: Client
 let environment: Record<string, string>
 let lostFrom: Date
-let published: string[]
+let published: readonly SignedCheckpoint[]
+let lastPublished: bigint
 /** What the commands of the page say of the copy, before the daemon is started. */
 let verified: Ran
 let rebuilt: Ran
@@ -58,8 +60,11 @@ beforeAll(async () => {
 
   await payAll(7)
   await command('ledger seal', world.environment)
-  published = (await command('ledger seals export', world.environment)).out.trimEnd().split('\n')
-  await writeFile(join(folder, 'published.jsonl'), `${published.join('\n')}\n`)
+  const { out } = await command('ledger checkpoints export', world.environment)
+  published = readCheckpoints(out) ?? []
+  await writeFile(join(folder, 'published.txt'), out)
+  const { rows } = await lost.query<{ last: string }>('select max(id) as last from ledger_journal')
+  lastPublished = BigInt(rows[0]?.last ?? 0)
   await world.daemon.stop()
   await restore()
 }, 600_000)
@@ -128,7 +133,7 @@ async function restore(): Promise<void> {
   environment = { ...world.environment, DATABASE_URL: url }
   restored = await connectRecovered(url)
   const [, checks = '', , numbering = ''] = blocksBelow('Restore to a point in time')
-  const lines = checks.replace('published.jsonl', join(folder, 'published.jsonl')).trimEnd().split('\n')
+  const lines = checks.replace('published.txt', join(folder, 'published.txt')).trimEnd().split('\n')
   const [verifying = '', rebuilding = '', doctoring = ''] = lines.map((line) =>
     line.replace('bin/depositd ', ''),
   )
@@ -137,11 +142,7 @@ async function restore(): Promise<void> {
   const { out } = await runCommand(`${doctoring} --json`, environment)
   examined = (JSON.parse(out) as { checks: Finding[] }).checks
   const [, statement = ''] = /-c "(.*)"/.exec(numbering) ?? []
-  await restored.query(statement.replace('5150', lastPublished()))
-}
-
-function lastPublished(): string {
-  return (JSON.parse(published.at(-1) ?? '') as { last: string }).last
+  await restored.query(statement)
 }
 
 test('a copy as of a moment holds what was known then, and is whole', async () => {
@@ -157,15 +158,12 @@ test('nothing is wrong with it, but that nobody works on it', () => {
   expect(wrong.filter(({ check }) => !idle.includes(check))).toEqual([])
 })
 
-test('that it lacks what was published is named by its seals', () => {
+test('that it lacks what was published is named by its checkpoints', () => {
   expect(verified.status).toBe(1)
-  const gone = published.map((line) => JSON.parse(line) as { number: string; hash: string }).slice(-1)
-  expect(verified.out).toMatch(
-    new RegExp(`seal ${gone[0]?.number}: missing; .* published as ${gone[0]?.hash}`),
+  expect(verified.out).toContain(
+    `checkpoint ${published.at(-1)?.size} was published, and the log ends at row`,
   )
-  expect(verified.out).toMatch(
-    /the books match the published seals up to seal \d+ \(journal \d+\) and differ after it/,
-  )
+  expect(verified.out).toMatch(/the log matches the published checkpoints up to row \d+ and differs after it/)
 })
 
 test('the daemon finds what is missing, and the books end as those that were never lost', {
@@ -215,21 +213,19 @@ async function booksOf(client: Client): Promise<unknown[]> {
 
 test('what is sealed from then on parts from what was published, and no number means two journals', async () => {
   await command('ledger seal', environment)
-  const against = await runCommand(`ledger verify --against ${join(folder, 'published.jsonl')}`, environment)
+  const against = await runCommand(`ledger verify --against ${join(folder, 'published.txt')}`, environment)
   expect(against.status).toBe(1)
-  expect(against.out).toMatch(/seal \d+: differs from the published seal, whose hash is /)
-  const [, number = ''] = /published seals up to seal (\d+) \(journal/.exec(against.out) ?? []
-  expect(Number(number)).toBeGreaterThan(0)
+  const [, size = ''] = /published checkpoints up to row (\d+) and/.exec(against.out) ?? []
+  expect(Number(size)).toBeGreaterThan(0)
 
-  const kept = (await readFile(join(folder, 'published.jsonl'), 'utf8')).split('\n').slice(0, Number(number))
-  await writeFile(join(folder, 'kept.jsonl'), `${kept.join('\n')}\n`)
-  const whole = await runCommand(`ledger verify --against ${join(folder, 'kept.jsonl')}`, environment)
+  const kept = published.filter((one) => one.size <= Number(size)).map(({ body }) => `${body}\n`)
+  await writeFile(join(folder, 'kept.txt'), kept.join(''))
+  const whole = await runCommand(`ledger verify --against ${join(folder, 'kept.txt')}`, environment)
   expect(whole.out).toMatch(/the books are correct/)
 
-  const last = (JSON.parse(kept.at(-1) ?? '') as { last: string }).last
-  const { rows } = await restored.query('select id from ledger_journal where id > $1 and id <= $2', [
-    last,
-    lastPublished(),
+  const { rows } = await restored.query(`select id from ledger_journal where id <= $1 and recorded_at > $2`, [
+    lastPublished,
+    lostFrom,
   ])
   expect(rows).toEqual([])
 })

@@ -76,7 +76,7 @@ async function payAndSettle(amount: string): Promise<string> {
 }
 
 async function isSealed(): Promise<true | null> {
-  const { rows } = await primary.query('select from ledger_seal limit 1')
+  const { rows } = await primary.query('select from seal limit 1')
   return rows.length > 0 || null
 }
 

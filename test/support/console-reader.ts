@@ -26,7 +26,7 @@ export function emptyReader(changes: Partial<ConsoleReader> = {}): ConsoleReader
         readAt: new Date('2026-01-01T10:00:00Z'),
         trial: { value: { lines: [], totals: [] } },
         periods: { value: [] },
-        seals: { value: [] },
+        checkpoints: { value: [] },
       }),
     runbook: () => '',
     ...changes,

@@ -95,6 +95,7 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
     }),
     owners: ofDefault(unlistedOwners),
     wallets: new Map(),
+    signer: null,
     creditAsset: credit,
     networks: [],
     proven: [],

@@ -3,9 +3,8 @@ import { accounts } from '../../src/core/chart.ts'
 import type { TransferRef } from '../../src/core/evidence.ts'
 import type { Amount } from '../../src/core/money.ts'
 import type { Journal } from '../../src/core/posting.ts'
-import { type CheckedSeal, checkSeals } from '../../src/jobs/books/check-seals.ts'
-import { sealBooks } from '../../src/jobs/books/seal-books.ts'
-import type { Seal } from '../../src/ledger/seal.ts'
+import { type LogTrust, nothingPublished, sealsCheck } from '../../src/jobs/books/check-seals.ts'
+import { type SealingResult, sealBooks } from '../../src/jobs/books/seal-books.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { bookJournals } from '../../src/store/ledger/journals.ts'
 import type { Tables } from '../../src/store/tables.ts'
@@ -36,13 +35,12 @@ export async function bookWithin(tx: Transaction<Tables>, first: number, count: 
   await bookJournals(tx, journals)
 }
 
-export function seal({ db }: Books): Promise<Seal[]> {
-  return sealBooks(db)
+export function seal({ db }: Books): Promise<SealingResult> {
+  return sealBooks(db, null)
 }
 
-/** What is wrong with each seal, and how many journals it is over now. */
-export async function checkAll({ db }: Books): Promise<Omit<CheckedSeal, 'seal'>[]> {
-  const checked: Omit<CheckedSeal, 'seal'>[] = []
-  for await (const { journals, faults } of checkSeals(db, null)) checked.push({ journals, faults })
-  return checked
+/** What is wrong with the log. */
+export async function checkLog({ db }: Books, trust: LogTrust = nothingPublished): Promise<string[]> {
+  const { findings } = await sealsCheck(trust).run(db, () => undefined)
+  return findings
 }

@@ -81,12 +81,12 @@ const sealAge: Panel = {
   title: 'Not sealed yet',
   kind: 'stat',
   description:
-    'For how long the oldest journal has waited for its seal; unless it is set otherwise, there is one every ten minutes. Red as the alert.',
+    'How long the oldest row has waited for its seal; by default, rows are sealed every twenty seconds. Red as the alert.',
   runbook: 'depositdsealoverdue',
   docs: 'settings.md#schedule',
   unit: 's',
   queries: [{ expr: `max(depositd_ledger_seal_age_seconds) ${zeroWhenRead('live')}`, legend: 'oldest' }],
-  thresholds: worseFrom(1200, 3600),
+  thresholds: worseFrom(120, 300),
   width: 4,
   height: 4,
 }
@@ -160,22 +160,22 @@ const sealAgeOverTime: Panel = {
   height: 8,
 }
 
-const lastSeals: Panel = {
-  title: 'Last seals',
+const lastCheckpoints: Panel = {
+  title: 'Last checkpoints',
   kind: 'table',
   description:
-    'Each is a hash over a stretch of journals and the seal before it. "depositd ledger verify" makes them again.',
+    'Each is the root of a hash tree over all sealed rows. "depositd ledger verify" checks it against the rows.',
   runbook: 'seal_broken',
   docs: 'seals.md#what-is-hashed',
   unit: 'short',
   queries: [
     {
-      sql: `select number, sealed_at, journals, last_journal, left(hash, 16) as hash
-from accounting.seals order by number desc limit 20`,
+      sql: `select size as rows, made_at, left(root, 16) as root, signed_by
+from accounting.checkpoints order by size desc limit 20`,
     },
   ],
   thresholds: noBounds,
-  columns: { number: 'none', last_journal: 'none' },
+  columns: { rows: 'none' },
   width: 8,
   height: 8,
 }
@@ -203,4 +203,7 @@ group by 1, 2 order by 1, 2`,
   height: 8,
 }
 
-export const sealRow: Row = { title: 'Journals and seals', panels: [journals, sealAgeOverTime, lastSeals] }
+export const sealRow: Row = {
+  title: 'Journals and checkpoints',
+  panels: [journals, sealAgeOverTime, lastCheckpoints],
+}

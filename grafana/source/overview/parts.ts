@@ -61,12 +61,12 @@ const seals: Panel = {
   title: 'Not sealed yet',
   kind: 'stat',
   description:
-    'For how long the oldest journal has waited for its seal; unless it is set otherwise, there is one every ten minutes. Red as the alert.',
+    'How long the oldest row has waited for its seal; by default, rows are sealed every twenty seconds. Red as the alert.',
   runbook: 'depositdsealoverdue',
   docs: 'seals.md#what-is-checked',
   unit: 's',
   queries: [{ expr: `max(depositd_ledger_seal_age_seconds) ${zeroWhenRead('live')}`, legend: 'oldest' }],
-  thresholds: worseFrom(1200, 3600),
+  thresholds: worseFrom(120, 300),
   width: 4,
   height: 4,
 }

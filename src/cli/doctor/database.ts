@@ -42,8 +42,8 @@ import {
 const versionMin = 180_000
 /** Webhooks with a timestamp minutes off are refused, and deadlines use both clocks. */
 const clockMaxSeconds = 5
-/** Seals are made every ten minutes by default; a longer schedule raises this limit. */
-const unsealedMaxSeconds = 3600
+/** Rows are sealed every twenty seconds by default; a longer schedule raises this limit. */
+const unsealedMaxSeconds = 300
 
 const readOnly =
   'set DATABASE_URL to the primary server; to make this one the primary: select pg_promote(), or default_transaction_read_only off'
@@ -191,13 +191,13 @@ async function guardsFinding(db: Database<Tables>, { accounts }: Settings): Prom
 async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promise<DoctorFinding> {
   const broken = await countOpen(db, 'seal_broken')
   if (broken > 0) {
-    const says = `${broken} broken: journals differ from what was sealed`
+    const says = `${broken} broken: rows differ from what was sealed`
     return fault('seals', says, 'bin/depositd ledger verify; docs/runbook.md#seal_broken')
   }
   const seconds = Math.floor(await secondsUnsealed(db))
   if (seconds <= allowedAge(unsealedMaxSeconds, longestPause(schedule.seal)))
-    return ok('seals', seconds === 0 ? 'all journals are sealed' : 'up to date')
-  const says = `the oldest unsealed journal was booked ${seconds} s ago`
+    return ok('seals', seconds === 0 ? 'all rows are sealed' : 'up to date')
+  const says = `the oldest unsealed row was written ${seconds} s ago`
   return fault('seals', says, 'run bin/depositd ledger seal; then find out why the job seal does not run')
 }
 

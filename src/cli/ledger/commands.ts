@@ -111,25 +111,42 @@ function describeExport(ledger: Command, act: Act): void {
 function describeSeals(ledger: Command, act: Act): void {
   const verify = 'verify the books: nothing sealed was changed, and everything adds up'
   limited(subcommand(ledger, 'verify', verify), 100, 'findings of each check')
-    .option('--against <file>', 'compare with published seals, a file of "ledger seals export"')
-    .action(act(async () => (await import('./seals.ts')).verifyLedgerCommand))
-  subcommand(ledger, 'seal', 'seal the journals that are not sealed yet').action(
+    .option('--against <file>', 'compare with published checkpoints, a file of "ledger checkpoints export"')
+    .option('--key <key>', 'require signatures of this key, as "ledger key show" prints it')
+    .action(act(async () => (await import('./verify.ts')).verifyLedgerCommand))
+  subcommand(ledger, 'seal', 'seal all new rows, and make a checkpoint').action(
     act(async () => (await import('./seals.ts')).sealCommand),
   )
-  const prove = 'write the proof that a journal, by its number or posting key, is part of its seal'
-  subcommand(ledger, 'prove <journal>', prove)
-    .requiredOption('--out <file>', 'the file to write')
-    .action(act(async () => (await import('./seals.ts')).proveJournalCommand))
-  const seals = ledger
-    .command('seals')
-    .description('seals: hashes of all journals, each including the one before')
-  listed(seals.command('list'), 50)
-    .description('list seals, the newest first')
-    .action(act(async () => (await import('./seals.ts')).listSealsCommand))
-  seals
+  const prove =
+    'write the proof that the log includes a journal, by number or posting key, or a row like inbox/12'
+  subcommand(ledger, 'prove <row>', prove)
+    .requiredOption('--out <file>', 'the file to write; the row is written beside it')
+    .action(act(async () => (await import('./seals.ts')).proveRowCommand))
+  describeCheckpoints(ledger, act)
+  const key = ledger.command('key').description('the key that signs checkpoints')
+  subcommand(key, 'create <name>', 'make a key for the log of this name, like example.com/depositd')
+    .requiredOption('--out <file>', 'the file to write; it must not exist')
+    .action(act(async () => (await import('./verify.ts')).createKeyCommand))
+  subcommand(key, 'show', 'print the public key of LEDGER_KEY').action(
+    act(async () => (await import('./verify.ts')).showKeyCommand),
+  )
+}
+
+function describeCheckpoints(ledger: Command, act: Act): void {
+  const checkpoints = ledger
+    .command('checkpoints')
+    .description('checkpoints: signed roots of the tree over all sealed rows')
+  listed(checkpoints.command('list'), 50)
+    .description('list checkpoints, the newest first')
+    .action(act(async () => (await import('./seals.ts')).listCheckpointsCommand))
+  checkpoints
     .command('export')
-    .description('write all seals, one per line, to be published')
-    .action(act(async () => (await import('./seals.ts')).exportSealsCommand))
+    .description('write all checkpoints, one after the other, to be published')
+    .action(act(async () => (await import('./seals.ts')).exportCheckpointsCommand))
+  const grown = 'write the proof that the log only grew since the checkpoint of that size'
+  subcommand(checkpoints, 'prove <size>', grown)
+    .requiredOption('--out <file>', 'the file to write')
+    .action(act(async () => (await import('./seals.ts')).proveGrowthCommand))
 }
 
 function describePrices(ledger: Command, act: Act): void {

@@ -1,161 +1,154 @@
 import { once } from 'node:events'
-import { createReadStream } from 'node:fs'
-import { createInterface } from 'node:readline'
-import { Fault, messageOf } from '../../core/errors.ts'
-import { type Anchors, sealsCheck } from '../../jobs/books/check-seals.ts'
-import { type LedgerOutcome, ledgerChecks } from '../../jobs/books/ledger-checks.ts'
+import { readFrom } from '../../config/environment.ts'
+import { readLedgerKey } from '../../config/environment-settings.ts'
 import { sealBooks } from '../../jobs/books/seal-books.ts'
-import { makeProof, type Proof } from '../../ledger/merkle-tree.ts'
-import { anchorLine, readAnchor, type Seal } from '../../ledger/seal.ts'
-import { sealColumns } from '../../presentation/ledger.ts'
+import { writeConsistency, writeProof } from '../../ledger/checkpoint.ts'
+import { consistencyProof, inclusionPath, isIncluded } from '../../ledger/merkle-tree.ts'
+import { encodeRow, leafOf } from '../../ledger/sealed-row.ts'
+import { type SealedTableName, sealedTableNames } from '../../ledger/sealed-tables.ts'
+import { checkpointColumns } from '../../presentation/ledger.ts'
 import type { Database } from '../../store/database.ts'
+import { readSealedRows } from '../../store/ledger/sealed-rows.ts'
 import {
+  afterSize,
+  checkpointsAfter,
+  hashReader,
   journalNamed,
-  newestSeals,
-  readSealedJournals,
-  type StoredJournal,
-  sealOfJournal,
-  sealsAfter,
+  listCheckpoints,
+  newestCheckpoint,
+  type StoredCheckpoint,
+  sealOfRow,
 } from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type Context, longQueryMs, withDatabase } from '../context.ts'
+import { attachedEnvironment, type Context, withDatabase } from '../context.ts'
 import { writeOut } from '../files.ts'
 import { idIn, type ListKeyset, type ListOptions, printList, readPage } from '../lists.ts'
 import { notFound, wrongUse } from '../options.ts'
-import { type News, print, printable, reportProgress } from '../print.ts'
+import { type News, print, reportProgress } from '../print.ts'
 
-export async function sealCommand(context: Context): Promise<void> {
+export async function sealCommand(context: Context): Promise<News> {
+  const signer = readFrom(attachedEnvironment(context), readLedgerKey)?.signer ?? null
   const report = reportProgress(context)
-  const seals = await withDatabase(context, (db) =>
-    sealBooks(db, ({ last }) => report(`sealed up to journal ${last}`)),
+  const { rows, busy, checkpoint } = await withDatabase(context, (db) =>
+    sealBooks(db, signer, (count) => report(`${count} rows sealed`)),
   )
-  const journals = seals.reduce((sum, seal) => sum + Number(seal.journals), 0)
-  const newest = seals.at(-1)
-  const text =
-    newest === undefined
-      ? 'all journals are sealed already\n'
-      : `${journals} journals sealed; seal ${newest.number} is ${newest.hash}\n`
-  print(context, { journals, seals }, text)
+  const made = checkpoint === null ? null : { ...checkpoint, root: checkpoint.root.toString('hex') }
+  const unsigned = 'not signed: no LEDGER_KEY is set; make one with "bin/depositd ledger key create"'
+  const lines = [
+    rows === 0 ? 'all rows are sealed already' : `${rows} rows sealed`,
+    made !== null && `checkpoint ${made.size}: ${made.root}`,
+    signer === null && unsigned,
+    ...busy.map(
+      (table) => `${table}: another process is writing to it; its new rows are not sealed yet: try again`,
+    ),
+  ].filter((line) => line !== false)
+  print(context, { rows, busy, checkpoint: made }, `${lines.join('\n')}\n`)
+  return busy.length === 0 ? 'good' : 'bad'
 }
 
-export async function listSealsCommand(context: Context, options: ListOptions): Promise<void> {
+export async function listCheckpointsCommand(context: Context, options: ListOptions): Promise<void> {
   const page = await withDatabase(context, (db) =>
-    readPage(options, paging, ({ limit, after }) => newestSeals(db, { limit, before: idIn(after) ?? null })),
+    readPage(options, paging, ({ limit, after }) =>
+      listCheckpoints(db, { limit, before: idIn(after) ?? null }),
+    ),
   )
-  printList(context, page, { columns: sealColumns, empty: 'no seals yet' })
+  printList(context, page, { columns: checkpointColumns, empty: 'no checkpoints yet' })
 }
 
-const paging: ListKeyset<Seal> = { list: 'seals', keyOf: ({ number }) => [number] }
+const paging: ListKeyset<{ size: number }> = { list: 'checkpoints', keyOf: ({ size }) => [`${size}`] }
 
-const sealsOfPage = 1000
+const checkpointsOfPage = 1000
 
-/** One line per seal, in order. */
-export async function exportSealsCommand(context: Context): Promise<void> {
+/** One after the other, in order. */
+export async function exportCheckpointsCommand(context: Context): Promise<void> {
   await withDatabase(context, async (db) => {
-    for (let after = '0'; ; ) {
-      const seals = await sealsAfter(db, after, sealsOfPage)
-      const last = seals.at(-1)
+    for (let after = afterSize(0); ; ) {
+      const page = await checkpointsAfter(db, after, { limit: checkpointsOfPage })
+      const last = page.at(-1)
       if (last === undefined) return
-      const text = seals.map((seal) => `${anchorLine(seal)}\n`).join('')
-      if (!context.stdout.write(text)) await once(context.stdout, 'drain')
-      after = last.number
+      if (!context.stdout.write(page.map(({ note }) => note).join(''))) await once(context.stdout, 'drain')
+      after = last
     }
   })
 }
 
-type VerifyLedgerOptions = { against?: string; limit: number }
-
-type LedgerCheckResult = LedgerOutcome & { check: string }
-
-/** Bad news if a check finds anything. */
-export async function verifyLedgerCommand(context: Context, options: VerifyLedgerOptions): Promise<News> {
-  const anchors = options.against === undefined ? new Map<string, Seal>() : await readAnchors(options.against)
-  const report = reportProgress(context)
-  const checks = [sealsCheck(anchors), ...ledgerChecks]
-  const reported = await withDatabase(
-    context,
-    async (db) => {
-      const all: LedgerCheckResult[] = []
-      for (const { name, run } of checks) all.push({ check: name, ...(await run(db, report)) })
-      return all
-    },
-    longQueryMs,
-  )
-  const isFine = reported.every(({ findings }) => findings.length === 0)
-  const document = { fine: isFine, anchors: anchors.size, checks: reported }
-  print(context, document, printable(`${textOf(reported, options.limit)}\n`))
-  return isFine ? 'good' : 'bad'
+/** Writes the proof that the log of today only added rows to that of an earlier checkpoint. */
+export async function proveGrowthCommand(
+  context: Context,
+  size: string,
+  { out }: { out: string },
+): Promise<void> {
+  const older = Number(size)
+  if (!/^[1-9]\d{0,14}$/.test(size))
+    throw wrongUse(`${size} is no size`, 'give the size of a checkpoint, as listed')
+  const { newest, text } = await withDatabase(context, async (db) => {
+    const checkpoint = await newestOrFault(db)
+    if (older > checkpoint.size)
+      throw wrongUse(`the log has ${checkpoint.size} rows, not ${size}`, 'give a smaller size')
+    const proof = await consistencyProof(hashReader(db), older, checkpoint.size)
+    return { newest: checkpoint, text: writeConsistency(older, proof, checkpoint.note) }
+  })
+  writeOut(out, text)
+  const said = `${out}: proof that the log of ${newest.size} rows begins with that of ${older}\n`
+  print(context, { file: out, older, newer: newest.size }, said)
 }
 
-function textOf(reported: readonly LedgerCheckResult[], findingsMax: number): string {
-  const wrong = reported.reduce((sum, { findings }) => sum + findings.length, 0)
-  const verdict =
-    wrong === 0
-      ? `the books are correct: ${reported.length} checks passed`
-      : `THE BOOKS ARE NOT CORRECT: ${wrong} findings`
-  return [...reported.flatMap((one) => linesOf(one, findingsMax)), verdict].join('\n')
+async function newestOrFault(db: Database<Tables>): Promise<StoredCheckpoint> {
+  const newest = await newestCheckpoint(db)
+  if (newest === null) throw wrongUse('nothing is sealed yet', 'run "bin/depositd ledger seal"')
+  return newest
 }
 
-function linesOf({ check, counted, findings }: LedgerCheckResult, findingsMax: number): string[] {
-  const counts = Object.entries(counted).map(([name, count]) => `${count} ${name}`)
-  const more = findings.length - findingsMax
-  return [
-    `${check}: ${counts.join(', ')}`,
-    ...findings.slice(0, findingsMax).map((finding) => `  ${finding}`),
-    ...(more > 0 ? [`  and ${more} more; a higher --limit shows them`] : []),
-  ]
-}
-
-async function readAnchors(path: string): Promise<Anchors> {
-  const anchors = new Map<string, Seal>()
-  try {
-    let place = 0
-    for await (const line of createInterface({ input: createReadStream(path) })) {
-      place++
-      const anchor = readAnchor(line)
-      if ('fault' in anchor) throw badAnchors(`line ${place} of ${path}: ${anchor.fault}`)
-      anchors.set(anchor.number, anchor)
-    }
-  } catch (error) {
-    throw error instanceof Fault ? error : badAnchors(messageOf(error))
-  }
-  if (anchors.size === 0) throw badAnchors(`${path} is empty`)
-  return anchors
-}
-
-function badAnchors(problem: string): Fault {
-  return wrongUse(problem, 'give a file written by "bin/depositd ledger seals export"')
-}
-
-/** Bad news if the journal is not, or no longer, part of its seal. */
-export async function proveJournalCommand(
+/** Bad news if the row is not, or no longer, as it was sealed. */
+export async function proveRowCommand(
   context: Context,
   name: string,
   { out }: { out: string },
 ): Promise<News> {
-  const { seal, proof } = await withDatabase(context, (db) => prove(db, name))
-  if (proof === null) {
-    const text = `NOT PROVED: seal ${seal} is broken; "bin/depositd ledger verify" shows the difference\n`
-    print(context, { proved: false, file: null, seal: { number: seal } }, text)
+  const proved = await withDatabase(context, (db) => prove(db, name))
+  if (proved === null) {
+    const text = `NOT PROVED: ${name} differs from what was sealed; "bin/depositd ledger verify" shows the difference\n`
+    print(context, { proved: false, file: null, checkpoint: null }, text)
     return 'bad'
   }
-  writeOut(out, `${JSON.stringify(proof, null, 2)}\n`)
-  const text = `${out}: proof that seal ${seal} includes the journal, ${proof.seal.hash}\n`
-  print(context, { proved: true, file: out, seal: proof.seal }, text)
+  writeOut(out, proved.proof)
+  writeOut(`${out}.leaf`, proved.leaf)
+  const text = `${out}: proof that the log of ${proved.size} rows includes ${name}; its row is in ${out}.leaf\n`
+  print(context, { proved: true, file: out, checkpoint: proved.size }, text)
   return 'good'
 }
 
-async function prove(db: Database<Tables>, name: string): Promise<{ seal: string; proof: Proof | null }> {
-  const id = await journalNamed(db, name)
-  if (id === null)
-    throw notFound(`journal ${name}`, 'give its number or its posting key, as in accounting.journal')
-  const seal = await sealOfJournal(db, id)
-  if (seal === null) {
-    const fix = 'run "bin/depositd ledger seal", or wait for the next seal'
-    throw wrongUse(`journal ${name} is not sealed yet`, fix)
-  }
-  const journals: StoredJournal[] = []
-  const after = seal.number === '1' ? null : seal.after
-  for await (const page of readSealedJournals(db, { after, last: seal.last })) journals.push(...page.journals)
-  return { seal: seal.number, proof: makeProof(seal, journals, id.toString()) }
+type RowProof = { size: number; proof: string; leaf: string }
+
+async function prove(db: Database<Tables>, name: string): Promise<RowProof | null> {
+  const { table, id } = await rowNamed(db, name)
+  const seal = await sealOfRow(db, table, id)
+  if (seal === null)
+    throw wrongUse(`${name} is not sealed yet`, 'run "bin/depositd ledger seal", or wait for the next seal')
+  const checkpoint = await newestOrFault(db)
+  const place = Array.from({ length: seal.leaves }, (_none, one) => seal.ids.readBigInt64BE(one * 8)).indexOf(
+    id,
+  )
+  if (place < 0) throw notFound(name, 'give the number of a sealed row')
+  for await (const { rows } of readSealedRows(db, { table, after: id - 1n, last: id }))
+    for (const row of rows) {
+      const index = seal.firstLeaf + place
+      const path = await inclusionPath(hashReader(db), index, { from: 0, to: checkpoint.size })
+      if (!isIncluded(leafOf(row), { index, path }, checkpoint)) return null
+      return { size: checkpoint.size, proof: writeProof(index, path, checkpoint.note), leaf: encodeRow(row) }
+    }
+  return null
+}
+
+/** `journal 4` by its number or posting key; any row of the log as `table/id`. */
+async function rowNamed(db: Database<Tables>, name: string): Promise<{ table: SealedTableName; id: bigint }> {
+  const [, table, id] = /^(\w+)\/(\d{1,18})$/.exec(name) ?? []
+  const known = sealedTableNames.find((one) => one === table)
+  if (known !== undefined && id !== undefined) return { table: known, id: BigInt(id) }
+  const journal = await journalNamed(db, name)
+  if (journal !== null) return { table: 'ledger_journal', id: journal }
+  throw notFound(
+    name,
+    `give the number or the posting key of a journal, as in accounting.journal; or a row like inbox/12: tables are ${sealedTableNames.join(', ')}`,
+  )
 }

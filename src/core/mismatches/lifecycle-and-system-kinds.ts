@@ -178,8 +178,7 @@ export const systemKinds = kindsOf('system', {
     actWithinHours: 1,
     loss: 'unmeasured',
     lossMeans: 'Any row may have been altered.',
-    means:
-      'The journals differ from what was sealed: rows were changed, deleted or inserted despite all guards.',
-    next: 'Keep a copy of the database. Run `bin/depositd ledger verify`, and check the journals that it lists.',
+    means: 'Rows differ from what was sealed: they were changed, deleted or inserted despite all guards.',
+    next: 'Keep a copy of the database. Run `bin/depositd ledger verify`, and check the rows that it lists.',
   },
 })

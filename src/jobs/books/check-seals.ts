@@ -1,128 +1,228 @@
 import {
-  compareLeaves,
-  createTree,
-  isOfRoot,
-  type LeafById,
-  listOf,
-  readLeaves,
-} from '../../ledger/merkle-tree.ts'
-import { faultOfSeal, leafOf, type Seal } from '../../ledger/seal.ts'
+  checkpointBody,
+  isSignedBy,
+  type NoteKey,
+  readCheckpoint,
+  type SignedCheckpoint,
+} from '../../ledger/checkpoint.ts'
+import { createTree, type Tree } from '../../ledger/merkle-tree.ts'
+import { type SealedTableName, sealedTableNames } from '../../ledger/sealed-tables.ts'
 import type { Database } from '../../store/database.ts'
-import { countUnsealed, leavesOfSeal, readSealedJournals, sealsAfter } from '../../store/ledger/seals.ts'
+import { readableTables } from '../../store/ledger/sealed-rows.ts'
+import {
+  afterSize,
+  checkpointsAfter,
+  countUnsealed,
+  hashesIn,
+  newestCheckpoint,
+  type Seal,
+  type StoredCheckpoint,
+  sealsAfter,
+} from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
+import { compareRows } from './compare-rows.ts'
 import type { LedgerCheck } from './ledger-checks.ts'
 
-export type Anchors = ReadonlyMap<string, Seal>
+/** What a log is checked against. */
+export type LogTrust = {
+  /** Checkpoints that were published, by size. */
+  published: ReadonlyMap<number, SignedCheckpoint>
+  /** Keys of this log; without any, no signature is checked. */
+  keys: readonly NoteKey[]
+}
 
-export function sealsCheck(anchors: Anchors): LedgerCheck {
+export const nothingPublished: LogTrust = { published: new Map(), keys: [] }
+
+/** How far a check has come. */
+export type LogCheck = {
+  /** Number of the last checked seal. */
+  seal: bigint
+  size: number
+  tree: Tree
+  lastOf: Map<SealedTableName, bigint>
+  isSigned: boolean
+  /** The stored leaves are not those of the checkpoints: nothing is said about later ones. */
+  isOther: boolean
+}
+
+export function startCheck(): LogCheck {
+  return { seal: 0n, size: 0, tree: createTree(), lastOf: new Map(), isSigned: false, isOther: false }
+}
+
+export type CheckedSeal = { seal: Seal; rows: number; faults: string[] }
+
+const sealsOfPage = 20
+
+/** Goes on from `check`, and moves it. Rows of other tables than `tables` are not compared. */
+export async function* checkSeals(
+  db: Database<Tables>,
+  check: LogCheck,
+  { tables, ...trust }: LogTrust & { tables: readonly SealedTableName[] },
+): AsyncGenerator<CheckedSeal> {
+  for (;;) {
+    const seals = await sealsAfter(db, check.seal, sealsOfPage)
+    if (seals.length === 0) return
+    for (const seal of seals) {
+      const order = faultOfOrder(check, seal)
+      const compared = tables.includes(seal.table) ? await compareRows(db, seal) : { rows: 0, faults: [] }
+      const ofTree = await addLeaves(db, check, { seal, trust })
+      yield { seal, rows: compared.rows, faults: [...order, ...compared.faults, ...ofTree] }
+    }
+  }
+}
+
+function faultOfOrder(check: LogCheck, { number, table, after, last, firstLeaf, ...seal }: Seal): string[] {
+  const faults = [
+    number !== check.seal + 1n && `it follows seal ${check.seal}: the seals between are missing`,
+    (firstLeaf !== check.size || after !== (check.lastOf.get(table) ?? null)) &&
+      'it does not continue the seals before it',
+    (seal.ids.length !== seal.leaves * 8 || seal.hashes.length !== seal.leaves * 32) &&
+      'the seal itself is altered',
+  ].filter((fault) => fault !== false)
+  check.seal = number
+  check.lastOf.set(table, last)
+  check.isOther ||= faults.length > 0
+  return faults.slice(0, 1)
+}
+
+async function addLeaves(
+  db: Database<Tables>,
+  check: LogCheck,
+  { seal, trust }: { seal: Seal; trust: LogTrust },
+): Promise<string[]> {
+  const stored = await storedWithin(db, check.size, check.size + seal.leaves)
+  const faults: string[] = []
+  for (const leaf of hashesIn(seal.hashes)) {
+    check.tree.add(leaf)
+    check.size++
+    const published = trust.published.get(check.size)
+    const own = stored.get(check.size)
+    if (own !== undefined) faults.push(...faultsOfCheckpoints(check, own, trust.keys))
+    if (published !== undefined && !check.isOther && !check.tree.root().equals(published.root))
+      faults.push(
+        `checkpoint ${check.size} differs from the published one, whose root is ${published.root.toString('base64')}`,
+      )
+  }
+  return faults
+}
+
+/** More than can be made of so few rows. */
+const checkpointsMax = 100_000
+
+async function storedWithin(
+  db: Database<Tables>,
+  from: number,
+  to: number,
+): Promise<ReadonlyMap<number, readonly StoredCheckpoint[]>> {
+  return Map.groupBy(
+    await checkpointsAfter(db, afterSize(from), { to, limit: checkpointsMax }),
+    ({ size }) => size,
+  )
+}
+
+function faultsOfCheckpoints(
+  check: LogCheck,
+  stored: readonly StoredCheckpoint[],
+  keys: readonly NoteKey[],
+): string[] {
+  if (check.isOther) return []
+  const root = check.tree.root()
+  check.isOther = stored.some((one) => !one.root.equals(root))
+  if (check.isOther) return [`checkpoint ${check.size} is over other rows: seals or checkpoints were altered`]
+  const notes = stored.map(({ size, note }) => {
+    const read = readCheckpoint(note)
+    return read?.body === checkpointBody({ origin: read?.origin ?? '', size, root }) ? read : null
+  })
+  if (notes.includes(null)) return [`checkpoint ${check.size}: its note is altered`]
+  const isSigned = notes.some((note) => note !== null && keys.some((key) => isSignedBy(note, key)))
+  const isRefused =
+    keys.length > 0 && !isSigned && (check.isSigned || notes.some((note) => note?.signatures.length !== 0))
+  check.isSigned ||= isSigned
+  return isRefused ? [notSigned(check.size, keys)] : []
+}
+
+function notSigned(size: number, keys: readonly NoteKey[]): string {
+  return `checkpoint ${size} is not signed by ${keys.map(({ name }) => name).join(' or ')}`
+}
+
+/** The seals after the last one are missing, or the newest checkpoint is not signed. */
+export async function faultsOfEnd(
+  db: Database<Tables>,
+  check: LogCheck,
+  keys: readonly NoteKey[],
+): Promise<string[]> {
+  const newest = await newestCheckpoint(db)
+  if (newest === null) return []
+  const [isCut, isUnsigned] = [
+    newest.size > check.size,
+    keys.length > 0 && !check.isSigned && !check.isOther && newest.size === check.size,
+  ]
+  return [
+    ...(isCut
+      ? [`checkpoint ${newest.size}: the log ends at row ${check.size}; its last seals are missing`]
+      : []),
+    ...(isUnsigned
+      ? [`checkpoint ${newest.size} is not signed by ${keys.map(({ name }) => name).join(' or ')}`]
+      : []),
+  ]
+}
+
+export function sealsCheck(trust: LogTrust): LedgerCheck {
   return {
     name: 'seals',
     async run(db, report) {
+      const tables = await readableTables(db)
+      const check = startCheck()
       const findings: string[] = []
-      const counted = { seals: 0, journals: 0, 'not sealed yet': 0 }
-      const missing = new Map(anchors)
-      const matching: Seal[] = []
-      let isAltered = false
-      for await (const { seal, journals, faults } of checkSeals(db, null)) {
-        const published = missing.get(seal.number)
-        missing.delete(seal.number)
-        const isOther = published !== undefined && published.hash !== seal.hash
-        const other = isOther ? [`differs from the published seal, whose hash is ${published.hash}`] : []
-        findings.push(...[...faults, ...other].map((fault) => `seal ${seal.number}: ${fault}`))
-        if (published?.hash === seal.hash) matching.push(published)
-        isAltered ||= faults.length > 0
-        counted.seals++
-        counted.journals += journals
-        report(`seals: ${counted.journals} journals of ${counted.seals} seals checked`)
+      const counted: Record<string, number> = { seals: 0, rows: 0, 'not sealed yet': 0 }
+      const matching: number[] = []
+      let rows = 0
+      for await (const { seal, faults, rows: count } of checkSeals(db, check, { ...trust, tables })) {
+        findings.push(...faults.map((fault) => `seal ${seal.number}: ${fault}`))
+        if (faults.length === 0)
+          matching.push(...[...trust.published.keys()].filter((size) => isWithin(seal, size)))
+        rows += count
+        counted.seals = Number(seal.number)
+        counted.rows = rows
+        report(`seals: ${rows} rows of ${counted.seals} seals checked`)
       }
-      findings.push(...[...missing.values()].map(missingLine))
-      if (!isAltered) findings.push(...divergenceLines(anchors, matching))
-      counted['not sealed yet'] = await countUnsealed(db)
-      return { findings, counted }
+      findings.push(
+        ...(await faultsOfEnd(db, check, trust.keys)),
+        ...faultsOfPublished(trust, check, matching),
+      )
+      counted['not sealed yet'] = await countUnsealed(db, tables)
+      const left = sealedTableNames.length - tables.length
+      return {
+        findings,
+        counted: left === 0 ? counted : { ...counted, 'tables that this login may not read': left },
+      }
     },
   }
 }
 
-function missingLine({ number, after, last, journals, hash }: Seal): string {
-  const range = `${journals} journals from ${BigInt(after) + 1n} to ${last}`
-  return `seal ${number}: missing; it covered ${range} and was published as ${hash}`
+function isWithin({ firstLeaf, leaves }: Seal, size: number): boolean {
+  return size > firstLeaf && size <= firstLeaf + leaves
 }
 
 /**
- * If seals match only up to one of them, the books were truncated there or continued differently, as in a restored
- * copy. They are intact up to that seal.
+ * Published checkpoints beyond the end of the log. If checkpoints match only up to one of them, the books were cut off
+ * there or continued differently, as in a restored copy.
  */
-function divergenceLines(anchors: Anchors, matching: readonly Seal[]): string[] {
-  const last = matching.at(-1)
-  if (last === undefined || matching.length === anchors.size) return []
-  const isWhole = [...anchors.values()].every(
-    (anchor) => matching.includes(anchor) || BigInt(anchor.number) > BigInt(last.number),
+function faultsOfPublished(
+  { published }: LogTrust,
+  { size }: LogCheck,
+  matching: readonly number[],
+): string[] {
+  const beyond = [...published.values()].filter((one) => one.size > size)
+  const missing = beyond.map(
+    (one) =>
+      `checkpoint ${one.size} was published, and the log ends at row ${size}: its last rows are missing`,
   )
-  const line = `the books match the published seals up to seal ${last.number} (journal ${last.last}) and differ after it. This also happens after a restore: see "Backup" in docs/operations.md`
-  return isWhole ? [line] : []
-}
-
-export type CheckedSeal = { seal: Seal; journals: number; faults: string[] }
-
-const sealsOfPage = 200
-
-/** Starts after `behind`. */
-export async function* checkSeals(db: Database<Tables>, behind: Seal | null): AsyncGenerator<CheckedSeal> {
-  let before = behind
-  for (;;) {
-    const seals = await sealsAfter(db, before?.number ?? '0', sealsOfPage)
-    if (seals.length === 0) return
-    for (const seal of seals) {
-      const fault = faultOfSeal(seal, before)
-      const { journals, faults } = await checkJournals(db, seal)
-      yield { seal, journals, faults: fault === null ? faults : [fault, ...faults] }
-      before = seal
-    }
-  }
-}
-
-async function checkJournals(db: Database<Tables>, seal: Seal): Promise<Omit<CheckedSeal, 'seal'>> {
-  const { journals, root, found, doubled, withoutJournal } = await readSealedRange(db, seal)
-  const others: string[] = []
-  if (doubled.length > 0) others.push(`several journals have the number ${listOf(doubled)}`)
-  if (withoutJournal.length > 0) others.push(`transfers refer to missing journals: ${listOf(withoutJournal)}`)
-  if (journals > 0 && root === seal.root && journals.toString() === seal.journals)
-    return { journals, faults: others }
-  const named = await nameJournals(db, seal, found)
-  const isReported = named.length > 0 || doubled.length > 0
-  const unreported = isReported ? [] : [`${notAsSealed(seal)}; ${journals} are stored, each as it was sealed`]
-  return { journals, faults: [...named, ...unreported, ...others] }
-}
-
-async function readSealedRange(db: Database<Tables>, seal: Seal) {
-  const tree = createTree()
-  const found = new Map<bigint, string>()
-  const doubled = new Set<bigint>()
-  const withoutJournal: bigint[] = []
-  let journals = 0
-  // Without a lower bound, journals inserted before the first one are found too.
-  const after = seal.number === '1' ? null : seal.after
-  for await (const page of readSealedJournals(db, { after, last: seal.last })) {
-    for (const rows of page.journals) {
-      const leaf = leafOf(rows)
-      const id = BigInt(rows.journal.id ?? 0)
-      tree.add(leaf)
-      if (found.has(id)) doubled.add(id)
-      found.set(id, leaf.toString('hex'))
-      journals++
-    }
-    withoutJournal.push(...page.withoutJournal)
-  }
-  const root = journals === 0 ? '' : tree.root().toString('hex')
-  return { journals, root, found, doubled: [...doubled], withoutJournal }
-}
-
-async function nameJournals(db: Database<Tables>, seal: Seal, found: LeafById): Promise<string[]> {
-  const sealed = readLeaves((await leavesOfSeal(db, seal.number)) ?? Buffer.of())
-  if (isOfRoot(sealed, seal.root)) return compareLeaves(sealed, found)
-  return [`${notAsSealed(seal)}; its leaves were altered too, so the journals cannot be named`]
-}
-
-function notAsSealed({ journals, after, last }: Seal): string {
-  return `its ${journals} journals, from ${BigInt(after) + 1n} to ${last}, differ from the sealed ones`
+  const [last, first] = [
+    Math.max(0, ...matching),
+    Math.min(...[...published.keys()].filter((one) => !matching.includes(one))),
+  ]
+  if (matching.length === published.size || last === 0 || first < last) return missing
+  const parting = `the log matches the published checkpoints up to row ${last} and differs after it. This also happens after a restore: see "Backup" in docs/operations.md`
+  return [...missing, parting]
 }

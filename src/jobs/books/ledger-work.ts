@@ -2,7 +2,8 @@ import { contradictionsOf, ownerKey } from '../../core/address-book.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
 import type { Owner, ServiceName } from '../../core/evidence.ts'
-import type { Seal } from '../../ledger/seal.ts'
+import type { NoteSigner } from '../../ledger/checkpoint.ts'
+import { sealedTableNames } from '../../ledger/sealed-tables.ts'
 import type { OwnersClient } from '../../provider/owners-client.ts'
 import type { WalletsClient } from '../../provider/wallets-client.ts'
 import {
@@ -26,13 +27,15 @@ import { type MismatchChange, syncAddressChanged } from '../../store/mismatches/
 import { readOwners } from '../../store/owners.ts'
 import type { Tables } from '../../store/tables.ts'
 import { auditWallets, type WalletAuditDeps } from './audit-wallets.ts'
-import { type CheckedSeal, checkSeals } from './check-seals.ts'
+import { checkSeals, faultsOfEnd, startCheck } from './check-seals.ts'
 import { findingOf } from './ledger-checks.ts'
 import { sealBooks } from './seal-books.ts'
 
 export type LedgerWorkDeps = AuditDeps &
   WalletAuditDeps & {
     wallets: ReadonlyMap<ServiceName, WalletsClient>
+    /** Null if checkpoints are not signed. */
+    signer: NoteSigner | null
     observe: { mismatches: (changes: readonly MismatchChange[]) => void }
   }
 
@@ -44,8 +47,8 @@ export type LedgerWork = {
 }
 
 export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
-  const { db, observe } = deps
-  const auditSeals = createSealAudit(db)
+  const { db, observe, signer } = deps
+  const auditSeals = createSealAudit(db, signer)
   const auditSnapshots = createSnapshotAudit(db)
   const wallets = async (name: string) => {
     const client = deps.wallets.get(name as ServiceName)
@@ -64,13 +67,12 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
         ...[...deps.wallets.keys()].map((name) => () => wallets(name)),
       ]),
     wallets,
-    seal: () =>
-      each([() => orNextTime(() => sealBooks(db)), async () => observe.mismatches(await auditSeals())]),
+    seal: () => each([() => sealBooks(db, signer), async () => observe.mismatches(await auditSeals())]),
   }
 }
 
 /** Runs every step even if one fails; throws the failures at the end. */
-async function each(steps: readonly (() => Promise<void>)[]): Promise<void> {
+async function each(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
   const failed: unknown[] = []
   for (const step of steps) await step().catch((error: unknown) => void failed.push(error))
   if (failed.length > 1) throw new AggregateError(failed, failed.map(messageOf).join('; '))
@@ -137,7 +139,7 @@ export function createSnapshotAudit(
   }
 }
 
-const journalsOfRun = 50_000
+const rowsOfRun = 5000
 
 /**
  * Continues at the next seals, and starts over after the last. A seal that fails has an open `seal_broken` until it
@@ -145,30 +147,25 @@ const journalsOfRun = 50_000
  */
 export function createSealAudit(
   db: Database<Tables>,
-  journalsMax = journalsOfRun,
+  signer: NoteSigner | null,
+  rowsMax = rowsOfRun,
 ): () => Promise<MismatchChange[]> {
-  let behind: Seal | null = null
+  let check = startCheck()
+  const trust = { published: new Map(), keys: signer === null ? [] : [signer], tables: sealedTableNames }
   return async () => {
-    const { checked, next } = await checkSome(db, behind, journalsMax)
-    behind = next
-    const results = checked.map(({ seal: { number }, faults }) => ({
-      subject: `seal/${number}`,
-      detail: { seal: number },
-      faults,
-    }))
+    const results: BooksCheckResult[] = []
+    let rows = 0
+    for await (const { seal, faults, rows: count } of checkSeals(db, check, trust)) {
+      results.push({ subject: `seal/${seal.number}`, detail: { seal: seal.number.toString() }, faults })
+      rows += count
+      if (rows >= rowsMax) break
+    }
+    if (rows < rowsMax) {
+      results.push({ subject: 'log', detail: {}, faults: await faultsOfEnd(db, check, trust.keys) })
+      check = startCheck()
+    }
     return inTransaction(db, (tx) => syncChecked(tx, 'seal_broken', results))
   }
-}
-
-async function checkSome(db: Database<Tables>, behind: Seal | null, journalsMax: number) {
-  const checked: CheckedSeal[] = []
-  let journals = 0
-  for await (const one of checkSeals(db, behind)) {
-    checked.push(one)
-    journals += one.journals
-    if (journals >= journalsMax) return { checked, next: one.seal }
-  }
-  return { checked, next: null }
 }
 
 export type AuditDeps = {

@@ -1,44 +1,84 @@
-import { rootOf } from '../../ledger/merkle-tree.ts'
-import { leafOf, noHash, type Seal, withHash } from '../../ledger/seal.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type NoteSigner, writeCheckpoint } from '../../ledger/checkpoint.ts'
+import { heightOfTile, rootOf, rootOfRange } from '../../ledger/merkle-tree.ts'
+import { leafOf, marksOf, type SealedRow } from '../../ledger/sealed-row.ts'
+import { type SealedTableName, sealedTableNames } from '../../ledger/sealed-tables.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
-import { type Cut, cutLedger, patiently } from '../../store/ledger/maintenance.ts'
-import { insertSeal, newestSeals, readSealedJournals } from '../../store/ledger/seals.ts'
+import { finishedUpTo, type RowRange, readSealedRows } from '../../store/ledger/sealed-rows.ts'
+import {
+  hashReader,
+  insertCheckpoint,
+  insertNode,
+  insertSeal,
+  lastSealed,
+  leavesMax,
+  newestCheckpoint,
+  newestSeal,
+  type SealMark,
+  type StoredCheckpoint,
+} from '../../store/ledger/seals.ts'
 import type { Tables } from '../../store/tables.ts'
 
-/** Bounds the search in a broken seal and the length of a proof. */
-const journalsMax = 4096
-
-type JournalLeaf = { id: string; leaf: Buffer }
-
-/**
- * Reports each seal once it is stored. Of two concurrent runs, one stops.
- * @throws Fault `remote_failed` if open writes do not finish
- */
-export async function sealBooks(
-  db: Database<Tables>,
-  report: (seal: Seal) => void = () => undefined,
-): Promise<Seal[]> {
-  const [newest = null] = await newestSeals(db, { limit: 1 })
-  const after = newest?.last ?? null
-  const cut = await patiently('sealing the books', () => inTransaction(db, cutLedger))
-  if (cut.lastJournal <= BigInt(after ?? 0)) return []
-  const made: Seal[] = []
-  const range = { after, last: cut.lastJournal.toString() }
-  for await (const leaves of inBatches(leavesOf(db, range), journalsMax)) {
-    const seal = sealOver(leaves, made.at(-1) ?? newest, cut)
-    if (!(await insertSeal(db, seal, storedLeaves(leaves)))) break
-    made.push(seal)
-    report(seal)
-  }
-  return made
+export type SealingResult = {
+  /** Rows that were sealed. */
+  rows: number
+  /** Tables with a transaction that did not end in time: their rows are sealed the next time. */
+  busy: SealedTableName[]
+  /** Null if nothing was ever sealed. */
+  checkpoint: StoredCheckpoint | null
 }
 
-async function* leavesOf(
+/** The origin of a log without a key. */
+const unsignedOrigin = 'depositd/unsigned'
+
+/** Adds all new rows to the log and makes a checkpoint. Of two concurrent runs, one stops. */
+export async function sealBooks(
   db: Database<Tables>,
-  range: { after: string | null; last: string },
-): AsyncGenerator<JournalLeaf> {
-  for await (const { journals } of readSealedJournals(db, range))
-    for (const rows of journals) yield { id: rows.journal.id ?? '', leaf: leafOf(rows) }
+  signer: NoteSigner | null,
+  report: (rows: number) => void = () => undefined,
+): Promise<SealingResult> {
+  const sealed: Omit<SealingResult, 'checkpoint'> = { rows: 0, busy: [] }
+  for (const table of sealedTableNames) {
+    const after = await lastSealed(db, table)
+    const last = await finishedUpTo(db, table, waitForEnd)
+    if (last === 'busy') sealed.busy.push(table)
+    else if (last !== null && (after === null || last > after))
+      for await (const rows of appendTable(db, { table, after, last })) report((sealed.rows += rows))
+  }
+  await makeCheckpoint(db, signer)
+  return { ...sealed, checkpoint: await newestCheckpoint(db) }
+}
+
+/** Seal by seal, until another process seals the same rows. */
+async function* appendTable(
+  db: Database<Tables>,
+  { table, after, last: cut }: RowRange,
+): AsyncGenerator<number> {
+  let behind = after
+  for await (const rows of inBatches(rowsOf(db, { table, after, last: cut }), leavesMax)) {
+    // Ids that were never written are sealed as absent.
+    const last = (rows.length === leavesMax ? rows.at(-1)?.id : undefined) ?? cut
+    if (!(await appendRows(db, rows, { table, after: behind, last }))) return
+    behind = last
+    yield rows.length
+  }
+}
+
+const [waitMs, pauseMs] = [5000, 20]
+
+async function waitForEnd(isOpen: () => Promise<boolean>): Promise<boolean> {
+  for (let waited = 0; waited < waitMs; waited += pauseMs) {
+    await sleep(pauseMs)
+    if (!(await isOpen())) return true
+  }
+  return false
+}
+
+async function* rowsOf(
+  db: Database<Tables>,
+  range: Parameters<typeof readSealedRows>[1],
+): AsyncGenerator<SealedRow> {
+  for await (const { rows } of readSealedRows(db, range)) yield* rows
 }
 
 export async function* inBatches<Item>(items: AsyncIterable<Item>, size: number): AsyncGenerator<Item[]> {
@@ -52,28 +92,55 @@ export async function* inBatches<Item>(items: AsyncIterable<Item>, size: number)
   if (batch.length > 0) yield batch
 }
 
-function sealOver(leaves: readonly JournalLeaf[], before: Seal | null, { lastJournal, at }: Cut): Seal {
-  const { number, last, hash } = before ?? { number: '0', last: '0', hash: noHash }
-  const isFull = leaves.length === journalsMax
-  return withHash({
-    number: (BigInt(number) + 1n).toString(),
-    after: last,
-    // Ids that were never written are sealed as absent.
-    last: (isFull ? leaves.at(-1)?.id : null) ?? lastJournal.toString(),
-    journals: leaves.length.toString(),
-    root: rootOf(leaves.map(({ leaf }) => leaf)).toString('hex'),
-    previous: hash,
-    sealedAt: at,
+/** @returns false if another process sealed at the same time */
+function appendRows(db: Database<Tables>, rows: readonly SealedRow[], range: RowRange): Promise<boolean> {
+  const hashes = Buffer.concat(rows.map(leafOf))
+  const marks = Buffer.concat(rows.map(marksOf))
+  return inTransaction(db, async (tx) => {
+    const before = (await newestSeal(tx)) ?? { number: 0n, firstLeaf: 0, leaves: 0 }
+    const place = {
+      number: before.number + 1n,
+      firstLeaf: before.firstLeaf + before.leaves,
+      leaves: rows.length,
+    }
+    if (!(await insertSeal(tx, { ...range, ...place, ids: idsOf(rows), hashes, marks }))) return false
+    await addNodes(tx, place)
+    return true
   })
 }
 
-/** Per leaf: the id in 8 bytes, big-endian, then the hash in 32. */
-function storedLeaves(leaves: readonly JournalLeaf[]): Buffer {
-  return Buffer.concat(
-    leaves.flatMap(({ id, leaf }) => {
-      const number = Buffer.alloc(8)
-      number.writeBigInt64BE(BigInt(id))
-      return [number, leaf]
-    }),
-  )
+/** Big-endian, 8 bytes each. */
+function idsOf(rows: readonly SealedRow[]): Buffer {
+  const ids = Buffer.alloc(rows.length * 8)
+  for (const [place, { id }] of rows.entries()) ids.writeBigInt64BE(id, place * 8)
+  return ids
+}
+
+/** The nodes that the new leaves complete. */
+async function addNodes(
+  db: Database<Tables>,
+  { firstLeaf, leaves }: Pick<SealMark, 'firstLeaf' | 'leaves'>,
+): Promise<void> {
+  const read = hashReader(db)
+  const width = 2 ** heightOfTile
+  let [from, to] = [firstLeaf, firstLeaf + leaves]
+  for (let height = heightOfTile; to >= width; height += heightOfTile) {
+    ;[from, to] = [Math.floor(from / width), Math.floor(to / width)]
+    for (let place = from; place < to; place++) {
+      const below = await read(height - heightOfTile, place * width, width)
+      await insertNode(db, { height, place, hash: rootOf(below) })
+    }
+  }
+}
+
+async function makeCheckpoint(db: Database<Tables>, signer: NoteSigner | null): Promise<void> {
+  const newest = await newestSeal(db)
+  if (newest === null) return
+  const size = newest.firstLeaf + newest.leaves
+  const signedBy = signer === null ? 'nobody' : `${signer.name}+${signer.id.toString('hex')}`
+  const before = await newestCheckpoint(db)
+  if (before?.size === size && (signer === null || before.signedBy === signedBy)) return
+  const root = await rootOfRange(hashReader(db), { from: 0, to: size })
+  const origin = signer?.name ?? unsignedOrigin
+  await insertCheckpoint(db, { size, signedBy, root, note: writeCheckpoint({ origin, size, root }, signer) })
 }

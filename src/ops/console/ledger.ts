@@ -1,6 +1,6 @@
 import {
+  checkpointColumns,
   periodColumns,
-  sealColumns,
   type TrialBalanceRow,
   trialBalanceColumns,
 } from '../../presentation/ledger.ts'
@@ -8,7 +8,7 @@ import { type Html, html, tableOf, withShown } from './html.ts'
 import { badge, type ConsolePage, partHtml, sectionOf, timeOf } from './page.ts'
 import type { LedgerReading } from './reader.ts'
 
-export function ledgerPage({ readAt, trial, periods, seals }: LedgerReading): ConsolePage {
+export function ledgerPage({ readAt, trial, periods, checkpoints }: LedgerReading): ConsolePage {
   const body = html`<h1>Ledger</h1>
 <p class="asof">As of ${timeOf(readAt)}</p>
 ${sectionOf('Trial balance', partHtml(trial, trialHtml))}
@@ -23,15 +23,15 @@ ${sectionOf(
   ),
 )}
 ${sectionOf(
-  'Seals',
-  partHtml(seals, (rows) =>
+  'Checkpoints',
+  partHtml(checkpoints, (rows) =>
     tableOf(rows, {
-      caption: 'Seals, the newest first',
-      columns: sealColumns,
+      caption: 'Checkpoints, the newest first',
+      columns: checkpointColumns,
       empty: 'Nothing is sealed yet.',
     }),
   ),
-  html`<p class="note">A seal is a hash over a range of journals and the seal before it: bin/depositd ledger verify checks them.</p>`,
+  html`<p class="note">A checkpoint is the root of a hash tree over all sealed rows: bin/depositd ledger verify checks it against the rows.</p>`,
 )}`
   return { title: 'Ledger', entry: '/ledger', body }
 }

@@ -107,7 +107,7 @@ function isOff({ units }: { units: number }): boolean {
 }
 
 function sealText({ sealAge }: Live): string {
-  return sealAge === 0 ? 'all journals are sealed' : `oldest unsealed journal ${duration(sealAge)}`
+  return sealAge === 0 ? 'all rows are sealed' : `oldest unsealed row ${duration(sealAge)}`
 }
 
 function mismatchesCard(live: Live): Card {

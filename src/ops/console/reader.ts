@@ -1,5 +1,5 @@
 import type { DepositDetail, DepositListRow } from '../../presentation/deposit.ts'
-import type { PeriodRow, SealRow, TrialBalanceRow } from '../../presentation/ledger.ts'
+import type { CheckpointRow, PeriodRow, TrialBalanceRow } from '../../presentation/ledger.ts'
 import type { MismatchDetail, MismatchRow } from '../../presentation/mismatch.ts'
 import type { Explanation } from '../../presentation/reasons.ts'
 import type { ReportedGauges } from '../gauges.ts'
@@ -47,7 +47,7 @@ export type LedgerReading = {
   readAt: Date
   trial: SectionResult<{ lines: readonly TrialBalanceRow[]; totals: readonly TrialBalanceRow[] }>
   periods: SectionResult<readonly PeriodRow[]>
-  seals: SectionResult<readonly SealRow[]>
+  checkpoints: SectionResult<readonly CheckpointRow[]>
 }
 
 /** Of the settings. */

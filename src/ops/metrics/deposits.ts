@@ -138,7 +138,7 @@ export const ofBooks = {
   ),
   ledgerSealAge: gauge(
     'ledger_seal_age_seconds',
-    'How long the oldest unsealed journal has waited for a seal; 0 if all are sealed.',
+    'How long the oldest unsealed row of the log has waited for a seal; 0 if all are sealed.',
   ),
 }
 

@@ -117,7 +117,7 @@ export async function readExtent(
 async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
   const { rows } = await sql<{ may_cut: boolean; sealed: bigint | null }>`
     select has_function_privilege('ledger_cut()', 'execute') as may_cut,
-      (select max(last_journal) from ledger_seal) as sealed`.execute(db)
+      (select max(last_id) from seal where sealed_table = 'ledger_journal') as sealed`.execute(db)
   const [{ may_cut: mayCut, sealed } = { may_cut: true, sealed: null }] = rows
   // Writers wait for this transaction.
   if (mayCut) return (await patiently('exporting the books', () => cutLedger(db))).lastJournal

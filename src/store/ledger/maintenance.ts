@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { Fault } from '../../core/errors.ts'
 import type { Tables } from '../tables.ts'
-import { timeText } from './seals.ts'
+import { timeText } from './sealed-rows.ts'
 
 /**
  * Of this month and the next ones, ahead of time.

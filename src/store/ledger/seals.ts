@@ -1,131 +1,204 @@
-import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { Seal } from '../../ledger/seal.ts'
+import { type Kysely, sql } from 'kysely'
+import type { ReadHashes, TreeHead } from '../../ledger/merkle-tree.ts'
+import { type SealedTableName, sealedTable, sealedTableNames } from '../../ledger/sealed-tables.ts'
 import { ageOf } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
-export async function sealsAfter(db: Kysely<Tables>, number: string, limit: number): Promise<Seal[]> {
-  const { rows } = await sql<Seal>`
-    select ${columns} from ledger_seal where number > ${number}
-    order by ledger_seal.number limit ${limit}`.execute(db)
-  return rows
+/** Rows of one table that were added to the log together. */
+export type Seal = {
+  /** From 1, without a gap. */
+  number: bigint
+  table: SealedTableName
+  /** It covers ids above `after`, up to `last`. Null for the first seal of a table. */
+  after: bigint | null
+  last: bigint
+  /** Place in the log, from 0. */
+  firstLeaf: number
+  leaves: number
+  /** 8 bytes per row. */
+  ids: Buffer
+  /** 32 bytes per row. */
+  hashes: Buffer
 }
 
-/** The newest first. */
-export async function newestSeals(
-  db: Kysely<Tables>,
-  { limit, before = null }: { limit: number; before?: bigint | null },
-): Promise<Seal[]> {
-  const { rows } = await sql<Seal>`
-    select ${columns} from ledger_seal where ${before}::bigint is null or ledger_seal.number < ${before}::bigint
-    order by ledger_seal.number desc limit ${limit}`.execute(db)
-  return rows
-}
+export type SealMark = Pick<Seal, 'number' | 'firstLeaf' | 'leaves'>
 
-export async function sealOfJournal(db: Kysely<Tables>, journal: bigint): Promise<Seal | null> {
-  const { rows } = await sql<Seal>`
-    select ${columns} from ledger_seal where last_journal >= ${journal}
-    order by last_journal limit 1`.execute(db)
+const bytesOfHash = 32
+
+export async function newestSeal(db: Kysely<Tables>): Promise<SealMark | null> {
+  const { rows } = await sql<SealMark>`
+    select number, first_leaf::float8 as "firstLeaf", leaves from seal
+    order by seal.number desc limit 1`.execute(db)
   return rows[0] ?? null
 }
 
-const columns = sql`number::text as number, after_journal::text as after, last_journal::text as last,
-  journals::text as journals, root, previous, ${timeText(sql.ref('sealed_at'))} as "sealedAt", hash`
-
-/** The id and leaf of each journal; null if there is no such seal. */
-export async function leavesOfSeal(db: Kysely<Tables>, number: string): Promise<Buffer | null> {
-  const { rows } = await sql<{ leaves: Buffer }>`
-    select leaves from ledger_seal where number = ${number}::bigint`.execute(db)
-  return rows[0]?.leaves ?? null
+export async function sealsAfter(db: Kysely<Tables>, number: bigint, limit: number): Promise<Seal[]> {
+  const { rows } = await sql<Seal>`
+    select number, sealed_table as "table", after_id as after, last_id as last, first_leaf::float8 as "firstLeaf",
+      leaves, ids, hashes
+    from seal where number > ${number} order by seal.number limit ${limit}`.execute(db)
+  return rows
 }
 
-/** If another process stored one at the same time, that one stays. */
-export async function insertSeal(db: Kysely<Tables>, seal: Seal, leaves: Buffer): Promise<boolean> {
-  const { number, after, last, journals, root, previous, sealedAt, hash } = seal
+/** The last sealed id of a table; null if nothing of it is sealed. */
+export async function lastSealed(db: Kysely<Tables>, table: SealedTableName): Promise<bigint | null> {
+  const { rows } = await sql<{ last: bigint | null }>`
+    select max(last_id) as last from seal where sealed_table = ${table}`.execute(db)
+  return rows[0]?.last ?? null
+}
+
+/** Of a row that is sealed, its seal; null if its id is above all that is sealed. */
+export async function sealOfRow(
+  db: Kysely<Tables>,
+  table: SealedTableName,
+  id: bigint,
+): Promise<Seal | null> {
+  const { rows } = await sql<Seal>`
+    select number, sealed_table as "table", after_id as after, last_id as last, first_leaf::float8 as "firstLeaf",
+      leaves, ids, hashes
+    from seal where sealed_table = ${table} and last_id >= ${id} order by last_id limit 1`.execute(db)
+  return rows[0] ?? null
+}
+
+export async function marksOfSeal(db: Kysely<Tables>, number: bigint): Promise<Buffer> {
+  const { rows } = await sql<{ marks: Buffer }>`select marks from seal where number = ${number}`.execute(db)
+  return rows[0]?.marks ?? Buffer.of()
+}
+
+/** Of two processes that seal at the same time, one is refused. */
+export async function insertSeal(db: Kysely<Tables>, seal: Seal & { marks: Buffer }): Promise<boolean> {
+  const { number, table, after, last, firstLeaf, leaves, ids, hashes, marks } = seal
   // Without a conflict target: the other seal may share any of the keys.
   const { numAffectedRows } = await sql`
-    insert into ledger_seal (number, after_journal, last_journal, journals, root, previous, sealed_at, hash, leaves)
-    values (${number}, ${after}, ${last}, ${journals}, ${root}, ${previous}, ${sealedAt}, ${hash}, ${leaves})
+    insert into seal (number, sealed_table, after_id, last_id, first_leaf, leaves, ids, hashes, marks)
+    values (${number}, ${table}, ${after}, ${last}, ${firstLeaf}, ${leaves}, ${ids}, ${hashes}, ${marks})
     on conflict do nothing`.execute(db)
   return numAffectedRows === 1n
 }
 
-export async function countUnsealed(db: Kysely<Tables>): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*)::float8 as count from ledger_journal
-    where id > (select coalesce(max(last_journal), 0) from ledger_seal)`.execute(db)
-  return rows[0]?.count ?? 0
+/** Reads the leaves from the seals, and the nodes above them from `seal_node`. */
+export function hashReader(db: Kysely<Tables>): ReadHashes {
+  return async (height, first, count) =>
+    height === 0 ? readLeaves(db, first, count) : readNodes(db, { height, first, count })
 }
 
-/** In seconds; 0 if there is none. */
+/** No seal has more leaves. */
+export const leavesMax = 4096
+
+async function readLeaves(db: Kysely<Tables>, first: number, count: number): Promise<Buffer[]> {
+  const end = first + count
+  const { rows } = await sql<{ hashes: Buffer }>`
+    select substring(hashes
+      from ((greatest(first_leaf, ${first}) - first_leaf) * ${bytesOfHash} + 1)::int
+      for ((least(next_leaf, ${end}) - greatest(first_leaf, ${first})) * ${bytesOfHash})::int) as hashes
+    from seal where first_leaf > ${first - leavesMax} and first_leaf < ${end} and next_leaf > ${first}
+    order by first_leaf`.execute(db)
+  return hashesIn(Buffer.concat(rows.map(({ hashes }) => hashes)))
+}
+
+async function readNodes(
+  db: Kysely<Tables>,
+  { height, first, count }: { height: number; first: number; count: number },
+): Promise<Buffer[]> {
+  const { rows } = await sql<{ hash: Buffer }>`
+    select hash from seal_node where height = ${height} and place >= ${first} and place < ${first + count}
+    order by place`.execute(db)
+  return rows.map(({ hash }) => hash)
+}
+
+export function hashesIn(stored: Buffer): Buffer[] {
+  return Array.from({ length: Math.floor(stored.length / bytesOfHash) }, (_none, place) =>
+    stored.subarray(place * bytesOfHash, (place + 1) * bytesOfHash),
+  )
+}
+
+export async function insertNode(
+  db: Kysely<Tables>,
+  { height, place, hash }: { height: number; place: number; hash: Buffer },
+): Promise<void> {
+  await sql`insert into seal_node (height, place, hash) values (${height}, ${place}, ${hash})`.execute(db)
+}
+
+/** `note` is the text that is published. */
+export type StoredCheckpoint = TreeHead & { madeAt: Date; signedBy: string; note: string }
+
+type ListedCheckpoint = Omit<StoredCheckpoint, 'root'> & { root: string }
+
+export async function newestCheckpoint(db: Kysely<Tables>): Promise<StoredCheckpoint | null> {
+  const { rows } = await sql<StoredCheckpoint>`
+    select size::float8 as size, root, made_at as "madeAt", signed_by as "signedBy", note from checkpoint
+    order by checkpoint.size desc, checkpoint.made_at desc limit 1`.execute(db)
+  return rows[0] ?? null
+}
+
+/** The newest first, with the root in hexadecimal. */
+export async function listCheckpoints(
+  db: Kysely<Tables>,
+  { limit, before = null }: { limit: number; before?: bigint | null },
+): Promise<ListedCheckpoint[]> {
+  const { rows } = await sql<ListedCheckpoint>`
+    select distinct on (checkpoint.size) size::float8 as size, encode(root, 'hex') as root, made_at as "madeAt",
+      signed_by as "signedBy", note
+    from checkpoint where ${before}::bigint is null or checkpoint.size < ${before}::bigint
+    order by checkpoint.size desc, checkpoint.made_at desc limit ${limit}`.execute(db)
+  return rows
+}
+
+/** With a size above `after`, up to `to`, in order; pages start after a checkpoint. */
+export async function checkpointsAfter(
+  db: Kysely<Tables>,
+  after: Pick<StoredCheckpoint, 'size' | 'signedBy'>,
+  { to = Number.MAX_SAFE_INTEGER, limit }: { to?: number; limit: number },
+): Promise<StoredCheckpoint[]> {
+  const { rows } = await sql<StoredCheckpoint>`
+    select size::float8 as size, root, made_at as "madeAt", signed_by as "signedBy", note from checkpoint
+    where (checkpoint.size, checkpoint.signed_by) > (${after.size}, ${after.signedBy}) and checkpoint.size <= ${to}
+    order by checkpoint.size, checkpoint.signed_by limit ${limit}`.execute(db)
+  return rows
+}
+
+/** Before all checkpoints of greater sizes, and after those of this size. */
+export function afterSize(size: number): Pick<StoredCheckpoint, 'size' | 'signedBy'> {
+  return { size: size + 1, signedBy: '' }
+}
+
+export async function insertCheckpoint(
+  db: Kysely<Tables>,
+  { size, signedBy, root, note }: Omit<StoredCheckpoint, 'madeAt'>,
+): Promise<void> {
+  await sql`
+    insert into checkpoint (size, signed_by, root, note) values (${size}, ${signedBy}, ${root}, ${note})
+    on conflict do nothing`.execute(db)
+}
+
+/** Rows that are not sealed yet, of the tables that the login may read. */
+export async function countUnsealed(db: Kysely<Tables>, tables: readonly SealedTableName[]): Promise<number> {
+  const counts = await Promise.all(
+    tables.map(async (table) => {
+      const { rows } = await sql<{ count: number }>`
+        select count(*)::float8 as count from ${sql.table(table)} where ${unsealed(table)}`.execute(db)
+      return rows[0]?.count ?? 0
+    }),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
+}
+
+/** How long the oldest row has waited to be sealed, in seconds; 0 if all rows are sealed. */
 export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
-  const { rows } = await sql<{ age: number }>`
-    select ${ageOf(sql`recorded_at`)} as age from ledger_journal
-    where id > (select coalesce(max(last_journal), 0) from ledger_seal) order by id limit 1`.execute(db)
+  const oldest = sealedTableNames.map((table) => {
+    const { id, writtenAt } = sealedTable(table)
+    return sql`(select ${ageOf(sql.ref(writtenAt))} as age from ${sql.table(table)} where ${unsealed(table)}
+      order by ${sql.ref(id)} limit 1)`
+  })
+  const { rows } = await sql<{ age: number | null }>`
+    select max(age) as age from (${sql.join(oldest, sql` union all `)}) as waiting`.execute(db)
   return rows[0]?.age ?? 0
 }
 
-/**
- * To the microsecond, in UTC, independent of the session. Outside the years 1 to 9999 as seconds since 1970, so that no
- * two times have the same text.
- */
-export function timeText(time: RawBuilder<unknown>): RawBuilder<string> {
-  return sql`case when ${time} >= '0001-01-01 00:00:00+00' and ${time} < '10000-01-01 00:00:00+00'
-    then to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
-    else extract(epoch from ${time})::text end`
-}
-
-export type StoredJournal = {
-  journal: Record<
-    | 'id'
-    | 'posting_key'
-    | 'kind'
-    | 'deposit_id'
-    | 'transfer'
-    | 'reverses'
-    | 'event_at'
-    | 'recorded_at'
-    | 'period'
-    | 'reason'
-    | 'made_by'
-    | 'approved_by',
-    string | null
-  >
-  legs: StoredLeg[]
-}
-
-type StoredLeg = Record<
-  'leg' | 'debit' | 'credit' | 'asset' | 'amount' | 'event_at' | 'recorded_at' | 'period',
-  string | null
->
-
-type SealedJournalRange = {
-  /** Null starts at the lowest id. */
-  after: string | null
-  last: string
-}
-
-type JournalPage = {
-  journals: StoredJournal[]
-  withoutJournal: bigint[]
-}
-
-const journalsOfPage = 1000
-
-/** In order of their ids, page by page. */
-export async function* readSealedJournals(
-  db: Kysely<Tables>,
-  { after, last }: SealedJournalRange,
-): AsyncGenerator<JournalPage> {
-  let first = after === null ? leastId : next(after)
-  for (;;) {
-    const read = await journalsWithin(db, { first, last })
-    const isLast = read.length < journalsOfPage
-    const journals = isLast ? read : wholeOf(read)
-    const end = isLast ? last : (journals.at(-1)?.id ?? last)
-    yield joined(journals, await legsWithin(db, { first, last: end }))
-    if (end === last) return
-    first = next(end)
-  }
+function unsealed(table: SealedTableName) {
+  const { id } = sealedTable(table)
+  return sql<boolean>`${sql.ref(id)} >
+    (select coalesce(max(last_id), -9223372036854775808) from seal where sealed_table = ${table})`
 }
 
 /** By id or posting key. */
@@ -135,55 +208,4 @@ export async function journalNamed(db: Kysely<Tables>, name: string): Promise<bi
     select id from ledger_journal
     where ${isNumber ? sql`id = ${name}::bigint` : sql`posting_key = ${name}`}`.execute(db)
   return rows[0]?.id ?? null
-}
-
-/** Drops the last id of a full page: a duplicated journal may continue on the next page. */
-function wholeOf(read: SealedJournalRow[]): SealedJournalRow[] {
-  const whole = read.filter(({ id }) => id !== read.at(-1)?.id)
-  return whole.length > 0 ? whole : read
-}
-
-const leastId = (-(2n ** 63n)).toString()
-
-function next(id: string): string {
-  return (BigInt(id) + 1n).toString()
-}
-
-type SealedJournalRow = StoredJournal['journal'] & { id: string }
-type LegRow = StoredLeg & { journal: string }
-type JournalIdRange = { first: string; last: string }
-
-async function journalsWithin(
-  db: Kysely<Tables>,
-  { first, last }: JournalIdRange,
-): Promise<SealedJournalRow[]> {
-  const { rows } = await sql<SealedJournalRow>`
-    select id::text as id, posting_key, kind, deposit_id::text as deposit_id, transfer, reverses::text as reverses,
-      ${timesAndPeriod}, reason, made_by, approved_by
-    from ledger_journal left join manual_journal on manual_journal.journal_id = ledger_journal.id
-    where ledger_journal.id >= ${first}::bigint and ledger_journal.id <= ${last}::bigint
-    order by ledger_journal.id limit ${journalsOfPage}`.execute(db)
-  return rows
-}
-
-/** Numbers of legs are unique within a journal. Rows that break this count as altered. */
-async function legsWithin(db: Kysely<Tables>, { first, last }: JournalIdRange): Promise<LegRow[]> {
-  const { rows } = await sql<LegRow>`
-    select journal_id::text as journal, leg::text as leg, debit, credit, asset, amount::text as amount,
-      ${timesAndPeriod}
-    from ledger_transfer where journal_id >= ${first}::bigint and journal_id <= ${last}::bigint
-    order by journal_id, ledger_transfer.leg, ledger_transfer.recorded_at`.execute(db)
-  return rows
-}
-
-const timesAndPeriod = sql`${timeText(sql.ref('event_at'))} as event_at,
-  ${timeText(sql.ref('recorded_at'))} as recorded_at, to_char(period, 'YYYY-MM-DD') as period`
-
-function joined(journals: readonly SealedJournalRow[], legs: readonly LegRow[]): JournalPage {
-  const legsOf = Map.groupBy(legs, ({ journal }) => journal)
-  const known = new Set(journals.map(({ id }) => id))
-  return {
-    journals: journals.map((journal) => ({ journal, legs: legsOf.get(journal.id) ?? [] })),
-    withoutJournal: [...legsOf.keys()].filter((id) => !known.has(id)).map(BigInt),
-  }
 }

@@ -1,15 +1,13 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { openDatabase } from '../../../src/store/database.ts'
-import type { Tables } from '../../../src/store/tables.ts'
 import { writeKey } from '../../service/fixtures.ts'
 import { type OpenApi, openApi } from '../../service/http/open-api.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
 import { temporaryFolderOfFile } from '../../support/folder.ts'
 import { judgingEnvironment } from '../../support/judging-environment.ts'
+import { tamper } from '../../support/tamper.ts'
 
 let api: OpenApi
 let books: Books
@@ -77,10 +75,10 @@ test('what the service lists can be imported as it is printed', async () => {
     'same',
     'same',
   ])
-  const owner = openDatabase<Tables>({ url: other.url, poolMax: 1, applicationName: 'test owner' })
-  await sql`update address_book set address = '0x00000000000000000000000000000000000000f1'
-    where owner_id = 'till' and network = 'base'`.execute(owner)
-  await owner.destroy()
+  await tamper(
+    other,
+    "update address_book set address = '0x00000000000000000000000000000000000000f1' where owner_id = 'till' and network = 'base'",
+  )
   expect((await depositd('channels list --remote')).out).toMatch(/^till +base .* differs$/m)
   environment = { ...environment, DATABASE_URL: books.url }
 })

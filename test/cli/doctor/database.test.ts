@@ -231,14 +231,14 @@ test('journals that wait too long for their seal, and a seal that is broken, are
     alter table ledger_journal enable trigger user`.execute(owner)
   expect(await world.says('seals')).toEqual([
     expect.stringMatching(
-      /^fault \| the oldest unsealed journal was booked 72\d\d s ago \| run bin\/depositd ledger seal/,
+      /^fault \| the oldest unsealed row was written 72\d\d s ago \| run bin\/depositd ledger seal/,
     ),
   ])
   await inTransaction(books.db, (tx) =>
     openMismatches(tx, [{ subject: 'seal/1', kind: 'seal_broken', detail: {} }]),
   )
   expect(await world.says('seals')).toEqual([
-    'fault | 1 broken: journals differ from what was sealed | bin/depositd ledger verify; docs/runbook.md#seal_broken',
+    'fault | 1 broken: rows differ from what was sealed | bin/depositd ledger verify; docs/runbook.md#seal_broken',
   ])
 })
 

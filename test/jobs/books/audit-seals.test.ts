@@ -11,7 +11,7 @@ async function broken({ db }: Books) {
   return rows.map(({ subject, detail }) => `${subject}: ${detail.found}`)
 }
 
-/** Three seals, over five journals each. */
+/** Five seals: owners, addresses, and three times five journals. */
 async function sealedBooks(): Promise<Books> {
   const books = await openBooks()
   for (const first of [100, 200, 300]) {
@@ -26,17 +26,17 @@ const alter = (journal: number, by: number) =>
 
 test('books that are as they were sealed raise nothing', async () => {
   await using books = await sealedBooks()
-  expect(await createSealAudit(books.db)()).toEqual([])
+  expect(await createSealAudit(books.db, null)()).toEqual([])
   expect(await broken(books)).toEqual([])
 })
 
 test('a seal whose journals were altered is broken, once, until they are as they were', async () => {
   await using books = await sealedBooks()
-  const audit = createSealAudit(books.db)
+  const audit = createSealAudit(books.db, null)
   await tamper(books, alter(7, 1))
   expect(await audit()).toMatchObject([{ kind: 'seal_broken', severity: 'severe', change: 'opened' }])
   expect(await audit()).toEqual([])
-  expect(await broken(books)).toEqual(['seal/2: journal 7 is altered'])
+  expect(await broken(books)).toEqual([expect.stringMatching(/^seal\/4: journal 7 is altered/)])
   await tamper(books, alter(7, -1))
   expect(await audit()).toMatchObject([{ kind: 'seal_broken', change: 'cleared' }])
   expect(await broken(books)).toEqual([])
@@ -44,13 +44,16 @@ test('a seal whose journals were altered is broken, once, until they are as they
 
 test('each run reads some seals on, and ends no mismatch of another, until it begins anew', async () => {
   await using books = await sealedBooks()
-  const audit = createSealAudit(books.db, 5)
+  const audit = createSealAudit(books.db, null, 5)
   await tamper(books, alter(2, 1), alter(12, 1))
   const changes: string[][] = []
-  for (let run = 1; run <= 4; run++) changes.push((await audit()).map(({ change }) => change))
-  expect(changes).toEqual([['opened'], [], ['opened'], []])
-  expect(await broken(books)).toEqual(['seal/1: journal 2 is altered', 'seal/3: journal 12 is altered'])
+  for (let run = 1; run <= 5; run++) changes.push((await audit()).map(({ change }) => change))
+  expect(changes).toEqual([['opened'], [], [], ['opened'], []])
+  expect(await broken(books)).toEqual([
+    expect.stringMatching(/^seal\/1: journal 2 is altered/),
+    expect.stringMatching(/^seal\/5: journal 12 is altered/),
+  ])
   await tamper(books, alter(2, -1), alter(12, -1))
   expect(await audit()).toMatchObject([{ change: 'cleared' }])
-  expect(await broken(books)).toEqual(['seal/3: journal 12 is altered'])
+  expect(await broken(books)).toEqual([expect.stringMatching(/^seal\/5: journal 12/)])
 })

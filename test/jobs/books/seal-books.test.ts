@@ -1,11 +1,22 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { journalFields, legFields, noHash, withHash } from '../../../src/ledger/seal.ts'
+import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
+import { isSignedBy, makeSigningKey, readCheckpoint } from '../../../src/ledger/checkpoint.ts'
+import { rootOf, rootOfRange } from '../../../src/ledger/merkle-tree.ts'
+import { sealedTable, sealedTableNames } from '../../../src/ledger/sealed-tables.ts'
 import { inTransaction } from '../../../src/store/database.ts'
-import { cutLedger } from '../../../src/store/ledger/maintenance.ts'
-import { insertSeal, leavesOfSeal, newestSeals, timeText } from '../../../src/store/ledger/seals.ts'
+import { timeText } from '../../../src/store/ledger/sealed-rows.ts'
+import {
+  afterSize,
+  checkpointsAfter,
+  hashesIn,
+  hashReader,
+  insertSeal,
+  newestCheckpoint,
+  sealsAfter,
+} from '../../../src/store/ledger/seals.ts'
 import { type Books, openBooks } from '../../support/books.ts'
-import { bookPayments, bookWithin, checkAll, seal } from '../../support/sealed-books.ts'
+import { bookPayments, bookWithin, checkLog, seal } from '../../support/sealed-books.ts'
 import { holdUpLongValues, untilWaiting } from '../../support/waiting.ts'
 
 let books: Books
@@ -22,88 +33,100 @@ async function columnsOf(table: string): Promise<string[]> {
   return rows.map(({ name }) => name).toSorted()
 }
 
-test('nothing is sealed where nothing is booked', async () => {
-  expect(await seal(books)).toEqual([])
+test.each(sealedTableNames)('every column of %s and of its parts is sealed', async (table) => {
+  const { columns, joined, lines } = sealedTable(table)
+  expect(await columnsOf(table)).toEqual(Object.keys(columns).toSorted())
+  for (const part of [joined, lines].filter((one) => one !== undefined))
+    expect(await columnsOf(part.table)).toEqual([...Object.keys(part.columns), part.by].toSorted())
 })
 
-test('every column of journals and transfers is sealed', async () => {
-  const [journal, manual] = [await columnsOf('ledger_journal'), await columnsOf('manual_journal')]
-  const columns = [...journal, ...manual.filter((name) => name !== 'journal_id')]
-  expect(columns.toSorted()).toEqual([...journalFields].toSorted())
-  expect(await columnsOf('ledger_transfer')).toEqual([...legFields, 'journal_id'].toSorted())
-})
+const journalSeals = async ({ db }: Books) =>
+  (await sealsAfter(db, 0n, 100)).filter(({ table }) => table === 'ledger_journal')
 
 test('a seal follows on the one before it, over what was written since', async () => {
   await bookPayments(books, 100, 3)
-  const [first, ...others] = await seal(books)
-  expect(first).toMatchObject({ number: '1', after: '0', last: '3', journals: '3', previous: noHash })
-  expect(others).toEqual([])
-  expect(await seal(books)).toEqual([])
+  const first = await seal(books)
+  expect(first).toMatchObject({ busy: [], checkpoint: { size: first.rows } })
+  expect(await seal(books)).toEqual({ ...first, rows: 0 })
   await bookPayments(books, 200, 2)
-  const [second] = await seal(books)
-  expect(second).toMatchObject({ number: '2', after: '3', last: '5', journals: '2', previous: first?.hash })
-  expect(await newestSeals(books.db, { limit: 9 })).toEqual([second, first])
+  expect(await seal(books)).toMatchObject({ rows: 2, checkpoint: { size: first.rows + 2 } })
+  expect(await journalSeals(books)).toMatchObject([
+    { after: null, last: 3n, leaves: 3 },
+    { after: 3n, last: 5n, leaves: 2, firstLeaf: first.rows },
+  ])
+  expect(await checkLog(books)).toEqual([])
 })
 
-test('a seal ends where it is full, and the next one goes on from there', async () => {
+const receive = (db: Books['db'], count: number) =>
+  sql`insert into inbox (source, source_key, body, received_at)
+    select 'chain', gen_random_uuid()::text, '', now() from generate_series(1, ${count}::int)`.execute(db)
+
+test('a seal ends where it is full; its nodes and checkpoints are those of the tree over all leaves', async () => {
   await using own = await openBooks()
-  await bookPayments(own, 1, 4100)
-  const seals = await seal(own)
-  expect(seals.map(({ after, last, journals }) => [after, last, journals])).toEqual([
-    ['0', '4096', '4096'],
-    ['4096', '4100', '4'],
+  for (const count of [4100, 66_000]) {
+    await receive(own.db, count)
+    await seal(own)
+  }
+  const seals = await sealsAfter(own.db, 0n, 100)
+  expect(seals.slice(0, 2)).toMatchObject([
+    { last: 4096n, leaves: 4096 },
+    { last: 4100n, leaves: 4 },
   ])
-  const checked = await checkAll(own)
-  expect(checked).toEqual([
-    { journals: 4096, faults: [] },
-    { journals: 4, faults: [] },
-  ])
+  const leaves = seals.flatMap(({ hashes }) => hashesIn(hashes))
+  for (const { size, root } of await checkpointsAfter(own.db, afterSize(0), { limit: 9 }))
+    expect(rootOf(leaves.slice(0, size))).toEqual(root)
+  expect(await hashReader(own.db)(16, 0, 1)).toEqual([rootOf(leaves.slice(0, 65_536))])
+  expect(await rootOfRange(hashReader(own.db), { from: 0, to: 4099 })).toEqual(rootOf(leaves.slice(0, 4099)))
 })
 
-test('a booking that is under way is waited for, and what is booked next is left to the next seal', async () => {
+test('a booking that is under way is waited for without blocking others; what is booked next is left', async () => {
   await using own = await openBooks()
+  // The accounts exist: a booking waits for another one that makes them.
+  await bookPayments(own, 1, 1)
   const sealing = await inTransaction(own.db, async (tx) => {
     await bookWithin(tx, 100, 3)
-    const made = { seals: seal(own) }
-    await untilWaiting(own.db)
+    const made = { result: seal(own) }
+    await bookPayments(own, 200, 2)
     return made
   })
-  await bookPayments(own, 200, 2)
-  const [made] = await sealing.seals
-  expect(made).toMatchObject({ after: '0', last: '3', journals: '3' })
+  await sealing.result
+  await seal(own)
+  expect((await journalSeals(own)).reduce((sum, { leaves }) => sum + leaves, 0)).toBe(6)
+  expect(await checkLog(own)).toEqual([])
 })
 
-test('of twenty who seal at once each journal is sealed once', async () => {
+test('a booking that does not end leaves its table for the next time, and all others are sealed', async () => {
   await using own = await openBooks()
-  await bookPayments(own, 1, 5)
-  const made = await Promise.all(Array.from({ length: 20 }, () => seal(own)))
-  expect(made.flat()).toHaveLength(1)
+  await bookPayments(own, 1, 1)
+  await inTransaction(own.db, async (tx) => {
+    await bookWithin(tx, 100, 3)
+    await bookPayments(own, 200, 2)
+    expect(await seal(own)).toMatchObject({ busy: ['ledger_journal'], checkpoint: { size: 5 } })
+  })
+  expect(await seal(own)).toMatchObject({ busy: [], rows: 6 })
+  expect(await checkLog(own)).toEqual([])
+}, 20_000)
+
+test('of twenty who seal at once each row is sealed once', async () => {
+  await using own = await openBooks()
   const twenty = Array.from({ length: 20 }, async (_none, writer) => {
     await bookPayments(own, 1000 + writer * 10, 3)
     return seal(own)
   })
   await Promise.all(twenty)
   await seal(own)
-  const checked = await checkAll(own)
-  expect(checked.flatMap(({ faults }) => faults)).toEqual([])
-  expect(checked.reduce((sum, { journals }) => sum + journals, 0)).toBe(65)
+  expect((await journalSeals(own)).reduce((sum, { leaves }) => sum + leaves, 0)).toBe(60)
+  expect(await checkLog(own)).toEqual([])
 })
 
 test('of two who store the same seal at the same moment one does', async () => {
   await using own = await openBooks()
-  await bookPayments(own, 1, 100)
-  const cut = await inTransaction(own.db, cutLedger)
-  const first = {
-    number: '1',
-    after: '0',
-    last: cut.lastJournal.toString(),
-    journals: '100',
-    previous: noHash,
-  }
-  const made = withHash({ ...first, root: 'a'.repeat(64), sealedAt: cut.at })
+  const [ids, hashes] = [Buffer.alloc(400 * 8), Buffer.alloc(400 * 32)]
+  const range = { table: 'inbox', after: null, last: 400n } as const
+  const made = { ...range, number: 1n, firstLeaf: 0, leaves: 400, ids, hashes, marks: Buffer.alloc(1) }
   const storing = await inTransaction(own.db, async (tx) => {
-    await holdUpLongValues(tx, 'ledger_seal')
-    const both = [made, made].map((one) => insertSeal(own.db, one, Buffer.alloc(100 * 40)))
+    await holdUpLongValues(tx, 'seal')
+    const both = [made, made].map((one) => insertSeal(own.db, one))
     await untilWaiting(own.db, 2)
     return { both: Promise.all(both) }
   })
@@ -111,30 +134,57 @@ test('of two who store the same seal at the same moment one does', async () => {
 })
 
 test('a seal that does not follow on the last one is refused, whoever makes it', async () => {
-  const [newest] = await newestSeals(books.db, { limit: 1 })
+  const newest = (await sealsAfter(books.db, 0n, 100)).at(-1)
   if (newest === undefined) throw new Error('there is a seal')
-  const leaves = (await leavesOfSeal(books.db, newest.number)) ?? Buffer.of()
-  const next = { ...newest, number: '3', after: '5', last: '9', previous: newest.hash, hash: 'a'.repeat(64) }
-  const others = [{ number: '4' }, { after: '4' }, { previous: noHash }, { journals: '3' }]
+  const { number, last, firstLeaf, leaves } = newest
+  const next = {
+    ...newest,
+    marks: Buffer.of(),
+    number: number + 1n,
+    after: last,
+    last: last + 9n,
+    firstLeaf: firstLeaf + leaves,
+  }
+  const others = [
+    { number: number + 2n },
+    { after: last - 1n },
+    { firstLeaf: firstLeaf + leaves + 1 },
+    { leaves: leaves + 1 },
+  ]
   for (const other of others)
-    await expect(insertSeal(books.db, { ...next, ...other }, leaves)).rejects.toThrow(/violates/)
-  expect(await insertSeal(books.db, newest, leaves)).toBe(false)
+    await expect(insertSeal(books.db, { ...next, ...other })).rejects.toThrow(/violates/)
+  expect(await insertSeal(books.db, { ...newest, marks: Buffer.of() })).toBe(false)
+})
+
+test('a checkpoint is signed by the key that is given, also one that nobody had signed', async () => {
+  await using own = await openBooks()
+  await seal(own)
+  const { signer } = makeSigningKey('example.com/books', 'log')
+  const { checkpoint } = await sealBooks(own.db, signer)
+  const read = readCheckpoint(checkpoint?.note ?? '')
+  expect(read).toMatchObject({ origin: 'example.com/books', size: checkpoint?.size, root: checkpoint?.root })
+  expect(read !== null && isSignedBy(read, signer)).toBe(true)
 })
 
 test.each([
-  'update ledger_seal set journals = 1',
-  'delete from ledger_seal',
-  'truncate ledger_seal',
-  'alter table ledger_seal disable trigger all',
-  'drop table ledger_seal',
-])('the daemon cannot change a seal: %s', async (statement) => {
+  'update seal set leaves = 1',
+  'delete from checkpoint',
+  'truncate seal_node',
+  'update owner set forward_recipient = null',
+  'delete from address_book',
+  'alter table seal disable trigger all',
+  'drop table checkpoint',
+])('the daemon cannot change what is sealed: %s', async (statement) => {
   await expect(sql.raw(statement).execute(books.db)).rejects.toThrow(/permission denied|must be owner/)
 })
 
-test('a seal is not changed by its owner either, unless the guard is taken away', async () => {
-  const statement = 'set local role none; delete from ledger_seal'
-  await expect(sql.raw(statement).execute(books.db)).rejects.toThrow('append-only')
-})
+test.each(['seal', 'seal_node', 'checkpoint', ...sealedTableNames])(
+  '%s is not changed by its owner either, unless the guard is taken away',
+  async (table) => {
+    const statement = `set local role none; delete from ${table}`
+    await expect(sql.raw(statement).execute(books.db)).rejects.toThrow('append-only')
+  },
+)
 
 test('a time has the same text whatever the session is set to, and no two times have the same', async () => {
   const times = [
@@ -161,4 +211,9 @@ test('a time has the same text whatever the session is set to, and no two times 
       "-Infinity",
     ]
   `)
+})
+
+test('the newest checkpoint is over all that is sealed', async () => {
+  const sealed = (await sealsAfter(books.db, 0n, 100)).reduce((sum, { leaves }) => sum + leaves, 0)
+  expect((await newestCheckpoint(books.db))?.size).toBe(sealed)
 })

@@ -17,6 +17,7 @@ import { at, channelAddress, claim, payment, txId } from '../../support/evidence
 import { openExampleBooks } from '../../support/example-books.ts'
 import { ownRecord, vocabulary } from '../../support/own-payloads.ts'
 import { ownProfile } from '../../support/profile.ts'
+import { tamper } from '../../support/tamper.ts'
 
 let books: Books
 /** Whoever owns the tables can do what the daemon's role cannot. */
@@ -232,8 +233,10 @@ test('what nobody could read is the same payload that nobody can read', async ()
 })
 
 test('where somebody changed the address book, what follows from it is told', async () => {
-  await sql`update address_book set owner_kind = 'stable_wallet', owner_id = 'savings'
-    where address = ${channelAddress}`.execute(owner)
+  await tamper(
+    books,
+    `update address_book set owner_kind = 'stable_wallet', owner_id = 'savings' where address = '${channelAddress}'`,
+  )
   const { differences } = await verify()
   expect(differences).toContainEqual(
     expect.objectContaining({ subject: 'deposit dep_1', what: 'books', live: null }),

@@ -32,6 +32,7 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
     clients: ofDefault(client),
     owners: ofDefault(unlistedOwners),
     wallets: new Map(),
+    signer: null,
     creditAsset: credit,
     networks: [],
     proven: [],

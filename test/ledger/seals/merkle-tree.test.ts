@@ -1,6 +1,15 @@
 import { expect, test } from 'vitest'
-import { createTree, inclusionPath, rootOf } from '../../../src/ledger/merkle-tree.ts'
-import { hashOf } from '../../../src/ledger/seal.ts'
+import {
+  consistencyProof,
+  createTree,
+  inclusionPath,
+  isConsistent,
+  isIncluded,
+  type ReadHashes,
+  rootOf,
+  rootOfRange,
+} from '../../../src/ledger/merkle-tree.ts'
+import { hashOf } from '../../../src/ledger/sealed-row.ts'
 
 /** The leaves that implementations of Certificate Transparency are tested with, and the roots over the first of them. */
 const published = [
@@ -23,46 +32,54 @@ test('the root over the first leaves is the one that was published, for each num
   expect(roots).toEqual(published.map(([, root]) => root))
 })
 
-/** As RFC 9162 checks it (2.1.3.2), which is another way than the one in which a path is made. */
-function rootOfPath(
-  leaf: Buffer,
-  place: { index: number; count: number },
-  path: readonly Buffer[],
-): Buffer | null {
-  let [index, last] = [place.index, place.count - 1]
-  let hash = leaf
-  for (const beside of path) {
-    if (last === 0) return null
-    if (index % 2 === 1 || index === last) {
-      hash = hashOf('node', beside, hash)
-      while (index % 2 === 0 && index > 0) [index, last] = [index >> 1, last >> 1]
-    } else hash = hashOf('node', hash, beside)
-    ;[index, last] = [index >> 1, last >> 1]
-  }
-  return last === 0 ? hash : null
+const leaves = Array.from({ length: 600 }, (_none, number) => hashOf('leaf', `${number}`))
+
+/** What the store does: leaves, and nodes over each 256 of the level below. */
+const read: ReadHashes = async (height, first, count) => {
+  if (height === 0) return leaves.slice(first, first + count)
+  const width = 2 ** height
+  return Array.from({ length: count }, (_none, place) =>
+    rootOf(leaves.slice((first + place) * width, (first + place + 1) * width)),
+  )
 }
 
-const leaves = Array.from({ length: 33 }, (_none, number) => hashOf('leaf', `${number}`))
+const headOf = (size: number) => ({ size, root: rootOf(leaves.slice(0, size)) })
+const leafAt = (index: number) => leaves[index] ?? Buffer.of()
+const sizes = [1, 2, 3, 7, 8, 9, 31, 32, 33, 255, 256, 257, 511, 512, 513, 600]
 
-test('the path of every leaf leads to the root, for each number of leaves', () => {
-  for (let count = 1; count <= leaves.length; count++) {
-    const some = leaves.slice(0, count)
-    const root = rootOf(some)
-    for (const [index, leaf] of some.entries())
-      expect(rootOfPath(leaf, { index, count }, inclusionPath(some, index))).toEqual(root)
-  }
+test('the root over the first leaves is the same from the stored nodes', async () => {
+  for (const size of sizes) expect(await rootOfRange(read, { from: 0, to: size })).toEqual(headOf(size).root)
 })
 
-test('the path of one leaf leads no other leaf and no other place to the root', () => {
-  const [count, root] = [leaves.length, rootOf(leaves)]
-  const path = inclusionPath(leaves, 20)
-  const found = leaves.flatMap((leaf, index) =>
-    [
-      rootOfPath(leaf, { index: 20, count }, path),
-      rootOfPath(leaves[20] ?? leaf, { index, count }, path),
-    ].map((made) => made?.equals(root) === true && index),
+test('the path of a leaf leads it and no other leaf, place or tree to the root', async () => {
+  for (const size of sizes)
+    for (const index of new Set([0, Math.floor(size / 2), size - 1])) {
+      const path = await inclusionPath(read, index, { from: 0, to: size })
+      const [head, leaf] = [headOf(size), leafAt(index)]
+      expect(isIncluded(leaf, { index, path }, head)).toBe(true)
+      expect(isIncluded(hashOf('leaf', 'other'), { index, path }, head)).toBe(false)
+      expect(isIncluded(leaf, { index: index + 1, path }, head)).toBe(false)
+      expect(isIncluded(leaf, { index, path: [...path, leaf] }, head)).toBe(false)
+      expect(isIncluded(leaf, { index, path }, headOf(size === 1 ? 2 : size - 1))).toBe(false)
+    }
+  await expect(inclusionPath(read, 600, { from: 0, to: 600 })).rejects.toThrow('a leaf stands in its tree')
+})
+
+test('a proof shows that a tree only grew, and none shows it of a tree that was changed', async () => {
+  for (const newer of sizes)
+    for (const older of sizes.filter((size) => size <= newer)) {
+      const proof = await consistencyProof(read, older, newer)
+      expect(isConsistent(headOf(older), headOf(newer), proof)).toBe(true)
+      const forged = { size: older, root: hashOf('leaf', 'forged') }
+      expect(isConsistent(forged, headOf(newer), proof)).toBe(false)
+      expect(isConsistent(headOf(older), { ...headOf(newer), root: forged.root }, proof)).toBe(false)
+      expect(isConsistent(headOf(older), headOf(newer), [...proof, forged.root])).toBe(false)
+      if (proof.length > 0) expect(isConsistent(headOf(older), headOf(newer), proof.slice(1))).toBe(false)
+    }
+  expect(isConsistent(headOf(9), headOf(8), [])).toBe(false)
+  expect(isConsistent({ size: 0, root: Buffer.of() }, headOf(8), await consistencyProof(read, 0, 8))).toBe(
+    true,
   )
-  expect(found.filter((index) => index !== false)).toEqual([20, 20])
 })
 
 test('the root is another where two leaves are swapped, one is left out, or the last is there twice', () => {

@@ -194,7 +194,7 @@ const reader: Partial<ConsoleReader> = {
           },
         ],
       },
-      seals: { problem: evil },
+      checkpoints: { problem: evil },
     }),
   runbook: () => evil,
 }

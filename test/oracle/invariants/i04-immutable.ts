@@ -8,13 +8,19 @@ const appended: Readonly<Record<string, string>> = {
   manual_journal: 'journal_id',
   ledger_period_event: 'id',
   ledger_period_balance: "concat_ws(' ', event_id, account, asset)",
-  ledger_seal: 'number',
+  seal: 'number',
+  seal_node: "concat_ws('/', height, place)",
+  checkpoint: "concat_ws('/', size, signed_by)",
+  owner: 'number',
+  address_book: 'id',
+  price: 'id',
+  valuation_rule: 'id',
   ledger_snapshot_day: 'recorded',
   ledger_snapshot: "concat_ws(' ', span, recorded, event, account, asset)",
   mismatch_event: 'id',
 }
 
-const bodies: Readonly<Record<string, string>> = { inbox: 'body', ledger_seal: 'leaves' }
+const bodies: Readonly<Record<string, string>> = { inbox: 'body', seal: 'hashes' }
 
 function rowsOf([relation, key]: readonly [string, string]): string {
   const body = bodies[relation]
@@ -39,6 +45,7 @@ export const i4 = {
 
   'nothing stands in the books of before the last seal that no seal is over': `
     select journal.id, journal.recorded_at from ledger_journal as journal
-    where id <= (select max(last_journal) from ledger_seal)
-      and not exists (select from ledger_seal where journal.id > after_journal and journal.id <= last_journal)`,
+    where id <= (select max(last_id) from seal where sealed_table = 'ledger_journal')
+      and not exists (select from seal where sealed_table = 'ledger_journal'
+        and journal.id > coalesce(after_id, -1) and journal.id <= last_id)`,
 } as const satisfies Record<string, string>

@@ -2,59 +2,61 @@ import { createHash } from 'node:crypto'
 import type { Client } from 'pg'
 
 type Row = Readonly<Record<string, string | null>>
-type Seal = Row & { leaves: Buffer }
-type Broken = { seal: string | null | undefined; problem: string }
+type Seal = {
+  number: string
+  sealed_table: string
+  after_id: string | null
+  last_id: string
+  first_leaf: string
+  leaves: number
+  ids: Buffer
+  hashes: Buffer
+}
+type Broken = { seal: string; problem: string }
 
-/** I4: every seal is over the journals that stand now, and over the seal before it, by what docs/seals.md says. */
+/** I4: the log is over the rows that stand now, and each checkpoint over the log, by what docs/seals.md says. */
 export async function brokenSeals(client: Client): Promise<Broken[]> {
-  const { rows: seals } = await client.query<Seal>(sealRows)
+  const { rows: seals } = await client.query<Seal>('select * from seal order by seal.number')
+  const { rows: checkpoints } = await client.query<{ size: string; root: Buffer }>(
+    'select size, root from checkpoint',
+  )
   const broken: Broken[] = []
-  let before: Seal | null = null
-  for (const seal of seals) {
-    const problems = [...faultsOfChain(seal, before), ...(await faultsOfContent(client, seal))]
-    broken.push(...problems.map((problem) => ({ seal: seal.number, problem })))
-    before = seal
+  const leaves: Buffer[] = []
+  const lastOf = new Map<string, string>()
+  for (const [place, seal] of seals.entries()) {
+    const found = [seal.number, seal.first_leaf, seal.after_id].map(String).join()
+    const wanted = [place + 1, leaves.length, lastOf.get(seal.sealed_table) ?? null].map(String).join()
+    if (found !== wanted)
+      broken.push({ seal: String(seal.number), problem: `it is ${found}, and should be ${wanted}` })
+    const rows = await rowsOf(client, seal)
+    if (!Buffer.concat(rows.map(({ leaf }) => leaf)).equals(seal.hashes))
+      broken.push({ seal: String(seal.number), problem: 'its leaves are others' })
+    if (!Buffer.concat(rows.map(({ id }) => numbered(id))).equals(seal.ids))
+      broken.push({ seal: String(seal.number), problem: 'its ids are others' })
+    lastOf.set(seal.sealed_table, seal.last_id)
+    for (let at = 0; at < seal.hashes.length; at += 32) leaves.push(seal.hashes.subarray(at, at + 32))
   }
+  for (const { size, root } of checkpoints)
+    if (Number(size) > leaves.length || !treeOf(leaves.slice(0, Number(size))).equals(root))
+      broken.push({ seal: `checkpoint ${size}`, problem: 'its root is another' })
   return broken
 }
 
-const columns = ['number', 'after', 'last', 'journals', 'root', 'previous', 'sealedAt']
-
-function faultsOfChain(seal: Seal, before: Seal | null): string[] {
-  const own = hash(2, encode(columns.map((name) => [name, seal[name] ?? ''])))
-  const wanted =
-    before === null
-      ? ['1', '0', '0'.repeat(64)]
-      : [`${BigInt(before.number ?? 0) + 1n}`, before.last, before.hash]
-  const found = [seal.number, seal.after, seal.previous]
-  return [
-    ...(own.toString('hex') === seal.hash ? [] : ['its hash is another']),
-    ...(found.join() === wanted.join()
-      ? []
-      : [`it is behind ${found.join()}, and should be behind ${wanted.join()}`]),
-  ]
-}
-
-async function faultsOfContent(client: Client, seal: Seal): Promise<string[]> {
-  // Of the first seal also what has no number above zero.
-  const after = seal.number === '1' ? '-9223372036854775808' : seal.after
-  const { rows: journals } = await client.query<Row>(journalRows, [after, seal.last])
-  const { rows: legs } = await client.query<Row>(legRows, [after, seal.last])
-  const leaves = journals.map((journal) => {
-    const own = legs.filter(({ journal_id }) => journal_id === journal.id)
-    return hash(
-      0,
-      encode([...pairs(journal), ...own.map(({ journal_id: _id, ...leg }) => ['leg', encode(pairs(leg))])]),
-    )
+async function rowsOf(client: Client, { sealed_table: table, after_id: after, last_id: last }: Seal) {
+  const from = after ?? '-9223372036854775808'
+  const { rows } = await client.query<Row>(queries[table] ?? '', [from, last])
+  const { rows: lines } = lineQueries[table]
+    ? await client.query<Row>(lineQueries[table], [from, last])
+    : { rows: [] }
+  return rows.map((row) => {
+    const own = lines.filter(({ parent }) => parent === row[table === 'owner' ? 'number' : 'id'])
+    const encoded = encode([
+      ['table', table],
+      ...pairs(row),
+      ...own.map(({ parent: _parent, ...line }) => ['line', encode(pairs(line))]),
+    ])
+    return { id: row[table === 'owner' ? 'number' : 'id'], leaf: hash(0, encoded) }
   })
-  const stored = leaves.map((leaf, place) => Buffer.concat([numbered(journals[place]?.id), leaf]))
-  return [
-    ...(leaves.length.toString() === seal.journals
-      ? []
-      : [`there are ${leaves.length} journals, not ${seal.journals}`]),
-    ...(leaves.length > 0 && treeOf(leaves).toString('hex') === seal.root ? [] : ['its root is another']),
-    ...(Buffer.concat(stored).equals(seal.leaves) ? [] : ['its leaves are others']),
-  ]
 }
 
 function hash(what: number, ...parts: readonly (string | Buffer)[]): Buffer {
@@ -80,7 +82,7 @@ function numbered(id: string | null | undefined): Buffer {
   return bytes
 }
 
-/** RFC 9162, 2.1.1. */
+/** RFC 6962, 2.1. */
 function treeOf(leaves: readonly Buffer[]): Buffer {
   const [only = Buffer.of()] = leaves
   if (leaves.length === 1) return only
@@ -88,22 +90,55 @@ function treeOf(leaves: readonly Buffer[]): Buffer {
   return hash(1, treeOf(leaves.slice(0, split)), treeOf(leaves.slice(split)))
 }
 
-const time = (name: string) => `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`
+const time = (name: string) =>
+  `to_char(${name} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${name}`
 const text = (...names: string[]) => names.map((name) => `${name}::text`).join(', ')
-const times = `${time('event_at')} as event_at, ${time('recorded_at')} as recorded_at, period::text`
+const of = (table: string, columns: string, key = 'id') =>
+  `select ${columns} from ${table} where ${table}.${key} > $1 and ${table}.${key} <= $2 order by ${table}.${key}`
 
-const sealRows = `
-  select ${text('number')}, after_journal::text as after, last_journal::text as last, ${text('journals')}, root,
-    previous, ${time('sealed_at')} as "sealedAt", hash, leaves
-  from ledger_seal order by ledger_seal.number`
+const queries: Readonly<Record<string, string>> = {
+  inbox: of(
+    'inbox',
+    `${text('id', 'source', 'source_key', 'service')}, encode(sha256(body), 'hex') as body, headers::text,
+      ${time('received_at')}, ${time('stored_at')}`,
+  ),
+  ledger_journal: `select ${text('id', 'posting_key', 'kind', 'deposit_id', 'transfer', 'reverses')}, ${time('event_at')},
+      ${time('recorded_at')}, period::text, reason, made_by, approved_by
+    from ledger_journal left join manual_journal on journal_id = id
+    where id > $1 and id <= $2 order by ledger_journal.id`,
+  mismatch_event: of(
+    'mismatch_event',
+    `${text('id', 'mismatch_id')}, ${time('at')}, ${text('actor', 'action', 'text', 'approved_by', 'before', 'after')}`,
+  ),
+  ledger_period_event: of(
+    'ledger_period_event',
+    `${text('id', 'period', 'action')}, ${time('at')}, ${text('actor', 'approved_by', 'reason', 'severe_open', 'forced', 'last_journal')},
+      ${time('cut_at')}, sha256`,
+  ),
+  owner: of(
+    'owner',
+    `${text('number', 'kind', 'id', 'forward_network', 'forward_asset', 'forward_recipient')}, ${time('created_at')}, ${time('added_at')}`,
+    'number',
+  ),
+  address_book: of(
+    'address_book',
+    `${text('id', 'network', 'address', 'role', 'owner_kind', 'owner_id')}, ${time('added_at')}`,
+  ),
+  price: of(
+    'price',
+    `${text('id', 'asset', 'currency')}, ${time('at')}, ${text('price', 'source')}, ${time('imported_at')}`,
+  ),
+  valuation_rule: of(
+    'valuation_rule',
+    `${text('id', 'currency')}, extract(epoch from max_age)::text as max_age, ${time('since')}`,
+  ),
+}
 
-const journalRows = `
-  select ${text('id', 'posting_key', 'kind', 'deposit_id', 'transfer', 'reverses')}, ${times},
-    reason, made_by, approved_by
-  from ledger_journal left join manual_journal on journal_id = id
-  where id > $1 and id <= $2 order by ledger_journal.id`
-
-const legRows = `
-  select ${text('journal_id', 'leg', 'debit', 'credit', 'asset', 'amount')}, ${times}
-  from ledger_transfer where journal_id > $1 and journal_id <= $2
-  order by ledger_transfer.journal_id, ledger_transfer.leg`
+const lineQueries: Readonly<Record<string, string>> = {
+  ledger_journal: `select journal_id::text as parent, ${text('leg', 'debit', 'credit', 'asset', 'amount')},
+      ${time('event_at')}, ${time('recorded_at')}, period::text
+    from ledger_transfer where journal_id > $1 and journal_id <= $2 order by journal_id, ledger_transfer.leg`,
+  ledger_period_event: `select event_id::text as parent, ${text('account', 'asset', 'debit', 'credit')}
+    from ledger_period_balance where event_id > $1 and event_id <= $2
+    order by event_id, account collate "C", asset collate "C"`,
+}

@@ -1,0 +1,170 @@
+/** How a column is turned into text, so that no setting of the session changes it. Bytes become their SHA-256. */
+export type ColumnType = 'text' | 'time' | 'date' | 'bytes' | 'seconds'
+
+export type Columns = Readonly<Record<string, ColumnType>>
+
+type SealedTable = {
+  /** Of one row, and of several, in messages. */
+  names: readonly [one: string, several: string]
+  id: string
+  /** The column with the time of writing. */
+  writtenAt: string
+  columns: Columns
+  /** Of a table with at most one row for each row of this one. */
+  joined?: { table: string; by: string; columns: Columns }
+  /** Of a table with rows that are parts of a row of this one, by SQL in order. */
+  lines?: { table: string; by: string; order: string; columns: Columns }
+}
+
+/** Each table whose rows are leaves of the log, with all of its columns, in hashing order. */
+export const sealedTables = {
+  inbox: {
+    names: ['inbox row', 'inbox rows'],
+    id: 'id',
+    writtenAt: 'stored_at',
+    columns: {
+      id: 'text',
+      source: 'text',
+      source_key: 'text',
+      service: 'text',
+      body: 'bytes',
+      headers: 'text',
+      received_at: 'time',
+      stored_at: 'time',
+    },
+  },
+  ledger_journal: {
+    names: ['journal', 'journals'],
+    id: 'id',
+    writtenAt: 'recorded_at',
+    columns: {
+      id: 'text',
+      posting_key: 'text',
+      kind: 'text',
+      deposit_id: 'text',
+      transfer: 'text',
+      reverses: 'text',
+      event_at: 'time',
+      recorded_at: 'time',
+      period: 'date',
+    },
+    joined: {
+      table: 'manual_journal',
+      by: 'journal_id',
+      columns: { reason: 'text', made_by: 'text', approved_by: 'text' },
+    },
+    lines: {
+      table: 'ledger_transfer',
+      by: 'journal_id',
+      order: 'leg, recorded_at',
+      columns: {
+        leg: 'text',
+        debit: 'text',
+        credit: 'text',
+        asset: 'text',
+        amount: 'text',
+        event_at: 'time',
+        recorded_at: 'time',
+        period: 'date',
+      },
+    },
+  },
+  mismatch_event: {
+    names: ['mismatch event', 'mismatch events'],
+    id: 'id',
+    writtenAt: 'at',
+    columns: {
+      id: 'text',
+      mismatch_id: 'text',
+      at: 'time',
+      actor: 'text',
+      action: 'text',
+      text: 'text',
+      approved_by: 'text',
+      before: 'text',
+      after: 'text',
+    },
+  },
+  ledger_period_event: {
+    names: ['period event', 'period events'],
+    id: 'id',
+    writtenAt: 'at',
+    columns: {
+      id: 'text',
+      period: 'date',
+      action: 'text',
+      at: 'time',
+      actor: 'text',
+      approved_by: 'text',
+      reason: 'text',
+      severe_open: 'text',
+      forced: 'text',
+      last_journal: 'text',
+      cut_at: 'time',
+      sha256: 'text',
+    },
+    lines: {
+      table: 'ledger_period_balance',
+      by: 'event_id',
+      order: 'account collate "C", asset collate "C"',
+      columns: { account: 'text', asset: 'text', debit: 'text', credit: 'text' },
+    },
+  },
+  owner: {
+    names: ['owner', 'owners'],
+    id: 'number',
+    writtenAt: 'added_at',
+    columns: {
+      number: 'text',
+      kind: 'text',
+      id: 'text',
+      forward_network: 'text',
+      forward_asset: 'text',
+      forward_recipient: 'text',
+      created_at: 'time',
+      added_at: 'time',
+    },
+  },
+  address_book: {
+    names: ['address', 'addresses'],
+    id: 'id',
+    writtenAt: 'added_at',
+    columns: {
+      id: 'text',
+      network: 'text',
+      address: 'text',
+      role: 'text',
+      owner_kind: 'text',
+      owner_id: 'text',
+      added_at: 'time',
+    },
+  },
+  price: {
+    names: ['price', 'prices'],
+    id: 'id',
+    writtenAt: 'imported_at',
+    columns: {
+      id: 'text',
+      asset: 'text',
+      currency: 'text',
+      at: 'time',
+      price: 'text',
+      source: 'text',
+      imported_at: 'time',
+    },
+  },
+  valuation_rule: {
+    names: ['valuation rule', 'valuation rules'],
+    id: 'id',
+    writtenAt: 'since',
+    columns: { id: 'text', currency: 'text', max_age: 'seconds', since: 'time' },
+  },
+} as const satisfies Record<string, SealedTable>
+
+export type SealedTableName = keyof typeof sealedTables
+
+export const sealedTableNames = Object.keys(sealedTables) as readonly SealedTableName[]
+
+export function sealedTable(table: SealedTableName): SealedTable {
+  return sealedTables[table]
+}
