@@ -5,7 +5,7 @@ import { walletHeader } from '../../core/withdrawal-claim.ts'
 import { walletTerms } from '../../core/withdrawals.ts'
 import type { DepositPage } from '../../provider/deposit-client.ts'
 import type { WalletsClient } from '../../provider/wallets-client.ts'
-import { tieWallets, type WalletBalance, walletsOf } from '../../store/books/withdrawals.ts'
+import { clearWallets, tieWallet, type WalletBalance, walletsOf } from '../../store/books/withdrawals.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import { appendInbox } from '../../store/inbox.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
@@ -20,59 +20,69 @@ export type WalletAuditDeps = {
   apply: () => Promise<unknown>
 }
 
-/** `stored`: withdrawals that are new or have changed. `compared`: balances. */
-export type WalletAudit = { stored: number; compared: number; changes: readonly MismatchChange[] }
+export type WalletAudit = {
+  /** Withdrawals that are new or have changed. */
+  stored: number
+  /** Balances. */
+  compared: number
+  changes: readonly MismatchChange[]
+}
 
 /**
- * Reads the withdrawals and then the balance of every StableWallet in the address book, and compares each balance with
- * the books. A call that the profile does not name is left out.
+ * Of each StableWallet in the address book: reads and applies its withdrawals, reads its balance, and compares that with
+ * the books at once. A call that the profile does not name is left out.
  * @throws the first failure of a call, after the other wallets are read and compared
  */
 export async function auditWallets(deps: WalletAuditDeps, client: WalletsClient): Promise<WalletAudit> {
-  const { db, rules, creditAsset: asset, now } = deps
-  const { service, readBalance, listWithdrawals } = client
+  const { db } = deps
+  const { service, readBalance } = client
   const wallets = await walletsOf(db, service)
+  const compared = readBalance === null ? [] : wallets.filter((wallet) => isInBooks(deps, wallet))
+  const audits: WalletAudit[] = [
+    { stored: 0, compared: 0, changes: await clearWallets(db, service, compared) },
+  ]
   const faults: unknown[] = []
-  let stored = 0
-  if (listWithdrawals !== null)
-    await readEach(wallets, faults, async (wallet) => {
-      stored += await readWithdrawals(deps, { wallet, service, pages: listWithdrawals(wallet) })
-    })
-  if (stored > 0) await deps.apply()
-  // What such a wallet holds is not in the books.
-  const own = wallets.filter((wallet) => walletTerms({ wallet, asset }, rules.contras).delivery !== 'ends')
-  const balances: WalletBalance[] = []
-  if (readBalance !== null)
-    await readEach(own, faults, async (wallet) => {
-      balances.push({ wallet, asset, balance: await readBalance(wallet) })
-    })
-  const known = new Set(balances.map(({ wallet }) => wallet))
-  const unread = readBalance === null ? [] : own.filter((wallet) => !known.has(wallet))
-  const read = { balances, unread, readAt: now(), withinMs: rules.policy.settlementWithinMs }
-  const changes = await inTransaction(db, (tx) => tieWallets(tx, service, read))
-  if (faults.length > 0) throw faults[0]
-  return { stored, compared: balances.length, changes }
-}
-
-/** In a row: a service that does not answer would cost one timeout per wallet. */
-const faultsMax = 5
-
-async function readEach(
-  wallets: readonly string[],
-  faults: unknown[],
-  read: (wallet: string) => Promise<void>,
-): Promise<void> {
   let inRow = 0
   for (const wallet of wallets) {
-    if (inRow === faultsMax) return
+    if (inRow === faultsMax) break
     try {
-      await read(wallet)
+      audits.push(await auditWallet(deps, client, wallet))
       inRow = 0
     } catch (fault) {
       faults.push(fault)
       inRow++
     }
   }
+  if (faults.length > 0) throw faults[0]
+  return {
+    stored: audits.reduce((sum, { stored }) => sum + stored, 0),
+    compared: audits.reduce((sum, { compared: count }) => sum + count, 0),
+    changes: audits.flatMap(({ changes }) => changes),
+  }
+}
+
+/** In a row: a service that does not answer would cost one timeout per wallet. */
+const faultsMax = 5
+
+/** What a wallet holds whose deliveries end what is owed is not in the books. */
+function isInBooks({ creditAsset: asset, rules }: WalletAuditDeps, wallet: string): boolean {
+  return walletTerms({ wallet, asset }, rules.contras).delivery !== 'ends'
+}
+
+async function auditWallet(
+  deps: WalletAuditDeps,
+  { service, readBalance, listWithdrawals }: WalletsClient,
+  wallet: string,
+): Promise<WalletAudit> {
+  const { db, rules, creditAsset: asset, now } = deps
+  const pages = listWithdrawals?.(wallet)
+  const stored = pages === undefined ? 0 : await readWithdrawals(deps, { wallet, service, pages })
+  if (stored > 0) await deps.apply()
+  if (readBalance === null || !isInBooks(deps, wallet)) return { stored, compared: 0, changes: [] }
+  const readAt = now()
+  const balance = await readBalance(wallet)
+  const reading = { wallet, asset, balance, readAt, withinMs: rules.policy.settlementWithinMs }
+  return { stored, compared: 1, changes: await inTransaction(db, (tx) => tieWallet(tx, reading)) }
 }
 
 type WithdrawalPages = Pick<WalletsClient, 'service'> & {

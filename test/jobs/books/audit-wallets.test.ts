@@ -36,6 +36,8 @@ let records: object[]
 const asked: string[] = []
 /** The service refuses all that is asked of this wallet. */
 let refused: string | null
+/** Before the service answers. */
+let meanwhile: (path: string) => Promise<unknown>
 const pageSize = 2
 
 /** Of 99.9 USDC to the wallet, which was credited. */
@@ -56,6 +58,7 @@ beforeEach(async () => {
   balance = '99900000'
   records = []
   refused = null
+  meanwhile = () => Promise.resolve()
   asked.length = 0
 })
 afterEach(() => stack.disposeAsync())
@@ -74,8 +77,9 @@ const record = (id: string, changes: object = {}) => ({
 
 async function audit(profile: Profile = ownProfile) {
   const { url } = stack.use(
-    await startRawService(({ url: path = '' }, response) => {
+    await startRawService(async ({ url: path = '' }, response) => {
       asked.push(path)
+      await meanwhile(path)
       if (refused !== null && path.includes(refused)) response.statusCode = 403
       const from = Number(new URL(path, 'http://x').searchParams.get('cursor') ?? 0)
       const next = from + pageSize < records.length ? `${from + pageSize}` : null
@@ -87,7 +91,13 @@ async function audit(profile: Profile = ownProfile) {
   const service = { name: defaultService, url, call: createServiceCall({ url, auth: keyAuth('key') }) }
   const readClaim = readerOfServices(new Map([[defaultService, createServiceReader(profile, vocabulary)]]))
   const apply = () => applyPending({ ...books.deps, readClaim })
-  const deps = { db: books.db, rules: { policy }, creditAsset: credit, now: () => now, apply }
+  const deps = {
+    db: books.db,
+    rules: { policy },
+    creditAsset: credit,
+    now: () => (now = new Date(now.getTime() + 1)),
+    apply,
+  }
   return auditWallets(deps, createWalletsClient(service, profile, vocabulary))
 }
 
@@ -172,6 +182,44 @@ test('a withdrawal that cannot be read is a mismatch, and the others are read', 
   expect(await open()).toMatchObject([{ kind: 'schema_drift' }])
 })
 
+const till = { kind: 'stable_wallet', id: 'till' } as const
+
+const openTill = () =>
+  saveOwner(books.db, { owner: till, deposits: [{ network: base, address: elsewhere }], forward: null })
+
+async function balances(): Promise<string[]> {
+  const { rows } = await sql<{ text: string }>`
+    select concat_ws(' ', wallet, balance, case when differs_since is not null then 'differs' end) as text
+    from wallet_balance order by 1`.execute(books.db)
+  return rows.map(({ text }) => text)
+}
+
+test('each balance is compared with the books as they are at its reading', async () => {
+  await openTill()
+  meanwhile = async (path) => {
+    if (path !== '/v1/stable-wallets/till') return
+    meanwhile = () => Promise.resolve()
+    balance = '0'
+    await books.receive(credited('dep_2', 'second'), payment({ to: walletAddress, tx: txId('second') }))
+    await books.settle()
+  }
+  await audit()
+  expect(await balances()).toEqual(['savings 99900000', 'till 0'])
+})
+
+test('an older reading that ends later changes nothing', async () => {
+  balance = '99899993'
+  meanwhile = async (path) => {
+    if (path.includes('/withdrawals')) return
+    meanwhile = () => Promise.resolve()
+    balance = '99900000'
+    await audit()
+    balance = '99899993'
+  }
+  await audit()
+  expect(await balances()).toEqual(['savings 99900000'])
+})
+
 test('without the calls in the profile nothing is asked', async () => {
   const { balance: _balance, withdrawals: _withdrawals, ...wallets } = ownProfile.owners.wallets
   const profile = { ...ownProfile, owners: { ...ownProfile.owners, wallets } }
@@ -180,8 +228,7 @@ test('without the calls in the profile nothing is asked', async () => {
 })
 
 test('a wallet that cannot be read keeps its mismatch, and the others are read', async () => {
-  const till = { kind: 'stable_wallet', id: 'till' } as const
-  await saveOwner(books.db, { owner: till, deposits: [{ network: base, address: elsewhere }], forward: null })
+  await openTill()
   balance = '99899993'
   await audit().catch(() => null)
   now = muchLater()
