@@ -134,7 +134,8 @@ function mismatchOf(tie: WalletTie): HeldMismatch {
     asset,
     value: missing > 0n ? missing : difference,
     loss: lossOf(asset, missing),
-    detail: { wallet, balance, books, leaving, arriving, difference: `${difference}` },
+    // Without the balances: with each payment a resolved mismatch would open again.
+    detail: { wallet, asset, difference: `${difference}` },
   }
 }
 

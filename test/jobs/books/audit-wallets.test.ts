@@ -4,10 +4,14 @@ import type { Address } from '../../../src/core/asset.ts'
 import { defaultService, type ServiceId, stableWalletNetwork } from '../../../src/core/evidence.ts'
 import { applyPending } from '../../../src/jobs/books/apply.ts'
 import { auditWallets } from '../../../src/jobs/books/audit-wallets.ts'
+import { mismatchSentence } from '../../../src/presentation/mismatch-sentence.ts'
 import type { Profile } from '../../../src/provider/profile/profile-schema.ts'
 import { createServiceReader, readerOfServices } from '../../../src/provider/read-evidence.ts'
 import { createServiceCall } from '../../../src/provider/service-call.ts'
 import { createWalletsClient } from '../../../src/provider/wallets-client.ts'
+import { inTransaction } from '../../../src/store/database.ts'
+import { workOnCases } from '../../../src/store/mismatches/cases.ts'
+import { showMismatch } from '../../../src/store/mismatches/show-mismatches.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import {
@@ -149,6 +153,28 @@ test('a difference is a mismatch once it has lasted, until the balance is explai
   balance = '99900007'
   now = muchLater()
   expect((await audit()).changes).toEqual([])
+})
+
+test('a resolved difference opens again only if it changes, and shows the balances of now', async () => {
+  balance = '99899993'
+  await audit()
+  now = muchLater()
+  await audit()
+  const ofKind = books.db.selectFrom('mismatch').where('kind', '=', 'wallet_balance_mismatch')
+  const { id } = await ofKind.select('id').executeTakeFirstOrThrow()
+  const act = { actor: 'erin', action: 'resolved', text: 'a fee of theirs' } as const
+  await inTransaction(books.db, (tx) => workOnCases(tx, [id], act))
+  await books.receive(credited('dep_2', 'second'), payment({ to: walletAddress, tx: txId('second') }))
+  await books.settle()
+  balance = '199799993'
+  expect((await audit()).changes).toEqual([])
+  const shown = await showMismatch(books.db, id)
+  expect(shown?.mismatch.status).toBe('resolved')
+  expect(shown && mismatchSentence(shown.mismatch)).toBe(
+    'The balance of savings differs from the books by -0.000007 USDC: the service states 199.799993, the books hold 199.8 with 0 leaving and 0 arriving',
+  )
+  balance = '199799992'
+  expect((await audit()).changes).toMatchObject([{ change: 'reopened' }])
 })
 
 test('withdrawals and credits under way explain a balance between them', async () => {
