@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Rules } from '../../core/decide.ts'
+import { isFault } from '../../core/errors.ts'
 import { idAtService } from '../../core/evidence.ts'
 import { walletHeader } from '../../core/withdrawal-claim.ts'
 import { walletTerms } from '../../core/withdrawals.ts'
@@ -20,49 +21,62 @@ export type WalletAuditDeps = {
   apply: () => Promise<unknown>
 }
 
-export type WalletAudit = {
+type WalletTally = {
   /** Withdrawals that are new or have changed. */
   stored: number
   /** Balances. */
   compared: number
-  changes: readonly MismatchChange[]
+  changes: MismatchChange[]
+  unread: { wallet: string; fault: unknown }[]
 }
+
+/** `isAway`: the service does not answer, and further wallets were not read. */
+export type WalletAudit = Readonly<WalletTally> & { isAway: boolean }
 
 /**
  * Of each StableWallet in the address book: reads and applies its withdrawals, reads its balance, and compares that with
  * the books at once. A call that the profile does not name is left out.
- * @throws the first failure of a call, after the other wallets are read and compared
+ * @param named only this wallet, by its id among services
  */
-export async function auditWallets(deps: WalletAuditDeps, client: WalletsClient): Promise<WalletAudit> {
-  const { db } = deps
-  const { service, readBalance } = client
-  const wallets = await walletsOf(db, service)
-  const compared = readBalance === null ? [] : wallets.filter((wallet) => isInBooks(deps, wallet))
-  const audits: WalletAudit[] = [
-    { stored: 0, compared: 0, changes: await clearWallets(db, service, compared) },
-  ]
-  const faults: unknown[] = []
+export async function auditWallets(
+  deps: WalletAuditDeps,
+  client: WalletsClient,
+  named?: string,
+): Promise<WalletAudit> {
+  const all = await walletsOf(deps.db, client.service)
+  const wallets = named === undefined ? all : all.filter((wallet) => wallet === named)
+  const changes = named === undefined ? await clearUncompared(deps, client, all) : []
+  const tally: WalletTally = { stored: 0, compared: 0, changes, unread: [] }
   let inRow = 0
   for (const wallet of wallets) {
-    if (inRow === faultsMax) break
     try {
-      audits.push(await auditWallet(deps, client, wallet))
+      await auditWallet(deps, client, { wallet, tally })
       inRow = 0
     } catch (fault) {
-      faults.push(fault)
-      inRow++
+      tally.unread.push({ wallet, fault })
+      inRow = isLasting(fault) ? 0 : inRow + 1
     }
+    if (inRow === Math.min(faultsMax, wallets.length)) return { ...tally, isAway: true }
   }
-  if (faults.length > 0) throw faults[0]
-  return {
-    stored: audits.reduce((sum, { stored }) => sum + stored, 0),
-    compared: audits.reduce((sum, { compared: count }) => sum + count, 0),
-    changes: audits.flatMap(({ changes }) => changes),
-  }
+  return { ...tally, isAway: false }
 }
 
 /** In a row: a service that does not answer would cost one timeout per wallet. */
 const faultsMax = 5
+
+/** It concerns one wallet only, and until the service or the profile changes. */
+export function isLasting(fault: unknown): boolean {
+  return isFault(fault, 'remote_failed') && fault.details.isLasting === true
+}
+
+function clearUncompared(
+  deps: WalletAuditDeps,
+  { service, readBalance }: WalletsClient,
+  wallets: readonly string[],
+): Promise<MismatchChange[]> {
+  const compared = readBalance === null ? [] : wallets.filter((wallet) => isInBooks(deps, wallet))
+  return clearWallets(deps.db, service, compared)
+}
 
 /** What a wallet holds whose deliveries end what is owed is not in the books. */
 function isInBooks({ creditAsset: asset, rules }: WalletAuditDeps, wallet: string): boolean {
@@ -72,17 +86,19 @@ function isInBooks({ creditAsset: asset, rules }: WalletAuditDeps, wallet: strin
 async function auditWallet(
   deps: WalletAuditDeps,
   { service, readBalance, listWithdrawals }: WalletsClient,
-  wallet: string,
-): Promise<WalletAudit> {
+  { wallet, tally }: { wallet: string; tally: WalletTally },
+): Promise<void> {
   const { db, rules, creditAsset: asset, now } = deps
   const pages = listWithdrawals?.(wallet)
   const stored = pages === undefined ? 0 : await readWithdrawals(deps, { wallet, service, pages })
+  tally.stored += stored
   if (stored > 0) await deps.apply()
-  if (readBalance === null || !isInBooks(deps, wallet)) return { stored, compared: 0, changes: [] }
+  if (readBalance === null || !isInBooks(deps, wallet)) return
   const readAt = now()
   const balance = await readBalance(wallet)
   const reading = { wallet, asset, balance, readAt, withinMs: rules.policy.settlementWithinMs }
-  return { stored, compared: 1, changes: await inTransaction(db, (tx) => tieWallet(tx, reading)) }
+  tally.changes.push(...(await inTransaction(db, (tx) => tieWallet(tx, reading))))
+  tally.compared++
 }
 
 type WithdrawalPages = Pick<WalletsClient, 'service'> & {
