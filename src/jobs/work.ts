@@ -81,8 +81,8 @@ export function createWork(options: WorkDeps): DaemonWork {
       await decideDue(deps)
       deps.observe.mismatches(await takeDecisions(deps.db))
       if ((await readPending(deps.db)).oldest > overdueSeconds) await applyAll(deps)
-      const due = await dueNetworks(deps.db, deps.now())
-      for (const network of due) if (deps.readers.has(network)) await deps.wake('verify', network)
+      const due = await dueNetworks(deps.db, [...deps.readers.keys()], deps.now())
+      for (const network of due) await deps.wake('verify', network)
       if (await proposePage()) await deps.wake('apply')
     },
     beat: () => keepBeat(deps.db, workerStream),
