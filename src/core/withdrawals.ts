@@ -103,7 +103,7 @@ function decideWithdrawal(
   const dueAt = new Date(claim.occurredAt.getTime() + policy.settlementWithinMs)
   const isWaiting = paid === null && claim.status === 'settled' && dueAt > asOf
   const problem = isWaiting ? null : problemOf(claim, paid)
-  // Whatever the service calls it.
+  // Also if the service calls it failed.
   const booked = paid !== null && isAsStated(claim, paid) ? paid : null
   return {
     claim,
