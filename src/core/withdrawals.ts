@@ -99,12 +99,10 @@ function decideWithdrawal(
   leg: ChainLeg | null,
   { policy, contras, asOf }: Pick<WithdrawalRules, 'policy' | 'contras'> & { asOf: Date },
 ): DecidedWithdrawal {
-  const paid = leg?.state === 'final' ? leg : null
+  const { paid, booked } = finalLeg(claim, leg)
   const dueAt = new Date(claim.occurredAt.getTime() + policy.settlementWithinMs)
   const isWaiting = paid === null && claim.status === 'settled' && dueAt > asOf
   const problem = isWaiting ? null : problemOf(claim, paid)
-  // Also if the service calls it failed.
-  const booked = paid !== null && isAsStated(claim, paid) ? paid : null
   return {
     claim,
     leg,
@@ -114,6 +112,12 @@ function decideWithdrawal(
     target: booked && targetOf(claim, booked, contras),
     unseen: unseenOf(claim, leg),
   }
+}
+
+/** It is booked if it is as stated, also if the service calls the withdrawal failed. */
+function finalLeg(claim: WithdrawalClaim, leg: ChainLeg | null): Record<'paid' | 'booked', ChainLeg | null> {
+  if (leg?.state !== 'final') return { paid: null, booked: null }
+  return { paid: leg, booked: isAsStated(claim, leg) ? leg : null }
 }
 
 function unseenOf({ network, to, tx }: WithdrawalClaim, leg: ChainLeg | null): NamedTransaction[] {

@@ -10,6 +10,8 @@ import { type EvidenceWorld, openEvidenceWorld } from '../support/evidence-world
 let world: EvidenceWorld
 let text: string
 
+const part = (index: string, amount: bigint) => delivery({ index, amount: amount as Amount })
+
 /** One transaction forwards a deposit and pays two withdrawals, of which one is paid in part. */
 beforeAll(async () => {
   world = await openEvidenceWorld()
@@ -18,7 +20,6 @@ beforeAll(async () => {
   await world.post(webhook())
   await world.withdraw(withdrawal({ tx }))
   await world.withdraw(withdrawal({ tx, withdrawalId: 'w-2', amount: 50_000_000n }))
-  const part = (index: string, amount: bigint) => delivery({ index, amount: amount as Amount })
   await world.see(delivery(), part('8', 40_000_000n), part('9', 49_000_000n))
   await world.books.settle()
   const path = join(world.folder, 'bundle.json')

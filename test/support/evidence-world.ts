@@ -95,7 +95,7 @@ export async function openEvidenceWorld(named?: ServiceName): Promise<EvidenceWo
       const record = { ...stated, transaction: tx, updated_at: occurredAt.toISOString() }
       const body = Buffer.from(JSON.stringify(record))
       const headers = { [walletHeader]: wallet }
-      await appendInbox(books.db, [{ source: 'api', sourceKey: `${body}`, body, headers, receivedAt }])
+      await appendInbox(books.db, [{ source: 'api', sourceKey: body.toString(), body, headers, receivedAt }])
     },
     see: (...chainTransfers) =>
       inTransaction(books.db, (tx) => appendChainTransfers(tx, chainTransfers)).then(() => undefined),

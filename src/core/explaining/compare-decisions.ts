@@ -28,9 +28,12 @@ const nothing: VerdictSummary = { state: null, mismatches: [], journals: [] }
 
 export function compareDecisions(earlier: GroupVerdict, later: GroupVerdict): VerdictChange[] {
   const [before, after] = [new Map(summariesOf(earlier)), new Map(summariesOf(later))]
-  return [...new Map([...before, ...after])].flatMap(([key, { summary: _, ...about }]) => {
+  return [...new Map([...before, ...after])].flatMap(([key, { id, serviceId, withdrawal, transfer }]) => {
     const change = {
-      ...about,
+      id,
+      serviceId,
+      withdrawal,
+      transfer,
       before: before.get(key)?.summary ?? nothing,
       after: after.get(key)?.summary ?? nothing,
     }
