@@ -1214,7 +1214,10 @@ view accounting.mismatches as
     m.asset,
     accounting.in_units(m.value, a.decimals) AS amount,
     m.value AS amount_base,
-    m.detail,
+        CASE
+            WHEN (b.wallet IS NULL) THEN m.detail
+            ELSE (m.detail || jsonb_build_object('balance', (b.balance)::text, 'books', (b.books)::text, 'leaving', (b.leaving)::text, 'arriving', (b.arriving)::text))
+        END AS detail,
     m.opened_at,
     m.cleared_at,
     m.cleared_how,
@@ -1237,8 +1240,9 @@ view accounting.mismatches as
     m.loss_share,
     m.loss_value,
     m.currency
-   FROM (mismatch_loss m
-     LEFT JOIN asset a ON ((a.key = m.asset)));
+   FROM ((mismatch_loss m
+     LEFT JOIN asset a ON ((a.key = m.asset)))
+     LEFT JOIN wallet_balance b ON (((m.kind = 'wallet_balance_mismatch'::text) AND (m.cleared_at IS NULL) AND (b.wallet = (m.detail ->> 'wallet'::text)))));
 view accounting.open_conversions as
  SELECT t.deposit_id,
     d.service,

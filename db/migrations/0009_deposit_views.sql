@@ -32,7 +32,10 @@ comment on column accounting.deposits.reconciled_at is 'When all required source
 
 create view accounting.mismatches as
   select m.id, m.service, m.kind, m.severity, m.deposit_id, m.subject, m.network, a.symbol as asset_symbol, m.asset,
-    accounting.in_units(m.value, a.decimals) as amount, m.value as amount_base, m.detail,
+    accounting.in_units(m.value, a.decimals) as amount, m.value as amount_base,
+    -- Balances move with every payment, and are no part of what decides whether a mismatch is still the same.
+    case when b.wallet is null then m.detail else m.detail || jsonb_build_object('balance', b.balance::text,
+      'books', b.books::text, 'leaving', b.leaving::text, 'arriving', b.arriving::text) end as detail,
     m.opened_at, m.cleared_at, m.cleared_how,
     coalesce(least(m.resolved_at, m.cleared_at), now()) - m.opened_at as age,
     case when m.cleared_at is not null then 'cleared'
@@ -41,7 +44,10 @@ create view accounting.mismatches as
       else 'open' end as status,
     m.assigned_to, m.snoozed_until, m.resolved_at, m.resolved_by, m.resolved_reason as reason,
     m.loss_asset_symbol, m.loss_asset, m.loss, m.loss_amount as loss_base, m.loss_share, m.loss_value, m.currency
-  from mismatch_loss m left join asset a on a.key = m.asset;
+  from mismatch_loss m
+    left join asset a on a.key = m.asset
+    left join wallet_balance b
+      on m.kind = 'wallet_balance_mismatch' and m.cleared_at is null and b.wallet = m.detail ->> 'wallet';
 
 comment on view accounting.mismatches is 'Every mismatch that was ever opened; its status says whether it is open.';
 comment on column accounting.mismatches.id is 'Number of the mismatch.';

@@ -48,8 +48,8 @@ export type DaemonOptions = {
 }
 
 const workerConcurrency = 8
-/** Without `read`, which may have many wake-ups: the poll reads the same. */
-const recurring = new Set<string>(jobNames.filter((name) => name !== 'read'))
+/** Without those that may have many wake-ups: the poll and the audit read the same. */
+const recurring = new Set<string>(jobNames.filter((name) => name !== 'read' && name !== 'wallet'))
 
 /**
  * Migrates the database if its user may.

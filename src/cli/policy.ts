@@ -101,7 +101,10 @@ function reconcileText({ deposits, changed, summary, shown }: ReconcileReport): 
 
 const columns: TableColumn<VerdictChange>[] = [
   { title: 'DEPOSIT', value: ({ id }) => id?.toString() ?? '-', align: 'right' },
-  { title: 'SERVICE ID OR TRANSFER', value: ({ serviceId, transfer }) => serviceId ?? transfer ?? '-' },
+  {
+    title: 'SERVICE ID OR TRANSFER',
+    value: ({ serviceId, withdrawal, transfer }) => serviceId ?? withdrawal ?? transfer ?? '-',
+  },
   { title: 'STATE', value: ({ before, after }) => step(stateText(before), stateText(after)) },
   { title: 'MISMATCHES', value: ({ before, after }) => step(kindsText(before), kindsText(after)) },
   { title: 'JOURNALS', value: ({ after }) => after.journals.map(({ kind }) => kind).join(', ') || '-' },

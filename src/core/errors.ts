@@ -8,8 +8,11 @@ type Details = {
   settings_bad: { faults: readonly string[]; fix?: string }
   usage_bad: { problem: string; fix: string }
   not_found: { problem: string; fix: string }
-  /** A server we depend on did not answer usably. `help` names the documentation page for exactly this failure. */
-  remote_failed: { what: string; problem: string; help?: string; fix?: string }
+  /**
+   * A server we depend on did not answer usably. `help` names the documentation page for exactly this failure. If it
+   * `isLasting`, a repeated request gets the same answer.
+   */
+  remote_failed: { what: string; problem: string; help?: string; fix?: string; isLasting?: boolean }
   /** The database was migrated by files of another version. */
   schema_unknown: { problem: string; fix: string }
   /** Too few nodes agree on what would be booked. Nothing was changed. */

@@ -4,6 +4,14 @@ import type { Amount } from './money.ts'
 /** Stored among the headers of a record of the API if it is a withdrawal: the id of its StableWallet at the service. */
 export const walletHeader = ':wallet'
 
+/** What a mismatch of it is about. */
+export function withdrawalSubject({
+  wallet,
+  withdrawalId,
+}: Pick<WithdrawalClaim, 'wallet' | 'withdrawalId'>): string {
+  return `withdrawal/${wallet}/${withdrawalId}`
+}
+
 /** The progress of a withdrawal from a StableWallet as the service states it. */
 export const withdrawalStatuses = ['requested', 'sent', 'settled', 'failed'] as const
 

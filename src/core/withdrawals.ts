@@ -10,8 +10,8 @@ import type { DepositRoute, Policy, RoutePolicy } from './policy.ts'
 import type { WithdrawalClaim } from './withdrawal-claim.ts'
 
 /**
- * `paid`: its transfer is final on the chain. `unproved`: the service's statement and the chain contradict each other,
- * or the transfer is overdue.
+ * `paid`: its transfer is final on the chain, as stated. `unproved`: the service's statement and the chain contradict each
+ * other, or the transfer is overdue.
  */
 export type WithdrawalState = 'requested' | 'sent' | 'paid' | 'failed' | 'unproved'
 
@@ -54,20 +54,28 @@ export function decideWithdrawals(
 
 const statusRank: Record<WithdrawalClaim['status'], number> = { requested: 0, sent: 1, settled: 2, failed: 2 }
 
-/** The newest statement on each: a step further, or else read later. A transaction that was once named stays named. */
+/**
+ * The newest statement on each by the time of the service, or else by that of reading. A transaction that was once named
+ * stays named.
+ */
 function foldWithdrawals(claims: readonly WithdrawalClaim[]): WithdrawalClaim[] {
   const sorted = claims.toSorted(
     (left, right) =>
       compareText(keyOf(left), keyOf(right)) ||
-      statusRank[left.status] - statusRank[right.status] ||
-      left.occurredAt.getTime() - right.occurredAt.getTime() ||
+      statedAt(left) - statedAt(right) ||
       left.receivedAt.getTime() - right.receivedAt.getTime() ||
+      statusRank[left.status] - statusRank[right.status] ||
       compareText(left.status, right.status) ||
       compareText(left.tx ?? '', right.tx ?? ''),
   )
   return [...Map.groupBy(sorted, keyOf).values()].flatMap((all) =>
     all.slice(-1).map((newest) => ({ ...newest, tx: all.findLast(({ tx }) => tx !== null)?.tx ?? null })),
   )
+}
+
+/** A clock that is ahead dates nothing after its reading. */
+function statedAt({ occurredAt, receivedAt }: WithdrawalClaim): number {
+  return Math.min(occurredAt.getTime(), receivedAt.getTime())
 }
 
 function keyOf({ wallet, withdrawalId }: WithdrawalClaim): string {
@@ -91,20 +99,25 @@ function decideWithdrawal(
   leg: ChainLeg | null,
   { policy, contras, asOf }: Pick<WithdrawalRules, 'policy' | 'contras'> & { asOf: Date },
 ): DecidedWithdrawal {
-  const paid = leg?.state === 'final' ? leg : null
+  const { paid, booked } = finalLeg(claim, leg)
   const dueAt = new Date(claim.occurredAt.getTime() + policy.settlementWithinMs)
   const isWaiting = paid === null && claim.status === 'settled' && dueAt > asOf
   const problem = isWaiting ? null : problemOf(claim, paid)
-  const booked = problem === null ? paid : null
   return {
     claim,
     leg,
-    state: stateOf(claim, { problem, paid }),
+    state: stateOf(claim, { problem, booked }),
     mismatch: problem === null ? null : mismatchOf(claim, paid, problem),
     recheckAt: isWaiting ? dueAt : null,
     target: booked && targetOf(claim, booked, contras),
     unseen: unseenOf(claim, leg),
   }
+}
+
+/** It is booked if it is as stated, also if the service calls the withdrawal failed. */
+function finalLeg(claim: WithdrawalClaim, leg: ChainLeg | null): Record<'paid' | 'booked', ChainLeg | null> {
+  if (leg?.state !== 'final') return { paid: null, booked: null }
+  return { paid: leg, booked: isAsStated(claim, leg) ? leg : null }
 }
 
 function unseenOf({ network, to, tx }: WithdrawalClaim, leg: ChainLeg | null): NamedTransaction[] {
@@ -122,10 +135,10 @@ function problemOf(claim: WithdrawalClaim, paid: ChainLeg | null): string | null
 
 function stateOf(
   { status }: WithdrawalClaim,
-  { problem, paid }: { problem: string | null; paid: ChainLeg | null },
+  { problem, booked }: { problem: string | null; booked: ChainLeg | null },
 ): WithdrawalState {
+  if (booked !== null) return 'paid'
   if (problem !== null) return 'unproved'
-  if (paid !== null) return 'paid'
   return status === 'settled' ? 'sent' : status
 }
 

@@ -55,7 +55,14 @@ const parts = z.strictObject({
   credit: asset,
   /** The deposits' numbers, and what identified each before. */
   known: z.array(anything),
-  verdict: z.strictObject({ at: time, deposits: z.array(anything), unmatchedDeliveries: z.array(anything) }),
+  verdict: z.strictObject({
+    at: time,
+    deposits: z.array(anything),
+    unmatchedDeliveries: z.array(anything),
+    withdrawals: z.array(anything),
+    /** Journals of withdrawals. */
+    toBook: z.array(anything),
+  }),
   mismatches: z.array(anything),
   journals: z.array(anything),
 })

@@ -11,12 +11,14 @@ import type { Approval } from '../core/matching/divide.ts'
 import type { Journal } from '../core/posting.ts'
 import { type BundleParts, plain } from './bundle.ts'
 
+type DecisionReport = Omit<BundleParts['verdict'], 'at'>
+
 /** The same decision always gives the same presentation. */
 export function reportDecision(
-  { deposits, unmatchedDeliveries }: GroupVerdict,
+  { deposits, unmatchedDeliveries, withdrawals, withdrawalJournals }: GroupVerdict,
   stored: readonly StoredObservation[],
   rules: Rules,
-): Pick<BundleParts['verdict'], 'deposits' | 'unmatchedDeliveries'> {
+): DecisionReport {
   const reported = explainAll(deposits, stored, rules).map(({ evidence, verdict, ...decided }) => ({
     ...verdict,
     id: decided.id,
@@ -33,7 +35,15 @@ export function reportDecision(
   return plain({
     deposits: reported,
     unmatchedDeliveries: unmatchedDeliveries.map(({ leg, mismatch }) => ({ transfer: leg.ref, ...mismatch })),
-  }) as Pick<BundleParts['verdict'], 'deposits' | 'unmatchedDeliveries'>
+    withdrawals: withdrawals.map(({ claim, leg, state, mismatch, unseen }) => ({
+      claim,
+      transfer: leg?.ref ?? null,
+      state,
+      mismatch,
+      unseen,
+    })),
+    toBook: withdrawalJournals,
+  }) as DecisionReport
 }
 
 export function decideAgain(parts: BundleParts, stored: readonly StoredObservation[]) {

@@ -36,7 +36,7 @@ export function makeBundle(input: BundleInput): { text: string; sha256: string }
       mismatches: evidence.mismatches,
       journals: group.journals.map((journal) => ({
         ...journal,
-        recordedAt: evidence.recordedAt.get(journal.key)?.at,
+        recordedAt: evidence.recordedAt.get(journal.key),
       })),
     },
   )

@@ -3,7 +3,7 @@ import type { Asset, NetworkSettings } from '../core/asset.ts'
 import { Fault, lineOf } from '../core/errors.ts'
 import { decodeObservation, defaultService, itemOf, type ServiceName } from '../core/evidence.ts'
 import type { StoredObservation } from '../core/explaining/verdict-reason.ts'
-import { walletHeader } from '../core/withdrawal-claim.ts'
+import { walletHeader, withdrawalSubject } from '../core/withdrawal-claim.ts'
 import { createScheme } from '../intake/signature/create-scheme.ts'
 import type { Keys, SchemeSettings } from '../intake/signature/scheme.ts'
 import { parseProfile } from '../provider/profile/parse-profile.ts'
@@ -133,12 +133,12 @@ export function networkOf(
 
 function verdictProblems(parts: BundleParts, stored: readonly StoredObservation[]): Problems {
   const again = decideAgain(parts, stored)
-  const { deposits, unmatchedDeliveries } = parts.verdict
-  const altered = deposits.flatMap((reported, place) =>
+  const { at: _at, ...verdict } = parts.verdict
+  const altered = verdict.deposits.flatMap((reported, place) =>
     differences(reported, again.deposits[place], `deposit ${String(reported.id)}`),
   )
-  const isSame = canonicalText(again) === canonicalText({ deposits, unmatchedDeliveries })
-  return isSame || altered.length > 0 ? altered : ['other deposits, or other unmatched deliveries']
+  const isSame = canonicalText(again) === canonicalText(verdict)
+  return isSame || altered.length > 0 ? altered : ['other deposits, unmatched deliveries or withdrawals']
 }
 
 function differences(
@@ -161,11 +161,19 @@ function mismatchProblems({ verdict, mismatches }: BundleParts): Problems {
       (found as Record<string, unknown>[]).map((one) => ({ ...one, subject: `deposit/${String(id)}` })),
     ),
     ...verdict.unmatchedDeliveries.map((one) => ({ ...one, subject: `transfer/${String(one.transfer)}` })),
+    ...verdict.withdrawals.flatMap(mismatchOfWithdrawal),
   ].map(textOfMismatch)
   return [
     ...held.filter((one) => !reported.includes(one)).map((one) => `missing: ${one}`),
     ...reported.filter((one) => !held.includes(one)).map((one) => `not in the verdict: ${one}`),
   ]
+}
+
+function mismatchOfWithdrawal({ claim, mismatch }: Record<string, unknown>): Record<string, unknown>[] {
+  const { wallet, withdrawalId } = claim as Record<string, unknown>
+  if (mismatch === null) return []
+  const subject = withdrawalSubject({ wallet: String(wallet), withdrawalId: String(withdrawalId) })
+  return [{ ...(mismatch as object), subject }]
 }
 
 function textOfMismatch({ subject, kind, detail }: Record<string, unknown>): string {
@@ -178,7 +186,7 @@ type BundleJournal = BundleParts['journals'][number] & {
 
 /** Also compares every reversal with the journal that it reverses. */
 function checkJournals({ verdict, journals }: BundleParts): Problems {
-  const due = verdict.deposits.flatMap(({ toBook }) => toBook as { key: string }[])
+  const due = [...verdict.deposits.flatMap(({ toBook }) => toBook), ...verdict.toBook] as { key: string }[]
   const keys = journals.map(({ key }) => key)
   const twice = keys.filter((key, place) => keys.indexOf(key) !== place)
   const reversals = journals.filter(({ kind }) => kind === 'reversal')

@@ -36,7 +36,7 @@ export type JobName = Exclude<keyof DaemonWork, 'all' | 'replay'>
 /** A wake-up counts as lost after this time. */
 const overdueSeconds = 5
 
-/** Per batch of webhooks: up to this many are read by id, more through the list. */
+/** Per batch of webhooks: up to this many are read by id, more through the list; wallets likewise. */
 const readsMax = 20
 
 /** Each is safe to run twice and concurrently. */
@@ -81,8 +81,8 @@ export function createWork(options: WorkDeps): DaemonWork {
       await decideDue(deps)
       deps.observe.mismatches(await takeDecisions(deps.db))
       if ((await readPending(deps.db)).oldest > overdueSeconds) await applyAll(deps)
-      const due = await dueNetworks(deps.db, deps.now())
-      for (const network of due) if (deps.readers.has(network)) await deps.wake('verify', network)
+      const due = await dueNetworks(deps.db, [...deps.readers.keys()], deps.now())
+      for (const network of due) await deps.wake('verify', network)
       if (await proposePage()) await deps.wake('apply')
     },
     beat: () => keepBeat(deps.db, workerStream),
@@ -99,16 +99,27 @@ export function createWork(options: WorkDeps): DaemonWork {
   }
 }
 
-async function wakeReaders(
-  { wake, clients }: DaemonWorkDeps,
-  { reported, named, withdrawing }: ApplyFollowUps,
-): Promise<void> {
+async function wakeReaders(deps: DaemonWorkDeps, followUps: ApplyFollowUps): Promise<void> {
+  const { wake, clients } = deps
+  const { reported, named } = followUps
   for (const network of named) await wake('verify', network)
-  for (const service of withdrawing) await wake('wallets', service)
+  await wakeWallets(deps, followUps)
   for (const [service, ids] of Map.groupBy(reported, serviceOf)) {
     const readsById = ids.length <= readsMax && clients.get(service)?.list.one !== undefined
     for (const id of readsById ? ids : []) await wake('read', id)
     if (!readsById) await wake('poll', service)
+  }
+}
+
+async function wakeWallets(
+  { wake }: DaemonWorkDeps,
+  { withdrawing, wallets }: ApplyFollowUps,
+): Promise<void> {
+  for (const service of withdrawing) await wake('wallets', service)
+  for (const [service, ids] of Map.groupBy(wallets, serviceOf)) {
+    if (withdrawing.has(service)) continue
+    if (ids.length > readsMax) await wake('wallets', service)
+    else for (const id of ids) await wake('wallet', id)
   }
 }
 
@@ -139,20 +150,24 @@ function createProposer(deps: WorkDeps): () => Promise<boolean> {
 
 type DaemonWorkDeps = WorkDeps & { failing: Set<bigint> }
 
-type ApplyFollowUps = Record<'reported' | 'named' | 'withdrawing', ReadonlySet<string>>
+/** `withdrawing`: services; `wallets`: those that a webhook named. */
+type ApplyFollowUps = Record<'reported' | 'named' | 'withdrawing' | 'wallets', ReadonlySet<string>>
 
 async function applyAll(deps: DaemonWorkDeps): Promise<ApplyFollowUps> {
   const reported = new Set<string>()
   const named = new Set<string>()
   const withdrawing = new Set<string>()
+  const wallets = new Set<string>()
   for (;;) {
     const applied = await applyPending(deps).catch((fault: unknown) => applyEach(deps, fault))
     if (applied.rows > 0) reach('apply.committed')
     deps.observe.applied(applied)
     for (const id of applied.reported) reported.add(id)
     for (const network of applied.named) named.add(network)
-    for (const service of applied.withdrawing) withdrawing.add(service)
-    if (applied.rows === 0) return { reported, named, withdrawing }
+    for (const { service, wallet } of applied.withdrawing)
+      if (wallet === null) withdrawing.add(service)
+      else wallets.add(wallet)
+    if (applied.rows === 0) return { reported, named, withdrawing, wallets }
   }
 }
 

@@ -154,7 +154,7 @@ export const daemonEvents = {
   }),
   job_failed: event('error', 'job failed; will retry with increasing delays', {
     job: 'The job.',
-    key: 'The network or the id of the deposit that the job is for; empty if neither.',
+    key: 'The network, or the id of the deposit or wallet, that the job is for; empty if none.',
     problem: 'The problem in one line. It is logged again after an hour, or when it returns.',
     help: 'The documentation page about the problem.',
     failures: 'How often this problem has occurred in all jobs.',

@@ -186,8 +186,8 @@ const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string
     `${amount('amount')} reached ${word('recipient')} and belongs to no reported deposit: ${word('transfer')}`,
   withdrawal_unproved: ({ word, amount }) =>
     `Withdrawal ${word('withdrawal')} of ${word('wallet')} over ${amount('amount')}: ${word('problem')}`,
-  wallet_balance_mismatch: ({ word, amount, bare }) =>
-    `The service states ${amount('balance')} for ${word('wallet')}, the books hold ${bare('books')}`,
+  wallet_balance_mismatch: ({ has, word, amount, bare }) =>
+    `The balance of ${word('wallet')} differs from the books by ${amount('difference')}${has('balance') ? `: the service states ${bare('balance')}, the books hold ${bare('books')} with ${bare('leaving')} leaving and ${bare('arriving')} arriving` : ''}`,
   amount_mismatch: ({ each, amount }) => `Amounts differ: ${each((name) => amount(name))}`,
   asset_mismatch: ({ each, asset }) => `Assets differ: ${each(asset)}`,
   settlement_short: ({ excess, bare }) =>

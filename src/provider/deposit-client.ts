@@ -97,7 +97,11 @@ function isPastTheEnd({ pages }: ListProfile, mark: PageMark, answer: ServiceAns
 
 /** For example an expired cursor. A refused key says nothing about the mark. */
 function isMarkRefused(mark: PageMark, answer: ServiceAnswer): boolean {
-  return mark !== null && answer.kind === 'refused' && ![401, 403].includes(answer.status)
+  return mark !== null && answer.kind === 'refused' && !isKeyRefused(answer)
+}
+
+function isKeyRefused({ status }: Extract<ServiceAnswer, { kind: 'refused' }>): boolean {
+  return status === 401 || status === 403
 }
 
 /** @throws Fault `remote_failed` that names the call */
@@ -108,12 +112,13 @@ export function understood<Value>(
 ): Value {
   if (answer.kind === 'refused') {
     // A 404 means that the path in the profile is wrong.
-    throw failure(request, answer.problem, answer.status === 404 ? mappingPage : undefined)
+    const help = answer.status === 404 && { help: mappingPage }
+    throw failure(request, answer.problem, { ...help, isLasting: !isKeyRefused(answer) })
   }
   try {
     return read(answer)
   } catch (error) {
-    throw failure(request, messageOf(error), mappingPage)
+    throw failure(request, messageOf(error), { help: mappingPage, isLasting: true })
   }
 }
 

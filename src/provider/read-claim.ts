@@ -23,9 +23,12 @@ import type { Profile } from './profile/profile-schema.ts'
  */
 export type ClaimReading = { items?: number } & (
   | { kind: 'claim'; claim: Claim }
-  | { kind: 'ignored'; by: IgnoredBy; isOfWithdrawal?: boolean }
+  | { kind: 'ignored'; by: IgnoredBy; withdrawal?: WithdrawalEvent }
   | UnreadableReading
 )
+
+/** `wallet`: its id at the service, if the event names it. */
+export type WithdrawalEvent = { wallet: string | null }
 
 export type UnreadableReading = {
   kind: UnreadableKind
@@ -120,8 +123,8 @@ function readRecord(
   { source, receivedAt }: ClaimPayload,
 ): ClaimReading {
   if ('ignoredBy' in reported) {
-    const { ignoredBy: by, isOfWithdrawal = false } = reported
-    return { kind: 'ignored', by, ...(isOfWithdrawal && { isOfWithdrawal }) }
+    const { ignoredBy: by, withdrawal } = reported
+    return { kind: 'ignored', by, ...(withdrawal && { withdrawal }) }
   }
   const dated =
     reported.occurredAt === null
@@ -133,7 +136,7 @@ function readRecord(
 /** The place is that of an event, or of a record of a list. */
 type RecordParser = (place: RecordContext) => TimedRecordClaim | IgnoredRecord
 
-type IgnoredRecord = { ignoredBy: IgnoredBy; isOfWithdrawal?: boolean }
+type IgnoredRecord = { ignoredBy: IgnoredBy; withdrawal?: WithdrawalEvent }
 
 type ReaderContext = { profile: Profile; vocabulary: Vocabulary; service: ServiceName }
 
@@ -174,11 +177,12 @@ export function recordPath({ record }: Profile['webhook'], around: string): stri
 
 /** The reader returns null for a deposit. */
 function compileKind(
-  { kind, unlisted }: Profile['webhook'],
+  { kind, unlisted, wallet }: Profile['webhook'],
   prefix: string,
 ): (event: RecordContext) => IgnoredRecord | null {
   if (kind === undefined) return () => null
   const find = compileRequired(kind, prefix)
+  const findWallet = wallet === undefined ? () => null : compileField(wallet, prefix)
   const read = compileWordField(kind, {
     prefix,
     unknown(found) {
@@ -193,7 +197,9 @@ function compileKind(
   return (event) => {
     const meaning = read(event)
     if (meaning === 'deposit') return null
-    return { ignoredBy: ignoredBy('webhook.kind', find(event)), isOfWithdrawal: meaning === 'withdrawal' }
+    const ignored = { ignoredBy: ignoredBy('webhook.kind', find(event)) }
+    if (meaning === 'ignored') return ignored
+    return { ...ignored, withdrawal: { wallet: findWallet(event)?.text ?? null } }
   }
 }
 

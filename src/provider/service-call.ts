@@ -79,10 +79,9 @@ export function createServiceCall(
 export function failure(
   { method, path }: HttpRequest,
   problem: string,
-  help?: string,
+  more: Pick<Fault<'remote_failed'>['details'], 'help' | 'isLasting'> = {},
 ): Fault<'remote_failed'> {
-  const what = `${method} ${path.replace(/\?.*/, '')}`
-  return new Fault('remote_failed', { what, problem, ...(help !== undefined && { help }) })
+  return new Fault('remote_failed', { what: `${method} ${path.replace(/\?.*/, '')}`, problem, ...more })
 }
 
 /** Exponential, with jitter so that callers do not return at once, and never shorter than requested. */

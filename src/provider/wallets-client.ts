@@ -64,7 +64,7 @@ function withdrawalLister(
       if (page.next === null) return
       mark = page.next.mark
     }
-    throw failure({ method: 'GET', path }, `there are more than ${pagesMax} pages`)
+    throw failure({ method: 'GET', path }, `there are more than ${pagesMax} pages`, { isLasting: true })
   }
 }
 

@@ -79,18 +79,70 @@ test.each<[string, Observation[], RegExp]>([
   ['with another amount', [withdrawal(), paid({ amount: 39_000_000n })], /another amount or asset/],
   ['in another asset', [withdrawal(), paid({ asset: usdcOnBase })], /another amount or asset/],
   ['to another address', [withdrawal(), paid({ to: '0xother' as Address })], /no transfer is on the chain/],
-  ['that the service calls failed', [withdrawal({ status: 'failed' }), paid()], /calls it failed/],
-  [
-    'that the service calls failed later, without its transaction',
-    [withdrawal({ status: 'sent' }), withdrawal({ status: 'failed', tx: null }), paid()],
-    /calls it failed/,
-  ],
 ])('one %s is unproved, and is not booked', (_what, observations, problem) => {
   const verdict = decided(observations)
   expect(states(verdict)).toEqual(['unproved'])
   expect(problems(verdict)[0]).toMatch(problem)
   expect(verdict.withdrawals[0]?.mismatch?.loss).toMatchObject({ asset: credit, amount: stated })
   expect(lines(verdict)).toEqual([])
+})
+
+test.each<[string, Observation[]]>([
+  ['failed', [withdrawal({ status: 'failed' })]],
+  [
+    'failed later, without its transaction',
+    [withdrawal({ status: 'sent' }), withdrawal({ status: 'failed', tx: null, receivedAt: at(12) })],
+  ],
+])('one that the service calls %s is booked if it is on the chain, and is a mismatch', (_what, claims) => {
+  const verdict = decided([...claims, paid()])
+  expect(states(verdict)).toEqual(['paid'])
+  expect(problems(verdict)[0]).toMatch(/calls it failed/)
+  expect(lines(verdict)).toEqual([whole])
+})
+
+const again = txId('again')
+
+test.each<[string, Observation[], string]>([
+  [
+    'sent again',
+    [
+      withdrawal({ status: 'failed', occurredAt: at(10) }),
+      withdrawal({ status: 'sent', tx: again, occurredAt: at(11) }),
+    ],
+    'sent',
+  ],
+  [
+    'called failed at last',
+    [
+      withdrawal({ status: 'failed', occurredAt: at(11) }),
+      withdrawal({ status: 'sent', occurredAt: at(10), receivedAt: at(12) }),
+    ],
+    'failed',
+  ],
+  [
+    'read later, at one time of the service',
+    [withdrawal({ status: 'failed' }), withdrawal({ status: 'sent', receivedAt: at(12) })],
+    'sent',
+  ],
+  [
+    'dated by a clock that was ahead',
+    [
+      withdrawal({ status: 'failed', occurredAt: at(100) }),
+      withdrawal({ status: 'sent', occurredAt: at(12), receivedAt: at(13) }),
+    ],
+    'sent',
+  ],
+])('the newest statement counts: %s', (_what, claims, state) => {
+  expect(states(decided(claims))).toEqual([state])
+  expect(states(decided(claims.toReversed()))).toEqual([state])
+})
+
+test('one that is sent again is booked by its second transaction', () => {
+  const failed = withdrawal({ status: 'failed' })
+  const second = withdrawal({ status: 'sent', tx: again, occurredAt: at(20), receivedAt: at(21) })
+  const verdict = decided([failed, second, paid({ tx: again })])
+  expect(problems(verdict)).toEqual([undefined])
+  expect(lines(verdict)).toEqual([whole])
 })
 
 test('the transfer has until the deadline of a delivery, and is looked for by its transaction', () => {

@@ -11,6 +11,7 @@ import { workOnCases } from '../../src/store/mismatches/cases.ts'
 import { type Books, late } from '../support/books.ts'
 import { at, base, claim, delivery, payment, txId, walletAddress, webhook } from '../support/evidence.ts'
 import { evmNetwork } from '../support/made-up-networks.ts'
+import { vocabulary } from '../support/own-payloads.ts'
 import { ownProfile } from '../support/profile.ts'
 import {
   ofDefault,
@@ -116,6 +117,40 @@ test('hostile words of the service end as named mismatches, and what stands besi
   const applied = await applyPending({ ...books.deps, readClaim })
   expect(applied).toMatchObject({ rows: 6, groups: 1 })
   expect(applied.mismatches.filter(({ kind }) => kind === 'schema_drift')).toHaveLength(5)
+})
+
+const withdrawalEvent = (id: string, wallet: string | null) => ({
+  source: 'webhook' as const,
+  sourceKey: id,
+  body: Buffer.from(JSON.stringify({ id, type: 'withdrawal.settled', data: { stable_wallet: wallet } })),
+  headers: {},
+  receivedAt: at(1),
+})
+
+test('a webhook of a withdrawal has the wallet read that it names, or else all of them', async () => {
+  const readClaim = createClaimReader(ownProfile, vocabulary)
+  const { apply } = work({ readClaim })
+  await appendInbox(books.db, [
+    withdrawalEvent('1', 'savings'),
+    withdrawalEvent('2', 'savings'),
+    withdrawalEvent('3', 'till'),
+  ])
+  await apply()
+  expect(reported.filter((one) => one.startsWith('wake'))).toEqual([
+    'wake wallet savings',
+    'wake wallet till',
+  ])
+  reported.length = 0
+  await appendInbox(books.db, [withdrawalEvent('4', null), withdrawalEvent('5', 'till')])
+  await apply()
+  expect(reported.filter((one) => one.startsWith('wake'))).toEqual(['wake wallets default'])
+  reported.length = 0
+  await appendInbox(
+    books.db,
+    Array.from({ length: 21 }, (_, place) => withdrawalEvent(`many ${place}`, `${place}`)),
+  )
+  await apply()
+  expect(reported.filter((one) => one.startsWith('wake'))).toEqual(['wake wallets default'])
 })
 
 test('a row that cannot be applied fails the job and holds up no other', async () => {

@@ -17,6 +17,7 @@ const jobs: Record<JobName | 'canary', true> = {
   sweep: true,
   audit: true,
   wallets: true,
+  wallet: true,
   prove: true,
   seal: true,
   beat: true,

@@ -46,6 +46,11 @@ test.each(coreRows)('$kind, where $where, shows no base units', ({ kind, opens }
 
 test.each([
   ['unexplained_balance', { address: '0x1', change: '-5000000', blocks: '12' }, 'changed by -5 USDC'],
+  [
+    'wallet_balance_mismatch',
+    { wallet: 'savings', asset: credit, difference: '-7' },
+    'The balance of savings differs from the books by -0.000007 USDC',
+  ],
   ['ledger_imbalance', { sum: '1234567000000' }, 'sum to 1,234,567 USDC'],
 ] as const)('%s of an audit is in units, too', (kind, detail, expected) => {
   expect(mismatchSentence({ kind, detail, loss_asset: usdcOnBase, assets })).toContain(expected)

@@ -13,8 +13,8 @@ import {
   type ObservedChainTransfer,
   type ServiceName,
 } from '../../src/core/evidence.ts'
-import { createClaimReader } from '../../src/provider/read-claim.ts'
-import { readerOfServices } from '../../src/provider/read-evidence.ts'
+import { type WithdrawalClaim, walletHeader } from '../../src/core/withdrawal-claim.ts'
+import { createServiceReader, readerOfServices } from '../../src/provider/read-evidence.ts'
 import { appendChainTransfers } from '../../src/store/chain/chain-transfers.ts'
 import { inTransaction } from '../../src/store/database.ts'
 import { appendInbox } from '../../src/store/inbox.ts'
@@ -36,6 +36,7 @@ export type EvidenceWorld = AsyncDisposable & {
   /** Stores a signed webhook as the intake does, and what repeats it. */
   post: (claim: Claim, more?: PostedWith) => Promise<void>
   list: (claim: Claim) => Promise<void>
+  withdraw: (claim: WithdrawalClaim) => Promise<void>
   see: (...chainTransfers: ObservedChainTransfer[]) => Promise<void>
   run: (line: string, environment?: Record<string, string>) => Promise<Ran>
 }
@@ -45,7 +46,7 @@ type PostedWith = { headers?: Record<string, string>; copiesAt?: Date[]; service
 /** @param named a second service, whose ids are those of the default one after `NAME/` */
 export async function openEvidenceWorld(named?: ServiceName): Promise<EvidenceWorld> {
   const services = [defaultService, ...(named === undefined ? [] : [named])]
-  const readers = services.map((name) => [name, createClaimReader(ownProfile, vocabulary, name)] as const)
+  const readers = services.map((name) => [name, createServiceReader(ownProfile, vocabulary, name)] as const)
   const books = await openBooks({ readClaim: readerOfServices(new Map(readers)) })
   const folder = mkdtempSync(join(tmpdir(), 'depositd-evidence-'))
   const path = join(folder, 'settings.yaml')
@@ -88,6 +89,13 @@ export async function openEvidenceWorld(named?: ServiceName): Promise<EvidenceWo
         receivedAt: claim.receivedAt,
       } as const
       await appendInbox(books.db, [row])
+    },
+    async withdraw({ wallet, withdrawalId, status, network, to, amount, tx, occurredAt, receivedAt }) {
+      const stated = { id: withdrawalId, status, network, recipient: to, amount: `${amount}`, decimals: 6 }
+      const record = { ...stated, transaction: tx, updated_at: occurredAt.toISOString() }
+      const body = Buffer.from(JSON.stringify(record))
+      const headers = { [walletHeader]: wallet }
+      await appendInbox(books.db, [{ source: 'api', sourceKey: body.toString(), body, headers, receivedAt }])
     },
     see: (...chainTransfers) =>
       inTransaction(books.db, (tx) => appendChainTransfers(tx, chainTransfers)).then(() => undefined),

@@ -105,6 +105,7 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
     observe: {
       applied: ({ rows, groups }) => void reported.push(`applied ${rows} ${groups}`),
       polled: () => undefined,
+      jobFailed: (job, _error, key) => void reported.push(`failed ${job} ${key}`),
       mismatches: (all) => void reported.push(...all.map(({ kind, change }) => `${kind} ${change}`)),
       rewound: (network) => void reported.push(`rewound ${network}`),
     },

@@ -75,7 +75,7 @@ function datedGroup({ group, rows, deposits, recordedAt, addedAt }: GroupEvidenc
     deposits: group.deposits.map((deposit) => ({ deposit, knownAt: madeAt.get(deposit.id) ?? never })),
     journals: group.journals.map((journal) => ({
       journal,
-      knownAt: recordedAt.get(journal.key)?.at ?? never,
+      knownAt: recordedAt.get(journal.key) ?? never,
     })),
   }
 }
@@ -109,11 +109,11 @@ function idsOf({ deposits }: GroupEvidence, id: bigint): ReadonlySet<bigint> {
 function journalsAt(evidence: GroupEvidence, id: bigint, { at, names }: Omit<AsOfQuery, 'rules'>) {
   const ids = idsOf(evidence, id)
   const isThen = (key: string) => {
-    const recorded = evidence.recordedAt.get(key)
-    return recorded !== undefined && recorded.at <= at && ids.has(recorded.depositId)
+    const recordedAt = evidence.recordedAt.get(key)
+    return recordedAt !== undefined && recordedAt <= at
   }
   return evidence.group.journals
-    .filter(({ key }) => isThen(key))
+    .filter(({ key, depositId }) => depositId !== null && ids.has(depositId) && isThen(key))
     .map(({ key, eventAt, transfers }) => ({
       posting_key: key,
       event_at: eventAt,

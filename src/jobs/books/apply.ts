@@ -4,6 +4,7 @@ import { decide, type Rules } from '../../core/decide.ts'
 import {
   type Claim,
   decodeObservation,
+  idAmongServices,
   itemHeader,
   itemOf,
   linkKeys,
@@ -15,6 +16,7 @@ import { type MeasuredLag, secondsBetween } from '../../core/lag.ts'
 import { earliest } from '../../core/time.ts'
 import { walletHeader } from '../../core/withdrawal-claim.ts'
 import { reach } from '../../failpoint.ts'
+import type { WithdrawalEvent } from '../../provider/read-claim.ts'
 import type { AnyServiceReader, ServiceReading } from '../../provider/read-evidence.ts'
 import { numberDeposits, saveDeposits, serviceOfDeposit } from '../../store/books/deposits.ts'
 import { type LinkedObservation, loadGroups, saveEvidence } from '../../store/books/evidence.ts'
@@ -54,6 +56,9 @@ export type ApplyDeps = {
   now: () => Date
 }
 
+/** `wallet`: its id among services, if the webhook names it. */
+type WithdrawingWallet = { service: ServiceName; wallet: string | null }
+
 export type ApplyResult = {
   rows: number
   groups: number
@@ -61,8 +66,8 @@ export type ApplyResult = {
   lags: readonly MeasuredLag[]
   mismatches: readonly MismatchChange[]
   reported: readonly ServiceId[]
-  /** Services that sent a webhook about a withdrawal. */
-  withdrawing: readonly ServiceName[]
+  /** Of each webhook about a withdrawal. */
+  withdrawing: readonly WithdrawingWallet[]
   named: readonly NetworkName[]
   taken: readonly Pick<PendingRow, 'id' | 'source'>[]
   trails: readonly DecisionTrail[]
@@ -158,14 +163,14 @@ type ReadRows = {
   unreadable: readonly HeldMismatch[]
   /** Rows of several items, of which each stands for the first. */
   lists: readonly { id: bigint; items: number }[]
-  withdrawing: readonly ServiceName[]
+  withdrawing: readonly WithdrawingWallet[]
 }
 
 /** A payload that the profile ignores is neither readable nor unreadable. */
 function readRows(rows: readonly PendingRow[], readClaim: AnyServiceReader): ReadRows {
   const readable: { row: PendingRow; observation: Observation }[] = []
   const unreadable: HeldMismatch[] = []
-  const withdrawing: ServiceName[] = []
+  const withdrawing: WithdrawingWallet[] = []
   const readings = rows.map((row) => ({ row, reading: read(row, readClaim) }))
   for (const { row, reading } of readings) {
     switch (reading.kind) {
@@ -179,7 +184,7 @@ function readRows(rows: readonly PendingRow[], readClaim: AnyServiceReader): Rea
         readable.push({ row, observation: reading.withdrawal })
         break
       case 'ignored':
-        if (reading.isOfWithdrawal) withdrawing.push(row.service)
+        if (reading.withdrawal) withdrawing.push(walletOf(reading.withdrawal, row.service))
         break
       case 'unknown_event':
       case 'unknown_status':
@@ -191,6 +196,10 @@ function readRows(rows: readonly PendingRow[], readClaim: AnyServiceReader): Rea
     items > 1 && !(itemHeader in headers) ? [{ id, items }] : [],
   )
   return { readable, unreadable, lists, withdrawing }
+}
+
+function walletOf({ wallet }: WithdrawalEvent, service: ServiceName): WithdrawingWallet {
+  return { service, wallet: wallet === null ? null : idAmongServices(service, wallet) }
 }
 
 async function link(

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Rules } from '../../core/decide.ts'
+import { isFault } from '../../core/errors.ts'
 import { idAtService } from '../../core/evidence.ts'
 import { walletHeader } from '../../core/withdrawal-claim.ts'
 import { walletTerms } from '../../core/withdrawals.ts'
 import type { DepositPage } from '../../provider/deposit-client.ts'
 import type { WalletsClient } from '../../provider/wallets-client.ts'
-import { tieWallets, type WalletBalance, walletsOf } from '../../store/books/withdrawals.ts'
+import { clearWallets, tieWallet, type WalletBalance, walletsOf } from '../../store/books/withdrawals.ts'
 import { type Database, inTransaction } from '../../store/database.ts'
 import { appendInbox } from '../../store/inbox.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
@@ -20,59 +21,84 @@ export type WalletAuditDeps = {
   apply: () => Promise<unknown>
 }
 
-/** `stored`: withdrawals that are new or have changed. `compared`: balances. */
-export type WalletAudit = { stored: number; compared: number; changes: readonly MismatchChange[] }
+type WalletTally = {
+  /** Withdrawals that are new or have changed. */
+  stored: number
+  /** Balances. */
+  compared: number
+  changes: MismatchChange[]
+  unread: { wallet: string; fault: unknown }[]
+}
+
+/** `isAway`: the service does not answer, and further wallets were not read. */
+export type WalletAudit = Readonly<WalletTally> & { isAway: boolean }
 
 /**
- * Reads the withdrawals and then the balance of every StableWallet in the address book, and compares each balance with
- * the books. A call that the profile does not name is left out.
- * @throws the first failure of a call, after the other wallets are read and compared
+ * Of each StableWallet in the address book: reads and applies its withdrawals, reads its balance, and compares that with
+ * the books at once. A call that the profile does not name is left out.
+ * @param named only this wallet, by its id among services
  */
-export async function auditWallets(deps: WalletAuditDeps, client: WalletsClient): Promise<WalletAudit> {
-  const { db, rules, creditAsset: asset, now } = deps
-  const { service, readBalance, listWithdrawals } = client
-  const wallets = await walletsOf(db, service)
-  const faults: unknown[] = []
-  let stored = 0
-  if (listWithdrawals !== null)
-    await readEach(wallets, faults, async (wallet) => {
-      stored += await readWithdrawals(deps, { wallet, service, pages: listWithdrawals(wallet) })
-    })
-  if (stored > 0) await deps.apply()
-  // What such a wallet holds is not in the books.
-  const own = wallets.filter((wallet) => walletTerms({ wallet, asset }, rules.contras).delivery !== 'ends')
-  const balances: WalletBalance[] = []
-  if (readBalance !== null)
-    await readEach(own, faults, async (wallet) => {
-      balances.push({ wallet, asset, balance: await readBalance(wallet) })
-    })
-  const known = new Set(balances.map(({ wallet }) => wallet))
-  const unread = readBalance === null ? [] : own.filter((wallet) => !known.has(wallet))
-  const read = { balances, unread, readAt: now(), withinMs: rules.policy.settlementWithinMs }
-  const changes = await inTransaction(db, (tx) => tieWallets(tx, service, read))
-  if (faults.length > 0) throw faults[0]
-  return { stored, compared: balances.length, changes }
+export async function auditWallets(
+  deps: WalletAuditDeps,
+  client: WalletsClient,
+  named?: string,
+): Promise<WalletAudit> {
+  const all = await walletsOf(deps.db, client.service)
+  const wallets = named === undefined ? all : all.filter((wallet) => wallet === named)
+  const changes = named === undefined ? await clearUncompared(deps, client, all) : []
+  const tally: WalletTally = { stored: 0, compared: 0, changes, unread: [] }
+  let inRow = 0
+  for (const wallet of wallets) {
+    try {
+      await auditWallet(deps, client, { wallet, tally })
+      inRow = 0
+    } catch (fault) {
+      tally.unread.push({ wallet, fault })
+      inRow = isLasting(fault) ? 0 : inRow + 1
+    }
+    if (inRow === Math.min(faultsMax, wallets.length)) return { ...tally, isAway: true }
+  }
+  return { ...tally, isAway: false }
 }
 
 /** In a row: a service that does not answer would cost one timeout per wallet. */
 const faultsMax = 5
 
-async function readEach(
+/** It concerns one wallet only, and until the service or the profile changes. */
+export function isLasting(fault: unknown): boolean {
+  return isFault(fault, 'remote_failed') && fault.details.isLasting === true
+}
+
+function clearUncompared(
+  deps: WalletAuditDeps,
+  { service, readBalance }: WalletsClient,
   wallets: readonly string[],
-  faults: unknown[],
-  read: (wallet: string) => Promise<void>,
+): Promise<MismatchChange[]> {
+  const compared = readBalance === null ? [] : wallets.filter((wallet) => isInBooks(deps, wallet))
+  return clearWallets(deps.db, service, compared)
+}
+
+/** What a wallet holds whose deliveries end what is owed is not in the books. */
+function isInBooks({ creditAsset: asset, rules }: WalletAuditDeps, wallet: string): boolean {
+  return walletTerms({ wallet, asset }, rules.contras).delivery !== 'ends'
+}
+
+async function auditWallet(
+  deps: WalletAuditDeps,
+  { service, readBalance, listWithdrawals }: WalletsClient,
+  { wallet, tally }: { wallet: string; tally: WalletTally },
 ): Promise<void> {
-  let inRow = 0
-  for (const wallet of wallets) {
-    if (inRow === faultsMax) return
-    try {
-      await read(wallet)
-      inRow = 0
-    } catch (fault) {
-      faults.push(fault)
-      inRow++
-    }
-  }
+  const { db, rules, creditAsset: asset, now } = deps
+  const pages = listWithdrawals?.(wallet)
+  const stored = pages === undefined ? 0 : await readWithdrawals(deps, { wallet, service, pages })
+  tally.stored += stored
+  if (stored > 0) await deps.apply()
+  if (readBalance === null || !isInBooks(deps, wallet)) return
+  const readAt = now()
+  const balance = await readBalance(wallet)
+  const reading = { wallet, asset, balance, readAt, withinMs: rules.policy.settlementWithinMs }
+  tally.changes.push(...(await inTransaction(db, (tx) => tieWallet(tx, reading))))
+  tally.compared++
 }
 
 type WithdrawalPages = Pick<WalletsClient, 'service'> & {

@@ -2,6 +2,7 @@ import type { Transaction } from 'kysely'
 import type { UnmatchedDelivery } from '../../core/decide.ts'
 import { serviceOf } from '../../core/evidence.ts'
 import type { UnreadableKind } from '../../core/mismatch.ts'
+import { withdrawalSubject } from '../../core/withdrawal-claim.ts'
 import { type NumberedDeposit, serviceOfDeposit } from '../../store/books/deposits.ts'
 import type { GroupWithdrawal } from '../../store/books/withdrawals.ts'
 import type { PendingRow } from '../../store/inbox.ts'
@@ -50,13 +51,12 @@ export async function heldMismatches(
 }
 
 export function withdrawalMismatches(withdrawals: readonly GroupWithdrawal[]): HeldMismatch[] {
-  return withdrawals.flatMap(
-    ({ groupId, claim: { wallet, withdrawalId, network, asset, amount }, mismatch }) => {
-      if (mismatch === null) return []
-      const subject = `withdrawal/${wallet}/${withdrawalId}`
-      return [{ ...mismatch, subject, service: serviceOf(wallet), groupId, network, asset, value: amount }]
-    },
-  )
+  return withdrawals.flatMap(({ groupId, claim, mismatch }) => {
+    if (mismatch === null) return []
+    const { wallet, network, asset, amount } = claim
+    const subject = withdrawalSubject(claim)
+    return [{ ...mismatch, subject, service: serviceOf(wallet), groupId, network, asset, value: amount }]
+  })
 }
 
 /** The payload stays in the inbox until the profile is fixed. */

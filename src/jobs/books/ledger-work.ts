@@ -1,7 +1,7 @@
 import { contradictionsOf, ownerKey } from '../../core/address-book.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
-import type { Owner, ServiceName } from '../../core/evidence.ts'
+import { type Owner, type ServiceName, serviceOf } from '../../core/evidence.ts'
 import type { NoteSigner } from '../../ledger/checkpoint.ts'
 import { sealedTableNames } from '../../ledger/sealed-tables.ts'
 import type { OwnersClient } from '../../provider/owners-client.ts'
@@ -26,7 +26,7 @@ import {
 import { type MismatchChange, syncAddressChanged } from '../../store/mismatches/mismatches.ts'
 import { readOwners } from '../../store/owners.ts'
 import type { Tables } from '../../store/tables.ts'
-import { auditWallets, type WalletAuditDeps } from './audit-wallets.ts'
+import { auditWallets, isLasting, type WalletAuditDeps } from './audit-wallets.ts'
 import { checkSeals, faultsOfEnd, startCheck } from './check-seals.ts'
 import { findingOf } from './ledger-checks.ts'
 import { sealBooks } from './seal-books.ts'
@@ -36,13 +36,20 @@ export type LedgerWorkDeps = AuditDeps &
     wallets: ReadonlyMap<ServiceName, WalletsClient>
     /** Null if checkpoints are not signed. */
     signer: NoteSigner | null
-    observe: { mismatches: (changes: readonly MismatchChange[]) => void }
+    /** May fail: the next audit reads the wallet. */
+    wake: (job: 'wallet', wallet: string) => Promise<void>
+    observe: {
+      mismatches: (changes: readonly MismatchChange[]) => void
+      jobFailed: (job: 'wallet', error: unknown, wallet: string) => void
+    }
   }
 
 export type LedgerWork = {
   audit: () => Promise<void>
   /** Withdrawals and balances of the StableWallets of a service. */
   wallets: (service: string) => Promise<void>
+  /** The same of one wallet, by its id among services. */
+  wallet: (id: string) => Promise<void>
   seal: () => Promise<void>
 }
 
@@ -50,10 +57,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
   const { db, observe, signer } = deps
   const auditSeals = createSealAudit(db, signer)
   const auditSnapshots = createSnapshotAudit(db)
-  const wallets = async (name: string) => {
-    const client = deps.wallets.get(name as ServiceName)
-    if (client !== undefined) observe.mismatches((await auditWallets(deps, client)).changes)
-  }
+  const wallets = (name: string) => readWallets(deps, name as ServiceName)
   return {
     audit: () =>
       each([
@@ -67,8 +71,22 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
         ...[...deps.wallets.keys()].map((name) => () => wallets(name)),
       ]),
     wallets,
+    wallet: (id) => readWallets(deps, serviceOf(id), id),
     seal: () => each([() => sealBooks(db, signer), async () => observe.mismatches(await auditSeals())]),
   }
+}
+
+/** @throws the last failure if the service does not answer */
+async function readWallets(deps: LedgerWorkDeps, service: ServiceName, named?: string): Promise<void> {
+  const { wallets, wake, observe } = deps
+  const client = wallets.get(service)
+  if (client === undefined) return
+  const { changes, unread, isAway } = await auditWallets(deps, client, named)
+  observe.mismatches(changes)
+  const faults = Map.groupBy(unread, ({ fault }) => isLasting(fault))
+  for (const { wallet, fault } of faults.get(true) ?? []) observe.jobFailed('wallet', fault, wallet)
+  if (isAway) throw unread.at(-1)?.fault
+  for (const { wallet } of faults.get(false) ?? []) await wake('wallet', wallet)
 }
 
 /** Runs every step even if one fails; throws the failures at the end. */

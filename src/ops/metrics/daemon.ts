@@ -21,6 +21,7 @@ export const jobNames = [
   'sweep',
   'audit',
   'wallets',
+  'wallet',
   'prove',
   'seal',
   'beat',

@@ -161,30 +161,34 @@ function networkByContract(word: string, legs: readonly Legs[], hints: Hints): s
   return null
 }
 
+export type EventMeaning = 'deposit' | 'withdrawal' | 'ignored'
+
+/** Of an event that concerns no deposit. */
+export function otherMeaning(word: string): Exclude<EventMeaning, 'deposit'> {
+  return /withdraw/i.test(word) ? 'withdrawal' : 'ignored'
+}
+
 export function kindWords(
   column: SampleColumn,
   concernsDeposit: readonly boolean[],
-): Dictionary<'deposit' | 'ignored'> {
-  const result: Dictionary<'deposit' | 'ignored'> = { words: {}, doubts: {} }
+): Dictionary<EventMeaning> {
+  const result: Dictionary<EventMeaning> = { words: {}, doubts: {} }
   for (const word of wordsIn(column)) {
     const isDeposit = column.leaves.some((leaf, place) => leaf?.text === word && concernsDeposit[place])
-    result.words[word] = isDeposit ? 'deposit' : 'ignored'
+    result.words[word] = isDeposit ? 'deposit' : otherMeaning(word)
     if (!isDeposit) result.doubts[word] = 'it came without a deposit'
   }
   return withBeginning(result)
 }
 
 /** Covers kinds not seen yet: `deposit.settled` and others become `deposit.*`. */
-function withBeginning({
-  words,
-  doubts,
-}: Dictionary<'deposit' | 'ignored'>): Dictionary<'deposit' | 'ignored'> {
+function withBeginning({ words, doubts }: Dictionary<EventMeaning>): Dictionary<EventMeaning> {
   const deposits = Object.keys(words).filter((word) => words[word] === 'deposit')
   const [beginning] = /^[A-Za-z]+[._:/-]/.exec(deposits[0] ?? '') ?? []
   const isShared =
     beginning !== undefined && deposits.length > 1 && deposits.every((word) => word.startsWith(beginning))
   if (!isShared) return { words, doubts }
-  const others = Object.entries(words).filter(([, meaning]) => meaning === 'ignored')
+  const others = Object.entries(words).filter(([, meaning]) => meaning !== 'deposit')
   return {
     words: { [`${beginning}*`]: 'deposit', ...Object.fromEntries(others) },
     doubts: { ...doubts, [`${beginning}*`]: 'stands for kinds not seen, too' },

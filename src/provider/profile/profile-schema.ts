@@ -163,7 +163,7 @@ const wallets = z.strictObject({
 /** The defaults for creation follow the API specification, those for lists the project's own service. */
 export const ownersSchema = z.strictObject({ channels: channels.prefault({}), wallets: wallets.prefault({}) })
 
-/** `withdrawal`: the lists of withdrawals are read. */
+/** `withdrawal`: the lists of withdrawals are read, or that of `wallet`. */
 const eventMeanings = ['deposit', 'withdrawal', 'ignored'] as const
 
 /** `ignored`: the record does not report a payment yet. */
@@ -189,6 +189,8 @@ const webhook = z.strictObject({
    */
   kind: wordField(eventMeanings, 'required').optional(),
   unlisted: z.enum(['unknown_event', 'ignored']).default('unknown_event'),
+  /** Of a withdrawal. */
+  wallet: textField('optional').optional(),
   /** Without it, the payload, or the item, is the record. */
   record: pathSchema.optional(),
   /** If absent, the time of the record counts. */

@@ -1,5 +1,5 @@
 import { columnsOf, hasForm, isSaid, type SampleColumn, saidAt } from '../infer/columns.ts'
-import { textDraft } from '../infer/draft-fields.ts'
+import { type EventMeaning, otherMeaning, textDraft } from '../infer/draft-fields.ts'
 import { listingIn } from '../infer/find-records.ts'
 import { proveEventId } from './ids.ts'
 import { depositsOf } from './lives.ts'
@@ -124,14 +124,16 @@ function divides({ leaves }: SampleColumn, isOfDeposit: (payload: number) => boo
 type KindTests = { isOfDeposit: (payload: number) => boolean; isPaid: (payload: number) => boolean }
 
 function kindsOf(column: SampleColumn, { isOfDeposit, isPaid }: KindTests) {
-  const words: Record<string, 'deposit' | 'ignored'> = {}
+  const words: Record<string, EventMeaning> = {}
   const proofs: Record<string, LineProof> = {}
   for (const word of new Set(saidAt(column).map(({ text }) => text))) {
     const places = [...column.leaves.keys()].filter((place) => column.leaves[place]?.text === word)
     const isDeposit = places.every(isOfDeposit)
-    words[word] = isDeposit ? 'deposit' : 'ignored'
+    const meaning = isDeposit ? 'deposit' : otherMeaning(word)
+    words[word] = meaning
     const seen = countOf(places.length, 'webhook')
-    if (!isDeposit) proofs[word] = { kind: 'proved', by: `no record in ${seen}` }
+    if (meaning === 'withdrawal') proofs[word] = unsure('by the word alone', ['ignored'])
+    else if (!isDeposit) proofs[word] = { kind: 'proved', by: `no record in ${seen}` }
     else if (places.every(isPaid)) proofs[word] = { kind: 'proved', by: `paid on the chain; ${seen}` }
     else proofs[word] = unsure('not all of its payments were found on a chain', ['ignored'])
   }

@@ -150,6 +150,7 @@ async function mergeGroups(
   await sql`update link_key ${moved}`.execute(tx)
   await sql`update evidence ${moved}`.execute(tx)
   await sql`update deposit ${moved}`.execute(tx)
+  await sql`update withdrawal ${moved}`.execute(tx)
   await sql`update mismatch ${moved}`.execute(tx)
   await sql`update evidence_group set recheck_at = null from ${pairs} where id = pair.from`.execute(tx)
 }

@@ -40,7 +40,7 @@ export type GroupEvidence = {
   deposits: readonly GroupDeposit[]
   mismatches: readonly GroupMismatch[]
   /** By posting key. */
-  recordedAt: ReadonlyMap<string, { at: Date; depositId: bigint }>
+  recordedAt: ReadonlyMap<string, Date>
   /** By `network/address` of the address book. */
   addedAt: ReadonlyMap<string, Date>
 }
@@ -59,7 +59,7 @@ export function loadEvidence(db: Kysely<Tables>, groupId: bigint): Promise<Group
         rows,
         deposits: await depositsOf(tx, groupId),
         mismatches: await mismatchesOf(tx, groupId),
-        recordedAt: await journalTimes(tx, groupId),
+        recordedAt: await journalTimes(tx, group),
         addedAt: await addressTimes(tx, group),
       }
     })
@@ -108,11 +108,14 @@ async function mismatchesOf(tx: Transaction<Tables>, groupId: bigint): Promise<G
   return rows
 }
 
-async function journalTimes(tx: Transaction<Tables>, groupId: bigint): Promise<GroupEvidence['recordedAt']> {
-  const { rows } = await sql<{ key: string; at: Date; depositId: bigint }>`
-    select j.posting_key as key, j.recorded_at as at, j.deposit_id as "depositId"
-    from ledger_journal j join deposit d on d.id = j.deposit_id where d.group_id = ${groupId}`.execute(tx)
-  return new Map(rows.map(({ key, ...rest }) => [key, rest]))
+async function journalTimes(
+  tx: Transaction<Tables>,
+  { journals }: LoadedGroup,
+): Promise<GroupEvidence['recordedAt']> {
+  const { rows } = await sql<{ key: string; at: Date }>`
+    select posting_key as key, recorded_at as at from ledger_journal
+    where posting_key = any(${journals.map(({ key }) => key)}::text[])`.execute(tx)
+  return new Map(rows.map(({ key, at }) => [key, at]))
 }
 
 async function addressTimes(

@@ -120,7 +120,7 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
       account || ' ' || entry.asset
         || case when journal.transfer <> deposit.transfer then ' of ' || journal.transfer else '' end
         || ' at ' || to_char(journal.event_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ'),
-      sum(entry.amount)::text, min(deposit.group_id)
+      sum(entry.amount)::text, coalesce(min(deposit.group_id), min(paid_out.group_id))
     from (
       select journal_id, debit as account, asset, amount from ${schema}.ledger_transfer
       union all
@@ -128,6 +128,9 @@ function holdings(name: 'public' | 'pg_temp'): RawBuilder<unknown> {
     ) as entry
       left join ${schema}.ledger_journal journal on journal.id = journal_id
       left join ${schema}.deposit on deposit.id = journal.deposit_id and merged_into is null
+      left join (
+        select transfer, min(group_id) as group_id from ${schema}.withdrawal group by transfer
+      ) as paid_out on journal.deposit_id is null and paid_out.transfer = journal.transfer
     where journal.id is null or journal.transfer is not null
     group by 1, 3 having sum(entry.amount) <> 0
   )`

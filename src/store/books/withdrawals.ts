@@ -4,8 +4,12 @@ import { accounts } from '../../core/chart.ts'
 import { type ServiceName, serviceOf } from '../../core/evidence.ts'
 import { lossOf } from '../../core/mismatch.ts'
 import type { DecidedWithdrawal } from '../../core/withdrawals.ts'
-import { asTable } from '../database.ts'
-import { type HeldMismatch, type MismatchChange, syncMismatches } from '../mismatches/mismatches.ts'
+import {
+  endMismatches,
+  type HeldMismatch,
+  type MismatchChange,
+  syncMismatches,
+} from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
 
 export type GroupWithdrawal = DecidedWithdrawal & { groupId: bigint }
@@ -49,62 +53,69 @@ type WalletTie = Record<'balance' | 'books' | 'leaving' | 'arriving', string> & 
   differsSince: Date | null
 }
 
-export type WalletsReading = {
-  balances: readonly WalletBalance[]
-  /** Wallets that could not be read: their mismatches stay. */
-  unread: readonly string[]
+export type WalletReading = WalletBalance & {
   readAt: Date
   withinMs: number
 }
 
-/** A difference is a mismatch once it has lasted for `withinMs`: something may just have been booked. */
-export async function tieWallets(
+/**
+ * A difference is a mismatch once it has lasted for `withinMs`: something may just have been booked. A reading older than
+ * the stored one changes nothing.
+ */
+export async function tieWallet(
   tx: Transaction<Tables>,
-  service: ServiceName,
-  { balances, unread, readAt, withinMs }: WalletsReading,
+  { wallet, asset, balance, readAt, withinMs }: WalletReading,
 ): Promise<MismatchChange[]> {
-  const read = balances.map((one) => ({ ...one, account: accounts.stableWallet(one.wallet) }))
+  const account = accounts.stableWallet(wallet)
   const { rows } = await sql<WalletTie>`
     with tied as (
-      select read.wallet, read.asset, read.balance,
+      select ${balance}::numeric as balance,
         coalesce((
-          select sum(b.balance) from ledger_balance b where b.account = read.account and b.asset = read.asset
+          select sum(b.balance) from ledger_balance b where b.account = ${account} and b.asset = ${asset}
         ), 0) as books,
         coalesce((
           select sum(w.amount) from withdrawal w
-          where w.wallet = read.wallet and w.asset = read.asset
+          where w.wallet = ${wallet} and w.asset = ${asset}
             and (w.state in ('requested', 'sent') or (w.state = 'unproved' and w.status <> 'failed'))
         ), 0) as leaving,
         coalesce((
           select sum(d.settlement_amount) from deposit d
-          where d.owner_kind = 'stable_wallet' and d.owner_id = read.wallet and d.settlement_asset = read.asset
+          where d.owner_kind = 'stable_wallet' and d.owner_id = ${wallet} and d.settlement_asset = ${asset}
             and d.merged_into is null and d.state in ('observed', 'confirmed', 'settling', 'settled', 'held')
             and not exists (
               select from ledger_journal j where j.deposit_id = d.id and j.kind = 'settlement'
                 and not exists (select from ledger_journal taken where taken.reverses = j.id)
             )
         ), 0) as arriving
-      from ${asTable('read', read, 'wallet text, asset text, balance numeric, account text')}
     )
     insert into wallet_balance as w
       (wallet, service, asset, balance, books, leaving, arriving, read_at, differs_since)
-    select wallet, ${service}, asset, balance, books, leaving, arriving, ${readAt}::timestamptz,
+    select ${wallet}, ${serviceOf(wallet)}, ${asset}, balance, books, leaving, arriving, ${readAt}::timestamptz,
       case when balance not between books - leaving and books + arriving then ${readAt}::timestamptz end
     from tied
     on conflict (wallet) do update set asset = excluded.asset, balance = excluded.balance, books = excluded.books,
       leaving = excluded.leaving, arriving = excluded.arriving, read_at = excluded.read_at,
       differs_since = case when excluded.differs_since is not null
         then least(w.differs_since, excluded.differs_since) end
+    where w.read_at < excluded.read_at
     returning wallet, asset, balance, books, leaving, arriving, differs_since as "differsSince"`.execute(tx)
-  const lasting = rows.filter(
-    ({ differsSince: since }) => since !== null && readAt.getTime() - since.getTime() >= withinMs,
-  )
-  const about = sql`kind = 'wallet_balance_mismatch' and service = ${service}
-    and subject <> all(${unread.map(subjectOf)}::text[])`
-  return syncMismatches(
-    tx,
-    about,
-    lasting.map((one) => mismatchOf(one, service)),
+  const [tie] = rows
+  if (tie === undefined) return []
+  const isLasting = tie.differsSince !== null && readAt.getTime() - tie.differsSince.getTime() >= withinMs
+  const about = sql`kind = 'wallet_balance_mismatch' and subject = ${subjectOf(wallet)}`
+  return syncMismatches(tx, about, isLasting ? [mismatchOf(tie)] : [])
+}
+
+/** Those of wallets whose balance is not compared any more. */
+export function clearWallets(
+  db: Kysely<Tables>,
+  service: ServiceName,
+  compared: readonly string[],
+): Promise<MismatchChange[]> {
+  return endMismatches(
+    db,
+    sql`kind = 'wallet_balance_mismatch' and service = ${service}
+      and subject <> all(${compared.map(subjectOf)}::text[])`,
   )
 }
 
@@ -112,18 +123,19 @@ function subjectOf(wallet: string): string {
   return `owner/stable_wallet/${wallet}`
 }
 
-function mismatchOf(tie: WalletTie, service: ServiceName): HeldMismatch {
+function mismatchOf(tie: WalletTie): HeldMismatch {
   const { wallet, asset, balance, books, leaving, arriving } = tie
   const missing = BigInt(books) - BigInt(leaving) - BigInt(balance)
   const difference = missing > 0n ? -missing : BigInt(balance) - BigInt(books) - BigInt(arriving)
   return {
     subject: subjectOf(wallet),
     kind: 'wallet_balance_mismatch',
-    service,
+    service: serviceOf(wallet),
     asset,
     value: missing > 0n ? missing : difference,
     loss: lossOf(asset, missing),
-    detail: { wallet, balance, books, leaving, arriving, difference: `${difference}` },
+    // Without the balances: with each payment a resolved mismatch would open again.
+    detail: { wallet, asset, difference: `${difference}` },
   }
 }
 

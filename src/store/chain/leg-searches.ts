@@ -22,10 +22,13 @@ export async function askChains(
   { deposits, withdrawals }: AskingForChains,
   asking: ChainReadContext,
 ): Promise<NetworkName[]> {
-  const named = [...deposits, ...withdrawals].flatMap((one) => one.unseen)
-  const unseen = named.filter(({ network }) => asking.readNetworks.has(network))
+  const { now, readNetworks } = asking
+  const unseen = deposits.flatMap((one) => one.unseen).filter(({ network }) => readNetworks.has(network))
+  // Nothing else looks for them: they wait until their network is read.
+  const paidOut = withdrawals.flatMap((one) => one.unseen)
   const searched = await askForSearches(tx, deposits, asking)
-  return [...(await askForTransactions(tx, unseen, asking.now)), ...searched]
+  const named = await askForTransactions(tx, [...unseen, ...paidOut], now)
+  return [...named.filter((network) => readNetworks.has(network)), ...searched]
 }
 
 type ServiceLegSearch = LegSearchRequest & { serviceId: ServiceId }

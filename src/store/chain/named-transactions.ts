@@ -101,10 +101,17 @@ export async function putOffTransactions(
     where network = ${network} and next_at <= ${now} and tries = 0`.execute(db)
 }
 
-export async function dueNetworks(db: Kysely<Tables>, now: Date): Promise<NetworkName[]> {
+export async function dueNetworks(
+  db: Kysely<Tables>,
+  read: readonly NetworkName[],
+  now: Date,
+): Promise<NetworkName[]> {
   const { rows } = await sql<{ network: NetworkName }>`
-    select network from named_transaction where next_at <= ${now}
-    union select network from leg_search where next_at <= ${now}`.execute(db)
+    select network from unnest(${read}::text[]) as one (network)
+    where exists (select from named_transaction named where named.network = one.network and next_at <= ${now})
+      or exists (select from leg_search search where search.network = one.network and next_at <= ${now})`.execute(
+    db,
+  )
   return rows.map(({ network }) => network)
 }
 

@@ -8,10 +8,21 @@ import {
 } from '../../../src/core/evidence.ts'
 import { compareDecisions } from '../../../src/core/explaining/compare-decisions.ts'
 import { type DatedEvidence, decideAsOf, isSameDeposit } from '../../../src/core/explaining/decide-as-of.ts'
+import type { Amount } from '../../../src/core/money.ts'
 import type { Policy } from '../../../src/core/policy.ts'
 import { groupOf } from '../../support/any-evidence.ts'
 import { rules } from '../../support/decision-cases.ts'
-import { at, channelApproval, claim, delivery, noTimes, payment, txId } from '../../support/evidence.ts'
+import {
+  at,
+  channelApproval,
+  claim,
+  delivery,
+  liquidity,
+  noTimes,
+  payment,
+  txId,
+  withdrawal,
+} from '../../support/evidence.ts'
 
 const decided = (observations: readonly Observation[], by: Partial<Policy> = {}) =>
   decide(groupOf(observations), { ...rules, policy: { ...rules.policy, ...by } }, at(600))
@@ -32,7 +43,14 @@ test('two decisions differ in states, kinds of mismatches and journals, of depos
   const earlier = decided(all, { reportWithinMs: 24 * 3_600_000, webhookWithinMs: 24 * 3_600_000 })
   const changes = compareDecisions(earlier, later)
   const nothing = { state: null, mismatches: [], journals: [] }
-  const change = { id: null, serviceId: null, transfer: null, before: nothing, after: nothing }
+  const change = {
+    id: null,
+    serviceId: null,
+    withdrawal: null,
+    transfer: null,
+    before: nothing,
+    after: nothing,
+  }
   const { ref } =
     later.deposits.find(({ evidence }) => evidence.deposit?.tx === txId('pay'))?.evidence.deposit ?? {}
   const unreported = changes.find(({ transfer }) => transfer === ref)
@@ -55,6 +73,41 @@ test('two decisions differ in states, kinds of mismatches and journals, of depos
   expect(rest.at(-1)?.before).toEqual(nothing)
   const gone = compareDecisions(later, decided([]))
   expect(gone.map(({ after }) => after)).toEqual(later.deposits.map(() => nothing).concat(nothing))
+})
+
+test('withdrawals are compared, too, with their journals', () => {
+  const tx = txId('pay out')
+  const leg = delivery({ tx, amount: 40_000_000n as Amount, from: liquidity })
+  const all = [withdrawal({ tx }), withdrawal({ tx: txId('lost'), withdrawalId: 'w-2' })]
+  const before = decided(all, { settlementWithinMs: 24 * 3_600_000 })
+  const after = decided([...all, leg])
+  const about = { id: null, serviceId: null }
+  const nothing = { mismatches: [], journals: [] }
+  expect(compareDecisions(before, after)).toEqual([
+    {
+      ...about,
+      withdrawal: 'savings w-1',
+      transfer: transferRef(leg),
+      before: { state: 'sent', ...nothing },
+      after: { state: 'paid', mismatches: [], journals: after.withdrawalJournals },
+    },
+    {
+      ...about,
+      withdrawal: 'savings w-2',
+      transfer: null,
+      before: { state: 'sent', ...nothing },
+      after: { state: 'unproved', mismatches: ['withdrawal_unproved'], journals: [] },
+    },
+  ])
+  const group = groupOf([], after.withdrawalJournals)
+  const reversed = decide(group, rules, at(600))
+  expect(compareDecisions(decided([]), reversed)).toMatchObject([
+    {
+      withdrawal: null,
+      transfer: transferRef(leg),
+      after: { state: null, journals: [{ kind: 'reversal' }] },
+    },
+  ])
 })
 
 const identity = (id: bigint, changes: Partial<DepositIdentity>): DepositIdentity => ({

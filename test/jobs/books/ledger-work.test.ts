@@ -1,9 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { ServiceName } from '../../../src/core/evidence.ts'
+import { Fault } from '../../../src/core/errors.ts'
+import { defaultService, type ServiceName } from '../../../src/core/evidence.ts'
 import { exportLedger } from '../../../src/jobs/books/export-ledger.ts'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
+import type { WalletsClient } from '../../../src/provider/wallets-client.ts'
+import { saveOwner } from '../../../src/store/owners.ts'
+import { base, elsewhere } from '../../support/evidence.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import {
   ofDefault,
@@ -36,6 +40,31 @@ test('an audit runs each of its steps even if others fail, and reports each fail
   const { audit } = world.work({ owners })
   await expect(audit()).rejects.toThrow(/make_ledger_partitions.*; .*ledger_turnover.*; .*acme is away/s)
   expect(world.reported).toEqual(['channel', 'stable_wallet'])
+})
+
+const refusal = (isLasting: boolean) => new Fault('remote_failed', { what: 'GET', problem: 'no', isLasting })
+
+const walletsWith = (readBalance: WalletsClient['readBalance']) =>
+  ofDefault({ service: defaultService, readBalance, listWithdrawals: null })
+
+test('a wallet that the service does not have is reported once; one that fails is read again by itself', async () => {
+  const till = { kind: 'stable_wallet', id: 'till' } as const
+  const deposits = [{ network: base, address: elsewhere }]
+  await saveOwner(world.books.db, { owner: till, deposits, forward: null })
+  let faults: Record<string, Error> = { savings: refusal(true), till: refusal(false) }
+  const readBalance = (wallet: string) =>
+    faults[wallet] === undefined ? Promise.resolve(0n) : Promise.reject(faults[wallet])
+  const { wallets, wallet } = world.work({ wallets: walletsWith(readBalance) })
+  await wallets(defaultService)
+  expect(world.reported).toEqual(['failed wallet savings', 'wake wallet till'])
+  world.reported.length = 0
+  await wallet('savings')
+  expect(world.reported).toEqual(['failed wallet savings'])
+  await expect(wallet('till')).rejects.toThrow('no')
+  faults = { savings: refusal(false), till: refusal(false) }
+  world.reported.length = 0
+  await expect(wallets(defaultService)).rejects.toThrow('no')
+  expect(world.reported).toEqual([])
 })
 
 test('seals are held against what they are over also where no new one can be made', async () => {

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Observation } from '../../../src/core/evidence.ts'
+import type { Amount } from '../../../src/core/money.ts'
 import {
   type BooksVerification,
   type BooksVerificationProgress,
@@ -13,7 +14,16 @@ import { inTransaction, openDatabase } from '../../../src/store/database.ts'
 import { appendInbox } from '../../../src/store/inbox.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
-import { at, channelAddress, claim, payment, txId } from '../../support/evidence.ts'
+import {
+  at,
+  channelAddress,
+  claim,
+  delivery,
+  liquidity,
+  payment,
+  txId,
+  withdrawal,
+} from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { ownRecord, vocabulary } from '../../support/own-payloads.ts'
 import { ownProfile } from '../../support/profile.ts'
@@ -43,6 +53,16 @@ test('books that nobody touched are what the evidence says', async () => {
   expect(verified.differences).toEqual([])
   expect(verified.rebuilt).toBe(verified.live)
   expect(await digest(books.db)).toBe(verified.live)
+})
+
+test('the journal of a withdrawal waits for a new decision as the withdrawal does', async () => {
+  const amount = 40_000_000n as Amount
+  await books.receive(withdrawal(), delivery({ tx: txId('pay out'), from: liquidity, amount }))
+  await books.settle()
+  expect(await verify()).toMatchObject({ subjects: 9, due: 0, differing: 0 })
+  await sql`update evidence_group set recheck_at = now() - interval '10 years'
+    where id = (select group_id from withdrawal)`.execute(books.db)
+  expect(await verify()).toMatchObject({ subjects: 7, due: 2, differing: 0 })
 })
 
 test('all of it is told as it goes on', async () => {

@@ -3,7 +3,16 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { TransactionReading } from '../../../src/chain/types.ts'
 import { Fault } from '../../../src/core/errors.ts'
 import type { Books } from '../../support/books.ts'
-import { arbitrum, at, base, txId, usdtOnBase, webhook } from '../../support/evidence.ts'
+import {
+  arbitrum,
+  at,
+  base,
+  elsewhere,
+  txId,
+  usdtOnBase,
+  webhook,
+  withdrawal,
+} from '../../support/evidence.ts'
 import { startChain } from '../../support/made-up-chain.ts'
 import { cursor, openScriptedWork, type ScriptedWork, transfer } from '../../support/scripted-work.ts'
 
@@ -120,6 +129,26 @@ test('what is named on a network that nobody reads is not asked for', async () =
   await books.receive(webhook())
   await work({ readNetworks: new Set() }).apply()
   expect(await books.db.selectFrom('named_transaction').selectAll().execute()).toEqual([])
+})
+
+test('a withdrawal on a network that nobody reads is proved once that is read', async () => {
+  const tx = txId('pay out')
+  const { amount, asset } = transfer
+  await books.receive(withdrawal({ network: base, to: elsewhere, tx, amount, asset }))
+  const before = work({ readNetworks: new Set(), readers: new Map() })
+  await before.apply()
+  await before.sweep()
+  expect(reported.filter((one) => one.startsWith('wake'))).toEqual([])
+  const { scan, sweep, verify, apply } = work({ readNetworks })
+  await scan('base')
+  reported.length = 0
+  await sweep()
+  expect(reported.filter((one) => one.startsWith('wake'))).toEqual(['wake verify base'])
+  world.verifications = [{ kind: 'read', transfers: [{ ...transfer, tx, to: elsewhere }] }]
+  await verify('base')
+  await apply()
+  const { rows } = await sql`select state from withdrawal`.execute(books.db)
+  expect(rows).toEqual([{ state: 'paid' }])
 })
 
 test('everything there is to do holds what is named, too', async () => {

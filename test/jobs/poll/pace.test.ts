@@ -43,6 +43,7 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
       applied: () => undefined,
       polled: () => undefined,
       mismatches: () => undefined,
+      jobFailed: () => undefined,
       rewound: () => undefined,
     },
     ...changes,

@@ -61,6 +61,17 @@ test('the samples are read by the profile that comes along, so that it can be he
   expect(said.api.every(({ kind }) => kind === 'claim')).toBe(true)
 })
 
+test('a kind of event without a deposit that names withdrawals is one of withdrawals', () => {
+  const event = { ...ping, id: 'evt_out', type: 'withdrawal.settled' }
+  const payloads = parsed([...ours.webhooks, JSON.stringify(event)])
+  const { profile } = infer({ payloads, answers: [] })
+  expect(profile.webhook.kind?.words).toEqual({
+    'deposit.*': 'deposit',
+    'endpoint.test': 'ignored',
+    'withdrawal.settled': 'withdrawal',
+  })
+})
+
 describe.each([
   { shape: "the project's own service", samples: ours },
   { shape: 'a service of another shape', samples: theirs },

@@ -4,6 +4,7 @@ import type { ChainTransfer } from '../../../src/core/evidence.ts'
 import { toAmount } from '../../../src/core/money.ts'
 import { inferProfile } from '../../../src/provider/infer/infer-profile.ts'
 import { writeProfile } from '../../../src/provider/infer/write-profile.ts'
+import { parseLossless } from '../../../src/provider/lossless-json.ts'
 import { parseProfile } from '../../../src/provider/profile/parse-profile.ts'
 import { type ProofFacts, questionsOf } from '../../../src/provider/prove/facts.ts'
 import { type ProvedProfile, proveProfile } from '../../../src/provider/prove/prove-profile.ts'
@@ -71,6 +72,14 @@ test('without nodes nothing that a chain would prove is proved, and each line sa
   const silent = prove(misleading, away)
   expect(proofAt(silent, 'record.deposit.amount')).toMatchObject({ why: 'not looked up: base not reached' })
   expect(silent.missing).toContain('transactions on base: timeout')
+})
+
+test('a kind of event that names withdrawals is one of withdrawals, by its word alone', () => {
+  const shape = shapeWhere((one) => proofAt(prove(one), 'webhook.kind.words.ping') !== undefined)
+  const renamed = JSON.stringify(shape.payloads).replaceAll('"ping"', '"withdrawal.sent"')
+  const proved = prove({ ...shape, payloads: parseLossless(renamed) as Shape['payloads'] })
+  expect(proved.profile.webhook).toMatchObject({ kind: { words: { 'withdrawal.sent': 'withdrawal' } } })
+  expect(proofAt(proved, 'webhook.kind.words.withdrawal.sent')).toMatchObject({ kind: 'unsure' })
 })
 
 test('if one network cannot be asked, its word alone is unsure', () => {

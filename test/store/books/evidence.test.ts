@@ -1,9 +1,19 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type LinkedObservation, saveEvidence } from '../../../src/store/books/evidence.ts'
+import { type LinkedObservation, loadGroups, saveEvidence } from '../../../src/store/books/evidence.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
-import { payment, webhook } from '../../support/evidence.ts'
+import {
+  base,
+  channelAddress,
+  claim,
+  delivery,
+  payment,
+  txId,
+  usdcOnBase,
+  webhook,
+  withdrawal,
+} from '../../support/evidence.ts'
 import { run } from '../../support/postgres.ts'
 
 let books: Books
@@ -41,6 +51,29 @@ test('applying a row again changes its group alone, be what it is read as anothe
   }
   await inTransaction(books.db, (tx) => saveEvidence(tx, [again]))
   expect((await rows()).rows).toEqual([{ ...before, group_id: again.groupId }])
+})
+
+test('the journal of a withdrawal to a deposit address is of its own group, and of no deposit that it pays', async () => {
+  await using own = await openBooks()
+  const paid = payment()
+  const out = withdrawal({
+    network: base,
+    to: channelAddress,
+    tx: paid.tx,
+    amount: paid.amount,
+    asset: usdcOnBase,
+  })
+  await own.receive(out, payment({ role: 'recipient' }), paid)
+  // The group of the deposit has a withdrawal, too.
+  await own.receive(claim(), delivery(), withdrawal({ withdrawalId: 'w-2', tx: txId('forward') }))
+  await own.settle()
+  const { rows } = await sql<{ id: bigint }>`select id from evidence_group order by id`.execute(own.db)
+  const ids = rows.map(({ id }) => id)
+  for (const order of [ids, ids.toReversed()]) {
+    const groups = await inTransaction(own.db, (tx) => loadGroups(tx, order))
+    const kinds = groups.map(({ journals }) => journals.map(({ kind }) => kind).join(' '))
+    expect(kinds.toSorted()).toEqual(['deposit settlement conversion', 'withdrawal'])
+  }
 })
 
 test('a program of before applies a row again, by a statement that names what it says', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { linkGroups, saveRechecks, takeDueGroups } from '../../../src/store/books/groups.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import { type Books, openBooks } from '../../support/books.ts'
-import { at, claim, delivery, payment, webhook } from '../../support/evidence.ts'
+import { at, claim, delivery, payment, webhook, withdrawal } from '../../support/evidence.ts'
 
 let books: Books
 
@@ -87,6 +87,17 @@ test('what two groups held moves to the one they become: evidence, deposits and 
     mismatch: 1n,
     key: 1n,
   })
+})
+
+test('a withdrawal moves with its group', async () => {
+  await using own = await openBooks()
+  const linkOwn = (...keys: string[]) => inTransaction(own.db, (tx) => linkGroups(tx, [keys]))
+  const [first] = await linkOwn('earlier')
+  await own.receive(withdrawal())
+  await own.settle()
+  await linkOwn('earlier', 'withdrawal/savings/w-1')
+  const { rows } = await sql`select group_id from withdrawal`.execute(own.db)
+  expect(rows).toEqual([{ group_id: first }])
 })
 
 test('groups are taken when their time has come, by one worker each, and not again', async () => {
