@@ -111,6 +111,18 @@ export async function readStatement(
   return rows
 }
 
+/** What is left at the end, for each account and asset. */
+export async function readClosings(
+  db: Kysely<Tables>,
+  { owner, from, before }: Pick<StatementWish, 'owner' | 'from' | 'before'>,
+): Promise<AccountBalanceLine[]> {
+  const { rows } = await sql<AccountBalanceLine>`
+    select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
+    from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz)
+    where line = 'closing'`.execute(db)
+  return rows
+}
+
 /** In units of the asset; `_base` in base units. */
 export type AccountBalanceLine = {
   account: string

@@ -21,6 +21,25 @@ export async function keepValuation(db: Kysely<Tables>, valuation: Valuation): P
     )`.execute(db)
 }
 
+/** Null if amounts are not valued. */
+export async function readValuation(db: Kysely<Tables>): Promise<Valuation> {
+  const { rows } = await sql<{ currency: string; maxAgeMs: number }>`
+    select currency, (extract(epoch from max_age) * 1000)::float8 as "maxAgeMs" from active_valuation`.execute(
+    db,
+  )
+  return rows[0] ?? null
+}
+
+export type AppliedPrice = { asset: string; price: string; price_at: Date; price_source: string }
+
+/** By asset; without those that have no price at that moment. */
+export async function pricesAt(db: Kysely<Tables>, at: string): Promise<ReadonlyMap<string, AppliedPrice>> {
+  const { rows } = await sql<AppliedPrice>`
+    select asset.key as asset, p.price::text as price, p.price_at, p.source as price_source
+    from asset cross join accounting.price_at(asset.key, ${at}::timestamptz) as p`.execute(db)
+  return new Map(rows.map((row) => [row.asset, row]))
+}
+
 /** Until the transaction ends: two files in different order would deadlock. */
 export async function importAlone(tx: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('prices'))`.execute(tx)
