@@ -1,3 +1,4 @@
+import { Fault } from './errors.ts'
 import { formatAmount } from './money.ts'
 
 /** Exact: `digits / 10 ** scale`. */
@@ -45,4 +46,10 @@ export function toMinor({ digits, scale }: Decimal, currency: string): bigint {
 /** With every decimal place of the currency: `12.50`. */
 export function formatMinor(minor: bigint, currency: string): string {
   return formatAmount(minor, minorPlaces(currency))
+}
+
+/** The option needs a currency, and the settings name none. */
+export function notValued(option: string): Fault<'usage_bad'> {
+  const fix = 'add "valuation: { currency: EUR }" with your currency to the settings, and restart the daemon'
+  return new Fault('usage_bad', { problem: `${option}: amounts are not valued`, fix })
 }

@@ -46,19 +46,20 @@ test.skipIf(!hledgerInstalled())('every example prints what the page shows', asy
   expect(examples.length).toBeGreaterThanOrEqual(4)
 })
 
-const chart = () => ({ code: null, name: null })
+const settings = { chart: () => ({ code: null, name: null }), currency: 'EUR' }
 
-test('the page lists every format with its file, and every column of the file for import', () => {
+test('the page lists every format with its file, and every column of the files for import', () => {
   const listed = tableRows(page).map(({ name }) => name)
   for (const name of formatNames) {
     expect(listed).toContain(name)
-    expect(page).toContain(`| \`${name}\` | \`${formatOf(name, chart).file}\` |`)
+    expect(page).toContain(`| \`${name}\` | \`${formatOf(name, settings).file}\` |`)
   }
-  for (const column of formatOf('journal-csv', chart).head.trim().split(','))
-    expect(page).toContain(`\`${column}\``)
+  for (const name of ['xero', 'quickbooks'] as const)
+    for (const column of formatOf(name, settings).head.trim().split(','))
+      expect(page).toContain(`\`${column}\``)
 })
 
 test('the page lists the columns of entries.csv in their order', () => {
-  const columns = formatOf('csv', chart).head.trim().split(',')
+  const columns = formatOf('csv', settings).head.trim().split(',')
   expect(page).toContain(`\n\n${columns.map((column) => `\`${column}\``).join(', ')}\n\n`)
 })

@@ -1,8 +1,7 @@
-import { formatMinor, noValue, plus, times, toDecimal, toMinor } from '../../core/value.ts'
+import { formatMinor, notValued, noValue, plus, times, toDecimal, toMinor } from '../../core/value.ts'
 import type { Database } from '../../store/database.ts'
 import { type AppliedPrice, pricesAt, readValuation } from '../../store/ledger/prices.ts'
 import type { Tables } from '../../store/tables.ts'
-import { wrongUse } from '../options.ts'
 import { type TableColumn, table } from '../print.ts'
 
 type BalanceLine = { account: string; asset: string; asset_symbol: string; balance: string }
@@ -22,7 +21,7 @@ export type ReportValues = {
   totals: (lines: readonly BalanceLine[], shown: readonly BalanceLine[]) => { document: object; text: string }
 }
 
-const notValued: ReportValues = {
+const unvalued: ReportValues = {
   line: (line) => line,
   columns: [],
   totals: () => ({ document: {}, text: '' }),
@@ -37,9 +36,9 @@ export async function readValues(
   { currency: isWanted = false }: ValuedOptions,
   at: string,
 ): Promise<ReportValues> {
-  if (!isWanted) return notValued
+  if (!isWanted) return unvalued
   const valuation = await readValuation(db)
-  if (valuation === null) throw wrongUse('--currency: amounts are not valued', valuationFix)
+  if (valuation === null) throw notValued('--currency')
   const pricing: Pricing = { ...valuation, at, prices: await pricesAt(db, at) }
   return {
     line: (line) => ({ ...line, ...valueOf(line, pricing) }),
@@ -49,9 +48,6 @@ export async function readValues(
 }
 
 export type ValuedOptions = { currency?: boolean }
-
-export const valuationFix =
-  'add "valuation: { currency: EUR }" with your currency to the settings, and restart the daemon'
 
 type Pricing = {
   currency: string

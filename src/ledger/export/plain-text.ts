@@ -18,7 +18,7 @@ const dayOne = '1970-01-01'
 export const beancount: ExportFormat = {
   file: 'books.beancount',
   head: 'option "title" "depositd"\n\n',
-  journal: (journal) =>
+  journal: (journal) => [
     [
       `${dayOf(journal)} * ${quoted(journal.kind)}`,
       `  journal: "${journal.id}"`,
@@ -26,6 +26,7 @@ export const beancount: ExportFormat = {
       ...journal.transfers.flatMap(beancountPostings),
       '\n',
     ].join('\n'),
+  ],
   tail: beancountDeclarations,
 }
 
@@ -142,13 +143,14 @@ function capitals(text: string): string {
 export const hledger: ExportFormat = {
   file: 'books.journal',
   head: 'decimal-mark .\n\n',
-  journal: (journal) =>
+  journal: (journal) => [
     [
       `${dayOf(journal)} (${journal.id}) ${journal.kind}`,
       ...tagsOf(journal).map((tag) => `    ; ${tag}`),
       ...journal.transfers.flatMap(hledgerPostings),
       '\n',
     ].join('\n'),
+  ],
   tail: hledgerDeclarations,
 }
 

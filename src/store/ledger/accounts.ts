@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { AccountLabel } from '../../core/chart.ts'
+import { type AccountLabel, roundingAccount } from '../../core/chart.ts'
 import type { Tables } from '../tables.ts'
 
 /** As text that Postgres can parse; null for no cutoff. */
@@ -199,9 +199,13 @@ export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> 
 
 export type AccountLabels = ReadonlyMap<string, { code: string | null; name: string | null }>
 
+/** Of the accounts of the books, and of the one that only exports use. */
 export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabels> {
   const { rows } = await sql<{ account: string; code: string | null; name: string | null }>`
-    select account, code, name from accounting.accounts where num_nonnulls(code, name) > 0`.execute(db)
+    select account, code, name from accounting.accounts where num_nonnulls(code, name) > 0
+    union all
+    (select ${roundingAccount}, code, name from account_label
+      where fits_pattern(${roundingAccount}, pattern) order by place limit 1)`.execute(db)
   return new Map(rows.map(({ account, ...label }) => [account, label]))
 }
 

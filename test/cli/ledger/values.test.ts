@@ -137,9 +137,10 @@ test('a line without a price has no value, the total counts it, and the asset is
   expect(report.valued_total).toEqual({ account: '= sum', value: '0.00', without_price: 2 })
 })
 
+const momentOf = async (options: string) =>
+  JSON.parse((await depositd(`ledger trial-balance --currency --json ${options}`)).out).valued_at as string
+
 test('a month is valued at its end, or now if it is not over; a report without an end, now', async () => {
-  const momentOf = async (options: string) =>
-    JSON.parse((await depositd(`ledger trial-balance --currency --json ${options}`)).out).valued_at as string
   expect(await momentOf('--period 2026-01')).toBe('2026-01-31T23:59:59.999999Z')
   const before = Date.now()
   for (const options of ['--limit 5', '--as-of 2999-01-01', '--period 2999-01']) {
@@ -148,13 +149,14 @@ test('a month is valued at its end, or now if it is not over; a report without a
   }
 })
 
+const values = (items: Valued[]) => items.map(({ account, value }) => `${account} ${value}`)
+
 test('the trial balance has the values of the balances, and the same totals', async () => {
   const [trial, balances] = await Promise.all(
     ['trial-balance', 'balances'].map(async (report) =>
       JSON.parse((await depositd(`ledger ${report} --currency --json --as-of 2026-01-03`)).out),
     ),
   )
-  const values = (items: Valued[]) => items.map(({ account, value }) => `${account} ${value}`)
   expect(values(trial.items)).toEqual(values(balances.items))
   expect(trial.valued_totals).toEqual(balances.valued_totals)
   expect(
