@@ -2,8 +2,10 @@ import { assert, Fault } from '../../core/errors.ts'
 import { ExportFolder, type WrittenFile } from '../../ledger/export/export-folder.ts'
 import {
   type AssetTotal,
+  type ExportContents,
   type ExportedAsset,
   type ExportedJournal,
+  type ExportedPrices,
   type ExportedTransfer,
   type ExportGaps,
   Tally,
@@ -20,7 +22,7 @@ import {
   readExtent,
   readJournals,
 } from '../../store/ledger/export-journals.ts'
-import { readValuation } from '../../store/ledger/prices.ts'
+import { dailyPrices, readValuation } from '../../store/ledger/prices.ts'
 import type { Tables } from '../../store/tables.ts'
 
 /** Times are ISO 8601 with a zone. Null means no filter. */
@@ -89,13 +91,16 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     for (const journal of journals) tally.add(journal)
     wish.onProgress({ journals: tally.counts().journals, at: after ?? lastJournal, of: lastJournal })
   }
-  await folder.write([format.tail(tally.used())])
+  const used = tally.used()
+  const priced =
+    format.hasPrices && valuation !== null ? await pricesOf(source, used, valuation.currency) : null
+  await folder.write([format.tail(used, priced)])
   return folder.finish((files) => ({
     version: 1 as const,
     format: wish.format,
     selection,
     ...(selection.owner === null ? {} : { note: ownedNow }),
-    ...(source.isPriced && valuation !== null ? { currency: valuation.currency } : {}),
+    ...(valuation !== null && (source.isPriced || priced !== null) ? { currency: valuation.currency } : {}),
     files,
     ...tally.counts(),
     totals: tally.totals(),
@@ -124,6 +129,16 @@ async function* pagesOf({ db, selection, limit, isPriced, assetOf }: ExportSourc
 async function refuseGaps(source: ExportSource, gaps: ExportGaps): Promise<void> {
   for await (const { journals } of pagesOf(source)) for (const journal of journals) gaps.add(journal)
   gaps.refuse()
+}
+
+/** Up to the end of the selection. */
+async function pricesOf(
+  { db, selection: { before }, assetOf }: ExportSource,
+  { assets }: ExportContents,
+  currency: string,
+): Promise<ExportedPrices> {
+  const prices = await dailyPrices(db, { assets: assets.map(({ asset }) => asset.key), before })
+  return { currency, prices: prices.map(({ asset, ...price }) => ({ ...price, asset: assetOf(asset) })) }
 }
 
 const ownedNow =

@@ -41,6 +41,12 @@ export type ExportContents = {
   assets: readonly { asset: ExportedAsset; amount: bigint }[]
 }
 
+/** Of one unit of an asset, in the currency of the settings. The day is in UTC. */
+export type ExportedPrice = { day: string; asset: ExportedAsset; price: string }
+
+/** Prices are ordered by day; there are none if the settings name no currency. */
+export type ExportedPrices = { currency: string; prices: readonly ExportedPrice[] } | null
+
 /** The tail is known only at the end. */
 export type ExportFormat = {
   file: string
@@ -49,7 +55,9 @@ export type ExportFormat = {
   head: string
   /** Pieces of whole lines; a piece stays in one file. */
   journal: (journal: ExportedJournal) => readonly string[]
-  tail: (used: ExportContents) => string
+  tail: (used: ExportContents, priced: ExportedPrices) => string
+  /** Its tail has the prices. */
+  hasPrices?: true
   /** Reads all journals before anything is written, if prices are needed. */
   gaps?: ExportGaps
 }

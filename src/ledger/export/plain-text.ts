@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { Fault } from '../../core/errors.ts'
 import { formatAmount } from '../../core/money.ts'
+import { minorPlaces } from '../../core/value.ts'
 import {
   dayOf,
   type ExportContents,
   type ExportedAsset,
   type ExportedJournal,
+  type ExportedPrices,
   type ExportedTransfer,
   type ExportFormat,
   oneLine,
@@ -28,6 +30,7 @@ export const beancount: ExportFormat = {
     ].join('\n'),
   ],
   tail: beancountDeclarations,
+  hasPrices: true,
 }
 
 function metadataOf(journal: ExportedJournal): [string, string][] {
@@ -52,7 +55,7 @@ function beancountPostings({ debit, credit, asset, amount }: ExportedTransfer): 
 /** Beancount silently rounds to this many digits. */
 const digitsMax = 28
 
-function beancountDeclarations({ accounts, assets }: ExportContents): string {
+function beancountDeclarations({ accounts, assets }: ExportContents, priced: ExportedPrices): string {
   for (const { asset, amount } of assets) if (amount >= 10n ** BigInt(digitsMax)) throw tooLong(asset)
   const commodities = assets.map(
     ({ asset: { commodity, key, symbol } }) =>
@@ -61,7 +64,10 @@ function beancountDeclarations({ accounts, assets }: ExportContents): string {
   const opened = accounts.map(
     (account) => `${dayOne} open ${beancountAccount(account)}\n  account: ${quoted(account)}\n`,
   )
-  return [...commodities, ...opened].join('')
+  const prices = priced?.prices.map(
+    ({ day, asset, price }) => `${day} price ${asset.commodity} ${price} ${priced.currency}\n`,
+  )
+  return [...commodities, ...opened, ...(prices ?? [])].join('')
 }
 
 function quoted(text: string): string {
@@ -152,6 +158,7 @@ export const hledger: ExportFormat = {
     ].join('\n'),
   ],
   tail: hledgerDeclarations,
+  hasPrices: true,
 }
 
 function tagsOf(journal: ExportedJournal): string[] {
@@ -164,7 +171,7 @@ function hledgerPostings({ debit, credit, asset, amount }: ExportedTransfer): st
   return [posting(debit, amount), posting(credit, -amount)]
 }
 
-function hledgerDeclarations({ accounts, assets }: ExportContents): string {
+function hledgerDeclarations({ accounts, assets }: ExportContents, priced: ExportedPrices): string {
   const commodities = assets.map(({ asset: { commodity, decimals, key, symbol } }) => {
     return `; ${hledgerText(symbol)}, ${hledgerText(key)}\ncommodity 1000.${'0'.repeat(decimals)} "${commodity}"\n`
   })
@@ -176,7 +183,16 @@ function hledgerDeclarations({ accounts, assets }: ExportContents): string {
     ]
     return tags.length === 0 ? `account ${name}\n` : `account ${name}  ; ${tags.join(', ')}\n`
   })
-  return [...commodities, ...named].join('')
+  return [...commodities, ...named, ...hledgerPrices(priced)].join('')
+}
+
+function hledgerPrices(priced: ExportedPrices): string[] {
+  if (priced === null) return []
+  const { currency, prices } = priced
+  return [
+    `commodity 1000.${'0'.repeat(minorPlaces(currency))} "${currency}"\n`,
+    ...prices.map(({ day, asset, price }) => `P ${day} "${asset.commodity}" ${price} "${currency}"\n`),
+  ]
 }
 
 /**

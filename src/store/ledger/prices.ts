@@ -40,6 +40,19 @@ export async function pricesAt(db: Kysely<Tables>, at: string): Promise<Readonly
   return new Map(rows.map((row) => [row.asset, row]))
 }
 
+/** In UTC. Of each asset and day the last price, up to a moment if one is given; ordered by day. */
+export async function dailyPrices(
+  db: Kysely<Tables>,
+  { assets, before }: { assets: readonly string[]; before: string | null },
+): Promise<{ day: string; asset: string; price: string }[]> {
+  const { rows } = await sql<{ day: string; asset: string; price: string }>`
+    select distinct on (day, asset) to_char(p.at at time zone 'UTC', 'YYYY-MM-DD') as day, p.asset, p.price::text as price
+    from price p join active_valuation rule using (currency)
+    where p.asset = any(${assets}::text[]) and p.at < coalesce(${before}::timestamptz, 'infinity')
+    order by day, asset, p.at desc, p.id desc`.execute(db)
+  return rows
+}
+
 /** Until the transaction ends: two files in different order would deadlock. */
 export async function importAlone(tx: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('prices'))`.execute(tx)

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { formatMinor, toDecimal, toMinor } from '../../../src/core/value.ts'
 import type { Manifest } from '../../../src/jobs/books/export-ledger.ts'
 import { formatNames } from '../../../src/ledger/export/formats.ts'
 import { beancountAccount, commodityOf, hledgerAccount } from '../../../src/ledger/export/plain-text.ts'
@@ -12,17 +13,20 @@ import { temporaryFolder } from '../../support/folder.ts'
 import {
   beancountBalances,
   beancountInstalled,
+  beancountValues,
   hledgerBalances,
   hledgerInstalled,
+  hledgerValues,
   runProgram,
   shortest,
 } from '../../support/plain-text-accounting.ts'
-import { openValuedBooks } from '../../support/valued-books.ts'
+import { givePrices, openValuedBooks } from '../../support/valued-books.ts'
 
 let books: Books
 
 beforeAll(async () => {
   books = await openValuedBooks()
+  await givePrices(books, ['base/USDC,2026-01-03T12:00:00Z,0.91337'])
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
@@ -69,6 +73,49 @@ describe.skipIf(!hledgerInstalled())('hledger', () => {
   test('a part by time has the balances of that time', async () => {
     const { file } = await exported('--format hledger --as-of 2026-01-02')
     expect(hledgerBalances(file)).toEqual(await booked(hledgerAccount, '2026-01-03T00:00:00Z'))
+  })
+})
+
+/** What the report of the end of a day says of each account, in cents. */
+async function valued(day: string): Promise<{ account: string; value: string }[]> {
+  const { out } = await depositd(`ledger balances --currency --json --as-of ${day}`)
+  return (JSON.parse(out) as { valued_totals: { account: string; value: string }[] }).valued_totals
+}
+
+describe.skipIf(!hledgerInstalled())('hledger with prices', () => {
+  test.each([
+    ['2026-01-02', '2026-01-03'],
+    ['2026-01-03', '2026-01-04'],
+  ])('values the balances of %s as the report does, to the cent', async (day, next) => {
+    const { file, manifest, text } = await exported('--format hledger')
+    expect(manifest.currency).toBe('EUR')
+    expect(text).toContain('\nP 2026-01-03 "USDC.BASE.C68E3D3" 0.91337 "EUR"\n')
+    const expected = (await valued(day)).map(({ account, value }) => [
+      hledgerAccount(account),
+      `${value} EUR`,
+    ])
+    expect(expected.length).toBeGreaterThan(6)
+    expect([...hledgerValues(file, next)].toSorted()).toEqual(expected.toSorted())
+  })
+
+  test('a part by time has the prices of that time', async () => {
+    const { text } = await exported('--format hledger --to 2026-01-02')
+    expect(text).toContain('\nP 2026-01-02 ')
+    expect(text).not.toContain('\nP 2026-01-03 ')
+  })
+})
+
+describe.skipIf(!beancountInstalled())('Beancount with prices', () => {
+  test('values the balances as the report does, to the cent', async () => {
+    const { file } = await exported('--format beancount')
+    const rounded = [...beancountValues(file, '2026-01-04', '2026-01-03')]
+      .map(([account, value]) => [account, formatMinor(toMinor(toDecimal(value), 'EUR'), 'EUR')])
+      .filter(([, value]) => value !== '0.00')
+    const expected = (await valued('2026-01-03')).map(({ account, value }) => [
+      beancountAccount(account),
+      value,
+    ])
+    expect(rounded.toSorted()).toEqual(expected.toSorted())
   })
 })
 

@@ -75,7 +75,7 @@ const reversal: ExportedJournal = {
 
 /** As an export writes it. */
 function textOf(format: ExportFormat, journals: readonly ExportedJournal[]): string {
-  return format.head + journals.flatMap(format.journal).join('') + format.tail(tallyOf(journals).used())
+  return format.head + journals.flatMap(format.journal).join('') + format.tail(tallyOf(journals).used(), null)
 }
 
 function tallyOf(journals: readonly ExportedJournal[]): Tally {
