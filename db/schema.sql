@@ -2838,7 +2838,6 @@ grant select on public.quarantine to depositd_backup;
 grant select on public.stream to depositd_backup;
 grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
-grant select on public.valuation_rule to depositd_accountant;
 grant select on public.valuation_rule to depositd_backup;
 grant select on public.valuation_rule to depositd_daemon;
 grant select on public.wallet_balance to depositd_backup;

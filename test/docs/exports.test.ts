@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { formatNames, formatOf } from '../../src/ledger/export/formats.ts'
 import type { Books } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
-import { openExampleBooks } from '../support/example-books.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { tableRows } from '../support/markdown.ts'
 import { hledgerInstalled } from '../support/plain-text-accounting.ts'
+import { openValuedBooks } from '../support/valued-books.ts'
 import { readText, root } from './pages.ts'
 
 const page = readText('docs/exports.md')
@@ -18,7 +18,7 @@ const examples = [...page.matchAll(/^```sh\n(.*)\n```\n(?:\n```text\n([\s\S]*?)^
 let books: Books
 
 beforeAll(async () => {
-  books = await openExampleBooks()
+  books = await openValuedBooks()
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
