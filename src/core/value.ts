@@ -2,26 +2,26 @@ import { Fault } from './errors.ts'
 import { formatAmount } from './money.ts'
 
 /** Exact: `digits / 10 ** scale`. */
-export type Decimal = { digits: bigint; scale: number }
+export type ExactNumber = { digits: bigint; scale: number }
 
-export const noValue: Decimal = { digits: 0n, scale: 0 }
+export const noValue: ExactNumber = { digits: 0n, scale: 0 }
 
 /** Of a `numeric` of Postgres, which is never written with an exponent. */
-export function toDecimal(text: string): Decimal {
+export function toDecimal(text: string): ExactNumber {
   const [whole = '', fraction = ''] = text.split('.')
   return { digits: BigInt(whole + fraction), scale: fraction.length }
 }
 
-export function times(one: Decimal, other: Decimal): Decimal {
+export function times(one: ExactNumber, other: ExactNumber): ExactNumber {
   return { digits: one.digits * other.digits, scale: one.scale + other.scale }
 }
 
-export function plus(one: Decimal, other: Decimal): Decimal {
+export function plus(one: ExactNumber, other: ExactNumber): ExactNumber {
   const scale = Math.max(one.scale, other.scale)
   return { digits: digitsAt(one, scale) + digitsAt(other, scale), scale }
 }
 
-function digitsAt({ digits, scale }: Decimal, wanted: number): bigint {
+function digitsAt({ digits, scale }: ExactNumber, wanted: number): bigint {
   return digits * 10n ** BigInt(wanted - scale)
 }
 
@@ -32,7 +32,7 @@ export function minorPlaces(currency: string): number {
 }
 
 /** In the smallest coins of the currency; a half goes to the even neighbour. */
-export function toMinor({ digits, scale }: Decimal, currency: string): bigint {
+export function toMinor({ digits, scale }: ExactNumber, currency: string): bigint {
   const places = minorPlaces(currency)
   if (scale <= places) return digitsAt({ digits, scale }, places)
   const unit = 10n ** BigInt(scale - places)

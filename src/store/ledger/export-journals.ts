@@ -39,7 +39,7 @@ export type LedgerTransferRow = {
   price: string | null
 }
 
-export type JournalPage = {
+export type JournalPageRequest = {
   after: bigint
   limit: number
   /** Reads the price of each transfer at the time of its event. */
@@ -49,7 +49,7 @@ export type JournalPage = {
 export async function readJournals(
   db: Kysely<Tables>,
   selection: JournalSelection,
-  { after, limit, isPriced }: JournalPage,
+  { after, limit, isPriced }: JournalPageRequest,
 ): Promise<{ journals: LedgerJournalRow[]; transfers: LedgerTransferRow[] }> {
   const conditions = [
     sql`j.id > ${after} and j.recorded_at <= ${selection.recordedAsOf}::timestamptz`,
