@@ -878,20 +878,8 @@ view accounting.conversion as
                   WHERE (b.reverses = r.id))), r.id DESC
          LIMIT 1) receipt ON (true))
      LEFT JOIN active_valuation rule ON (true))
-     LEFT JOIN LATERAL ( SELECT p.price,
-            p.at AS price_at,
-            p.source
-           FROM price p
-          WHERE ((p.asset = paid.asset) AND (p.currency = rule.currency) AND (p.at <= receipt.event_at) AND (p.at >= (receipt.event_at - rule.max_age)))
-          ORDER BY p.at DESC, p.id DESC
-         LIMIT 1) pp ON (true))
-     LEFT JOIN LATERAL ( SELECT p.price,
-            p.at AS price_at,
-            p.source
-           FROM price p
-          WHERE ((p.asset = delivered.asset) AND (p.currency = rule.currency) AND (p.at <= j.event_at) AND (p.at >= (j.event_at - rule.max_age)))
-          ORDER BY p.at DESC, p.id DESC
-         LIMIT 1) dp ON (true))
+     LEFT JOIN LATERAL accounting.price_at(paid.asset, receipt.event_at) pp(currency, price, price_at, source) ON (true))
+     LEFT JOIN LATERAL accounting.price_at(delivered.asset, j.event_at) dp(currency, price, price_at, source) ON (true))
   WHERE (COALESCE(o.kind, j.kind) = 'settlement'::text);
 view accounting.coverage as
  SELECT w.network,
@@ -1450,13 +1438,7 @@ view accounting.valuation as
      JOIN ledger_journal j ON ((j.id = t.journal_id)))
      JOIN asset a ON ((a.key = t.asset)))
      CROSS JOIN active_valuation rule)
-     LEFT JOIN LATERAL ( SELECT p_1.price,
-            p_1.at AS price_at,
-            p_1.source
-           FROM price p_1
-          WHERE ((p_1.asset = t.asset) AND (p_1.currency = rule.currency) AND (p_1.at <= j.event_at) AND (p_1.at >= (j.event_at - rule.max_age)))
-          ORDER BY p_1.at DESC, p_1.id DESC
-         LIMIT 1) p ON (true));
+     LEFT JOIN LATERAL accounting.price_at(t.asset, j.event_at) p(currency, price, price_at, source) ON (true));
 view accounting.value_at_risk as
  SELECT s.service,
     a.symbol AS asset_symbol,
@@ -1786,11 +1768,7 @@ view public.mismatch_loss as
    FROM (((mismatch m
      LEFT JOIN asset a ON ((a.key = m.loss_asset)))
      LEFT JOIN active_valuation rule ON ((m.loss_asset IS NOT NULL)))
-     LEFT JOIN LATERAL ( SELECT p_1.price
-           FROM price p_1
-          WHERE ((p_1.asset = m.loss_asset) AND (p_1.currency = rule.currency) AND (p_1.at <= m.opened_at) AND (p_1.at >= (m.opened_at - rule.max_age)))
-          ORDER BY p_1.at DESC, p_1.id DESC
-         LIMIT 1) p ON (true));
+     LEFT JOIN LATERAL accounting.price_at(m.loss_asset, m.opened_at) p(currency, price, price_at, source) ON (true));
 view public.open_mismatch as
  SELECT m.id,
     m.subject,
@@ -1943,6 +1921,18 @@ CREATE OR REPLACE FUNCTION accounting.in_units(amount numeric, decimals smallint
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (amount * (('1e-'::text || decimals))::numeric)
+;
+CREATE OR REPLACE FUNCTION accounting.price_at(asset_key text, moment timestamp with time zone)
+ RETURNS TABLE(currency text, price numeric, price_at timestamp with time zone, source text)
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select p.currency, p.price, p.at, p.source
+  from public.active_valuation rule
+    join public.price p on p.asset = asset_key and p.currency = rule.currency
+      and p.at <= moment and p.at >= moment - rule.max_age
+  order by p.at desc, p.id desc limit 1
+$function$
 ;
 CREATE OR REPLACE FUNCTION accounting.scorecard_between(from_at timestamp with time zone, to_at timestamp with time zone)
  RETURNS TABLE(service text, scope text, network text, asset_symbol text, asset text, settlement_network text, settlement_asset_symbol text, settlement_asset text, deposits bigint, settled bigint, steps_known bigint, steps_reported bigint, completeness numeric, webhooks bigint, duplicates bigint, delivery_p50_seconds double precision, delivery_p95_seconds double precision, delivery_p99_seconds double precision, settle_p50_seconds double precision, settle_p95_seconds double precision, settle_p99_seconds double precision, paid numeric, delivered numeric, fee numeric, fee_share numeric, delivered_per_paid numeric)
@@ -2787,8 +2777,10 @@ grant select on accounting.wallet_balances to depositd_daemon;
 grant select on accounting.withdrawals to depositd_accountant;
 grant select on accounting.withdrawals to depositd_backup;
 grant select on accounting.withdrawals to depositd_daemon;
+grant select on public.account_label to depositd_accountant;
 grant select on public.account_label to depositd_backup;
 grant select on public.account_label to depositd_daemon;
+grant select on public.active_valuation to depositd_accountant;
 grant select on public.active_valuation to depositd_backup;
 grant select on public.active_valuation to depositd_daemon;
 grant select on public.address_book to depositd_backup;
@@ -2864,6 +2856,7 @@ grant select on public.open_mismatch to depositd_daemon;
 grant select on public.owner to depositd_backup;
 grant select on public.possible_match to depositd_backup;
 grant select on public.possible_match to depositd_daemon;
+grant select on public.price to depositd_accountant;
 grant select on public.price to depositd_backup;
 grant select on public.price to depositd_daemon;
 grant select on public.proposal to depositd_backup;
@@ -3268,6 +3261,7 @@ comment on column webhooks of view accounting.scorecard is 'Webhooks about these
 comment on column withdrawal_id of view accounting.withdrawals is 'Id of the withdrawal at the service, unique within the wallet.';
 comment on function accounting.in_transit_at(timestamp with time zone,timestamp with time zone) is 'Amounts in transit at a moment: events up to as_of, as recorded up to recorded_as_of. Columns as in accounting.in_transit_age.';
 comment on function accounting.in_units(numeric,smallint) is 'Base units as a decimal in units of the asset. Exact: a product of numerics keeps every digit, a quotient would not.';
+comment on function accounting.price_at(text,timestamp with time zone) is 'The price that applies to an asset at a moment: the newest one that is not too old; of two for one time, the one imported last. No row without such a price.';
 comment on function accounting.scorecard_between(timestamp with time zone,timestamp with time zone) is 'How each deposit service did with the deposits of a span, from from_at on and before to_at: columns as in accounting.scorecard.';
 comment on function accounting.statement(text,timestamp with time zone,timestamp with time zone) is 'What an owner was credited and debited from from_at on and before to_at, of each of its accounts and assets: a line opening, a line entry for each side of a transfer, and a line closing; what has neither an opening balance nor an entry is left out, unless nothing has. owner: the id of a channel or StableWallet, with its kind before it where both have that id, like channel:shop; or an account. amount and balance: in units of the asset, of assets and expenses debits positive, of liabilities, income and equity credits, so that what is owed to the owner is positive; amount_base and balance_base: in base units; kind and deposit_id: of the journal.';
 comment on function accounting.trial_balance(timestamp with time zone,timestamp with time zone) is 'Each account and asset: all that was debited and credited up to as_of, as far as it was recorded by recorded_as_of, and the difference. account; code: as other books call it; asset_symbol and asset: its label and key; debit, credit, balance: in units of the asset, debit balances positive; debit_base, credit_base, balance_base: the same in base units.';

@@ -65,6 +65,19 @@ create view active_valuation as
 
 comment on view active_valuation is 'No row while nothing is valued.';
 
+create function accounting.price_at(asset_key text, moment timestamptz)
+returns table (currency text, price numeric, price_at timestamptz, source text)
+language sql stable as $$
+  select p.currency, p.price, p.at, p.source
+  from public.active_valuation rule
+    join public.price p on p.asset = asset_key and p.currency = rule.currency
+      and p.at <= moment and p.at >= moment - rule.max_age
+  order by p.at desc, p.id desc limit 1
+$$;
+
+comment on function accounting.price_at is
+  'The price that applies to an asset at a moment: the newest one that is not too old; of two for one time, the one imported last. No row without such a price.';
+
 -- Channels and StableWallets, and where the service was told to forward their deposits.
 create table owner (
   kind text not null check (kind in ('channel', 'stable_wallet')),

@@ -163,12 +163,7 @@ create view mismatch_loss as
   from mismatch m
     left join asset a on a.key = m.loss_asset
     left join active_valuation rule on m.loss_asset is not null
-    left join lateral (
-      select p.price from price p
-      where p.asset = m.loss_asset and p.currency = rule.currency
-        and p.at <= m.opened_at and p.at >= m.opened_at - rule.max_age
-      order by p.at desc, p.id desc limit 1
-    ) as p on true;
+    left join accounting.price_at(m.loss_asset, m.opened_at) as p on true;
 
 comment on view mismatch_loss is 'Every mismatch that was ever opened, with the value of its loss; empty if its asset has no price.';
 

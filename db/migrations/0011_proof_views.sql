@@ -114,7 +114,6 @@ comment on column accounting.prices.price is 'Price of one unit of the asset.';
 comment on column accounting.prices.source is 'Its source, from the file.';
 comment on column accounting.prices.imported_at is 'When it was imported.';
 
--- The newest price at a time applies if it is not too old; of two prices for one time, the one imported last.
 create view accounting.valuation as
   select t.journal_id, t.leg, j.kind, j.deposit_id, t.debit, t.credit, a.symbol as asset_symbol, t.asset,
     accounting.in_units(t.amount, a.decimals) as amount, t.amount as amount_base, j.event_at, j.recorded_at,
@@ -123,11 +122,7 @@ create view accounting.valuation as
     join ledger_journal j on j.id = t.journal_id
     join asset a on a.key = t.asset
     cross join active_valuation as rule
-    left join lateral (
-      select p.price, p.at as price_at, p.source from price p
-      where p.asset = t.asset and p.currency = rule.currency and p.at <= j.event_at and p.at >= j.event_at - rule.max_age
-      order by p.at desc, p.id desc limit 1
-    ) as p on true;
+    left join accounting.price_at(t.asset, j.event_at) as p on true;
 
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on column accounting.valuation.journal_id is 'Journal it belongs to.';
@@ -188,16 +183,8 @@ create view accounting.conversion as
       order by exists (select from ledger_journal b where b.reverses = r.id), r.id desc limit 1
     ) as receipt on true
     left join active_valuation as rule on true
-    left join lateral (
-      select p.price, p.at as price_at, p.source from price p
-      where p.asset = paid.asset and p.currency = rule.currency and p.at <= receipt.event_at and p.at >= receipt.event_at - rule.max_age
-      order by p.at desc, p.id desc limit 1
-    ) as pp on true
-    left join lateral (
-      select p.price, p.at as price_at, p.source from price p
-      where p.asset = delivered.asset and p.currency = rule.currency and p.at <= j.event_at and p.at >= j.event_at - rule.max_age
-      order by p.at desc, p.id desc limit 1
-    ) as dp on true
+    left join accounting.price_at(paid.asset, receipt.event_at) as pp on true
+    left join accounting.price_at(delivered.asset, j.event_at) as dp on true
   where coalesce(o.kind, j.kind) = 'settlement';
 
 comment on view accounting.conversion is 'One row per journal that settles a payment, with the amounts before and after conversion, before the fee. A reversal is negative. With values and their difference if a currency is set.';

@@ -66,8 +66,9 @@ revoke execute on function accounting.scorecard_between, accounting.in_transit_a
   accounting.trial_balance_of, accounting.statement from public;
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
-grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, seal, seal_node, checkpoint,
-  ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie
+grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, seal, seal_node,
+  checkpoint, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
+  account_label, price, active_valuation
   to depositd_accountant;
 grant select (id, transfer, state, merged_into, owner_kind, owner_id) on deposit to depositd_accountant;
 grant select (kind, id) on owner to depositd_accountant;

@@ -18,6 +18,9 @@ export const accounts = {
   receivable: 'assets:receivable:service' as AccountId & 'assets:receivable:service',
 }
 
+/** Only exports in a currency book to it, for what journals no longer sum to once their lines are rounded. */
+export const roundingAccount = 'expenses:rounding' as AccountId
+
 /** In other books; `*` in the pattern matches any text. */
 export type AccountLabel = { pattern: string; code: string | null; name: string | null }
 
@@ -35,6 +38,7 @@ export function builtInAccounts(networks: readonly string[]): string[] {
     'assets:stable_wallet:*',
     'assets:receivable:service',
     'expenses:fees:service',
+    roundingAccount,
     'expenses:tolerance',
     'expenses:write_off',
     'liabilities:deposits:channel:*',

@@ -4,10 +4,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { formatNames, formatOf } from '../../src/ledger/export/formats.ts'
 import type { Books } from '../support/books.ts'
 import { runCommand } from '../support/command.ts'
-import { openExampleBooks } from '../support/example-books.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { tableRows } from '../support/markdown.ts'
 import { hledgerInstalled } from '../support/plain-text-accounting.ts'
+import { openValuedBooks } from '../support/valued-books.ts'
 import { readText, root } from './pages.ts'
 
 const page = readText('docs/exports.md')
@@ -18,7 +18,7 @@ const examples = [...page.matchAll(/^```sh\n(.*)\n```\n(?:\n```text\n([\s\S]*?)^
 let books: Books
 
 beforeAll(async () => {
-  books = await openExampleBooks()
+  books = await openValuedBooks()
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
@@ -46,19 +46,20 @@ test.skipIf(!hledgerInstalled())('every example prints what the page shows', asy
   expect(examples.length).toBeGreaterThanOrEqual(4)
 })
 
-const chart = () => ({ code: null, name: null })
+const settings = { chart: () => ({ code: null, name: null }), currency: 'EUR' }
 
-test('the page lists every format with its file, and every column of the file for import', () => {
+test('the page lists every format with its file, and every column of the files for import', () => {
   const listed = tableRows(page).map(({ name }) => name)
   for (const name of formatNames) {
     expect(listed).toContain(name)
-    expect(page).toContain(`| \`${name}\` | \`${formatOf(name, chart).file}\` |`)
+    expect(page).toContain(`| \`${name}\` | \`${formatOf(name, settings).file}\` |`)
   }
-  for (const column of formatOf('journal-csv', chart).head.trim().split(','))
-    expect(page).toContain(`\`${column}\``)
+  for (const name of ['xero', 'quickbooks'] as const)
+    for (const column of formatOf(name, settings).head.trim().split(','))
+      expect(page).toContain(`\`${column}\``)
 })
 
 test('the page lists the columns of entries.csv in their order', () => {
-  const columns = formatOf('csv', chart).head.trim().split(',')
+  const columns = formatOf('csv', settings).head.trim().split(',')
   expect(page).toContain(`\n\n${columns.map((column) => `\`${column}\``).join(', ')}\n\n`)
 })

@@ -42,6 +42,38 @@ export function hledgerBalances(file: string, beforeDay?: string): ShownBalances
   )
 }
 
+/** What hledger values the balances before a day at, by account, without those that are worth nothing. */
+export function hledgerValues(file: string, beforeDay: string): ReadonlyMap<string, string> {
+  const words = 'balance --flat --no-total --layout bare -V -O csv -e'.split(' ')
+  const { said } = runProgram('hledger', '-f', file, ...words, beforeDay)
+  return new Map(
+    linesOf(said)
+      .slice(1)
+      .map((line): [string, string] => {
+        const [account = '', commodity = '', balance = ''] = line.split(',').map(bare)
+        return [account, `${balance} ${commodity}`]
+      }),
+  )
+}
+
+/** What Beancount values the balances before a day at in euros, by account and exactly. */
+export function beancountValues(
+  file: string,
+  beforeDay: string,
+  priceDay: string,
+): ReadonlyMap<string, string> {
+  const query = `select account, str(number(only('EUR', convert(sum(position), 'EUR', ${priceDay})))) where date < ${beforeDay} group by account`
+  const { said } = runProgram('bean-query', '-f', 'csv', file, query)
+  return new Map(
+    linesOf(said)
+      .slice(1)
+      .map((line): [string, string] => {
+        const [account = '', value = ''] = line.split(',').map(bare)
+        return [account, value]
+      }),
+  )
+}
+
 /** What Beancount makes of a file, by its own names. */
 export function beancountBalances(file: string): ShownBalances {
   const { said } = runProgram(

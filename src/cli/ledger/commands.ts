@@ -15,19 +15,24 @@ export function describeLedger(program: Command, act: Act): void {
 }
 
 function describeReports(ledger: Command, act: Act): void {
-  asOf(listed(ledger.command('balances'), 100_000, 'accounts'))
+  asOf(valued(ledger.command('balances'), 100_000, 'accounts'))
     .description('print the balance of every account, and the sum of each asset, which is zero')
     .action(act(async () => (await import('./reports.ts')).balancesCommand))
-  asOf(listed(ledger.command('trial-balance'), 100_000, 'accounts'))
+  asOf(valued(ledger.command('trial-balance'), 100_000, 'accounts'))
     .description('print the debits and credits of every account')
     .action(act(async () => (await import('./reports.ts')).trialBalanceCommand))
-  listed(ledger.command('statement <owner>'), 1000, 'lines')
+  valued(ledger.command('statement <owner>'), 1000, 'lines')
     .description(
       'print the opening balance, the changes and the closing balance of a channel, wallet or account',
     )
     .option('--from <time>', 'from this day or time')
     .option('--to <time>', 'up to the end of this day, or before this time')
     .action(act(async () => (await import('./reports.ts')).statementCommand))
+}
+
+function valued(command: Command, limit: number, what: string): Command {
+  const currency = 'also show values in the currency of the setting valuation, at the end of the report'
+  return listed(command, limit, what).option('--currency', currency)
 }
 
 function asOf(command: Command): Command {

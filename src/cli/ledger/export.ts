@@ -45,7 +45,7 @@ function progressOf(context: Context): (progress: ExportProgress) => void {
   }
 }
 
-function textOf({ file, journals, transfers, totals }: Manifest, folder: string): string {
+function textOf({ files, journals, transfers, totals }: Manifest, folder: string): string {
   const sums = table(totals, [
     { title: 'ASSET', value: ({ asset }) => asset },
     { title: 'COMMODITY', value: ({ commodity }) => commodity },
@@ -53,8 +53,8 @@ function textOf({ file, journals, transfers, totals }: Manifest, folder: string)
     { title: 'AMOUNT', value: ({ amount }) => amount, align: 'right' },
   ])
   return [
-    printable(`${join(folder, file.name)}: ${journals} journals, ${transfers} transfers\n`),
-    `SHA-256 ${file.sha256}\n`,
+    `${journals} journals, ${transfers} transfers\n`,
+    ...files.map(({ name, sha256 }) => printable(`${join(folder, name)}: SHA-256 ${sha256}\n`)),
     ...(totals.length === 0 ? [] : [sums]),
   ].join('')
 }

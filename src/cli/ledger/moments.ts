@@ -77,6 +77,21 @@ export function booksOf({ period, ...options }: BooksOptions): Required<Moments>
   return { period: month, asOf: textOf(until), recordedAsOf: textOf(recordedUntil) }
 }
 
+/**
+ * The moment that a report is about: the end of its month or span, and now if that is later.
+ * @throws Fault `usage_bad`
+ */
+export function momentOf({ period, ...options }: BooksOptions & Pick<SpanOptions, 'to'>): string {
+  const end = period === undefined ? spanOf(options).until : lastOfMonth(monthOption(period))
+  const now = BigInt(Date.now()) * 1000n
+  return momentText(end === null || end > now ? now : end)
+}
+
+function lastOfMonth(month: string): bigint {
+  const [year = 0, number = 0] = month.split('-').map(Number)
+  return BigInt(Date.UTC(year, number)) * 1000n - 1n
+}
+
 function textOf(micros: bigint | null): string | null {
   return micros === null ? null : momentText(micros)
 }

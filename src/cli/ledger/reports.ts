@@ -4,6 +4,7 @@ import {
   type AccountBalanceLine,
   type BalanceTotal,
   listBalances,
+  readClosings,
   readStatement,
   type StatedLine,
   type StatementLine,
@@ -16,22 +17,23 @@ import { type Context, withDatabase } from '../context.ts'
 import { goOnLine, type ListKeyset, type ListOptions, pageOf, readPage } from '../lists.ts'
 import { notFound } from '../options.ts'
 import { type News, print, type TableColumn, table } from '../print.ts'
-import { type BooksOptions, booksOf, momentText, type SpanOptions, spanOf } from './moments.ts'
+import { type BooksOptions, booksOf, momentOf, momentText, type SpanOptions, spanOf } from './moments.ts'
+import { readValues, type ValuedOptions } from './values.ts'
 
-type BalancesOptions = BooksOptions & ListOptions
+type BalancesOptions = BooksOptions & ListOptions & ValuedOptions
 type LedgerBalances = { balances: AccountBalanceLine[]; totals: BalanceTotal[] }
 
 /** Bad news unless the balances of each asset add up to 0. */
 export async function balancesCommand(context: Context, options: BalancesOptions): Promise<News> {
-  const { balances, totals } = await withDatabase(context, (db) => read(db, options))
-  const isBalanced = totals.every(({ total }) => /^-?0(\.0+)?$/.test(total))
-  const page = pageOf(balances, options, balancePaging)
-  const sums = totals.map(({ total, total_base: base, ...asset }) => ({
-    ...asset,
-    account: '= sum',
-    balance: total,
-    balance_base: base,
+  const { balances, totals, values } = await withDatabase(context, async (db) => ({
+    ...(await read(db, options)),
+    values: await readValues(db, options, momentOf(options)),
   }))
+  const isBalanced = totals.every(({ total }) => /^-?0(\.0+)?$/.test(total))
+  const page = pageOf(balances.map(values.line), options, balancePaging)
+  const sums = totals.map(({ total, total_base: base, ...asset }) =>
+    values.line({ ...asset, account: '= sum', balance: total, balance_base: base }),
+  )
   const held = page.items.filter(({ balance_base: base }) => base !== '0')
   const shown = sums.flatMap((sum) => {
     const rows = held.filter(({ asset }) => asset === sum.asset)
@@ -40,8 +42,10 @@ export async function balancesCommand(context: Context, options: BalancesOptions
   const zeros = page.items.length - held.length
   const rest = zeros === 0 ? '' : `Balances of zero are left out: ${zeros}. --json lists them.\n`
   const verdict = isBalanced ? 'balanced: every asset sums to zero\n' : 'NOT BALANCED\n'
-  const text = `${table(shown, balanceColumns)}${rest}${goOnLine(context, page)}${verdict}`
-  const document = { ...page, totals, balanced: isBalanced }
+  const valued = values.totals(balances, page.items)
+  const rows = table(shown, [...balanceColumns, ...values.columns])
+  const text = `${rows}${rest}${goOnLine(context, page)}${verdict}${valued.text}`
+  const document = { ...page, totals, balanced: isBalanced, ...valued.document }
   print(context, document, balances.length === 0 ? 'nothing is booked yet\n' : text)
   return isBalanced ? 'good' : 'bad'
 }
@@ -94,18 +98,28 @@ const queryTimeoutMs = 600_000
 /** Bad news if debits and credits differ for an asset. */
 export async function trialBalanceCommand(context: Context, options: BalancesOptions): Promise<News> {
   const moments = booksOf(options)
-  const { lines, totals } = await withDatabase(context, (db) => trialBalance(db, moments), queryTimeoutMs)
+  const { lines, totals, values } = await withDatabase(
+    context,
+    async (db) => ({
+      ...(await trialBalance(db, moments)),
+      values: await readValues(db, options, momentOf(options)),
+    }),
+    queryTimeoutMs,
+  )
   const isBalanced = totals.every(({ debit, credit }) => debit === credit)
-  const page = pageOf(lines, options, trialBalancePaging)
-  const rows = totals.flatMap(({ asset }) => [...page.items, ...totals].filter((row) => row.asset === asset))
+  const page = pageOf(lines.map(values.line), options, trialBalancePaging)
+  const all = [...page.items, ...totals.map(values.line)]
+  const rows = totals.flatMap((total) => all.filter(({ asset }) => asset === total.asset))
   const verdict = isBalanced ? 'balanced: debits equal credits for every asset\n' : 'NOT BALANCED\n'
-  const text = `${table(rows, trialBalanceColumns)}${goOnLine(context, page)}${verdict}`
-  const document = { ...page, ...moments, totals, balanced: isBalanced }
+  const valued = values.totals(lines, page.items)
+  const shown = table(rows, [...trialBalanceColumns, ...values.columns])
+  const text = `${shown}${goOnLine(context, page)}${verdict}${valued.text}`
+  const document = { ...page, ...moments, totals, balanced: isBalanced, ...valued.document }
   print(context, document, lines.length === 0 ? 'nothing was booked by then\n' : text)
   return isBalanced ? 'good' : 'bad'
 }
 
-type StatementOptions = SpanOptions & ListOptions
+type StatementOptions = SpanOptions & ListOptions & ValuedOptions
 
 const statementPaging: ListKeyset<StatedLine> = { list: 'statement', keyOf: ({ key }) => key }
 
@@ -122,16 +136,20 @@ export async function statementCommand(
     from: from === null ? everFrom : momentText(from),
     before: until === null ? new Date().toISOString() : momentText(until + 1n),
   }
-  const stated = await withDatabase(context, (db) =>
-    readPage(options, statementPaging, (request) => readStatement(db, { ...wish, ...request })),
-  )
+  const { stated, values, closings } = await withDatabase(context, async (db) => ({
+    values: await readValues(db, options, momentOf(options)),
+    stated: await readPage(options, statementPaging, (request) => readStatement(db, { ...wish, ...request })),
+    closings: options.currency === true ? await readClosings(db, wish) : [],
+  }))
   if (stated.items.length === 0 && options.after === undefined)
     throw notFound(
       `account or owner ${JSON.stringify(owner)}`,
       'give the id of a channel or wallet, like shop or channel:shop, or an account in "bin/depositd ledger balances"',
     )
-  const page = { items: stated.items.map(({ key: _key, ...line }) => line), next: stated.next }
-  print(context, { ...page, ...wish }, `${table(page.items, statementColumns)}${goOnLine(context, page)}`)
+  const page = { items: stated.items.map(({ key: _key, ...line }) => values.line(line)), next: stated.next }
+  const valued = values.totals(closings, closings)
+  const shown = table(page.items, [...statementColumns, ...values.columns])
+  print(context, { ...page, ...wish, ...valued.document }, `${shown}${goOnLine(context, page)}${valued.text}`)
 }
 
 const statementColumns: TableColumn<StatementLine>[] = [

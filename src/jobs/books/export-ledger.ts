@@ -2,9 +2,12 @@ import { assert, Fault } from '../../core/errors.ts'
 import { ExportFolder, type WrittenFile } from '../../ledger/export/export-folder.ts'
 import {
   type AssetTotal,
+  type ExportContents,
   type ExportedAsset,
   type ExportedJournal,
+  type ExportedPrices,
   type ExportedTransfer,
+  type ExportGaps,
   Tally,
 } from '../../ledger/export/exported-journal.ts'
 import { type ExportFormatName, formatOf } from '../../ledger/export/formats.ts'
@@ -13,11 +16,13 @@ import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import type { Database } from '../../store/database.ts'
 import { accountsUnder, isOwner, readAccountLabels } from '../../store/ledger/accounts.ts'
 import {
+  type JournalSelection,
   type LedgerJournalRow,
   type LedgerTransferRow,
   readExtent,
   readJournals,
 } from '../../store/ledger/export-journals.ts'
+import { dailyPrices, readValuation } from '../../store/ledger/prices.ts'
 import type { Tables } from '../../store/tables.ts'
 
 /** Times are ISO 8601 with a zone. Null means no filter. */
@@ -46,7 +51,9 @@ export type Manifest = {
   format: ExportFormatName
   selection: ExportSelection
   note?: string
-  file: WrittenFile
+  /** Of prices and values; absent if the settings name none, or the format has no values. */
+  currency?: string
+  files: readonly WrittenFile[]
   journals: string
   transfers: string
   totals: AssetTotal[]
@@ -60,35 +67,78 @@ const usualPageSize = 2000
  * @throws Fault `usage_bad` if the account or owner does not exist, or the folder cannot be used
  */
 export async function exportLedger(db: Database<Tables>, wish: ExportWish): Promise<Manifest> {
-  const labels = await readAccountLabels(db)
-  const format = formatOf(wish.format, (account) => labels.get(account) ?? { code: null, name: null })
+  const [labels, valuation] = [await readAccountLabels(db), await readValuation(db)]
+  const format = formatOf(wish.format, {
+    chart: (account) => labels.get(account) ?? { code: null, name: null },
+    currency: valuation?.currency ?? null,
+  })
   const accounts = await requiredAccounts(db, wish.selection)
-  await using folder = await ExportFolder.open(wish.folder, format.file)
   const assetOf = assetReader(await readAssetNames(db))
   const { recordedAsOf, lastJournal } = await readExtent(db, wish.selection.recordedAsOf)
   const selection = { ...wish.selection, recordedAsOf }
-  const limit = wish.pageSize ?? usualPageSize
-  const tally = new Tally()
-  await folder.write(format.head)
-  let after = 0n
-  for (let isLast = false; !isLast; ) {
-    const journals = joined(await readJournals(db, { ...selection, accounts }, { after, limit }), assetOf)
-    await folder.write(journals.map(format.journal).join(''))
-    for (const journal of journals) tally.add(journal)
-    isLast = journals.length < limit
-    after = isLast ? lastJournal : (journals.at(-1)?.id ?? after)
-    wish.onProgress({ journals: tally.counts().journals, at: after, of: lastJournal })
+  const source: ExportSource = {
+    db,
+    selection: { ...selection, accounts },
+    limit: wish.pageSize ?? usualPageSize,
+    isPriced: format.gaps !== undefined,
+    assetOf,
   }
-  await folder.write(format.tail(tally.used()))
-  return folder.finish((file) => ({
+  if (format.gaps !== undefined) await refuseGaps(source, format.gaps)
+  await using folder = await ExportFolder.open(wish.folder, format)
+  const tally = new Tally()
+  for await (const { journals, after } of pagesOf(source)) {
+    await folder.write(journals.flatMap(format.journal))
+    for (const journal of journals) tally.add(journal)
+    wish.onProgress({ journals: tally.counts().journals, at: after ?? lastJournal, of: lastJournal })
+  }
+  const used = tally.used()
+  const priced =
+    format.hasPrices && valuation !== null ? await pricesOf(source, used, valuation.currency) : null
+  await folder.write([format.tail(used, priced)])
+  return folder.finish((files) => ({
     version: 1 as const,
     format: wish.format,
     selection,
     ...(selection.owner === null ? {} : { note: ownedNow }),
-    file,
+    ...(valuation !== null && (source.isPriced || priced !== null) ? { currency: valuation.currency } : {}),
+    files,
     ...tally.counts(),
     totals: tally.totals(),
   }))
+}
+
+type ExportSource = {
+  db: Database<Tables>
+  selection: JournalSelection
+  limit: number
+  isPriced: boolean
+  assetOf: (key: string) => ExportedAsset
+}
+
+/** `after` is the last number of the page; null of the last page. */
+async function* pagesOf({ db, selection, limit, isPriced, assetOf }: ExportSource) {
+  let after: bigint | null = 0n
+  while (after !== null) {
+    const rows = await readJournals(db, selection, { after, limit, isPriced })
+    const journals = joined(rows, assetOf)
+    after = journals.length < limit ? null : (journals.at(-1)?.id ?? null)
+    yield { journals, after }
+  }
+}
+
+async function refuseGaps(source: ExportSource, gaps: ExportGaps): Promise<void> {
+  for await (const { journals } of pagesOf(source)) for (const journal of journals) gaps.add(journal)
+  gaps.refuse()
+}
+
+/** Up to the end of the selection. */
+async function pricesOf(
+  { db, selection: { before }, assetOf }: ExportSource,
+  { assets }: ExportContents,
+  currency: string,
+): Promise<ExportedPrices> {
+  const prices = await dailyPrices(db, { assets: assets.map(({ asset }) => asset.key), before })
+  return { currency, prices: prices.map(({ asset, ...price }) => ({ ...price, asset: assetOf(asset) })) }
 }
 
 const ownedNow =
@@ -155,12 +205,13 @@ function joined(
     eventAt: row.event_at,
     recordedAt: row.recorded_at,
     transfers: (byJournal.get(row.id) ?? []).map(
-      ({ leg, debit, credit, asset, amount }): ExportedTransfer => ({
+      ({ leg, debit, credit, asset, amount, price }): ExportedTransfer => ({
         leg,
         debit,
         credit,
         asset: assetOf(asset),
         amount: BigInt(amount),
+        price,
       }),
     ),
   }))

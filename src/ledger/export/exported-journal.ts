@@ -1,4 +1,5 @@
 import { formatAmount } from '../../core/money.ts'
+
 export type ExportedAsset = {
   /** `network/contract`, `network/mint` or `network/native`. */
   key: string
@@ -15,6 +16,8 @@ export type ExportedTransfer = {
   asset: ExportedAsset
   /** In base units. */
   amount: bigint
+  /** Of one unit at the time of the event, in the currency of the settings; null without one. */
+  price: string | null
 }
 
 /** Times are ISO 8601 in UTC with all six digits of PostgreSQL. */
@@ -38,12 +41,31 @@ export type ExportContents = {
   assets: readonly { asset: ExportedAsset; amount: bigint }[]
 }
 
+/** Of one unit of an asset, in the currency of the settings. The day is in UTC. */
+export type ExportedPrice = { day: string; asset: ExportedAsset; price: string }
+
+/** Prices are ordered by day; there are none if the settings name no currency. */
+export type ExportedPrices = { currency: string; prices: readonly ExportedPrice[] } | null
+
 /** The tail is known only at the end. */
 export type ExportFormat = {
   file: string
+  /** Of one file, with the head; the rest goes into further files. */
+  linesMax?: number
   head: string
-  journal: (journal: ExportedJournal) => string
-  tail: (used: ExportContents) => string
+  /** Pieces of whole lines; a piece stays in one file. */
+  journal: (journal: ExportedJournal) => readonly string[]
+  tail: (used: ExportContents, priced: ExportedPrices) => string
+  /** Its tail has the prices. */
+  hasPrices?: true
+  /** Reads all journals before anything is written, if prices are needed. */
+  gaps?: ExportGaps
+}
+
+export type ExportGaps = {
+  add: (journal: ExportedJournal) => void
+  /** @throws Fault `usage_bad` if anything is lacking */
+  refuse: () => void
 }
 
 /** In UTC. */

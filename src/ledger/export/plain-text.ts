@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { Fault } from '../../core/errors.ts'
 import { formatAmount } from '../../core/money.ts'
+import { minorPlaces } from '../../core/value.ts'
 import {
   dayOf,
   type ExportContents,
   type ExportedAsset,
   type ExportedJournal,
+  type ExportedPrices,
   type ExportedTransfer,
   type ExportFormat,
   oneLine,
@@ -18,7 +20,7 @@ const dayOne = '1970-01-01'
 export const beancount: ExportFormat = {
   file: 'books.beancount',
   head: 'option "title" "depositd"\n\n',
-  journal: (journal) =>
+  journal: (journal) => [
     [
       `${dayOf(journal)} * ${quoted(journal.kind)}`,
       `  journal: "${journal.id}"`,
@@ -26,7 +28,9 @@ export const beancount: ExportFormat = {
       ...journal.transfers.flatMap(beancountPostings),
       '\n',
     ].join('\n'),
+  ],
   tail: beancountDeclarations,
+  hasPrices: true,
 }
 
 function metadataOf(journal: ExportedJournal): [string, string][] {
@@ -51,7 +55,7 @@ function beancountPostings({ debit, credit, asset, amount }: ExportedTransfer): 
 /** Beancount silently rounds to this many digits. */
 const digitsMax = 28
 
-function beancountDeclarations({ accounts, assets }: ExportContents): string {
+function beancountDeclarations({ accounts, assets }: ExportContents, priced: ExportedPrices): string {
   for (const { asset, amount } of assets) if (amount >= 10n ** BigInt(digitsMax)) throw tooLong(asset)
   const commodities = assets.map(
     ({ asset: { commodity, key, symbol } }) =>
@@ -60,7 +64,10 @@ function beancountDeclarations({ accounts, assets }: ExportContents): string {
   const opened = accounts.map(
     (account) => `${dayOne} open ${beancountAccount(account)}\n  account: ${quoted(account)}\n`,
   )
-  return [...commodities, ...opened].join('')
+  const prices = priced?.prices.map(
+    ({ day, asset, price }) => `${day} price ${asset.commodity} ${price} ${priced.currency}\n`,
+  )
+  return [...commodities, ...opened, ...(prices ?? [])].join('')
 }
 
 function quoted(text: string): string {
@@ -142,14 +149,16 @@ function capitals(text: string): string {
 export const hledger: ExportFormat = {
   file: 'books.journal',
   head: 'decimal-mark .\n\n',
-  journal: (journal) =>
+  journal: (journal) => [
     [
       `${dayOf(journal)} (${journal.id}) ${journal.kind}`,
       ...tagsOf(journal).map((tag) => `    ; ${tag}`),
       ...journal.transfers.flatMap(hledgerPostings),
       '\n',
     ].join('\n'),
+  ],
   tail: hledgerDeclarations,
+  hasPrices: true,
 }
 
 function tagsOf(journal: ExportedJournal): string[] {
@@ -162,7 +171,7 @@ function hledgerPostings({ debit, credit, asset, amount }: ExportedTransfer): st
   return [posting(debit, amount), posting(credit, -amount)]
 }
 
-function hledgerDeclarations({ accounts, assets }: ExportContents): string {
+function hledgerDeclarations({ accounts, assets }: ExportContents, priced: ExportedPrices): string {
   const commodities = assets.map(({ asset: { commodity, decimals, key, symbol } }) => {
     return `; ${hledgerText(symbol)}, ${hledgerText(key)}\ncommodity 1000.${'0'.repeat(decimals)} "${commodity}"\n`
   })
@@ -174,7 +183,16 @@ function hledgerDeclarations({ accounts, assets }: ExportContents): string {
     ]
     return tags.length === 0 ? `account ${name}\n` : `account ${name}  ; ${tags.join(', ')}\n`
   })
-  return [...commodities, ...named].join('')
+  return [...commodities, ...named, ...hledgerPrices(priced)].join('')
+}
+
+function hledgerPrices(priced: ExportedPrices): string[] {
+  if (priced === null) return []
+  const { currency, prices } = priced
+  return [
+    `commodity 1000.${'0'.repeat(minorPlaces(currency))} "${currency}"\n`,
+    ...prices.map(({ day, asset, price }) => `P ${day} "${asset.commodity}" ${price} "${currency}"\n`),
+  ]
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import type { AccountLabel } from '../../core/chart.ts'
+import { type AccountLabel, roundingAccount } from '../../core/chart.ts'
 import type { Tables } from '../tables.ts'
 
 /** As text that Postgres can parse; null for no cutoff. */
@@ -111,6 +111,18 @@ export async function readStatement(
   return rows
 }
 
+/** What is left at the end, for each account and asset. */
+export async function readClosings(
+  db: Kysely<Tables>,
+  { owner, from, before }: Pick<StatementWish, 'owner' | 'from' | 'before'>,
+): Promise<AccountBalanceLine[]> {
+  const { rows } = await sql<AccountBalanceLine>`
+    select account, asset, asset_symbol, balance::text as balance, balance_base::text as balance_base
+    from accounting.statement(${owner}, ${from}::timestamptz, ${before}::timestamptz)
+    where line = 'closing'`.execute(db)
+  return rows
+}
+
 /** In units of the asset; `_base` in base units. */
 export type AccountBalanceLine = {
   account: string
@@ -187,9 +199,13 @@ export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> 
 
 export type AccountLabels = ReadonlyMap<string, { code: string | null; name: string | null }>
 
+/** Of the accounts of the books, and of the one that only exports use. */
 export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabels> {
   const { rows } = await sql<{ account: string; code: string | null; name: string | null }>`
-    select account, code, name from accounting.accounts where num_nonnulls(code, name) > 0`.execute(db)
+    select account, code, name from accounting.accounts where num_nonnulls(code, name) > 0
+    union all
+    (select ${roundingAccount}, code, name from account_label
+      where fits_pattern(${roundingAccount}, pattern) order by place limit 1)`.execute(db)
   return new Map(rows.map(({ account, ...label }) => [account, label]))
 }
 

@@ -36,12 +36,20 @@ export type LedgerTransferRow = {
   credit: string
   asset: string
   amount: string
+  price: string | null
+}
+
+export type JournalPageRequest = {
+  after: bigint
+  limit: number
+  /** Reads the price of each transfer at the time of its event. */
+  isPriced: boolean
 }
 
 export async function readJournals(
   db: Kysely<Tables>,
   selection: JournalSelection,
-  { after, limit }: { after: bigint; limit: number },
+  { after, limit, isPriced }: JournalPageRequest,
 ): Promise<{ journals: LedgerJournalRow[]; transfers: LedgerTransferRow[] }> {
   const conditions = [
     sql`j.id > ${after} and j.recorded_at <= ${selection.recordedAsOf}::timestamptz`,
@@ -55,8 +63,9 @@ export async function readJournals(
     order by j.id limit ${limit}`.execute(db)
   if (journals.length === 0) return { journals, transfers: [] }
   const { rows: transfers } = await sql<LedgerTransferRow>`
-    select t.journal_id, t.leg, t.debit, t.credit, t.asset, t.amount::text as amount
+    select t.journal_id, t.leg, t.debit, t.credit, t.asset, t.amount::text as amount, p.price::text as price
     from ledger_transfer t
+      left join accounting.price_at(t.asset, t.event_at) as p on ${isPriced}::boolean
     where t.journal_id = any(${journals.map(({ id }) => id)}::bigint[]) and ${withinMonths(journals)}
       ${selection.accounts === null ? sql`` : sql`and ${touches(selection.accounts)}`}
     order by t.journal_id, t.leg`.execute(db)

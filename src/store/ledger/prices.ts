@@ -21,6 +21,38 @@ export async function keepValuation(db: Kysely<Tables>, valuation: Valuation): P
     )`.execute(db)
 }
 
+/** Null if amounts are not valued. */
+export async function readValuation(db: Kysely<Tables>): Promise<Valuation> {
+  const { rows } = await sql<{ currency: string; maxAgeMs: number }>`
+    select currency, (extract(epoch from max_age) * 1000)::float8 as "maxAgeMs" from active_valuation`.execute(
+    db,
+  )
+  return rows[0] ?? null
+}
+
+export type AppliedPrice = { asset: string; price: string; price_at: Date; price_source: string }
+
+/** By asset; without those that have no price at that moment. */
+export async function pricesAt(db: Kysely<Tables>, at: string): Promise<ReadonlyMap<string, AppliedPrice>> {
+  const { rows } = await sql<AppliedPrice>`
+    select asset.key as asset, p.price::text as price, p.price_at, p.source as price_source
+    from asset cross join accounting.price_at(asset.key, ${at}::timestamptz) as p`.execute(db)
+  return new Map(rows.map((row) => [row.asset, row]))
+}
+
+/** In UTC. Of each asset and day the last price, up to a moment if one is given; ordered by day. */
+export async function dailyPrices(
+  db: Kysely<Tables>,
+  { assets, before }: { assets: readonly string[]; before: string | null },
+): Promise<{ day: string; asset: string; price: string }[]> {
+  const { rows } = await sql<{ day: string; asset: string; price: string }>`
+    select distinct on (day, asset) to_char(p.at at time zone 'UTC', 'YYYY-MM-DD') as day, p.asset, p.price::text as price
+    from price p join active_valuation rule using (currency)
+    where p.asset = any(${assets}::text[]) and p.at < coalesce(${before}::timestamptz, 'infinity')
+    order by day, asset, p.at desc, p.id desc`.execute(db)
+  return rows
+}
+
 /** Until the transaction ends: two files in different order would deadlock. */
 export async function importAlone(tx: Transaction<Tables>): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtext('prices'))`.execute(tx)

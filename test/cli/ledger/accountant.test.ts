@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
 import { openDatabase } from '../../../src/store/database.ts'
+import { keepValuation } from '../../../src/store/ledger/prices.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import type { Books } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
@@ -16,6 +17,7 @@ const login = `accountant_${process.pid}`
 
 beforeAll(async () => {
   books = await openExampleBooks()
+  await keepValuation(books.db, { currency: 'EUR', maxAgeMs: 3_600_000 })
   await withOwner(async (owner) => {
     await sql.raw(`create role ${login} login password 'of her own'`).execute(owner)
     await sql.raw(`grant depositd_accountant to ${login}`).execute(owner)
@@ -72,6 +74,7 @@ test.each([
   'ledger balances',
   'ledger trial-balance --period 2026-01',
   'ledger statement shop --to 2026-02-01',
+  'ledger statement shop --to 2026-02-01 --currency',
   'ledger periods',
   'ledger journal show 1',
 ])('an accountant runs %s, with what the owner is told', async (line) => {

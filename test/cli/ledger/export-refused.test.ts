@@ -1,10 +1,14 @@
-import { readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keepAccountLabels } from '../../../src/store/ledger/accounts.ts'
+import { keepValuation } from '../../../src/store/ledger/prices.ts'
 import type { Books } from '../../support/books.ts'
 import { runCommand } from '../../support/command.ts'
+import { usdcOnArbitrum, usdtOnBase } from '../../support/evidence.ts'
 import { openExampleBooks } from '../../support/example-books.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { givePrices } from '../../support/valued-books.ts'
 
 let books: Books
 
@@ -16,7 +20,7 @@ afterAll(() => books[Symbol.asyncDispose]())
 const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
 
 test.each([
-  ['--format xls', '--format is "xls"; use csv, jsonl, hledger, beancount, journal-csv'],
+  ['--format xls', '--format is "xls"; use csv, jsonl, hledger, beancount, xero, quickbooks'],
   [
     '--format csv --account assets:bank',
     '--account: no account "assets:bank"; use one from "bin/depositd ledger balances", or a prefix up to a colon',
@@ -59,5 +63,45 @@ test('a folder that has an export, or anything else, is left alone', async () =>
   expect(await depositd(`ledger export --format csv --out ${file}`)).toMatchObject({
     status: 2,
     err: expect.stringContaining('--out cannot be written'),
+  })
+})
+
+const exportTo = async (format: string) => {
+  const folder = join(await temporaryFolder(), 'export')
+  const { status, out, err } = await depositd(
+    `ledger export --format ${format} --to 2026-01-01 --out ${folder}`,
+  )
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(existsSync(folder)).toBe(false)
+  return err
+}
+
+test('an export in a currency is refused before a file is written, with all that it lacks', async () => {
+  for (const format of ['xero', 'quickbooks'])
+    expect(await exportTo(format)).toBe(
+      `depositd: --format ${format}: amounts are not valued; add "valuation: { currency: EUR }" with your currency to the settings, and restart the daemon\n`,
+    )
+  await keepValuation(books.db, { currency: 'EUR', maxAgeMs: 24 * 3_600_000 })
+  await givePrices(books, ['base/USDC,2026-01-01,0.92', 'base/USDT,2026-01-02,0.92'])
+  const lacking = `no price in EUR: ${usdcOnArbitrum} on 2026-01-01, ${usdtOnBase} on 2026-01-01`
+  const importing = 'import the prices with "bin/depositd ledger prices import FILE"'
+  expect(await exportTo('quickbooks')).toBe(`depositd: ${lacking}; ${importing}\n`)
+  await keepAccountLabels(books.db, [
+    { pattern: 'assets:*', code: '1000', name: null },
+    { pattern: 'trading:*', code: '9000', name: null },
+    { pattern: 'expenses:rounding', code: '6900', name: null },
+  ])
+  const codes = 'expenses:fees:service, liabilities:deposits:channel:shop'
+  const labels = 'add codes to the setting accounts.labels and restart the daemon'
+  const all = await exportTo('xero')
+  expect(all).toContain(`${lacking}; no code of the account: `)
+  expect(all).toContain(`; ${importing}, and ${labels}\n`)
+  await givePrices(books, ['arbitrum/USDC,2026-01-01,0.92', 'base/USDT,2026-01-01,0.92'])
+  const some = await exportTo('xero')
+  const named = /no code of the account: (.*); add codes/.exec(some)?.[1]
+  expect(named?.split(', ').toSorted().join(', ')).toBe(codes)
+  const folder = join(await temporaryFolder(), 'export')
+  expect(await depositd(`ledger export --format quickbooks --to 2026-01-01 --out ${folder}`)).toMatchObject({
+    status: 0,
   })
 })

@@ -4,13 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ExportProgress, type ExportWish, exportLedger } from '../../../src/jobs/books/export-ledger.ts'
 import { formatNames } from '../../../src/ledger/export/formats.ts'
 import type { Books } from '../../support/books.ts'
-import { openExampleBooks } from '../../support/example-books.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { openValuedBooks } from '../../support/valued-books.ts'
 
 let books: Books
 
 beforeAll(async () => {
-  books = await openExampleBooks()
+  books = await openValuedBooks()
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
