@@ -3223,7 +3223,7 @@ comment on column severity of view accounting.mismatches is 'info, warning or se
 comment on column severity of view accounting.value_at_risk is 'info, warning or severe.';
 comment on column sha256 of view accounting.period_history is 'SHA-256 of the trial balance that was frozen with it.';
 comment on column sha256 of view accounting.periods is 'SHA-256 of the trial balance that was frozen; empty unless it is closed.';
-comment on column signed_by of view accounting.checkpoints is 'Name and id of the key that signed it; nobody if there was none.';
+comment on column signed_by of view accounting.checkpoints is 'Name and id of the key that signed it; unsigned if there was none.';
 comment on column since of view accounting.coverage_gaps is 'When the gap was first found; empty until then.';
 comment on column since of view accounting.in_transit_age is 'Time of the block that holds the payment.';
 comment on column since of view accounting.open_conversions is 'When the delivery happened.';

@@ -287,7 +287,7 @@ create table seal_node (
 -- The root of the tree over the first leaves of the log: what is signed and published.
 create table checkpoint (
   size bigint not null check (size > 0),
-  -- Name and id of the key; `nobody` if the installation has none.
+  -- Name and id of the key; `unsigned` if the installation has none.
   signed_by text not null,
   root bytea not null check (length(root) = 32),
   made_at timestamptz not null default clock_timestamp(),
@@ -310,5 +310,5 @@ comment on view accounting.checkpoints is 'One row per checkpoint: the root of t
 comment on column accounting.checkpoints.size is 'Number of sealed rows, of all tables.';
 comment on column accounting.checkpoints.root is 'Root of the Merkle tree over these rows, SHA-256.';
 comment on column accounting.checkpoints.made_at is 'When it was made.';
-comment on column accounting.checkpoints.signed_by is 'Name and id of the key that signed it; nobody if there was none.';
+comment on column accounting.checkpoints.signed_by is 'Name and id of the key that signed it; unsigned if there was none.';
 comment on column accounting.checkpoints.note is 'The signed text that is published.';

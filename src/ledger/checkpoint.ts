@@ -99,7 +99,7 @@ export function checkpointBody({ origin, size, root }: Checkpoint): string {
   return `${origin}\n${size}\n${root.toString('base64')}\n`
 }
 
-/** Without a signer, a note that nobody signed. */
+/** Without a signer, a note without signatures. */
 export function writeCheckpoint(checkpoint: Checkpoint, signer: NoteSigner | null): string {
   const body = checkpointBody(checkpoint)
   return `${body}\n${signer === null ? '' : signatureLine(signer, sign(null, Buffer.from(body), signer.privateKey))}`

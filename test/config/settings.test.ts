@@ -58,7 +58,7 @@ test('what is not set has its default', () => {
       sweep: '*/5 * * * * *',
       audit: '0 0 * * * *',
       balances: '30 */15 * * * *',
-      seal: '15 */10 * * * *',
+      seal: '*/20 * * * * *',
     },
     poll: { overlapMs: 3_600_000, youngMs: 3_600_000, quietMs: 60_000, sweepEveryMs: 21_600_000 },
     creditAsset: { key: 'stable-wallet/USDC', decimals: 6 },

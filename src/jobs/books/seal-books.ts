@@ -137,7 +137,7 @@ async function makeCheckpoint(db: Database<Tables>, signer: NoteSigner | null): 
   const newest = await newestSeal(db)
   if (newest === null) return
   const size = newest.firstLeaf + newest.leaves
-  const signedBy = signer === null ? 'nobody' : `${signer.name}+${signer.id.toString('hex')}`
+  const signedBy = signer === null ? 'unsigned' : `${signer.name}+${signer.id.toString('hex')}`
   const before = await newestCheckpoint(db)
   if (before?.size === size && (signer === null || before.signedBy === signedBy)) return
   const root = await rootOfRange(hashReader(db), { from: 0, to: size })

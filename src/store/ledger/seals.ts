@@ -185,14 +185,16 @@ export async function countUnsealed(db: Kysely<Tables>, tables: readonly SealedT
 
 /** How long the oldest row has waited to be sealed, in seconds; 0 if all rows are sealed. */
 export async function secondsUnsealed(db: Kysely<Tables>): Promise<number> {
-  const oldest = sealedTableNames.map((table) => {
-    const { id, writtenAt } = sealedTable(table)
-    return sql`(select ${ageOf(sql.ref(writtenAt))} as age from ${sql.table(table)} where ${unsealed(table)}
-      order by ${sql.ref(id)} limit 1)`
-  })
-  const { rows } = await sql<{ age: number | null }>`
-    select max(age) as age from (${sql.join(oldest, sql` union all `)}) as waiting`.execute(db)
-  return rows[0]?.age ?? 0
+  const ages = await Promise.all(
+    sealedTableNames.map(async (table) => {
+      const { id, writtenAt } = sealedTable(table)
+      const { rows } = await sql<{ age: number }>`
+        select ${ageOf(sql.ref(writtenAt))} as age from ${sql.table(table)} where ${unsealed(table)}
+        order by ${sql.ref(id)} limit 1`.execute(db)
+      return rows[0]?.age ?? 0
+    }),
+  )
+  return Math.max(...ages)
 }
 
 function unsealed(table: SealedTableName) {

@@ -67,8 +67,8 @@ test('ledger checkpoints list prints the newest, and no more than the limit', as
   const ageless = out.replaceAll(/\d{4}-\S+Z/g, 'TIME').replaceAll(/[0-9a-f]{64}/g, 'ROOT')
   expect(ageless).toMatchInlineSnapshot(`
     "ROWS  MADE                      ROOT                                                              SIGNED BY
-     525  TIME  ROOT  example.com/books+34477a77
-     505  TIME  ROOT  example.com/books+34477a77
+     525  TIME  ROOT  example.com/books+5ab6f2cc
+     505  TIME  ROOT  example.com/books+5ab6f2cc
     "
   `)
   const one = JSON.parse((await depositd('ledger checkpoints list --json --limit 1')).out) as {

@@ -107,8 +107,8 @@ async function addWallet(createdAt: Date): Promise<Address> {
     owner: { kind: 'stable_wallet', id },
     deposits: [{ network: base, address }],
     forward: null,
+    createdAt,
   })
-  await sql`update owner set created_at = ${createdAt} where id = ${id}`.execute(books.db)
   return address
 }
 

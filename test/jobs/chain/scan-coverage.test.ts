@@ -62,8 +62,8 @@ async function addChannel(id: string, address: Address, createdAt: Date): Promis
     owner: { kind: 'stable_wallet', id },
     deposits: [{ network: base, address }],
     forward: null,
+    createdAt,
   })
-  await sql`update owner set created_at = ${createdAt} where id = ${id}`.execute(books.db)
 }
 
 const upTo = (from: bigint, to: bigint) => ({ final: to, proved: [{ from, to }] })

@@ -155,8 +155,8 @@ test('the watch list has each address with its number and when it was made', asy
     owner: { kind: 'stable_wallet', id: 'later' },
     deposits: [{ network: base, address: '0x0000000000000000000000000000000000000003' as Address }],
     forward: null,
+    createdAt: at(1),
   })
-  await sql`update owner set created_at = ${at(1)} where id = 'later'`.execute(books.db)
   const list = await readWatchList(books.db, base)
   expect(list.map(({ number }) => number)).toEqual([1, null, null])
   expect(list.at(-1)).toMatchObject({ role: 'deposit', createdAt: at(1) })
