@@ -45,6 +45,7 @@ const together = [
   'scenario',
   'service',
   'store',
+  'witness',
 ].map((folder) => `test/${folder}/**/*.test.ts`)
 
 const options = {

@@ -120,6 +120,12 @@ table public.checkpoint (
   signed_by text not null,
   size bigint not null
 );
+table public.cosignature (
+  lines text not null,
+  made_at timestamp with time zone not null default clock_timestamp(),
+  size bigint not null,
+  witness text not null
+);
 table public.deposit (
   address text,
   amount numeric(78,0),
@@ -495,6 +501,7 @@ constraint chain_watch_pkey on chain_watch: PRIMARY KEY (network, number);
 constraint checkpoint_pkey on checkpoint: PRIMARY KEY (size, signed_by);
 constraint checkpoint_root_check on checkpoint: CHECK ((length(root) = 32));
 constraint checkpoint_size_check on checkpoint: CHECK ((size > 0));
+constraint cosignature_pkey on cosignature: PRIMARY KEY (witness, size);
 constraint deposit_group_id_fkey on deposit: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint deposit_identified on deposit: CHECK ((num_nonnulls(service_id, transfer, merged_into) > 0));
 constraint deposit_is_number on deposit: CHECK (((amount < 'NaN'::numeric) AND (settlement_amount < 'NaN'::numeric) AND (fee_amount < 'NaN'::numeric)));
@@ -738,6 +745,7 @@ CREATE UNIQUE INDEX chain_transfer_pkey ON public.chain_transfer USING btree (in
 CREATE UNIQUE INDEX chain_watch_network_address_key ON public.chain_watch USING btree (network, address);
 CREATE UNIQUE INDEX chain_watch_pkey ON public.chain_watch USING btree (network, number);
 CREATE UNIQUE INDEX checkpoint_pkey ON public.checkpoint USING btree (size, signed_by);
+CREATE UNIQUE INDEX cosignature_pkey ON public.cosignature USING btree (witness, size);
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
@@ -2627,6 +2635,7 @@ CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW W
 CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chain_movement FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER checkpoint_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.checkpoint FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER cosignature_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.cosignature FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2669,6 +2678,7 @@ grant insert, select on public.address_book to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
 grant insert, select on public.chain_transfer to depositd_daemon;
 grant insert, select on public.checkpoint to depositd_daemon;
+grant insert, select on public.cosignature to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
 grant insert, select on public.ledger_period_balance to depositd_daemon;
@@ -2801,6 +2811,8 @@ grant select on public.chain_transfer to depositd_backup;
 grant select on public.chain_watch to depositd_backup;
 grant select on public.checkpoint to depositd_accountant;
 grant select on public.checkpoint to depositd_backup;
+grant select on public.cosignature to depositd_accountant;
+grant select on public.cosignature to depositd_backup;
 grant select on public.deposit to depositd_backup;
 grant select on public.deposit_report to depositd_backup;
 grant select on public.deposit_report to depositd_daemon;

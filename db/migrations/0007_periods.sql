@@ -296,6 +296,17 @@ create table checkpoint (
   primary key (size, signed_by)
 );
 
+-- Signatures of witnesses: each saw a log that only grew.
+create table cosignature (
+  size bigint not null,
+  witness text not null,
+  lines text not null,
+  made_at timestamptz not null default clock_timestamp(),
+  primary key (witness, size)
+);
+
+create trigger cosignature_append_only before update or delete or truncate on cosignature
+  for each statement execute function refuse_change();
 create trigger seal_append_only before update or delete or truncate on seal
   for each statement execute function refuse_change();
 create trigger seal_node_append_only before update or delete or truncate on seal_node

@@ -44,7 +44,7 @@ grant select on deposit_report, open_mismatch, unnamed_transfer, possible_match 
 -- The daemon: the books. It does not choose the numbers and times of journals, nor when and after which journal a month is
 -- closed.
 grant select, insert on ledger_account, ledger_transfer, manual_journal, ledger_period_balance, seal,
-  seal_node, checkpoint to depositd_daemon;
+  seal_node, checkpoint, cosignature to depositd_daemon;
 grant select on ledger_journal, ledger_period, ledger_period_event, ledger_snapshot_day, ledger_snapshot, ledger_last_cut,
   account_label, ledger_entry, ledger_balance, ledger_transit, ledger_tie to depositd_daemon;
 grant insert (posting_key, kind, deposit_id, transfer, reverses, event_at, period) on ledger_journal to depositd_daemon;
@@ -67,7 +67,7 @@ revoke execute on function accounting.scorecard_between, accounting.in_transit_a
 grant execute on function accounting.scorecard_between, accounting.in_transit_at, accounting.trial_balance,
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
 grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, seal, seal_node,
-  checkpoint, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
+  checkpoint, cosignature, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
   account_label, price, active_valuation
   to depositd_accountant;
 grant select (id, transfer, state, merged_into, owner_kind, owner_id) on deposit to depositd_accountant;

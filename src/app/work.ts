@@ -50,7 +50,7 @@ export function composeWork(
     db,
     holder,
     leaseMs,
-    signer: settings.ledgerKey?.signer ?? null,
+    log: { signer: settings.ledgerKey?.signer ?? null, witnesses: settings.witnesses },
     now: () => new Date(),
     ...settings.poll,
     networks: settings.networks,

@@ -60,6 +60,7 @@ export function describeProgram(context: ProgramContext, report: (news: News | v
   describeDeposits(program, act)
   describeMismatches(program, act)
   describeLedger(program, act)
+  describeWitness(program, act)
   describePolicy(program, act)
   describeReapplication(program, act)
   describeCompletion(program, context)
@@ -106,6 +107,17 @@ function describePolicy(program: Command, act: Act): void {
   listed(policy.command('learn'), 50, 'routes')
     .description('propose a policy from the fees of settled deposits, by route')
     .action(act(async () => (await import('./policy.ts')).learnPolicyCommand))
+}
+
+function describeWitness(program: Command, act: Act): void {
+  const witness = 'confirm checkpoints of logs on another machine, if each log only grew; runs until stopped'
+  subcommand(program, 'witness', witness)
+    .requiredOption('--log <key>', 'public keys of the logs, separated by commas')
+    .requiredOption('--key-file <file>', 'the key of the witness')
+    .requiredOption('--folder <folder>', 'the folder for the newest confirmed checkpoints')
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .addOption(ranged('--port <port>', 'the port', { min: 0, max: 65_535 }).default(8090))
+    .action(act(async () => (await import('./witness.ts')).witnessCommand))
 }
 
 function describeReapplication(program: Command, act: Act): void {

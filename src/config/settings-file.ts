@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type Address, type Asset, assetKey } from '../core/asset.ts'
 import { defaultService, stableWalletNetwork } from '../core/evidence.ts'
 import type { ServiceStart } from '../core/policy.ts'
+import { readVerifierKey } from '../ledger/checkpoint.ts'
 import { accountsSection, readAccounts } from './accounts.ts'
 import { canarySection } from './canary.ts'
 import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
@@ -53,6 +54,26 @@ const valuationSection = z
   })
   .nullable()
   .default(null)
+
+const witnessKey = z.string().transform((text, context) => {
+  const key = readVerifierKey(text)
+  if (key?.kind === 'witness') return key
+  context.addIssue('must be the public key of a witness, as "bin/depositd witness" prints it')
+  return z.NEVER
+})
+
+const ledgerSection = z
+  .strictObject({
+    witnesses: z
+      .array(
+        z.strictObject({
+          url: z.url({ protocol: /^https?$/, error: 'must be an address of the form http:// or https://' }),
+          key: witnessKey,
+        }),
+      )
+      .default([]),
+  })
+  .prefault({})
 
 const cron = z
   .string()
@@ -111,6 +132,7 @@ const schema = z
     policy: policySection,
     accounts: accountsSection,
     valuation: valuationSection,
+    ledger: ledgerSection,
     canary: canarySection,
     /** JSON-RPC calls to each node for reading back what addresses received before they were imported. */
     history: z.strictObject({ requestsPerSecond: z.number().min(0.1).max(1000).default(20) }).prefault({}),

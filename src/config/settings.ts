@@ -7,6 +7,7 @@ import { Fault } from '../core/errors.ts'
 import { defaultService, type ServiceName } from '../core/evidence.ts'
 import type { ContraRule } from '../core/owed.ts'
 import type { Policy, RoutePolicy, ServiceStart } from '../core/policy.ts'
+import type { Witness } from '../ledger/checkpoint.ts'
 import { readAccounts } from './accounts.ts'
 import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, secretsFolder } from './environment.ts'
@@ -71,6 +72,8 @@ export type Settings = {
   links: Links
   /** Null if checkpoints are not signed. */
   ledgerKey: LedgerKey | null
+  /** They confirm each checkpoint. */
+  witnesses: readonly Witness[]
   logLevel: LogLevel
   /** Null if tracing is off. */
   tracing: TracingSettings | null
@@ -237,6 +240,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
       afterMs: alerts.after,
     },
     schedule,
+    witnesses: file.ledger.witnesses,
     valuation: valuation && { currency: valuation.currency, maxAgeMs: valuation.maxAge },
     poll: { overlapMs: pollOverlap, youngMs: pollYoung, quietMs: pollQuiet, sweepEveryMs: pollAll },
   }

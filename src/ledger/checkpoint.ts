@@ -19,6 +19,9 @@ export type NoteKey = { name: string; kind: NoteKeyKind; id: Buffer; publicKey: 
 
 export type NoteSigner = NoteKey & { privateKey: KeyObject }
 
+/** It signs a checkpoint only if the log merely grew since the last one that it signed. */
+export type Witness = { url: string; key: NoteKey }
+
 /** The log's state at one moment, as c2sp.org/tlog-checkpoint writes it. */
 export type Checkpoint = TreeHead & { origin: string }
 

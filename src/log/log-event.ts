@@ -189,6 +189,10 @@ export const serviceEvents = {
   }),
   service_stopping: event('info', 'stopping', { signal }),
   service_stopped: event('info', 'stopped'),
+  witness_refused: event('error', 'a log contradicts what this witness confirmed', {
+    origin: 'The name of the log.',
+    reason: 'The contradiction.',
+  }),
   service_without_tls: event('warn', 'the deposit service is served without TLS', {
     host: 'The address that it listens on.',
   }),

@@ -95,7 +95,7 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
     }),
     owners: ofDefault(unlistedOwners),
     wallets: new Map(),
-    signer: null,
+    log: { signer: null, witnesses: [] },
     creditAsset: credit,
     networks: [],
     proven: [],

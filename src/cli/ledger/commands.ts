@@ -131,6 +131,7 @@ function describeSeals(ledger: Command, act: Act): void {
   const key = ledger.command('key').description('the key that signs checkpoints')
   subcommand(key, 'create <name>', 'make a key for the log of this name, like example.com/depositd')
     .requiredOption('--out <file>', 'the file to write; it must not exist')
+    .option('--witness', 'make a key for a witness instead')
     .action(act(async () => (await import('./verify.ts')).createKeyCommand))
   subcommand(key, 'show', 'print the public key of LEDGER_KEY').action(
     act(async () => (await import('./verify.ts')).showKeyCommand),

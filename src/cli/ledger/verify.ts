@@ -91,13 +91,19 @@ function publishedIn(path: string | undefined): Map<number, SignedCheckpoint> {
   return new Map(read.map((one) => [one.size, one]))
 }
 
-export function createKeyCommand(context: Context, name: string, { out }: { out: string }): void {
+type CreateKeyOptions = { out: string; witness?: true }
+
+export function createKeyCommand(context: Context, name: string, { out, witness }: CreateKeyOptions): void {
   if (!/^[^\s+]{1,100}$/.test(name))
     throw wrongUse(`${name} is no name of a log`, 'give a name like example.com/depositd')
-  const { text, signer } = makeSigningKey(name, 'log')
+  const { text, signer } = makeSigningKey(name, witness ? 'witness' : 'log')
   writeSecret(out, `${text}\n`)
   const key = verifierKeyText(signer)
-  print(context, { file: out, key }, `${out}: keep it secret, and set LEDGER_KEY_FILE to it\n${key}\n`)
+  print(
+    context,
+    { file: out, key },
+    `${out}: keep it secret${witness ? '' : ', and set LEDGER_KEY_FILE to it'}\n${key}\n`,
+  )
 }
 
 export function showKeyCommand(context: Context): void {

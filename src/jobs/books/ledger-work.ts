@@ -2,7 +2,7 @@ import { contradictionsOf, ownerKey } from '../../core/address-book.ts'
 import type { NetworkSettings } from '../../core/asset.ts'
 import { messageOf } from '../../core/errors.ts'
 import { type Owner, type ServiceName, serviceOf } from '../../core/evidence.ts'
-import type { NoteSigner } from '../../ledger/checkpoint.ts'
+import type { NoteSigner, Witness } from '../../ledger/checkpoint.ts'
 import { sealedTableNames } from '../../ledger/sealed-tables.ts'
 import type { OwnersClient } from '../../provider/owners-client.ts'
 import type { WalletsClient } from '../../provider/wallets-client.ts'
@@ -30,12 +30,13 @@ import { auditWallets, isLasting, type WalletAuditDeps } from './audit-wallets.t
 import { checkSeals, faultsOfEnd, startCheck } from './check-seals.ts'
 import { findingOf } from './ledger-checks.ts'
 import { sealBooks } from './seal-books.ts'
+import { submitCheckpoint } from './submit-checkpoint.ts'
 
 export type LedgerWorkDeps = AuditDeps &
   WalletAuditDeps & {
     wallets: ReadonlyMap<ServiceName, WalletsClient>
-    /** Null if checkpoints are not signed. */
-    signer: NoteSigner | null
+    /** Without a signer, checkpoints are not signed. */
+    log: { signer: NoteSigner | null; witnesses: readonly Witness[] }
     /** May fail: the next audit reads the wallet. */
     wake: (job: 'wallet', wallet: string) => Promise<void>
     observe: {
@@ -54,8 +55,8 @@ export type LedgerWork = {
 }
 
 export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
-  const { db, observe, signer } = deps
-  const auditSeals = createSealAudit(db, signer)
+  const { db, observe, log } = deps
+  const auditSeals = createSealAudit(db, log.signer)
   const auditSnapshots = createSnapshotAudit(db)
   const wallets = (name: string) => readWallets(deps, name as ServiceName)
   return {
@@ -72,7 +73,12 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
       ]),
     wallets,
     wallet: (id) => readWallets(deps, serviceOf(id), id),
-    seal: () => each([() => sealBooks(db, signer), async () => observe.mismatches(await auditSeals())]),
+    seal: () =>
+      each([
+        () => sealBooks(db, log.signer),
+        async () => observe.mismatches(await auditSeals()),
+        ...log.witnesses.map((witness) => async () => observe.mismatches(await askWitness(db, witness))),
+      ]),
   }
 }
 
@@ -87,6 +93,17 @@ async function readWallets(deps: LedgerWorkDeps, service: ServiceName, named?: s
   for (const { wallet, fault } of faults.get(true) ?? []) observe.jobFailed('wallet', fault, wallet)
   if (isAway) throw unread.at(-1)?.fault
   for (const { wallet } of faults.get(false) ?? []) await wake('wallet', wallet)
+}
+
+/** A refusal is an open `seal_broken` until the witness confirms a checkpoint. */
+async function askWitness(db: Database<Tables>, witness: Witness): Promise<MismatchChange[]> {
+  const refusal = await submitCheckpoint(db, witness)
+  const checked = {
+    subject: `witness/${witness.key.name}`,
+    detail: {},
+    faults: refusal === null ? [] : [refusal],
+  }
+  return inTransaction(db, (tx) => syncChecked(tx, 'seal_broken', [checked]))
 }
 
 /** Runs every step even if one fails; throws the failures at the end. */

@@ -151,7 +151,10 @@ export async function checkpointsAfter(
   { to = Number.MAX_SAFE_INTEGER, limit }: { to?: number; limit: number },
 ): Promise<StoredCheckpoint[]> {
   const { rows } = await sql<StoredCheckpoint>`
-    select size::float8 as size, root, made_at as "madeAt", signed_by as "signedBy", note from checkpoint
+    select size::float8 as size, root, made_at as "madeAt", signed_by as "signedBy",
+      note || case when signed_by = 'unsigned' then '' else coalesce((
+        select string_agg(lines, '' order by witness) from cosignature c where c.size = checkpoint.size), '') end as note
+    from checkpoint
     where (checkpoint.size, checkpoint.signed_by) > (${after.size}, ${after.signedBy}) and checkpoint.size <= ${to}
     order by checkpoint.size, checkpoint.signed_by limit ${limit}`.execute(db)
   return rows
@@ -168,6 +171,22 @@ export async function insertCheckpoint(
 ): Promise<void> {
   await sql`
     insert into checkpoint (size, signed_by, root, note) values (${size}, ${signedBy}, ${root}, ${note})
+    on conflict do nothing`.execute(db)
+}
+
+/** The greatest size that a witness confirmed; 0 if there is none. */
+export async function sizeCosigned(db: Kysely<Tables>, witness: string): Promise<number> {
+  const { rows } = await sql<{ size: number }>`
+    select coalesce(max(size), 0)::float8 as size from cosignature where witness = ${witness}`.execute(db)
+  return rows[0]?.size ?? 0
+}
+
+export async function insertCosignature(
+  db: Kysely<Tables>,
+  { size, witness, lines }: { size: number; witness: string; lines: string },
+): Promise<void> {
+  await sql`
+    insert into cosignature (size, witness, lines) values (${size}, ${witness}, ${lines})
     on conflict do nothing`.execute(db)
 }
 

@@ -32,7 +32,7 @@ function work(changes: Partial<WorkDeps> = {}): DaemonWork {
     clients: ofDefault(client),
     owners: ofDefault(unlistedOwners),
     wallets: new Map(),
-    signer: null,
+    log: { signer: null, witnesses: [] },
     creditAsset: credit,
     networks: [],
     proven: [],
