@@ -65,12 +65,17 @@ function foldWithdrawals(claims: readonly WithdrawalClaim[]): WithdrawalClaim[] 
       statedAt(left) - statedAt(right) ||
       left.receivedAt.getTime() - right.receivedAt.getTime() ||
       statusRank[left.status] - statusRank[right.status] ||
-      compareText(left.status, right.status) ||
-      compareText(left.tx ?? '', right.tx ?? ''),
+      compareText(textOf(left), textOf(right)),
   )
   return [...Map.groupBy(sorted, keyOf).values()].flatMap((all) =>
     all.slice(-1).map((newest) => ({ ...newest, tx: all.findLast(({ tx }) => tx !== null)?.tx ?? null })),
   )
+}
+
+/** All that it states, so that of two statements of the same moment always the same one counts. */
+function textOf({ status, tx, asset, amount, network, to, payout, occurredAt }: WithdrawalClaim): string {
+  const stated = [status, tx, asset, amount, network, to, payout.asset, payout.amount, occurredAt.getTime()]
+  return stated.join(' ')
 }
 
 /** A clock that is ahead dates nothing after its reading. */

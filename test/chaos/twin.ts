@@ -84,7 +84,7 @@ async function copyOwners(own: Client, databaseUrl: string): Promise<void> {
         `select coalesce(jsonb_agg(one), '[]')::text as rows from ${table} as one`,
       )
       await twin.query(
-        `insert into ${table} select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
+        `insert into ${table} overriding system value select * from jsonb_populate_recordset(null::${table}, $1::jsonb)`,
         [rows[0]?.rows],
       )
     }

@@ -17,11 +17,11 @@ COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _depositd; printf '%s\\n' "\${COMPREP
 
 test.each([
   ['a command', ['depositd', 'dep'], ['deposits']],
-  ['a command of a group', ['bin/depositd', 'ledger', 'se'], ['seal', 'seals']],
+  ['a command of a group', ['bin/depositd', 'ledger', 's'], ['statement', 'seal']],
   [
     'a command of a group in a group',
-    ['depositd', 'ledger', 'seals', ''],
-    ['list', 'export', '-h', '--help'],
+    ['depositd', 'ledger', 'checkpoints', ''],
+    ['list', 'export', 'prove', '-h', '--help'],
   ],
   ['an option', ['depositd', 'deposits', 'list', '--st'], ['--state']],
   ['an option after another', ['depositd', 'deposits', 'list', '--state', 'settled', '--ow'], ['--owner']],

@@ -62,7 +62,7 @@ test('the defaults of the environment are those of the page', () => {
 const fileKeys = rows
   .map(({ name }) => name)
   .filter((name) =>
-    /^(networks|services?|webhooks|intake|cases|alerts|policy|accounts|valuation|canary|history|schedule)\b/.test(
+    /^(networks|services?|webhooks|intake|cases|alerts|policy|accounts|valuation|ledger|canary|history|schedule)\b/.test(
       name,
     ),
   )

@@ -68,7 +68,7 @@ test('if all is well, every check is ok', async () => {
     scan/base ok last complete reading 0 s ago
     grants ok the daemon may append to the books, and change nothing
     partitions ok this month and the next have partitions
-    seals ok all rows are sealed
+    seals ok up to date
     policy ok becomes active with the first start
     queue ok 0 jobs waiting, 0 running
     service ok lists deposits: 0 on the first page
