@@ -42,7 +42,7 @@ test('a list that waits for its reader ends, too, once there is none', async () 
   const stdout = new Writable({ highWaterMark: 1, write: (_text, _encoding, done) => done(gone) })
   const stderr = new PassThrough()
   outliveReader({ stdout, stderr })
-  const words = ['ledger', 'seals', 'export']
+  const words = ['ledger', 'checkpoints', 'export']
   expect(await run({ arguments: words, environment: { DATABASE_URL: books.url }, stdout, stderr })).toBe(0)
   expect(stderr.read()).toBeNull()
 })

@@ -78,7 +78,7 @@ test.each([
 
 test('a profile that cannot be read is named with the line of its fault, by whatever needs it', async () => {
   writeFileSync(profilePath, own.replace('detected: observed', 'detected: seen'))
-  const fault = 'profile profile.yaml, line 18, record.status.words.detected: must be one of observed, '
+  const fault = 'profile profile.yaml, line 19, record.status.words.detected: must be one of observed, '
   for (const line of ['replay', 'start --roles worker']) {
     const { status, out, err } = await depositd(line)
     expect({ status, out }).toEqual({ status: 2, out: '' })

@@ -74,5 +74,5 @@ export const contradictions = {
     select inbox.id, inbox.source from inbox
     left join evidence on inbox_id = inbox.id
     left join mismatch on subject = 'inbox/' || inbox.id and cleared_at is null
-    where evidence.inbox_id is null and mismatch.id is null`,
+    where evidence.inbox_id is null and mismatch.id is null and inbox.stored_at < now() - interval '10 seconds'`,
 } as const satisfies Record<string, string>
