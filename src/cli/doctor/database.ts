@@ -194,10 +194,10 @@ async function sealsFinding(db: Database<Tables>, { schedule }: Settings): Promi
     const says = `${broken} broken: rows differ from what was sealed`
     return fault('seals', says, 'bin/depositd ledger verify; docs/runbook.md#seal_broken')
   }
-  const seconds = Math.floor(await secondsUnsealed(db))
+  const seconds = await secondsUnsealed(db)
   if (seconds <= allowedAge(unsealedMaxSeconds, longestPause(schedule.seal)))
     return ok('seals', seconds === 0 ? 'all rows are sealed' : 'up to date')
-  const says = `the oldest unsealed row was written ${seconds} s ago`
+  const says = `the oldest unsealed row was written ${Math.floor(seconds)} s ago`
   return fault('seals', says, 'run bin/depositd ledger seal; then find out why the job seal does not run')
 }
 
