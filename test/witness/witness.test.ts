@@ -118,6 +118,14 @@ test('the daemon reports a refusal as a broken seal until the log is the confirm
   expect(rows).toEqual([{ subject: 'witness/witness.example/w1' }])
 })
 
+test('a witness that does not answer is reported, and delays no seal', async () => {
+  await using own = await openScriptedWork()
+  const witnesses = [{ url: 'http://127.0.0.1:1', key: witness }]
+  await own.work({ log: { signer, witnesses } }).seal()
+  expect(own.reported).toEqual(['failed seal witness.example/w1'])
+  expect(await newestCheckpoint(own.books.db)).not.toBeNull()
+})
+
 test('a witness that does not answer, or does not know the log, is an error of its own', async () => {
   const other = makeSigningKey('example.com/other', 'log').signer
   await tamper(books, ...forget)

@@ -41,7 +41,7 @@ export type LedgerWorkDeps = AuditDeps &
     wake: (job: 'wallet', wallet: string) => Promise<void>
     observe: {
       mismatches: (changes: readonly MismatchChange[]) => void
-      jobFailed: (job: 'wallet', error: unknown, wallet: string) => void
+      jobFailed: (job: 'wallet' | 'seal', error: unknown, key: string) => void
     }
   }
 
@@ -77,7 +77,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
       each([
         () => sealBooks(db, log.signer),
         async () => observe.mismatches(await auditSeals()),
-        ...log.witnesses.map((witness) => async () => observe.mismatches(await askWitness(db, witness))),
+        ...log.witnesses.map((witness) => () => askWitness(deps, witness)),
       ]),
   }
 }
@@ -95,15 +95,19 @@ async function readWallets(deps: LedgerWorkDeps, service: ServiceName, named?: s
   for (const { wallet } of faults.get(false) ?? []) await wake('wallet', wallet)
 }
 
-/** A refusal is an open `seal_broken` until the witness confirms a checkpoint. */
-async function askWitness(db: Database<Tables>, witness: Witness): Promise<MismatchChange[]> {
-  const refusal = await submitCheckpoint(db, witness)
-  const checked = {
-    subject: `witness/${witness.key.name}`,
-    detail: {},
-    faults: refusal === null ? [] : [refusal],
+/**
+ * A refusal is an open `seal_broken` until the witness confirms a checkpoint. A witness that does not answer is only
+ * reported: a failing job would be retried with growing pauses, and rows would be sealed later.
+ */
+async function askWitness({ db, observe }: LedgerWorkDeps, witness: Witness): Promise<void> {
+  const { name } = witness.key
+  try {
+    const refusal = await submitCheckpoint(db, witness)
+    const checked = { subject: `witness/${name}`, detail: {}, faults: refusal === null ? [] : [refusal] }
+    observe.mismatches(await inTransaction(db, (tx) => syncChecked(tx, 'seal_broken', [checked])))
+  } catch (error) {
+    observe.jobFailed('seal', error, name)
   }
-  return inTransaction(db, (tx) => syncChecked(tx, 'seal_broken', [checked]))
 }
 
 /** Runs every step even if one fails; throws the failures at the end. */
