@@ -7,9 +7,10 @@ import type { DepositVerdict } from './judging/reconcile.ts'
 import type { WriteOff } from './matching/decisions.ts'
 import type { DepositEvidence } from './matching/divide.ts'
 import { total } from './matching/fold.ts'
-import type { MismatchKind } from './mismatch.ts'
+import { type MismatchKind, mismatchKinds } from './mismatch.ts'
 import type { Amount } from './money.ts'
 import type { OwedTerms } from './owed.ts'
+import type { Policy } from './policy.ts'
 import { earliest, latest } from './time.ts'
 
 /** Names both sides, so that an unbalanced transfer cannot be expressed. */
@@ -30,12 +31,44 @@ export function targetsOf(
   terms: OwedTerms | null,
 ): BookingTarget[] {
   const paid = depositTarget(evidence, verdict, terms)
-  if (paid === null) return []
+  // Tokens allow transfers of zero.
+  if (paid === null || evidence.deposit?.amount === 0n) return []
   const settled = terms === null ? [] : settledTargets(evidence, verdict, terms)
   const ended =
     settled.length > 0 ? null : (refundTarget(paid, evidence, verdict) ?? writeOffTarget(evidence, paid))
   const targets = [paid, ...settled, ...(ended === null ? [] : [ended])].map(withoutZeros)
   return targets.filter(({ transfers }) => transfers.length > 0)
+}
+
+/**
+ * What the bookings leave in trading accounts once the delivery is as old as it may take. A mismatch of amounts names
+ * the same money, so there is none besides it.
+ */
+export function findOpenConversion(
+  targets: readonly BookingTarget[],
+  { settledAt, mismatches }: DepositVerdict,
+  { terms, policy, now }: { terms: OwedTerms | null; policy: Policy; now: Date },
+): Pick<DepositVerdict, 'mismatches' | 'recheckAt'> {
+  const [left] = leftInTrading(targets)
+  const isNamed = mismatches.some(({ kind }) => mismatchKinds[kind].family === 'value')
+  if (left === undefined || settledAt === null || terms?.delivery === 'stays' || isNamed)
+    return { mismatches: [], recheckAt: null }
+  const dueAt = new Date(settledAt.getTime() + policy.settlementWithinMs)
+  if (dueAt > now) return { mismatches: [], recheckAt: dueAt }
+  const [asset, amount] = left
+  const detail = { asset, amount: amount.toString(), since: settledAt.toISOString() }
+  return { mismatches: [{ kind: 'conversion_open', detail, loss: null }], recheckAt: null }
+}
+
+/** Above zero if it was given away. */
+function leftInTrading(targets: readonly BookingTarget[]): [AssetKey, bigint][] {
+  const sums = new Map<AssetKey, bigint>()
+  for (const { debit, credit, asset, amount } of targets.flatMap(({ transfers }) => transfers)) {
+    const account = accounts.trading(asset)
+    if (debit === account) sums.set(asset, (sums.get(asset) ?? 0n) + amount)
+    if (credit === account) sums.set(asset, (sums.get(asset) ?? 0n) - amount)
+  }
+  return [...sums].filter(([, amount]) => amount !== 0n)
 }
 
 /** The service may state amounts and fees of zero. */

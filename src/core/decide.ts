@@ -1,4 +1,5 @@
 import { type AssetKey, assetCode, type NetworkName, type TxId } from './asset.ts'
+import { findOpenConversion, targetsOf } from './booking-targets.ts'
 import type { Observation, ServiceId, TransferRef } from './evidence.ts'
 import { deliveredLegs, liveLeg } from './judging/legs.ts'
 import { type NamedTransaction, unseenTransactions } from './judging/named-transactions.ts'
@@ -11,7 +12,7 @@ import { type ChainLeg, claimOf, total } from './matching/fold.ts'
 import type { Mismatch } from './mismatch.ts'
 import { type ContraRule, owedTermsOf } from './owed.ts'
 import type { Policy, RoutePolicy } from './policy.ts'
-import { type Journal, journalsFor, posting } from './posting.ts'
+import { type Journal, journalsFor } from './posting.ts'
 import { earliest } from './time.ts'
 import { type DecidedWithdrawal, decideWithdrawals } from './withdrawals.ts'
 
@@ -133,11 +134,18 @@ function decideDeposit(
   const id = first?.id ?? null
   const isIgnored = isTopUp(evidence, rules)
   const policy = policyOf(evidence, rules)
-  const verdict = isIgnored ? ignore(evidence, policy) : reconcile(evidence, policy, asOf)
+  const judged = isIgnored ? ignore(evidence, policy) : reconcile(evidence, policy, asOf)
+  const terms = owedTermsOf(evidence, rules.contras)
+  const targets = targetsOf(evidence, judged, terms)
+  const conversion = findOpenConversion(targets, judged, { terms, policy, now: asOf })
+  const verdict: DepositVerdict = {
+    ...judged,
+    mismatches: [...judged.mismatches, ...conversion.mismatches],
+    recheckAt: earliest([judged.recheckAt, conversion.recheckAt]),
+  }
   const before = first?.milestones ?? null
   const milestones = milestonesOf(evidence, verdict, before?.reconciledAt ?? now)
   const payment = paymentFacts(evidence)
-  const terms = owedTermsOf(evidence, rules.contras)
   return {
     id,
     absorbed: others.map((other) => other.id),
@@ -147,7 +155,7 @@ function decideDeposit(
     delivery: deliveryFacts(evidence),
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
-    journals: posting(evidence, verdict, { depositId: id, journals: booked, terms }),
+    journals: journalsFor(targets, booked, id),
     steps: countSteps(evidence, verdict, policy),
     unseen: unseenTransactions(evidence, policy),
   }

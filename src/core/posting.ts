@@ -1,8 +1,5 @@
-import { type BookingTarget, type LedgerTransfer, mirrored, targetsOf } from './booking-targets.ts'
+import { type BookingTarget, type LedgerTransfer, mirrored } from './booking-targets.ts'
 import type { TransferRef } from './evidence.ts'
-import type { DepositVerdict } from './judging/reconcile.ts'
-import type { DepositEvidence } from './matching/divide.ts'
-import type { OwedTerms } from './owed.ts'
 
 export type DepositJournalKind = BookingTarget['kind'] | 'reversal'
 
@@ -18,29 +15,11 @@ export type Journal = {
   transfers: readonly LedgerTransfer[]
 }
 
-/** The journals of a payment, and the number of its current deposit. */
-export type PaymentBookings = {
-  depositId: bigint | null
-  journals: readonly Journal[]
-  /** Null while the owner is unknown. */
-  terms: OwedTerms | null
-}
-
 /**
  * The journals still to be written so that the books match what the verdict proves. A journal that is not proved as
  * booked is reversed, never edited. Calling it again after booking returns none.
+ * @param depositId of another deposit, a journal is reversed
  */
-export function posting(
-  evidence: DepositEvidence,
-  verdict: DepositVerdict,
-  { depositId, journals: booked, terms }: PaymentBookings,
-): Journal[] {
-  // Tokens allow transfers of zero.
-  const isNothing = evidence.deposit?.amount === 0n
-  return journalsFor(isNothing ? [] : targetsOf(evidence, verdict, terms), booked, depositId)
-}
-
-/** @param depositId of another deposit, a journal is reversed */
 export function journalsFor(
   targets: readonly BookingTarget[],
   booked: readonly Journal[],

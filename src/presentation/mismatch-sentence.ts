@@ -216,6 +216,8 @@ const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string
       ? `The service states ${amount('stated')} for ${word('deposits')}, the chain shows ${amount('delivered')}: ${word('transfers')}`
       : `Several fit as ${word('role')}: deposits ${word('deposits')}, transfers ${word('transfers')}`,
   stuck: ({ word }) => `In the state ${word('state')} since ${word('since')}`,
+  conversion_open: ({ word, amount }) =>
+    `${amount('amount')} left transit at ${word('since')}, and what is owed for it has not moved into the asset delivered`,
   status_regressed: statuses,
   status_conflict: statuses,
   terminal_reopened: statuses,

@@ -23,7 +23,7 @@ export const contradictions = {
   'of a deposit that nothing struck, nothing was reported but that something was late': `
     select reported.tx, mismatch.kind, mismatch.detail from oracle.reported join mismatch on deposit_id = reported.id
     where cardinality(struck) = 0 and kind not in (
-      'webhook_missing', 'api_missing', 'chain_missing', 'not_covered', 'unreported', 'settlement_missing',
+      'webhook_missing', 'api_missing', 'conversion_open', 'chain_missing', 'not_covered', 'unreported', 'settlement_missing',
       'record_disappeared')`,
 
   'I1: every webhook that was answered by 2xx is stored once, and applied': `

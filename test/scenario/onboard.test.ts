@@ -181,7 +181,14 @@ function earlierFact({ service: _service, amount, ...paid }: (typeof earlier)[nu
     struck: ['earlier'],
     must: [],
     any_of: false,
-    may: ['amount_mismatch', 'record_disappeared', 'unknown_owner', 'api_missing', 'status_regressed'],
+    may: [
+      'amount_mismatch',
+      'record_disappeared',
+      'unknown_owner',
+      'api_missing',
+      'conversion_open',
+      'status_regressed',
+    ],
     is_reconciled: null,
   }
 }

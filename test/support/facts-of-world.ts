@@ -27,6 +27,7 @@ const together = [
   'settlement_missing',
   'webhook_missing',
   'api_missing',
+  'conversion_open',
   'record_disappeared',
 ]
 

@@ -32,6 +32,7 @@ const rightInTheEnd: readonly string[] = [
 export const lateKinds: readonly string[] = [
   'webhook_missing',
   'api_missing',
+  'conversion_open',
   'chain_missing',
   'unreported',
   'settlement_missing',

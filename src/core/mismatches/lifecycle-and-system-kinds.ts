@@ -10,6 +10,14 @@ export const stateKinds = kindsOf('state', {
     means: 'A deposit has stayed in one state longer than the policy of its route allows.',
     next: 'Find what it waits for with `bin/depositd deposits show`, then ask the service about it.',
   },
+  conversion_open: {
+    severity: 'info',
+    mayBeLate: true,
+    lossMeans: 'What was paid was delivered. What is owed for it is booked in the asset paid.',
+    means:
+      'A delivery is booked, and the trading accounts of the deposit have not returned to zero in time, because the API no longer calls the deposit settled, or not yet.',
+    next: 'Ask the service which status is correct. What is owed moves into the asset delivered once the API calls the deposit settled.',
+  },
   status_regressed: {
     severity: 'warning',
     mayBeLate: true,

@@ -28,7 +28,7 @@ test.each<[string, Observations, string]>([
   [
     'the API stays behind',
     [webhook({ status: 'settling' }), webhook(), claim({ status: 'settling' }), payment(), delivery()],
-    'settled api_missing',
+    'settled api_missing conversion_open',
   ],
   ['the payment is not final yet', [webhook(), claim(), payment({ stage: 'seen' })], 'observed'],
   [

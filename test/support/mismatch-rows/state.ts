@@ -30,6 +30,19 @@ const wallet = {
 /** What is wrong with the course of a deposit. */
 export const stateRows: readonly Row[] = [
   {
+    kind: 'conversion_open',
+    where: 'the delivery is booked, and the API stays behind',
+    opens: { evidence: [webhook(), claim({ status: 'settling' }), payment(), delivery()], now: at(65) },
+    without: { evidence: [webhook(), claim({ status: 'settling' }), payment(), delivery()], now: at(63) },
+    ends: {
+      'by a record that is settled': { evidence: [claim(later)] },
+      'by a mismatch of the amount': {
+        evidence: [claim({ ...later, settlement: { amount: 5n as Amount } })],
+      },
+      'by a policy that gives it more time': { policy: { settlementWithinMs: 7_200_000 } },
+    },
+  },
+  {
     kind: 'status_regressed',
     where: 'the record goes back',
     opens: { evidence: [...reported(onTheWay), payment(), claim(back)] },
