@@ -87,6 +87,7 @@ table public.chain_movement (
   height bigint not null,
   index text not null,
   network text not null,
+  outsiders text[],
   tx text not null
 );
 table public.chain_network (
@@ -688,6 +689,7 @@ CREATE INDEX address_book_owner ON public.address_book USING btree (owner_kind, 
 CREATE INDEX api_record_missed ON public.api_record USING btree (misses) WHERE ((misses > 0) AND (gone_at IS NULL));
 CREATE INDEX chain_movement_address ON public.chain_movement USING btree (network, address, asset, height);
 CREATE INDEX chain_movement_height ON public.chain_movement USING btree (network, height);
+CREATE INDEX chain_movement_outsiders ON public.chain_movement USING btree (network) WHERE (outsiders IS NOT NULL);
 CREATE INDEX chain_transfer_height ON public.chain_transfer USING btree (network, height);
 CREATE INDEX chain_transfer_received ON public.chain_transfer USING btree (network, address, asset, height) WHERE ((stage = 'final'::text) AND (role = 'deposit'::text));
 CREATE INDEX chain_transfer_transfer ON public.chain_transfer USING btree (transfer);
@@ -2237,6 +2239,12 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.is_of_service(of_network text, of_address text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+RETURN (EXISTS (SELECT FROM stream WHERE ((stream.name = 'policy'::text) AND ((stream.cursor -> 'senders'::text) ? ((is_of_service.of_network || '/'::text) || is_of_service.of_address)))))
+;
 CREATE OR REPLACE FUNCTION public.keep_account_labels(patterns text[], codes text[], names text[])
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2499,6 +2507,12 @@ begin
   return this;
 end
 $function$
+;
+CREATE OR REPLACE FUNCTION public.outsiders_of(of_network text, recipients text[])
+ RETURNS text[]
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT array_agg(one.one) AS array_agg FROM unnest(outsiders_of.recipients) one(one) WHERE ((NOT is_of_service(outsiders_of.of_network, one.one)) AND (EXISTS (SELECT FROM (stream CROSS JOIN LATERAL jsonb_array_elements_text((stream.cursor -> 'senders'::text)) sender(value)) WHERE ((stream.name = 'policy'::text) AND starts_with(sender.value, (outsiders_of.of_network || '/'::text)))))))
 ;
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger

@@ -41,11 +41,30 @@ create table chain_movement (
   change numeric(78, 0) not null check (change <> 0),
   height bigint not null check (height >= 0),
   block_hash text not null,
+  -- Those who received it and were not addresses of the service when it was read. Null if there are none, and while the
+  -- settings name no address of the service on that network.
+  outsiders text[],
   primary key (network, tx, index, asset, address, block_hash)
 );
 
 create index chain_movement_address on chain_movement (network, address, asset, height);
 create index chain_movement_height on chain_movement (network, height);
+create index chain_movement_outsiders on chain_movement (network) where outsiders is not null;
+
+-- By the rules in force: the service forwards from it.
+create function is_of_service(of_network text, of_address text) returns boolean language sql stable
+  return exists (
+    select from stream where name = 'policy' and cursor -> 'senders' ? (of_network || '/' || of_address)
+  );
+
+create function outsiders_of(of_network text, recipients text[]) returns text[] language sql stable
+  return (
+    select array_agg(one) from unnest(recipients) as one
+    where not is_of_service(of_network, one) and exists (
+      select from stream cross join jsonb_array_elements_text(cursor -> 'senders') as sender
+      where stream.name = 'policy' and starts_with(sender, of_network || '/')
+    )
+  );
 
 -- A reorganization deletes rows; nothing changes them.
 create trigger chain_movement_unaltered before update or truncate on chain_movement

@@ -72,6 +72,8 @@ export type BalanceMovement = {
   asset: AssetKey
   address: Address
   change: bigint
+  /** Of what left the address; none of a fee and of a wrap. */
+  recipients: readonly Address[]
   height: bigint
   blockHash: string
 }

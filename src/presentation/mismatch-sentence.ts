@@ -215,6 +215,8 @@ const sentences: Readonly<Record<MismatchKind, (said: SentenceHelpers) => string
     has('delivered')
       ? `The service states ${amount('stated')} for ${word('deposits')}, the chain shows ${amount('delivered')}: ${word('transfers')}`
       : `Several fit as ${word('role')}: deposits ${word('deposits')}, transfers ${word('transfers')}`,
+  unknown_outflow: ({ word, amount }) =>
+    `${amount('amount')} left the deposit address ${word('address')} for ${word('recipient')}, which is not known, by ${word('tx')}`,
   stuck: ({ word }) => `In the state ${word('state')} since ${word('since')}`,
   conversion_open: ({ word, amount }) =>
     `${amount('amount')} left transit at ${word('since')}, and what is owed for it has not moved into the asset delivered`,

@@ -160,8 +160,11 @@ export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise
   await sql`update stream set holder = null, expires_at = '-infinity' where holder = ${holder}`.execute(db)
 }
 
-/** `isApplied`: all groups decided by earlier rules are marked for a recheck. */
-type ActiveRules = { digest: string; isApplied: boolean }
+/**
+ * `isApplied`: all groups decided by earlier rules are marked for a recheck. `senders`: `network/address`, read by
+ * `is_of_service`.
+ */
+type ActiveRules = { digest: string; isApplied: boolean; senders: readonly string[] }
 
 /** Stored as the cursor of a stream without leases. */
 const rulesStream = 'policy'
@@ -179,9 +182,8 @@ export async function saveActiveRules(db: Kysely<Tables>, rules: ActiveRules): P
 
 /** @returns false if other rules were activated in the meantime; another process applies those */
 export async function keepApplied(db: Kysely<Tables>, digest: string): Promise<boolean> {
-  const rules: ActiveRules = { digest, isApplied: true }
   const { numAffectedRows } = await sql`
-    update stream set cursor = ${JSON.stringify(rules)}::jsonb
+    update stream set cursor = cursor || '{"isApplied": true}'
     where name = ${rulesStream} and cursor ->> 'digest' = ${digest}`.execute(db)
   return numAffectedRows === 1n
 }

@@ -51,6 +51,11 @@ test.each([
     { wallet: 'savings', asset: credit, difference: '-7' },
     'The balance of savings differs from the books by -0.000007 USDC',
   ],
+  [
+    'unknown_outflow',
+    { address: '0x1', recipient: '0x2', tx: '0x3', asset: usdcOnBase, amount: '5000000' },
+    '5 USDC left the deposit address 0x1 for 0x2',
+  ],
   ['ledger_imbalance', { sum: '1234567000000' }, 'sum to 1,234,567 USDC'],
 ] as const)('%s of an audit is in units, too', (kind, detail, expected) => {
   expect(mismatchSentence({ kind, detail, loss_asset: usdcOnBase, assets })).toContain(expected)

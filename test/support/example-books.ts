@@ -88,7 +88,17 @@ type Sweep = { address: Address; asset: AssetKey; amount: bigint; index: string 
 
 function sweep({ address, asset, amount, index }: Sweep) {
   const tx = txId(`sweep of ${asset.slice(-2)}`)
-  return { network: base, tx, index, asset, address, change: -amount, height: 15n, blockHash: '0xb15c' }
+  return {
+    network: base,
+    tx,
+    index,
+    asset,
+    address,
+    change: -amount,
+    recipients: [],
+    height: 15n,
+    blockHash: '0xb15c',
+  }
 }
 
 function forwarded(claimHistory: ClaimHistory): Observation[] {

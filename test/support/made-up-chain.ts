@@ -133,7 +133,7 @@ function transferOf(happening: Happening): ChainTransfer {
 
 function movementOf({ change, height }: Happening): BalanceMovement {
   const place = { network: base, tx: txOf(height), index: 'm', height, blockHash: `0x${height}` }
-  return { ...place, asset: usdcOnBase, address: channelAddress, change }
+  return { ...place, asset: usdcOnBase, address: channelAddress, change, recipients: [] }
 }
 
 function txOf(height: bigint): TxId {

@@ -175,7 +175,7 @@ const mismatches: Panel = {
   unit: 'short',
   queries: [
     {
-      expr: 'sum by (kind) (max by (kind, service, network) (depositd_mismatches_open{kind=~"rpc_disagreement|coverage_gap|history_lost|orphaned_after_booking|unexplained_balance|tx_failed",network=~"$network|"}))',
+      expr: 'sum by (kind) (max by (kind, service, network) (depositd_mismatches_open{kind=~"rpc_disagreement|coverage_gap|history_lost|orphaned_after_booking|unexplained_balance|unknown_outflow|tx_failed",network=~"$network|"}))',
       legend: '{{kind}}',
     },
     {

@@ -46,10 +46,10 @@ async function logsOf(scan: EvmScan, range: HeightRange, topics: readonly Hex[])
   return results.flat()
 }
 
-type MovementLog = CoinWrap & LogPosition & { event: Hex; asset: AssetKey }
+type MovementLog = CoinWrap & LogPosition & { event: Hex; asset: AssetKey; to: Address | null }
 
 function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): MovementLog[] {
-  const { topics: [event, who] = [] } = log
+  const { topics: [event, who, recipient] = [] } = log
   const contract = (log.address ?? '').toLowerCase() as Address
   const asset = watch.contracts.get(contract)
   const address = addressOf(who)
@@ -62,7 +62,7 @@ function entryOf({ node, watch }: EvmScan, range: HeightRange, log: AnyLog): Mov
     return []
   }
   requireWithin(node, range, { ...moved, removed: log.removed })
-  return [{ contract, address, asset, event, ...moved }]
+  return [{ contract, address, asset, event, to: addressOf(recipient), ...moved }]
 }
 
 function requireWithin(
@@ -98,8 +98,9 @@ async function requireCanonical({ node, bounds }: EvmScan, entries: readonly Mov
 
 async function movementsOf(scan: EvmScan, entry: MovementLog): Promise<BalanceMovement[]> {
   const { node, watch } = scan
-  const { tx, asset, address, value, event, height, blockHash, contract } = entry
-  const position = { network: watch.network, tx, address, height, blockHash }
+  const { tx, asset, address, value, event, height, blockHash, contract, to } = entry
+  const recipients = to === null ? [] : [to]
+  const position = { network: watch.network, tx, address, height, blockHash, recipients }
   const index = entry.logIndex.toString()
   if (event === transferTopic) return [{ ...position, index, asset, change: -value }]
   const receipt = await readReceipt(node, tx, { height, hash: blockHash })

@@ -1,5 +1,5 @@
 import type { RpcTransactionReceipt } from 'viem'
-import type { AssetKey, TxId } from '../../core/asset.ts'
+import type { Address, AssetKey, TxId } from '../../core/asset.ts'
 import { assert } from '../../core/errors.ts'
 import { mapBounded } from '../map-bounded.ts'
 import type { BalanceMovement, ChainTransfer, FinalityStage } from '../types.ts'
@@ -87,9 +87,10 @@ function movementsOf(
 ): BalanceMovement[] {
   const { tx, from, to, value } = spending
   const paid = receipt?.status === '0x1' && to !== from ? value : 0n
+  const recipient = to ?? (receipt?.contractAddress?.toLowerCase() as Address | undefined)
   const parts = [
-    { index: 'native', change: -paid },
-    { index: 'fee', change: receipt === undefined ? 0n : -feeOf(receipt) },
+    { index: 'native', change: -paid, recipients: recipient === undefined ? [] : [recipient] },
+    { index: 'fee', change: receipt === undefined ? 0n : -feeOf(receipt), recipients: [] },
   ]
   const position = {
     network: watch.network,

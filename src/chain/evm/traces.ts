@@ -106,7 +106,7 @@ async function readBlock(scan: EvmScan, block: EvmBlock, native: AssetKey): Prom
         inside.transfers.push(transferIn(scan, block, { ...common, from, to, value }))
       if (watch.recipients.has(from) && !isWrapped(scan, receipt, one)) {
         const at = { network: watch.network, height: block.height, blockHash: block.hash }
-        inside.movements.push({ ...common, ...at, address: from, change: -value })
+        inside.movements.push({ ...common, ...at, address: from, change: -value, recipients: [to] })
       }
     }
   }

@@ -9,6 +9,8 @@ export type BalanceChange = {
   paid: bigint
   /** For any reason. */
   held: bigint
+  /** If this is a token account: its owner. */
+  holder?: Address
 }
 
 export type TransactionBalances = {
@@ -66,8 +68,17 @@ function coinChanges(asset: AssetKey, balances: TransactionBalances): BalanceCha
   const held: Sums = new Map()
   for (const [place, account] of balances.accounts.entries()) add(held, account, coinChange(balances, place))
   const paid = coinsPaid(balances, held)
+  const holders = new Map(
+    balances.tokensAfter.map(({ account, owner }) => [balances.accounts[account], owner]),
+  )
   return [...held]
-    .map(([owner, change]) => ({ asset, owner: owner as Address, paid: paid.get(owner) ?? 0n, held: change }))
+    .map(([owner, change]) => ({
+      asset,
+      owner: owner as Address,
+      paid: paid.get(owner) ?? 0n,
+      held: change,
+      ...(holders.has(owner) && { holder: holders.get(owner) as Address }),
+    }))
     .filter((change) => change.paid !== 0n || change.held !== 0n)
 }
 

@@ -1,4 +1,4 @@
-import { assetCode, type TxId } from '../../core/asset.ts'
+import { type Address, assetCode, type TxId } from '../../core/asset.ts'
 import { toAmount } from '../../core/money.ts'
 import { ascending } from '../heights.ts'
 import type { BalanceMovement, BlockMark, FinalityStage, HeightRange, StagedTransfer } from '../types.ts'
@@ -46,7 +46,12 @@ export function findingsOf({ network, owners }: SolanaWatch, included: Transacti
     movements: watched
       .map((change) => ({ change, rest: change.paid > 0n ? change.held - change.paid : change.held }))
       .filter(({ rest }) => rest !== 0n)
-      .map(({ change, rest }) => ({ ...common(change), address: change.owner, change: rest })),
+      .map(({ change, rest }) => ({
+        ...common(change),
+        address: change.owner,
+        change: rest,
+        recipients: recipientsOf(changes, change),
+      })),
   }
 }
 
@@ -71,6 +76,13 @@ function payerOf(
   const receivers = ofAsset.filter((change) => change.paid > 0n)
   const isMore = receivers.length === 1 && -payer.paid > paid
   return { from: payer.owner, ...(isMore ? { sent: toAmount(-payer.paid) } : {}) }
+}
+
+/** Of what an owner paid: rent is paid to the owner of the token account. */
+function recipientsOf(changes: readonly BalanceChange[], { asset, owner, paid }: BalanceChange): Address[] {
+  if (paid >= 0n) return []
+  const received = changes.filter((change) => change.asset === asset && change.paid > 0n)
+  return [...new Set(received.map((change) => change.holder ?? change.owner))].filter((one) => one !== owner)
 }
 
 export type SlotRange = HeightRange & {

@@ -67,6 +67,14 @@ export const chainKinds = kindsOf('chain', {
       'The balance of a deposit address changed by more or less than all known transfers. The detail gives the block or the block range.',
     next: 'Look the address up at that block. A contract may have paid it, the token may have changed balances itself, or the nodes may hide a transfer.',
   },
+  unknown_outflow: {
+    severity: 'severe',
+    actWithinHours: 4,
+    lossMeans: 'The amount that left the deposit address.',
+    means:
+      'A deposit address sent money to an address that is neither one of the senders of the service nor in the address book, and has never paid to it.',
+    next: 'Ask the service whose address the recipient is. If it sweeps deposits to it, add it to `service.senders`.',
+  },
   history_lost: {
     severity: 'severe',
     responsible: 'chain',

@@ -18,7 +18,7 @@ export async function activateRules({ db, rules, now }: RulesActivationDeps): Pr
   const before = await activeRules(db)
   if (before?.digest === digest && before.isApplied) return false
   // From here on no process decides by other rules.
-  await saveActiveRules(db, { digest, isApplied: false })
+  await saveActiveRules(db, { digest, isApplied: false, senders: [...rules.senders] })
   await markAllDue(db, now())
   return await keepApplied(db, digest)
 }

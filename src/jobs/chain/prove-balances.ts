@@ -12,7 +12,7 @@ import {
   setOpenings,
   settleReadings,
 } from '../../store/chain/balance-points.ts'
-import { appendMovements } from '../../store/chain/chain-transfers.ts'
+import { appendMovements, syncOutflows } from '../../store/chain/chain-transfers.ts'
 import type { MismatchChange } from '../../store/mismatches/mismatches.ts'
 import { narrowDifferences } from './narrow-differences.ts'
 import {
@@ -66,7 +66,7 @@ async function prove(run: ProofRun, readBefore: Date): Promise<BalanceProofResul
   const assets = run.settings.assets.map(({ key }) => key)
   const changes = await run.save(async (tx) => {
     await recheckDifferences(tx, network, assets)
-    return syncUnexplained(tx, network)
+    return [...(await syncUnexplained(tx, network)), ...(await syncOutflows(tx, network))]
   })
   if (narrowed.status === 'rejected') throw narrowed.reason
   return { network, read, stored: narrowed.value, changes, problems: [...problems, ...unjudged] }

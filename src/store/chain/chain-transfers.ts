@@ -1,9 +1,11 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from 'kysely'
-import type { NetworkName } from '../../core/asset.ts'
+import type { Address, AssetKey, NetworkName, TxId } from '../../core/asset.ts'
 import type { BalanceMovement } from '../../core/balance-proof.ts'
 import { decodeObservation, type ObservedChainTransfer, transferRef } from '../../core/evidence.ts'
+import { lossOf } from '../../core/mismatch.ts'
 import { asTable } from '../database.ts'
 import { appendObservations } from '../inbox.ts'
+import { type HeldMismatch, type MismatchChange, syncMismatches } from '../mismatches/mismatches.ts'
 import type { Tables } from '../tables.ts'
 
 /** Skips those stored before at the same stage in the same block. */
@@ -118,14 +120,61 @@ export async function appendMovements(
   movements: readonly BalanceMovement[],
 ): Promise<void> {
   if (movements.length === 0) return
+  const rows = movements.map((one) => ({ ...one, recipients: one.recipients.join(' ') }))
   await sql`
-    insert into chain_movement (network, tx, index, asset, address, change, height, block_hash)
-    select * from ${asTable('movement', movements, movementColumns)}
+    insert into chain_movement (network, tx, index, asset, address, change, height, block_hash, outsiders)
+    select network, tx, index, asset, address, change, height, "blockHash", outsiders_of(network, string_to_array(recipients, ' '))
+    from ${asTable('movement', rows, movementColumns)}
     on conflict do nothing`.execute(tx)
 }
 
 const movementColumns =
-  'network text, tx text, index text, asset text, address text, change numeric, height bigint, blockHash text'
+  'network text, tx text, index text, asset text, address text, change numeric, height bigint, blockHash text, recipients text'
+
+/**
+ * What left a deposit address for an address that is neither of the service nor of the address book, and that has not
+ * paid to that address itself.
+ */
+export async function syncOutflows(tx: Transaction<Tables>, network: NetworkName): Promise<MismatchChange[]> {
+  const { rows } = await sql<OutflowRow>`
+    select m.tx, m.index, m.asset, m.address, (-m.change)::text as amount, string_agg(one, ', ' order by one) as recipient
+    from chain_movement m cross join unnest(m.outsiders) as one
+    where m.network = ${network} and m.outsiders is not null and not is_of_service(m.network, one)
+      and exists (
+        select from address_book book where (book.network, book.address, book.role) = (m.network, m.address, 'deposit')
+      )
+      and not exists (select from address_book book where (book.network, book.address) = (m.network, one))
+      and not exists (
+        select from chain_transfer paid join inbox on inbox.id = paid.inbox_id
+        where (paid.network, paid.address, paid.asset, paid.stage, paid.role) = (m.network, m.address, m.asset, 'final', 'deposit')
+          and convert_from(inbox.body, 'UTF8')::jsonb ->> 'from' = one
+      )
+    group by m.tx, m.index, m.asset, m.address, m.change`.execute(tx)
+  return syncMismatches(tx, sql`kind = ${outflow} and network = ${network}`, rows.map(toMismatch(network)))
+}
+
+const outflow = 'unknown_outflow'
+
+type OutflowRow = {
+  tx: TxId
+  index: string
+  asset: AssetKey
+  address: Address
+  amount: string
+  recipient: string
+}
+
+function toMismatch(network: NetworkName): (row: OutflowRow) => HeldMismatch {
+  return ({ index, amount, ...detail }) => ({
+    subject: `outflow/${network}/${detail.tx}/${index}`,
+    kind: outflow,
+    network,
+    asset: detail.asset,
+    value: BigInt(amount),
+    loss: lossOf(detail.asset, BigInt(amount)),
+    detail: { ...detail, amount },
+  })
+}
 
 /** For history that changed above a height. */
 export async function withdrawMovements(

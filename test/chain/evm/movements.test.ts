@@ -87,6 +87,7 @@ test('what an address sent of the tokens is told with the place where it is', as
     asset: `base/${token.address}`,
     address: us,
     change: -5n,
+    recipients: [alice.toLowerCase()],
     height: from,
     blockHash: hash,
   })

@@ -87,8 +87,8 @@ test('what a watched address sends is its value and its fee, and no transfer', a
   }
   expect(transfers).toEqual([])
   expect(movements).toEqual([
-    { ...place, index: 'native', change: -7n },
-    { ...place, index: 'fee', change: -gasUsed * effectiveGasPrice },
+    { ...place, index: 'native', change: -7n, recipients: [rich.address.toLowerCase()] },
+    { ...place, index: 'fee', change: -gasUsed * effectiveGasPrice, recipients: [] },
   ])
 })
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { Address } from '../../../src/core/asset.ts'
 import type { Effect } from '../../support/solana-ledger.ts'
 import {
   openSolanaFixture,
@@ -57,6 +58,24 @@ describe.each(solanaStrategies)('%s', (strategy) => {
     expect(await read(effects, { fee: 5n })).toEqual({ paid: [['native', 100n]], moved: [['native', -5n]] })
   })
 
+  test('what left has its recipients, and rent goes to the owner of the token account', async () => {
+    const account = 'So1anaTokenAccount111111111111111111111111' as Address
+    fixture.node.transact(
+      [
+        { account: owner, lamports: [9_000_000n, 6_960_715n] },
+        {
+          account,
+          lamports: [0n, 2_039_280n],
+          token: { mint: fixture.usdc, owner: payer, before: 0n, after: 7n },
+        },
+        tokens(9n, 2n),
+      ],
+      { fee: 5n },
+    )
+    const { movements } = await fixture.reader().readRange({ from: 1001n, to: 1001n, watched })
+    expect(movements.map(({ recipients }) => recipients)).toEqual([[payer], [payer]])
+  })
+
   test('a failed transaction costs its fee', async () => {
     const effects: Effect[] = [{ account: owner, lamports: [100n, 95n] }, tokens(0n, 7n)]
     expect(await read(effects, { fee: 5n, failed: true })).toEqual({ paid: [], moved: [['native', -5n]] })
@@ -84,6 +103,7 @@ describe.each(solanaStrategies)('%s', (strategy) => {
         asset: 'solana/native',
         address: owner,
         change: -5n,
+        recipients: [],
         height: 1001n,
         blockHash: 'hash1001',
       },

@@ -7,7 +7,8 @@ import { type BalanceProofResult, proveBalances } from '../../../src/jobs/chain/
 import { scanNetwork } from '../../../src/jobs/chain/scan.ts'
 import { pinAssets } from '../../../src/store/assets.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
-import { type Anvil, startAnvil } from '../../support/anvil.ts'
+import { saveActiveRules } from '../../../src/store/streams.ts'
+import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { type Books, openBooks } from '../../support/books.ts'
 import { at } from '../../support/evidence.ts'
 import { base, evmSettings } from '../../support/evm-watch.ts'
@@ -72,6 +73,23 @@ async function send(transaction: { to: Hex; value?: bigint; data?: Hex }): Promi
   return anvil.client.getBlockNumber()
 }
 
+/** Of the token and of the coin, 7 to each. */
+async function sendFrom(account: Hex, recipients: readonly Hex[]): Promise<void> {
+  await anvil.client.impersonateAccount({ address: account })
+  for (const to of recipients) {
+    await token.send(to, 7n, account)
+    await anvil.client.sendTransaction({ account, to, value: 7n, gas: 50_000n })
+  }
+  await anvil.mine()
+}
+
+async function outflows(): Promise<unknown[]> {
+  const { rows } = await sql`
+    select loss_amount::text as loss, detail from open_mismatch where kind = 'unknown_outflow'
+    order by detail ->> 'asset' desc`.execute(books.db)
+  return rows
+}
+
 async function unexplained(): Promise<unknown[]> {
   const { rows } = await sql`
     select asset, value, detail from mismatch
@@ -90,6 +108,43 @@ test('a payment that was proved and is no longer on the chain is no difference',
   const { rows } = await sql`select 1 from balance_point where balance > opening`.execute(books.db)
   expect(rows).toEqual([])
   expect(await unexplained()).toEqual([])
+})
+
+test('what a deposit address sends to a stranger is a mismatch, until the stranger is known', async () => {
+  const [sweeper, stranger] = [
+    '0x00000000000000000000000000000000000005ee',
+    '0x0000000000000000000000000000000000057a4e',
+  ] as const
+  const senders = [`${base}/${sweeper}`]
+  await saveActiveRules(books.db, { digest: '', isApplied: true, senders })
+  await proveNow('never')
+  await token.send(depositor as Hex, 50n)
+  await send({ to: depositor as Hex, value: 10n ** 18n })
+  await proveNow('never')
+  await sendFrom(depositor as Hex, [sweeper, rich.address, stranger])
+  expect(await proveNow('never')).toMatchObject({ changes: [{ change: 'opened' }, { change: 'opened' }] })
+  const lost = { address: depositor, recipient: stranger, amount: '7' }
+  expect(await outflows()).toEqual([
+    { loss: '7', detail: expect.objectContaining({ ...lost, asset: coin }) as object },
+    {
+      loss: '7',
+      detail: expect.objectContaining({ ...lost, asset: `${base}/${token.address}` }) as object,
+    },
+  ])
+  await saveActiveRules(books.db, {
+    digest: '',
+    isApplied: true,
+    senders: [...senders, `${base}/${stranger}`],
+  })
+  expect(await proveNow('never')).toMatchObject({ changes: [{ change: 'cleared' }, { change: 'cleared' }] })
+})
+
+test('without senders of the network, outflows are not checked', async () => {
+  await token.send(depositor as Hex, 50n)
+  await send({ to: depositor as Hex, value: 10n ** 18n })
+  await proveNow('never')
+  await sendFrom(depositor as Hex, ['0x0000000000000000000000000000000000057a4e'])
+  expect(await proveNow('never')).toMatchObject({ changes: [] })
 })
 
 test('coin that a contract paid is missed without traces, and shown by the balance with its block', async () => {

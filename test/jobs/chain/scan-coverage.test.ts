@@ -37,6 +37,7 @@ const movement = (tx: string, height: bigint) => ({
   asset: usdcOnBase,
   address: channelAddress,
   change: -5n,
+  recipients: [],
   height,
   blockHash: `0x${height}`,
 })

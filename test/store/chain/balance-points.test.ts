@@ -80,6 +80,7 @@ describe('what is known to have changed', () => {
       blockHash: '0x111',
       address: channelAddress,
       asset: usdcOnBase,
+      recipients: [],
     }
     await inTransaction(books.db, (tx) =>
       appendMovements(tx, [
