@@ -253,7 +253,7 @@ table public.ledger_transfer (
   debit text not null,
   event_at timestamp with time zone not null,
   journal_id bigint not null,
-  leg smallint not null,
+  leg integer not null,
   period date not null,
   recorded_at timestamp with time zone not null
 );
@@ -264,7 +264,7 @@ table public.ledger_transfer_default (
   debit text not null,
   event_at timestamp with time zone not null,
   journal_id bigint not null,
-  leg smallint not null,
+  leg integer not null,
   period date not null,
   recorded_at timestamp with time zone not null
 );
@@ -527,14 +527,15 @@ constraint ledger_account_pkey on ledger_account: PRIMARY KEY (id, asset);
 constraint ledger_journal_about_check on ledger_journal: CHECK (
 CASE kind
     WHEN 'manual'::text THEN true
+    WHEN 'opening'::text THEN (num_nonnulls(deposit_id, transfer) = 0)
     WHEN 'reversal'::text THEN true
     WHEN 'withdrawal'::text THEN (transfer IS NOT NULL)
     ELSE (num_nulls(deposit_id, transfer) = 0)
 END);
 constraint ledger_journal_by_hand on ledger_journal: TRIGGER DEFERRABLE INITIALLY DEFERRED;
 constraint ledger_journal_deposit_id_fkey on ledger_journal: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
-constraint ledger_journal_event_at_check on ledger_journal: CHECK ((isfinite(event_at) AND ((kind <> 'manual'::text) OR ((event_at >= '2009-01-01 00:00:00+00'::timestamp with time zone) AND (event_at < '10000-01-01 00:00:00+00'::timestamp with time zone)))));
-constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'conversion'::text, 'shortage'::text, 'refund'::text, 'write_off'::text, 'withdrawal'::text, 'manual'::text, 'reversal'::text])));
+constraint ledger_journal_event_at_check on ledger_journal: CHECK ((isfinite(event_at) AND ((kind <> ALL (ARRAY['manual'::text, 'opening'::text])) OR ((event_at >= '2009-01-01 00:00:00+00'::timestamp with time zone) AND (event_at < '10000-01-01 00:00:00+00'::timestamp with time zone)))));
+constraint ledger_journal_kind_check on ledger_journal: CHECK ((kind = ANY (ARRAY['deposit'::text, 'settlement'::text, 'conversion'::text, 'shortage'::text, 'refund'::text, 'write_off'::text, 'withdrawal'::text, 'manual'::text, 'opening'::text, 'reversal'::text])));
 constraint ledger_journal_manual_check on ledger_journal: CHECK (((kind <> 'manual'::text) OR (transfer IS NULL)));
 constraint ledger_journal_period_check on ledger_journal: CHECK (((period = date_trunc('month'::text, (period)::timestamp without time zone)) AND (period >= ledger_month(event_at))));
 constraint ledger_journal_pkey on ledger_journal: PRIMARY KEY (id);
@@ -705,6 +706,7 @@ CREATE INDEX inbox_pending_stored_at ON public.inbox_pending USING btree (stored
 CREATE INDEX ledger_journal_deposit_id ON public.ledger_journal USING btree (deposit_id);
 CREATE INDEX ledger_journal_event_at ON public.ledger_journal USING btree (event_at);
 CREATE INDEX ledger_journal_late ON public.ledger_journal USING btree (period) WHERE (period <> ledger_month(event_at));
+CREATE INDEX ledger_journal_opening ON public.ledger_journal USING btree (event_at) WHERE (kind = 'opening'::text);
 CREATE INDEX ledger_journal_transfer ON public.ledger_journal USING btree (transfer);
 CREATE INDEX ledger_journal_write_off ON public.ledger_journal USING btree (deposit_id) WHERE (kind = 'write_off'::text);
 CREATE INDEX ledger_period_event_period ON public.ledger_period_event USING btree (period);
@@ -1618,8 +1620,12 @@ view public.ledger_tie as
          SELECT t.transfer,
             t.asset,
             sum(t.amount) FILTER (WHERE (t.kind = 'deposit'::text)) AS came_in,
-            sum(t.amount) AS in_transit
+                CASE
+                    WHEN (sum(t.amount) FILTER (WHERE (t.kind = 'deposit'::text)) <> (0)::numeric) THEN sum(t.amount)
+                    ELSE NULL::numeric
+                END AS in_transit
            FROM ledger_transit t
+          WHERE (t.transfer IS NOT NULL)
           GROUP BY t.transfer, t.asset
         ), waiting AS (
          SELECT DISTINCT s.transfer
@@ -1896,10 +1902,17 @@ CREATE OR REPLACE FUNCTION accounting.in_transit_at(as_of timestamp with time zo
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  with held as (
-    select t.deposit_id, t.account, t.asset, sum(t.amount) as amount, min(t.event_at) as first_at
-    from ledger_transit t where t.event_at <= as_of and t.recorded_at <= recorded_as_of
-    group by t.deposit_id, t.account, t.asset having sum(t.amount) <> 0
+  with opening as (
+    select ledger_opened_at(recorded_as_of) as at
+  ), held as (
+    -- A payment from before the opening is part of that, and so is what leaves transit of it.
+    select paid.deposit_id, t.account, t.asset, sum(t.amount) as amount,
+      case when paid.deposit_id is null then greatest(min(t.event_at), o.at) else min(t.event_at) end as first_at
+    from opening o cross join ledger_transit t
+      left join deposit d on d.id = t.deposit_id
+      cross join lateral (select case when d.deposited_at <= o.at then null else t.deposit_id end as deposit_id) as paid
+    where t.event_at <= as_of and t.recorded_at <= recorded_as_of
+    group by paid.deposit_id, t.account, t.asset, o.at having sum(t.amount) <> 0
   ), aging as (
     -- Since the payment that stands: one that came back in another block is booked anew, of its time.
     select h.*, coalesce((
@@ -2085,10 +2098,10 @@ AS $function$
 declare
   original constant public.ledger_journal := (select j from public.ledger_journal j where j.id = new.reverses);
 begin
-  if (new.kind = 'manual' or coalesce(original.kind = 'manual', false))
+  if (coalesce(original.kind, new.kind) in ('manual', 'opening'))
     <> exists (select from public.manual_journal where journal_id = new.id)
   then
-    raise exception 'journal %: only a manual journal has a reason and two people, and it needs them', new.id;
+    raise exception 'journal %: only a journal by hand has a reason and two people, and it needs them', new.id;
   end if;
   if new.kind = 'reversal' and (new.deposit_id, new.transfer) is distinct from (original.deposit_id, original.transfer) then
     raise exception 'journal % concerns another deposit or payment than journal %, which it reverses', new.id, new.reverses;
@@ -2106,9 +2119,9 @@ begin
     select from added
       join public.ledger_journal journal on journal.id = added.journal_id
       left join public.ledger_journal original on original.id = journal.reverses
-    where coalesce(original.kind, journal.kind) <> 'manual' or journal.xmin <> pg_current_xact_id()::xid
+    where coalesce(original.kind, journal.kind) not in ('manual', 'opening') or journal.xmin <> pg_current_xact_id()::xid
   ) then
-    raise exception 'manual_journal: the journal is not manual, or was already booked';
+    raise exception 'manual_journal: the journal is not by hand, or was already booked';
   end if;
   return null;
 end
@@ -2343,6 +2356,12 @@ AS $function$
   where s.span = 'day' and s.recorded >= month and s.recorded < (month + interval '1 month')::date
   group by 1, 2, 3
 $function$
+;
+CREATE OR REPLACE FUNCTION public.ledger_opened_at(recorded_as_of timestamp with time zone DEFAULT 'infinity'::timestamp with time zone)
+ RETURNS timestamp with time zone
+ LANGUAGE sql
+ STABLE
+RETURN (SELECT max(j.event_at) AS max FROM ledger_journal j WHERE ((j.kind = 'opening'::text) AND (j.recorded_at <= ledger_opened_at.recorded_as_of) AND (NOT (EXISTS (SELECT FROM ledger_journal r WHERE ((r.reverses = j.id) AND (r.recorded_at <= ledger_opened_at.recorded_as_of)))))))
 ;
 CREATE OR REPLACE FUNCTION public.ledger_period_for(event_at timestamp with time zone, is_adjustment boolean DEFAULT false)
  RETURNS date
@@ -2618,7 +2637,7 @@ begin
     where (added.period <> public.ledger_month(earliest.event_at)
         or exists (select from public.ledger_period p where p.period >= added.period and p.state <> 'open'))
       and added.period <> public.ledger_period_for(earliest.event_at)
-      and not (added.kind in ('manual', 'reversal') and added.transfer is null
+      and not (added.kind in ('manual', 'opening', 'reversal') and added.transfer is null
         and added.period = public.ledger_period_for(earliest.event_at, true))
   ) then
     raise exception 'ledger_journal: the period is closed, or does not fit the time'
@@ -2642,7 +2661,7 @@ CREATE OR REPLACE FUNCTION public.severe_mismatches_until(of_period date)
 RETURN (SELECT (count(*))::integer AS count FROM (open_mismatch m LEFT JOIN deposit d ON ((d.id = m.deposit_id))) WHERE ((m.severity = 'severe'::text) AND (COALESCE(d.deposited_at, m.opened_at) < ((severe_mismatches_until.of_period + '1 mon'::interval) AT TIME ZONE 'UTC'::text))))
 ;
 
-CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['manual'::text, 'reversal'::text]))) EXECUTE FUNCTION check_manual_journal();
+CREATE CONSTRAINT TRIGGER ledger_journal_by_hand AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.kind = ANY (ARRAY['manual'::text, 'opening'::text, 'reversal'::text]))) EXECUTE FUNCTION check_manual_journal();
 CREATE CONSTRAINT TRIGGER ledger_journal_reversal AFTER INSERT ON public.ledger_journal DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.reverses IS NOT NULL)) EXECUTE FUNCTION check_reversal();
 CREATE TRIGGER address_book_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.address_book FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER asset_holds_decimals BEFORE UPDATE ON public.asset FOR EACH ROW WHEN ((old.decimals <> new.decimals)) EXECUTE FUNCTION hold_decimals();
@@ -3038,7 +3057,7 @@ comment on column delivery_p99_seconds of view accounting.scorecard is 'From an 
 comment on column deposit_id of view accounting.conversion is 'The deposit that was settled.';
 comment on column deposit_id of view accounting.entries is 'The deposit it belongs to; empty if there is none.';
 comment on column deposit_id of view accounting.fees is 'The deposit it was paid for; empty if it was booked by hand.';
-comment on column deposit_id of view accounting.in_transit_age is 'Our number of the deposit; empty if the journal has no deposit.';
+comment on column deposit_id of view accounting.in_transit_age is 'Our number of the deposit; empty for opening balances and payments that are part of them.';
 comment on column deposit_id of view accounting.journal is 'The deposit it belongs to; empty if there is none.';
 comment on column deposit_id of view accounting.late_items is 'The deposit it belongs to; empty if there is none.';
 comment on column deposit_id of view accounting.manual_journals is 'The deposit that it names; empty if there is none.';
@@ -3093,9 +3112,9 @@ comment on column journal_id of view accounting.withdrawals is 'The journal that
 comment on column journals of view accounting.periods is 'The number of journals in its books.';
 comment on column kind of view accounting.conversion is 'settlement or reversal.';
 comment on column kind of view accounting.entries is 'Kind of the journal.';
-comment on column kind of view accounting.journal is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual or reversal.';
+comment on column kind of view accounting.journal is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual, opening or reversal.';
 comment on column kind of view accounting.late_items is 'Kind of the journal.';
-comment on column kind of view accounting.manual_journals is 'manual or reversal.';
+comment on column kind of view accounting.manual_journals is 'manual, opening or reversal.';
 comment on column kind of view accounting.mismatch_ageing is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.mismatches is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.valuation is 'Kind of the journal.';
@@ -3129,15 +3148,15 @@ comment on column network of view accounting.scorecard is 'Network of the paymen
 comment on column network of view accounting.tie_out is 'Network of the address.';
 comment on column network of view accounting.withdrawals is 'Network to which it is paid.';
 comment on column normal of view accounting.accounts is 'The side on which its balance usually is: debit or credit; none for trading.';
-comment on column not_booked of view accounting.tie_out is 'Payments that are on the chain and not booked (not claimed yet, not decided yet, or no deposits), in units of the asset.';
+comment on column not_booked of view accounting.tie_out is 'Payments that are on the chain and not booked (not claimed yet, not decided yet, from before the opening, or no deposits), in units of the asset.';
 comment on column not_booked_base of view accounting.tie_out is 'Payments that are on the chain and not booked, in base units.';
 comment on column note of view accounting.checkpoints is 'The signed text that is published.';
 comment on column occurred_at of view accounting.withdrawals is 'Time of the status.';
 comment on column opened_at of view accounting.mismatches is 'When it was noticed.';
 comment on column opening of view accounting.tie_out is 'Balance of the address at the start of reading, in units of the asset.';
 comment on column opening_base of view accounting.tie_out is 'Balance of the address at the start of reading, in base units.';
-comment on column otherwise of view accounting.daily_totals is 'Other amounts that left transit (written off, refunded, booked by hand), in units of the asset.';
-comment on column otherwise_base of view accounting.daily_totals is 'Other amounts that left transit, in base units.';
+comment on column otherwise of view accounting.daily_totals is 'Other amounts that left transit (written off, refunded), in units of the asset; opening balances are negative.';
+comment on column otherwise_base of view accounting.daily_totals is 'Other amounts that left transit, in base units; opening balances are negative.';
 comment on column out_of_transit of view accounting.tie_out is 'Payments that left transit (delivered, written off, refunded), in units of the asset.';
 comment on column out_of_transit_base of view accounting.tie_out is 'Payments that left transit, in base units.';
 comment on column outside of view accounting.tie_out is 'Booked payments that the balance does not include, because their block is above its height or below the start of reading; negative, in units of the asset.';
@@ -3175,7 +3194,7 @@ comment on column period of view accounting.periods is 'First day of the month.'
 comment on column posting_key of view accounting.entries is 'Posting key of the journal.';
 comment on column posting_key of view accounting.journal is 'Key of the booking. Unique, so that nothing is booked twice.';
 comment on column posting_key of view accounting.late_items is 'Key of the booking.';
-comment on column posting_key of view accounting.manual_journals is 'Key of the booking: manual/ and its reference. Unique, so that nothing is booked twice.';
+comment on column posting_key of view accounting.manual_journals is 'Key of the booking: manual/ and its reference, or opening and its number. Unique, so that nothing is booked twice.';
 comment on column price of view accounting.prices is 'Price of one unit of the asset.';
 comment on column price of view accounting.valuation is 'Price of one unit of the asset; empty if no price is recent enough.';
 comment on column price_at of view accounting.valuation is 'When it was the price; not after event_at.';
@@ -3207,7 +3226,7 @@ comment on column scope of view accounting.scorecard is 'service: all deposits o
 comment on column service of view accounting.daily_totals is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column service of view accounting.deposits is 'Name of the deposit service in the settings.';
 comment on column service of view accounting.fees is 'Name of the deposit service in the settings; empty if it was booked by hand.';
-comment on column service of view accounting.in_transit_age is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
+comment on column service of view accounting.in_transit_age is 'Name of the deposit service in the settings; empty if the row has no deposit.';
 comment on column service of view accounting.mismatch_ageing is 'Name of the deposit service in the settings; empty for mismatches about no single service.';
 comment on column service of view accounting.mismatches is 'Name of the deposit service in the settings; empty if it is about no single service.';
 comment on column service of view accounting.open_conversions is 'Name of the deposit service in the settings.';
@@ -3251,7 +3270,7 @@ comment on column sha256 of view accounting.period_history is 'SHA-256 of the tr
 comment on column sha256 of view accounting.periods is 'SHA-256 of the trial balance that was frozen; empty unless it is closed.';
 comment on column signed_by of view accounting.checkpoints is 'Name and id of the key that signed it; unsigned if there was none.';
 comment on column since of view accounting.coverage_gaps is 'When the gap was first found; empty until then.';
-comment on column since of view accounting.in_transit_age is 'Time of the block that holds the payment.';
+comment on column since of view accounting.in_transit_age is 'Time of the block that holds the payment, or of the opening.';
 comment on column since of view accounting.open_conversions is 'When the delivery happened.';
 comment on column size of view accounting.checkpoints is 'Number of sealed rows, of all tables.';
 comment on column snoozed_until of view accounting.mismatches is 'When it is to be looked at again.';

@@ -38,7 +38,7 @@ create table ledger_journal (
   -- What is booked, once: `deposit/{transfer}#1`, `settlement/{transfer}#1`, `reversal/…`.
   posting_key text not null unique,
   kind text not null check (kind in
-    ('deposit', 'settlement', 'conversion', 'shortage', 'refund', 'write_off', 'withdrawal', 'manual', 'reversal')),
+    ('deposit', 'settlement', 'conversion', 'shortage', 'refund', 'write_off', 'withdrawal', 'manual', 'opening', 'reversal')),
   deposit_id bigint references deposit,
   -- The payment it concerns: `network/transaction/index`.
   transfer text,
@@ -47,9 +47,11 @@ create table ledger_journal (
   recorded_at timestamptz not null default clock_timestamp(),
   period date not null,
   constraint ledger_journal_reverses_check check ((kind = 'reversal') = (reverses is not null)),
-  -- A manual journal and its reversal concern no payment, and may name a deposit; a withdrawal concerns no deposit.
+  -- A manual journal and its reversal concern no payment, and may name a deposit; a withdrawal concerns no deposit, and an
+  -- opening neither.
   constraint ledger_journal_about_check check (case kind
     when 'manual' then true
+    when 'opening' then num_nonnulls(deposit_id, transfer) = 0
     when 'reversal' then true
     when 'withdrawal' then transfer is not null
     else num_nulls(deposit_id, transfer) = 0 end),
@@ -60,7 +62,7 @@ create table ledger_journal (
   -- blockchains.
   constraint ledger_journal_event_at_check check (
     isfinite(event_at)
-    and (kind <> 'manual' or (event_at >= timestamptz '2009-01-01 00:00:00+00' and event_at < timestamptz '10000-01-01 00:00:00+00'))
+    and (kind not in ('manual', 'opening') or (event_at >= timestamptz '2009-01-01 00:00:00+00' and event_at < timestamptz '10000-01-01 00:00:00+00'))
   )
 );
 
@@ -71,10 +73,20 @@ create index ledger_journal_write_off on ledger_journal (deposit_id) where kind 
 -- Few journals are late or reverse another one; these indexes cost the others nothing.
 create index ledger_journal_late on ledger_journal (period)
   where period <> ledger_month(event_at);
+create index ledger_journal_opening on ledger_journal (event_at) where kind = 'opening';
 create unique index ledger_journal_reverses_key on ledger_journal (reverses) where reverses is not null;
 
 create trigger ledger_journal_append_only before update or delete or truncate on ledger_journal
   for each statement execute function refuse_change();
+
+-- The moment at which the books begin, as recorded by then; null without opening balances. What happened up to then is part
+-- of these, and is not booked.
+create function ledger_opened_at(recorded_as_of timestamptz default 'infinity') returns timestamptz
+language sql stable return (
+  select max(j.event_at) from ledger_journal j
+  where j.kind = 'opening' and j.recorded_at <= recorded_as_of
+    and not exists (select from ledger_journal r where r.reverses = j.id and r.recorded_at <= recorded_as_of)
+);
 
 -- A transfer names both sides and one amount, so that an unbalanced one cannot be written. Transfers are partitioned by the
 -- month of recording, which therefore is in the primary key; a journal has one time of recording, so (journal_id, leg) is
@@ -83,7 +95,7 @@ create trigger ledger_journal_append_only before update or delete or truncate on
 -- of a statement at once.
 create table ledger_transfer (
   journal_id bigint not null references ledger_journal not enforced,
-  leg smallint not null check (leg > 0),
+  leg integer not null check (leg > 0),
   debit text not null,
   credit text not null check (credit <> debit),
   asset text not null,

@@ -151,7 +151,7 @@ begin
     where (added.period <> public.ledger_month(earliest.event_at)
         or exists (select from public.ledger_period p where p.period >= added.period and p.state <> 'open'))
       and added.period <> public.ledger_period_for(earliest.event_at)
-      and not (added.kind in ('manual', 'reversal') and added.transfer is null
+      and not (added.kind in ('manual', 'opening', 'reversal') and added.transfer is null
         and added.period = public.ledger_period_for(earliest.event_at, true))
   ) then
     raise exception 'ledger_journal: the period is closed, or does not fit the time'
@@ -170,16 +170,16 @@ $$;
 create trigger ledger_journal_period after insert on ledger_journal
   referencing new table as added for each statement execute function refuse_shut_period();
 
--- A manual journal has a reason and two people, and no other journal has. Its reversal has them too. A reversal concerns the
--- same deposit and payment as its journal.
+-- A manual journal and an opening have a reason and two people, and no other journal has. Their reversals have them too. A
+-- reversal concerns the same deposit and payment as its journal.
 create function check_manual_journal() returns trigger language plpgsql as $$
 declare
   original constant public.ledger_journal := (select j from public.ledger_journal j where j.id = new.reverses);
 begin
-  if (new.kind = 'manual' or coalesce(original.kind = 'manual', false))
+  if (coalesce(original.kind, new.kind) in ('manual', 'opening'))
     <> exists (select from public.manual_journal where journal_id = new.id)
   then
-    raise exception 'journal %: only a manual journal has a reason and two people, and it needs them', new.id;
+    raise exception 'journal %: only a journal by hand has a reason and two people, and it needs them', new.id;
   end if;
   if new.kind = 'reversal' and (new.deposit_id, new.transfer) is distinct from (original.deposit_id, original.transfer) then
     raise exception 'journal % concerns another deposit or payment than journal %, which it reverses', new.id, new.reverses;
@@ -189,7 +189,7 @@ end
 $$;
 
 create constraint trigger ledger_journal_by_hand after insert on ledger_journal
-  deferrable initially deferred for each row when (new.kind in ('manual', 'reversal'))
+  deferrable initially deferred for each row when (new.kind in ('manual', 'opening', 'reversal'))
   execute function check_manual_journal();
 
 -- A reason is written with its journal and never added later.
@@ -199,9 +199,9 @@ begin
     select from added
       join public.ledger_journal journal on journal.id = added.journal_id
       left join public.ledger_journal original on original.id = journal.reverses
-    where coalesce(original.kind, journal.kind) <> 'manual' or journal.xmin <> pg_current_xact_id()::xid
+    where coalesce(original.kind, journal.kind) not in ('manual', 'opening') or journal.xmin <> pg_current_xact_id()::xid
   ) then
-    raise exception 'manual_journal: the journal is not manual, or was already booked';
+    raise exception 'manual_journal: the journal is not by hand, or was already booked';
   end if;
   return null;
 end

@@ -9,7 +9,7 @@ create view accounting.journal as
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
 comment on column accounting.journal.id is 'Number of the journal.';
 comment on column accounting.journal.posting_key is 'Key of the booking. Unique, so that nothing is booked twice.';
-comment on column accounting.journal.kind is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual or reversal.';
+comment on column accounting.journal.kind is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual, opening or reversal.';
 comment on column accounting.journal.deposit_id is 'The deposit it belongs to; empty if there is none.';
 comment on column accounting.journal.reverses is 'The journal that this one takes back.';
 comment on column accounting.journal.event_at is 'When it happened.';
@@ -88,8 +88,8 @@ create view accounting.manual_journals as
 
 comment on view accounting.manual_journals is 'One row per journal that people booked by hand, and per reversal of one.';
 comment on column accounting.manual_journals.journal_id is 'Number of the journal.';
-comment on column accounting.manual_journals.posting_key is 'Key of the booking: manual/ and its reference. Unique, so that nothing is booked twice.';
-comment on column accounting.manual_journals.kind is 'manual or reversal.';
+comment on column accounting.manual_journals.posting_key is 'Key of the booking: manual/ and its reference, or opening and its number. Unique, so that nothing is booked twice.';
+comment on column accounting.manual_journals.kind is 'manual, opening or reversal.';
 comment on column accounting.manual_journals.reason is 'Why it was booked.';
 comment on column accounting.manual_journals.made_by is 'The person who booked it.';
 comment on column accounting.manual_journals.approved_by is 'The person who agreed; never the one who booked it.';
@@ -155,8 +155,8 @@ comment on column accounting.daily_totals.unclaimed_base is 'The part of it in s
 comment on column accounting.daily_totals.settlements is 'The number of deliveries of that day.';
 comment on column accounting.daily_totals.settled is 'The amount that they took out of transit, in units of the asset paid.';
 comment on column accounting.daily_totals.settled_base is 'The amount that they took out of transit, in base units.';
-comment on column accounting.daily_totals.otherwise is 'Other amounts that left transit (written off, refunded, booked by hand), in units of the asset.';
-comment on column accounting.daily_totals.otherwise_base is 'Other amounts that left transit, in base units.';
+comment on column accounting.daily_totals.otherwise is 'Other amounts that left transit (written off, refunded), in units of the asset; opening balances are negative.';
+comment on column accounting.daily_totals.otherwise_base is 'Other amounts that left transit, in base units; opening balances are negative.';
 
 -- Legs of a journal are read from the partition that holds them.
 create view accounting.fees as
@@ -226,10 +226,17 @@ returns table (
 )
 language sql stable security definer set search_path = pg_catalog, public, pg_temp
 as $$
-  with held as (
-    select t.deposit_id, t.account, t.asset, sum(t.amount) as amount, min(t.event_at) as first_at
-    from ledger_transit t where t.event_at <= as_of and t.recorded_at <= recorded_as_of
-    group by t.deposit_id, t.account, t.asset having sum(t.amount) <> 0
+  with opening as (
+    select ledger_opened_at(recorded_as_of) as at
+  ), held as (
+    -- A payment from before the opening is part of that, and so is what leaves transit of it.
+    select paid.deposit_id, t.account, t.asset, sum(t.amount) as amount,
+      case when paid.deposit_id is null then greatest(min(t.event_at), o.at) else min(t.event_at) end as first_at
+    from opening o cross join ledger_transit t
+      left join deposit d on d.id = t.deposit_id
+      cross join lateral (select case when d.deposited_at <= o.at then null else t.deposit_id end as deposit_id) as paid
+    where t.event_at <= as_of and t.recorded_at <= recorded_as_of
+    group by paid.deposit_id, t.account, t.asset, o.at having sum(t.amount) <> 0
   ), aging as (
     -- Since the payment that stands: one that came back in another block is booked anew, of its time.
     select h.*, coalesce((
@@ -263,8 +270,8 @@ create view accounting.in_transit_age as
   select * from accounting.in_transit_at(now());
 
 comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
-comment on column accounting.in_transit_age.deposit_id is 'Our number of the deposit; empty if the journal has no deposit.';
-comment on column accounting.in_transit_age.service is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
+comment on column accounting.in_transit_age.deposit_id is 'Our number of the deposit; empty for opening balances and payments that are part of them.';
+comment on column accounting.in_transit_age.service is 'Name of the deposit service in the settings; empty if the row has no deposit.';
 comment on column accounting.in_transit_age.service_id is 'The deposit service''s own id; empty while the service has not reported it.';
 comment on column accounting.in_transit_age.state is 'State of the deposit, as the evidence stands now.';
 comment on column accounting.in_transit_age.owner_kind is 'channel or stable_wallet.';
@@ -274,7 +281,7 @@ comment on column accounting.in_transit_age.asset_symbol is 'Label of the asset.
 comment on column accounting.in_transit_age.asset is 'Asset: network/contract, network/mint or network/native.';
 comment on column accounting.in_transit_age.amount is 'The amount in transit, in units of the asset.';
 comment on column accounting.in_transit_age.amount_base is 'The amount in transit, in base units.';
-comment on column accounting.in_transit_age.since is 'Time of the block that holds the payment.';
+comment on column accounting.in_transit_age.since is 'Time of the block that holds the payment, or of the opening.';
 comment on column accounting.in_transit_age.age is 'From then until now, or until the moment asked for.';
 comment on column accounting.in_transit_age.bucket is '< 1 h, < 24 h, < 3 d, < 7 d, < 30 d or older, each without those before it.';
 comment on column accounting.in_transit_age.from_age is 'Least age in the bucket. Sort by it.';

@@ -4,8 +4,10 @@
 -- difference.
 create view ledger_tie as
   with booked as (
-    select t.transfer, t.asset, sum(t.amount) filter (where t.kind = 'deposit') as came_in, sum(t.amount) as in_transit
-    from ledger_transit t group by t.transfer, t.asset
+    -- What came in with the opening balances has no payment, and what leaves transit of it has no line of that kind.
+    select t.transfer, t.asset, sum(t.amount) filter (where t.kind = 'deposit') as came_in,
+      case when sum(t.amount) filter (where t.kind = 'deposit') <> 0 then sum(t.amount) end as in_transit
+    from ledger_transit t where t.transfer is not null group by t.transfer, t.asset
   ), waiting as (
     select distinct s.transfer from inbox_pending i join chain_transfer s on s.inbox_id = i.inbox_id
   ), seen as (
@@ -86,7 +88,7 @@ comment on column accounting.tie_out.in_transit is 'Payments to the address that
 comment on column accounting.tie_out.in_transit_base is 'Payments in transit, in base units.';
 comment on column accounting.tie_out.out_of_transit is 'Payments that left transit (delivered, written off, refunded), in units of the asset.';
 comment on column accounting.tie_out.out_of_transit_base is 'Payments that left transit, in base units.';
-comment on column accounting.tie_out.not_booked is 'Payments that are on the chain and not booked (not claimed yet, not decided yet, or no deposits), in units of the asset.';
+comment on column accounting.tie_out.not_booked is 'Payments that are on the chain and not booked (not claimed yet, not decided yet, from before the opening, or no deposits), in units of the asset.';
 comment on column accounting.tie_out.not_booked_base is 'Payments that are on the chain and not booked, in base units.';
 comment on column accounting.tie_out.outside is 'Booked payments that the balance does not include, because their block is above its height or below the start of reading; negative, in units of the asset.';
 comment on column accounting.tie_out.outside_base is 'Booked payments that the balance does not include, in base units.';

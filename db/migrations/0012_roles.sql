@@ -70,7 +70,7 @@ grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, m
   checkpoint, cosignature, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
   account_label, price, active_valuation
   to depositd_accountant;
-grant select (id, transfer, state, merged_into, owner_kind, owner_id) on deposit to depositd_accountant;
+grant select (id, transfer, state, merged_into, owner_kind, owner_id, amount, deposited_at) on deposit to depositd_accountant;
 grant select (kind, id) on owner to depositd_accountant;
 grant select (network, address) on balance_point to depositd_accountant;
 grant execute on function ledger_turnover to depositd_accountant;

@@ -30,6 +30,8 @@ export type ObservationGroup = {
   journals: readonly Journal[]
   /** Null or absent if the observations are complete until now. */
   completeUntil?: Date | null
+  /** When the books begin. Null or absent without opening balances. */
+  openedAt?: Date | null
 }
 
 export type Rules = {
@@ -80,6 +82,7 @@ export type GroupVerdict = {
 export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupVerdict {
   const asOf = earliest([now, group.completeUntil ?? null]) ?? now
   const { policy, senders } = rules
+  const { openedAt = null } = group
   const { evidences, unmatchedDeliveries } = divide(group.observations, group.approvals)
   const claims = group.observations.filter((one) => one.kind === 'withdrawal')
   const withdrawals = decideWithdrawals({ claims, legs: unmatchedDeliveries }, rules, asOf)
@@ -96,7 +99,7 @@ export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupV
       one.serviceId === null ? isPaidBy(one.transfer) : one.serviceId === serviceId,
     )
     const booked = takeJournals([transaction], ({ transfer }) => isPaidBy(transfer))
-    return decideDeposit({ evidence, known, booked, now }, rules, asOf)
+    return decideDeposit({ evidence, known, booked, openedAt, now }, rules, asOf)
   })
   const deliveries = unmatchedDeliveries.filter((leg) => !paidOut.has(leg) && isDelivery(leg, senders))
   const isOverdue = (leg: ChainLeg) => dueAt(leg, policy) <= asOf
@@ -112,7 +115,7 @@ export function decide(group: ObservationGroup, rules: Rules, now: Date): GroupV
     withdrawalJournals: journalsFor(
       withdrawals.flatMap(({ target }) => target ?? []),
       journals.get(true) ?? [],
-      null,
+      { depositId: null, openedAt },
     ),
     recheckAt: earliest(times),
   }
@@ -122,11 +125,12 @@ type DepositDecisionInput = {
   evidence: DepositEvidence
   known: readonly DepositIdentity[]
   booked: readonly Journal[]
+  openedAt: Date | null
   now: Date
 }
 
 function decideDeposit(
-  { evidence, known, booked, now }: DepositDecisionInput,
+  { evidence, known, booked, openedAt, now }: DepositDecisionInput,
   rules: Rules,
   asOf: Date,
 ): DecidedDeposit {
@@ -155,7 +159,7 @@ function decideDeposit(
     delivery: deliveryFacts(evidence),
     milestones,
     lags: payment === null || isIgnored ? [] : completedStages(before, milestones, payment.network),
-    journals: journalsFor(targets, booked, id),
+    journals: journalsFor(targets, booked, { depositId: id, openedAt }),
     steps: countSteps(evidence, verdict, policy),
     unseen: unseenTransactions(evidence, policy),
   }

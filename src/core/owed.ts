@@ -38,12 +38,12 @@ export function owedTermsFor(
   rules: readonly ContraRule[] = [],
 ): OwedTerms {
   const rule = rules.find(({ pattern }) => matchesRoute(pattern, route))
-  const contra = rule === undefined ? accounts.deposits(owner) : accountFor(rule, owner)
+  const contra = rule === undefined ? accounts.deposits(owner) : contraFor(rule, owner)
   const delivery = rule?.delivery ?? (contra.startsWith('liabilities:') ? 'moves' : 'stays')
   return { contra, delivery, fee: rule?.fee ?? usualBearer(delivery, owner) }
 }
 
-function accountFor({ account }: ContraRule, owner: Owner): AccountId {
+export function contraFor({ account }: ContraRule, owner: Owner): AccountId {
   return account.replaceAll(/\{(kind|id)\}/g, (_all, name: 'kind' | 'id') => owner[name]) as AccountId
 }
 

@@ -55,6 +55,8 @@ const parts = z.strictObject({
   credit: asset,
   /** The deposits' numbers, and what identified each before. */
   known: z.array(anything),
+  /** When the books begin; null without opening balances. */
+  openedAt: time.nullable(),
   verdict: z.strictObject({
     at: time,
     deposits: z.array(anything),

@@ -60,6 +60,7 @@ function groupOf(parts: BundleParts, stored: readonly StoredObservation[]): Obse
       ({ number, ...known }) => ({ ...known, id: BigInt(number) }),
     ),
     journals: revived(parts.journals) as Journal[],
+    openedAt: parts.openedAt === null ? null : new Date(parts.openedAt),
   }
 }
 

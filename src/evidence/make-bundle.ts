@@ -32,6 +32,7 @@ export function makeBundle(input: BundleInput): { text: string; sha256: string }
       networks: settings.networks.map(reportedNetwork),
       credit: settings.creditAsset,
       known: group.deposits.map(({ id, ...known }) => ({ ...known, number: id })),
+      openedAt: group.openedAt,
       verdict: { at, ...reportDecision(decision, evidence.rows, rules) },
       mismatches: evidence.mismatches,
       journals: group.journals.map((journal) => ({

@@ -15,6 +15,8 @@ export type DraftLine = {
   credit?: string | undefined
   asset: string
   amount: string
+  /** Where it is written, in faults. */
+  at?: string | undefined
 }
 
 export type BooksDirectory = {
@@ -29,7 +31,11 @@ export function draftTransfers(
 ): { transfers: LedgerTransfer[]; faults: string[] } {
   const faults: string[] = []
   const read = lines.map((line, place) =>
-    readLine(line, books, (fault) => void faults.push(`line ${place + 1} of the journal: ${fault}`)),
+    readLine(
+      line,
+      books,
+      (fault) => void faults.push(`${line.at ?? `line ${place + 1} of the journal`}: ${fault}`),
+    ),
   )
   if (faults.length > 0) return { transfers: [], faults }
   const whole = read.flatMap(({ debit, credit, ...rest }) =>

@@ -180,6 +180,19 @@ export async function saveActiveRules(db: Kysely<Tables>, rules: ActiveRules): P
     on conflict (name) do update set cursor = excluded.cursor`.execute(db)
 }
 
+/**
+ * Waits for transactions that decide, and lets no other decide until this one ends. What they decided is to be decided
+ * again: by the caller, or by the next start of the daemon.
+ * @returns the digest of the active rules; null if none were ever activated
+ */
+export async function holdDecisions(tx: Transaction<Tables>): Promise<string | null> {
+  const { rows } = await sql<{ digest: string }>`
+    update stream set cursor = jsonb_set(cursor, '{isApplied}', 'false')
+    where name = ${rulesStream} and cursor is not null
+    returning cursor ->> 'digest' as digest`.execute(tx)
+  return rows[0]?.digest ?? null
+}
+
 /** @returns false if other rules were activated in the meantime; another process applies those */
 export async function keepApplied(db: Kysely<Tables>, digest: string): Promise<boolean> {
   const { numAffectedRows } = await sql`

@@ -31,7 +31,7 @@ const takes = (name: string, option: string) =>
 const named = (option: string) => [...commands.keys()].filter((name) => takes(name, option))
 
 /** Reports that show so much of what they found and count the rest: paging would make them anew. */
-const reports = ['rebuild', 'ledger verify', 'reconcile']
+const reports = ['rebuild', 'ledger open', 'ledger verify', 'reconcile']
 
 const lists = named('--limit').filter((name) => !reports.includes(name))
 
@@ -141,6 +141,7 @@ function complete(name: string): string {
     '--scope': 'read',
     '--network': 'base',
     '--from': '1',
+    '--at': '2026-01-01',
     '--until': '24h',
   }
   const options = (command?.options ?? [])

@@ -115,6 +115,31 @@ test('however evidence comes in, what is decided in the end and what is booked a
   )
 })
 
+test('with opening balances, only what happened later is booked, in whatever order evidence and opening come', () => {
+  const anyOpening = fc.record({
+    history: anyHistory,
+    minute: fc.integer({ min: -10, max: 300 }),
+    place: fc.nat(),
+  })
+  fc.assert(
+    fc.property(anyOpening, ({ history: { world, reported }, minute, place }) => {
+      const openedAt = at(minute)
+      const all = journalsOf(decideAtOnce(world, approvals, { rules, now: late }))
+      const books = new ModelBooks(approvals, rules)
+      const before = place % (reported.length + 1)
+      books.apply(reported.slice(0, before), at(minute))
+      books.openedAt = openedAt
+      books.apply(reported.slice(before), late)
+      books.settle(late)
+      expect(netBooks(books.journals)).toEqual(netBooks(all.filter(({ eventAt }) => eventAt > openedAt)))
+      books.openedAt = null
+      books.settle(late)
+      expect(netBooks(books.journals)).toEqual(netBooks(all))
+    }),
+    runs,
+  )
+})
+
 test('of two words of one moment the same one holds, in whatever order they and their fields are', () => {
   const [failed, refunded] = [claim({ status: 'failed' }), claim({ status: 'refunded' })]
   const all = [

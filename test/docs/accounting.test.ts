@@ -98,6 +98,7 @@ test('the chart lists the accounts that the program books on, and no other', () 
     accounts.receivable,
     accounts.deposits(named),
     accounts.suspense,
+    accounts.opening,
     accounts.trading('{asset}' as AssetKey),
   ]
   expect(booked).toHaveLength(Object.keys(accounts).length)

@@ -30,6 +30,8 @@ export class ModelBooks {
   #observations: Observation[] = []
   #groups: Kept[] = []
   #nextId = 1n
+  /** Of opening balances; null while there are none. */
+  openedAt: Date | null = null
 
   constructor(approvals: readonly Approval[], rules: Rules) {
     this.#approvals = approvals
@@ -62,7 +64,8 @@ export class ModelBooks {
         .flatMap((kept) => kept.deposits)
         .toSorted((left, right) => Number(left.id - right.id))
       const booked = before.flatMap((kept) => kept.journals)
-      const group = { observations, approvals: this.#approvals, deposits: known, journals: booked }
+      const { openedAt } = this
+      const group = { observations, approvals: this.#approvals, deposits: known, journals: booked, openedAt }
       const decision = decide(group, this.#rules, now)
       decisions.push(decision)
       const others = this.#groups.filter((kept) => !before.includes(kept))

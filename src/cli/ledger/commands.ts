@@ -2,12 +2,13 @@ import { type Command, Option } from 'commander'
 import { formatNames } from '../../ledger/export/formats.ts'
 import type { LedgerJournalKind } from '../../store/ledger/journals.ts'
 import { limited, listed } from '../lists.ts'
-import { type Act, actorCommand, choice, reasoned, subcommand } from '../options.ts'
+import { type Act, actorCommand, choice, reasoned, subcommand, timeOption } from '../options.ts'
 
 export function describeLedger(program: Command, act: Act): void {
   const ledger = program.command('ledger').description('the double-entry ledger')
   describeReports(ledger, act)
   describePeriods(ledger, act)
+  describeOpening(ledger, act)
   describeJournals(ledger, act)
   describeExport(ledger, act)
   describeSeals(ledger, act)
@@ -67,6 +68,21 @@ function approvedCommand(group: Command, words: string, description: string): Co
   return command.requiredOption('--approved-by <name>', 'the second person, who approves')
 }
 
+function describeOpening(ledger: Command, act: Act): void {
+  const open = 'book the balances with which the books begin, proved by the chains and the service'
+  const file = 'the balances: a CSV file with the columns account, asset and balance'
+  const fromService =
+    'take what is proved instead: StableWallets by the service, deposit addresses by the chains'
+  const toSuspense = 'decide to book differences to suspense, so that each account has the proved balance'
+  const command = reasoned(approvedCommand(ledger, 'open', open))
+    .addOption(timeOption('--at <time>', 'when the books begin').makeOptionMandatory())
+    .addOption(new Option('--file <file>', file).conflicts('fromService'))
+    .option('--from-service', fromService)
+    .option('--differences-to-suspense', toSuspense)
+    .option('--dry-run', 'prove and print the balances, and book nothing')
+  limited(command, 1000, 'balances').action(act(async () => (await import('./open.ts')).openBooksCommand))
+}
+
 const journalKinds: readonly LedgerJournalKind[] = [
   'deposit',
   'settlement',
@@ -76,6 +92,7 @@ const journalKinds: readonly LedgerJournalKind[] = [
   'write_off',
   'withdrawal',
   'manual',
+  'opening',
   'reversal',
 ]
 

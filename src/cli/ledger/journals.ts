@@ -1,12 +1,7 @@
 import { type JournalFile, parseJournalFile } from '../../config/journal-file.ts'
 import type { Fault } from '../../core/errors.ts'
-import {
-  addJournal,
-  checkJournal,
-  checkReversal,
-  type JournalPreview,
-  reverseJournal,
-} from '../../jobs/books/book-by-hand.ts'
+import { addJournal, checkJournal, type JournalPreview } from '../../jobs/books/book-by-hand.ts'
+import { checkReversal, reverseJournal } from '../../jobs/books/reverse-by-hand.ts'
 import { transferColumns } from '../../presentation/deposit.ts'
 import { type AssetNames, readAssetNames } from '../../store/assets.ts'
 import {
@@ -25,7 +20,7 @@ import { notFound, textOf, wrongUse } from '../options.ts'
 import { print, printable, type TableColumn, table } from '../print.ts'
 import { monthOption } from './moments.ts'
 
-type ManualJournalOptions = { by?: string; approvedBy: string; dryRun?: boolean }
+export type ManualJournalOptions = { by?: string; approvedBy: string; dryRun?: boolean }
 
 export async function addJournalCommand(
   context: Context,
@@ -67,7 +62,7 @@ function printDryRun(context: Context, journal: JournalPreview, assets: AssetNam
 }
 
 /** The month of the books, and that of the event if it differs: the journal is then late. */
-function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
+export function placeOf({ period, eventAt }: Pick<JournalPreview, 'period' | 'eventAt'>): string {
   const [books, happened] = [period.slice(0, 7), eventAt.toISOString().slice(0, 7)]
   const late = books === happened ? '' : `, late: the event was in ${happened}`
   return `in the books of ${books}${late}`
@@ -82,7 +77,7 @@ export async function showJournalCommand(context: Context, word: string): Promis
   })
 }
 
-function peopleOf({ by, approvedBy }: ManualJournalOptions) {
+export function peopleOf({ by, approvedBy }: ManualJournalOptions) {
   const actor = actorOf(by)
   return { actor, people: { by: actor.name, approvedBy: nameOf('--approved-by', approvedBy) } }
 }

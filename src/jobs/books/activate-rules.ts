@@ -3,7 +3,8 @@ import type { Kysely, Transaction } from 'kysely'
 import type { Rules } from '../../core/decide.ts'
 import { Fault } from '../../core/errors.ts'
 import { markAllDue } from '../../store/books/groups.ts'
-import { activeRules, keepApplied, saveActiveRules } from '../../store/streams.ts'
+import { inTransaction } from '../../store/database.ts'
+import { activeRules, holdDecisions, keepApplied, saveActiveRules } from '../../store/streams.ts'
 import type { Tables } from '../../store/tables.ts'
 
 type RulesActivationDeps = { db: Kysely<Tables>; rules: Rules; now: () => Date }
@@ -21,6 +22,20 @@ export async function activateRules({ db, rules, now }: RulesActivationDeps): Pr
   await saveActiveRules(db, { digest, isApplied: false, senders: [...rules.senders] })
   await markAllDue(db, now())
   return await keepApplied(db, digest)
+}
+
+/** For a change of what all decisions rest on: nothing is decided meanwhile, and everything stored is due after it. */
+export async function beforeAllDecisions<Result>(
+  db: Kysely<Tables>,
+  work: (tx: Transaction<Tables>) => Promise<Result>,
+): Promise<Result> {
+  const { digest, result } = await inTransaction(db, async (tx) => ({
+    digest: await holdDecisions(tx),
+    result: await work(tx),
+  }))
+  await markAllDue(db, new Date(0))
+  if (digest !== null) await keepApplied(db, digest)
+  return result
 }
 
 /**

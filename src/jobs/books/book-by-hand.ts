@@ -17,7 +17,7 @@ import {
   bookByHand,
   idOfKey,
   readJournal,
-  reversalPeriod,
+  readOpenedAt,
 } from '../../store/ledger/journals.ts'
 import { appendEvents, depositOfCase } from '../../store/mismatches/cases.ts'
 import type { Tables } from '../../store/tables.ts'
@@ -96,6 +96,12 @@ export async function checkJournal(
   const before = await idOfKey(db, key)
   if (before !== null) throw bookedBefore(before, await readJournal(db, before))
   await refuseGuarded(db, transfers, { guards, assets: books.assets })
+  const openedAt = await readOpenedAt(db)
+  if (openedAt !== null && date <= openedAt)
+    throw refused(
+      `the books begin with the opening balances of ${openedAt.toISOString()}`,
+      'use a later date: what happened up to then is part of these',
+    )
   const { period, belongsTo } = await adjustmentPeriod(db, date)
   if (period !== belongsTo)
     throw refused(
@@ -137,67 +143,6 @@ async function noteInCase(
   await appendEvents(tx, [{ ...event, actor: byHand?.by ?? '', approvedBy: byHand?.approvedBy ?? null }])
 }
 
-/**
- * The reversal has the date of the original; if that month is closed, it enters the books of the next open month.
- * @throws Fault `usage_bad`
- */
-export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<BookedJournal> {
-  refuseOnePerson(byHand)
-  refuseReason(byHand.reason)
-  return await withoutRace(() =>
-    inTransaction(db, async (tx) => {
-      const { key, ...content } = reversalOf(await reversible(tx, id))
-      const reverses = key.slice(reversalPrefix.length)
-      const journal = { key, kind: 'reversal', reverses, ...content } as const
-      return found(tx, await bookByHand(tx, journal, byHand))
-    }),
-  )
-}
-
-/** @throws Fault `usage_bad` if `reverseJournal` would refuse it */
-export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<JournalPreview> {
-  refuseOnePerson(byHand)
-  refuseReason(byHand.reason)
-  const original = await reversible(db, id)
-  return { ...reversalOf(original), period: await reversalPeriod(db, original) }
-}
-
-async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal> {
-  const original = await readJournal(db, id)
-  if (original === null)
-    throw new Fault('not_found', {
-      problem: `there is no journal ${id}`,
-      fix: 'use a number from "bin/depositd ledger journal list"; nothing was booked',
-    })
-  refuseReversal(original)
-  return original
-}
-
-const reversalPrefix = 'reversal/'
-
-function reversalOf({ key, eventAt, transfers, depositId }: BookedJournal): Omit<JournalPreview, 'period'> {
-  const back = transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
-  return { key: `${reversalPrefix}${key}`, eventAt, transfers: back, depositId }
-}
-
-function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
-  if (kind === 'reversal')
-    throw refused(
-      `journal ${id} is a reversal and cannot be reversed`,
-      'add the correct booking as a new journal',
-    )
-  if (byHand === null)
-    throw refused(
-      `journal ${id} follows from evidence and is reversed only when the evidence changes`,
-      'decide about the deposit: "bin/depositd deposits match" and "split", "bin/depositd mismatches write-off"',
-    )
-  if (reversedBy !== null)
-    throw refused(
-      `journal ${id} was already reversed by journal ${reversedBy}`,
-      'add the correct booking as a new journal',
-    )
-}
-
 async function refuseGuarded(
   db: Kysely<Tables>,
   transfers: readonly LedgerTransfer[],
@@ -234,12 +179,12 @@ function refuseTransit(accounts: readonly string[]): void {
   )
 }
 
-function refuseReason(reason: string): void {
+export function refuseReason(reason: string): void {
   if (isReason(reason)) return
   throw refused('the reason must be one line of 1 to 1000 characters', 'shorten the reason')
 }
 
-function refuseOnePerson({ by, approvedBy }: Pick<ByHand, 'by' | 'approvedBy'>): void {
+export function refuseOnePerson({ by, approvedBy }: Pick<ByHand, 'by' | 'approvedBy'>): void {
   checkSecondPerson(
     { network: '', symbol: null, decimals: null, amount: null },
     { by, approvedBy },
@@ -247,7 +192,7 @@ function refuseOnePerson({ by, approvedBy }: Pick<ByHand, 'by' | 'approvedBy'>):
   )
 }
 
-async function found(tx: Transaction<Tables>, id: bigint): Promise<BookedJournal> {
+export async function found(tx: Transaction<Tables>, id: bigint): Promise<BookedJournal> {
   const journal = await readJournal(tx, id)
   if (journal === null) throw new Error(`journal ${id} was booked but cannot be read`)
   return journal
@@ -256,7 +201,7 @@ async function found(tx: Transaction<Tables>, id: bigint): Promise<BookedJournal
 const uniqueViolation = '23505'
 
 /** Of two concurrent bookings, the second waits, fails on the unique key, and is found booked on the retry. */
-async function withoutRace<Result>(work: () => Promise<Result>): Promise<Result> {
+export async function withoutRace<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
@@ -291,6 +236,6 @@ function digestOf(content: {
   return createHash('sha256').update(text).digest('hex').slice(0, 32)
 }
 
-function refused(problem: string, fix: string): Fault<'usage_bad'> {
+export function refused(problem: string, fix: string): Fault<'usage_bad'> {
   return new Fault('usage_bad', { problem, fix: `${fix}; nothing was booked` })
 }

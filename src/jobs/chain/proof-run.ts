@@ -69,9 +69,12 @@ export type PastBalances =
 
 /** Few nodes keep past balances for long, and Solana nodes keep none. */
 export async function readPast(
-  { reader, settings }: ProofRun,
+  {
+    reader,
+    settings,
+  }: { reader: Pick<OnDemandReader, 'readBalances'>; settings: Pick<NetworkSettings, 'family'> },
   height: bigint,
-  pairs: readonly AssetHolding[],
+  pairs: readonly Omit<AssetHolding, 'network'>[],
 ): Promise<PastBalances> {
   if (settings.family === 'solana') return { kind: 'gone', problem: 'Solana nodes keep no past balances' }
   const reading = await unlessRemote(reader.readBalances({ pairs, at: { height } }))

@@ -39,6 +39,8 @@ export async function findImbalances(db: Kysely<Tables>): Promise<Imbalance[]> {
       select t.asset, sum(abs(t.left)) as left, count(*)::int as deposits, min(d.id) as deposit
       from in_transit t join deposit d on d.transfer = t.transfer
       where d.merged_into is null and d.state in ('reconciled', 'refunded', 'orphaned')
+        -- It came in with the opening balances.
+        and not (coalesce(d.deposited_at <= ledger_opened_at(), false) and t.left = -d.amount)
       group by t.asset
     ), untied as (
       select asset, sum(abs(difference)) as untied, count(*)::int as addresses, min(address) as address

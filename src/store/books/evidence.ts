@@ -14,7 +14,7 @@ import type { Approval } from '../../core/matching/divide.ts'
 import { compareText } from '../../core/matching/fold.ts'
 import type { Journal } from '../../core/posting.ts'
 import { asTable } from '../database.ts'
-import { readTransfers, type TransferTexts, transfersOf } from '../ledger/journals.ts'
+import { readOpenedAt, readTransfers, type TransferTexts, transfersOf } from '../ledger/journals.ts'
 import type { Tables } from '../tables.ts'
 
 export type LinkedObservation = { inboxId: bigint; groupId: bigint; observation: Observation }
@@ -42,10 +42,11 @@ export type LoadedGroup = {
   approvals: Approval[]
   deposits: DepositIdentity[]
   journals: Journal[]
+  openedAt: Date | null
 }
 
 /**
- * At most five statements, however many groups there are.
+ * At most six statements, however many groups there are.
  * @param atHand evidence of these groups that was just stored and is not read again
  */
 export async function loadGroups(
@@ -56,7 +57,7 @@ export async function loadGroups(
   const groups = new Map(
     ids.map((id): [bigint, LoadedGroup] => [
       id,
-      { id, observations: [], webhooks: [], approvals: [], deposits: [], journals: [] },
+      { id, observations: [], webhooks: [], approvals: [], deposits: [], journals: [], openedAt: null },
     ]),
   )
   const evidence = [...(await evidenceOf(tx, ids, atHand)), ...atHand]
@@ -71,7 +72,9 @@ export async function loadGroups(
     tx,
     all.flatMap(({ observations }) => observations),
   )
+  const openedAt = await readOpenedAt(tx)
   for (const group of all) {
+    group.openedAt = openedAt
     const keys = new Set(group.observations.flatMap(keysOf))
     const own = new Set([...keys].flatMap((key) => approvals.get(key) ?? []))
     // In an order that does not depend on the order of the evidence.

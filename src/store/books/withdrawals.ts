@@ -82,6 +82,8 @@ export async function tieWallet(
           select sum(d.settlement_amount) from deposit d
           where d.owner_kind = 'stable_wallet' and d.owner_id = ${wallet} and d.settlement_asset = ${asset}
             and d.merged_into is null and d.state in ('observed', 'confirmed', 'settling', 'settled', 'held')
+            -- Otherwise it is part of the opening balances.
+            and (d.settled_at is null or coalesce(d.deposited_at > ledger_opened_at(), true))
             and not exists (
               select from ledger_journal j where j.deposit_id = d.id and j.kind = 'settlement'
                 and not exists (select from ledger_journal taken where taken.reverses = j.id)

@@ -6,7 +6,7 @@ import type { Tables } from '../tables.ts'
 
 /** Belongs to no transfer. */
 export type ManualJournal = Omit<Journal, 'kind' | 'depositId' | 'transfer'> & {
-  kind: 'manual' | 'reversal'
+  kind: 'manual' | 'opening' | 'reversal'
   /** That it names. */
   depositId: bigint | null
   transfer: null
@@ -55,7 +55,7 @@ async function insertJournals(
       select new.key, new.kind, "depositId", new.transfer, original.id, "eventAt",
         ledger_period_for(
           greatest("eventAt", original.period::timestamp at time zone 'UTC'),
-          new.transfer is null and new.kind in ('manual', 'reversal')
+          new.transfer is null and new.kind in ('manual', 'opening', 'reversal')
         )
       from ${asTable('new', numbered, journalColumns)}
         left join ledger_journal original on original.posting_key = new.reverses
@@ -73,7 +73,7 @@ async function insertJournals(
 const journalColumns =
   'place int, key text, kind text, depositId bigint, transfer text, reverses text, eventAt timestamptz'
 
-const lineColumns = 'key text, leg smallint, debit text, credit text, asset text, amount numeric'
+const lineColumns = 'key text, leg int, debit text, credit text, asset text, amount numeric'
 
 export type ByHand = { reason: string; by: string; approvedBy: string }
 
@@ -140,6 +140,12 @@ export async function idOfKey(db: Kysely<Tables>, key: string): Promise<bigint |
   return rows[0]?.id ?? null
 }
 
+/** When the books begin; null without opening balances. */
+export async function readOpenedAt(db: Kysely<Tables>): Promise<Date | null> {
+  const { rows } = await sql<{ at: Date | null }>`select ledger_opened_at() as at`.execute(db)
+  return rows[0]?.at ?? null
+}
+
 /** The month in whose books a manual journal is booked, and the month it belongs to. */
 export async function adjustmentPeriod(
   db: Kysely<Tables>,
@@ -160,7 +166,7 @@ export async function reversalPeriod(
   return (await adjustmentPeriod(db, eventAt > monthOfJournal ? eventAt : monthOfJournal)).period
 }
 
-export type LedgerJournalKind = DepositJournalKind | 'manual'
+export type LedgerJournalKind = DepositJournalKind | 'manual' | 'opening'
 
 type JournalFilter = {
   /** In the books of a month like `2026-01`. */

@@ -201,10 +201,11 @@ export async function lockDeposit(
   await sql`select from deposit where id = ${id} for update`.execute(tx)
   const { rows } = await sql<StakedDeposit>`
     select d.id, d.service_id as "serviceId", d.transfer,
-      exists (
+      (exists (
         select from ledger_journal j where j.transfer = d.transfer
           and j.kind = case when d.settled_at is null then 'deposit' else 'shortage' end
           and not exists (select from ledger_journal r where r.reverses = j.id)
+      ) or coalesce(d.final_at is not null and d.settled_at is null and d.deposited_at <= ledger_opened_at(), false)
       ) and not exists (
         select from ledger_journal j where j.transfer = d.transfer and j.kind = 'refund'
           and not exists (select from ledger_journal r where r.reverses = j.id)

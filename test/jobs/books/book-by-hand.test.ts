@@ -1,11 +1,7 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import {
-  addJournal,
-  checkJournal,
-  reverseJournal,
-  type WrittenJournal,
-} from '../../../src/jobs/books/book-by-hand.ts'
+import { addJournal, checkJournal, type WrittenJournal } from '../../../src/jobs/books/book-by-hand.ts'
+import { reverseJournal } from '../../../src/jobs/books/reverse-by-hand.ts'
 import { verifyBooks } from '../../../src/jobs/books/verify-books.ts'
 import { openDatabase } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'

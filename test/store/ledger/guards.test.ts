@@ -103,7 +103,7 @@ test.each([
   [
     'a reason for taking back what was not booked by hand',
     `${takeBack};${mirror};set constraints all immediate;${reason}`,
-    'the journal is not manual',
+    'the journal is not by hand',
   ],
   [
     'a frozen line of a month that is not closed, behind a table of its own in place of the history',

@@ -1,0 +1,163 @@
+import { createReader } from '../../chain/reader.ts'
+import type { Settings } from '../../config/settings.ts'
+import type { NetworkSettings } from '../../core/asset.ts'
+import { formatAmount } from '../../core/money.ts'
+import {
+  bookOpening,
+  checkOpening,
+  type DraftedOpening,
+  draftOpening,
+  type OpeningPreview,
+  readOpeningFile,
+} from '../../jobs/books/open-books.ts'
+import { type OpeningProofDeps, proveOpening, refuseUnproved } from '../../jobs/books/prove-opening.ts'
+import { isDifferent, type OpeningRow } from '../../ledger/opening.ts'
+import { type AssetNames, pinnedNetworks, readAssetNames } from '../../store/assets.ts'
+import type { Database } from '../../store/database.ts'
+import type { BookedJournal } from '../../store/ledger/journals.ts'
+import type { Tables } from '../../store/tables.ts'
+import { actorText } from '../actor.ts'
+import { attachedSettings, type Context, longQueryMs, withDatabase } from '../context.ts'
+import { journalDocument } from '../documents.ts'
+import { readTextFile } from '../files.ts'
+import { textOf, wrongUse } from '../options.ts'
+import { type News, print, printable, type TableColumn, table } from '../print.ts'
+import { type ManualJournalOptions, peopleOf, placeOf } from './journals.ts'
+
+type OpenOptions = ManualJournalOptions & {
+  at: Date
+  reason: string
+  limit: number
+  file?: string
+  fromService?: boolean
+  differencesToSuspense?: boolean
+}
+
+/** Bad news if a dry run finds differences, and no decision about them is given. */
+export async function openBooksCommand(context: Context, options: OpenOptions): Promise<News> {
+  const { actor, people } = peopleOf(options)
+  const byHand = { ...people, reason: textOf('--reason', options.reason) }
+  const text = statedIn(options)
+  const settings = attachedSettings(context)
+  return withDatabase(
+    context,
+    async (db) => {
+      const deps = await openingDeps(db, settings)
+      const drafted = await draft(deps, options.at, text)
+      const toSuspense = options.differencesToSuspense === true
+      const shown = { assets: deps.assets, drafted, limit: options.limit }
+      const preview = await checkOpening(deps, drafted, toSuspense)
+      if (options.dryRun === true) {
+        const line = `valid, not booked: ${preview.key}, ${placeOf(preview)}`
+        printOpening(context, { ...shown, line: `${line}\n${replacedLine(preview)}`, journal: preview })
+        return drafted.rows.some(isDifferent) && !toSuspense ? 'bad' : 'good'
+      }
+      if (drafted.rows.some(isDifferent) && !toSuspense) context.stderr.write(printable(rowTable(shown)))
+      const journal = await bookOpening(deps, { ...drafted, toSuspense }, byHand)
+      const did = `booked as journal ${journal.id}, ${actorText(actor)}, approved by ${people.approvedBy}`
+      printOpening(context, {
+        ...shown,
+        line: `${did}\n${placeOf(journal)}\n${replacedLine(preview)}`,
+        journal,
+      })
+      return 'good'
+    },
+    longQueryMs,
+  )
+}
+
+/** Null to state what is proved. */
+function statedIn({ file, fromService }: OpenOptions): string | null {
+  if (file !== undefined) return readTextFile('the file of balances', file)
+  if (fromService === true) return null
+  throw wrongUse('no balances are given', 'give --file, or --from-service')
+}
+
+async function openingDeps(db: Database<Tables>, settings: Settings) {
+  const networks = await pinnedNetworks(db, settings.networks)
+  return {
+    db,
+    accountPatterns: settings.accounts.known,
+    contras: settings.contras,
+    creditAsset: settings.creditAsset.key,
+    networks: await Promise.all(networks.map(readerOf)),
+    assets: await readAssetNames(db),
+    now: () => new Date(),
+  }
+}
+
+async function readerOf(settings: NetworkSettings): Promise<OpeningProofDeps['networks'][number]> {
+  if (settings.rpcUrls.length === 0) return { settings, reader: null }
+  const reader = createReader(settings)
+  await reader.checkIdentity()
+  return { settings, reader }
+}
+
+async function draft(
+  deps: Awaited<ReturnType<typeof openingDeps>>,
+  at: Date,
+  text: string | null,
+): Promise<DraftedOpening> {
+  const stated = text === null ? null : await readOpeningFile(deps, text)
+  const proved = await proveOpening(deps, at)
+  if (stated === null) refuseUnproved(proved)
+  return draftOpening(at, proved, stated)
+}
+
+function replacedLine({ replaced }: OpeningPreview): string {
+  return replaced === 0
+    ? 'no journal of an earlier event is booked'
+    : `journals of earlier events, which the daemon reverses: ${replaced}`
+}
+
+type ShownOpening = { assets: AssetNames; drafted: DraftedOpening; limit: number }
+
+function printOpening(
+  context: Context,
+  { line, journal, ...shown }: ShownOpening & { line: string; journal: OpeningPreview | BookedJournal },
+): void {
+  const { assets, drafted } = shown
+  const document = {
+    ...journalDocument(journal, assets),
+    balances: drafted.rows.map((row) => rowDocument(row, assets)),
+    differing: drafted.rows.filter(isDifferent).length,
+  }
+  print(context, document, printable(`${rowTable(shown)}${line}\n`))
+}
+
+function rowDocument({ account, asset, basis, ...row }: OpeningRow, assets: AssetNames) {
+  const { symbol, decimals } = assets.get(asset) ?? { symbol: asset, decimals: 0 }
+  const inUnits = (amount: bigint) => formatAmount(amount, decimals)
+  return {
+    account,
+    assetSymbol: symbol,
+    asset,
+    stated: inUnits(row.stated),
+    statedBase: row.stated,
+    proved: row.proved === null ? null : inUnits(row.proved),
+    provedBase: row.proved,
+    difference: row.difference === null ? null : inUnits(row.difference),
+    differenceBase: row.difference,
+    basis,
+  }
+}
+
+function rowTable({ assets, drafted: { rows }, limit }: ShownOpening): string {
+  const shown = table(
+    rows.slice(0, limit).map((row) => rowDocument(row, assets)),
+    columns,
+  )
+  return rows.length > limit
+    ? `${shown}and ${rows.length - limit} more; a higher --limit shows them\n`
+    : shown
+}
+
+const columns: TableColumn<ReturnType<typeof rowDocument>>[] = [
+  { title: 'ACCOUNT', value: ({ account }) => account },
+  { title: 'STATED', value: ({ stated }) => stated, align: 'right' },
+  { title: 'PROVED', value: ({ proved }) => proved ?? '', align: 'right' },
+  { title: 'DIFFERENCE', value: ({ difference }) => difference ?? '', align: 'right' },
+  { title: 'SYMBOL', value: ({ assetSymbol: symbol }) => symbol },
+  { title: 'BY', value: ({ basis }) => basis },
+  { title: 'ASSET', value: ({ asset }) => asset },
+]

@@ -1,0 +1,154 @@
+import type { Kysely, Transaction } from 'kysely'
+import type { LedgerTransfer } from '../../core/booking-targets.ts'
+import type { ContraRule } from '../../core/owed.ts'
+import { draftTransfers } from '../../ledger/draft-journal.ts'
+import {
+  accountsFor,
+  compareOpening,
+  isDifferent,
+  type OpeningRow,
+  openingTransfers,
+  readOpening,
+  suspenseTransfers,
+} from '../../ledger/opening.ts'
+import { readCsv } from '../../provider/owners-file.ts'
+import type { AssetNames } from '../../store/assets.ts'
+import { adjustmentPeriod, type BookedJournal, type ByHand, bookByHand } from '../../store/ledger/journals.ts'
+import { accountOwners, readOpeningState } from '../../store/ledger/openings.ts'
+import type { Tables } from '../../store/tables.ts'
+import { beforeAllDecisions } from './activate-rules.ts'
+import {
+  found,
+  type JournalPreview,
+  refused,
+  refuseOnePerson,
+  refuseReason,
+  withoutRace,
+} from './book-by-hand.ts'
+import type { ProvedOpening } from './prove-opening.ts'
+
+export type OpeningDeps = {
+  db: Kysely<Tables>
+  /** The settings name them: patterns. */
+  accountPatterns: readonly string[]
+  contras: readonly ContraRule[]
+  assets: AssetNames
+  now: () => Date
+}
+
+export type DraftedOpening = {
+  at: Date
+  transfers: readonly LedgerTransfer[]
+  rows: readonly OpeningRow[]
+}
+
+/**
+ * @param text CSV with the columns account, asset and balance
+ * @throws Fault `usage_bad` that names the lines
+ */
+export async function readOpeningFile(
+  { db, accountPatterns, contras, assets }: OpeningDeps,
+  text: string,
+): Promise<LedgerTransfer[]> {
+  const reading = readCsv(text)
+  if (reading.kind === 'unclosed')
+    throw refused(`line ${reading.line}: a quote is not closed`, 'correct the file')
+  const known = accountsFor({ ...(await accountOwners(db)), assets: assets.keys(), contras })
+  const isKnown = (account: string) =>
+    !account.includes('*') && (known.has(account) || accountPatterns.includes(account))
+  const read = readOpening(reading.rows)
+  const drafted = draftTransfers(read.lines, { assets, isKnown })
+  const faults = [...read.faults, ...drafted.faults]
+  if (faults.length > 0) throw refused(faults.slice(0, faultsMax).join('; '), 'correct the file')
+  return drafted.transfers
+}
+
+/** A file of the wrong kind has a fault on each line. */
+const faultsMax = 20
+
+/** @param stated by a file; null to state what is proved */
+export function draftOpening(
+  at: Date,
+  { proofs, balances }: ProvedOpening,
+  stated: readonly LedgerTransfer[] | null,
+): DraftedOpening {
+  const transfers = stated ?? openingTransfers(balances)
+  return { at, transfers, rows: compareOpening(transfers, proofs) }
+}
+
+/** `replaced`: journals from evidence that are part of the opening and will be reversed. */
+export type OpeningPreview = JournalPreview & { replaced: number }
+
+/** @throws Fault `usage_bad` if `bookOpening` would refuse it */
+export async function checkOpening(
+  { db, now }: Pick<OpeningDeps, 'db' | 'now'>,
+  { at, transfers, rows }: DraftedOpening,
+  toSuspense: boolean,
+): Promise<OpeningPreview> {
+  if (at > now()) throw refused(`${at.toISOString()} is in the future`, 'give a past time')
+  const { standing, count, byHand, fromEvidence } = await readOpeningState(db, at)
+  if (standing !== null)
+    throw refused(
+      `the books were opened at ${standing.at.toISOString()}, by journal ${standing.id}`,
+      `to correct it, reverse it first with "bin/depositd ledger journal reverse ${standing.id}"`,
+    )
+  if (byHand.length > 0)
+    throw refused(
+      `journals by hand are dated before the opening: ${byHand.join(', ')}`,
+      'reverse them, because the opening contains their effect, or give an earlier time',
+    )
+  const { period, belongsTo } = await adjustmentPeriod(db, at)
+  if (period !== belongsTo)
+    throw refused(
+      `${belongsTo.slice(0, 7)} is closed`,
+      `give a time in an open month (the first is ${period.slice(0, 7)}), or reopen ${belongsTo.slice(0, 7)}`,
+    )
+  const all = [...transfers, ...(toSuspense ? suspenseTransfers(rows) : [])]
+  if (all.length === 0) throw refused('there are no balances to book', 'state at least one')
+  return {
+    key: `opening/${count + 1}`,
+    eventAt: at,
+    period,
+    transfers: all,
+    depositId: null,
+    replaced: fromEvidence,
+  }
+}
+
+/**
+ * Booked once. Then every deposit is due for a new decision, which reverses the journals of events up to the opening.
+ * @param toSuspense the decision to book differences to suspense, so that each account has the proved balance
+ * @throws Fault `usage_bad`, also if there are differences and no decision
+ */
+export async function bookOpening(
+  deps: Pick<OpeningDeps, 'db' | 'now'>,
+  { toSuspense, ...opening }: DraftedOpening & { toSuspense: boolean },
+  people: ByHand,
+): Promise<BookedJournal> {
+  refuseOnePerson(people)
+  refuseReason(people.reason)
+  refuseDifferences(opening, toSuspense)
+  return await withoutRace(() =>
+    beforeAllDecisions(deps.db, async (tx: Transaction<Tables>) => {
+      const { key, transfers } = await checkOpening({ ...deps, db: tx }, opening, toSuspense)
+      const journal = {
+        key,
+        kind: 'opening',
+        reverses: null,
+        eventAt: opening.at,
+        transfers,
+        depositId: null,
+      } as const
+      return found(tx, await bookByHand(tx, journal, people))
+    }),
+  )
+}
+
+function refuseDifferences({ rows }: DraftedOpening, toSuspense: boolean): void {
+  const differing = rows.filter(isDifferent).length
+  if (differing === 0 || toSuspense) return
+  throw refused(
+    `${differing === 1 ? 'one balance differs' : `${differing} balances differ`} from what is proved`,
+    'correct them, or decide with --differences-to-suspense to book what is proved',
+  )
+}

@@ -1,0 +1,84 @@
+import type { Kysely, Transaction } from 'kysely'
+import { Fault } from '../../core/errors.ts'
+import { inTransaction } from '../../store/database.ts'
+import {
+  type BookedJournal,
+  type ByHand,
+  bookByHand,
+  readJournal,
+  reversalPeriod,
+} from '../../store/ledger/journals.ts'
+import type { Tables } from '../../store/tables.ts'
+import { beforeAllDecisions } from './activate-rules.ts'
+import {
+  found,
+  type JournalPreview,
+  refused,
+  refuseOnePerson,
+  refuseReason,
+  withoutRace,
+} from './book-by-hand.ts'
+
+/**
+ * The reversal has the date of the original; if that month is closed, it enters the books of the next open month.
+ * @throws Fault `usage_bad`
+ */
+export async function reverseJournal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<BookedJournal> {
+  refuseOnePerson(byHand)
+  refuseReason(byHand.reason)
+  const { kind } = await reversible(db, id)
+  const reverse = async (tx: Transaction<Tables>) => {
+    const { key, ...content } = reversalOf(await reversible(tx, id))
+    const reverses = key.slice(reversalPrefix.length)
+    const journal = { key, kind: 'reversal', reverses, ...content } as const
+    return found(tx, await bookByHand(tx, journal, byHand))
+  }
+  // Without the opening, what happened before it is to be booked.
+  return await withoutRace(() =>
+    kind === 'opening' ? beforeAllDecisions(db, reverse) : inTransaction(db, reverse),
+  )
+}
+
+/** @throws Fault `usage_bad` if `reverseJournal` would refuse it */
+export async function checkReversal(db: Kysely<Tables>, id: bigint, byHand: ByHand): Promise<JournalPreview> {
+  refuseOnePerson(byHand)
+  refuseReason(byHand.reason)
+  const original = await reversible(db, id)
+  return { ...reversalOf(original), period: await reversalPeriod(db, original) }
+}
+
+async function reversible(db: Kysely<Tables>, id: bigint): Promise<BookedJournal> {
+  const original = await readJournal(db, id)
+  if (original === null)
+    throw new Fault('not_found', {
+      problem: `there is no journal ${id}`,
+      fix: 'use a number from "bin/depositd ledger journal list"; nothing was booked',
+    })
+  refuseReversal(original)
+  return original
+}
+
+const reversalPrefix = 'reversal/'
+
+function reversalOf({ key, eventAt, transfers, depositId }: BookedJournal): Omit<JournalPreview, 'period'> {
+  const back = transfers.map(({ debit, credit, ...rest }) => ({ debit: credit, credit: debit, ...rest }))
+  return { key: `${reversalPrefix}${key}`, eventAt, transfers: back, depositId }
+}
+
+function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
+  if (kind === 'reversal')
+    throw refused(
+      `journal ${id} is a reversal and cannot be reversed`,
+      'add the correct booking as a new journal',
+    )
+  if (byHand === null)
+    throw refused(
+      `journal ${id} follows from evidence and is reversed only when the evidence changes`,
+      'decide about the deposit: "bin/depositd deposits match" and "split", "bin/depositd mismatches write-off"',
+    )
+  if (reversedBy !== null)
+    throw refused(
+      `journal ${id} was already reversed by journal ${reversedBy}`,
+      'add the correct booking as a new journal',
+    )
+}
