@@ -162,6 +162,17 @@ table public.deposit (
   updated_at timestamp with time zone not null default now(),
   webhook_at timestamp with time zone
 );
+table public.disposal (
+  account text not null,
+  acquired_at timestamp with time zone,
+  acquired_by bigint,
+  asset text not null,
+  cost numeric(78,0) not null,
+  line integer not null,
+  proceeds numeric(78,0) not null,
+  units numeric(78,0) not null,
+  valued_id bigint not null
+);
 table public.evidence (
   group_id bigint not null,
   inbox_id bigint not null,
@@ -409,7 +420,41 @@ table public.valuation_rule (
   currency text,
   id bigint not null generated as identity,
   max_age interval,
+  method text not null default 'fifo'::text,
+  own_accounts text[] not null default '{}'::text[],
+  pool text not null default 'account'::text,
   since timestamp with time zone not null default clock_timestamp()
+);
+table public.value_lot (
+  account text not null,
+  acquired_at timestamp with time zone,
+  asset text not null,
+  cost numeric(78,0) not null,
+  deposit_id bigint,
+  origin bigint not null,
+  units numeric(78,0) not null
+);
+table public.valued_journal (
+  close_id bigint,
+  currency text not null,
+  event_at timestamp with time zone not null,
+  id bigint not null generated as identity,
+  journal_id bigint,
+  kind text not null,
+  period date not null,
+  places smallint not null,
+  valued_at timestamp with time zone not null default clock_timestamp()
+);
+table public.valued_line (
+  account text not null,
+  asset text,
+  line integer not null,
+  price numeric,
+  price_at timestamp with time zone,
+  price_source text,
+  units numeric(78,0) not null,
+  value numeric(78,0) not null,
+  valued_id bigint not null
 );
 table public.wallet_balance (
   arriving numeric(78,0) not null,
@@ -511,6 +556,11 @@ constraint deposit_pkey on deposit: PRIMARY KEY (id);
 constraint deposit_service_id_key on deposit: UNIQUE (service_id);
 constraint deposit_state_check on deposit: CHECK ((state = ANY (ARRAY['observed'::text, 'confirmed'::text, 'settling'::text, 'settled'::text, 'reconciled'::text, 'orphaned'::text, 'refunded'::text, 'held'::text, 'failed'::text, 'ignored'::text])));
 constraint deposit_transfer_key on deposit: UNIQUE (transfer) DEFERRABLE;
+constraint disposal_acquired_by_fkey on disposal: FOREIGN KEY (acquired_by) REFERENCES ledger_journal(id);
+constraint disposal_asset_fkey on disposal: FOREIGN KEY (asset) REFERENCES asset(key);
+constraint disposal_line_check on disposal: CHECK ((line > 0));
+constraint disposal_pkey on disposal: PRIMARY KEY (valued_id, line);
+constraint disposal_valued_id_fkey on disposal: FOREIGN KEY (valued_id) REFERENCES valued_journal(id);
 constraint evidence_group_id_fkey on evidence: FOREIGN KEY (group_id) REFERENCES evidence_group(id);
 constraint evidence_group_pkey on evidence_group: PRIMARY KEY (id);
 constraint evidence_inbox_id_fkey on evidence: FOREIGN KEY (inbox_id) REFERENCES inbox(id);
@@ -664,7 +714,34 @@ constraint stream_pkey on stream: PRIMARY KEY (name);
 constraint valuation_rule_check on valuation_rule: CHECK (((currency IS NULL) = (max_age IS NULL)));
 constraint valuation_rule_currency_check on valuation_rule: CHECK ((currency ~ '^[A-Z]{3}$'::text));
 constraint valuation_rule_max_age_check on valuation_rule: CHECK ((max_age > '00:00:00'::interval));
+constraint valuation_rule_method_check on valuation_rule: CHECK ((method = ANY (ARRAY['fifo'::text, 'average'::text])));
 constraint valuation_rule_pkey on valuation_rule: PRIMARY KEY (id);
+constraint valuation_rule_pool_check on valuation_rule: CHECK ((pool = ANY (ARRAY['account'::text, 'asset'::text])));
+constraint value_lot_account_asset_deposit_id_origin_key on value_lot: UNIQUE NULLS NOT DISTINCT (account, asset, deposit_id, origin);
+constraint value_lot_asset_fkey on value_lot: FOREIGN KEY (asset) REFERENCES asset(key);
+constraint value_lot_deposit_id_fkey on value_lot: FOREIGN KEY (deposit_id) REFERENCES deposit(id);
+constraint value_lot_same_side on value_lot: CHECK (((cost * units) >= (0)::numeric));
+constraint value_lot_units_check on value_lot: CHECK ((units <> (0)::numeric));
+constraint valued_journal_check on valued_journal: CHECK (
+CASE kind
+    WHEN 'journal'::text THEN ((num_nulls(journal_id) = 0) AND (close_id IS NULL))
+    ELSE ((num_nulls(close_id) = 0) AND (journal_id IS NULL))
+END);
+constraint valued_journal_close_id_fkey on valued_journal: FOREIGN KEY (close_id) REFERENCES ledger_period_event(id);
+constraint valued_journal_close_id_kind_key on valued_journal: UNIQUE (close_id, kind);
+constraint valued_journal_currency_check on valued_journal: CHECK ((currency ~ '^[A-Z]{3}$'::text));
+constraint valued_journal_journal_id_fkey on valued_journal: FOREIGN KEY (journal_id) REFERENCES ledger_journal(id);
+constraint valued_journal_journal_id_key on valued_journal: UNIQUE (journal_id);
+constraint valued_journal_kind_check on valued_journal: CHECK ((kind = ANY (ARRAY['journal'::text, 'revaluation'::text, 'revaluation_back'::text])));
+constraint valued_journal_period_check on valued_journal: CHECK ((period = date_trunc('month'::text, (period)::timestamp without time zone)));
+constraint valued_journal_pkey on valued_journal: PRIMARY KEY (id);
+constraint valued_journal_places_check on valued_journal: CHECK (((places >= 0) AND (places <= 4)));
+constraint valued_line_asset_fkey on valued_line: FOREIGN KEY (asset) REFERENCES asset(key);
+constraint valued_line_is_number on valued_line: CHECK (((units < 'NaN'::numeric) AND (value < 'NaN'::numeric)));
+constraint valued_line_line_check on valued_line: CHECK ((line > 0));
+constraint valued_line_pkey on valued_line: PRIMARY KEY (valued_id, line);
+constraint valued_line_price on valued_line: CHECK ((num_nulls(price, price_at, price_source) = ANY (ARRAY[0, 3])));
+constraint valued_line_valued_id_fkey on valued_line: FOREIGN KEY (valued_id) REFERENCES valued_journal(id);
 constraint wallet_balance_arriving_check on wallet_balance: CHECK ((arriving < 'NaN'::numeric));
 constraint wallet_balance_balance_check on wallet_balance: CHECK ((balance < 'NaN'::numeric));
 constraint wallet_balance_books_check on wallet_balance: CHECK ((books < 'NaN'::numeric));
@@ -730,6 +807,7 @@ CREATE INDEX mismatch_open_kind ON public.mismatch USING btree (kind, id) WHERE 
 CREATE INDEX mismatch_unreadable ON public.mismatch USING btree (subject) WHERE (kind = ANY (ARRAY['unknown_event'::text, 'unknown_status'::text, 'schema_drift'::text]));
 CREATE INDEX named_transaction_due ON public.named_transaction USING btree (network, next_at) WHERE (next_at IS NOT NULL);
 CREATE INDEX owner_forward ON public.owner USING btree (forward_network, forward_recipient) WHERE (forward_recipient IS NOT NULL);
+CREATE INDEX value_lot_deposit ON public.value_lot USING btree (deposit_id) WHERE (deposit_id IS NOT NULL);
 CREATE INDEX withdrawal_group_id ON public.withdrawal USING btree (group_id);
 CREATE UNIQUE INDEX account_label_pkey ON public.account_label USING btree (place);
 CREATE UNIQUE INDEX address_book_id_key ON public.address_book USING btree (id);
@@ -753,6 +831,7 @@ CREATE UNIQUE INDEX cosignature_pkey ON public.cosignature USING btree (witness,
 CREATE UNIQUE INDEX deposit_pkey ON public.deposit USING btree (id);
 CREATE UNIQUE INDEX deposit_service_id_key ON public.deposit USING btree (service_id);
 CREATE UNIQUE INDEX deposit_transfer_key ON public.deposit USING btree (transfer);
+CREATE UNIQUE INDEX disposal_pkey ON public.disposal USING btree (valued_id, line);
 CREATE UNIQUE INDEX evidence_group_pkey ON public.evidence_group USING btree (id);
 CREATE UNIQUE INDEX evidence_pkey ON public.evidence USING btree (inbox_id);
 CREATE UNIQUE INDEX inbox_pending_pkey ON public.inbox_pending USING btree (inbox_id);
@@ -795,6 +874,11 @@ CREATE UNIQUE INDEX seal_sealed_table_after_id_key ON public.seal USING btree (s
 CREATE UNIQUE INDEX seal_sealed_table_last_id_key ON public.seal USING btree (sealed_table, last_id);
 CREATE UNIQUE INDEX stream_pkey ON public.stream USING btree (name);
 CREATE UNIQUE INDEX valuation_rule_pkey ON public.valuation_rule USING btree (id);
+CREATE UNIQUE INDEX value_lot_account_asset_deposit_id_origin_key ON public.value_lot USING btree (account, asset, deposit_id, origin) NULLS NOT DISTINCT;
+CREATE UNIQUE INDEX valued_journal_close_id_kind_key ON public.valued_journal USING btree (close_id, kind);
+CREATE UNIQUE INDEX valued_journal_journal_id_key ON public.valued_journal USING btree (journal_id);
+CREATE UNIQUE INDEX valued_journal_pkey ON public.valued_journal USING btree (id);
+CREATE UNIQUE INDEX valued_line_pkey ON public.valued_line USING btree (valued_id, line);
 CREATE UNIQUE INDEX wallet_balance_pkey ON public.wallet_balance USING btree (wallet);
 CREATE UNIQUE INDEX webhook_conflict_inbox_id_key ON public.webhook_conflict USING btree (inbox_id);
 CREATE UNIQUE INDEX webhook_conflict_pkey ON public.webhook_conflict USING btree (first_id, sha256);
@@ -993,6 +1077,25 @@ view accounting.deposits as
     reconciled_at
    FROM deposit_report
   WHERE (state <> 'ignored'::text);
+view accounting.disposals as
+ SELECT v.journal_id,
+    d.line AS part,
+    d.account,
+    a.symbol AS asset_symbol,
+    d.asset,
+    d.acquired_at,
+    d.acquired_by,
+    v.event_at AS disposed_at,
+    accounting.in_units(d.units, a.decimals) AS amount,
+    d.units AS amount_base,
+    v.currency,
+    accounting.in_units(d.proceeds, v.places) AS proceeds,
+    accounting.in_units(d.cost, v.places) AS cost,
+    accounting.in_units((d.proceeds - d.cost), v.places) AS gain,
+    v.period
+   FROM ((disposal d
+     JOIN valued_journal v ON ((v.id = d.valued_id)))
+     JOIN asset a ON ((a.key = d.asset)));
 view accounting.entries as
  SELECT e.journal_id,
     e.leg,
@@ -1473,6 +1576,38 @@ view accounting.value_at_risk as
           GROUP BY open_mismatch.loss_asset, open_mismatch.stake) s
      JOIN asset a ON ((a.key = s.asset)))
   GROUP BY s.service, a.symbol, a.decimals, s.asset, s.severity;
+view accounting.valued_balances as
+ SELECT account,
+    asset_symbol,
+    asset,
+    sum(amount) AS balance,
+    sum(amount_base) AS balance_base,
+    currency,
+    sum(value) AS value
+   FROM accounting.valued_entries
+  GROUP BY account, asset_symbol, asset, currency;
+view accounting.valued_entries as
+ SELECT v.id AS valuation_id,
+    v.journal_id,
+    COALESCE(j.kind, v.kind) AS kind,
+    j.deposit_id,
+    l.account,
+    a.symbol AS asset_symbol,
+    l.asset,
+    accounting.in_units(l.units, a.decimals) AS amount,
+    l.units AS amount_base,
+    v.currency,
+    accounting.in_units(l.value, v.places) AS value,
+    l.price,
+    l.price_at,
+    l.price_source,
+    v.event_at,
+    v.period,
+    v.valued_at
+   FROM (((valued_line l
+     JOIN valued_journal v ON ((v.id = l.valued_id)))
+     LEFT JOIN ledger_journal j ON ((j.id = v.journal_id)))
+     LEFT JOIN asset a ON ((a.key = l.asset)));
 view accounting.wallet_balances as
  SELECT b.service,
     b.wallet,
@@ -1515,10 +1650,16 @@ view accounting.withdrawals as
          LIMIT 1) j ON (true));
 view public.active_valuation as
  SELECT currency,
-    max_age
+    max_age,
+    own_accounts,
+    method,
+    pool
    FROM ( SELECT valuation_rule.id,
             valuation_rule.currency,
             valuation_rule.max_age,
+            valuation_rule.own_accounts,
+            valuation_rule.method,
+            valuation_rule.pool,
             valuation_rule.since
            FROM valuation_rule
           ORDER BY valuation_rule.id DESC
@@ -2198,6 +2339,57 @@ begin
 end
 $function$
 ;
+CREATE OR REPLACE FUNCTION public.check_valued_journals()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  first bigint;
+  last bigint;
+  valued bigint;
+begin
+  select min(journal_id), max(journal_id), count(journal_id) into first, last, valued from added;
+  if exists (select from added where currency <> (select currency from valued_journal order by id limit 1)) then
+    raise exception 'valued_journal: the books are valued in another currency';
+  elsif valued > 0 and valued <> (
+    select count(*) from ledger_journal
+    where id <= last and id > coalesce((select max(journal_id) from valued_journal where journal_id < first), 0)
+  ) then
+    raise exception 'valued_journal: journals are valued in order, without a gap';
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.check_valued_lines()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (
+    select from added join valued_journal j on j.id = added.valued_id where j.xmin <> pg_current_xact_id()::xid
+  ) then
+    raise exception '%: the journal is already valued', tg_table_name;
+  end if;
+  return null;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.check_valued_sums()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if exists (select from added group by valued_id having sum(value) <> 0) then
+    raise exception 'valued_line: the values of a journal do not sum to zero';
+  end if;
+  return null;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.fits_pattern(account text, pattern text)
  RETURNS boolean
  LANGUAGE sql
@@ -2669,6 +2861,8 @@ CREATE TRIGGER chain_movement_unaltered BEFORE UPDATE OR TRUNCATE ON public.chai
 CREATE TRIGGER chain_transfer_stands BEFORE UPDATE ON public.chain_transfer FOR EACH ROW EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER checkpoint_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.checkpoint FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER cosignature_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.cosignature FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER disposal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.disposal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER disposal_late AFTER INSERT ON public.disposal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
 CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -2694,6 +2888,11 @@ CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.p
 CREATE TRIGGER seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_node_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal_node FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valuation_rule_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valuation_rule FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER valued_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valued_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER valued_journal_in_order AFTER INSERT ON public.valued_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_journals();
+CREATE TRIGGER valued_line_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valued_line FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER valued_line_balanced AFTER INSERT ON public.valued_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_sums();
+CREATE TRIGGER valued_line_late AFTER INSERT ON public.valued_line REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
 CREATE TRIGGER webhook_conflict_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.webhook_conflict FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 
 grant delete, insert, select on public.chain_movement to depositd_daemon;
@@ -2707,11 +2906,13 @@ grant delete, insert, select, update on public.inbox_pending to depositd_daemon;
 grant delete, insert, select, update on public.leg_search to depositd_daemon;
 grant delete, insert, select, update on public.mismatch_event_pending to depositd_daemon;
 grant delete, insert, select, update on public.named_transaction to depositd_daemon;
+grant delete, insert, select, update on public.value_lot to depositd_daemon;
 grant insert, select on public.address_book to depositd_daemon;
 grant insert, select on public.asset to depositd_daemon;
 grant insert, select on public.chain_transfer to depositd_daemon;
 grant insert, select on public.checkpoint to depositd_daemon;
 grant insert, select on public.cosignature to depositd_daemon;
+grant insert, select on public.disposal to depositd_daemon;
 grant insert, select on public.inbox to depositd_daemon;
 grant insert, select on public.ledger_account to depositd_daemon;
 grant insert, select on public.ledger_period_balance to depositd_daemon;
@@ -2721,6 +2922,7 @@ grant insert, select on public.mismatch_event to depositd_daemon;
 grant insert, select on public.owner to depositd_daemon;
 grant insert, select on public.seal to depositd_daemon;
 grant insert, select on public.seal_node to depositd_daemon;
+grant insert, select on public.valued_line to depositd_daemon;
 grant insert, select on public.webhook_conflict to depositd_daemon;
 grant insert, select, update on public.api_record to depositd_daemon;
 grant insert, select, update on public.canary to depositd_daemon;
@@ -2760,6 +2962,9 @@ grant select on accounting.daily_totals to depositd_daemon;
 grant select on accounting.deposits to depositd_accountant;
 grant select on accounting.deposits to depositd_backup;
 grant select on accounting.deposits to depositd_daemon;
+grant select on accounting.disposals to depositd_accountant;
+grant select on accounting.disposals to depositd_backup;
+grant select on accounting.disposals to depositd_daemon;
 grant select on accounting.entries to depositd_accountant;
 grant select on accounting.entries to depositd_backup;
 grant select on accounting.entries to depositd_daemon;
@@ -2814,6 +3019,12 @@ grant select on accounting.valuation to depositd_daemon;
 grant select on accounting.value_at_risk to depositd_accountant;
 grant select on accounting.value_at_risk to depositd_backup;
 grant select on accounting.value_at_risk to depositd_daemon;
+grant select on accounting.valued_balances to depositd_accountant;
+grant select on accounting.valued_balances to depositd_backup;
+grant select on accounting.valued_balances to depositd_daemon;
+grant select on accounting.valued_entries to depositd_accountant;
+grant select on accounting.valued_entries to depositd_backup;
+grant select on accounting.valued_entries to depositd_daemon;
 grant select on accounting.wallet_balances to depositd_accountant;
 grant select on accounting.wallet_balances to depositd_backup;
 grant select on accounting.wallet_balances to depositd_daemon;
@@ -2849,6 +3060,7 @@ grant select on public.cosignature to depositd_backup;
 grant select on public.deposit to depositd_backup;
 grant select on public.deposit_report to depositd_backup;
 grant select on public.deposit_report to depositd_daemon;
+grant select on public.disposal to depositd_backup;
 grant select on public.evidence to depositd_backup;
 grant select on public.evidence_group to depositd_backup;
 grant select on public.inbox to depositd_backup;
@@ -2915,6 +3127,10 @@ grant select on public.unnamed_transfer to depositd_backup;
 grant select on public.unnamed_transfer to depositd_daemon;
 grant select on public.valuation_rule to depositd_backup;
 grant select on public.valuation_rule to depositd_daemon;
+grant select on public.value_lot to depositd_backup;
+grant select on public.valued_journal to depositd_backup;
+grant select on public.valued_journal to depositd_daemon;
+grant select on public.valued_line to depositd_backup;
 grant select on public.wallet_balance to depositd_backup;
 grant select on public.webhook_conflict to depositd_backup;
 grant select on public.webhook_repeat to depositd_backup;
@@ -2922,8 +3138,13 @@ grant select on public.withdrawal to depositd_backup;
 
 comment on column account of view accounting.accounts is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.balances is 'Account, for example assets:in_transit:base.';
+comment on column account of view accounting.disposals is 'Account that held them.';
 comment on column account of view accounting.entries is 'Account, for example assets:in_transit:base.';
 comment on column account of view accounting.period_balances is 'Account, for example assets:in_transit:base.';
+comment on column account of view accounting.valued_balances is 'Account, for example assets:in_transit:base.';
+comment on column account of view accounting.valued_entries is 'Account, for example assets:in_transit:base.';
+comment on column acquired_at of view accounting.disposals is 'When they were acquired; empty if costs are averaged.';
+comment on column acquired_by of view accounting.disposals is 'Journal that acquired them; empty if costs are averaged.';
 comment on column action of view accounting.mismatch_history is 'opened, assigned, commented, snoozed, resolved, reopened, written_off, write_off_withdrawn, matched, split or cleared.';
 comment on column action of view accounting.period_history is 'soft_closed, closed or reopened.';
 comment on column actor of view accounting.mismatch_history is 'The person who did it, or depositd if the evidence did. Names are not authenticated.';
@@ -2938,6 +3159,7 @@ comment on column age of view accounting.mismatches is 'From opened_at until it 
 comment on column age of view accounting.open_conversions is 'From then until now.';
 comment on column amount of view accounting.daily_totals is 'Their sum, in units of the asset.';
 comment on column amount of view accounting.deposits is 'Amount paid, in units of the asset.';
+comment on column amount of view accounting.disposals is 'In units of the asset.';
 comment on column amount of view accounting.entries is 'In units of the asset; debits positive, credits negative.';
 comment on column amount of view accounting.fees is 'Amount paid, in units of the asset.';
 comment on column amount of view accounting.in_transit_age is 'The amount in transit, in units of the asset.';
@@ -2946,9 +3168,11 @@ comment on column amount of view accounting.mismatches is 'Amount of the deposit
 comment on column amount of view accounting.open_conversions is 'Balance of the trading account for this deposit, in units of the asset: above zero if it was given away, below zero if it was received.';
 comment on column amount of view accounting.valuation is 'In units of the asset.';
 comment on column amount of view accounting.value_at_risk is 'Losses, in units of the asset.';
+comment on column amount of view accounting.valued_entries is 'In units of the asset; debits positive, credits negative. Zero if only the value changes.';
 comment on column amount of view accounting.withdrawals is 'What leaves the balance, in units of the asset.';
 comment on column amount_base of view accounting.daily_totals is 'Their sum, in base units.';
 comment on column amount_base of view accounting.deposits is 'Amount paid, in base units.';
+comment on column amount_base of view accounting.disposals is 'In base units.';
 comment on column amount_base of view accounting.entries is 'In base units; debits positive, credits negative.';
 comment on column amount_base of view accounting.fees is 'Amount paid, in base units.';
 comment on column amount_base of view accounting.in_transit_age is 'The amount in transit, in base units.';
@@ -2957,6 +3181,7 @@ comment on column amount_base of view accounting.mismatches is 'The same amount,
 comment on column amount_base of view accounting.open_conversions is 'The same amount, in base units.';
 comment on column amount_base of view accounting.valuation is 'In base units.';
 comment on column amount_base of view accounting.value_at_risk is 'Losses, in base units.';
+comment on column amount_base of view accounting.valued_entries is 'In base units.';
 comment on column amount_base of view accounting.withdrawals is 'What leaves the balance, in base units.';
 comment on column approved_by of view accounting.manual_journals is 'The person who agreed; never the one who booked it.';
 comment on column approved_by of view accounting.mismatch_history is 'The second person; empty if none was required.';
@@ -2966,6 +3191,7 @@ comment on column arriving of view accounting.wallet_balances is 'Credits of ope
 comment on column asset of view accounting.balances is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.daily_totals is 'Asset paid: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.deposits is 'Asset paid: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.disposals is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.entries is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.fees is 'Asset paid.';
 comment on column asset of view accounting.in_transit_age is 'Asset: network/contract, network/mint or network/native.';
@@ -2978,11 +3204,14 @@ comment on column asset of view accounting.scorecard is 'Asset paid.';
 comment on column asset of view accounting.tie_out is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.valuation is 'Asset: network/contract, network/mint or network/native.';
 comment on column asset of view accounting.value_at_risk is 'Asset: network/contract, network/mint or network/native.';
+comment on column asset of view accounting.valued_balances is 'Asset: network/contract, network/mint or network/native; empty of gains and rounding.';
+comment on column asset of view accounting.valued_entries is 'Asset: network/contract, network/mint or network/native; empty of gains and rounding.';
 comment on column asset of view accounting.wallet_balances is 'Asset in which the wallet is credited.';
 comment on column asset of view accounting.withdrawals is 'Asset that leaves the balance.';
 comment on column asset_symbol of view accounting.balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.daily_totals is 'Label of the asset paid.';
 comment on column asset_symbol of view accounting.deposits is 'Label of the asset paid. Not unique: two tokens may share it.';
+comment on column asset_symbol of view accounting.disposals is 'Label of the asset.';
 comment on column asset_symbol of view accounting.entries is 'Label of the asset.';
 comment on column asset_symbol of view accounting.fees is 'Label of the asset paid.';
 comment on column asset_symbol of view accounting.in_transit_age is 'Label of the asset.';
@@ -2995,6 +3224,8 @@ comment on column asset_symbol of view accounting.scorecard is 'Label of the ass
 comment on column asset_symbol of view accounting.tie_out is 'Label of the asset.';
 comment on column asset_symbol of view accounting.valuation is 'Label of the asset.';
 comment on column asset_symbol of view accounting.value_at_risk is 'Label of the asset.';
+comment on column asset_symbol of view accounting.valued_balances is 'Label of the asset; empty of gains and rounding.';
+comment on column asset_symbol of view accounting.valued_entries is 'Label of the asset; empty of gains and rounding.';
 comment on column asset_symbol of view accounting.wallet_balances is 'Label of the asset.';
 comment on column asset_symbol of view accounting.withdrawals is 'Label of the asset that leaves the balance.';
 comment on column assigned_to of view accounting.mismatches is 'The person who works on it.';
@@ -3004,10 +3235,12 @@ comment on column at of view accounting.prices is 'The time of the price.';
 comment on column balance of view accounting.balances is 'In units of the asset; debit balances positive, credit balances negative.';
 comment on column balance of view accounting.period_balances is 'Debit less credit, in units of the asset.';
 comment on column balance of view accounting.tie_out is 'Proved balance of the address, in units of the asset.';
+comment on column balance of view accounting.valued_balances is 'In units of the asset; debit balances positive, credit balances negative.';
 comment on column balance of view accounting.wallet_balances is 'As the service states it, in units of the asset.';
 comment on column balance_base of view accounting.balances is 'In base units; debit balances positive, credit balances negative.';
 comment on column balance_base of view accounting.period_balances is 'Debit less credit, in base units.';
 comment on column balance_base of view accounting.tie_out is 'Proved balance of the address, in base units.';
+comment on column balance_base of view accounting.valued_balances is 'In base units; debit balances positive, credit balances negative.';
 comment on column balance_base of view accounting.wallet_balances is 'As the service states it, in base units.';
 comment on column before of view accounting.mismatch_history is 'The changed values, before.';
 comment on column belongs_to of view accounting.entries is 'First day of the month in which it happened; differs from period if that month was closed when it was booked.';
@@ -3028,15 +3261,19 @@ comment on column closed_by of view accounting.periods is 'The person who closed
 comment on column closing of view accounting.period_balances is 'Which close of the month it was, counted from 1.';
 comment on column code of view accounting.accounts is 'Code of the account in other books, if the settings give one.';
 comment on column completeness of view accounting.scorecard is 'steps_reported divided by steps_known: 1 if no webhook is missing.';
+comment on column cost of view accounting.disposals is 'What they were worth when they were acquired.';
 comment on column credit of view accounting.period_balances is 'Total credits, in units of the asset.';
 comment on column credit of view accounting.valuation is 'Account that is credited.';
 comment on column credit_base of view accounting.period_balances is 'Total credits, in base units.';
 comment on column currency of view accounting.conversion is 'Currency of prices and values; empty while none is set.';
+comment on column currency of view accounting.disposals is 'Functional currency.';
 comment on column currency of view accounting.mismatch_ageing is 'Currency of value; empty while nothing is valued.';
 comment on column currency of view accounting.mismatches is 'Currency of loss_value; empty while nothing is valued.';
 comment on column currency of view accounting.prices is 'Currency of the price, like EUR.';
 comment on column currency of view accounting.valuation is 'Currency of price and value.';
 comment on column currency of view accounting.value_at_risk is 'Currency of value; empty while nothing is valued.';
+comment on column currency of view accounting.valued_balances is 'Functional currency.';
+comment on column currency of view accounting.valued_entries is 'Functional currency.';
 comment on column day of view accounting.daily_totals is 'Day, in UTC, on which it happened.';
 comment on column debit of view accounting.period_balances is 'Total debits, in units of the asset.';
 comment on column debit of view accounting.valuation is 'Account that is debited.';
@@ -3064,6 +3301,7 @@ comment on column deposit_id of view accounting.manual_journals is 'The deposit 
 comment on column deposit_id of view accounting.mismatches is 'The deposit it is about; empty if there is none.';
 comment on column deposit_id of view accounting.open_conversions is 'Our number of the deposit.';
 comment on column deposit_id of view accounting.valuation is 'The deposit it belongs to; empty if there is none.';
+comment on column deposit_id of view accounting.valued_entries is 'The deposit it belongs to; empty if there is none.';
 comment on column deposited_at of view accounting.deposits is 'Time of the block that holds the payment.';
 comment on column deposits of view accounting.daily_totals is 'The number of final payments of that day.';
 comment on column deposits of view accounting.scorecard is 'How many deposits.';
@@ -3073,6 +3311,7 @@ comment on column difference of view accounting.tie_out is 'Difference between t
 comment on column difference of view accounting.wallet_balances is 'By how much the balance is below the books less leaving (negative) or above the books plus arriving (positive).';
 comment on column difference_base of view accounting.tie_out is 'Difference between the books and the balance, in base units.';
 comment on column differs_since of view accounting.wallet_balances is 'Since when there is a difference; empty if there is none.';
+comment on column disposed_at of view accounting.disposals is 'When they were given away.';
 comment on column duplicates of view accounting.scorecard is 'How often one of them was repeated.';
 comment on column enrolled_at of view accounting.coverage is 'When it was added to the watched addresses.';
 comment on column event_at of view accounting.entries is 'When it happened.';
@@ -3081,6 +3320,7 @@ comment on column event_at of view accounting.journal is 'When it happened.';
 comment on column event_at of view accounting.late_items is 'When it happened.';
 comment on column event_at of view accounting.manual_journals is 'The date of the booking.';
 comment on column event_at of view accounting.valuation is 'When it happened.';
+comment on column event_at of view accounting.valued_entries is 'When it happened; of a revaluation the end of the month, and of its taking back the beginning of the next one.';
 comment on column fee of view accounting.deposits is 'Fee the service states, in units of the asset delivered.';
 comment on column fee of view accounting.fees is 'The fee, in units of the asset delivered.';
 comment on column fee of view accounting.scorecard is 'Fees that the service states for them, in units of the asset delivered.';
@@ -3094,6 +3334,7 @@ comment on column from_age of view accounting.in_transit_age is 'Least age in th
 comment on column from_age of view accounting.mismatch_ageing is 'Least age in the bucket. Sort by it.';
 comment on column from_height of view accounting.coverage is 'First block or slot to be read for it.';
 comment on column from_height of view accounting.coverage_gaps is 'First block or slot of the range.';
+comment on column gain of view accounting.disposals is 'proceeds less cost; negative if it is a loss.';
 comment on column height of view accounting.tie_out is 'Final block or slot at which the balance was last proved; empty if it never was.';
 comment on column id of view accounting.deposits is 'Our number of the deposit, as in "bin/depositd deposits show ID".';
 comment on column id of view accounting.journal is 'Number of the journal.';
@@ -3103,11 +3344,13 @@ comment on column imported_at of view accounting.prices is 'When it was imported
 comment on column in_transit of view accounting.tie_out is 'Payments to the address that are in transit in the books, in units of the asset.';
 comment on column in_transit_base of view accounting.tie_out is 'Payments in transit, in base units.';
 comment on column journal_id of view accounting.conversion is 'Journal that settles it.';
+comment on column journal_id of view accounting.disposals is 'Journal that gave them away.';
 comment on column journal_id of view accounting.entries is 'Journal the entry belongs to.';
 comment on column journal_id of view accounting.fees is 'Journal that books it.';
 comment on column journal_id of view accounting.late_items is 'Number of the journal.';
 comment on column journal_id of view accounting.manual_journals is 'Number of the journal.';
 comment on column journal_id of view accounting.valuation is 'Journal it belongs to.';
+comment on column journal_id of view accounting.valued_entries is 'Journal that is valued; empty of a revaluation.';
 comment on column journal_id of view accounting.withdrawals is 'The journal that books it; empty until it is proved.';
 comment on column journals of view accounting.periods is 'The number of journals in its books.';
 comment on column kind of view accounting.conversion is 'settlement or reversal.';
@@ -3118,6 +3361,7 @@ comment on column kind of view accounting.manual_journals is 'manual, opening or
 comment on column kind of view accounting.mismatch_ageing is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.mismatches is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.valuation is 'Kind of the journal.';
+comment on column kind of view accounting.valued_entries is 'Kind of the journal; revaluation at the end of a month, or revaluation_back, which takes it back in the next month.';
 comment on column last_journal of view accounting.period_history is 'The last journal that was written before; empty of a reopening.';
 comment on column late_journals of view accounting.periods is 'How many of them are late, of an earlier month: accounting.late_items.';
 comment on column leaving of view accounting.wallet_balances is 'Withdrawals that are not proved yet, in units of the asset.';
@@ -3184,6 +3428,8 @@ comment on column paid_price of view accounting.conversion is 'Price of one unit
 comment on column paid_price_at of view accounting.conversion is 'The time of the price.';
 comment on column paid_price_source of view accounting.conversion is 'Source of that price.';
 comment on column paid_value of view accounting.conversion is 'paid times its price, exact.';
+comment on column part of view accounting.disposals is 'Number of the part inside its journal.';
+comment on column period of view accounting.disposals is 'First day of the month of the books in which the journal is.';
 comment on column period of view accounting.entries is 'First day of the month of the books in which it is.';
 comment on column period of view accounting.journal is 'First day of the month of the books in which it is.';
 comment on column period of view accounting.late_items is 'First day of the month of the books in which it is.';
@@ -3191,14 +3437,19 @@ comment on column period of view accounting.manual_journals is 'First day of the
 comment on column period of view accounting.period_balances is 'First day of the month.';
 comment on column period of view accounting.period_history is 'First day of the month.';
 comment on column period of view accounting.periods is 'First day of the month.';
+comment on column period of view accounting.valued_entries is 'First day of the month of the books in which it is.';
 comment on column posting_key of view accounting.entries is 'Posting key of the journal.';
 comment on column posting_key of view accounting.journal is 'Key of the booking. Unique, so that nothing is booked twice.';
 comment on column posting_key of view accounting.late_items is 'Key of the booking.';
 comment on column posting_key of view accounting.manual_journals is 'Key of the booking: manual/ and its reference, or opening and its number. Unique, so that nothing is booked twice.';
 comment on column price of view accounting.prices is 'Price of one unit of the asset.';
 comment on column price of view accounting.valuation is 'Price of one unit of the asset; empty if no price is recent enough.';
+comment on column price of view accounting.valued_entries is 'Price of one unit of the asset at the time of the event.';
 comment on column price_at of view accounting.valuation is 'When it was the price; not after event_at.';
+comment on column price_at of view accounting.valued_entries is 'The time of the price; not after event_at.';
 comment on column price_source of view accounting.valuation is 'Where the price is from.';
+comment on column price_source of view accounting.valued_entries is 'Source of the price.';
+comment on column proceeds of view accounting.disposals is 'What they were worth when they were given away.';
 comment on column read_at of view accounting.wallet_balances is 'When the balance was read.';
 comment on column reason of view accounting.manual_journals is 'Why it was booked.';
 comment on column reason of view accounting.mismatches is 'Why it was resolved.';
@@ -3297,9 +3548,13 @@ comment on column unclaimed of view accounting.daily_totals is 'The part of it i
 comment on column unclaimed_base of view accounting.daily_totals is 'The part of it in suspense, in base units.';
 comment on column unexplained of view accounting.tie_out is 'Changes of the balance without a known reason, in units of the asset: each is an unexplained_balance.';
 comment on column unexplained_base of view accounting.tie_out is 'Changes of the balance without a known reason, in base units.';
+comment on column valuation_id of view accounting.valued_entries is 'Number of the valued journal or revaluation.';
 comment on column value of view accounting.mismatch_ageing is 'Losses at the prices that applied when the mismatches opened; empty if there is no price.';
 comment on column value of view accounting.valuation is 'amount times price, exact; empty if there is no price.';
 comment on column value of view accounting.value_at_risk is 'Losses at the prices that applied when the mismatches opened; empty if there is no price.';
+comment on column value of view accounting.valued_balances is 'In the currency; debit balances positive, credit balances negative.';
+comment on column value of view accounting.valued_entries is 'In the currency, rounded to its smallest coin; debits positive, credits negative.';
+comment on column valued_at of view accounting.valued_entries is 'When it was valued.';
 comment on column wallet of view accounting.wallet_balances is 'Id of the StableWallet.';
 comment on column wallet of view accounting.withdrawals is 'Id of the StableWallet.';
 comment on column webhooks of view accounting.scorecard is 'Webhooks about these deposits, repeats not counted.';
@@ -3319,6 +3574,7 @@ comment on view accounting.coverage is 'One row per watched address: the heights
 comment on view accounting.coverage_gaps is 'Block ranges that were not read for some watched addresses. They are read again automatically.';
 comment on view accounting.daily_totals is 'One row per day, owner and asset: amounts received, and amounts that left transit. A reversal counts against the day of the reversed event.';
 comment on view accounting.deposits is 'One row per deposit, as the evidence stands now.';
+comment on view accounting.disposals is 'Own funds that were given away, one row per part that was acquired at once. A reversal is negative.';
 comment on view accounting.entries is 'Two rows per transfer: the debit side positive, the credit side negative. Per asset they sum to zero.';
 comment on view accounting.fees is 'One row per journal that books a fee of the service; a reversal is negative. The sum of those that we bear is the balance of expenses:fees:service.';
 comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
@@ -3337,6 +3593,8 @@ comment on view accounting.scorecard is 'How each deposit service did with the d
 comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';
 comment on view accounting.value_at_risk is 'Possible losses by open mismatches, per service and asset. If several are about one transfer, the largest loss of each asset counts once, under the service of that loss and the highest severity.';
+comment on view accounting.valued_balances is 'What each account holds in each asset, and what it is carried at, over all valued journals. The values sum to zero.';
+comment on view accounting.valued_entries is 'The books in the functional currency: what each account gains or loses by a journal or a revaluation. The values of each sum to zero.';
 comment on view accounting.wallet_balances is 'The balance of each StableWallet as the service states it, beside its account in the books.';
 comment on view accounting.withdrawals is 'Withdrawals from StableWallets that the service lists, with the journal that books each.';
 comment on view active_valuation is 'No row while nothing is valued.';

@@ -48,11 +48,16 @@ create table price (
 create trigger price_append_only before update or delete or truncate on price
   for each statement execute function refuse_change();
 
--- The currency of valuations, and the highest age of a price. The last row applies; without a currency, nothing is valued.
+-- The currency of valuations, the highest age of a price, and how own funds have their costs. The last row applies; without a
+-- currency, nothing is valued.
 create table valuation_rule (
   id bigint generated always as identity primary key,
   currency text check (currency ~ '^[A-Z]{3}$'),
   max_age interval check (max_age > interval '0'),
+  -- Patterns of accounts.
+  own_accounts text[] not null default '{}',
+  method text not null default 'fifo' check (method in ('fifo', 'average')),
+  pool text not null default 'account' check (pool in ('account', 'asset')),
   since timestamptz not null default clock_timestamp(),
   check ((currency is null) = (max_age is null))
 );
@@ -61,7 +66,8 @@ create trigger valuation_rule_append_only before update or delete or truncate on
   for each statement execute function refuse_change();
 
 create view active_valuation as
-  select currency, max_age from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;
+  select currency, max_age, own_accounts, method, pool
+  from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;
 
 comment on view active_valuation is 'No row while nothing is valued.';
 

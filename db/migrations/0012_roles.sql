@@ -33,7 +33,7 @@ grant select, insert on asset to depositd_daemon;
 grant update (symbol, decimals) on asset to depositd_daemon;
 grant select on price, valuation_rule, active_valuation, chain_gap to depositd_daemon;
 grant insert (asset, currency, at, price, source) on price to depositd_daemon;
-grant insert (currency, max_age) on valuation_rule to depositd_daemon;
+grant insert (currency, max_age, own_accounts, method, pool) on valuation_rule to depositd_daemon;
 
 -- The daemon: deposits and mismatches.
 grant select, insert, update on deposit, mismatch, proposal, withdrawal, wallet_balance to depositd_daemon;
@@ -54,9 +54,14 @@ revoke execute on function make_ledger_partitions, make_ledger_snapshot, ledger_
 grant execute on function make_ledger_partitions, make_ledger_snapshot, ledger_cut, keep_account_labels, ledger_turnover
   to depositd_daemon;
 
+grant select, insert on valued_line, disposal to depositd_daemon;
+grant select on valued_journal to depositd_daemon;
+grant insert (journal_id, close_id, kind, event_at, period, currency, places) on valued_journal to depositd_daemon;
+grant select, insert, update, delete on value_lot to depositd_daemon;
+
 grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
   mismatch_event_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq, ledger_period_event_id_seq,
-  price_id_seq, valuation_rule_id_seq to depositd_daemon;
+  price_id_seq, valuation_rule_id_seq, valued_journal_id_seq to depositd_daemon;
 
 -- Accountants: the schema made for them; and the books, which `ledger export`, `ledger checkpoints export` and `ledger verify`
 -- read, with no more of deposits, owners and balances than these need. A cut of the books makes writers wait, so only the

@@ -7,6 +7,7 @@ import {
   patternsOverlap,
 } from '../core/chart.ts'
 import { type ContraRule, deliveryEffects, feeBearers } from '../core/owed.ts'
+import type { CostBasis } from '../ledger/lots.ts'
 import { type AssetCatalog, covers, patternOfMatch } from './policies.ts'
 import { routeMatch } from './policy-schema.ts'
 import { type Refuse, refuseAt } from './yaml-file.ts'
@@ -92,6 +93,22 @@ function checkGuard(guard: string, known: readonly string[], refuse: Refuse): vo
     refuse([], 'must be accounts below assets, liabilities, equity, income or expenses, like liabilities:*')
   else if (!known.some((one) => patternsOverlap(one, guard)))
     refuse([], 'must fit an account of docs/accounting.md, accounts.own or accounts.contra')
+}
+
+export type ValuationSettings = { currency: string; maxAgeMs: number } & CostBasis
+
+export function valuationOf({
+  maxAge: maxAgeMs,
+  ...rest
+}: { currency: string; maxAge: number } & CostBasis): ValuationSettings {
+  return { ...rest, maxAgeMs }
+}
+
+/** Of the setting `valuation.own`. */
+export function checkOwnFunds(pattern: string, known: readonly string[], refuse: Refuse): void {
+  if (!pattern.startsWith('assets:')) refuse([], 'must be accounts below assets, like assets:treasury:*')
+  else if (!known.some((one) => patternsOverlap(one, pattern)))
+    refuse([], 'must fit an account of docs/accounting.md or accounts.own')
 }
 
 const usual: Readonly<Record<string, string>> = {

@@ -5,7 +5,8 @@ import { type Address, type Asset, assetKey } from '../core/asset.ts'
 import { defaultService, stableWalletNetwork } from '../core/evidence.ts'
 import type { ServiceStart } from '../core/policy.ts'
 import { readVerifierKey } from '../ledger/checkpoint.ts'
-import { accountsSection, readAccounts } from './accounts.ts'
+import { costMethods, costPools } from '../ledger/lots.ts'
+import { accountsSection, checkOwnFunds, readAccounts } from './accounts.ts'
 import { canarySection } from './canary.ts'
 import { addressOf, assetsOf, decimals, networkList, symbol, unpinnedOf } from './network-schema.ts'
 import { type AssetCatalog, readPolicies } from './policies.ts'
@@ -51,6 +52,10 @@ const valuationSection = z
   .strictObject({
     currency: z.string().regex(/^[A-Z]{3}$/, 'must be three capital letters, like EUR'),
     maxAge: duration.refine((ms) => ms > 0, 'must be longer than 0').prefault('24h'),
+    /** Patterns of the accounts with own funds, which have a cost basis. */
+    own: z.array(z.string().max(300)).default([]),
+    method: z.enum(costMethods).default('fifo'),
+    pool: z.enum(costPools).default('account'),
   })
   .nullable()
   .default(null)
@@ -176,7 +181,9 @@ const schema = z
   })
   .superRefine((file, context) => {
     readPolicies(file.policy, worldOf(file), refuseIn(context, 'policy'))
-    readAccounts(file.accounts, worldOf(file), refuseIn(context, 'accounts'))
+    const { known } = readAccounts(file.accounts, worldOf(file), refuseIn(context, 'accounts'))
+    for (const [place, pattern] of (file.valuation?.own ?? []).entries())
+      checkOwnFunds(pattern, known, refuseIn(context, 'valuation', 'own', place))
   })
 
 export type SettingsFile = z.output<typeof schema>

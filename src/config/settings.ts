@@ -8,7 +8,7 @@ import { defaultService, type ServiceName } from '../core/evidence.ts'
 import type { ContraRule } from '../core/owed.ts'
 import type { Policy, RoutePolicy, ServiceStart } from '../core/policy.ts'
 import type { Witness } from '../ledger/checkpoint.ts'
-import { readAccounts } from './accounts.ts'
+import { readAccounts, type ValuationSettings, valuationOf } from './accounts.ts'
 import { type CanarySettings, readCanary } from './canary.ts'
 import { type Environment, EnvironmentReader, secretsFolder } from './environment.ts'
 import {
@@ -62,7 +62,7 @@ export type Settings = {
   /** Cron expressions with seconds. */
   schedule: Record<'scan' | 'backfill' | 'poll' | 'sweep' | 'audit' | 'balances' | 'seal', string>
   /** Null if amounts are not valued. */
-  valuation: { currency: string; maxAgeMs: number } | null
+  valuation: ValuationSettings | null
   /** Null if off. */
   canary: CanarySettings | null
   poll: { overlapMs: number; youngMs: number; quietMs: number; sweepEveryMs: number }
@@ -241,7 +241,7 @@ function fileSettings({ policy, accounts, ...file }: SettingsFile) {
     },
     schedule,
     witnesses: file.ledger.witnesses,
-    valuation: valuation && { currency: valuation.currency, maxAgeMs: valuation.maxAge },
+    valuation: valuation && valuationOf(valuation),
     poll: { overlapMs: pollOverlap, youngMs: pollYoung, quietMs: pollQuiet, sweepEveryMs: pollAll },
   }
 }

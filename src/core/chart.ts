@@ -19,8 +19,14 @@ export const accounts = {
   receivable: 'assets:receivable:service' as AccountId & 'assets:receivable:service',
 }
 
-/** Only exports in a currency book to it, for what journals no longer sum to once their lines are rounded. */
+/** What journals no longer sum to in a currency once their lines are rounded. */
 export const roundingAccount = 'expenses:rounding' as AccountId
+
+/** In the functional currency; losses are debits. */
+export const gainAccounts = {
+  realised: 'income:gains:realised' as AccountId,
+  unrealised: 'income:gains:unrealised' as AccountId,
+}
 
 /** In other books; `*` in the pattern matches any text. */
 export type AccountLabel = { pattern: string; code: string | null; name: string | null }
@@ -46,6 +52,7 @@ export function builtInAccounts(networks: readonly string[]): string[] {
     'liabilities:deposits:channel:*',
     'liabilities:deposits:stable_wallet:*',
     'liabilities:suspense',
+    ...Object.values(gainAccounts),
     'trading:*',
   ]
 }

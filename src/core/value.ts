@@ -33,14 +33,20 @@ export function minorPlaces(currency: string): number {
 
 /** In the smallest coins of the currency; a half goes to the even neighbour. */
 export function toMinor({ digits, scale }: ExactNumber, currency: string): bigint {
-  const places = minorPlaces(currency)
-  if (scale <= places) return digitsAt({ digits, scale }, places)
-  const unit = 10n ** BigInt(scale - places)
-  const magnitude = digits < 0n ? -digits : digits
+  return roundHalfEven(digits * 10n ** BigInt(minorPlaces(currency)), 10n ** BigInt(scale))
+}
+
+/** The quotient; a half goes to the even neighbour. The denominator is not 0. */
+export function roundHalfEven(numerator: bigint, denominator: bigint): bigint {
+  const [magnitude, unit] = [magnitudeOf(numerator), magnitudeOf(denominator)]
   const [whole, rest] = [magnitude / unit, 2n * (magnitude % unit)]
   const isUp = rest > unit || (rest === unit && whole % 2n === 1n)
   const rounded = isUp ? whole + 1n : whole
-  return digits < 0n ? -rounded : rounded
+  return numerator < 0n === denominator < 0n ? rounded : -rounded
+}
+
+export function magnitudeOf(value: bigint): bigint {
+  return value < 0n ? -value : value
 }
 
 /** With every decimal place of the currency: `12.50`. */

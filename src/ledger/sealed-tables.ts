@@ -157,7 +157,15 @@ export const sealedTables = {
     names: ['valuation rule', 'valuation rules'],
     id: 'id',
     writtenAt: 'since',
-    columns: { id: 'text', currency: 'text', max_age: 'seconds', since: 'time' },
+    columns: {
+      id: 'text',
+      currency: 'text',
+      max_age: 'seconds',
+      own_accounts: 'text',
+      method: 'text',
+      pool: 'text',
+      since: 'time',
+    },
   },
 } as const satisfies Record<string, SealedTable>
 

@@ -6,6 +6,7 @@ import type { AssetKey } from '../../src/core/asset.ts'
 import { accounts } from '../../src/core/chart.ts'
 import type { Owner } from '../../src/core/evidence.ts'
 import { importPrices } from '../../src/jobs/books/import-prices.ts'
+import { valueBooks } from '../../src/jobs/books/value-books.ts'
 import { keepValuation } from '../../src/store/ledger/prices.ts'
 import type { Books } from '../support/books.ts'
 import { openExampleBooks } from '../support/example-books.ts'
@@ -36,6 +37,7 @@ beforeAll(async () => {
     now: new Date('2026-02-01'),
     onProgress: () => undefined,
   })
+  expect(await valueBooks(books.db)).toMatchObject({ gaps: [] })
   owner = await connect(books.url)
   await owner.query(login)
   const url = new URL(books.url)

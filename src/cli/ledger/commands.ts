@@ -13,6 +13,7 @@ export function describeLedger(program: Command, act: Act): void {
   describeExport(ledger, act)
   describeSeals(ledger, act)
   describePrices(ledger, act)
+  describeValues(ledger, act)
 }
 
 function describeReports(ledger: Command, act: Act): void {
@@ -21,6 +22,7 @@ function describeReports(ledger: Command, act: Act): void {
     .action(act(async () => (await import('./reports.ts')).balancesCommand))
   asOf(valued(ledger.command('trial-balance'), 100_000, 'accounts'))
     .description('print the debits and credits of every account')
+    .addOption(new Option('--valued', inCurrency).conflicts(['currency', 'asOf', 'recordedAsOf']))
     .action(act(async () => (await import('./reports.ts')).trialBalanceCommand))
   valued(ledger.command('statement <owner>'), 1000, 'lines')
     .description(
@@ -30,6 +32,9 @@ function describeReports(ledger: Command, act: Act): void {
     .option('--to <time>', 'up to the end of this day, or before this time')
     .action(act(async () => (await import('./reports.ts')).statementCommand))
 }
+
+const inCurrency =
+  'print what every account is carried at in the functional currency, with gains; the values sum to zero'
 
 function valued(command: Command, limit: number, what: string): Command {
   const currency = 'also show values in the currency of the setting valuation, at the end of the report'
@@ -180,4 +185,18 @@ function describePrices(ledger: Command, act: Act): void {
   listed(prices.command('list'), 50)
     .description('list prices, the newest first')
     .action(act(async () => (await import('./prices.ts')).listPricesCommand))
+}
+
+function describeValues(ledger: Command, act: Act): void {
+  subcommand(
+    ledger,
+    'value',
+    'value all journals in the functional currency, as far as there are prices',
+  ).action(act(async () => (await import('./valued.ts')).valueCommand))
+  listed(ledger.command('disposals'), 1000, 'disposals')
+    .description('list own funds that were given away: when, for what, and at what cost')
+    .option('--from <time>', 'from this day or time')
+    .option('--to <time>', 'up to the end of this day, or before this time')
+    .addOption(new Option('--csv', 'print all of them as CSV').conflicts(['json', 'limit', 'after']))
+    .action(act(async () => (await import('./valued.ts')).disposalsCommand))
 }

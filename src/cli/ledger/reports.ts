@@ -18,6 +18,7 @@ import { goOnLine, type ListKeyset, type ListOptions, pageOf, readPage } from '.
 import { notFound } from '../options.ts'
 import { type News, print, type TableColumn, table } from '../print.ts'
 import { type BooksOptions, booksOf, momentOf, momentText, type SpanOptions, spanOf } from './moments.ts'
+import { valuedTrialBalance } from './valued.ts'
 import { readValues, type ValuedOptions } from './values.ts'
 
 type BalancesOptions = BooksOptions & ListOptions & ValuedOptions
@@ -96,7 +97,11 @@ const trialBalancePaging: ListKeyset<TrialBalanceLine> = {
 const queryTimeoutMs = 600_000
 
 /** Bad news if debits and credits differ for an asset. */
-export async function trialBalanceCommand(context: Context, options: BalancesOptions): Promise<News> {
+export async function trialBalanceCommand(
+  context: Context,
+  { valued: isCarried = false, ...options }: BalancesOptions & { valued?: boolean },
+): Promise<News> {
+  if (isCarried) return valuedTrialBalance(context, options)
   const moments = booksOf(options)
   const { lines, totals, values } = await withDatabase(
     context,

@@ -31,6 +31,7 @@ import { checkSeals, faultsOfEnd, startCheck } from './check-seals.ts'
 import { findingOf } from './ledger-checks.ts'
 import { sealBooks } from './seal-books.ts'
 import { submitCheckpoint } from './submit-checkpoint.ts'
+import { valueBooks } from './value-books.ts'
 
 export type LedgerWorkDeps = AuditDeps &
   WalletAuditDeps & {
@@ -63,6 +64,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
     audit: () =>
       each([
         () => orNextTime(() => snapshotBooks(db)),
+        () => orNextTime(() => valueBooks(db)),
         async () => observe.mismatches(await auditBooks(db)),
         async () => observe.mismatches(await auditSnapshots()),
         ...[...deps.owners].map(([name, client]) => async () => {

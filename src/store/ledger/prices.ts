@@ -1,32 +1,40 @@
 import { type Kysely, sql, type Transaction } from 'kysely'
+import type { CostBasis } from '../../ledger/lots.ts'
 import { asTable } from '../database.ts'
 import type { Tables } from '../tables.ts'
 
 export type AssetPrice = { asset: string; currency: string; at: Date; price: string; source: string }
 
 /** Null if amounts are not valued. */
-export type Valuation = { currency: string; maxAgeMs: number } | null
+export type Valuation = ({ currency: string; maxAgeMs: number } & CostBasis) | null
+
+/** No own funds. */
+const noBasis: CostBasis = { own: [], method: 'fifo', pool: 'account' }
 
 /** Writes nothing if it is already in effect. */
-export async function keepValuation(db: Kysely<Tables>, valuation: Valuation): Promise<void> {
-  const { currency, maxAgeMs } = valuation ?? { currency: null, maxAgeMs: null }
+export async function keepValuation(
+  db: Kysely<Tables>,
+  valuation: ({ currency: string; maxAgeMs: number } & Partial<CostBasis>) | null,
+): Promise<void> {
+  const { currency, maxAgeMs, ...basis } = valuation ?? { currency: null, maxAgeMs: null }
+  const { own, method, pool } = { ...noBasis, ...basis }
   await sql`
-    insert into valuation_rule (currency, max_age)
-    select currency, max_age
-    from (select ${currency}::text as currency, ${maxAgeMs}::bigint * interval '1 ms' as max_age) as asked
-    where (currency, max_age) is distinct from (
-      select (currency, max_age) from (
-        select currency, max_age from valuation_rule order by id desc limit 1
+    insert into valuation_rule (currency, max_age, own_accounts, method, pool)
+    select currency, max_age, own, method, pool
+    from (select ${currency}::text as currency, ${maxAgeMs}::bigint * interval '1 ms' as max_age,
+      ${own}::text[] as own, ${method}::text as method, ${pool}::text as pool) as asked
+    where (currency, max_age, own, method, pool) is distinct from (
+      select (currency, max_age, own_accounts, method, pool) from (
+        select * from valuation_rule order by id desc limit 1
       ) as last
     )`.execute(db)
 }
 
 /** Null if amounts are not valued. */
 export async function readValuation(db: Kysely<Tables>): Promise<Valuation> {
-  const { rows } = await sql<{ currency: string; maxAgeMs: number }>`
-    select currency, (extract(epoch from max_age) * 1000)::float8 as "maxAgeMs" from active_valuation`.execute(
-    db,
-  )
+  const { rows } = await sql<{ currency: string; maxAgeMs: number } & CostBasis>`
+    select currency, (extract(epoch from max_age) * 1000)::float8 as "maxAgeMs", own_accounts as own, method, pool
+    from active_valuation`.execute(db)
   return rows[0] ?? null
 }
 

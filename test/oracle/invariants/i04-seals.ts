@@ -130,7 +130,7 @@ const queries: Readonly<Record<string, string>> = {
   ),
   valuation_rule: of(
     'valuation_rule',
-    `${text('id', 'currency')}, extract(epoch from max_age)::text as max_age, ${time('since')}`,
+    `${text('id', 'currency')}, extract(epoch from max_age)::text as max_age, ${text('own_accounts', 'method', 'pool')}, ${time('since')}`,
   ),
 }
 

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { importPrices } from '../../../src/jobs/books/import-prices.ts'
 import { openDatabase } from '../../../src/store/database.ts'
-import { keepValuation, listPrices, type Valuation } from '../../../src/store/ledger/prices.ts'
+import { keepValuation, listPrices } from '../../../src/store/ledger/prices.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import type { Books } from '../../support/books.ts'
 import { at } from '../../support/evidence.ts'
@@ -22,7 +22,7 @@ afterAll(async () => {
 })
 
 const hour = 3_600_000
-const euro: Valuation = { currency: 'EUR', maxAgeMs: 2 * hour }
+const euro = { currency: 'EUR', maxAgeMs: 2 * hour }
 
 async function* linesOf(lines: readonly string[]) {
   yield 'asset,currency,at,price,source'

@@ -1,0 +1,295 @@
+import { gainAccounts, matchesPattern, roundingAccount } from '../core/chart.ts'
+import { type ExactNumber, magnitudeOf, noValue, plus, roundHalfEven } from '../core/value.ts'
+import { type CostBasis, cut, type Lot, putIn, sumOf, takeOut } from './lots.ts'
+
+/** What a journal changes of an account in an asset, in base units; debits positive, never zero. */
+export type UnitChange = {
+  account: string
+  asset: string
+  units: bigint
+  /** Of one base unit, in the smallest coins of the currency. */
+  price: ExactNumber
+}
+
+export type JournalToValue = {
+  id: bigint
+  eventAt: Date
+  depositId: bigint | null
+  /** One per account and asset. */
+  changes: readonly UnitChange[]
+  reverses: (ValuedJournal & { id: bigint }) | null
+}
+
+/** The asset is null of gains and of rounding. The value is in the smallest coins; debits positive. */
+export type ValuedLine = { account: string; asset: string | null; units: bigint; value: bigint }
+
+/** Own units that were given away. Those of a reversal are negative. */
+export type Disposal = Pick<Lot, 'account' | 'asset' | 'origin' | 'acquiredAt' | 'units' | 'cost'> & {
+  proceeds: bigint
+}
+
+/** The values of the lines sum to zero. */
+export type ValuedJournal = { lines: readonly ValuedLine[]; disposals: readonly Disposal[] }
+
+/** Lots by the key of their pool. */
+export type Pools = ReadonlyMap<string, readonly Lot[]>
+
+/** `pools` are those that the journal changed. */
+export type CarriedJournal = ValuedJournal & { pools: Pools }
+
+/** Accounts in one pool share their costs. */
+export function poolKey(
+  { account, asset, depositId }: Pick<Lot, 'account' | 'asset' | 'depositId'>,
+  basis: CostBasis,
+): string {
+  if (basis.pool === 'asset' && isOwn(account, basis)) return `own ${asset}`
+  return `${account} ${asset} ${depositId ?? ''}`
+}
+
+/**
+ * Units enter at their market value and leave at what they are carried at; the difference is a realised gain. Units
+ * that move between accounts of the same kind keep what they are carried at. Income, expenses and equity are always at
+ * market. A reversal takes back the values of its journal.
+ */
+export function carryValues(journal: JournalToValue, pools: Pools, basis: CostBasis): CarriedJournal {
+  const carrier = new Carrier(journal, pools, basis)
+  for (const change of journal.changes) carrier.release(change)
+  for (const change of journal.changes) carrier.build(change)
+  carrier.closeExchange()
+  return carrier.result()
+}
+
+class Carrier {
+  readonly #journal: JournalToValue
+  readonly #pools: Pools
+  readonly #basis: CostBasis
+  readonly #changed = new Map<string, readonly Lot[]>()
+  /** What left each account that was changed. */
+  readonly #left = new Map<UnitChange, { units: bigint; cost: bigint }>()
+  /** What left accounts and did not arrive in others, by kind of account, side and owner. */
+  readonly #released = new Map<string, readonly Lot[]>()
+  readonly #atMarket: ValuedLine[] = []
+  /** Exact values less the rounded ones. */
+  #residue = noValue
+
+  constructor(journal: JournalToValue, pools: Pools, basis: CostBasis) {
+    this.#journal = journal
+    this.#pools = pools
+    this.#basis = basis
+  }
+
+  release(change: UnitChange): void {
+    const { account } = change
+    const units = releasedOf(this.#held(change), change.units)
+    if (!isCarried(account) || units === 0n) return
+    const { reverses } = this.#journal
+    const { taken, left } = takeOut(this.#lots(change), {
+      account,
+      units,
+      method: this.#methodOf(account),
+      reversed: reverses && { origin: reverses.id, cost: this.#costIn(reverses, change) },
+    })
+    this.#keep(change, left)
+    this.#left.set(change, sumOf(taken))
+    const side = sideOf(change, units, isOwn(account, this.#basis))
+    this.#released.set(side, [...(this.#released.get(side) ?? []), ...taken])
+  }
+
+  build(change: UnitChange): void {
+    const { account, asset } = change
+    const left = this.#left.get(change) ?? { units: 0n, cost: 0n }
+    const units = change.units + left.units
+    if (units === 0n) return
+    if (!isCarried(account)) {
+      this.#atMarket.push({ account, asset, units, value: this.#enter(change, units, 0n) })
+      return
+    }
+    const returned = this.#givenAway(change, units)
+    const moved = this.#absorb(change, units - sumOf(returned).units)
+    const known = sumOf([...returned, ...moved])
+    const bought = this.#newLots(change, units - known.units, known.cost - left.cost)
+    const arrived = [...returned, ...moved, ...bought].map((lot) => ({ ...lot, ...this.#place(change) }))
+    this.#keep(change, putIn(this.#lots(change), arrived, this.#methodOf(account)))
+  }
+
+  /** What was given and what was received for a deposit are exchanged: only what is open keeps a value. */
+  closeExchange(): void {
+    const { depositId, changes } = this.#journal
+    if (!changes.some(({ account }) => isTrading(account))) return
+    const open = [...new Map([...this.#pools, ...this.#changed])].filter(
+      ([, [lot]]) => lot !== undefined && isTrading(lot.account) && lot.depositId === depositId,
+    )
+    const sides = new Set(open.flatMap(([, lots]) => lots.map(({ units }) => units > 0n)))
+    if (sides.size < 2) return
+    for (const [key, lots] of open)
+      this.#changed.set(
+        key,
+        lots.map((lot) => ({ ...lot, cost: 0n })),
+      )
+  }
+
+  result(): CarriedJournal {
+    const { reverses } = this.#journal
+    const lines = [...this.#atMarket, ...this.#carriedLines()]
+    const sum = lines.reduce((total, { value }) => total + value, 0n)
+    const { digits, scale } = plus({ digits: sum, scale: 0 }, this.#residue)
+    const gain =
+      reverses === null
+        ? -roundHalfEven(digits, 10n ** BigInt(scale))
+        : valueIn(reverses, { account: roundingAccount, asset: null }) - sum
+    const rest = [
+      { account: gainAccounts.realised, asset: null, units: 0n, value: gain },
+      { account: roundingAccount, asset: null, units: 0n, value: -sum - gain },
+    ]
+    return {
+      lines: [...lines, ...rest.filter(({ value }) => value !== 0n)],
+      disposals: reverses === null ? this.#disposals() : reverses.disposals.map(takenBack),
+      pools: this.#changed,
+    }
+  }
+
+  /** By the journal that is taken back. */
+  #givenAway({ account, asset }: UnitChange, units: bigint): Lot[] {
+    const lots = (this.#journal.reverses?.disposals ?? [])
+      .filter((one) => one.account === account && one.asset === asset && one.units > 0n === units > 0n)
+      .map(({ proceeds: _proceeds, ...lot }) => ({ ...lot, depositId: null }))
+    return cut(lots, units).first
+  }
+
+  /**
+   * First own units, which keep when they were acquired. Own units that arrive elsewhere are given away. In a reversal,
+   * the units of others return at the value that is taken back.
+   */
+  #absorb(change: UnitChange, units: bigint): Lot[] {
+    const others = this.#journal.reverses === null ? [false] : []
+    const owners = isOwn(change.account, this.#basis) ? [true, ...others] : others
+    return owners.reduce<Lot[]>((moved, own) => {
+      const side = sideOf(change, units, own)
+      const { first, rest } = cut(this.#released.get(side) ?? [], units - sumOf(moved).units)
+      this.#released.set(side, rest)
+      return [...moved, ...(own ? first : first.map((lot) => ({ ...lot, ...this.#acquired() })))]
+    }, [])
+  }
+
+  /** @param carried what the line of the account has of the value already */
+  #newLots(change: UnitChange, units: bigint, carried: bigint): Omit<Lot, 'depositId'>[] {
+    if (units === 0n) return []
+    const { account, asset } = change
+    const cost = this.#enter(change, units, carried)
+    const limited = cost < 0n === units < 0n ? cost : 0n
+    return [{ account, asset, ...this.#acquired(), units, cost: limited }]
+  }
+
+  #acquired(): Pick<Lot, 'origin' | 'acquiredAt'> {
+    const { id, eventAt, reverses } = this.#journal
+    return { origin: reverses?.id ?? id, acquiredAt: eventAt }
+  }
+
+  #enter(change: UnitChange, units: bigint, carried: bigint): bigint {
+    const { reverses } = this.#journal
+    if (reverses !== null) return -valueIn(reverses, change) - carried
+    const { digits, scale } = change.price
+    const value = roundHalfEven(units * digits, 10n ** BigInt(scale))
+    const exact = { digits: units * digits, scale }
+    this.#residue = plus(this.#residue, plus(exact, { digits: -value, scale: 0 }))
+    return value
+  }
+
+  #disposals(): Disposal[] {
+    return this.#journal.changes.flatMap((change) => {
+      const { account, price } = change
+      if (!isOwn(account, this.#basis)) return []
+      const lots = [1n, -1n]
+        .flatMap((sign) => this.#released.get(sideOf(change, sign, true)) ?? [])
+        .filter((lot) => lot.account === account)
+      return withProceeds(lots, roundHalfEven(sumOf(lots).units * price.digits, 10n ** BigInt(price.scale)))
+    })
+  }
+
+  #carriedLines(): ValuedLine[] {
+    const values = new Map<string, ValuedLine>()
+    for (const { account, asset, units } of this.#journal.changes)
+      if (isCarried(account)) values.set(`${account} ${asset}`, { account, asset, units, value: 0n })
+    for (const [key, after] of this.#changed)
+      for (const { account, asset, cost } of [...after, ...(this.#pools.get(key) ?? []).map(takenBack)]) {
+        const line = values.get(`${account} ${asset}`) ?? { account, asset, units: 0n, value: 0n }
+        values.set(`${account} ${asset}`, { ...line, value: line.value + cost })
+      }
+    return [...values.values()].filter(({ units, value }) => units !== 0n || value !== 0n)
+  }
+
+  /** Of all accounts in the pool, because averaging also changes the others. */
+  #costIn({ lines }: ValuedJournal, change: UnitChange): bigint {
+    const key = poolKey(this.#place(change), this.#basis)
+    return lines.reduce((sum, { account, asset, value }) => {
+      const isInPool = asset === change.asset && poolKey(this.#place({ account, asset }), this.#basis) === key
+      return isInPool ? sum + value : sum
+    }, 0n)
+  }
+
+  #lots(change: UnitChange): readonly Lot[] {
+    const key = poolKey(this.#place(change), this.#basis)
+    return this.#changed.get(key) ?? this.#pools.get(key) ?? []
+  }
+
+  #keep(change: UnitChange, lots: readonly Lot[]): void {
+    this.#changed.set(poolKey(this.#place(change), this.#basis), lots)
+  }
+
+  #held(change: UnitChange): bigint {
+    return sumOf(this.#lots(change).filter(({ account }) => account === change.account)).units
+  }
+
+  #place({
+    account,
+    asset,
+  }: Pick<UnitChange, 'account' | 'asset'>): Pick<Lot, 'account' | 'asset' | 'depositId'> {
+    return { account, asset, depositId: isTrading(account) ? this.#journal.depositId : null }
+  }
+
+  #methodOf(account: string): CostBasis['method'] {
+    return isOwn(account, this.#basis) ? this.#basis.method : 'average'
+  }
+}
+
+export function isOwn(account: string, { own }: CostBasis): boolean {
+  return own.some((pattern) => matchesPattern(account, pattern))
+}
+
+function isTrading(account: string): boolean {
+  return account.startsWith('trading:')
+}
+
+function isCarried(account: string): boolean {
+  return /^(assets|liabilities|trading):/.test(account)
+}
+
+/** The part of what is held that a change takes away. */
+function releasedOf(held: bigint, change: bigint): bigint {
+  if (held === 0n || held < 0n === change < 0n) return 0n
+  return magnitudeOf(change) < magnitudeOf(held) ? -change : held
+}
+
+function sideOf({ account, asset }: UnitChange, units: bigint, own: boolean): string {
+  return `${account.slice(0, account.indexOf(':'))} ${asset} ${units > 0n} ${own}`
+}
+
+function valueIn({ lines }: ValuedJournal, of: Pick<ValuedLine, 'account' | 'asset'>): bigint {
+  const found = lines.filter(({ account, asset }) => account === of.account && asset === of.asset)
+  return found.reduce((sum, { value }) => sum + value, 0n)
+}
+
+function takenBack<Part extends { units: bigint; cost: bigint; proceeds?: bigint }>(part: Part): Part {
+  const { units, cost, proceeds = 0n } = part
+  return { ...part, units: -units, cost: -cost, proceeds: -proceeds }
+}
+
+/** Each lot has its share; the shares add up. */
+function withProceeds(lots: readonly Lot[], proceeds: bigint): Disposal[] {
+  let left = lots.slice(0, 1).map((lot) => ({ ...lot, ...sumOf(lots), cost: proceeds }))
+  return lots.map(({ account, asset, origin, acquiredAt, units, cost }) => {
+    const { first, rest } = cut(left, units)
+    left = rest
+    return { account, asset, origin, acquiredAt, units, cost, proceeds: sumOf(first).cost }
+  })
+}

@@ -1,0 +1,124 @@
+import {
+  type CarriedJournal,
+  carryValues,
+  type JournalToValue,
+  type Pools,
+  type UnitChange,
+} from '../../src/ledger/carry-values.ts'
+import { type CostBasis, type Lot } from '../../src/ledger/lots.ts'
+
+export const [transit, forwarded, owed] = [
+  'assets:in_transit:base',
+  'assets:forwarded:x:y',
+  'liabilities:deposits:channel:shop',
+]
+export const treasuries = ['assets:treasury:one', 'assets:treasury:two'] as const
+export const [one, two] = treasuries
+export const basisOf = (
+  method: CostBasis['method'] = 'fifo',
+  pool: CostBasis['pool'] = 'account',
+): CostBasis => ({
+  own: ['assets:treasury:*'],
+  method,
+  pool,
+})
+
+/** Cents of one unit, with one more digit than the currency has. */
+export type Line = { debit: string; credit: string; asset: string; amount: bigint; price: bigint }
+
+function changesOf(lines: readonly Line[]): UnitChange[] {
+  const units = new Map<string, UnitChange>()
+  for (const { debit, credit, asset, amount, price } of lines)
+    for (const [account, signed] of [
+      [debit, amount],
+      [credit, -amount],
+    ] as const) {
+      const key = `${account} ${asset}`
+      const before = units.get(key)?.units ?? 0n
+      units.set(key, { account, asset, units: before + signed, price: { digits: price, scale: 1 } })
+    }
+  return [...units.values()].filter((change) => change.units !== 0n)
+}
+
+/** Values journals one after the other, numbered from 1, an hour apart. */
+export class Valued {
+  pools: Pools = new Map()
+  readonly journals: (CarriedJournal & { journal: JournalToValue })[] = []
+  readonly basis: CostBasis
+
+  constructor(basis: CostBasis = basisOf()) {
+    this.basis = basis
+  }
+
+  book(lines: readonly Line[], depositId: bigint | null = null): CarriedJournal {
+    const id = BigInt(this.journals.length + 1)
+    return this.#carry({ id, eventAt: hour(id), depositId, changes: changesOf(lines), reverses: null })
+  }
+
+  reverse(number: number): CarriedJournal {
+    const original = this.journals[number - 1]
+    if (original === undefined) throw new Error('there is no such journal')
+    const { journal, lines, disposals } = original
+    const changes = journal.changes.map((change) => ({ ...change, units: -change.units }))
+    const id = BigInt(this.journals.length + 1)
+    return this.#carry({ ...journal, id, changes, reverses: { id: journal.id, lines, disposals } })
+  }
+
+  lots(): Lot[] {
+    return [...this.pools.values()].flat()
+  }
+
+  /** Values by account and asset, of lines that are not zero. */
+  values(): Record<string, bigint> {
+    const totals = new Map<string, bigint>()
+    for (const { account, asset, value } of this.journals.flatMap(({ lines }) => lines)) {
+      const key = asset === null ? account : `${account} ${asset}`
+      totals.set(key, (totals.get(key) ?? 0n) + value)
+    }
+    return Object.fromEntries([...totals].filter(([, value]) => value !== 0n))
+  }
+
+  #carry(journal: JournalToValue): CarriedJournal {
+    const carried = carryValues(journal, this.pools, this.basis)
+    this.pools = new Map([...this.pools, ...carried.pools])
+    this.journals.push({ ...carried, journal })
+    return carried
+  }
+}
+
+export const hour = (id: bigint) => new Date(Number(id) * 3_600_000)
+export const gain = ({ lines }: CarriedJournal) =>
+  -lines.reduce((sum, { account, value }) => sum + (account === 'income:gains:realised' ? value : 0n), 0n)
+
+export const [paid, delivered] = ['trading:A', 'trading:B']
+export const deposit = (price: bigint): Line => ({
+  debit: transit,
+  credit: owed,
+  asset: 'A',
+  amount: 100n,
+  price,
+})
+export const settlement = (priceA: bigint, priceB: bigint): Line[] => [
+  { debit: paid, credit: transit, asset: 'A', amount: 100n, price: priceA },
+  { debit: forwarded, credit: delivered, asset: 'B', amount: 99n, price: priceB },
+  { debit: 'expenses:fees:service', credit: delivered, asset: 'B', amount: 1n, price: priceB },
+]
+export const conversion = (priceA: bigint, priceB: bigint): Line[] => [
+  { debit: owed, credit: paid, asset: 'A', amount: 100n, price: priceA },
+  { debit: delivered, credit: owed, asset: 'B', amount: 100n, price: priceB },
+]
+
+export const buy = (amount: bigint, price: bigint, account: string = one): Line => ({
+  debit: account,
+  credit: 'equity:capital',
+  asset: 'A',
+  amount,
+  price,
+})
+export const sell = (amount: bigint, price: bigint, account: string = one): Line => ({
+  debit: 'expenses:goods',
+  credit: account,
+  asset: 'A',
+  amount,
+  price,
+})
