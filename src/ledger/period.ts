@@ -8,6 +8,17 @@ export function parsePeriod(text: string): Period | null {
   return /^\d{4}-(0[1-9]|1[0-2])$/.test(text) ? (text as Period) : null
 }
 
+export function nextPeriod(period: Period): Period {
+  const [year = 0, month = 0] = period.split('-').map(Number)
+  return new Date(Date.UTC(year, month)).toISOString().slice(0, 7) as Period
+}
+
+/** To the microsecond. */
+export function lastMoment(period: Period): string {
+  const next = new Date(`${nextPeriod(period)}-01T00:00:00Z`)
+  return new Date(next.getTime() - 1).toISOString().replace('Z', '999Z')
+}
+
 /** In base units. */
 export type FrozenBalanceLine = { account: string; asset: string; debit: bigint; credit: bigint }
 

@@ -71,10 +71,13 @@ function periodOf(text: string): Period {
 const actionTexts = { soft_closed: 'soft-closed', closed: 'closed', reopened: 'reopened' } as const
 
 function textOfChange({ period, action }: PeriodChange, result: PeriodChangeResult, actor: Actor): string {
-  const { severeOpen, sha256, lines, severeElsewhere } = result
+  const { severeOpen, sha256, lines, severeElsewhere, revaluation } = result
   return [
     `${period} is ${actionTexts[action]}, ${actorText(actor)}`,
     ...(sha256 === null ? [] : [`trial balance of ${lines} lines, SHA-256 ${sha256}`]),
+    ...(revaluation === null
+      ? []
+      : [`unrealised gains at its end: ${revaluation.gain} ${revaluation.currency}`]),
     ...(severeOpen === 0 ? [] : [`open severe mismatches up to the end of the month: ${severeOpen}`]),
     ...(action === 'reopened' || severeElsewhere.length === 0 ? [] : [warningOf(severeElsewhere)]),
     '',

@@ -29,11 +29,12 @@ export async function valueCommand(context: Context): Promise<News> {
     longQueryMs,
   )
   if (result === null) throw notValued('ledger value')
-  print(context, result, textOf(result))
-  return result.gaps.length === 0 ? 'good' : 'bad'
+  const { rule, ...counts } = result
+  print(context, { currency: rule.currency, ...counts }, textOf(result))
+  return counts.gaps.length === 0 ? 'good' : 'bad'
 }
 
-function textOf({ currency, valued, lastJournal, gaps }: ValuingResult): string {
+function textOf({ rule: { currency }, valued, lastJournal, gaps }: ValuingResult): string {
   const done = `${valued} journals valued in ${currency}; `
   if (gaps.length === 0) return `${done}all journals are valued\n`
   const last = lastJournal === 0n ? 'none is valued yet' : `the last valued one is ${lastJournal}`

@@ -12,19 +12,22 @@ import {
   sumJournals,
 } from '../../store/ledger/periods.ts'
 import type { Tables } from '../../store/tables.ts'
+import { prepareRevaluation, type Revaluation, revalueMonth } from './revalue-month.ts'
 
 export type PeriodChangeResult = PeriodEvent & {
   sha256: string | null
   lines: number
   severeElsewhere: readonly { kind: string; count: number }[]
+  /** Null if the settings name no currency. */
+  revaluation: Revaluation | null
 }
 
 const closing = 'closing the books'
 
 /**
- * Closes a month (soft or final), or reopens it. A final close freezes the trial balance; bookings are blocked
- * meanwhile, so most of it is summed beforehand.
- * @throws Fault `usage_bad` if the period rules refuse the change; `remote_failed` if open writes do not finish
+ * Closes a month (soft or final), or reopens it. A final close freezes the trial balance and revalues it in the
+ * functional currency; bookings are blocked meanwhile, so most of it is summed beforehand.
+ * @throws Fault `usage_bad` if the period rules refuse the change, or a price is missing; `remote_failed` if open writes do not finish
  */
 export async function changePeriod(db: Database<Tables>, change: PeriodChange): Promise<PeriodChangeResult> {
   await refusePeriodChange(db, change)
@@ -34,8 +37,9 @@ export async function changePeriod(db: Database<Tables>, change: PeriodChange): 
     const event = await patiently(closing, () =>
       inTransaction(db, (tx) => recordPeriodChange(tx, change, null)),
     )
-    return { ...event, sha256: null, lines: 0, severeElsewhere: elsewhere }
+    return { ...event, sha256: null, lines: 0, severeElsewhere: elsewhere, revaluation: null }
   }
+  const values = await prepareRevaluation(db, period)
   const { lastJournal: settled } = await patiently(closing, () => inTransaction(db, cutLedger))
   const before = await sumJournals(db, { period, after: 0n, upTo: settled })
   return patiently(closing, () =>
@@ -47,7 +51,8 @@ export async function changePeriod(db: Database<Tables>, change: PeriodChange): 
       const event = await recordPeriodChange(tx, change, sha256)
       assert(event.lastJournal === last, 'nothing is booked while a month is closed')
       await freezeBalance(tx, event.id, lines)
-      return { ...event, sha256, lines: lines.length, severeElsewhere: elsewhere }
+      const revaluation = values && (await revalueMonth(tx, values, { closeId: event.id, lastJournal: last }))
+      return { ...event, sha256, lines: lines.length, severeElsewhere: elsewhere, revaluation }
     }),
   )
 }

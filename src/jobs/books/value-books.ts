@@ -24,13 +24,13 @@ import type { Tables } from '../../store/tables.ts'
 
 /** Journals that were valued now, and the last one; the rest waits for prices. */
 export type ValuingResult = {
-  currency: string
+  rule: FunctionalCurrency
   valued: number
   lastJournal: bigint
   gaps: readonly PriceGap[]
 }
 
-type FunctionalCurrency = NonNullable<Valuation>
+export type FunctionalCurrency = NonNullable<Valuation>
 
 const batchMax = 500
 const gapsMax = 20
@@ -58,7 +58,7 @@ export async function valueBooks(
   }
   const { lastJournal } = await readValued(db)
   const gaps = await priceGaps(db, { after: lastJournal, upTo, limit: gapsMax })
-  return { currency: rule.currency, valued, lastJournal, gaps }
+  return { rule, valued, lastJournal, gaps }
 }
 
 function refuseOther({ currency }: FunctionalCurrency, valuedIn: string | null): void {
@@ -71,7 +71,11 @@ function refuseOther({ currency }: FunctionalCurrency, valuedIn: string | null):
 }
 
 /** @returns the number of journals; 0 if none is left, or the next one lacks a price */
-async function valueBatch(tx: Transaction<Tables>, rule: FunctionalCurrency, upTo: bigint): Promise<number> {
+export async function valueBatch(
+  tx: Transaction<Tables>,
+  rule: FunctionalCurrency,
+  upTo: bigint,
+): Promise<number> {
   await valueAlone(tx)
   const { lastJournal: after } = await readValued(tx)
   const { journals, changes } = await readUnvalued(tx, { after, upTo, limit: batchMax })
@@ -178,7 +182,7 @@ function pricesOf(parts: readonly PricedPart[]): (asset: string | null) => Omit<
 }
 
 /** Of one base unit, in the smallest coins of the currency. A reversal needs none. */
-function minorPrice(price: string | null, decimals: number, currency: string): ExactNumber {
+export function minorPrice(price: string | null, decimals: number, currency: string): ExactNumber {
   const { digits, scale } = toDecimal(price ?? '0')
   const places = scale + decimals - minorPlaces(currency)
   return places < 0 ? { digits: digits * 10n ** BigInt(-places), scale: 0 } : { digits, scale: places }

@@ -219,3 +219,45 @@ export async function priceGaps(
     order by journal, t.asset limit ${limit}`.execute(db)
   return rows
 }
+
+/** Of the books of a month and of those before it; 0 if there is none. */
+export async function lastJournalIn(db: Kysely<Tables>, period: string): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`
+    select coalesce(max(id), 0) as id from ledger_journal where period <= to_date(${period}, 'YYYY-MM')`.execute(
+    db,
+  )
+  return rows[0]?.id ?? 0n
+}
+
+/** The number of the last valued journal or revaluation. */
+export async function lastValuation(db: Kysely<Tables>): Promise<bigint> {
+  const { rows } = await sql<{ id: bigint }>`select coalesce(max(id), 0) as id from valued_journal`.execute(
+    db,
+  )
+  return rows[0]?.id ?? 0n
+}
+
+/** Units, and what they are carried at. */
+export type CarriedSum = {
+  account: string
+  asset: string
+  assetSymbol: string
+  decimals: number
+  units: bigint
+  value: bigint
+}
+
+/** Assets and debts in the books of a month and of those before it, by valuations after one and up to another. */
+export async function sumValues(
+  db: Kysely<Tables>,
+  { period, after, upTo }: { period: string; after: bigint; upTo: bigint },
+): Promise<CarriedSum[]> {
+  const { rows } = await sql<Omit<CarriedSum, 'units' | 'value'> & { units: string; value: string }>`
+    select l.account, l.asset, a.symbol as "assetSymbol", a.decimals, sum(l.units)::text as units, sum(l.value)::text as value
+    from valued_line l join valued_journal v on v.id = l.valued_id join asset a on a.key = l.asset
+    where v.id > ${after} and v.id <= ${upTo} and v.period <= to_date(${period}, 'YYYY-MM')
+      and (l.account like 'assets:%' or l.account like 'liabilities:%')
+    group by l.account, l.asset, a.symbol, a.decimals
+    order by l.account, l.asset`.execute(db)
+  return rows.map(({ units, value, ...row }) => ({ ...row, units: BigInt(units), value: BigInt(value) }))
+}

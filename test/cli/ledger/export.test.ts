@@ -17,7 +17,7 @@ import {
   runProgram,
   shortest,
 } from '../../support/plain-text-accounting.ts'
-import { openValuedBooks } from '../../support/valued-books.ts'
+import { givePrices, openValuedBooks } from '../../support/valued-books.ts'
 
 let books: Books
 
@@ -195,6 +195,12 @@ test('what is booked later is not in an export as of what was recorded before', 
 
 test('what comes after its month was closed is exported with the month that has it, and dated in it', async () => {
   const january = await exported('--format quickbooks --period 2026-01')
+  await givePrices(
+    books,
+    ['base/USDC', 'base/USDT', 'arbitrum/USDC', 'stable-wallet/USDC'].map(
+      (asset) => `${asset},2026-01-31,0.92`,
+    ),
+  )
   const closed = await depositd('ledger close 2026-01 --by erin --force --approved-by max --reason test')
   expect(closed).toMatchObject({ status: 0, err: '' })
   await bookAnother('deposit/late#1')

@@ -30,7 +30,7 @@ const rowsOf = async <Row>(text: string) => (await sql.raw<Row>(text).execute(bo
 
 test('journals are valued up to the first that lacks a price, and the rest once it is there', async () => {
   const first = await valueBooks(books.db)
-  expect(first).toMatchObject({ currency: 'EUR', valued: 15, lastJournal: 15n })
+  expect(first).toMatchObject({ rule: { currency: 'EUR' }, valued: 15, lastJournal: 15n })
   expect(first?.gaps).toMatchObject([
     { journal: 16n, assetSymbol: 'USDC', at: new Date('2026-01-03T08:00:00Z') },
   ])
