@@ -2725,6 +2725,27 @@ CREATE OR REPLACE FUNCTION public.outsiders_of(of_network text, recipients text[
  STABLE
 RETURN (SELECT array_agg(one.one) AS array_agg FROM unnest(outsiders_of.recipients) one(one) WHERE ((NOT is_of_service(outsiders_of.of_network, one.one)) AND (EXISTS (SELECT FROM (stream CROSS JOIN LATERAL jsonb_array_elements_text((stream.cursor -> 'senders'::text)) sender(value)) WHERE ((stream.name = 'policy'::text) AND starts_with(sender.value, (outsiders_of.of_network || '/'::text)))))))
 ;
+CREATE OR REPLACE FUNCTION public.refuse_bad_journal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- One by one, as in refuse_late_transfer.
+  if exists (
+    select from added where (
+      select t.leg from public.ledger_transfer t
+      where t.journal_id = added.id and t.recorded_at = added.recorded_at limit 1
+    ) is null
+  ) then
+    raise exception 'ledger_journal: it has no transfers' using hint = 'Write journal and transfers in one statement.';
+  elsif exists (select from added where event_at > clock_timestamp() + interval '15 minutes') then
+    raise exception 'ledger_journal: its time is more than 15 minutes ahead'
+      using hint = 'Check the clock of the database, and the nodes of the network.';
+  end if;
+  return null;
+end
+$function$
+;
 CREATE OR REPLACE FUNCTION public.refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2869,6 +2890,7 @@ CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON
 CREATE TRIGGER ledger_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_journal_fresh BEFORE INSERT ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_old_snapshot();
 CREATE TRIGGER ledger_journal_period AFTER INSERT ON public.ledger_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_shut_period();
+CREATE TRIGGER ledger_journal_whole AFTER INSERT ON public.ledger_journal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_bad_journal();
 CREATE TRIGGER ledger_period_balance_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_period_balance FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_period_balance_late AFTER INSERT ON public.ledger_period_balance REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION refuse_late_balance();
 CREATE TRIGGER ledger_period_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_period_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();

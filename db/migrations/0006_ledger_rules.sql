@@ -170,6 +170,28 @@ $$;
 create trigger ledger_journal_period after insert on ledger_journal
   referencing new table as added for each statement execute function refuse_shut_period();
 
+-- A journal and its transfers are written by one statement. The clocks of chains may be ahead by a quarter of an hour.
+create function refuse_bad_journal() returns trigger language plpgsql as $$
+begin
+  -- One by one, as in refuse_late_transfer.
+  if exists (
+    select from added where (
+      select t.leg from public.ledger_transfer t
+      where t.journal_id = added.id and t.recorded_at = added.recorded_at limit 1
+    ) is null
+  ) then
+    raise exception 'ledger_journal: it has no transfers' using hint = 'Write journal and transfers in one statement.';
+  elsif exists (select from added where event_at > clock_timestamp() + interval '15 minutes') then
+    raise exception 'ledger_journal: its time is more than 15 minutes ahead'
+      using hint = 'Check the clock of the database, and the nodes of the network.';
+  end if;
+  return null;
+end
+$$;
+
+create trigger ledger_journal_whole after insert on ledger_journal
+  referencing new table as added for each statement execute function refuse_bad_journal();
+
 -- A manual journal and an opening have a reason and two people, and no other journal has. Their reversals have them too. A
 -- reversal concerns the same deposit and payment as its journal.
 create function check_manual_journal() returns trigger language plpgsql as $$

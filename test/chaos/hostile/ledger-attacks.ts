@@ -22,9 +22,10 @@ const journal = `insert into ledger_journal (posting_key, kind, event_at, period
   values ('mine', 'manual', now(), ledger_month(now()))`
 const leg = (values: string) =>
   `insert into ledger_transfer (journal_id, leg, debit, credit, asset, amount, event_at, recorded_at, period) ${values}`
+const mine = (values: string) =>
+  `with j as (${journal} returning *) ${leg(`${values} from j, (${booked}) b`)}`
 const ofMine = (debit: string, credit: string, amount: string) =>
-  leg(`select j.id, 1, ${debit}, ${credit}, b.asset, ${amount}, j.event_at, j.recorded_at, j.period
-    from ledger_journal j, (${booked}) b where posting_key = 'mine'`)
+  mine(`select j.id, 1, ${debit}, ${credit}, b.asset, ${amount}, j.event_at, j.recorded_at, j.period`)
 
 /** Rows that would leave the books out of balance, or stand where nobody looks any more. */
 export const inserts: Record<string, LedgerAttack> = {
@@ -35,28 +36,27 @@ export const inserts: Record<string, LedgerAttack> = {
     refusal: /already booked/,
   },
   'a leg with one side': {
-    statements: `${journal};${ofMine('b.debit', 'b.debit', '1')}`,
+    statements: ofMine('b.debit', 'b.debit', '1'),
     refusal: /check constraint/,
   },
   'a leg of nothing': {
-    statements: `${journal};${ofMine('b.debit', 'b.credit', '0')}`,
+    statements: ofMine('b.debit', 'b.credit', '0'),
     refusal: /check constraint/,
   },
   'a leg below zero': {
-    statements: `${journal};${ofMine('b.debit', 'b.credit', '-1')}`,
+    statements: ofMine('b.debit', 'b.credit', '-1'),
     refusal: /check constraint/,
   },
   'a leg without an account': {
-    statements: `${journal};${ofMine('b.debit', 'null', '1')}`,
+    statements: ofMine('b.debit', 'null', '1'),
     refusal: /null value|an account does not exist/,
   },
   'a leg to an account that is not there': {
-    statements: `${journal};${ofMine('b.debit', "'assets:mine'", '1')}`,
+    statements: ofMine('b.debit', "'assets:mine'", '1'),
     refusal: /foreign key|an account does not exist/,
   },
   'a leg of other times than its journal': {
-    statements: `${journal};${leg(`select j.id, 1, b.debit, b.credit, b.asset, 1, '2020-01-05', j.recorded_at, j.period
-      from ledger_journal j, (${booked}) b where posting_key = 'mine'`)}`,
+    statements: mine(`select j.id, 1, b.debit, b.credit, b.asset, 1, '2020-01-05', j.recorded_at, j.period`),
     refusal: /times and period differ/,
   },
   'a journal that says itself when it was recorded': {
@@ -69,9 +69,22 @@ export const inserts: Record<string, LedgerAttack> = {
       select posting_key, kind, deposit_id, transfer, event_at, period from ledger_journal limit 1`,
     refusal: /duplicate key/,
   },
+  'a journal without transfers': { statements: journal, refusal: /has no transfers/ },
+  'a journal of tomorrow': {
+    statements: mine(
+      'select j.id, 1, b.debit, b.credit, b.asset, 1, j.event_at, j.recorded_at, j.period',
+    ).replace(
+      'now(), ledger_month(now())',
+      "now() + interval '1 day', ledger_month(now() + interval '1 day')",
+    ),
+    refusal: /15 minutes ahead/,
+  },
   'a reversal that takes back less': {
-    statements: `insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
-      select 'mine', 'reversal', deposit_id, transfer, id, event_at, period from ledger_journal where kind = 'deposit' limit 1`,
+    statements: `with j as (insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
+        select 'mine', 'reversal', deposit_id, transfer, id, event_at, period from ledger_journal where kind = 'settlement' limit 1
+        returning *)
+      insert into ledger_transfer select j.id, leg, credit, debit, asset, amount, j.event_at, j.recorded_at, j.period
+        from j join ledger_transfer t on journal_id = reverses where leg = 1`,
     refusal: /does not mirror/,
   },
   'a day that is closed': {

@@ -7,7 +7,7 @@ import { exportLedger } from '../../../src/jobs/books/export-ledger.ts'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
 import type { WalletsClient } from '../../../src/provider/wallets-client.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
-import { base, elsewhere } from '../../support/evidence.ts'
+import { base, credit, elsewhere } from '../../support/evidence.ts'
 import { temporaryFolder } from '../../support/folder.ts'
 import {
   ofDefault,
@@ -89,8 +89,13 @@ test('a seal and an export outwait a booking that takes longer than one cut wait
   await using own = await openScriptedWork()
   const { promise, resolve } = Promise.withResolvers<void>()
   const slow = own.books.db.transaction().execute(async (tx) => {
-    await sql`insert into ledger_journal (posting_key, kind, transfer, event_at, period)
-      values ('slow', 'withdrawal', 'base/tx/9', '2026-01-15T12:00:00Z', '2026-01-01')`.execute(tx)
+    await sql`insert into ledger_account (id, asset) values ('assets:a', ${credit}), ('assets:b', ${credit})`.execute(
+      tx,
+    )
+    await sql`with j as (insert into ledger_journal (posting_key, kind, transfer, event_at, period)
+        values ('slow', 'withdrawal', 'base/tx/9', '2026-01-15T12:00:00Z', '2026-01-01') returning *)
+      insert into ledger_transfer select id, 1, 'assets:a', 'assets:b', ${credit}, 1, event_at, recorded_at, period
+        from j`.execute(tx)
     resolve()
     await sleep(2500)
   })

@@ -5,6 +5,7 @@ import { linkGroups } from '../../../src/store/books/groups.ts'
 import { inTransaction } from '../../../src/store/database.ts'
 import type { Tables } from '../../../src/store/tables.ts'
 import { type Books, openBooks } from '../../support/books.ts'
+import { usdcOnBase } from '../../support/evidence.ts'
 import { explainStatements } from '../../support/explain-statements.ts'
 
 let books: Books
@@ -36,9 +37,19 @@ async function fill(tx: Transaction<Tables>): Promise<void> {
   await sql`
     insert into deposit (group_id, service_id, state, matrix)
     select id, id::text, 'observed', '{}' from evidence_group`.execute(tx)
+  await sql`insert into asset (key, network, symbol, decimals) values (${usdcOnBase}, 'base', 'USDC', 6)
+    on conflict do nothing`.execute(tx)
+  await sql`insert into ledger_account (id, asset) values ('assets:a', ${usdcOnBase}), ('equity:b', ${usdcOnBase})`.execute(
+    tx,
+  )
   await sql`
-    insert into ledger_journal (posting_key, kind, transfer, deposit_id, event_at, period)
-    select id::text, 'deposit', id::text, id, now(), ledger_month(now()) from deposit`.execute(tx)
+    with journal as (
+      insert into ledger_journal (posting_key, kind, transfer, deposit_id, event_at, period)
+      select id::text, 'deposit', id::text, id, now(), ledger_month(now()) from deposit returning *
+    ) insert into ledger_transfer
+      select id, 1, 'assets:a', 'equity:b', ${usdcOnBase}, 1, event_at, recorded_at, period from journal`.execute(
+    tx,
+  )
 }
 
 /** Rows that this transaction has read by reading tables from their beginning. */

@@ -135,7 +135,9 @@ test.each<[string, LedgerTransfer[]]>([
   ['takes nothing back', []],
 ])('a reversal that %s is refused', async (what, transfers) => {
   await book(journal(`for ${what}`, [transit(9n), transit(2n)]))
-  await expect(book(journal(`bad ${what}`, transfers, `for ${what}`))).rejects.toThrow('does not mirror')
+  await expect(book(journal(`bad ${what}`, transfers, `for ${what}`))).rejects.toThrow(
+    /does not mirror|no transfers/,
+  )
   expect(await isBooked(`bad ${what}`)).toBe(false)
 })
 

@@ -85,8 +85,11 @@ test.each([
   ],
   [
     'a reversal that takes back less, and has it checked later',
-    `set constraints all deferred;insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
-      select 'mine', 'reversal', deposit_id, transfer, id, event_at, period from ledger_journal where kind = 'deposit' limit 1`,
+    `set constraints all deferred;
+      with j as (insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
+        select 'mine', 'reversal', deposit_id, transfer, id, event_at, period from ledger_journal where kind = 'settlement' returning *)
+      insert into ledger_transfer select j.id, leg, credit, debit, asset, amount, j.event_at, j.recorded_at, j.period
+        from j join ledger_transfer t on journal_id = reverses where leg = 1`,
     'does not mirror',
   ],
   [

@@ -12,12 +12,16 @@ let depositId: bigint
 beforeAll(async () => {
   books = await openBooks()
   depositId = await makeDeposit(books.db, 'base/tx/0')
+  await sql`insert into ledger_account (id, asset) values ('assets:a', ${usdcOnBase}), ('equity:b', ${usdcOnBase})`.execute(
+    books.db,
+  )
 })
 afterAll(() => books[Symbol.asyncDispose]())
 
 function journal(key: string) {
-  return sql`insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at, period)
-    values (${key}, 'deposit', ${depositId}, 'base/tx/0', '2026-01-15T12:00:00Z', '2026-01-01')`
+  return sql`with j as (insert into ledger_journal (posting_key, kind, deposit_id, transfer, event_at, period)
+      values (${key}, 'deposit', ${depositId}, 'base/tx/0', '2026-01-15T12:00:00Z', '2026-01-01') returning *)
+    insert into ledger_transfer select id, 1, 'assets:a', 'equity:b', ${usdcOnBase}, 1, event_at, recorded_at, period from j`
 }
 
 test('a cut waits for what is being booked, and all that comes after it is recorded later', async () => {
@@ -25,8 +29,7 @@ test('a cut waits for what is being booked, and all that comes after it is recor
   const held = Promise.withResolvers<void>()
   const begun = Promise.withResolvers<void>()
   const slow = books.db.transaction().execute(async (tx) => {
-    await sql`insert into ledger_journal (posting_key, kind, transfer, event_at, period)
-      values ('in flight', 'withdrawal', 'base/tx/9', '2026-01-15T12:00:00Z', '2026-01-01')`.execute(tx)
+    await journal('in flight').execute(tx)
     begun.resolve()
     await held.promise
     order.push('booked')
@@ -55,8 +58,7 @@ test('a cut of books with nothing in them is before the first journal', async ()
 
 test('a cut gives up where something is being booked for long, and bookings go on', async () => {
   await books.db.transaction().execute(async (tx) => {
-    await sql`insert into ledger_journal (posting_key, kind, transfer, event_at, period)
-      values ('slow', 'withdrawal', 'base/tx/9', '2026-01-15T12:00:00Z', '2026-01-01')`.execute(tx)
+    await journal('slow').execute(tx)
     await expect(cutLedger(books.db)).rejects.toThrow('lock timeout')
     await journal('beside it').execute(books.db)
   })
@@ -72,13 +74,10 @@ test('twenty that open one account at once open it once', async () => {
 })
 
 test('of twenty that book legs of one journal at once, those of other transactions are refused', async () => {
-  await sql`insert into ledger_account (id, asset) values ('assets:a', ${usdcOnBase}), ('equity:b', ${usdcOnBase})`.execute(
-    books.db,
-  )
   const key = 'raced leg'
   await journal(key).execute(books.db)
   const add = () =>
-    sql`insert into ledger_transfer select id, 1, 'assets:a', 'equity:b', ${usdcOnBase}, 1, event_at, recorded_at, period
+    sql`insert into ledger_transfer select id, 2, 'assets:a', 'equity:b', ${usdcOnBase}, 1, event_at, recorded_at, period
       from ledger_journal where posting_key = ${key}`.execute(books.db)
   const results = await Promise.allSettled(Array.from({ length: 20 }, add))
   expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(0)

@@ -134,7 +134,9 @@ test.each([
   ) insert into ledger_transfer select id, 1, 'assets:in_transit:base', 'liabilities:suspense', ${usdcOnBase}, 1,
     ${sql.raw(copies)} from booked`
   await book(`opens accounts for ${_what}`)
-  await expect(attempt.execute(books.db)).rejects.toThrow('times and period differ from those of the journal')
+  await expect(attempt.execute(books.db)).rejects.toThrow(
+    /times and period differ from those|it has no transfers/,
+  )
 })
 
 test.each([
@@ -186,7 +188,9 @@ test.each([
 
 const manual = (key: string) => sql`
   with booked as (insert into ledger_journal (posting_key, kind, event_at, period)
-    values (${key}, 'manual', '2026-01-15T12:00:00Z', '2026-01-01') returning id)
+    values (${key}, 'manual', '2026-01-15T12:00:00Z', '2026-01-01') returning *
+  ), line as (insert into ledger_transfer select id, 1, 'assets:in_transit:base', 'liabilities:suspense', ${usdcOnBase},
+    1, event_at, recorded_at, period from booked)
   insert into manual_journal select id, 'why', 'erin', 'max' from booked`
 
 test('a person may book into a soft-closed month, and not into a closed one', async () => {

@@ -35,17 +35,22 @@ async function attempt(db: Kysely<Tables>, statements: string): Promise<unknown>
 }
 
 const open = `insert into ledger_account (id, asset) values ('assets:a', '${usdcOnBase}'), ('equity:b', '${usdcOnBase}')`
-const book = (event = '2026-01-05T00:00:00Z', period = '2026-01-01') =>
-  `insert into ledger_journal (posting_key, kind, event_at, period) values ('mine', 'manual', '${event}', '${period}')`
+const book = ({ event = '2026-01-05T00:00:00Z', period = '2026-01-01', amount = '1' } = {}) =>
+  `with j as (insert into ledger_journal (posting_key, kind, event_at, period)
+    values ('mine', 'manual', '${event}', '${period}') returning *)
+  insert into ledger_transfer select id, 1, 'assets:a', 'equity:b', '${usdcOnBase}', ${amount}, event_at, recorded_at, period from j`
 const reason = `insert into manual_journal select id, 'why', 'erin', 'max' from ledger_journal where posting_key = 'mine'`
 const leg = (number: number, amount: string, key = 'mine') =>
   `insert into ledger_transfer select id, ${number}, 'assets:a', 'equity:b', '${usdcOnBase}', ${amount}, event_at, recorded_at, period
     from ledger_journal where posting_key = '${key}'`
-const takeBack = `insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
-  select 'mine', 'reversal', deposit_id, transfer, id, event_at, period from ledger_journal where kind = 'deposit'`
-const mirror = `insert into ledger_transfer
+const reverse = (key: string, which: string) =>
+  `with j as (insert into ledger_journal (posting_key, kind, deposit_id, transfer, reverses, event_at, period)
+    select '${key}', 'reversal', deposit_id, transfer, id, event_at, period from ledger_journal where ${which} returning *)
+  insert into ledger_transfer
   select j.id, t.leg, t.credit, t.debit, t.asset, t.amount, j.event_at, j.recorded_at, j.period
-  from ledger_journal j join ledger_transfer t on t.journal_id = j.reverses where j.posting_key = 'mine'`
+  from j join ledger_transfer t on t.journal_id = j.reverses`
+const takeBack = reverse('mine', "kind = 'deposit'")
+const hence = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
 const close = `insert into ledger_period_event (period, action, actor, sha256)
   values ('2026-01-01', 'closed', 'erin', repeat('0', 64))`
 const seal = `insert into seal
@@ -53,15 +58,19 @@ const seal = `insert into seal
   values (1, 'ledger_journal', 1, 0, 1, decode(repeat('00', 8), 'hex'), decode(repeat('00', 32), 'hex'), '')`
 
 test.each([
-  ['a journal by hand and all that belongs to it', `${open};${book()};${reason};${leg(1, '1')}`],
-  ['what takes a journal back', `${takeBack};${mirror}`],
+  ['a journal by hand and all that belongs to it', `${open};${book()};${reason}`],
+  ['what takes a journal back', takeBack],
+  [
+    'a journal of a little ahead',
+    `${open};${book({ event: hence(14), period: `${hence(14).slice(0, 7)}-01` })};${reason}`,
+  ],
   ['a seal', seal],
 ])('the role of the daemon writes %s', async (_what, statements) => {
   await expect(attempt(daemon, statements)).rejects.toThrow('it was not refused')
 })
 
 test.each([
-  ['an amount that is no number', `${open};${book()};${reason};${leg(1, "'NaN'")}`, 'is_number'],
+  ['an amount that is no number', `${open};${book({ amount: "'NaN'" })}`, 'is_number'],
   ['an amount of a deposit that is no number', `update deposit set amount = 'NaN'`, 'is_number'],
   ['a fee that is no number', `update deposit set fee_amount = 'NaN'`, 'is_number'],
   ['what was delivered that is no number', `update deposit set settlement_amount = 'NaN'`, 'is_number'],
@@ -88,21 +97,29 @@ test.each([
   ]),
   [
     'one more leg to what takes a journal back, once that was looked at',
-    `${open};${takeBack};${mirror};set constraints all immediate;${leg(9, '1')}`,
+    `${open};${takeBack};set constraints all immediate;${leg(9, '1')}`,
     'does not mirror',
   ],
   [
     'one more leg to what is taken back, once that was looked at',
-    `${open};${book()};${reason};${leg(1, '1')};
-      insert into ledger_journal (posting_key, kind, reverses, event_at, period)
-        select 'back', 'reversal', id, event_at, period from ledger_journal where posting_key = 'mine';
+    `${open};${book()};${reason};${reverse('back', "posting_key = 'mine'")};
       insert into manual_journal select id, 'why', 'erin', 'max' from ledger_journal where posting_key = 'back';
-      ${mirror.replace("'mine'", "'back'")};set constraints all immediate;${leg(9, '1')}`,
+      set constraints all immediate;${leg(9, '1')}`,
     'not booked yet',
   ],
   [
+    'a journal without transfers',
+    `insert into ledger_journal (posting_key, kind, event_at, period) values ('mine', 'manual', '2026-01-05', '2026-01-01')`,
+    'it has no transfers',
+  ],
+  [
+    'a journal of more than a quarter of an hour ahead',
+    `${open};${book({ event: hence(16), period: `${hence(16).slice(0, 7)}-01` })}`,
+    'more than 15 minutes ahead',
+  ],
+  [
     'a reason for taking back what was not booked by hand',
-    `${takeBack};${mirror};set constraints all immediate;${reason}`,
+    `${takeBack};set constraints all immediate;${reason}`,
     'the journal is not by hand',
   ],
   [
@@ -112,9 +129,17 @@ test.each([
       insert into public.ledger_period_balance select max(id), 'assets:a', '${usdcOnBase}', 1, 0 from ledger_period_event`,
     'already closed',
   ],
-  ['a journal by hand of before all chains', book('2008-12-31T23:59:59Z', '2008-12-01'), 'event_at_check'],
-  ['a journal by hand of the year 10000', book('10000-01-01T00:00:00Z', '10000-01-01'), 'event_at_check'],
-  ['a journal of no time', book('infinity', 'infinity'), 'event_at_check'],
+  [
+    'a journal by hand of before all chains',
+    book({ event: '2008-12-31T23:59:59Z', period: '2008-12-01' }),
+    'event_at_check',
+  ],
+  [
+    'a journal by hand of the year 10000',
+    book({ event: '10000-01-01T00:00:00Z', period: '10000-01-01' }),
+    'event_at_check',
+  ],
+  ['a journal of no time', book({ event: 'infinity', period: 'infinity' }), 'event_at_check'],
 ])('the role of the daemon does not write %s', async (_what, statements, problem) => {
   await expect(attempt(daemon, statements ?? '')).rejects.toThrow(problem)
 })
@@ -130,7 +155,7 @@ test.each(['debit', 'credit'])('nobody writes a snapshot whose %s is no number',
 })
 
 const bookAfterSnapshot = (days: number) =>
-  `insert into ledger_snapshot_day select (now() at time zone 'UTC')::date + ${days}, now();${open};${book()};${reason};${leg(1, '1')}`
+  `insert into ledger_snapshot_day select (now() at time zone 'UTC')::date + ${days}, now();${open};${book()};${reason}`
 
 test('nothing is booked on a day of recording that has a snapshot, as by a clock that was set back', async () => {
   await expect(attempt(owner, bookAfterSnapshot(0))).rejects.toThrow('already has a snapshot')
