@@ -73,7 +73,7 @@ grant execute on function accounting.scorecard_between, accounting.in_transit_at
   accounting.trial_balance_of, accounting.statement to depositd_accountant, depositd_daemon;
 grant select on ledger_journal, ledger_transfer, ledger_account, ledger_entry, manual_journal, asset, seal, seal_node,
   checkpoint, cosignature, ledger_period, ledger_period_event, ledger_period_balance, ledger_snapshot_day, ledger_snapshot, ledger_tie,
-  account_label, price, active_valuation
+  account_label, price, active_valuation, valued_journal, valued_line
   to depositd_accountant;
 grant select (id, transfer, state, merged_into, owner_kind, owner_id, amount, deposited_at) on deposit to depositd_accountant;
 grant select (kind, id) on owner to depositd_accountant;

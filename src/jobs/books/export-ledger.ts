@@ -19,11 +19,17 @@ import {
   type JournalSelection,
   type LedgerJournalRow,
   type LedgerTransferRow,
+  mayValue,
   readExtent,
   readJournals,
+  readRevaluations,
+  readValueLines,
+  type ValueLineRow,
 } from '../../store/ledger/export-journals.ts'
 import { dailyPrices, readValuation } from '../../store/ledger/prices.ts'
+import { priceGaps, readValued } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
+import { gapsMax, refusalOf, valueBooks } from './value-books.ts'
 
 /** Times are ISO 8601 with a zone. Null means no filter. */
 export type ExportSelection = {
@@ -80,7 +86,7 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     db,
     selection: { ...selection, accounts },
     limit: wish.pageSize ?? usualPageSize,
-    isPriced: format.gaps !== undefined,
+    isValued: format.gaps !== undefined,
     assetOf,
   }
   if (format.gaps !== undefined) await refuseGaps(source, format.gaps)
@@ -91,6 +97,7 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     for (const journal of journals) tally.add(journal)
     wish.onProgress({ journals: tally.counts().journals, at: after ?? lastJournal, of: lastJournal })
   }
+  await folder.write((await revaluationsOf(source)).flatMap(format.journal))
   const used = tally.used()
   const priced =
     format.hasPrices && valuation !== null ? await pricesOf(source, used, valuation.currency) : null
@@ -100,7 +107,7 @@ export async function exportLedger(db: Database<Tables>, wish: ExportWish): Prom
     format: wish.format,
     selection,
     ...(selection.owner === null ? {} : { note: ownedNow }),
-    ...(valuation !== null && (source.isPriced || priced !== null) ? { currency: valuation.currency } : {}),
+    ...(valuation !== null && (source.isValued || priced !== null) ? { currency: valuation.currency } : {}),
     files,
     ...tally.counts(),
     totals: tally.totals(),
@@ -111,24 +118,72 @@ type ExportSource = {
   db: Database<Tables>
   selection: JournalSelection
   limit: number
-  isPriced: boolean
+  isValued: boolean
   assetOf: (key: string) => ExportedAsset
 }
 
 /** `after` is the last number of the page; null of the last page. */
-async function* pagesOf({ db, selection, limit, isPriced, assetOf }: ExportSource) {
+async function* pagesOf({ db, selection, limit, isValued, assetOf }: ExportSource) {
   let after: bigint | null = 0n
   while (after !== null) {
-    const rows = await readJournals(db, selection, { after, limit, isPriced })
-    const journals = joined(rows, assetOf)
+    const rows = await readJournals(db, selection, { after, limit })
+    const ids = isValued ? rows.journals.map(({ id }) => id) : []
+    const values = await readValueLines(db, { journals: ids, revaluations: [] })
+    const journals = joined({ ...rows, values }, assetOf)
     after = journals.length < limit ? null : (journals.at(-1)?.id ?? null)
     yield { journals, after }
   }
 }
 
+async function revaluationsOf({
+  db,
+  selection,
+  isValued,
+  assetOf,
+}: ExportSource): Promise<ExportedJournal[]> {
+  if (!isValued) return []
+  const rows = await readRevaluations(db, selection)
+  const values = await readValueLines(db, { journals: [], revaluations: rows.map(({ id }) => id) })
+  const journals = rows.map(({ kind, period, ...row }) => ({
+    ...row,
+    kind,
+    period,
+    posting_key: kind === 'revaluation' ? `revaluation of ${period}` : `revaluation taken back in ${period}`,
+    deposit_id: null,
+    reverses: null,
+    reason: null,
+  }))
+  return joined({ journals, transfers: [], values }, assetOf)
+}
+
+/** Values what is new, if the login may. */
 async function refuseGaps(source: ExportSource, gaps: ExportGaps): Promise<void> {
-  for await (const { journals } of pagesOf(source)) for (const journal of journals) gaps.add(journal)
+  const { db } = source
+  if (await mayValue(db)) await valueBooks(db)
+  let last = 0n
+  for await (const { journals } of pagesOf(source))
+    for (const journal of journals) {
+      last = journal.id
+      gaps.add(journal)
+    }
+  const { lastJournal: after, currency } = await readValued(db)
+  if (last > after) throw await unvalued(db, { after, upTo: last, currency })
+  for (const journal of await revaluationsOf(source)) gaps.add(journal)
   gaps.refuse()
+}
+
+async function unvalued(
+  db: Database<Tables>,
+  { currency, ...span }: { after: bigint; upTo: bigint; currency: string | null },
+): Promise<Fault> {
+  const gaps = await priceGaps(db, { ...span, limit: gapsMax })
+  const unit = currency ?? (await readValuation(db))?.currency ?? ''
+  if (gaps.length > 0) return refusalOf(gaps, unit)
+  const problem = `journals after ${span.after} are not valued yet`
+  return new Fault('usage_bad', {
+    problem,
+    fix: 'run "bin/depositd ledger value" with the DATABASE_URL of the daemon',
+  })
 }
 
 /** Up to the end of the selection. */
@@ -187,13 +242,18 @@ function assetReader(names: AssetNames): (key: string) => ExportedAsset {
   }
 }
 
-type ExportRowPage = { journals: readonly LedgerJournalRow[]; transfers: readonly LedgerTransferRow[] }
+type ExportRowPage = {
+  journals: readonly LedgerJournalRow[]
+  transfers: readonly LedgerTransferRow[]
+  values: readonly ValueLineRow[]
+}
 
 function joined(
-  { journals, transfers }: ExportRowPage,
+  { journals, transfers, values }: ExportRowPage,
   assetOf: (key: string) => ExportedAsset,
 ): ExportedJournal[] {
   const byJournal = Map.groupBy(transfers, ({ journal_id: id }) => id)
+  const valuesOf = Map.groupBy(values, ({ id }) => id)
   return journals.map((row) => ({
     id: row.id,
     postingKey: row.posting_key,
@@ -205,14 +265,20 @@ function joined(
     eventAt: row.event_at,
     recordedAt: row.recorded_at,
     transfers: (byJournal.get(row.id) ?? []).map(
-      ({ leg, debit, credit, asset, amount, price }): ExportedTransfer => ({
+      ({ leg, debit, credit, asset, amount }): ExportedTransfer => ({
         leg,
         debit,
         credit,
         asset: assetOf(asset),
         amount: BigInt(amount),
-        price,
       }),
     ),
+    values: (valuesOf.get(row.id) ?? []).map(({ account, asset, units, value, price }) => ({
+      account,
+      asset: asset === null ? null : assetOf(asset),
+      units: BigInt(units),
+      value: BigInt(value),
+      price,
+    })),
   }))
 }

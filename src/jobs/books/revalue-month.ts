@@ -1,6 +1,5 @@
 import type { Transaction } from 'kysely'
 import { gainAccounts } from '../../core/chart.ts'
-import { Fault } from '../../core/errors.ts'
 import { formatMinor, minorPlaces, roundHalfEven } from '../../core/value.ts'
 import type { ValuedLine } from '../../ledger/carry-values.ts'
 import { lastMoment, nextPeriod, type Period } from '../../ledger/period.ts'
@@ -11,14 +10,13 @@ import {
   lastJournalIn,
   lastValuation,
   type PricedLine,
-  type PriceGap,
   priceGaps,
   readValued,
   saveValued,
   sumValues,
 } from '../../store/ledger/values.ts'
 import type { Tables } from '../../store/tables.ts'
-import { type FunctionalCurrency, minorPrice, missingPrices, valueBatch, valueBooks } from './value-books.ts'
+import { type FunctionalCurrency, minorPrice, refusalOf, valueBatch, valueBooks } from './value-books.ts'
 
 /** Unrealised gains of a month, in the functional currency: `-12.50` is a loss. */
 export type Revaluation = { currency: string; gain: string }
@@ -85,12 +83,7 @@ async function refuseUnvalued(
   period: Period,
 ): Promise<void> {
   const [{ lastJournal: after }, upTo] = [await readValued(db), await lastJournalIn(db, period)]
-  if (after < upTo) throw unpriced(await priceGaps(db, { after, upTo, limit: 20 }), currency)
-}
-
-function unpriced(gaps: readonly PriceGap[], currency: string): Fault<'usage_bad'> {
-  const [fix = '', ...problems] = missingPrices(gaps, currency).trimEnd().split('\n').toReversed()
-  return new Fault('usage_bad', { problem: problems.toReversed().join('; '), fix })
+  if (after < upTo) throw refusalOf(await priceGaps(db, { after, upTo, limit: 20 }), currency)
 }
 
 /** The last line has the gain. */
@@ -103,7 +96,7 @@ function linesOf(
   const held = positions.filter(({ units }) => units !== 0n)
   const gaps = new Map(held.filter(({ asset }) => !prices.has(asset)).map((one) => [one.asset, one]))
   if (gaps.size > 0)
-    throw unpriced(
+    throw refusalOf(
       [...gaps.values()].map(({ asset, assetSymbol }) => {
         return { journal: null, asset, assetSymbol, at: new Date(lastMoment(period)) }
       }),

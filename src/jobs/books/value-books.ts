@@ -33,7 +33,7 @@ export type ValuingResult = {
 export type FunctionalCurrency = NonNullable<Valuation>
 
 const batchMax = 500
-const gapsMax = 20
+export const gapsMax = 20
 
 /**
  * Values all journals of the books in their order, and stops at the first that lacks a price. Safe to run twice and
@@ -197,4 +197,10 @@ export function missingPrices(gaps: readonly PriceGap[], currency: string): stri
   const [{ asset, at } = { asset: '', at: new Date(0) }] = gaps
   const example = `${asset},${currency},${at.toISOString()},PRICE,SOURCE`
   return `${lines.join('')}import them, no older than valuation.maxAge, with "bin/depositd ledger prices import FILE"; the file has the line asset,currency,at,price,source and lines like ${example}\n`
+}
+
+/** Of what needs the prices. */
+export function refusalOf(gaps: readonly PriceGap[], currency: string): Fault<'usage_bad'> {
+  const [fix = '', ...problems] = missingPrices(gaps, currency).trimEnd().split('\n').toReversed()
+  return new Fault('usage_bad', { problem: problems.toReversed().join('; '), fix })
 }

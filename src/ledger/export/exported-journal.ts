@@ -16,7 +16,17 @@ export type ExportedTransfer = {
   asset: ExportedAsset
   /** In base units. */
   amount: bigint
-  /** Of one unit at the time of the event, in the currency of the settings; null without one. */
+}
+
+/** Debits positive. Gains and rounding have no asset; a revaluation has no units. */
+export type ExportedValue = {
+  account: string
+  asset: ExportedAsset | null
+  /** In base units. */
+  units: bigint
+  /** In the smallest coins of the functional currency. */
+  value: bigint
+  /** Of one unit at the time of the event. */
   price: string | null
 }
 
@@ -33,6 +43,8 @@ export type ExportedJournal = {
   eventAt: string
   recordedAt: string
   transfers: readonly ExportedTransfer[]
+  /** Empty unless the format is in the functional currency. */
+  values: readonly ExportedValue[]
 }
 
 /** Lists are ordered by name. */
@@ -58,7 +70,7 @@ export type ExportFormat = {
   tail: (used: ExportContents, priced: ExportedPrices) => string
   /** Its tail has the prices. */
   hasPrices?: true
-  /** Reads all journals before anything is written, if prices are needed. */
+  /** It is in the functional currency, and has revaluations too. Reads all journals before anything is written. */
   gaps?: ExportGaps
 }
 

@@ -1,12 +1,12 @@
 import { roundingAccount } from '../../core/chart.ts'
 import { assert, Fault } from '../../core/errors.ts'
 import { formatAmount } from '../../core/money.ts'
-import { formatMinor, times, toDecimal, toMinor } from '../../core/value.ts'
+import { formatMinor } from '../../core/value.ts'
 import { csvLine } from './csv.ts'
 import {
   dayOf,
-  type ExportedAsset,
   type ExportedJournal,
+  type ExportedValue,
   type ExportFormat,
   monthOf,
   oneLine,
@@ -38,7 +38,7 @@ const xero: ImportProgram = {
   needsCodes: true,
   columns: (currency, chart) => ({
     '*Narration': ({ journal, part, parts }) =>
-      `${journal.id} ${journal.kind}${parts === 1 ? '' : ` (${part} of ${parts})`}`,
+      `${numberOf(journal)} ${journal.kind}${parts === 1 ? '' : ` (${part} of ${parts})`}`,
     '*Date': ({ journal }) => bookedOn(journal).split('-').toReversed().join('/'),
     Description: (_of, { description }) => description,
     '*AccountCode': (_of, { account }) => chart(account).code ?? '',
@@ -57,7 +57,7 @@ const quickbooks: ImportProgram = {
   linesMax: 1000,
   needsCodes: false,
   columns: (currency, chart) => ({
-    JournalNo: ({ journal, part, parts }) => `${journal.id}${parts === 1 ? '' : `-${part}`}`,
+    JournalNo: ({ journal, part, parts }) => `${numberOf(journal)}${parts === 1 ? '' : `-${part}`}`,
     JournalDate: ({ journal }) => bookedOn(journal),
     AccountName: (_of, { account }) => chart(account).name ?? account,
     Debits: (_of, { amount }) => (amount > 0n ? formatMinor(amount, currency) : ''),
@@ -97,37 +97,27 @@ function bookedOn(journal: ExportedJournal): string {
   return monthOf(journal) === journal.period ? dayOf(journal) : `${journal.period}-01`
 }
 
-/** The change of an account in one asset, in base units; debits positive, never zero. */
-type Change = { account: string; asset: ExportedAsset; price: string | null; amount: bigint }
-
-function changesOf({ transfers }: ExportedJournal): Change[] {
-  const changes = new Map<string, Change>()
-  for (const { debit, credit, asset, price, amount } of transfers)
-    for (const [account, signed] of [
-      [debit, amount],
-      [credit, -amount],
-    ] as const) {
-      const key = `${asset.key} ${account}`
-      const before = changes.get(key)?.amount ?? 0n
-      changes.set(key, { account, asset, price, amount: before + signed })
-    }
-  return [...changes.values()].filter(({ amount }) => amount !== 0n)
+/** Revaluations have numbers of their own. */
+function numberOf({ id, kind }: ExportedJournal): string {
+  return kind.startsWith('revaluation') ? `R${id}` : id.toString()
 }
 
-/** Each is rounded once; the rounding account takes what they no longer sum to. */
 function valuedLines(journal: ExportedJournal, currency: string): ImportLine[] {
   const lateness = monthOf(journal) === journal.period ? '' : `, belongs to ${monthOf(journal)}`
   const about = `${oneLine(journal.reason ?? journal.postingKey)}${lateness}`
-  const lines = changesOf(journal).map(({ account, asset, price, amount }) => {
-    assert(price !== null, 'missing prices are refused before anything is written')
-    const exact = times({ digits: amount, scale: asset.decimals }, toDecimal(price))
-    const plain = formatAmount(amount < 0n ? -amount : amount, asset.decimals)
-    const description = `${about}: ${plain} ${asset.commodity} at ${price} ${currency}`
-    return { account, description, amount: toMinor(exact, currency) }
-  })
-  const rest = lines.reduce((sum, { amount }) => sum - amount, 0n)
-  const rounding = { account: roundingAccount, description: `${about}: rounding`, amount: rest }
-  return [...lines, rounding].filter(({ amount }) => amount !== 0n)
+  return journal.values
+    .filter(({ value }) => value !== 0n)
+    .map((line) => ({
+      account: line.account,
+      description: `${about}: ${contentOf(line, currency)}`,
+      amount: line.value,
+    }))
+}
+
+function contentOf({ account, asset, units, price }: ExportedValue, currency: string): string {
+  if (asset === null) return account === roundingAccount ? 'rounding' : 'gain or loss'
+  const plain = formatAmount(units < 0n ? -units : units, asset.decimals)
+  return `${units === 0n ? '' : `${plain} `}${asset.commodity} at ${price ?? ''} ${currency}`
 }
 
 /** Each part sums to zero. A line may be divided between two parts. */
@@ -169,11 +159,10 @@ function* pairsOf(lines: readonly ImportLine[]) {
 
 const namedMax = 20
 
-/** What an import needs and lacks: prices, and codes of accounts. Collected before anything is written. */
+/** Accounts that need a code and lack one. Collected before anything is written. */
 export class ImportGaps {
   readonly #currency: string
   readonly #chart: Chart | null
-  readonly #prices = new Set<string>()
   readonly #accounts = new Set<string>()
 
   /** With a chart, every account needs a code. */
@@ -183,31 +172,19 @@ export class ImportGaps {
   }
 
   add(journal: ExportedJournal): void {
-    const changes = changesOf(journal)
-    const unpriced = changes.filter(({ price }) => price === null)
-    for (const { asset } of unpriced) this.#prices.add(`${asset.key} on ${dayOf(journal)}`)
     if (this.#chart === null) return
-    const lines = unpriced.length > 0 ? changes : valuedLines(journal, this.#currency)
-    for (const { account } of lines) if (this.#chart(account).code === null) this.#accounts.add(account)
+    for (const { account } of valuedLines(journal, this.#currency))
+      if (this.#chart(account).code === null) this.#accounts.add(account)
   }
 
   /** @throws Fault `usage_bad` if anything is lacking */
   refuse(): void {
-    const lacks = [
-      {
-        names: this.#prices,
-        what: `no price in ${this.#currency}`,
-        fix: 'import the prices with "bin/depositd ledger prices import FILE"',
-      },
-      {
-        names: this.#accounts,
-        what: 'no code of the account',
-        fix: 'add codes to the setting accounts.labels and restart the daemon',
-      },
-    ].filter(({ names }) => names.size > 0)
-    if (lacks.length === 0) return
-    const problem = lacks.map(({ what, names }) => `${what}: ${someOf(names)}`).join('; ')
-    throw new Fault('usage_bad', { problem, fix: lacks.map(({ fix }) => fix).join(', and ') })
+    if (this.#accounts.size === 0) return
+    const problem = `no code of the account: ${someOf(this.#accounts)}`
+    throw new Fault('usage_bad', {
+      problem,
+      fix: 'add codes to the setting accounts.labels and restart the daemon',
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely'
-import { type AccountLabel, roundingAccount } from '../../core/chart.ts'
+import { type AccountLabel, gainAccounts, roundingAccount } from '../../core/chart.ts'
 import type { Tables } from '../tables.ts'
 
 /** As text that Postgres can parse; null for no cutoff. */
@@ -199,13 +199,16 @@ export async function isOwner(db: Kysely<Tables>, id: string): Promise<boolean> 
 
 export type AccountLabels = ReadonlyMap<string, { code: string | null; name: string | null }>
 
-/** Of the accounts of the books, and of the one that only exports use. */
+/** Of the accounts of the books, and of those that only values have. */
 export async function readAccountLabels(db: Kysely<Tables>): Promise<AccountLabels> {
+  const ofValues = [roundingAccount, ...Object.values(gainAccounts)]
   const { rows } = await sql<{ account: string; code: string | null; name: string | null }>`
     select account, code, name from accounting.accounts where num_nonnulls(code, name) > 0
     union all
-    (select ${roundingAccount}, code, name from account_label
-      where fits_pattern(${roundingAccount}, pattern) order by place limit 1)`.execute(db)
+    select of_values.account, label.code, label.name
+    from unnest(${ofValues}::text[]) as of_values (account), lateral (
+      select code, name from account_label where fits_pattern(of_values.account, pattern) order by place limit 1
+    ) as label`.execute(db)
   return new Map(rows.map(({ account, ...label }) => [account, label]))
 }
 

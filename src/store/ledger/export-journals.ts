@@ -36,20 +36,14 @@ export type LedgerTransferRow = {
   credit: string
   asset: string
   amount: string
-  price: string | null
 }
 
-export type JournalPageRequest = {
-  after: bigint
-  limit: number
-  /** Reads the price of each transfer at the time of its event. */
-  isPriced: boolean
-}
+export type JournalPageRequest = { after: bigint; limit: number }
 
 export async function readJournals(
   db: Kysely<Tables>,
   selection: JournalSelection,
-  { after, limit, isPriced }: JournalPageRequest,
+  { after, limit }: JournalPageRequest,
 ): Promise<{ journals: LedgerJournalRow[]; transfers: LedgerTransferRow[] }> {
   const conditions = [
     sql`j.id > ${after} and j.recorded_at <= ${selection.recordedAsOf}::timestamptz`,
@@ -63,9 +57,8 @@ export async function readJournals(
     order by j.id limit ${limit}`.execute(db)
   if (journals.length === 0) return { journals, transfers: [] }
   const { rows: transfers } = await sql<LedgerTransferRow>`
-    select t.journal_id, t.leg, t.debit, t.credit, t.asset, t.amount::text as amount, p.price::text as price
+    select t.journal_id, t.leg, t.debit, t.credit, t.asset, t.amount::text as amount
     from ledger_transfer t
-      left join accounting.price_at(t.asset, t.event_at) as p on ${isPriced}::boolean
     where t.journal_id = any(${journals.map(({ id }) => id)}::bigint[]) and ${withinMonths(journals)}
       ${selection.accounts === null ? sql`` : sql`and ${touches(selection.accounts)}`}
     order by t.journal_id, t.leg`.execute(db)
@@ -135,4 +128,61 @@ async function lastWhole(db: Kysely<Tables>): Promise<bigint> {
     problem: 'a read-only login exports up to the last seal, and nothing is sealed yet',
     fix: 'run "bin/depositd ledger seal" with the DATABASE_URL of the daemon, or wait until the daemon seals',
   })
+}
+
+export type RevaluationRow = Pick<LedgerJournalRow, 'id' | 'kind' | 'period' | 'event_at' | 'recorded_at'>
+
+/** Of the closes that came after journals recorded by then. None if only an account or an owner is selected. */
+export async function readRevaluations(
+  db: Kysely<Tables>,
+  { from, before, period, recordedAsOf, accounts, owner }: JournalSelection,
+): Promise<RevaluationRow[]> {
+  if (accounts !== null || owner !== null) return []
+  const conditions = [
+    sql`v.kind <> 'journal' and l.recorded_at <= ${recordedAsOf}::timestamptz`,
+    ...whereSet(from, (time) => sql`v.event_at >= ${time}::timestamptz`),
+    ...whereSet(before, (time) => sql`v.event_at < ${time}::timestamptz`),
+    ...whereSet(period, (month) => sql`v.period = to_date(${month}, 'YYYY-MM')`),
+  ]
+  const { rows } = await sql<RevaluationRow>`
+    select v.id, v.kind, to_char(v.period, 'YYYY-MM') as period, ${isoText(sql.ref('v.event_at'))} as event_at,
+      ${isoText(sql.ref('v.valued_at'))} as recorded_at
+    from valued_journal v
+      join ledger_period_event e on e.id = v.close_id
+      join lateral (
+        select recorded_at from ledger_journal where id <= e.last_journal order by id desc limit 1
+      ) l on true
+    where ${sql.join(conditions, sql` and `)}
+    order by v.id`.execute(db)
+  return rows
+}
+
+export type ValueLineRow = {
+  /** Of the journal, or else of the revaluation. */
+  id: bigint
+  account: string
+  asset: string | null
+  units: string
+  value: string
+  price: string | null
+}
+
+export async function readValueLines(
+  db: Kysely<Tables>,
+  { journals, revaluations }: { journals: readonly bigint[]; revaluations: readonly bigint[] },
+): Promise<ValueLineRow[]> {
+  const { rows } = await sql<ValueLineRow>`
+    select coalesce(v.journal_id, v.id) as id, l.account, l.asset,
+      l.units::text as units, l.value::text as value, l.price::text as price
+    from valued_journal v join valued_line l on l.valued_id = v.id
+    where v.journal_id = any(${journals}::bigint[]) or v.id = any(${revaluations}::bigint[])
+    order by l.valued_id, l.line`.execute(db)
+  return rows
+}
+
+/** Accountants read what is valued. */
+export async function mayValue(db: Kysely<Tables>): Promise<boolean> {
+  const { rows } = await sql<{ may: boolean }>`
+    select has_table_privilege('valued_line', 'insert') as may`.execute(db)
+  return rows[0]?.may ?? false
 }

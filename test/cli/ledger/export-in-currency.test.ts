@@ -1,4 +1,3 @@
-import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatMinor, toDecimal, toMinor } from '../../../src/core/value.ts'
 import { beancountAccount, hledgerAccount } from '../../../src/ledger/export/plain-text.ts'
@@ -97,17 +96,29 @@ test.each(['xero', 'quickbooks'])('in the file for %s, every journal sums to zer
     expect(own.reduce((sum, line) => sum + (line?.cents ?? 0n), 0n)).toBe(0n)
 })
 
-test('a journal is valued by the prices of its own time, as accounting.valuation has them', async () => {
-  const { text } = await exported('--format quickbooks --account assets:in_transit')
-  const { rows } = await sql<{ line: string }>`
-    select journal_id || ',' || round(sum(value), 2) as line from accounting.valuation
-    where debit like 'assets:in\\_transit:%' group by journal_id`.execute(books.db)
-  const debits = text
-    .split('\n')
-    .map((line) => line.split(','))
-    .filter(([, , account = '', debit]) => account.startsWith('assets:in_transit:') && debit !== '')
-  expect(rows.length).toBeGreaterThan(4)
-  expect(debits.map(([number, , , debit]) => `${number},${debit}`).toSorted()).toEqual(
-    rows.map(({ line }) => line).toSorted(),
+test('the totals are those of the trial balance in the currency, with gains and the revaluation of a month', async () => {
+  await givePrices(
+    books,
+    ['base/USDC', 'base/USDT', 'arbitrum/USDC', 'stable-wallet/USDC'].map(
+      (asset) => `${asset},2026-01-31,0.95`,
+    ),
   )
+  const depositd = (line: string) => runCommand(line, { DATABASE_URL: books.url })
+  const closed = await depositd('ledger close 2026-01 --by erin --force --approved-by max --reason test')
+  expect(closed.out).toContain('unrealised gains at its end: -0.02 EUR')
+  const { text } = await exported('--format quickbooks --period 2026-01')
+  const totals = new Map<string, bigint>()
+  for (const [, , account = '', debit, credit] of text
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split(',')))
+    totals.set(account, (totals.get(account) ?? 0n) + centsOf(debit || '0.00') - centsOf(credit || '0.00'))
+  const report = JSON.parse((await depositd('ledger trial-balance --valued --period 2026-01 --json')).out)
+  const expected = new Map<string, bigint>()
+  for (const { account, value } of report.items as { account: string; value: string }[])
+    expected.set(account, (expected.get(account) ?? 0n) + centsOf(value))
+  for (const [account, cents] of totals) if (cents === 0n) totals.delete(account)
+  expect(totals).toEqual(expected)
+  expect([...totals.keys()]).toContain('income:gains:unrealised')
 })

@@ -46,7 +46,6 @@ const settlement: ExportedJournal = {
       credit: 'assets:in_transit:base',
       asset: usdc,
       amount: 1_500_000n,
-      price: '0.9',
     },
     {
       leg: 2,
@@ -54,8 +53,11 @@ const settlement: ExportedJournal = {
       credit: 'liabilities:suspense',
       asset: eth,
       amount: 1n,
-      price: null,
     },
+  ],
+  values: [
+    { account: 'trading:base/USDC', asset: usdc, units: 1_500_000n, value: 135n, price: '0.9' },
+    { account: 'assets:in_transit:base', asset: usdc, units: -1_500_000n, value: -135n, price: '0.9' },
   ],
 }
 
@@ -240,7 +242,6 @@ const oddJournals: ExportedJournal[] = [
         credit: `liabilities:deposits:channel:${id}`,
         asset: one,
         amount: number === 0 ? 2n ** 256n - 1n : BigInt(number),
-        price: null,
       },
     ],
   })),
