@@ -2239,10 +2239,10 @@ AS $function$
 declare
   original constant public.ledger_journal := (select j from public.ledger_journal j where j.id = new.reverses);
 begin
-  if (coalesce(original.kind, new.kind) in ('manual', 'opening'))
-    <> exists (select from public.manual_journal where journal_id = new.id)
+  if coalesce(original.kind, new.kind) in ('manual', 'opening')
+    and not exists (select from public.manual_journal where journal_id = new.id)
   then
-    raise exception 'journal %: only a journal by hand has a reason and two people, and it needs them', new.id;
+    raise exception 'journal %: a journal by hand needs a reason and two people', new.id;
   end if;
   if new.kind = 'reversal' and (new.deposit_id, new.transfer) is distinct from (original.deposit_id, original.transfer) then
     raise exception 'journal % concerns another deposit or payment than journal %, which it reverses', new.id, new.reverses;
@@ -2257,12 +2257,10 @@ CREATE OR REPLACE FUNCTION public.check_manual_reason()
 AS $function$
 begin
   if exists (
-    select from added
-      join public.ledger_journal journal on journal.id = added.journal_id
-      left join public.ledger_journal original on original.id = journal.reverses
-    where coalesce(original.kind, journal.kind) not in ('manual', 'opening') or journal.xmin <> pg_current_xact_id()::xid
+    select from added join public.ledger_journal journal on journal.id = added.journal_id
+    where journal.xmin <> pg_current_xact_id()::xid
   ) then
-    raise exception 'manual_journal: the journal is not by hand, or was already booked';
+    raise exception 'manual_journal: the journal was already booked';
   end if;
   return null;
 end
@@ -2419,6 +2417,22 @@ begin
       using errcode = 'restrict_violation';
   end if;
   return new;
+end
+$function$
+;
+CREATE OR REPLACE FUNCTION public.hold_observation()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if old.inbox_id = new.inbox_id and current_setting('depositd.restoring', true) = 'on'
+    and pg_has_role((select relowner from pg_class where oid = tg_relid), 'member')
+  then
+    return new;
+  end if;
+  raise exception '% is append-only: % is refused', tg_table_name, lower(tg_op)
+    using errcode = 'insufficient_privilege', hint = 'The owner of the table corrects it by a restore of the books.';
 end
 $function$
 ;
@@ -2730,12 +2744,15 @@ CREATE OR REPLACE FUNCTION public.refuse_bad_journal()
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- One by one, as in refuse_late_transfer.
+  -- One by one, as in refuse_late_transfer. Only a journal that lost its transfers is reversed without any.
   if exists (
     select from added where (
       select t.leg from public.ledger_transfer t
       where t.journal_id = added.id and t.recorded_at = added.recorded_at limit 1
-    ) is null
+    ) is null and (
+      added.reverses is null
+      or (select t.leg from public.ledger_transfer t where t.journal_id = added.reverses limit 1) is not null
+    )
   ) then
     raise exception 'ledger_journal: it has no transfers' using hint = 'Write journal and transfers in one statement.';
   elsif exists (select from added where event_at > clock_timestamp() + interval '15 minutes') then
@@ -2884,7 +2901,7 @@ CREATE TRIGGER checkpoint_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON pub
 CREATE TRIGGER cosignature_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.cosignature FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.disposal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER disposal_late AFTER INSERT ON public.disposal REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_valued_lines();
-CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER evidence_stands BEFORE UPDATE ON public.evidence FOR EACH ROW WHEN (((old.inbox_id IS DISTINCT FROM new.inbox_id) OR (old.observation IS DISTINCT FROM new.observation))) EXECUTE FUNCTION hold_observation();
 CREATE TRIGGER inbox_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.inbox FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_account_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_account FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER ledger_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.ledger_journal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3381,7 +3398,7 @@ comment on column kind of view accounting.conversion is 'settlement or reversal.
 comment on column kind of view accounting.entries is 'Kind of the journal.';
 comment on column kind of view accounting.journal is 'deposit, settlement, conversion, shortage, refund, write_off, withdrawal, manual, opening or reversal.';
 comment on column kind of view accounting.late_items is 'Kind of the journal.';
-comment on column kind of view accounting.manual_journals is 'manual, opening or reversal.';
+comment on column kind of view accounting.manual_journals is 'manual, opening or reversal; of a restore, that of its journal.';
 comment on column kind of view accounting.mismatch_ageing is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.mismatches is 'What is wrong; docs/mismatches.md explains each kind.';
 comment on column kind of view accounting.valuation is 'Kind of the journal.';
@@ -3604,7 +3621,7 @@ comment on view accounting.fees is 'One row per journal that books a fee of the 
 comment on view accounting.in_transit_age is 'One row per deposit that is in transit now, with its age. accounting.in_transit_at(as_of, recorded_as_of) is the same for any moment. The sum is the balance of assets:in_transit.';
 comment on view accounting.journal is 'One row per journal. A journal is never changed; a correction is a reversal and a new journal.';
 comment on view accounting.late_items is 'Journals of a month that was closed when they were booked. They are in the books of a later month.';
-comment on view accounting.manual_journals is 'One row per journal that people booked by hand, and per reversal of one.';
+comment on view accounting.manual_journals is 'One row per journal that people booked by hand, per reversal of one, and per journal that a restore of the books wrote.';
 comment on view accounting.mismatch_ageing is 'Open mismatches by age.';
 comment on view accounting.mismatch_history is 'The history of each mismatch: opened, worked on, cleared. Append-only.';
 comment on view accounting.mismatches is 'Every mismatch that was ever opened; its status says whether it is open.';

@@ -150,8 +150,7 @@ begin
 end
 $$;
 
--- Why a manual journal was booked, by whom, and who approved it. It concerns no deposit, so that no decision about a deposit
--- reverses it.
+-- Why people booked a journal, by whom, and who approved it: by hand, or with a restore of the books.
 create table manual_journal (
   journal_id bigint primary key references ledger_journal,
   reason text not null check (length(reason) between 1 and 1000),

@@ -173,12 +173,15 @@ create trigger ledger_journal_period after insert on ledger_journal
 -- A journal and its transfers are written by one statement. The clocks of chains may be ahead by a quarter of an hour.
 create function refuse_bad_journal() returns trigger language plpgsql as $$
 begin
-  -- One by one, as in refuse_late_transfer.
+  -- One by one, as in refuse_late_transfer. Only a journal that lost its transfers is reversed without any.
   if exists (
     select from added where (
       select t.leg from public.ledger_transfer t
       where t.journal_id = added.id and t.recorded_at = added.recorded_at limit 1
-    ) is null
+    ) is null and (
+      added.reverses is null
+      or (select t.leg from public.ledger_transfer t where t.journal_id = added.reverses limit 1) is not null
+    )
   ) then
     raise exception 'ledger_journal: it has no transfers' using hint = 'Write journal and transfers in one statement.';
   elsif exists (select from added where event_at > clock_timestamp() + interval '15 minutes') then
@@ -192,16 +195,16 @@ $$;
 create trigger ledger_journal_whole after insert on ledger_journal
   referencing new table as added for each statement execute function refuse_bad_journal();
 
--- A manual journal and an opening have a reason and two people, and no other journal has. Their reversals have them too. A
--- reversal concerns the same deposit and payment as its journal.
+-- A manual journal and an opening have a reason and two people, and so have their reversals. Other journals have them if a
+-- restore of the books wrote them. A reversal concerns the same deposit and payment as its journal.
 create function check_manual_journal() returns trigger language plpgsql as $$
 declare
   original constant public.ledger_journal := (select j from public.ledger_journal j where j.id = new.reverses);
 begin
-  if (coalesce(original.kind, new.kind) in ('manual', 'opening'))
-    <> exists (select from public.manual_journal where journal_id = new.id)
+  if coalesce(original.kind, new.kind) in ('manual', 'opening')
+    and not exists (select from public.manual_journal where journal_id = new.id)
   then
-    raise exception 'journal %: only a journal by hand has a reason and two people, and it needs them', new.id;
+    raise exception 'journal %: a journal by hand needs a reason and two people', new.id;
   end if;
   if new.kind = 'reversal' and (new.deposit_id, new.transfer) is distinct from (original.deposit_id, original.transfer) then
     raise exception 'journal % concerns another deposit or payment than journal %, which it reverses', new.id, new.reverses;
@@ -218,12 +221,10 @@ create constraint trigger ledger_journal_by_hand after insert on ledger_journal
 create function check_manual_reason() returns trigger language plpgsql as $$
 begin
   if exists (
-    select from added
-      join public.ledger_journal journal on journal.id = added.journal_id
-      left join public.ledger_journal original on original.id = journal.reverses
-    where coalesce(original.kind, journal.kind) not in ('manual', 'opening') or journal.xmin <> pg_current_xact_id()::xid
+    select from added join public.ledger_journal journal on journal.id = added.journal_id
+    where journal.xmin <> pg_current_xact_id()::xid
   ) then
-    raise exception 'manual_journal: the journal is not by hand, or was already booked';
+    raise exception 'manual_journal: the journal was already booked';
   end if;
   return null;
 end

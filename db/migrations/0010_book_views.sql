@@ -86,10 +86,10 @@ create view accounting.manual_journals as
       where later.at > j.recorded_at
     ) as changed on j.kind = 'manual' and r.id is null;
 
-comment on view accounting.manual_journals is 'One row per journal that people booked by hand, and per reversal of one.';
+comment on view accounting.manual_journals is 'One row per journal that people booked by hand, per reversal of one, and per journal that a restore of the books wrote.';
 comment on column accounting.manual_journals.journal_id is 'Number of the journal.';
 comment on column accounting.manual_journals.posting_key is 'Key of the booking: manual/ and its reference, or opening and its number. Unique, so that nothing is booked twice.';
-comment on column accounting.manual_journals.kind is 'manual, opening or reversal.';
+comment on column accounting.manual_journals.kind is 'manual, opening or reversal; of a restore, that of its journal.';
 comment on column accounting.manual_journals.reason is 'Why it was booked.';
 comment on column accounting.manual_journals.made_by is 'The person who booked it.';
 comment on column accounting.manual_journals.approved_by is 'The person who agreed; never the one who booked it.';

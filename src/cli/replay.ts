@@ -1,5 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { unreadableKinds } from '../core/mismatch.ts'
+import type { ApplyDeps } from '../jobs/books/apply.ts'
+import { refuseOnePerson } from '../jobs/books/book-by-hand.ts'
 import { type ReplayCounts, replayKept } from '../jobs/books/replay.ts'
+import { type BooksRestoration, restoreBooks } from '../jobs/books/restore-books.ts'
 import {
   type BooksDifference,
   type BooksVerification,
@@ -7,8 +11,11 @@ import {
   verifyBooks,
 } from '../jobs/books/verify-books.ts'
 import { parseLossless } from '../provider/lossless-json.ts'
+import type { RestoredJournal } from '../store/books/restore.ts'
+import { actorOf, nameOf } from './actor.ts'
 import { type Context, longQueryMs } from './context.ts'
-import { type News, print, printable, reportProgress } from './print.ts'
+import { textOf as textOfOption, wrongUse } from './options.ts'
+import { type News, print, printable, reportProgress, type TableColumn, table } from './print.ts'
 import { withRules } from './rules.ts'
 
 type ReplayOptions = { kind?: (typeof unreadableKinds)[number]; since?: Date; passedOver?: boolean }
@@ -29,19 +36,73 @@ function replayLine({ rows, applied, passedOver, unreadable, journals }: ReplayC
   return `read: ${rows}; applied: ${applied}; ignored: ${passedOver}; still unreadable: ${unreadable}; journals: ${journals}`
 }
 
-/** Bad news if anything differs from the evidence. */
-export async function rebuildCommand(context: Context, options: { limit: number }): Promise<News> {
-  const report = reportProgress(context)
-  const onProgress = (progress: BooksVerificationProgress) => report(lineOf(progress))
-  const verified = await withRules(
-    context,
-    (deps) => verifyBooks(deps, { subjectsMax: options.limit, onProgress }),
-    longQueryMs,
-  )
-  const differences = verified.differences.map(parsed)
-  print(context, { ...verified, differences }, printable(`${textOf(verified)}\n`))
+type RebuildOptions = {
+  limit: number
+  verify?: boolean
+  restore?: boolean
+  by?: string
+  approvedBy?: string
+  reason?: string
+}
+
+/** Bad news if anything differs from the evidence, after a restore if there is one. */
+export async function rebuildCommand(context: Context, options: RebuildOptions): Promise<News> {
+  if (options.restore === true) return restoreCommand(context, options)
+  if (options.verify !== true)
+    throw wrongUse('neither --verify nor --restore is given', 'compare the books first, with --verify')
+  const verified = await withRules(context, (deps) => verify(context, deps, options), longQueryMs)
+  print(context, documentOf(verified), printable(`${textOf(verified)}\n`))
   return verified.differing === 0 ? 'good' : 'bad'
 }
+
+function verify(context: Context, deps: ApplyDeps, { limit }: RebuildOptions): Promise<BooksVerification> {
+  const report = reportProgress(context)
+  return verifyBooks(deps, { subjectsMax: limit, onProgress: (progress) => report(lineOf(progress)) })
+}
+
+function documentOf(verified: BooksVerification) {
+  return { ...verified, differences: verified.differences.map(parsed) }
+}
+
+/** Compares before and after. */
+async function restoreCommand(context: Context, options: RebuildOptions): Promise<News> {
+  const people = {
+    by: actorOf(options.by).name,
+    approvedBy: nameOf('--approved-by', options.approvedBy ?? ''),
+    reason: textOfOption('--reason', options.reason ?? ''),
+  }
+  refuseOnePerson(people)
+  const report = reportProgress(context)
+  const onProgress = (progress: BooksVerificationProgress) => report(lineOf(progress))
+  const done = await withRules(
+    context,
+    async (deps) => ({
+      before: await verify(context, deps, options),
+      restored: await restoreBooks(deps, { holder: randomUUID(), people, onProgress }),
+      after: await verify(context, deps, options),
+    }),
+    longQueryMs,
+  )
+  const { before, restored, after } = done
+  const document = { before: documentOf(before), restored, after: documentOf(after) }
+  const text = `before:\n${textOf(before)}\n${restoredText(restored)}after:\n${textOf(after)}\n`
+  print(context, document, printable(text))
+  return after.differing === 0 ? 'good' : 'bad'
+}
+
+function restoredText({ resumed, rows, corrected, groups, journals }: BooksRestoration): string {
+  const what = resumed ? 'an interrupted restore was continued' : 'restored'
+  const lines = `${what}: ${rows} observations read, ${corrected} corrected; ${groups} groups decided; journals: ${journals.length}\n`
+  return journals.length === 0 ? lines : `${lines}${table(journals, journalColumns)}`
+}
+
+const journalColumns: TableColumn<RestoredJournal>[] = [
+  { title: 'JOURNAL', value: ({ id }) => id.toString(), align: 'right' },
+  { title: 'KEY', value: ({ key }) => key },
+  { title: 'HAPPENED', value: ({ eventAt }) => eventAt.toISOString() },
+  { title: 'BOOKS OF', value: ({ period }) => period },
+  { title: 'DEPOSIT', value: ({ depositId }) => depositId?.toString() ?? '', align: 'right' },
+]
 
 function lineOf({ stage, done, of }: BooksVerificationProgress): string {
   return stage === 'read' ? `observations read: ${done} of ${of}` : `groups decided: ${done} of ${of}`

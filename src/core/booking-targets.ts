@@ -13,8 +13,12 @@ import type { OwedTerms } from './owed.ts'
 import type { Policy } from './policy.ts'
 import { earliest, latest } from './time.ts'
 
-/** Names both sides, so that an unbalanced transfer cannot be expressed. */
-export type LedgerTransfer = { debit: AccountId; credit: AccountId; asset: AssetKey; amount: Amount }
+/**
+ * Names both sides, so that an unbalanced transfer cannot be expressed. `leg` only if it is not its place in its
+ * journal, which was altered.
+ */
+export type LedgerTransfer = Sides & { asset: AssetKey; amount: Amount; leg?: number }
+type Sides = { debit: AccountId; credit: AccountId }
 
 /** A journal that the books must hold. */
 export type BookingTarget = {

@@ -13,6 +13,7 @@ import { madeUpNetworks, settingsEnvironment } from '../support/judging-environm
 import { fences } from '../support/markdown.ts'
 import { ownEvent, ownRecord, vocabulary } from '../support/own-payloads.ts'
 import { ownProfile } from '../support/profile.ts'
+import { tamper } from '../support/tamper.ts'
 
 let books: Books
 let owner: Kysely<Tables>
@@ -87,10 +88,37 @@ test('--json carries all of it, amounts digit for digit', async () => {
   })
 })
 
-test('without --verify it is refused in one line', async () => {
-  expect(await depositd('rebuild')).toEqual({
-    status: 2,
-    out: '',
-    err: "error: required option '--verify' not specified\n",
+test('a restore compares before, writes what is missing, and compares again', async () => {
+  await sql`update deposit set state = 'held' where service_id = 'dep_1'`.execute(books.db)
+  await tamper(books, 'update ledger_transfer set amount = amount + 7 where journal_id = 1')
+  const people = '--by erin --approved-by max'
+  const { status, out } = await depositd(`rebuild --restore ${people} --reason lost --json`)
+  expect(status).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({
+    before: { differing: 1 },
+    restored: {
+      resumed: false,
+      rows: 5,
+      corrected: 0,
+      groups: 2,
+      journals: [{ kind: 'reversal' }, { kind: 'deposit' }],
+    },
+    after: { differing: 0, differences: [] },
   })
+  const [, id = ''] = /"id": "(\d+)"/.exec(out) ?? []
+  expect((await depositd(`ledger journal show ${id}`)).out).toContain('by erin, approved by max: lost')
+  expect((await depositd(`ledger journal reverse ${id} ${people} --reason x`)).err).toContain('is a reversal')
+  const again = await depositd(`rebuild --restore ${people} --reason lost`)
+  expect(again.out).toContain('restored: 5 observations read, 0 corrected; 2 groups decided; journals: 0\n')
+})
+
+test.each([
+  ['rebuild', 'neither --verify nor --restore is given'],
+  ['rebuild --restore --reason lost', '--approved-by is empty'],
+  ['rebuild --restore --approved-by max', '--reason is empty'],
+  ['rebuild --restore --verify', 'cannot be used with'],
+])('%s is refused', async (line, problem) => {
+  const { status, out, err } = await depositd(line)
+  expect({ status, out }).toEqual({ status: 2, out: '' })
+  expect(err).toContain(problem)
 })

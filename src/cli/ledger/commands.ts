@@ -113,7 +113,7 @@ function describeJournals(ledger: Command, act: Act): void {
     .description('list journals, the newest first')
     .option('--period <month>', 'only journals in the books of this month, like 2026-01')
     .addOption(choice('--kind <kind>', 'only this kind', journalKinds))
-    .option('--by <name>', 'only manual journals of this person')
+    .option('--by <name>', 'only journals that this person booked by hand or restored')
     .action(act(async () => (await import('./journals.ts')).listJournalsCommand))
   subcommand(journal, 'show <id>', 'show one journal with its lines, and who booked it').action(
     act(async () => (await import('./journals.ts')).showJournalCommand),

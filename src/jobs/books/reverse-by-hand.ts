@@ -65,13 +65,13 @@ function reversalOf({ key, eventAt, transfers, depositId }: BookedJournal): Omit
   return { key: `${reversalPrefix}${key}`, eventAt, transfers: back, depositId }
 }
 
-function refuseReversal({ id, kind, byHand, reversedBy }: BookedJournal): void {
+function refuseReversal({ id, kind, reversedBy }: BookedJournal): void {
   if (kind === 'reversal')
     throw refused(
       `journal ${id} is a reversal and cannot be reversed`,
       'add the correct booking as a new journal',
     )
-  if (byHand === null)
+  if (kind !== 'manual' && kind !== 'opening')
     throw refused(
       `journal ${id} follows from evidence and is reversed only when the evidence changes`,
       'decide about the deposit: "bin/depositd deposits match" and "split", "bin/depositd mismatches write-off"',

@@ -47,7 +47,7 @@ async function insertJournals(
 ): Promise<void> {
   const numbered = journals.map((journal, place) => ({ ...journal, place }))
   const lines = journals.flatMap(({ key, transfers }) =>
-    transfers.map((transfer, index) => ({ ...transfer, key, leg: index + 1 })),
+    transfers.map(({ leg, ...transfer }, index) => ({ ...transfer, key, leg: leg ?? index + 1 })),
   )
   await sql`
     with journal as (
@@ -108,15 +108,22 @@ export async function bookByHand(
 }
 
 /** Ledger transfers as they are in the JSON of `transfersOf`. */
-export type TransferTexts = { transfers: (Omit<LedgerTransfer, 'amount'> & { amount: string })[] }
+export type TransferTexts = {
+  /** Null if the journal lost them. */
+  transfers: (Omit<LedgerTransfer, 'amount' | 'leg'> & { amount: string; leg: number })[] | null
+}
 
 /** Of the journal `j` of a statement. */
 export const transfersOf = sql`(
-  select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset, 'amount', t.amount::text)
+  select jsonb_agg(jsonb_build_object('debit', t.debit, 'credit', t.credit, 'asset', t.asset, 'amount', t.amount::text, 'leg', t.leg)
     order by t.leg) from ledger_transfer t where t.journal_id = j.id)`
 
 export function readTransfers({ transfers }: TransferTexts): LedgerTransfer[] {
-  return transfers.map((one) => ({ ...one, amount: BigInt(one.amount) as LedgerTransfer['amount'] }))
+  return (transfers ?? []).map(({ leg, ...one }, place) => ({
+    ...one,
+    amount: BigInt(one.amount) as LedgerTransfer['amount'],
+    ...(leg !== place + 1 && { leg }),
+  }))
 }
 
 export async function readJournal(db: Kysely<Tables>, id: bigint): Promise<BookedJournal | null> {

@@ -118,11 +118,6 @@ test.each([
     'more than 15 minutes ahead',
   ],
   [
-    'a reason for taking back what was not booked by hand',
-    `${takeBack};set constraints all immediate;${reason}`,
-    'the journal is not by hand',
-  ],
-  [
     'a frozen line of a month that is not closed, behind a table of its own in place of the history',
     `${open};${close.replace("'closed'", "'soft_closed'").replace("repeat('0', 64)", 'null')};
       create temp table ledger_period_event as select id, 'closed' as action from public.ledger_period_event;
