@@ -387,6 +387,11 @@ table public.quarantine (
   size integer not null,
   source text not null
 );
+table public.rule_set (
+  id bigint not null generated as identity,
+  rules text not null,
+  since timestamp with time zone not null default clock_timestamp()
+);
 table public.seal (
   after_id bigint,
   first_leaf bigint not null,
@@ -693,6 +698,8 @@ constraint proposal_service_id_role_transfer_key on proposal: UNIQUE (service_id
 constraint proposal_state_check on proposal: CHECK ((state = ANY (ARRAY['proposed'::text, 'accepted'::text, 'rejected'::text, 'withdrawn'::text])));
 constraint quarantine_pkey on quarantine: PRIMARY KEY (id);
 constraint quarantine_size_check on quarantine: CHECK ((size > 0));
+constraint rule_set_pkey on rule_set: PRIMARY KEY (id);
+constraint rule_set_rules_check on rule_set: CHECK ((rules IS JSON OBJECT));
 constraint seal_first on seal: CHECK (((number = 1) = (first_leaf = 0)));
 constraint seal_first_leaf_key on seal: UNIQUE (first_leaf);
 constraint seal_hash_per_leaf on seal: CHECK ((length(hashes) = (leaves * 32)));
@@ -866,6 +873,7 @@ CREATE UNIQUE INDEX proposal_open_transfer ON public.proposal USING btree (role,
 CREATE UNIQUE INDEX proposal_pkey ON public.proposal USING btree (id);
 CREATE UNIQUE INDEX proposal_service_id_role_transfer_key ON public.proposal USING btree (service_id, role, transfer);
 CREATE UNIQUE INDEX quarantine_pkey ON public.quarantine USING btree (id);
+CREATE UNIQUE INDEX rule_set_pkey ON public.rule_set USING btree (id);
 CREATE UNIQUE INDEX seal_first_leaf_key ON public.seal USING btree (first_leaf);
 CREATE UNIQUE INDEX seal_node_pkey ON public.seal_node USING btree (height, place);
 CREATE UNIQUE INDEX seal_number_next_leaf_key ON public.seal USING btree (number, next_leaf);
@@ -1473,6 +1481,11 @@ view accounting.prices as
     p.imported_at
    FROM (price p
      JOIN asset a ON ((a.key = p.asset)));
+view accounting.rule_sets as
+ SELECT id,
+    (rules)::jsonb AS rules,
+    since
+   FROM rule_set;
 view accounting.scorecard as
  SELECT service,
     scope,
@@ -2462,7 +2475,7 @@ CREATE OR REPLACE FUNCTION public.is_of_service(of_network text, of_address text
  RETURNS boolean
  LANGUAGE sql
  STABLE
-RETURN (EXISTS (SELECT FROM stream WHERE ((stream.name = 'policy'::text) AND ((stream.cursor -> 'senders'::text) ? ((is_of_service.of_network || '/'::text) || is_of_service.of_address)))))
+RETURN (SELECT (((rule_set.rules)::jsonb -> 'senders'::text) ? ((is_of_service.of_network || '/'::text) || is_of_service.of_address)) FROM rule_set ORDER BY rule_set.id DESC LIMIT 1)
 ;
 CREATE OR REPLACE FUNCTION public.keep_account_labels(patterns text[], codes text[], names text[])
  RETURNS boolean
@@ -2737,7 +2750,7 @@ CREATE OR REPLACE FUNCTION public.outsiders_of(of_network text, recipients text[
  RETURNS text[]
  LANGUAGE sql
  STABLE
-RETURN (SELECT array_agg(one.one) AS array_agg FROM unnest(outsiders_of.recipients) one(one) WHERE ((NOT is_of_service(outsiders_of.of_network, one.one)) AND (EXISTS (SELECT FROM (stream CROSS JOIN LATERAL jsonb_array_elements_text((stream.cursor -> 'senders'::text)) sender(value)) WHERE ((stream.name = 'policy'::text) AND starts_with(sender.value, (outsiders_of.of_network || '/'::text)))))))
+RETURN (SELECT array_agg(one.one) AS array_agg FROM unnest(outsiders_of.recipients) one(one) WHERE ((NOT is_of_service(outsiders_of.of_network, one.one)) AND (EXISTS (SELECT FROM ((SELECT rule_set.rules FROM rule_set ORDER BY rule_set.id DESC LIMIT 1) active CROSS JOIN LATERAL jsonb_array_elements_text(((active.rules)::jsonb -> 'senders'::text)) sender(value)) WHERE starts_with(sender.value, (outsiders_of.of_network || '/'::text))))))
 ;
 CREATE OR REPLACE FUNCTION public.refuse_bad_journal()
  RETURNS trigger
@@ -2924,6 +2937,7 @@ CREATE TRIGGER manual_journal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON
 CREATE TRIGGER mismatch_event_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.mismatch_event FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER owner_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.owner FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER price_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.price FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER rule_set_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.rule_set FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER seal_node_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.seal_node FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER valuation_rule_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON public.valuation_rule FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
@@ -3046,6 +3060,9 @@ grant select on accounting.periods to depositd_daemon;
 grant select on accounting.prices to depositd_accountant;
 grant select on accounting.prices to depositd_backup;
 grant select on accounting.prices to depositd_daemon;
+grant select on accounting.rule_sets to depositd_accountant;
+grant select on accounting.rule_sets to depositd_backup;
+grant select on accounting.rule_sets to depositd_daemon;
 grant select on accounting.scorecard to depositd_accountant;
 grant select on accounting.scorecard to depositd_backup;
 grant select on accounting.scorecard to depositd_daemon;
@@ -3157,6 +3174,8 @@ grant select on public.price to depositd_backup;
 grant select on public.price to depositd_daemon;
 grant select on public.proposal to depositd_backup;
 grant select on public.quarantine to depositd_backup;
+grant select on public.rule_set to depositd_backup;
+grant select on public.rule_set to depositd_daemon;
 grant select on public.seal to depositd_accountant;
 grant select on public.seal to depositd_backup;
 grant select on public.seal_node to depositd_accountant;
@@ -3381,6 +3400,7 @@ comment on column id of view accounting.deposits is 'Our number of the deposit, 
 comment on column id of view accounting.journal is 'Number of the journal.';
 comment on column id of view accounting.mismatches is 'Number of the mismatch.';
 comment on column id of view accounting.period_history is 'Number of the line.';
+comment on column id of view accounting.rule_sets is 'Number of the change.';
 comment on column imported_at of view accounting.prices is 'When it was imported.';
 comment on column in_transit of view accounting.tie_out is 'Payments to the address that are in transit in the books, in units of the asset.';
 comment on column in_transit_base of view accounting.tie_out is 'Payments in transit, in base units.';
@@ -3514,6 +3534,7 @@ comment on column reverses of view accounting.journal is 'The journal that this 
 comment on column reverses of view accounting.late_items is 'The journal that this one takes back.';
 comment on column reverses of view accounting.manual_journals is 'The journal that this one takes back.';
 comment on column root of view accounting.checkpoints is 'Root of the Merkle tree over these rows, SHA-256.';
+comment on column rules of view accounting.rule_sets is 'Policy, routes, contra accounts, and the addresses of the service, as JSON.';
 comment on column scope of view accounting.scorecard is 'service: all deposits of the service; route: those of one asset paid and one asset delivered.';
 comment on column service of view accounting.daily_totals is 'Name of the deposit service in the settings; empty if the journal has no deposit.';
 comment on column service of view accounting.deposits is 'Name of the deposit service in the settings.';
@@ -3564,6 +3585,7 @@ comment on column signed_by of view accounting.checkpoints is 'Name and id of th
 comment on column since of view accounting.coverage_gaps is 'When the gap was first found; empty until then.';
 comment on column since of view accounting.in_transit_age is 'Time of the block that holds the payment, or of the opening.';
 comment on column since of view accounting.open_conversions is 'When the delivery happened.';
+comment on column since of view accounting.rule_sets is 'When they became active.';
 comment on column size of view accounting.checkpoints is 'Number of sealed rows, of all tables.';
 comment on column snoozed_until of view accounting.mismatches is 'When it is to be looked at again.';
 comment on column source of view accounting.prices is 'Its source, from the file.';
@@ -3630,6 +3652,7 @@ comment on view accounting.period_balances is 'Trial balances as they were froze
 comment on view accounting.period_history is 'Closes and reopenings of months, with person and reason. Append-only.';
 comment on view accounting.periods is 'One row per month, from the first one with journals to the one that is running.';
 comment on view accounting.prices is 'Every price that was imported. A price is never changed; of two prices for one time, the one imported last applies.';
+comment on view accounting.rule_sets is 'One row per change of the rules by which deposits are decided. The last one is active.';
 comment on view accounting.scorecard is 'How each deposit service did with the deposits of the last 30 days: one row for all of them, and one per route. accounting.scorecard_between(from_at, to_at) is the same for any span.';
 comment on view accounting.tie_out is 'One row per deposit address and asset: from the amount in transit in the books to the last proved balance. in_transit + out_of_transit + not_booked + outside + opening + moved + unexplained + difference = balance.';
 comment on view accounting.valuation is 'One row per transfer of the books, with its value when it happened: of a deposit that is its receipt, of a settlement the delivery. No row while no currency is set.';

@@ -65,6 +65,24 @@ create table valuation_rule (
 create trigger valuation_rule_append_only before update or delete or truncate on valuation_rule
   for each statement execute function refuse_change();
 
+-- By what deposits are decided: policy, routes, contra accounts and senders, as JSON. The last row is active.
+create table rule_set (
+  id bigint generated always as identity primary key,
+  rules text not null check (rules is json object),
+  since timestamptz not null default clock_timestamp()
+);
+
+create trigger rule_set_append_only before update or delete or truncate on rule_set
+  for each statement execute function refuse_change();
+
+create view accounting.rule_sets as
+  select id, rules::jsonb as rules, since from rule_set;
+
+comment on view accounting.rule_sets is 'One row per change of the rules by which deposits are decided. The last one is active.';
+comment on column accounting.rule_sets.id is 'Number of the change.';
+comment on column accounting.rule_sets.rules is 'Policy, routes, contra accounts, and the addresses of the service, as JSON.';
+comment on column accounting.rule_sets.since is 'When they became active.';
+
 create view active_valuation as
   select currency, max_age, own_accounts, method, pool
   from (select * from valuation_rule order by id desc limit 1) as rule where currency is not null;

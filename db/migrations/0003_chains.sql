@@ -53,16 +53,17 @@ create index chain_movement_outsiders on chain_movement (network) where outsider
 
 -- By the rules in force: the service forwards from it.
 create function is_of_service(of_network text, of_address text) returns boolean language sql stable
-  return exists (
-    select from stream where name = 'policy' and cursor -> 'senders' ? (of_network || '/' || of_address)
+  return (
+    select rules::jsonb -> 'senders' ? (of_network || '/' || of_address) from rule_set order by id desc limit 1
   );
 
 create function outsiders_of(of_network text, recipients text[]) returns text[] language sql stable
   return (
     select array_agg(one) from unnest(recipients) as one
     where not is_of_service(of_network, one) and exists (
-      select from stream cross join jsonb_array_elements_text(cursor -> 'senders') as sender
-      where stream.name = 'policy' and starts_with(sender, of_network || '/')
+      select from (select rules from rule_set order by id desc limit 1) as active
+        cross join jsonb_array_elements_text(active.rules::jsonb -> 'senders') as sender
+      where starts_with(sender, of_network || '/')
     )
   );
 

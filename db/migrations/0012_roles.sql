@@ -31,8 +31,9 @@ grant select, insert, update, delete on inbox_pending, canary_webhook, chain_cov
   named_transaction, leg_search, balance_point, balance_difference to depositd_daemon;
 grant select, insert on asset to depositd_daemon;
 grant update (symbol, decimals) on asset to depositd_daemon;
-grant select on price, valuation_rule, active_valuation, chain_gap to depositd_daemon;
+grant select on price, rule_set, valuation_rule, active_valuation, chain_gap to depositd_daemon;
 grant insert (asset, currency, at, price, source) on price to depositd_daemon;
+grant insert (rules) on rule_set to depositd_daemon;
 grant insert (currency, max_age, own_accounts, method, pool) on valuation_rule to depositd_daemon;
 
 -- The daemon: deposits and mismatches.
@@ -61,7 +62,7 @@ grant select, insert, update, delete on value_lot to depositd_daemon;
 
 grant usage on sequence inbox_id_seq, quarantine_id_seq, evidence_group_id_seq, deposit_id_seq, mismatch_id_seq,
   mismatch_event_id_seq, proposal_id_seq, balance_difference_id_seq, ledger_journal_id_seq, ledger_period_event_id_seq,
-  price_id_seq, valuation_rule_id_seq, valued_journal_id_seq to depositd_daemon;
+  price_id_seq, rule_set_id_seq, valuation_rule_id_seq, valued_journal_id_seq to depositd_daemon;
 
 -- Accountants: the schema made for them; and the books, which `ledger export`, `ledger checkpoints export` and `ledger verify`
 -- read, with no more of deposits, owners and balances than these need. A cut of the books makes writers wait, so only the

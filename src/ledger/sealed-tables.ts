@@ -153,6 +153,12 @@ export const sealedTables = {
       imported_at: 'time',
     },
   },
+  rule_set: {
+    names: ['rule set', 'rule sets'],
+    id: 'id',
+    writtenAt: 'since',
+    columns: { id: 'text', rules: 'text', since: 'time' },
+  },
   valuation_rule: {
     names: ['valuation rule', 'valuation rules'],
     id: 'id',

@@ -160,11 +160,8 @@ export async function releaseLeases(db: Kysely<Tables>, holder: string): Promise
   await sql`update stream set holder = null, expires_at = '-infinity' where holder = ${holder}`.execute(db)
 }
 
-/**
- * `isApplied`: all groups decided by earlier rules are marked for a recheck. `senders`: `network/address`, read by
- * `is_of_service`.
- */
-type ActiveRules = { digest: string; isApplied: boolean; senders: readonly string[] }
+/** `isApplied`: all groups decided by earlier rules are marked for a recheck. */
+type ActiveRules = { digest: string; isApplied: boolean }
 
 /** Stored as the cursor of a stream without leases. */
 const rulesStream = 'policy'
@@ -174,9 +171,17 @@ export async function activeRules(db: Kysely<Tables>): Promise<ActiveRules | nul
   return (await readCursor(db, rulesStream)) as ActiveRules | null
 }
 
-export async function saveActiveRules(db: Kysely<Tables>, rules: ActiveRules): Promise<void> {
+/** @param rules JSON, of which the digest is */
+export async function saveActiveRules(
+  db: Kysely<Tables>,
+  { rules, ...active }: ActiveRules & { rules: string },
+): Promise<void> {
   await sql`
-    insert into stream (name, cursor) values (${rulesStream}, ${JSON.stringify(rules)}::jsonb)
+    with added as (
+      insert into rule_set (rules) select ${rules}
+      where ${rules} is distinct from (select rules from rule_set order by id desc limit 1)
+    )
+    insert into stream (name, cursor) values (${rulesStream}, ${JSON.stringify(active)}::jsonb)
     on conflict (name) do update set cursor = excluded.cursor`.execute(db)
 }
 

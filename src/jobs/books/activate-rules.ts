@@ -19,7 +19,7 @@ export async function activateRules({ db, rules, now }: RulesActivationDeps): Pr
   const before = await activeRules(db)
   if (before?.digest === digest && before.isApplied) return false
   // From here on no process decides by other rules.
-  await saveActiveRules(db, { digest, isApplied: false, senders: [...rules.senders] })
+  await saveActiveRules(db, { digest, isApplied: false, rules: textOf(rules) })
   await markAllDue(db, now())
   return await keepApplied(db, digest)
 }
@@ -51,9 +51,12 @@ export async function refuseReplaced(tx: Transaction<Tables>, rules: Rules): Pro
 }
 
 /** Covers everything that affects verdicts. */
-export function digestOf({ policy, routes, senders, contras = [] }: Rules): string {
-  const text = JSON.stringify({ policy, routes, contras, senders: [...senders].toSorted() }, inOrder)
-  return createHash('sha256').update(text).digest('hex')
+export function digestOf(rules: Rules): string {
+  return createHash('sha256').update(textOf(rules)).digest('hex')
+}
+
+function textOf({ policy, routes, senders, contras = [] }: Rules): string {
+  return JSON.stringify({ policy, routes, contras, senders: [...senders].toSorted() }, inOrder)
 }
 
 function inOrder(_key: string, value: unknown): unknown {

@@ -46,6 +46,7 @@ async function fill(): Promise<void> {
     `insert into price (asset, currency, at, price, source)
       select (select min(key) from asset), 'EUR', now() + n * interval '1 second', 0.9, gen_random_uuid()::text
       from generate_series(1, 3) as n`,
+    `insert into rule_set (rules) select '{"n":' || n || '}' from generate_series(1, 3) as n`,
     `insert into valuation_rule (currency, max_age) select 'EUR', n * interval '1 hour' from generate_series(1, 3) as n`,
   ]
   await sql`set session_replication_role = replica`.execute(owner)
@@ -64,8 +65,8 @@ test('a log that was left alone is as it was sealed; new rows are not sealed yet
   const reported: string[] = []
   const outcome = await sealsCheck(trust).run(books.db, (line) => reported.push(line))
   const rows = Math.max(...trust.published.keys())
-  expect(outcome).toEqual({ findings: [], counted: { seals: 16, rows, 'not sealed yet': 2 } })
-  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 16 seals checked`)
+  expect(outcome).toEqual({ findings: [], counted: { seals: 18, rows, 'not sealed yet': 2 } })
+  expect(reported.at(-1)).toBe(`seals: ${rows} rows of 18 seals checked`)
 })
 
 type Tampering = { table: SealedTableName; id: string; one: string; several: string }
@@ -79,6 +80,7 @@ const updates: Record<SealedTableName, [change: string, found: string]> = {
   owner: [`created_at = '2020-01-01Z'`, 'created_at is "2020-01-01T00:00:00.000000Z"'],
   address_book: [`address = '0xeve'`, 'address is "0xeve"'],
   price: ['price = 0.8', 'price is "0.8", was "0.9"'],
+  rule_set: [`rules = '{}'`, 'rules is "{}"'],
   valuation_rule: [`max_age = '3 hours'`, 'max_age is "10800.000000", was "7200.000000"'],
 }
 

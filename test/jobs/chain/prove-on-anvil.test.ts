@@ -3,14 +3,14 @@ import type { Hex } from 'viem'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createEvmReader } from '../../../src/chain/evm/reader.ts'
 import { assetKey, type NetworkReading, type NetworkSettings, parseAddress } from '../../../src/core/asset.ts'
+import { activateRules } from '../../../src/jobs/books/activate-rules.ts'
 import { type BalanceProofResult, proveBalances } from '../../../src/jobs/chain/prove-balances.ts'
 import { scanNetwork } from '../../../src/jobs/chain/scan.ts'
 import { pinAssets } from '../../../src/store/assets.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
-import { saveActiveRules } from '../../../src/store/streams.ts'
 import { type Anvil, rich, startAnvil } from '../../support/anvil.ts'
 import { type Books, openBooks } from '../../support/books.ts'
-import { at } from '../../support/evidence.ts'
+import { at, policy } from '../../support/evidence.ts'
 import { base, evmSettings } from '../../support/evm-watch.ts'
 import {
   asData,
@@ -73,6 +73,11 @@ async function send(transaction: { to: Hex; value?: bigint; data?: Hex }): Promi
   return anvil.client.getBlockNumber()
 }
 
+async function sweepTo(...addresses: readonly Hex[]): Promise<void> {
+  const senders = new Set(addresses.map((address) => `${base}/${address}`))
+  await activateRules({ db: books.db, rules: { policy, routes: [], senders }, now: () => at(minutes++) })
+}
+
 /** Of the token and of the coin, 7 to each. */
 async function sendFrom(account: Hex, recipients: readonly Hex[]): Promise<void> {
   await anvil.client.impersonateAccount({ address: account })
@@ -115,8 +120,7 @@ test('what a deposit address sends to a stranger is a mismatch, until the strang
     '0x00000000000000000000000000000000000005ee',
     '0x0000000000000000000000000000000000057a4e',
   ] as const
-  const senders = [`${base}/${sweeper}`]
-  await saveActiveRules(books.db, { digest: '', isApplied: true, senders })
+  await sweepTo(sweeper)
   await proveNow('never')
   await token.send(depositor as Hex, 50n)
   await send({ to: depositor as Hex, value: 10n ** 18n })
@@ -131,11 +135,7 @@ test('what a deposit address sends to a stranger is a mismatch, until the strang
       detail: expect.objectContaining({ ...lost, asset: `${base}/${token.address}` }) as object,
     },
   ])
-  await saveActiveRules(books.db, {
-    digest: '',
-    isApplied: true,
-    senders: [...senders, `${base}/${stranger}`],
-  })
+  await sweepTo(sweeper, stranger)
   expect(await proveNow('never')).toMatchObject({ changes: [{ change: 'cleared' }, { change: 'cleared' }] })
 })
 

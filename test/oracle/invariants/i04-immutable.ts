@@ -14,6 +14,7 @@ const appended: Readonly<Record<string, string>> = {
   owner: 'number',
   address_book: 'id',
   price: 'id',
+  rule_set: 'id',
   valuation_rule: 'id',
   valued_journal: 'id',
   valued_line: "concat_ws('/', valued_id, line)",

@@ -128,6 +128,7 @@ const queries: Readonly<Record<string, string>> = {
     'price',
     `${text('id', 'asset', 'currency')}, ${time('at')}, ${text('price', 'source')}, ${time('imported_at')}`,
   ),
+  rule_set: of('rule_set', `${text('id', 'rules')}, ${time('since')}`),
   valuation_rule: of(
     'valuation_rule',
     `${text('id', 'currency')}, extract(epoch from max_age)::text as max_age, ${text('own_accounts', 'method', 'pool')}, ${time('since')}`,
