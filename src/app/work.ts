@@ -50,7 +50,7 @@ export function composeWork(
     db,
     holder,
     leaseMs,
-    log: { signer: settings.ledgerKey?.signer ?? null, witnesses: settings.witnesses },
+    ...ledgerOf(settings),
     now: () => new Date(),
     ...settings.poll,
     networks: settings.networks,
@@ -77,6 +77,10 @@ export function composeWork(
   const names = Object.keys(work) as (keyof DaemonWork)[]
   const current = names.map((name) => [name, (key: string) => work[name](key)])
   return Object.fromEntries(current) as DaemonWork
+}
+
+function ledgerOf({ valuation, ledgerKey, witnesses }: Settings): Pick<WorkDeps, 'prices' | 'log'> {
+  return { prices: valuation?.prices ?? [], log: { signer: ledgerKey?.signer ?? null, witnesses } }
 }
 
 /** A service that is paused is not called. */

@@ -95,12 +95,12 @@ function checkGuard(guard: string, known: readonly string[], refuse: Refuse): vo
     refuse([], 'must fit an account of docs/accounting.md, accounts.own or accounts.contra')
 }
 
-export type ValuationSettings = { currency: string; maxAgeMs: number } & CostBasis
+export type ValuationSettings = { currency: string; maxAgeMs: number; prices: readonly string[] } & CostBasis
 
 export function valuationOf({
   maxAge: maxAgeMs,
   ...rest
-}: { currency: string; maxAge: number } & CostBasis): ValuationSettings {
+}: Omit<ValuationSettings, 'maxAgeMs'> & { maxAge: number }): ValuationSettings {
   return { ...rest, maxAgeMs }
 }
 

@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { postJson } from '../../src/chain/json-rpc.ts'
 import type { NodeConnection } from '../../src/chain/options.ts'
 import { lineOf, messageOf } from '../../src/core/errors.ts'
+import { fetchPrices } from '../../src/jobs/books/fetch-prices.ts'
 import { postWebhook } from '../../src/jobs/canary.ts'
 import { startTracing } from '../../src/ops/tracing/otlp-tracing.ts'
 import { createServiceCall, probeScope } from '../../src/provider/service-call.ts'
@@ -46,11 +47,18 @@ const clients: Record<string, { call: (url: string) => Promise<string>; says: Re
       JSON.stringify(await postWebhook({ url, headers: {}, body: Buffer.from('{}'), timeoutMs: 5000 })),
     says: /^{"kind":"redirected","problem":"answered 30\d"}$/,
   },
+  'a read of prices': {
+    call: (url) => failureOf(fetchPrices(noDatabase, url)),
+    says: /^the prices of 127\.0\.0\.1:\d+: .*redirect/,
+  },
   'the collector of traces': {
     call: sendTrace,
     says: /spans were dropped: .*redirect, which is not followed: OTEL_EXPORTER_OTLP_ENDPOINT has to be/,
   },
 }
+
+/** It is not reached. */
+const noDatabase = {} as Parameters<typeof fetchPrices>[0]
 
 const get = { method: 'GET', path: '/v1/things' } as const
 

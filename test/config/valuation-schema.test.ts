@@ -9,6 +9,7 @@ test('nothing is valued by default; where a currency is named, prices may be a d
     own: [],
     method: 'fifo',
     pool: 'account',
+    prices: [],
   })
   expect(parse('valuation: { currency: CHF, maxAge: 90m }').valuation?.maxAgeMs).toBe(5_400_000)
 })
@@ -19,6 +20,7 @@ test.each([
   ['{ currency: EUR, maxAge: 1 day }', 'must be a duration'],
   ['{ currency: EUR, maxAge: 0s }', 'must be longer than 0'],
   ['{ currency: EUR, source: ECB }', 'source'],
+  ['{ currency: EUR, prices: ["ftp://prices.example"] }', 'must be an address of the form http'],
   ['{ currency: EUR, method: lifo }', 'valuation.method'],
   ['{ currency: EUR, own: ["liabilities:*"] }', 'valuation.own.0: must be accounts below assets'],
   ['{ currency: EUR, own: ["assets:tresury:*"] }', 'valuation.own.0: must fit an account'],

@@ -96,6 +96,7 @@ function scriptedDeps({ books, reported, reader }: ScriptedWork): WorkDeps {
     owners: ofDefault(unlistedOwners),
     wallets: new Map(),
     log: { signer: null, witnesses: [] },
+    prices: [],
     creditAsset: credit,
     networks: [],
     proven: [],

@@ -28,6 +28,7 @@ import { readOwners } from '../../store/owners.ts'
 import type { Tables } from '../../store/tables.ts'
 import { auditWallets, isLasting, type WalletAuditDeps } from './audit-wallets.ts'
 import { checkSeals, faultsOfEnd, startCheck } from './check-seals.ts'
+import { fetchPrices } from './fetch-prices.ts'
 import { findingOf } from './ledger-checks.ts'
 import { sealBooks } from './seal-books.ts'
 import { submitCheckpoint } from './submit-checkpoint.ts'
@@ -36,13 +37,15 @@ import { valueBooks } from './value-books.ts'
 export type LedgerWorkDeps = AuditDeps &
   WalletAuditDeps & {
     wallets: ReadonlyMap<ServiceName, WalletsClient>
+    /** Addresses of price files. */
+    prices: readonly string[]
     /** Without a signer, checkpoints are not signed. */
     log: { signer: NoteSigner | null; witnesses: readonly Witness[] }
     /** May fail: the next audit reads the wallet. */
     wake: (job: 'wallet', wallet: string) => Promise<void>
     observe: {
       mismatches: (changes: readonly MismatchChange[]) => void
-      jobFailed: (job: 'wallet' | 'seal', error: unknown, key: string) => void
+      jobFailed: (job: 'wallet' | 'seal' | 'audit', error: unknown, key: string) => void
     }
   }
 
@@ -64,6 +67,7 @@ export function createLedgerWork(deps: LedgerWorkDeps): LedgerWork {
     audit: () =>
       each([
         () => orNextTime(() => snapshotBooks(db)),
+        ...deps.prices.map((url) => () => readPrices(deps, url)),
         () => orNextTime(() => valueBooks(db)),
         async () => observe.mismatches(await auditBooks(db)),
         async () => observe.mismatches(await auditSnapshots()),
@@ -95,6 +99,15 @@ async function readWallets(deps: LedgerWorkDeps, service: ServiceName, named?: s
   for (const { wallet, fault } of faults.get(true) ?? []) observe.jobFailed('wallet', fault, wallet)
   if (isAway) throw unread.at(-1)?.fault
   for (const { wallet } of faults.get(false) ?? []) await wake('wallet', wallet)
+}
+
+/** A source that does not answer is only reported: what lacks a price is valued by a later audit. */
+async function readPrices({ db, observe }: LedgerWorkDeps, url: string): Promise<void> {
+  try {
+    await fetchPrices(db, url)
+  } catch (error) {
+    observe.jobFailed('audit', error, new URL(url).host)
+  }
 }
 
 /**

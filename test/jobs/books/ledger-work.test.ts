@@ -6,9 +6,11 @@ import { defaultService, type ServiceName } from '../../../src/core/evidence.ts'
 import { exportLedger } from '../../../src/jobs/books/export-ledger.ts'
 import { sealBooks } from '../../../src/jobs/books/seal-books.ts'
 import type { WalletsClient } from '../../../src/provider/wallets-client.ts'
+import { keepValuation } from '../../../src/store/ledger/prices.ts'
 import { saveOwner } from '../../../src/store/owners.ts'
 import { base, credit, elsewhere } from '../../support/evidence.ts'
 import { temporaryFolder } from '../../support/folder.ts'
+import { startRawService } from '../../support/raw-service.ts'
 import {
   ofDefault,
   openScriptedWork,
@@ -40,6 +42,19 @@ test('an audit runs each of its steps even if others fail, and reports each fail
   const { audit } = world.work({ owners })
   await expect(audit()).rejects.toThrow(/make_ledger_partitions.*; .*ledger_turnover.*; .*acme is away/s)
   expect(world.reported).toEqual(['channel', 'stable_wallet'])
+})
+
+test('an audit reads the prices, reports an address that does not answer, and values the books', async () => {
+  await keepValuation(world.books.db, { currency: 'EUR', maxAgeMs: 30 * 24 * 3_600_000 })
+  const file = 'asset,currency,at,price,source\nbase/USDC,EUR,2025-12-31,0.92,desk\n'
+  await using served = await startRawService((_request, response) => void response.end(file))
+  await world.work({ prices: ['http://127.0.0.1:1/eur.csv', served.url] }).audit()
+  expect(world.reported).toContain('failed audit 127.0.0.1:1')
+  const { rows } = await sql<{ valued: bigint; journals: bigint }>`
+    select (select count(*) from valued_journal) as valued, count(*) as journals from ledger_journal`.execute(
+    world.books.db,
+  )
+  expect(rows[0]?.valued).toBe(rows[0]?.journals)
 })
 
 const refusal = (isLasting: boolean) => new Fault('remote_failed', { what: 'GET', problem: 'no', isLasting })
